@@ -159,14 +159,7 @@ def test_spans_are_ordered_disjoint_and_lose_only_space(text: str) -> None:
 
 
 def test_statements_end_as_prose() -> None:
-    cases = [
-        "It rained.",
-        "He said “no.”",
-        "(It rained!)",
-        "पानी गिरा।",
-        "下雨了。",
-        "And so on…",
-    ]
+    cases = ["It rained.", "He said “no.”", "(It rained!)", "पानी गिरा।", "下雨了。", "And so on…"]
     assert [text for text in cases if not ends_as_prose(text)] == []
 
 

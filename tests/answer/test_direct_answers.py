@@ -38,14 +38,7 @@ def test_an_entry_of_a_reference_explains_what_it_is_called(pack: Pack) -> None:
 
 
 @pytest.mark.parametrize(
-    "signature",
-    [
-        "int turn(int spin, ...)",
-        "turn: int = 5",
-        "class turn(x)\nclass turn(x, y)",
-        "turn (enum)",
-        "turn",
-    ],
+    "signature", ["int turn(int spin, ...)", "turn: int = 5", "class turn(x)\nclass turn(x, y)", "turn (enum)", "turn"]
 )
 def test_an_entry_is_told_by_its_signature(pack: Pack, signature: str) -> None:
     content = f"{signature}\n\nReturn value: New reference. New in version 3.3. turn(1, ...) Turns a spin round."

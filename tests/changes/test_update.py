@@ -132,11 +132,7 @@ def test_an_update_is_a_build_from_scratch_that_encodes_only_what_changed(
 
 @pytest.mark.parametrize(
     ("records", "version"),
-    [
-        (CHANGED, "1.3.0"),
-        (RECORDS[:3], "2.0.0"),
-        ([dict(RECORDS[0], links=["Gamma"]), *RECORDS[1:]], "1.2.1"),
-    ],
+    [(CHANGED, "1.3.0"), (RECORDS[:3], "2.0.0"), ([dict(RECORDS[0], links=["Gamma"]), *RECORDS[1:]], "1.2.1")],
 )
 def test_the_version_follows_from_what_changed(pack: Path, records: list[dict[str, object]], version: str) -> None:
     report = update(pack, records)

@@ -130,7 +130,7 @@ def _demo_pack(built: Path, pack: Path) -> None:
     shutil.copytree(built, pack)
     (pack / "eval").mkdir()
     # Few questions, but of all kinds and of both splits.
-    for name, step in (("questions.jsonl", 25), ("composed.jsonl", 5)):
+    for name, step in (("questions.jsonl", 25), ("composed.jsonl", 10)):
         (pack / "eval" / name).write_text("".join(_questions(name)[::step]), encoding="utf-8")
 
 
@@ -186,17 +186,17 @@ def test_every_exit_code_is_documented() -> None:
     assert rows == {int(status) for status in ExitStatus}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=relative)
-def test_links_point_to_files_and_headings(page: Path) -> None:
-    for target in _links(page):
-        path, _, anchor = target.partition("#")
-        file = (page.parent / path).resolve() if path else page
-        assert file.exists(), target
-        if anchor:
-            headings = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), re.MULTILINE)
-            assert anchor in {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}, (
-                target
-            )
+def test_links_point_to_files_and_headings() -> None:
+    assert [(relative(page), target) for page in PAGES for target in _links(page) if not _exists(page, target)] == []
+
+
+def _exists(page: Path, target: str) -> bool:
+    path, _, anchor = target.partition("#")
+    file = (page.parent / path).resolve() if path else page
+    if not file.exists() or not anchor:
+        return file.exists()
+    headings = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), re.MULTILINE)
+    return anchor in {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def test_the_paths_in_contributing_md_exist() -> None:

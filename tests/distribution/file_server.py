@@ -127,10 +127,7 @@ def make_certificates(folder: Path, *names: str) -> tuple[Path, Path]:
             .not_valid_after(now + datetime.timedelta(days=1))
             .add_extension(x509.BasicConstraints(ca=is_authority, path_length=None), critical=True)
             .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
-            .add_extension(
-                x509.AuthorityKeyIdentifier.from_issuer_public_key(keys[0].public_key()),
-                critical=False,
-            )
+            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(keys[0].public_key()), critical=False)
         )
         if is_authority:
             usage = x509.KeyUsage(True, False, False, False, False, True, True, False, False)

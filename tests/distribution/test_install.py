@@ -409,8 +409,8 @@ def test_a_garbled_origin_is_an_error(letters: Path) -> None:
     assert installed_names() == []
 
 
-@pytest.mark.parametrize("version", ["old", "0.1", "1.0/../../zz"])
-def test_a_version_that_is_not_semantic_needs_force(pack: Make, archive: Make, version: str) -> None:
+def test_a_version_that_is_not_semantic_needs_force(pack: Make, archive: Make) -> None:
+    version = "1.0/../../zz"  # see tests/pack/test_manifest.py for others
     with pytest.raises(PackError, match="not a semantic version") as refused:
         install(pack("new", version=version))
     assert "--force" in str(refused.value.hint) and not installed_names()

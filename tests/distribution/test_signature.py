@@ -103,10 +103,7 @@ def test_what_is_no_public_key_is_refused(subtests: pytest.Subtests) -> None:
 
 
 def test_other_keys_and_files_are_refused(tmp_path: Path) -> None:
-    others = {
-        "rsa": rsa.generate_private_key(65537, 2048),
-        "x25519": x25519.X25519PrivateKey.generate(),
-    }
+    others = {"rsa": rsa.generate_private_key(65537, 2048), "x25519": x25519.X25519PrivateKey.generate()}
     for name, key in others.items():
         with pytest.raises(UsageError, match="not an Ed25519 key"):
             read_private_key(private_file(tmp_path / name, PEM, key=key))

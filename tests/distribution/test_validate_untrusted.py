@@ -42,7 +42,6 @@ def test_a_changed_database_fails_although_its_hash_was_recorded_again(
     built: Path, tmp_path: Path, statement: str, failed: str, detail: str
 ) -> None:
     pack = shutil.copytree(built, tmp_path / "letters")
-    assert all(check.passed for check in validate_untrusted(pack))
     with Graph(pack / DATABASE, read_only=False) as graph:
         graph.execute(statement)
         graph.execute("CHECKPOINT")

@@ -10,13 +10,7 @@ import pytest
 from tests.llm.server import Behavior, MessagesServer, reply, status
 
 from wikigr.errors import UsageError
-from wikigr.evaluation.judge import (
-    Judge,
-    JudgeOptions,
-    judge_request,
-    judge_samples,
-    shuffle_samples,
-)
+from wikigr.evaluation.judge import Judge, JudgeOptions, judge_request, judge_samples, shuffle_samples
 from wikigr.evaluation.questions import GoldQuestion
 from wikigr.evaluation.reports.document import judge_document
 from wikigr.evaluation.run import Run

@@ -11,13 +11,7 @@ from typing import Any
 
 import pytest
 
-from wikigr.evaluation.questions import (
-    Gold,
-    GoldQuestion,
-    QuestionError,
-    load_questions,
-    question_set_hash,
-)
+from wikigr.evaluation.questions import Gold, GoldQuestion, QuestionError, load_questions, question_set_hash
 
 ROOT = Path(__file__).parents[2]
 PUBLIC = ROOT.parent / "shared" / "data"

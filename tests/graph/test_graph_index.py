@@ -247,14 +247,14 @@ with database(folder, {{title: ["Other " + title, "One more"] for title in order
     index_graph(graph, "d").save(folder / "index.npz")
 """
     written = []
-    for seed, order in (("0", ["A", "B", "C"]), ("1", ["B", "A", "C"]), ("4242", ["A", "B", "C"])):
+    for seed, order in (("1", ["B", "A", "C"]), ("4242", ["A", "B", "C"])):
         # The rows of the database are in another order the second time; its nodes are not.
         folder = tmp_path / seed
         command = [sys.executable, "-c", code, str(folder), *order]
         subprocess.run(command, check=True, env={**os.environ, "PYTHONHASHSEED": seed}, timeout=120)
         written.append((folder / "index.npz").read_bytes())
-    assert written[0] == written[1] == written[2]
-    with zipfile.ZipFile(tmp_path / "0" / "index.npz") as file:
+    assert written[0] == written[1]
+    with zipfile.ZipFile(tmp_path / "1" / "index.npz") as file:
         assert {entry.date_time for entry in file.infolist()} == {(1980, 1, 1, 0, 0, 0)}
 
 

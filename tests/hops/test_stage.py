@@ -103,11 +103,7 @@ def test_a_comparison_reads_both_dates_and_names_the_one_asked_for(pack: Pack) -
 
 
 @pytest.mark.parametrize(
-    "question",
-    [
-        "Who was born first, Albert Born or Paul Dirac?",
-        "Who was born first, Zorblax Curie or Paul Dirac?",
-    ],
+    "question", ["Who was born first, Albert Born or Paul Dirac?", "Who was born first, Zorblax Curie or Paul Dirac?"]
 )
 def test_nothing_is_compared_with_what_the_pack_does_not_name(pack: Pack, question: str) -> None:
     assert ask(pack, question).chain == ()

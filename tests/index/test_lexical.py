@@ -119,8 +119,7 @@ def test_a_read_only_index_is_opened_without_writing_to_it(tmp_path: Path, monke
 
 
 @pytest.mark.parametrize(
-    "query",
-    ["electron", "laser light", "laser light lasers laser", "reading AND not", "lasers use_cutting", "_", ""],
+    "query", ["electron", "laser light", "laser light lasers laser", "reading AND not", "lasers use_cutting", "_", ""]
 )
 def test_the_whole_index_as_a_part_of_itself_gives_the_same_scores(index: LexicalIndex, query: str) -> None:
     found = index.search_as_part(query, 10, index)

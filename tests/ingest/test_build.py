@@ -180,7 +180,15 @@ class _Lazy:
         return open_encoder(self.identity.model_id, purpose="query").encode(texts)
 
 
-@pytest.mark.parametrize("stage", ["reading", "chunking", "linking", "embedding", "loading", "indexing"])
+@pytest.mark.parametrize(
+    "stage",
+    [
+        "reading",
+        "embedding",
+        "indexing",
+        *(pytest.param(stage, marks=pytest.mark.trust) for stage in ("chunking", "linking", "loading")),
+    ],
+)
 def test_killed_in_any_stage_the_old_pack_stays_and_the_next_build_ends_the_same(
     tmp_path: Path, encoder: Embedder, stage: str
 ) -> None:

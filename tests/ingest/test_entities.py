@@ -32,10 +32,7 @@ def test_objects_are_resolved_as_links_are(staged: Callable[..., Staging]) -> No
         article("Apple", "A firm.", "firm"),
         article("Apple (fruit)", "A fruit.", "apple"),
     )
-    assert known(staged(*items, by_id=True)) == {
-        ("Doctor", "World Health Organization"),
-        ("Doctor", "Apple (fruit)"),
-    }
+    assert known(staged(*items, by_id=True)) == {("Doctor", "World Health Organization"), ("Doctor", "Apple (fruit)")}
 
 
 @pytest.mark.parametrize("by_id", [False, True])

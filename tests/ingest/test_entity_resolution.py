@@ -55,10 +55,7 @@ def test_entities_without_an_article_are_merged_by_key_and_by_alias(staged: Call
     dropped = resolve_entities(staging, "p", "m")
     entities = list(staging.rows("SELECT name, type, aliases FROM extracted_entity ORDER BY id"))
     # Ties between spellings or types break alphabetically.
-    assert entities == [
-        ("Niels Bohr", "object", '["niels-bohr"]'),
-        ("Pauli", "person", '["Wolfgang Pauli"]'),
-    ]
+    assert entities == [("Niels Bohr", "object", '["niels-bohr"]'), ("Pauli", "person", '["Wolfgang Pauli"]')]
     facts = list(staging.rows("SELECT subject, relation, object, section_id FROM extracted_fact"))
     assert facts == [("pauli", "met", "niels bohr", "One#0")]
     assert not dropped

@@ -31,12 +31,7 @@ from wikigr.errors import BuildError, UsageError
 from wikigr.ingest.build import BuildOptions, BuildReport, build_pack
 from wikigr.ingest.chunking import chunk_all
 from wikigr.ingest.engines.local import LocalEngine
-from wikigr.ingest.extraction import (
-    MAX_COST_USD,
-    ExtractionOptions,
-    ExtractionReport,
-    Extractor,
-)
+from wikigr.ingest.extraction import MAX_COST_USD, ExtractionOptions, ExtractionReport, Extractor
 from wikigr.ingest.extraction_format import prompt_version
 from wikigr.ingest.linking import link_all
 from wikigr.ingest.reading import read_source
@@ -182,12 +177,7 @@ def build(
 
 
 def extract(
-    source: Path,
-    work: Path,
-    *,
-    progress: Notes | None = None,
-    cache: ResponseCache | None = None,
-    **options: Any,
+    source: Path, work: Path, *, progress: Notes | None = None, cache: ResponseCache | None = None, **options: Any
 ) -> ExtractionReport:
     """Run the stages of a build up to the extraction, with the working store ``work``."""
     progress = progress or Notes()

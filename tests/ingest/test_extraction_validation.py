@@ -41,11 +41,7 @@ def test_a_name_that_the_section_does_not_contain_is_dropped(entity: tuple[str, 
 
 def test_names_in_the_text_the_title_or_the_headings_are_validated() -> None:
     found, dropped = validated(graph([("Pauli", "person", "Vienna ", "Berlin"), ("life", "concept"), ("US", "place")]))
-    assert found.entities == (
-        Entity("Pauli", "person", ("Vienna",)),
-        Entity("life", "concept"),
-        Entity("US", "place"),
-    )
+    assert found.entities == (Entity("Pauli", "person", ("Vienna",)), Entity("life", "concept"), Entity("US", "place"))
     assert not dropped
 
 
@@ -79,10 +75,7 @@ def test_a_relation_without_evidence_is_dropped(subtests: pytest.Subtests) -> No
 
 
 def test_evidence_is_compared_without_regard_to_white_space_and_escapes() -> None:
-    said = [
-        ("pauli", "Born_In", "Vienna", "born  in\nVienna.\nUS and"),
-        ("C++", "less than", "C", "C++ &lt; C"),
-    ]
+    said = [("pauli", "Born_In", "Vienna", "born  in\nVienna.\nUS and"), ("C++", "less than", "C", "C++ &lt; C")]
     found, dropped = validated(graph(HELD, said))
     assert found.relations == (
         Relation("Pauli", "born in", "Vienna", "born in Vienna. US and"),

@@ -41,9 +41,7 @@ def test_what_many_pages_begin_or_end_with_is_left_out() -> None:
     ]
     assert tidy(pages) == [[("A", f"{LONG} {n}")] for n in range(6)]
     # Four pages may say the same.
-    assert tidy(pages[:4])[0] == [
-        ("A", f"Docs > All\n\n{LONG} 0\n\nCopyright 2020\n\nSuite: Part of the suite"),
-    ]
+    assert tidy(pages[:4])[0] == [("A", f"Docs > All\n\n{LONG} 0\n\nCopyright 2020\n\nSuite: Part of the suite")]
 
 
 def test_a_repeated_statement_is_text_unless_most_pages_end_with_it() -> None:

@@ -79,11 +79,7 @@ def waves(tmp_path: Path, make_bert: MakeBert) -> Path:  # noqa: F811
     """A pack that was built with another encoder, which it bundles."""
     prepared = prepare(str(make_bert()), cache_dir=tmp_path / "cache")
     records: list[Record] = [
-        {
-            "id": "w",
-            "title": "Wave",
-            "text": "A wave carries energy. A laser wave was first made in 1960.",
-        },
+        {"id": "w", "title": "Wave", "text": "A wave carries energy. A laser wave was first made in 1960."},
         {"id": "a", "title": "Atom", "text": "The atom is when light is a quantum."},
     ]
     folder = build(tmp_path / "waves", records, OnnxEncoder(prepared))

@@ -145,10 +145,7 @@ def test_a_path_of_relations_answers_from_the_pack_of_triples(
     open_all: OpenAll, tmp_path: Path, encoder: Embedder
 ) -> None:
     people = build_triples(tmp_path / "people", encoder)
-    records: list[Record] = [
-        *BIRDS[1:],
-        {"id": "m", "title": "Mira Holt", "text": "Mira Holt is a song of the sea."},
-    ]
+    records: list[Record] = [*BIRDS[1:], {"id": "m", "title": "Mira Holt", "text": "Mira Holt is a song of the sea."}]
     pack = open_all(people, build(tmp_path / "notes", records, encoder))
     question = "Where was the spouse of Ben Ode born?"
     with Pack(people) as alone:

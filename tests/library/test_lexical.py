@@ -18,11 +18,7 @@ CODE = {
     "set#0": "set drops a string",
     "wave#0": "wave module reads files",
 }
-PHYSICS = {
-    "electron#0": "electron is a wave",
-    "photon#0": "photon is a wave",
-    "sound#0": "sound as wave_train",
-}
+PHYSICS = {"electron#0": "electron is a wave", "photon#0": "photon is a wave", "sound#0": "sound as wave_train"}
 
 
 @pytest.fixture

@@ -129,12 +129,7 @@ def reply(
 
 def stream_of(message: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The API's events for a message: the text word by word, then the citations."""
-    start = {
-        **message,
-        "content": [],
-        "stop_reason": None,
-        "usage": {**message["usage"], "output_tokens": 1},
-    }
+    start = {**message, "content": [], "stop_reason": None, "usage": {**message["usage"], "output_tokens": 1}}
     found: list[dict[str, Any]] = [{"type": "message_start", "message": start}, {"type": "ping"}]
     for index, block in enumerate(message["content"]):
         if block["type"] != "text":

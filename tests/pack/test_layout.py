@@ -199,8 +199,7 @@ def test_an_encoder_that_is_no_longer_bundled_is_removed(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["encoder/model.onnx", "signature.json", ".origin.json", "lexical/notes.txt", "lexical/.notes", "encoder"],
+    "name", ["encoder/model.onnx", "signature.json", ".origin.json", "lexical/notes.txt", "lexical/.notes", "encoder"]
 )
 def test_a_build_is_refused_if_the_pack_contains_a_file_of_the_user(tmp_path: Path, name: str) -> None:
     layout = Layout(tmp_path)

@@ -12,21 +12,13 @@ def test_each_part_becomes_a_question() -> None:
         ("how and why  does it fail", "How does it fail?", "Why does it fail?"),
         ("Where did Hume die and when?", "Where did Hume die?", "When did Hume die?"),
         ("In which year was Rome founded, and why?", "In which year was Rome founded?", "Why was Rome founded?"),
-        (
-            "Who discovered radium, and when?",
-            "Who discovered radium?",
-            "When was it that someone discovered radium?",
-        ),
+        ("Who discovered radium, and when?", "Who discovered radium?", "When was it that someone discovered radium?"),
         (
             "Who directed The Silent Garden and who wrote it?",
             "Who directed The Silent Garden?",
             "Who wrote The Silent Garden?",
         ),
-        (
-            "Where did Hume die, and what was his first book?",
-            "Where did Hume die?",
-            "What was Hume's first book?",
-        ),
+        ("Where did Hume die, and what was his first book?", "Where did Hume die?", "What was Hume's first book?"),
     ]
     assert [
         (question, first, second) for question, first, second in cases if two_parts(question) != (first, second)

@@ -38,8 +38,7 @@ def whole(text: str, title: str = "Albert Einstein", heading: str = "") -> Passa
 
 
 @pytest.mark.parametrize(
-    ("question", "answer"),
-    [("Where was Einstein born?", "Ulm"), ("When did Einstein work in Bern?", "1902")],
+    ("question", "answer"), [("Where was Einstein born?", "Ulm"), ("When did Einstein work in Bern?", "1902")]
 )
 def test_the_reader_finds_short_answers(reader: Reader, question: str, answer: str) -> None:
     ((span,),) = reader.read(question, [whole(BERN)])
@@ -123,9 +122,9 @@ def test_a_long_section_is_read_to_its_end(reader: Reader) -> None:
 
 def test_bad_input_gives_a_valid_span_or_none(reader: Reader, subtests: pytest.Subtests) -> None:
     for question, text in [
-        ("why " * 2000, BERN),
+        ("why " * 1000, BERN),
         ("Who?", "x" * 50_000),
-        ("Who?", "word " * 10_000),
+        ("Who?", "word " * 3_000),
         ("Who?", ""),
         ("", BERN),
         ("Who?", " \n\t "),

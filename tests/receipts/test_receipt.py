@@ -30,13 +30,7 @@ from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.profiles.files import load_profile
 from wikigr.receipts.receipt import PackRecord, Receipt, canonical, digest_of, make_receipt, portable
-from wikigr.receipts.receipt_file import (
-    BatchReceipts,
-    ReceiptError,
-    check_target,
-    read_receipts,
-    write_receipt,
-)
+from wikigr.receipts.receipt_file import BatchReceipts, ReceiptError, check_target, read_receipts, write_receipt
 from wikigr.receipts.replay import find_receipts_pack, replay
 from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderOptions
 from wikigr.settings import cache_folder
@@ -382,10 +376,7 @@ def test_what_was_not_so_when_it_was_written_is_named(before: Pack, tmp_path: Pa
     receipt = quoted(before, "Who designed the bridge of Brask?")
     (cited,) = receipt.citations
     for forged, problem in (
-        (
-            replace(receipt, citations=[replace(cited, title="Ellis Mill")]),
-            "the section is now Brask Bridge › Design",
-        ),
+        (replace(receipt, citations=[replace(cited, title="Ellis Mill")]), "the section is now Brask Bridge › Design"),
         (replace(receipt, citations=[replace(cited, start=2**53)]), "the quote moved to [0:59] of the section"),
         (
             replace(receipt, citations=[replace(cited, quote="no such \x00 quote")]),
@@ -564,8 +555,7 @@ def test_a_model_that_declines_or_answers_from_memory_has_a_receipt(
     messages_server.script(reply(NOT_COVERED), reply("Bob."))
     profile = Profile()
     pipeline, answer = ask(
-        "Who built the lighthouse of Ardmore?",
-        profile.override(SynthesisOptions, own_knowledge=True),
+        "Who built the lighthouse of Ardmore?", profile.override(SynthesisOptions, own_knowledge=True)
     )
     recalled = make_receipt(answer, pipeline)
     assert [p.purpose for p in recalled.prompts] == ["synthesis", "own_knowledge"]

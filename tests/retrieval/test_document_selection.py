@@ -33,10 +33,7 @@ RANKED = [
 def test_the_best_sections_of_the_best_articles_in_their_order() -> None:
     selection = select_documents(RANKED, num_docs=2, max_sections=2)
     assert ids(selection.kept) == ["A#0", "B#0", "A#1", "B#4"]
-    assert selection.dropped == {
-        "A#2": "its article has 2 better ones",
-        "C#1#0": "its article is not among the best 2",
-    }
+    assert selection.dropped == {"A#2": "its article has 2 better ones", "C#1#0": "its article is not among the best 2"}
 
 
 def test_an_article_counts_as_much_as_the_sections_that_are_kept_of_it() -> None:

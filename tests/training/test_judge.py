@@ -8,20 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from training.judge import (
-    ReadSentence,
-    groups_of,
-    read_judged_questions,
-    sentence_text,
-    summarize_judged,
-)
-from training.judged import (
-    JudgedQuestion,
-    JudgedSentence,
-    question_kind,
-    read_judged,
-    write_judged,
-)
+from training.judge import ReadSentence, groups_of, read_judged_questions, sentence_text, summarize_judged
+from training.judged import JudgedQuestion, JudgedSentence, question_kind, read_judged, write_judged
 from training.model import SpanReader
 from training.report import as_table
 from training.retrieve import Passage

@@ -182,11 +182,7 @@ def _at(document: Any, place: tuple[Any, ...]) -> Any:
 
 
 def test_a_key_in_the_environment_is_in_no_byte(
-    wikigr: Wikigr,
-    physics_pack: Path,
-    messages_server: MessagesServer,
-    monkeypatch: pytest.MonkeyPatch,
-    tally: Counted,
+    wikigr: Wikigr, physics_pack: Path, messages_server: MessagesServer, monkeypatch: pytest.MonkeyPatch, tally: Counted
 ) -> None:
     counted = tally("secrets in a receipt")
     secrets = {

@@ -118,11 +118,7 @@ def commands(pack: Path) -> list[tuple[str, ...]]:
 
 @pytest.mark.parametrize(
     ("behavior", "authorised"),
-    [
-        *((name, "key") for name in BEHAVIORS),
-        ("401 with the key", "token"),
-        ("a good reply with all", "token"),
-    ],
+    [*((name, "key") for name in BEHAVIORS), ("401 with the key", "token"), ("a good reply with all", "token")],
 )
 def test_no_secret_is_shown_or_written(
     wikigr: Wikigr,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, field, make_dataclass
+from functools import cache
 from typing import Annotated, Any
 
 from wikigr.options import Options
@@ -40,13 +41,18 @@ def validate_profile(values: Mapping[str, Any]) -> Profile:
     """
     import json
 
-    import pydantic
-
     from wikigr.text import scrub
 
     # Validated as JSON, because strict rules for JSON accept a mapping as a dataclass.
     text = scrub(json.dumps(values, default=str))
-    return _as_profile(pydantic.TypeAdapter(ProfileValues).validate_json(text, strict=True))
+    return _as_profile(_adapter().validate_json(text, strict=True))
+
+
+@cache
+def _adapter() -> Any:
+    import pydantic
+
+    return pydantic.TypeAdapter(ProfileValues)
 
 
 def _as_profile(values: Any) -> Profile:

@@ -164,7 +164,7 @@ def test_the_receipts_of_a_batch_that_a_budget_or_a_server_ends(
     assert json.loads(Path("many.jsonl").read_text())["id"] == "2"
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_an_interrupted_batch_leaves_the_receipts_of_its_answers(
     wikigr: Wikigr, physics_pack: Path, number: signal.Signals
 ) -> None:

@@ -126,10 +126,7 @@ def profile(name: str, mean: float) -> Values:
             "unstable_share": 0.025,
         },
         "usage": {"calls": 84, "input_tokens": 120_400, "output_tokens": 9_000, "cost_usd": 0.4962, "cached": 0},
-        "latency": {
-            "dense": {"p50": 2.04, "p95": 4.4},
-            "total": {"p50": 48.25, "p95": 131.7},
-        },
+        "latency": {"dense": {"p50": 2.04, "p95": 4.4}, "total": {"p50": 48.25, "p95": 131.7}},
         "latency_cached": {},
     }
 

@@ -133,9 +133,7 @@ def test_comparison_turns_when_the_arms_are_swapped(pairs: list[tuple[float, flo
 def test_a_pair_with_a_missing_value_is_left_out_on_both_sides() -> None:
     first, second = draws(1, 30, 0.0), draws(2, 30)
     gapped = compared(
-        [math.nan, *first, 0.5, math.nan],
-        [0.1, *second, math.nan, math.nan],
-        clusters=["x", *range(30), "y", "z"],
+        [math.nan, *first, 0.5, math.nan], [0.1, *second, math.nan, math.nan], clusters=["x", *range(30), "y", "z"]
     )
     assert gapped == compared(first, second, clusters=list(range(30)))
     assert gapped.n == gapped.clusters == 30

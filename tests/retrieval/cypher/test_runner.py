@@ -402,21 +402,7 @@ FORBIDDEN = [
     "CREATE NODE TABLE X(id INT64 PRIMARY KEY)", "CREATE MACRO f(x) AS x + 1", "BEGIN TRANSACTION", "CHECKPOINT",
     "; CALL threads=1", "; DROP TABLE MENTIONS", "ALTER TABLE Article ADD y INT64", "EXPLAIN RETURN 1", "USE x",
 ]  # fmt: skip
-GAPS = [
-    " ",
-    " ",
-    " ",
-    " ",
-    "\n",
-    "\t",
-    "  ",
-    "/* ; */",
-    " /* SET */ ",
-    " // DELETE\n",
-    "/**/",
-    "\r\n",
-    "/***/",
-]
+GAPS = [" ", " ", " ", " ", "\n", "\t", "  ", "/* ; */", " /* SET */ ", " // DELETE\n", "/**/", "\r\n", "/***/"]
 
 
 class Writer:

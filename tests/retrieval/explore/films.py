@@ -42,11 +42,7 @@ BELL = article("The Iron Bell")
 MAYOR = "Who is the mayor of the city where the director of The Iron Bell was born?"
 
 
-WAY = [
-    "The Iron Bell -> director -> Clara Voss",
-    "Clara Voss -> born_in -> Kelburg",
-    "Kelburg -> mayor -> Otto Prim",
-]
+WAY = ["The Iron Bell -> director -> Clara Voss", "Clara Voss -> born_in -> Kelburg", "Kelburg -> mayor -> Otto Prim"]
 
 
 def entity(name: str) -> Node:

@@ -118,9 +118,7 @@ def test_limits_hold_against_the_model(graph: Graph, messages_server: MessagesSe
 
 def test_a_name_in_the_pack_cannot_steer(graph: Graph, messages_server: MessagesServer) -> None:
     messages_server.script(
-        choosing("relations", "knows"),
-        reply("<entities>1</entities>"),
-        choosing("relations", "knows"),
+        choosing("relations", "knows"), reply("<entities>1</entities>"), choosing("relations", "knows")
     )
     client = Claude(model="claude-test", api_key="k", base_url=messages_server.url)
     retriever = TripletRetriever(Neighborhood(graph), ModelPruner(client), max_num_iterations=2)

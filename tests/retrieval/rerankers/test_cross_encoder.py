@@ -158,8 +158,7 @@ def test_equal_scores_keep_their_order(reranker: CrossEncoderReranker) -> None:
 
 
 @pytest.mark.parametrize(
-    "result",
-    [{"title": "spin"}, {"title": "spin", "content": " "}, {"title": "spin", "content": None}],
+    "result", [{"title": "spin"}, {"title": "spin", "content": " "}, {"title": "spin", "content": None}]
 )
 def test_a_title_is_read_where_there_is_no_content(reranker: CrossEncoderReranker, result: dict[str, Any]) -> None:
     (found,) = reranker.rerank("spin", [result])
@@ -236,12 +235,7 @@ def test_a_model_that_cannot_be_loaded_leaves_results_alone(
 
 
 SCIENTISTS: list[dict[str, Any]] = [
-    {
-        "title": "Niels Bohr",
-        "section": "Life",
-        "content": "He was born in Copenhagen and studied there.",
-        "score": 0.9,
-    },
+    {"title": "Niels Bohr", "section": "Life", "content": "He was born in Copenhagen and studied there.", "score": 0.9},
     {"title": "Rain", "content": "Rain is water that falls from clouds."},
     {"title": "Albert Einstein", "section": "Life", "content": "He was born in Ulm and worked in Bern from 1902."},
 ]

