@@ -34,7 +34,7 @@ def test_texts_are_stripped_and_objects_keep_their_other_keys_in_order() -> None
 
 
 def test_the_first_mistake_is_named_with_its_key(subtests: pytest.Subtests) -> None:
-    for document, message in [
+    cases: list[tuple[str | bytes, str]] = [
         ("{", "invalid JSON: "),
         ("[" * 100_000, "invalid JSON: recursion limit"),
         (b'{"id": "\xff"}', "invalid JSON: "),
@@ -47,7 +47,8 @@ def test_the_first_mistake_is_named_with_its_key(subtests: pytest.Subtests) -> N
         ('{"id": 1, "values": {"a": 1}}', "`values.text`: field required"),
         ('{"id": 1, "values": {"text": 1}}', "`values.text` must be a valid string"),
         ('{"id": 1, "sice": 1}', "there is no key `sice`"),
-    ]:
+    ]
+    for document, message in cases:
         with subtests.test(document=document):
             with pytest.raises(InvalidError) as invalid:
                 validated(Whole, document)

@@ -154,7 +154,7 @@ def test_a_signature_without_the_domain_prefix_is_invalid() -> None:
 
 
 def test_a_damaged_signature_is_refused(subtests: pytest.Subtests) -> None:
-    for change in [
+    cases: list[dict[str, object]] = [
         {"algorithm": "none"},
         {"algorithm": None},
         {"public_key": ""},
@@ -165,7 +165,8 @@ def test_a_damaged_signature_is_refused(subtests: pytest.Subtests) -> None:
         {"signature": base64.b64encode(bytes(64)).decode()},
         {"public_key": base64.b64encode(bytes(32)).decode()},
         {"more": 1},
-    ]:
+    ]
+    for change in cases:
         with subtests.test(change=change):
             fields = json.loads(signature_file(PrivateKey(SEED), b"manifest"))
             with pytest.raises(PackError):

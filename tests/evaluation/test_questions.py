@@ -207,7 +207,7 @@ def test_the_hash_does_not_depend_on_order_or_place() -> None:
 
 
 def test_the_hash_depends_on_all_that_is_said() -> None:
-    cases = [
+    cases: list[dict[str, Any]] = [
         {"id": "q3"},
         {"question": "Where was Planck born"},
         {"answers": ("Kiel",)},

@@ -6,7 +6,7 @@ from wikigr.ingest.extraction_format import SectionText, parse_extraction, secti
 
 
 def test_an_extraction_in_another_format_is_rejected() -> None:
-    cases = [
+    cases: list[object] = [
         None,
         [],
         {"entities": []},

@@ -38,7 +38,7 @@ def _set(name: str, value: object) -> Callable[[dict[str, Any]], object]:
 
 
 def test_a_malformed_field_is_refused(letters_pack: Path, subtests: pytest.Subtests) -> None:
-    for change, message in [
+    cases: list[tuple[Callable[[dict[str, Any]], object], str]] = [
         (lambda fields: fields.pop("name"), "missing or malformed field: 'name'"),
         (_set("name", 7), "not of type str"),
         (_set("vector_index", 1), "not of type bool"),
@@ -49,7 +49,8 @@ def test_a_malformed_field_is_refused(letters_pack: Path, subtests: pytest.Subte
         (_set("files", {"pack.db": {"size": 1, "sha256": "X" * 64}}), "not a SHA-256"),
         (_set("format_version", 999), "format 999"),
         (lambda fields: fields.pop("format_version"), "not the manifest of a wikigr pack"),
-    ]:
+    ]
+    for change, message in cases:
         with subtests.test(change=change):
             fields = json.loads((letters_pack / MANIFEST).read_text())
             change(fields)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 _MAX_SESSIONS = 200
 # Seconds until a session without requests is forgotten.
 _IDLE_LIMIT = 1800.0
+# The SDK's modules import each other, and two threads that import them at the same time may find half of one.
+_IMPORTING = threading.Lock()
 
 
 class McpEndpoint:
@@ -101,9 +104,10 @@ async def _make_room(manager: StreamableHTTPSessionManager) -> None:
 
 
 def _make_manager(service: Service) -> StreamableHTTPSessionManager:
-    from mcp.server.transport_security import TransportSecuritySettings
+    with _IMPORTING:
+        from mcp.server.transport_security import TransportSecuritySettings
 
-    from wikigr.serve.mcp.server import make_server
+        from wikigr.serve.mcp.server import make_server
 
     server = make_server(service)
     # This makes the session manager; the application around it is not used, because ``Security`` checks requests.
