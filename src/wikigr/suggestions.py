@@ -1,18 +1,28 @@
-"""Find the known name that somebody probably meant."""
+"""Find the known names that somebody probably meant, and ask about them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the known name with about the spelling of ``word``, or one of which either is short for the other."""
+def nearest(word: str, known: Iterable[str], *, most: int = 1) -> list[str]:
+    """Return up to ``most`` known names with about the spelling of ``word`` in any case, the nearest first.
+
+    If there is none, the longest name of which ``word`` is short, or that is short for ``word``, is returned.
+    """
     from difflib import get_close_matches
 
-    word, names = word.lower(), list(known)
-    close = get_close_matches(word, names, n=1)
+    word, names = word.casefold(), {name.casefold(): name for name in known}
+    close = get_close_matches(word, names, n=most)
     short = [name for name in names if _is_short_for(name, word) or _is_short_for(word, name)]
-    return close[0] if close else max(short, key=len, default=None)
+    return [names[name] for name in close or sorted(short, key=len, reverse=True)[:1]]
+
+
+def did_you_mean(
+    names: Sequence[str], otherwise: str | None = None, *, shown: Callable[[str], str] = repr
+) -> str | None:
+    """Return the hint of an error about an unknown name: a question about ``names``, or ``otherwise`` without any."""
+    return f"Did you mean {', '.join(map(shown, names))}?" if names else otherwise
 
 
 def _is_short_for(short: str, word: str) -> bool:

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 import typer
 
-from wikigr.suggestions import nearest
+from wikigr.suggestions import did_you_mean, nearest
 from wikigr_cli import options
 from wikigr_cli.command_class import GLOBAL_OPTIONS, is_option, options_of, takes_words
 from wikigr_cli.command_table import HELP_OPTIONS, CommandTable, print_help
@@ -151,16 +151,16 @@ def _meant_choice(error: Exception) -> str:
     choices = getattr(getattr(getattr(error, "param", None), "type", None), "choices", ())
     # Click does not keep the value.
     given = re.match(r"'(.*)' is not one of ", str(getattr(error, "message", "")))
-    near = nearest(given[1], map(str, choices)) if given else None
-    return f" Did you mean {near!r}?" if near else ""
+    hint = did_you_mean(nearest(given[1], map(str, choices))) if given else None
+    return f" {hint}" if hint else ""
 
 
 def _unknown_option(context: typer.Context, option: str, near: Sequence[str]) -> Iterator[str]:
     """Yield the lines of the message for an option that a command does not have."""
     command = context.command
     shown = {spelling for parameter in options_of(command) for spelling in parameter.opts + parameter.secondary_opts}
-    suggested = next((spelling for spelling in near if spelling in shown), None)
-    yield f"wikigr: No such option: {option}." + (f" Did you mean {suggested}?" if suggested else "")
+    hint = did_you_mean([spelling for spelling in near if spelling in shown][:1], shown=str)
+    yield f"wikigr: No such option: {option}.{f' {hint}' if hint else ''}"
     if context.parent is None and is_option(command, option.lstrip("-")):
         yield f"{option} is an option of a command and goes after it."
     elif any(takes_words(parameter) for parameter in command.params):

@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from wikigr.errors import UsageError
 from wikigr.settings import SettingsFile, packs_of, settings_files
+from wikigr.suggestions import did_you_mean, nearest
 from wikigr_cli.command_class import GlobalOption, is_option, leaf_commands, long_name, options_of
 
 # Options of the command line alone, which a settings file cannot set: nobody else's file answers a confirmation.
@@ -161,10 +161,8 @@ def _read_section(file: _File, values: Any, root: Any, path: CommandPath) -> Non
 
 
 def _unknown(file: _File, section: str, key: object, known: Sequence[str]) -> UsageError:
-    near = get_close_matches(str(key), known, n=1)
-    return UsageError(
-        f"{file.path}: {section} has no command or option {key!r}.", hint=f"Did you mean {near[0]!r}?" if near else None
-    )
+    hint = did_you_mean(nearest(str(key), known))
+    return UsageError(f"{file.path}: {section} has no command or option {key!r}.", hint=hint)
 
 
 def _option_name(key: object) -> str:

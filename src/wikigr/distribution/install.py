@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from pathlib import Path
 
 from wikigr.distribution.archive import UnpackedPack, normalize_sha256, pack_file, unpack, valid_signer
@@ -41,6 +40,7 @@ from wikigr.pack.manifest import (
 from wikigr.pack.remove import user_files
 from wikigr.progress import Progress, Silent
 from wikigr.settings import cache_folder
+from wikigr.suggestions import did_you_mean, nearest
 
 _MAX_DOWNLOAD_BYTES = 64 << 30
 # Failed checks that an error message quotes.
@@ -420,11 +420,8 @@ def _not_installed(store: InstalledVersions, name: str) -> PackError:
             f"{store.root / name} was put there by hand, not by `wikigr pack install`.", hint="Remove it by hand."
         )
     names = [known for known in installed_names() if store.current_version(known) is not None]
-    near = get_close_matches(name, names, n=1)
-    return PackError(
-        f"No pack {name[:80]!r} is installed.",
-        hint=f"Did you mean {near[0]}?" if near else "`wikigr pack list` lists the installed packs.",
-    )
+    hint = did_you_mean(nearest(name, names), "`wikigr pack list` lists the installed packs.", shown=str)
+    return PackError(f"No pack {name[:80]!r} is installed.", hint=hint)
 
 
 @contextmanager

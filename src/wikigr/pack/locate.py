@@ -16,13 +16,13 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 
 from wikigr.errors import PackError
 from wikigr.pack.layout import DATABASE, Layout, installed_packs, readable_path
 from wikigr.settings import PROJECT_FILE
+from wikigr.suggestions import did_you_mean, nearest
 
 # The suffix of an archive file.
 ARCHIVE = ".wikigr"
@@ -137,7 +137,6 @@ def find_pack(location: str | Path) -> Layout:
         raise PackError(
             f"{readable_path(path)} does not contain a pack.", hint=f"Build one: wikigr pack build SOURCE -o {path}"
         )
-    near = _nearest(str(location))
     raise PackError(
         f"There is no pack {str(location)!r}: "
         + (
@@ -145,9 +144,11 @@ def find_pack(location: str | Path) -> Layout:
             if path.name == str(location)
             else "that path does not exist."
         ),
-        hint=f"Did you mean {near}?"
-        if near
-        else f"`wikigr pack list` lists the packs. Build one: wikigr pack build SOURCE -o {path}",
+        hint=did_you_mean(
+            _nearest(str(location)),
+            f"`wikigr pack list` lists the packs. Build one: wikigr pack build SOURCE -o {path}",
+            shown=str,
+        ),
     )
 
 
@@ -200,22 +201,17 @@ def _unbuilt_project_folder(name: str) -> Path | None:
     return project / name if project is not None and (project / name).is_dir() else None
 
 
-def _nearest(location: str) -> str | None:
-    """Return what the user may have meant: the name or the path of a pack."""
+def _nearest(location: str) -> list[str]:
+    """Return what the user may have meant: the name or the path of a pack, or nothing."""
     path = Path(location)
     try:
         known = named_packs()
         beside = [entry for entry in path.parent.iterdir() if holds_pack(entry)] if path.parent.is_dir() else []
     except OSError:
-        return None  # a suggestion is not worth another error
+        return []  # a suggestion is not worth another error
     if path.name == location:
-        return _closest(location, [pack.name for pack in known])
-    by_path = [str(pack.path) for pack in known]
-    return _closest(path.name, [entry.name for entry in beside], path.parent) or _closest(location, by_path)
-
-
-def _closest(text: str, candidates: list[str], folder: Path = Path()) -> str | None:
-    """Return the one of ``candidates`` that is most similar to ``text``, whatever their case, in ``folder``."""
-    folded = {candidate.casefold(): candidate for candidate in sorted(candidates)}
-    near = get_close_matches(text.casefold(), list(folded), n=1)
-    return str(folder / folded[near[0]]) if near else None
+        return nearest(location, sorted(pack.name for pack in known))
+    in_folder = nearest(path.name, sorted(entry.name for entry in beside))
+    return [str(path.parent / name) for name in in_folder] or nearest(
+        location, sorted(str(pack.path) for pack in known)
+    )

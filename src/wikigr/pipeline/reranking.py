@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 from wikigr.errors import UsageError
@@ -15,6 +14,7 @@ from wikigr.retrieval.rerankers.graph_reranker import check_results
 from wikigr.retrieval.rerankers.stage import RerankingStage
 from wikigr.retrieval.state import Result
 from wikigr.retrieval.trace import Trace
+from wikigr.suggestions import did_you_mean, nearest
 
 # Joins the names of methods that run one after the other: "graph+cross-encoder".
 JOIN = "+"
@@ -34,11 +34,9 @@ def stages_of(method: str) -> list[Stage]:
     names = method.split(JOIN)
     for name in names:
         if name not in known:
-            near = get_close_matches(name.lower().replace("_", "-"), known, n=1)
             listed = f"The methods are {', '.join(known)}; join several with {JOIN}."
-            raise UsageError(
-                f"There is no reranking method {name!r}.", hint=f"Did you mean {near[0]!r}?" if near else listed
-            )
+            hint = did_you_mean(nearest(name.replace("_", "-"), known), listed)
+            raise UsageError(f"There is no reranking method {name!r}.", hint=hint)
     if len(set(names)) < len(names):
         raise UsageError(f"--method {method} names a method twice.")
     return [stage for name, stage in known.items() if name in names]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 
 from wikigr.errors import UsageError
 from wikigr.graph.neighborhood import Neighborhood
 from wikigr.pack.open import Pack
 from wikigr.retrieval.entity_linking import open_linker
 from wikigr.retrieval.node_lookup import find_exact_node, find_nodes
+from wikigr.suggestions import nearest
 from wikigr.text import fold
 
 # Sections that an error message names.
@@ -71,7 +71,7 @@ def find_section(pack: Pack, title: str, wanted: str) -> str:
     for id_, heading in sections.items():
         if fold(heading) == fold(wanted):
             return id_
-    near = get_close_matches(wanted, [heading for heading in sections.values() if heading], n=1)
+    near = nearest(wanted, filter(None, sections.values()))
     shown = [
         f"{id_} ({heading})" if heading else id_ for id_, heading in sections.items() if heading in near or not near
     ]

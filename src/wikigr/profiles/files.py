@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -17,6 +16,7 @@ from wikigr.profiles.names import SUFFIXES, is_users_own, profile_folders, profi
 from wikigr.read_errors import describe_read_error
 from wikigr.reader.options import ReaderOptions
 from wikigr.settings import overlay
+from wikigr.suggestions import did_you_mean, nearest
 
 DEFAULT_PROFILE = "enhanced"
 _EXTENDS = "extends"
@@ -83,11 +83,8 @@ def _find(name: str, child: _File | None) -> Path:
             # If a user's `enhanced` extends `enhanced`, it means the one that ships with wikigr.
             if path.is_file() and (child is None or path != child.path):
                 return path
-    near = get_close_matches(name, profile_names(), n=1)
-    raise ProfileError(
-        f"{there_is} no profile {name!r}.",
-        hint=f"Did you mean {near[0]!r}?" if near else "`wikigr profile list` shows those that exist.",
-    )
+    hint = did_you_mean(nearest(name, profile_names()), "`wikigr profile list` shows those that exist.")
+    raise ProfileError(f"{there_is} no profile {name!r}.", hint=hint)
 
 
 def _chain(path: Path) -> Iterator[_File]:
@@ -176,10 +173,10 @@ def _check_keys(values: Mapping[Any, Any], kind: Any, file: _File, at: tuple[str
     for key, value in values.items():
         where = (*at, str(key))
         if key not in known:
-            near = get_close_matches(str(key), known, n=1)
+            near = [".".join((*at, name)) for name in nearest(str(key), known)]
             raise ProfileError(
                 f"{file.place(where)}: there is no key {'.'.join(where)!r}.",
-                hint=f"Did you mean {'.'.join((*at, near[0]))!r}?" if near else f"Valid keys: {', '.join(known)}.",
+                hint=did_you_mean(near, f"Valid keys: {', '.join(known)}."),
             )
         inner = hints.get(key)
         if is_dataclass(inner):

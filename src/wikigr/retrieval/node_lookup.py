@@ -9,6 +9,7 @@ from typing import Literal
 from wikigr.errors import UsageError
 from wikigr.graph.neighborhood import Neighborhood, Node
 from wikigr.retrieval.name_matching import MAX_COMPARED_CHARS, MAX_SUGGESTIONS, NameMatcher
+from wikigr.suggestions import did_you_mean
 from wikigr.text import fold, scrub
 
 _MAX_NODES = 10
@@ -43,9 +44,7 @@ def find_node(name: str, matcher: NameMatcher, neighborhood: Neighborhood) -> No
     shown = name if len(name) <= MAX_COMPARED_CHARS else f"{name[:MAX_COMPARED_CHARS]}…"
     raise UsageError(
         f"Nothing in the pack is called {shown!r}.",
-        hint=f"Did you mean {', '.join(map(repr, suggestions))}?"
-        if suggestions
-        else "`wikigr graph link` finds the names that a text mentions.",
+        hint=did_you_mean(suggestions, "`wikigr graph link` finds the names that a text mentions."),
     )
 
 

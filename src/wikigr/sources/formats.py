@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from wikigr.errors import UsageError
-from wikigr.suggestions import nearest
+from wikigr.suggestions import did_you_mean, nearest
 
 if TYPE_CHECKING:
     from wikigr.sources.article import Source
@@ -247,9 +247,8 @@ def format_named(name: str) -> SourceFormat:
     for row in FORMATS:
         if row.name == name:
             return row
-    by_suffix = (row.name for row in FORMATS if f".{name.lower()}" in row.suffixes)
-    near = next(by_suffix, None) or nearest(name, FORMAT_NAMES)
+    by_suffix = [row.name for row in FORMATS if f".{name.lower()}" in row.suffixes]
     raise UsageError(
         f"There is no source format {name!r}. Formats: {', '.join(FORMAT_NAMES)}.",
-        hint=f"Did you mean {near!r}?" if near else None,
+        hint=did_you_mean(by_suffix[:1] or nearest(name, FORMAT_NAMES)),
     )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import Annotated, Any
 
 import typer
 
 from wikigr.errors import UsageError
+from wikigr.suggestions import did_you_mean, nearest
 from wikigr_cli import options
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import SCHEMA_VERSION, print_json
@@ -32,11 +32,8 @@ def help_command(
     for word in words or ():
         commands = getattr(chosen.command, "commands", {})
         if word not in commands:
-            near = get_close_matches(word, list(commands), n=1)
-            raise UsageError(
-                f"{chosen.command_path} has no command {word!r}.",
-                hint=f"Did you mean {near[0]!r}?" if near else f"Try '{chosen.command_path} --help'.",
-            )
+            hint = did_you_mean(nearest(word, commands), f"Try '{chosen.command_path} --help'.")
+            raise UsageError(f"{chosen.command_path} has no command {word!r}.", hint=hint)
         child = commands[word]
         chosen = child.context_class(child, info_name=word, parent=chosen, **child.context_settings)
     environment.write(f"{chosen.get_help()}\n")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, TypeVar
 
 from wikigr.documents.why import why_document
 from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
+from wikigr.suggestions import did_you_mean, nearest
 from wikigr_cli.ask_session import AskSession
 from wikigr_cli.environment import Environment, Interrupted, OutputClosed, plain
 from wikigr_cli.error_report import report_error
@@ -249,8 +249,8 @@ def _command(name: str) -> Command:
     found = next((command for command in COMMANDS if command.name == name), None)
     if found is not None:
         return found
-    near = get_close_matches(name.lower(), [command.name for command in COMMANDS], n=1)
+    near = [f"{PREFIX}{known}" for known in nearest(name, [command.name for command in COMMANDS])]
     raise UsageError(
         f"There is no command {PREFIX}{plain(name)}.",
-        hint=f"Did you mean {PREFIX}{near[0]}?" if near else f"{PREFIX}help lists the commands.",
+        hint=did_you_mean(near, f"{PREFIX}help lists the commands.", shown=str),
     )

@@ -7,11 +7,11 @@ import io
 import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from difflib import get_close_matches
 from enum import StrEnum
 from typing import Any
 
 from wikigr.errors import UsageError
+from wikigr.suggestions import did_you_mean, nearest
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.links import linked_address
 
@@ -59,11 +59,8 @@ def chosen_fields(given: str | None, known: Sequence[str]) -> list[str] | None:
     names = [name.strip() for name in given.split(",")]
     for name in names:
         if name not in known:
-            near = get_close_matches(name.lower(), known, n=1)
-            raise UsageError(
-                f"There is no field {name!r}.",
-                hint=f"Did you mean {near[0]!r}?" if near else f"The fields are {', '.join(known)}.",
-            )
+            hint = did_you_mean(nearest(name, known), f"The fields are {', '.join(known)}.")
+            raise UsageError(f"There is no field {name!r}.", hint=hint)
     return list(dict.fromkeys(names))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 from wikigr.answer.answer import Answer
@@ -17,6 +16,7 @@ from wikigr.evaluation.metrics.hallucination import measure_hallucination
 from wikigr.evaluation.metrics.ranking import all_found_at, ndcg_at, over, recall_at, reciprocal_rank
 from wikigr.evaluation.questions import GoldQuestion
 from wikigr.index.candidate import Evidence
+from wikigr.suggestions import did_you_mean, nearest
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +108,8 @@ METRICS: Mapping[str, Metric] = {metric.name: metric for metric in _TABLE}
 def known_metric(name: str) -> str:
     """Return ``name`` if it is the name of a metric; otherwise raise ``UsageError``."""
     if name not in METRICS:
-        near = get_close_matches(name, METRICS, n=1)
-        raise UsageError(
-            f"There is no metric {name!r}.",
-            hint=f"Did you mean {near[0]!r}?" if near else f"Choose from {', '.join(METRICS)}.",
-        )
+        hint = did_you_mean(nearest(name, METRICS), f"Choose from {', '.join(METRICS)}.")
+        raise UsageError(f"There is no metric {name!r}.", hint=hint)
     return name
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from itertools import islice
 
 from wikigr.errors import UsageError
 from wikigr.graph.neighborhood import STRUCTURAL, Neighborhood, Step
+from wikigr.suggestions import did_you_mean, nearest
 
 MAX_STEPS = 8
 # Stored relations, most frequent first, that are compared with a misspelled name.
@@ -84,12 +84,10 @@ def _resolve_relation(name: str, neighborhood: Neighborhood) -> str:
     plain: dict[str, str] = {}
     for stored in (*islice(known, _MAX_COMPARED), *STRUCTURAL):
         plain.setdefault(_normalize(stored), stored)
-    near = difflib.get_close_matches(wanted, plain, n=_MAX_SUGGESTIONS)
+    near = [plain[match] for match in nearest(wanted, plain, most=_MAX_SUGGESTIONS)]
     raise UsageError(
         f"The pack has no relation {_quote(name)}.",
-        hint=f"Did you mean {', '.join(plain[match] for match in near)}?"
-        if near
-        else "`wikigr graph schema` lists its relations.",
+        hint=did_you_mean(near, "`wikigr graph schema` lists its relations.", shown=str),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from wikigr.errors import UsageError
+from wikigr.suggestions import did_you_mean
 from wikigr_cli import options
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import SCHEMA_VERSION, print_result, print_warning
@@ -62,11 +63,10 @@ def show(
     by_fold = {fold(known): known for known in scores}
     found = by_fold.get(fold(title))
     if found is None:
+        # A pack may have millions of titles, so they are compared in C.
         near = extractOne(fold(title), by_fold.keys(), score_cutoff=_MIN_SIMILARITY)
-        raise UsageError(
-            f"The pack has no PageRank for an article {title!r}.",
-            hint=f"Did you mean {by_fold[near[0]]!r}?" if near else None,
-        )
+        hint = did_you_mean([by_fold[near[0]]] if near else [])
+        raise UsageError(f"The pack has no PageRank for an article {title!r}.", hint=hint)
     document = {
         "schema_version": SCHEMA_VERSION,
         "title": found,
