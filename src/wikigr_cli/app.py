@@ -21,8 +21,7 @@ from wikigr_cli import options
 from wikigr_cli.command_class import GLOBAL_OPTIONS, is_option, options_of, takes_words
 from wikigr_cli.command_table import HELP_OPTIONS, CommandTable, print_help
 from wikigr_cli.environment import Environment, Interrupted, OutputClosed
-from wikigr_cli.error_report import report_error
-from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus
+from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus, report_error
 from wikigr_cli.settings import place_of, read_defaults
 
 _SILENT = logging.NullHandler()

@@ -23,7 +23,7 @@ _MODULES = {
     "rerank": "rerank",
     "why": "why",
     "show": "show",
-    "open": "open",
+    "open": "show",
     "graph": "graph",
     "pack": "pack",
     "pagerank": "pagerank",

@@ -1,10 +1,12 @@
-"""The exit codes of every command, and the one that each error class leads to."""
+"""The exit codes of every command, and the one place where an exception becomes a message and an exit code."""
 
 from __future__ import annotations
 
+import traceback
 from enum import IntEnum
 
 from wikigr.errors import PackError, UsageError, WikigrError
+from wikigr_cli.environment import Environment
 
 
 class ExitStatus(IntEnum):
@@ -37,4 +39,25 @@ def exit_status(error: WikigrError) -> ExitStatus:
         return ExitStatus.USAGE
     if isinstance(error, PackError):
         return ExitStatus.PACK
+    return ExitStatus.RUNTIME
+
+
+def report_error(environment: Environment, error: Exception) -> ExitStatus:
+    """Print what failed on stderr, with the traceback if ``--debug`` was given; return the exit code."""
+    if environment.debug:
+        environment.print_error("".join(traceback.format_exception(error)), overflow="keep")
+    if isinstance(error, WikigrError):
+        environment.report(error)
+        return exit_status(error)
+    if isinstance(error, MemoryError):
+        environment.print_error("wikigr: There is not enough memory.")
+        environment.print_error("Free some, or raise the limit of this process (ulimit -v), then run it again.")
+    elif isinstance(error, OSError):
+        # A full disk or a missing permission: the system's message says it best.
+        file = f": {error.filename}" if error.filename is not None else ""
+        environment.print_error(f"wikigr: {error.strerror or error}{file}")
+    else:
+        # A bug. Python would exit with 1, which scripts read as a failed check.
+        environment.print_error(f"wikigr: a bug: {type(error).__name__}: {error}")
+        environment.print_error("Run it again with --debug to see where, and please report it.")
     return ExitStatus.RUNTIME

@@ -175,6 +175,7 @@ PackNames = Annotated[
     ),
 ]
 QUESTION_HELP = "The question; it needs no quotes unless the shell would change it. - reads standard input."
+RequiredQuestion = Annotated[str, typer.Argument(metavar="QUESTION...", help=QUESTION_HELP)]
 Question = Annotated[str | None, typer.Argument(metavar="QUESTION...", help=QUESTION_HELP, show_default=False)]
 PackArgument = Annotated[
     str | None,

@@ -67,7 +67,7 @@ def mcp(
         environment.write_text(client_config(print_config, command) + "\n")
         return
 
-    from wikigr_cli.serving import open_served, require_extra
+    from wikigr_cli.packs import open_served, require_extra
 
     require_extra("mcp")
     # The protocol takes longer to import than the packs to open.

@@ -48,7 +48,7 @@ def serve(
     environment = context.ensure_object(Environment)
     packs = options.require_packs(pack)
 
-    from wikigr_cli.serving import open_served, require_extra
+    from wikigr_cli.packs import open_served, require_extra
 
     require_extra("serve")
 

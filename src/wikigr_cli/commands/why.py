@@ -15,7 +15,7 @@ from wikigr_cli.render.why import print_why
 
 def why(
     context: typer.Context,
-    question: Annotated[str, typer.Argument(metavar="QUESTION...", help=options.QUESTION_HELP)],
+    question: options.RequiredQuestion,
     title: Annotated[
         str,
         typer.Argument(metavar="TITLE", help="The expected article, in quotes. Case and underscores do not matter."),

@@ -13,7 +13,7 @@ from wikigr.graph.schema import article_title
 from wikigr.suggestions import did_you_mean, nearest
 from wikigr_cli.ask_session import AskSession
 from wikigr_cli.environment import Environment, Interrupted, OutputClosed, plain
-from wikigr_cli.error_report import report_error
+from wikigr_cli.exit_codes import report_error
 from wikigr_cli.options import complete_packs, complete_profiles
 from wikigr_cli.reading import open_in_browser, open_in_pager
 from wikigr_cli.render.answer import print_answer, print_explanation

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from wikigr.documents.graph import edge_document, node_document
 from wikigr_cli.environment import Environment, plain
-from wikigr_cli.render.output import SCHEMA_VERSION, Document, counted, one_line
+from wikigr_cli.render.output import SCHEMA_VERSION, Document, counted, one_line, print_warning
 
 if TYPE_CHECKING:
     from wikigr.graph.neighborhood import Node
+    from wikigr.pack.open import Corpus
     from wikigr.retrieval.cypher.runner import QueryResult
     from wikigr.retrieval.entity_linking import EntityLink
     from wikigr.retrieval.explore.triplets import TripletResult
@@ -203,3 +204,17 @@ def _cell_text(value: Any) -> str:
 
 def _is_number(value: Any) -> bool:
     return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def print_warnings(environment: Environment, pack: Corpus) -> list[str]:
+    """Print and return the warnings about the graph of ``pack``."""
+    warnings = [pack.graph_index_warning] if pack.graph_index_warning else []
+    for warning in warnings:
+        print_warning(environment, warning)
+    return warnings
+
+
+def note_truncation(environment: Environment, hint: str, *, truncated: bool) -> None:
+    """Say on stderr that the result is ``truncated``, and how to get more."""
+    if truncated:
+        environment.note(f"Truncated: {hint}")

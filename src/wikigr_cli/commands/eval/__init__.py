@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wikigr_cli.command_table import group
-from wikigr_cli.commands.eval import bless, calibrate, compare, flips, gate, report, run, trec, validate
+from wikigr_cli.commands.eval import calibrate, compare, gate, report, run, validate
 
 app = group(
     """Score profiles on gold questions, tell real differences from noise, and gate CI jobs.
@@ -16,11 +16,11 @@ app = group(
     {
         "run": run.run,
         "report": report.report,
-        "trec": trec.trec,
+        "trec": report.trec,
         "compare": compare.compare,
-        "flips": flips.flips,
+        "flips": compare.flips,
         "gate": gate.gate,
-        "bless": bless.bless,
+        "bless": gate.bless,
         "calibrate": calibrate.calibrate,
         "validate": validate.validate,
     },

@@ -1,15 +1,18 @@
-"""``wikigr eval gate``: hold a run against requirements; ``wikigr eval run`` gates its run with the same functions."""
+"""``wikigr eval gate`` and ``wikigr eval bless``: hold a run against requirements, or make it the baseline of others.
+
+``wikigr eval run`` gates its run with the same functions.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wikigr.errors import UsageError
+from wikigr.errors import UsageError, WikigrError
 from wikigr_cli import options
 from wikigr_cli.commands.eval.options import (
     BaselineFile,
@@ -28,7 +31,7 @@ from wikigr_cli.commands.eval.options import (
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus
 from wikigr_cli.render import evaluation as render_evaluation
-from wikigr_cli.render.output import SCHEMA_VERSION, print_json
+from wikigr_cli.render.output import SCHEMA_VERSION, counted, print_json
 
 if TYPE_CHECKING:
     from wikigr.evaluation.gate import Baseline, GateResult, Requirements
@@ -160,3 +163,44 @@ def _annotate_github(environment: Environment, result: GateResult, stored: Store
                 file.write(markdown_gate(result, stored.questions))
         except OSError as error:
             environment.print_error(f"wikigr: Cannot write the summary {summary}: {error.strerror}.")
+
+
+def bless(
+    context: typer.Context,
+    folder: RunFolder,
+    output: Annotated[Path, options.Output("-o", "--output", metavar="FILE", help="The baseline file to write.")],
+    profile: OneProfile = None,
+    json_output: options.Json = False,
+) -> None:
+    """Make a run the baseline that later runs are compared with. Commit the file.
+
+    \b
+    Examples:
+      wikigr eval bless runs/first -o baseline.json
+      wikigr eval bless runs/first -o baseline.json --profile baseline
+    """
+    environment = context.ensure_object(Environment)
+
+    from wikigr.evaluation.gate import make_baseline, write_baseline
+    from wikigr.evaluation.stored_run import load_run
+
+    stored = load_run(folder)
+    baseline = make_baseline(stored.run, stored.samples, profile_of(stored, profile))
+    try:
+        write_baseline(output, baseline)
+    except OSError as error:
+        raise WikigrError(f"Cannot write the baseline {output}: {error.strerror}.") from error
+    if json_output:
+        document = {
+            "schema_version": SCHEMA_VERSION,
+            "baseline": str(output),
+            "profile": baseline.profile,
+            "questions": len(baseline.means),
+            "question_hash": baseline.question_hash,
+            "pack_digest": baseline.pack_digest,
+            "judge": baseline.judge,
+            "wikigr_version": baseline.wikigr_version,
+        }
+        print_json(environment, document)
+        return
+    environment.print(f"{output}: {counted(len(baseline.means), 'questions')} of {baseline.profile}")

@@ -11,8 +11,7 @@ import typer
 from wikigr.errors import UsageError
 from wikigr_cli import options
 from wikigr_cli.environment import Environment, read_stdin
-from wikigr_cli.linking import note_truncation
-from wikigr_cli.render.graph import print_rows, print_schema, rows_document
+from wikigr_cli.render.graph import note_truncation, print_rows, print_schema, rows_document
 from wikigr_cli.render.output import SCHEMA_VERSION, print_result
 
 _MAX_TIMEOUT = 3600.0

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from wikigr_cli import options
 from wikigr_cli.environment import Environment
-from wikigr_cli.linking import Question, link_question, note_truncation, print_warnings
-from wikigr_cli.render.graph import links_document, print_links
+from wikigr_cli.render.graph import links_document, note_truncation, print_links, print_warnings
 from wikigr_cli.render.output import print_result
+
+if TYPE_CHECKING:
+    from wikigr.pack.open import Corpus
+    from wikigr.retrieval.entity_linking import EntityLink
+
+# Nodes with the same name are ranked by the similarity of this many articles to the question.
+_CONTEXT_ARTICLES = 100
 
 
 def link(
     context: typer.Context,
-    question: Question,
+    question: options.RequiredQuestion,
     pack: options.PackName = None,
     fuzzy: Annotated[
         bool, options.Retrieval("--fuzzy/--no-fuzzy", help="Also match capitalized names with a typo.")
@@ -56,3 +62,15 @@ def link(
     document = links_document(question, links, limit, warnings)
     print_result(environment, document, print_links, as_json=json_output)
     note_truncation(environment, "--top-k shows more links.", truncated=document["truncated"])
+
+
+def link_question(pack: Corpus, question: str, *, fuzzy: bool = True) -> list[EntityLink]:
+    """Return the links of ``question``; similarity to the question decides between nodes of the same name."""
+    from wikigr.retrieval.entity_linking import nearest_articles, open_linker
+
+    linker = open_linker(pack)
+    links = linker.link_question(question, fuzzy=fuzzy)
+    if len({(link.start, link.end) for link in links}) < len(links):
+        relevance = nearest_articles(question, pack, _CONTEXT_ARTICLES)
+        links = linker.link_question(question, fuzzy=fuzzy, relevance=relevance)
+    return links

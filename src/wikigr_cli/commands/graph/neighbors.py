@@ -10,8 +10,7 @@ import typer
 from wikigr.documents.graph import neighbors_document
 from wikigr_cli import options
 from wikigr_cli.environment import Environment
-from wikigr_cli.linking import note_truncation, print_warnings
-from wikigr_cli.render.graph import print_neighbors
+from wikigr_cli.render.graph import note_truncation, print_neighbors, print_warnings
 from wikigr_cli.render.output import print_result
 
 

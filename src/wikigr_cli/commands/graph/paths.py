@@ -11,8 +11,7 @@ from wikigr.documents.graph import paths_document
 from wikigr.errors import UsageError
 from wikigr_cli import options
 from wikigr_cli.environment import Environment
-from wikigr_cli.linking import note_truncation, print_warnings
-from wikigr_cli.render.graph import print_paths
+from wikigr_cli.render.graph import note_truncation, print_paths, print_warnings
 from wikigr_cli.render.output import print_result
 
 

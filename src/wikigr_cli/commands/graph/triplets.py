@@ -7,15 +7,15 @@ from typing import Annotated
 import typer
 
 from wikigr_cli import options
+from wikigr_cli.commands.graph.link import link_question
 from wikigr_cli.environment import Environment
-from wikigr_cli.linking import Question, link_question, note_truncation, print_warnings
-from wikigr_cli.render.graph import print_triplets, triplets_document
+from wikigr_cli.render.graph import note_truncation, print_triplets, print_warnings, triplets_document
 from wikigr_cli.render.output import print_result
 
 
 def triplets(
     context: typer.Context,
-    question: Question,
+    question: options.RequiredQuestion,
     pack: options.PackName = None,
     sources: Annotated[
         list[str] | None,

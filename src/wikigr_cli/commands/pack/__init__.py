@@ -5,7 +5,6 @@ from __future__ import annotations
 from wikigr.changes.next_version import RULE
 from wikigr_cli.command_table import group
 from wikigr_cli.commands.pack import build, diff, export, info, install, remove, update, use, verify
-from wikigr_cli.commands.pack import list as list_command
 
 _VERSION_RULE = f"The suggested version: {RULE}"
 
@@ -20,7 +19,7 @@ app = group(
     {
         "build": build.build,
         "info": info.info,
-        "list": list_command.list_packs,
+        "list": info.list_packs,
         "use": use.use,
         "validate": verify.validate,
         "diff": diff.diff,

@@ -9,20 +9,30 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wikigr.errors import PackError, UsageError
+from wikigr.sources.formats import FORMAT_NAMES, FORMATS
 from wikigr_cli import options
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import print_result
 from wikigr_cli.render.pack import build_document, print_build
-from wikigr_cli.source_options import SOURCE_HELP, SourceFormat
 
 if TYPE_CHECKING:
     from wikigr.ingest.extraction import Extractor
     from wikigr.pack.manifest import Manifest
 
 
+SourceFormat = Annotated[
+    str | None,
+    options.Input(
+        "--source-format", metavar="NAME", help=f"The source's format: {', '.join(FORMAT_NAMES)}. Default: detected."
+    ),
+]
+
+
 def build(
     context: typer.Context,
-    source: Annotated[str, typer.Argument(metavar="SOURCE", help=SOURCE_HELP)],
+    source: Annotated[
+        str, typer.Argument(metavar="SOURCE", help=f"What to read: {'; '.join(row.description for row in FORMATS)}.")
+    ],
     output: Annotated[Path, options.Output("-o", "--output", metavar="DIR", help="The folder of the pack.")],
     source_format: SourceFormat = None,
     name: Annotated[

@@ -1,9 +1,14 @@
-"""``wikigr pack info``: describe a pack from its manifest."""
+"""``wikigr pack info`` and ``wikigr pack list``: describe packs from their manifests."""
 
 from __future__ import annotations
 
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
+from wikigr.errors import UsageError
 from wikigr_cli import options
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import print_result
@@ -32,3 +37,38 @@ def info(context: typer.Context, pack: options.PackArgument = None, json_output:
     readers = ready_readers(encoder_source(layout, manifest), is_bundled=manifest.bundled_encoder)
     document = manifest_document(manifest, layout, readers)
     print_result(environment, document, print_manifest, as_json=json_output)
+
+
+def list_packs(
+    context: typer.Context,
+    folder: Annotated[
+        Path | None,
+        typer.Argument(
+            help="The folder to list. Default: the installed packs, the project's packs folder and this folder."
+        ),
+    ] = None,
+    json_output: options.Json = False,
+) -> None:
+    """List packs with the names that --pack accepts. A pack that cannot be used is listed with the reason.
+
+    A name refers to a pack in this folder first, then to an installed pack, then to a pack in the folder packs of the
+    project. An asterisk marks the default pack. If a pack has another name of its own, that is in parentheses.
+
+    \b
+    Examples:
+      wikigr pack list
+      wikigr pack list packs --json
+    """
+    environment = context.ensure_object(Environment)
+
+    from wikigr.pack import listing
+    from wikigr.pack.layout import installed_packs
+    from wikigr.pack.locate import PACKS, project_packs
+    from wikigr_cli.default_pack import applying_packs
+    from wikigr_cli.render.packs import list_document, print_list
+
+    if folder is not None and not folder.is_dir():
+        raise UsageError(f"{folder} is not a folder.")
+    folders = [folder] if folder else [installed_packs(), project_packs() or Path(PACKS)]
+    document = list_document(listing.list_packs(folder), applying_packs(environment.variables))
+    print_result(environment, document, partial(print_list, folders=folders), as_json=json_output)

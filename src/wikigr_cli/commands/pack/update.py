@@ -10,12 +10,12 @@ import typer
 
 from wikigr.errors import UsageError
 from wikigr_cli import options
+from wikigr_cli.commands.pack.build import SourceFormat
 from wikigr_cli.commands.pack.diff import Everything
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.changes import print_update, update_document
 from wikigr_cli.render.distribution import installed_document, print_installed
 from wikigr_cli.render.output import print_result
-from wikigr_cli.source_options import SourceFormat
 
 
 def update(

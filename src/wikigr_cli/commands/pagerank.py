@@ -1,0 +1,248 @@
+"""``wikigr pagerank``: precompute, show and verify the PageRank of packs."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from wikigr.errors import UsageError, WikigrError
+from wikigr.suggestions import did_you_mean
+from wikigr_cli import options
+from wikigr_cli.command_table import group
+from wikigr_cli.environment import Environment
+from wikigr_cli.exit_codes import ExitStatus, exit_status
+from wikigr_cli.render.output import SCHEMA_VERSION, print_json, print_result, print_warning
+from wikigr_cli.render.pagerank import print_article, print_built, print_top, print_verified
+
+if TYPE_CHECKING:
+    from wikigr.graph.pagerank_cache import PageRankCache
+
+# Titles of at least this similarity, of 100, are suggested.
+_MIN_SIMILARITY = 75
+# The accuracy of the reference figures.
+_MAX_DIFFERENCE = 1e-6
+
+
+class Format(StrEnum):
+    JSON = "json"
+    PARQUET = "parquet"
+
+
+def build(
+    context: typer.Context,
+    packs: options.PackArguments,
+    output: Annotated[
+        Path | None,
+        options.Output("-o", "--output", metavar="FILE", help="The file to write. Default: the cache of the pack."),
+    ] = None,
+    damping: Annotated[float, options.Build(help="The damping factor, between 0 and 1.")] = 0.85,
+    tol: Annotated[
+        float, options.Build(help="Stop when the total change is below this times the number of articles.")
+    ] = 1e-6,
+    max_iter: Annotated[int, options.Build(min=1, help="The maximum number of iterations.")] = 100,
+    force: Annotated[bool, options.Build("--force", help="Compute the scores even if the cache is valid.")] = False,
+    file_format: Annotated[
+        Format | None, options.Output("--format", help="The format of FILE. Default: determined by its suffix.")
+    ] = None,
+    json_output: options.Json = False,
+) -> None:
+    """Compute PageRank over the hyperlinks of packs and print one line for each pack.
+
+    A cache with the same content and parameters is not computed again. If a pack fails, the other packs are still
+    computed, and the exit code is that of the first failure.
+
+    \b
+    Examples:
+      wikigr pagerank build packs/physics
+      wikigr pagerank build packs/physics -o scores.parquet
+    """
+    environment = context.ensure_object(Environment)
+    if output is not None and len(packs) > 1:
+        raise UsageError("-o works with a single pack only.", hint="Omit it to write into each pack.")
+    if not 0.0 < damping < 1.0:
+        raise UsageError(f"--damping must be between 0 and 1 (exclusive), not {damping}.")
+    if not 0.0 < tol <= 1e-3:
+        raise UsageError(f"--tol must be above 0 and at most 0.001, not {tol}.")
+    chosen = _format(output, file_format)
+
+    from wikigr.graph.pagerank_cache import Parameters
+    from wikigr.pack.pagerank import build_cache
+
+    parameters = Parameters(damping, max_iter, tol)
+    rows: list[dict[str, Any]] = []
+    failure: ExitStatus | None = None
+    for pack in packs:
+        started = time.perf_counter()
+        try:
+            built = build_cache(pack, parameters, output=output, file_format=chosen.value, force=force)
+        except (WikigrError, OSError) as error:
+            known = error if isinstance(error, WikigrError) else WikigrError(f"Cannot write {output or pack}: {error}.")
+            failure = failure or exit_status(known)
+            environment.report(known)
+            rows.append({"pack": pack, "error": known.message})
+            continue
+        row = {
+            "pack": pack,
+            "file": str(built.file),
+            "articles": built.articles,
+            "links": built.links,
+            "written": built.written,
+            "milliseconds": round((time.perf_counter() - started) * 1000.0, 1),
+        }
+        rows.append(row)
+        if not json_output:
+            print_built(environment, row)
+    if json_output:
+        print_json(environment, {"schema_version": SCHEMA_VERSION, "packs": rows})
+    if failure is not None:
+        raise typer.Exit(failure)
+
+
+def _format(output: Path | None, chosen: Format | None) -> Format:
+    """Return the format to write: the chosen one, else the one that fits the suffix of the file."""
+    if output is None:
+        if chosen is Format.PARQUET:
+            raise UsageError("The cache of a pack is JSON.", hint="Give a file for Parquet: -o scores.parquet")
+        return Format.JSON
+    return chosen or (Format.PARQUET if output.suffix == ".parquet" else Format.JSON)
+
+
+def top(
+    context: typer.Context,
+    pack: options.PackName = None,
+    top_k: Annotated[int, options.Retrieval("--top-k", "-k", min=1, help="The maximum number of articles.")] = 10,
+    json_output: options.Json = False,
+) -> None:
+    """List the articles with the highest PageRank.
+
+    \b
+    Examples:
+      wikigr pagerank top --pack packs/physics
+      wikigr pagerank top --pack packs/physics -k 3 --json
+    """
+    environment = context.ensure_object(Environment)
+    scores = _scores(environment, options.require_pack(pack))
+    best = sorted(scores, key=lambda title: (-scores[title], title))[:top_k]
+    rows = [{"rank": n, "title": title, "score": scores[title]} for n, title in enumerate(best, start=1)]
+    print_result(environment, {"schema_version": SCHEMA_VERSION, "articles": rows}, print_top, as_json=json_output)
+
+
+def show(
+    context: typer.Context,
+    title: Annotated[str, typer.Argument(metavar="TITLE...", help="The article. Case and underscores do not matter.")],
+    pack: options.PackName = None,
+    json_output: options.Json = False,
+) -> None:
+    """Show the PageRank of an article and its rank among all articles.
+
+    \b
+    Examples:
+      wikigr pagerank show Albert Einstein --pack packs/physics
+      wikigr pagerank show Spin --pack packs/physics --json
+    """
+    environment = context.ensure_object(Environment)
+    scores = _scores(environment, options.require_pack(pack))
+
+    from rapidfuzz.process import extractOne
+
+    from wikigr.text import fold
+
+    if not scores:
+        raise UsageError("The pack has no hyperlinks to rank by.")
+
+    by_fold = {fold(known): known for known in scores}
+    found = by_fold.get(fold(title))
+    if found is None:
+        # A pack may have millions of titles, so they are compared in C.
+        near = extractOne(fold(title), by_fold.keys(), score_cutoff=_MIN_SIMILARITY)
+        hint = did_you_mean([by_fold[near[0]]] if near else [])
+        raise UsageError(f"The pack has no PageRank for an article {title!r}.", hint=hint)
+    document = {
+        "schema_version": SCHEMA_VERSION,
+        "title": found,
+        "score": scores[found],
+        "rank": 1 + sum(score > scores[found] for score in scores.values()),
+        "articles": len(scores),
+    }
+    print_result(environment, document, print_article, as_json=json_output)
+
+
+def _scores(environment: Environment, pack: str) -> dict[str, float]:
+    """Return the scores of the pack's cache, or compute them if the cache is unusable."""
+    from wikigr.graph.pagerank_cache import PageRankCacheError, Parameters
+    from wikigr.pack.pagerank import compute, stored
+
+    try:
+        cache = stored(pack)
+    except PageRankCacheError as error:
+        print_warning(environment, f"{error.message} PageRank is computed again.")
+        cache, _ = compute(pack, Parameters())
+    return dict(cache.scores)
+
+
+def verify(context: typer.Context, packs: options.PackArguments, json_output: options.Json = False) -> None:
+    """Compute PageRank again and compare it with the caches of packs. Exits with 1 if a score differs by over 1e-6.
+
+    \b
+    Examples:
+      wikigr pagerank verify packs/physics
+      wikigr pagerank verify --pack packs/physics --json
+    """
+    environment = context.ensure_object(Environment)
+
+    from wikigr.graph.pagerank_cache import PageRankCacheError
+    from wikigr.pack.pagerank import stored
+
+    rows: list[dict[str, Any]] = []
+    failure: ExitStatus | None = None
+    for pack in packs:
+        try:
+            row = _compare(pack, stored(pack))
+        except WikigrError as error:
+            # A damaged cache fails the check; a damaged pack ends the command with the exit code of its error.
+            if not isinstance(error, PageRankCacheError):
+                failure = failure or exit_status(error)
+            row = {"pack": pack, "passed": False, "error": error.message}
+        rows.append(row)
+        if not json_output:
+            print_verified(environment, row)
+    if json_output:
+        print_json(environment, {"schema_version": SCHEMA_VERSION, "packs": rows})
+    if failure is not None:
+        raise typer.Exit(failure)
+    if not all(row["passed"] for row in rows):
+        raise typer.Exit(ExitStatus.FAILED_CHECK)
+
+
+def _compare(pack: str, cache: PageRankCache) -> dict[str, Any]:
+    """Compare a cache with a new computation with the same parameters."""
+    from wikigr.graph.pagerank_cache import Parameters
+    from wikigr.pack.pagerank import compute
+
+    parameters = cache.parameters or Parameters()
+    fresh, _ = compute(pack, parameters)
+    titles = cache.scores.keys() | fresh.scores.keys()
+    largest = max((abs(cache.scores.get(t, 0.0) - fresh.scores.get(t, 0.0)) for t in titles), default=0.0)
+    return {
+        "pack": pack,
+        "passed": largest <= _MAX_DIFFERENCE,
+        "articles": len(fresh.scores),
+        "largest_difference": largest,
+        **asdict(parameters),
+    }
+
+
+app = group(
+    """Precompute, show and verify the PageRank of packs.
+
+    \b
+    Examples:
+      wikigr pagerank build packs/physics
+    """,
+    {"build": build, "top": top, "show": show, "verify": verify},
+)
