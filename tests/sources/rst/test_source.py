@@ -12,7 +12,8 @@ from tests.sources.test_hostile_input import limit
 from wikigr.errors import RecordError
 from wikigr.sources.article import Skipped, SourceArticle, SourceItem
 from wikigr.sources.note_folder import NoteRecord
-from wikigr.sources.rst.source import MAX_CHARACTERS, RstSource, plain_inline
+from wikigr.sources.rst.scan import plain_inline
+from wikigr.sources.rst.source import MAX_CHARACTERS, RstSource
 
 
 def parse(text: str | bytes) -> SourceItem:
@@ -48,6 +49,11 @@ def test_adornments_make_sections() -> None:
         (("One", "Deep"), "deep"),
         (("Two",), "second"),
     ]
+
+
+def test_headings_below_the_sixth_level_rank_as_sixth() -> None:
+    text = "\n\n".join(f"{name}\n{mark * 3}\n\ntext" for name, mark in zip("ABCDEFGH", "=-~^+*'#", strict=True))
+    assert [path for path, _ in sections(text)][-3:] == [tuple("BCDEF"), tuple("BCDEG"), tuple("BCDEH")]
 
 
 def test_inline_markup_and_roles_become_their_text() -> None:
@@ -127,7 +133,7 @@ The end.
     assert sections(text) == [
         (
             ("os.walk",),
-            f"{signature}\n{long.strip()}\n\nAdded in version 3.5.\n\nChanged in version 3.6: Accepts paths.",
+            f"{signature}\n\n{long.strip()}\n\nAdded in version 3.5.\n\nChanged in version 3.6: Accepts paths.",
         ),
         ((), "Walker(top)\n    Short.\n\n-q, --quiet\n    Print nothing.\n\nThe end."),
     ]
