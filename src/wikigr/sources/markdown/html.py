@@ -20,6 +20,9 @@ from wikigr.sources.note_folder import NoteRecord, resolved_href
 # Keys of the environment of a rendering: the ``NoteRecord``, and, afterwards, whether the note has HTML of its own.
 NOTE = "wikigr-note"
 OWN_HTML = "wikigr-own-html"
+# The key of a block of text, and of the number of superscripts and subscripts in it that are open.
+_OPEN_TAGS = "wikigr-open-tags"
+_MAX_OPEN_TAGS = 8
 
 _PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".bmp", ".pdf")
 _RECORDINGS = (".mp3", ".mp4", ".webm", ".wav", ".ogg")
@@ -49,11 +52,15 @@ def _html_block(renderer: RendererHTML, tokens: Sequence[Token], index: int, opt
 
 def _html_inline(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
     tag = _INLINE_TAG.match(tokens[index].content)
-    if tag is None:
-        return ""
-    if tag[2].lower() != "br":
-        env[OWN_HTML] = True
-    return f"<{tag[1]}{tag[2]}>"
+    if tag is None or tag[2].lower() == "br":
+        return "<br>" if tag else ""
+    env[OWN_HTML] = True
+    block, depth = env.get(_OPEN_TAGS, (None, 0))
+    depth = depth if block is tokens else 0
+    is_end = bool(tag[1])
+    env[_OPEN_TAGS] = tokens, max(depth + (-1 if is_end else 1), 0)
+    # The parser takes quadratic time in the depth.
+    return f"<{tag[1]}{tag[2]}>" if depth + (not is_end) <= _MAX_OPEN_TAGS else ""
 
 
 def _image(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
