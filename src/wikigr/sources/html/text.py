@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from selectolax.lexbor import LexborNode
 
-from wikigr.sources.article import SourceSection
+from wikigr.sources.article import SourceSection, Triple
 from wikigr.sources.bylines import add_byline
+from wikigr.sources.facts import Infobox, add_facts
 from wikigr.sources.html.byline import find_byline
 from wikigr.sources.html.document import (
     BLOCK_ELEMENTS,
@@ -32,6 +33,7 @@ from wikigr.sources.html.table import table_row
 from wikigr.sources.html.title import strip_numbering
 from wikigr.sources.plain_text import LINE_GAP, PARAGRAPH_GAP, PlainTextWriter, collapse_spaces, fold_title
 from wikigr.sources.tables import name_columns
+from wikigr.sources.wikitext.infobox import is_fact, relation_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,30 @@ def read_note(note: HtmlDocument, title: str) -> tuple[tuple[SourceSection, ...]
     walker = _Walker(note, title, PlainTextWriter(title))
     walker.walk(note.content)
     return walker.writer.sections(), tuple(walker.links)
+
+
+def state_infoboxes(
+    title: str,
+    sections: Sequence[SourceSection],
+    infoboxes: Iterable[HtmlInfobox],
+    target_of: Callable[[str], str | None],
+) -> tuple[tuple[SourceSection, ...], tuple[Triple, ...]]:
+    """Return ``sections`` of the page ``title`` with the facts of its infoboxes, and the facts: see ``add_facts``.
+
+    ``target_of`` returns the target of the link of a value, ``None`` for a link that leaves the source.
+    """
+    boxes = (
+        Infobox(
+            box.heading_path,
+            tuple(
+                Triple(title, relation, value, target_of(href) if href is not None else None)
+                for field, value, href in box.rows
+                if is_fact(relation := relation_name(field))
+            ),
+        )
+        for box in infoboxes
+    )
+    return add_facts(sections, boxes)
 
 
 class _Walker:
