@@ -14,8 +14,8 @@ from tests.sources.markdown.notes import write
 from wikigr.errors import RecordError
 from wikigr.sources.article import SourceArticle
 from wikigr.sources.detect import detect_format, open_source
-from wikigr.sources.file_states import file_states
 from wikigr.sources.folder import MAX_DOCUMENT_BYTES
+from wikigr.sources.source_files import file_states
 
 
 def links_of(root: Path) -> dict[str, tuple[str, ...]]:
