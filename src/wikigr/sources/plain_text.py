@@ -1,7 +1,7 @@
 """Lay out headings, paragraphs, lists, code and superscripts as the plain text of ``SourceSection``.
 
-The readers of HTML, Markdown and wikitext drive ``PlainTextWriter`` with events, so that the same structure gives
-the same text in every format.
+The readers of HTML, wikitext and plain text drive ``PlainTextWriter`` with events, so that the same structure gives the
+same text in every format. Markdown and reStructuredText are read as the HTML that they stand for.
 """
 
 from __future__ import annotations
