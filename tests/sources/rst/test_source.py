@@ -56,6 +56,13 @@ def test_headings_below_the_sixth_level_rank_as_sixth() -> None:
     assert [path for path, _ in sections(text)][-3:] == [tuple("BCDEF"), tuple("BCDEG"), tuple("BCDEH")]
 
 
+def test_blocks_in_a_cell_stay_on_its_line_with_their_marks() -> None:
+    cells = "   * - Name\n     - Parts\n   * - 3. x\n       4. y\n     - * a\n       * b\n\n       ::\n\n         c d"
+    table = f".. list-table::\n   :header-rows: 1\n\n{cells}"
+    verse = "| one\n|   two\n| three"
+    assert lead(f"{table}\n\n{verse}") == "Name: 3. x 4. y | Parts: - a - b c d\n\none\ntwo\nthree"
+
+
 def test_inline_markup_and_roles_become_their_text() -> None:
     text = (
         r"*a* **b** ``c  d`` `e <http://e.org>`_ :func:`~os.path.join` :meth:`.run` :class:`!Foo` :pep:`8` "

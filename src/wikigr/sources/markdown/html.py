@@ -41,13 +41,13 @@ def rendering_plugin(md: MarkdownIt) -> None:
 
 
 def _html_block(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
-    """Return a block of HTML with balanced tags, so that it cannot change the meaning of what comes after it."""
+    """Return a block of HTML with balanced tags, so that it does not enclose or continue in what comes after it."""
     markup = tokens[index].content
     if _HTML_COMMENT.fullmatch(markup):
         return markup
     env[OWN_HTML] = True
     body = LexborHTMLParser(prepare_markup(markup, env[NOTE].source_id)).body
-    return (body.inner_html or "") if body is not None else ""
+    return f"<div>{body.inner_html}</div>" if body is not None else ""
 
 
 def _html_inline(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:

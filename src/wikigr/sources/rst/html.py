@@ -33,7 +33,7 @@ _OMITTED = (
 _INLINE_TAGS = ((nodes.superscript, "sup"), (nodes.subscript, "sub"))
 _BLOCK_TAGS = (
     (nodes.bullet_list, "ul"), (nodes.list_item, "li"), ((nodes.definition_list, nodes.option_list), "dl"),
-    (nodes.TextElement, "p"), (nodes.Node, "div"),
+    (nodes.caption, "figcaption"), (nodes.TextElement, "p"), (nodes.Node, "div"),
 )  # fmt: skip
 
 
@@ -96,7 +96,11 @@ class _Writer:
             case nodes.field():
                 return self._field(*node.children)
             case nodes.list_item() if self._is_flat:
-                return f" - {self._line(node.children)} "
+                is_numbered = isinstance(node.parent, nodes.enumerated_list)
+                marker = f"{int(node.parent.get('start', 1)) + node.parent.index(node)}." if is_numbered else "-"
+                return f" {marker} {self._line(node.children)} "
+            case nodes.line_block() if isinstance(node.parent, nodes.line_block):
+                return self.html_of(node.children)
             case nodes.line():
                 return self._block("div", self.html_of(node.children), ' class="line"')
             case nodes.tgroup():
