@@ -35,10 +35,9 @@ from wikigr.pack.source_folder import record_source_folder
 from wikigr.progress import Progress, Silent
 from wikigr.reader.prepared import copy_prepared
 from wikigr.sources.article import Source
-from wikigr.sources.file_states import FileState, file_states
 from wikigr.sources.formats import FORMATS, LinkTarget, format_named
+from wikigr.sources.source_files import FileState, UnreadFiles, file_states, unread_files
 from wikigr.sources.streams import STDIN
-from wikigr.sources.unread import UnreadFiles, unread_files
 
 if TYPE_CHECKING:
     from wikigr.ingest.extraction import ExtractionReport, Extractor

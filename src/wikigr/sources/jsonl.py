@@ -12,16 +12,7 @@ from typing import Any, BinaryIO
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Skipped, SourceArticle, SourceItem, SourceSection
 from wikigr.sources.blocks import Block
-from wikigr.sources.streams import (
-    BYTE_ORDER_MARK,
-    STDIN,
-    TOO_LONG,
-    Line,
-    describe_invalid_utf8,
-    is_compressed,
-    open_bytes,
-    read_lines,
-)
+from wikigr.sources.streams import BYTE_ORDER_MARK, STDIN, Line, is_compressed, open_bytes, read_lines
 from wikigr.sources.streams import MAX_LINE_BYTES as MAX_LINE_BYTES
 from wikigr.text import fold
 
@@ -169,14 +160,10 @@ def _heading(line: str) -> tuple[int, str] | None:
 
 
 def _load(record: JsonlRecord, where: str) -> dict[str, Any]:
-    if record.is_too_long:
-        raise RecordError(where, TOO_LONG)
-    try:
-        text = record.data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise RecordError(
-            where, describe_invalid_utf8(error), hint="Convert the file to UTF-8, for example with iconv."
-        ) from error
+    text, problem = record.decoded()
+    if problem:
+        hint = None if record.is_too_long else "Convert the file to UTF-8, for example with iconv."
+        raise RecordError(where, problem, hint=hint)
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:

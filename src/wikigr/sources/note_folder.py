@@ -1,25 +1,81 @@
-"""Read a folder of notes in a markup language: what Markdown, reStructuredText and plain text have in common."""
+"""Read a folder of notes: what Markdown, reStructuredText and plain text have in common, and folders that mix them."""
 
 from __future__ import annotations
 
+import posixpath
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, cast
+from urllib.parse import unquote
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Skipped, SourceArticle, SourceItem, SourceSection
-from wikigr.sources.folder import Folder, stem, unique_titles
-from wikigr.sources.formats import format_named
-from wikigr.sources.note_links import Notes
+from wikigr.sources.folder import Folder, Pages, resolve_link, stem, unique_titles
+from wikigr.sources.formats import format_named, strip_compression
 from wikigr.text import fold
-
-_NO_NOTES = Notes((), ())
 
 # File names that say nothing about the content.
 _INDEX_NAMES = frozenset({"readme", "index", "_index"})
+_NOTES = format_named("notes")
+_MIXED = tuple(map(format_named, _NOTES.combines))
+# What an href begins with whose rest is the target of a link, already resolved.
+_RESOLVED = "wikigr:"
+
+
+class Notes:
+    """The notes of one folder; ``names`` are their titles and aliases, ``pages`` looks them up by path.
+
+    ``titles`` are the titles that notes give themselves, by ``source_id``. ``labels`` are the places that notes name,
+    each with its ``source_id`` and the heading there, or ``""``.
+    """
+
+    def __init__(
+        self,
+        source_ids: Sequence[str],
+        names: Iterable[str],
+        *,
+        titles: Mapping[str, str] | None = None,
+        labels: Mapping[str, tuple[str, str]] | None = None,
+    ) -> None:
+        self.pages = Pages(source_ids, _NOTES.suffixes)
+        self.titles = dict(titles or {})
+        self.labels = dict(labels or {})
+        self._names = frozenset(map(fold, names))
+        self._at: dict[str, str] = {}
+        self._ending_in: dict[str, str] = {}
+        for source_id in sorted(source_ids, key=lambda source_id: (source_id.count("/"), source_id)):
+            key = _key(source_id)
+            self._at.setdefault(key, source_id)
+            parts = key.split("/")
+            for start in range(len(parts)):
+                self._ending_in.setdefault("/".join(parts[start:]), source_id)
+
+    def resolve(self, source_id: str, target: str) -> str:
+        """Return the name or, for paths, the ``source_id`` that ``[[target]]`` on the note ``source_id`` refers to.
+
+        Titles and aliases come first. A path, with or without suffix, may be relative to the source folder or to any
+        folder in it; ``./`` and ``../`` are relative to the note. If several notes match, the one at exactly that
+        path wins, then the one in this note's folder, then the one with the fewest parent folders, then the first by
+        path. An unknown target is returned unchanged.
+        """
+        if fold(target) in self._names:
+            return target
+        here = posixpath.dirname(source_id)
+        if target.startswith(("./", "../")):
+            return self._at.get(_key(posixpath.normpath(posixpath.join(here, target))), target)
+        key = _key(posixpath.normpath(target))
+        if target.startswith("/"):
+            return self._at.get(key.lstrip("/"), target)
+        # A bare name does not imply the top folder, so a note there has no priority.
+        exact = self._at.get(key) if "/" in key else None
+        return exact or self._at.get(_key(posixpath.join(here, key))) or self._ending_in.get(key, target)
+
+
+_NO_NOTES = Notes((), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +91,16 @@ class NoteRecord:
     alias: str = ""
     problem: str = ""
     notes: Notes = field(default=_NO_NOTES, repr=False, compare=False)
+
+    def targets(self, hrefs: Iterable[str], suffixes: tuple[str, ...]) -> tuple[str, ...]:
+        """Return where the links of the note lead; ``suffixes`` are those of notes, the usual one first."""
+        found = (
+            unquote(href.removeprefix(_RESOLVED))
+            if href.startswith(_RESOLVED)
+            else resolve_link(self.source_id, href, suffixes, self.notes.pages)
+            for href in hrefs
+        )
+        return tuple(dict.fromkeys(filter(None, found)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +204,31 @@ class NoteFolder(ABC):
         )
 
 
+def resolved_href(target: str) -> str:
+    """Return the href of a link whose target is known: a title, an alias or a ``source_id``; see ``targets``."""
+    return _RESOLVED + target.replace("%", "%25").replace("#", "%23")
+
+
+class MixedNotesSource(NoteFolder):
+    """Markdown, reStructuredText and plain text below a folder; links between them are resolved."""
+
+    format = "notes"
+    kind = "Markdown, reStructuredText or text"
+
+    def scan_names(self, source_id: str, data: bytes) -> NoteNames:
+        return self._reader(source_id).scan_names(source_id, data)
+
+    def parse_note(self, record: NoteRecord) -> NoteText:
+        return self._reader(record.source_id).parse_note(record)
+
+    def _reader(self, source_id: str) -> NoteFolder:
+        return self._readers[next(row.name for row in _MIXED if row.has_suffix(source_id))]
+
+    @cached_property
+    def _readers(self) -> dict[str, NoteFolder]:
+        return {row.name: cast(NoteFolder, row.open(self.path)) for row in _MIXED}
+
+
 def decode_note(source_id: str, data: bytes) -> str:
     """Decode a file as UTF-8, or as UTF-16 if it begins with a byte order mark of it.
 
@@ -171,3 +262,10 @@ def decode_lines(source_id: str, data: bytes) -> list[str]:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise RecordError(f"{source_id}, line {line}", "the file contains a NUL character, so it is not a text file")
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n").split("\n")
+
+
+def _key(path: str) -> str:
+    """Return the form in which paths are compared: folded, without the suffix of a note."""
+    path = strip_compression(path)
+    suffix = next((suffix for suffix in _NOTES.suffixes if path.lower().endswith(suffix)), "")
+    return fold(path[: len(path) - len(suffix)])

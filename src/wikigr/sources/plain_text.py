@@ -1,7 +1,7 @@
 """Lay out headings, paragraphs, lists, code and superscripts as the plain text of ``SourceSection``.
 
-The readers of HTML, Markdown and wikitext drive ``PlainTextWriter`` with events, so that the same structure gives
-the same text in every format.
+The readers of HTML, wikitext and plain text drive ``PlainTextWriter`` with events, so that the same structure gives the
+same text in every format. Markdown and reStructuredText are read as the HTML that they stand for.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ _MAX_HEADING_LEVEL = 6
 _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\u00ad\u200b\u2060\ufeff]")
 _BREAK = "\x00"
 _REMOVED = "\x01"
-_SPACES = re.compile("[ \t\n\r\f\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
 # The lookbehind and the possessive quantifier keep each search linear.
 _REMOVED_BEFORE_CLOSING = re.compile(f"(?<![ {_REMOVED}]) ?{_REMOVED}[ {_REMOVED}]*+(?=[.,;:!?)\\]])")
 _REMOVED_BETWEEN_SPACES = re.compile(f" {_REMOVED}[ {_REMOVED}]*")
@@ -31,7 +30,12 @@ _REMOVED_BETWEEN_SPACES = re.compile(f" {_REMOVED}[ {_REMOVED}]*")
 
 def collapse_spaces(text: str) -> str:
     """Return ``text`` on one line, with runs of white space collapsed to one space and none at the ends."""
-    return _SPACES.sub(" ", _CONTROL.sub("", text)).strip()
+    return " ".join(_drop_control(text).split())
+
+
+def _drop_control(text: str) -> str:
+    # Most texts are printable, which is much faster to find out.
+    return text if text.isprintable() else _CONTROL.sub("", text)
 
 
 def fold_title(text: str) -> str:
@@ -89,19 +93,17 @@ class PlainTextWriter:
         self._indents: list[str] = []
         self._marker = ""
         self._marker_column = 0
-        # Letters and digits of the current section.
-        self._linked = 0
-        self._unlinked = 0
+        # The short texts of the current section, each with whether it is in a link, and the length of the long ones.
+        self._short: list[tuple[str, bool]] = []
+        self._long = 0
 
     def write(self, text: str, *, is_link: bool = False) -> None:
         """Add running text to the current block; white space is collapsed when the block ends."""
-        self._inline.append(_CONTROL.sub("", text))
+        self._inline.append(_drop_control(text))
         if len(text) <= _MAX_NAVIGATION_CHARS:
-            letters = sum(map(str.isalnum, text))
-            self._linked += letters if is_link else 0
-            self._unlinked += 0 if is_link else letters
+            self._short.append((text, is_link))
         else:
-            self._unlinked += len(text)
+            self._long += len(text)
 
     def line_break(self) -> None:
         """Start a new line inside the current block."""
@@ -167,7 +169,7 @@ class PlainTextWriter:
             self._append(self._first_prefix().rstrip())
             self._gap = LINE_GAP
         self._append(text)
-        self._unlinked += len(text)
+        self._long += len(text)
         self.end_block()
 
     def open_item(self, marker: str) -> None:
@@ -216,12 +218,13 @@ class PlainTextWriter:
     def _flush(self) -> None:
         if not self._inline:
             return
-        text = _SPACES.sub(" ", "".join(self._inline))
+        text = "".join(self._inline)
         self._inline.clear()
         if _REMOVED in text:
+            text = " ".join(text.split())
             text = _REMOVED_BEFORE_CLOSING.sub("", text)
             text = _REMOVED_BETWEEN_SPACES.sub(" ", text).replace(_REMOVED, "")
-        lines = [line.strip() for line in text.split(_BREAK)]
+        lines = [" ".join(line.split()) for line in text.split(_BREAK)]
         lines = [line for line in lines if line]
         if not lines:
             return
@@ -249,12 +252,19 @@ class PlainTextWriter:
         self._gap = 0
         self._gap_is_fixed = False
 
+    def _link_share(self) -> float:
+        """Return the share of the current section's letters and digits that are in links, 0 to 1."""
+        letters = {True: 0, False: self._long}
+        for text, is_link in self._short:
+            letters[is_link] += sum(map(str.isalnum, text))
+        return letters[True] / max(sum(letters.values()), 1)
+
     def _close_section(self) -> None:
         if self._parts:
             text = "".join(self._parts)
-            share = self._linked / max(self._linked + self._unlinked, 1)
-            is_navigation = len(text) <= _MAX_NAVIGATION_CHARS and share >= _MIN_LINK_SHARE
+            is_navigation = len(text) <= _MAX_NAVIGATION_CHARS and self._link_share() >= _MIN_LINK_SHARE
             self._sections.append(SourceSection(self.heading_path, text, is_navigation))
         self._parts = []
-        self._linked = self._unlinked = 0
+        self._short = []
+        self._long = 0
         self._gap = 0

@@ -24,7 +24,7 @@ from wikigr.sources.statements import (
     gather,
     parse_graph_record,
 )
-from wikigr.sources.streams import TOO_LONG, Line, describe_invalid_utf8, line_place, open_bytes, read_lines
+from wikigr.sources.streams import Line, line_place, open_bytes, read_lines
 from wikigr.text import fold
 
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -118,12 +118,12 @@ def _read_lines(stream: BinaryIO, path: Path) -> Iterator[Any]:
                 try:
                     yield from list(_parse(line.data))
                 except SyntaxError as error:
-                    yield BadStatement(line.where, _problem(line) or _POSITION.sub("", error.msg))
+                    yield BadStatement(line.where, line.decoded()[1] or _POSITION.sub("", error.msg))
                 except MemoryError:
                     yield BadStatement(line.where, _TERM_TOO_LONG)
         for line in batch:
             if line.is_too_long:
-                yield BadStatement(line.where, TOO_LONG)
+                yield BadStatement(line.where, line.decoded()[1])
 
 
 def _batch(lines: Iterator[Line]) -> list[Line]:
@@ -170,17 +170,6 @@ def _read_turtle(stream: BinaryIO, path: Path) -> Iterator[Any]:
             ) from error
 
 
-def _problem(line: Line) -> str:
-    """Return why a line is unreadable, ``""`` if it is not."""
-    if line.is_too_long:
-        return TOO_LONG
-    try:
-        line.data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        return describe_invalid_utf8(error)
-    return ""
-
-
 class _CheckedLines(io.RawIOBase):
     """The lines of a stream; an unreadable line is altered so that the parser rejects it and resumes after it."""
 
@@ -207,7 +196,7 @@ class _CheckedLines(io.RawIOBase):
         return count
 
     def _checked(self, line: Line) -> bytes:
-        problem = _problem(line)
+        _, problem = line.decoded()
         if not problem:
             return line.data
         self.problems[line.line] = problem

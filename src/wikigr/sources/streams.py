@@ -17,7 +17,6 @@ from wikigr.errors import SourceError
 
 STDIN = "-"
 MAX_LINE_BYTES = 64 * 1024 * 1024
-TOO_LONG = f"the line is longer than {MAX_LINE_BYTES // (1024 * 1024)} MiB, the limit for one record"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _BUFFER_BYTES = 1 << 18
@@ -147,6 +146,16 @@ class Line(NamedTuple):
     is_too_long: bool = False
     where: str = ""
 
+    def decoded(self) -> tuple[str, str]:
+        """Return the text of the line and the problem that makes it unreadable; one of the two is empty."""
+        if self.is_too_long:
+            return "", f"the line is longer than {MAX_LINE_BYTES // (1024 * 1024)} MiB, the limit for one record"
+        try:
+            return self.data.decode("utf-8"), ""
+        except UnicodeDecodeError as error:
+            byte = self.data[error.start]
+            return "", f"invalid UTF-8 at byte {error.start + 1} of the line (0x{byte:02x})"
+
 
 def read_lines(stream: BinaryIO, location: Path | str, first: int = 1) -> Iterator[Line]:
     """Yield every line of ``stream`` without its line end (LF or CRLF); a byte order mark is dropped.
@@ -165,8 +174,3 @@ def read_lines(stream: BinaryIO, location: Path | str, first: int = 1) -> Iterat
             yield Line(number, b"", is_too_long=True, where=line_place(location, number))
         else:
             yield Line(number, line.rstrip(b"\r\n"), where=line_place(location, number))
-
-
-def describe_invalid_utf8(error: UnicodeDecodeError) -> str:
-    """Return where a line is not valid UTF-8, as the reason of a ``RecordError``."""
-    return f"invalid UTF-8 at byte {error.start + 1} of the line (0x{error.object[error.start]:02x})"

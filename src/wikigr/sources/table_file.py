@@ -12,7 +12,7 @@ from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import SourceArticle, SourceItem, SourceSection
 from wikigr.sources.folder import stem
 from wikigr.sources.plain_text import collapse_spaces
-from wikigr.sources.streams import TOO_LONG, Line, describe_invalid_utf8, line_place, open_bytes, read_lines
+from wikigr.sources.streams import Line, line_place, open_bytes, read_lines
 from wikigr.sources.tables import NAME_SEPARATOR, row_lines, shorten_name
 from wikigr.sources.triples import find_columns
 from wikigr.text import fold
@@ -171,12 +171,8 @@ def _whole_lines(head: bytes) -> list[Line]:
 
 def _decode(line: Line) -> tuple[str, str]:
     """Return the text of a line, with its end, and the problem that makes it unreadable; one of the two is empty."""
-    if line.is_too_long:
-        return "", TOO_LONG
-    try:
-        return line.data.decode("utf-8").replace("\0", "") + "\n", ""
-    except UnicodeDecodeError as error:
-        return "", describe_invalid_utf8(error)
+    text, problem = line.decoded()
+    return ("", problem) if problem else (text.replace("\0", "") + "\n", "")
 
 
 def _rows(lines: Iterable[Line | str], delimiter: str) -> Iterator[_Row]:

@@ -23,7 +23,7 @@ from wikigr.sources.statements import (
     gather,
     parse_graph_record,
 )
-from wikigr.sources.streams import TOO_LONG, Line, describe_invalid_utf8, line_place, open_bytes, read_lines
+from wikigr.sources.streams import Line, line_place, open_bytes, read_lines
 from wikigr.text import fold
 
 # A quoted cell may span several lines; the limit keeps one that is never closed from swallowing the file.
@@ -136,7 +136,7 @@ def _rows(lines: Iterable[Line], delimiter: str) -> Iterator[Row]:
         return waiting.popleft() if waiting else next(source, None)
 
     while (line := next_line()) is not None:
-        text, problem = _decode(line)
+        text, problem = line.decoded()
         if problem:
             yield Row(line.line, [], problem)
             continue
@@ -153,7 +153,7 @@ def _rows(lines: Iterable[Line], delimiter: str) -> Iterator[Row]:
         while is_open and length <= MAX_ROW_BYTES and (more := next_line()) is not None:
             taken.append(more)
             length += len(more.data)
-            text, problem = _decode(more)
+            text, problem = more.decoded()
             parts.append(text)
             if problem or text.count('"') % 2:
                 break
@@ -166,19 +166,9 @@ def _rows(lines: Iterable[Line], delimiter: str) -> Iterator[Row]:
             yield Row(line.line, [], cells or "a quoted cell is never closed")
 
 
-def _decode(line: Line) -> tuple[str, str]:
-    """Return the text of a line and the problem that makes it unreadable; one of the two is empty."""
-    if line.is_too_long:
-        return "", TOO_LONG
-    try:
-        return line.data.decode("utf-8"), ""
-    except UnicodeDecodeError as error:
-        return "", describe_invalid_utf8(error)
-
-
 def _delimiter(sample: list[Line], name: str) -> str:
     """Detect the delimiter; unlike ``csv.Sniffer``, expect three columns and report ambiguity."""
-    readable = [line for line in sample if not _decode(line)[1]]
+    readable = [line for line in sample if not line.decoded()[1]]
     rows = {mark: list(islice(_rows(readable, mark), _SAMPLE_ROWS)) for mark in _DELIMITERS}
     if not rows["\t"]:
         return "\t"

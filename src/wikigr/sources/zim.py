@@ -15,8 +15,7 @@ from libzim.reader import Archive, Entry
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem, SourceSection
-from wikigr.sources.html.infobox import state_infoboxes
-from wikigr.sources.html.text import HtmlPage, parse_html
+from wikigr.sources.html.text import HtmlPage, parse_html, state_infoboxes
 from wikigr.sources.plain_text import collapse_spaces
 from wikigr.sources.wikitext.layout import is_apparatus
 from wikigr.text import fold
@@ -29,9 +28,6 @@ _MAX_PAGE_BYTES = 64 * 1024 * 1024
 # Offline copies of a wiki link to the original page and revision in their footer.
 _FOOTER_BYTES = 4096
 _PERMANENT_LINK = re.compile(rb"href=[\"'](https?://[^\"']*[?&;]oldid=(\d+)[^\"']*)[\"']")
-_CANONICAL = re.compile(rb"<link\b[^>]*\brel=[\"']?canonical\b[^>]*>", re.IGNORECASE)
-_HREF = re.compile(rb"\bhref=[\"'](https?://[^\"']+)[\"']", re.IGNORECASE)
-_HEAD_BYTES = 16384
 _WIKI_PAGE = b"mw-parser-output"
 _MOSTLY_LINKS = 0.5
 
@@ -108,7 +104,7 @@ class ZimSource:
 
     def _article(self, record: ZimRecord, page: HtmlPage) -> SourceArticle:
         links = _Links(self.path, record.path)
-        url, revision = _origin(record.content)
+        url, revision = _origin(record.content, page)
         sections, triples = state_infoboxes(
             record.title,
             _without_apparatus(page.sections) if _WIKI_PAGE in record.content else page.sections,
@@ -270,7 +266,7 @@ def _original_of_copy(archive: Archive, entry: Entry) -> Entry | None:
     return original
 
 
-def _origin(content: bytes) -> tuple[str, str]:
+def _origin(content: bytes, page: HtmlPage) -> tuple[str, str]:
     """Return the URL and the revision of the page on the web, ``""`` for what the page does not state."""
     match = _PERMANENT_LINK.search(content, max(0, len(content) - _FOOTER_BYTES))
     if match:
@@ -278,6 +274,4 @@ def _origin(content: bytes) -> tuple[str, str]:
         # "/wiki/Title?oldid=1" is the page's URL with the revision appended.
         plain, _, query = url.partition("?")
         return (plain if query.startswith("oldid=") else url), match[2].decode()
-    link = _CANONICAL.search(content, 0, _HEAD_BYTES)
-    href = _HREF.search(link[0]) if link else None
-    return (html.unescape(href[1].decode("utf-8", "replace")), "") if href else ("", "")
+    return page.url, ""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from tests.sources.markdown.notes import article
 
-from wikigr.sources.html.text import parse_html, write_html_fragment
-from wikigr.sources.plain_text import PlainTextWriter
+from wikigr.sources.html.text import parse_html
 
 LONG = "It says a good deal about what this does and when one would want to use it. " * 3
 
@@ -71,14 +71,8 @@ def test_what_is_not_shown_parts_no_terms() -> None:
 
 
 def test_html_in_markdown_ends_what_it_began() -> None:
-    writer = PlainTextWriter("T")
-    for piece in (f"<dl>{entry('a', 'aa')}</dl>", "one", f"{entry('b', 'bb')}", "two"):
-        write_html_fragment(piece, writer)
-        writer.end_block()
-    writer.open_item("- ")
-    write_html_fragment(f"<dl>{entry('c', 'cc')}</dl>", writer)
-    writer.close_item()
-    assert [section.heading_path for section in writer.sections()] == [("aa",), ()]
+    blocks = (f"<dl>{entry('a', 'aa')}", "one", f"<div>{entry('b', 'bb')}", "two", f"- <dl>{entry('c', 'cc')}</dl>")
+    assert [section.heading_path for section in article("\n\n".join(blocks)).sections] == [("aa",), ()]
 
 
 @pytest.mark.parametrize(

@@ -201,3 +201,8 @@ def test_any_text_parses(text: str) -> None:
         return
     if isinstance(item, SourceArticle):
         assert all(section.text.strip() for section in item.sections)
+
+
+def test_html_does_not_reach_beyond_its_block() -> None:
+    blocks = ("<b>\none", "<p>two <nav>", "<i>\nthree", "A <title> and a <script> are *tags*.", "<!-- no -->", "four")
+    assert lead("\n\n".join(blocks)) == "one\n\ntwo\n\nthree\n\nA and a are tags.\n\nfour"

@@ -12,7 +12,8 @@ from tests.sources.test_hostile_input import limit
 from wikigr.errors import RecordError
 from wikigr.sources.article import Skipped, SourceArticle, SourceItem
 from wikigr.sources.note_folder import NoteRecord
-from wikigr.sources.rst.source import MAX_CHARACTERS, RstSource, plain_inline
+from wikigr.sources.rst.scan import plain_inline
+from wikigr.sources.rst.source import MAX_CHARACTERS, RstSource
 
 
 def parse(text: str | bytes) -> SourceItem:
@@ -48,6 +49,18 @@ def test_adornments_make_sections() -> None:
         (("One", "Deep"), "deep"),
         (("Two",), "second"),
     ]
+
+
+def test_headings_below_the_sixth_level_rank_as_sixth() -> None:
+    text = "\n\n".join(f"{name}\n{mark * 3}\n\ntext" for name, mark in zip("ABCDEFGH", "=-~^+*'#", strict=True))
+    assert [path for path, _ in sections(text)][-3:] == [tuple("BCDEF"), tuple("BCDEG"), tuple("BCDEH")]
+
+
+def test_blocks_in_a_cell_stay_on_its_line_with_their_marks() -> None:
+    cells = "   * - Name\n     - Parts\n   * - 3. x\n       4. y\n     - * a\n       * b\n\n       ::\n\n         c d"
+    table = f".. list-table::\n   :header-rows: 1\n\n{cells}"
+    verse = "| one\n|   two\n| three"
+    assert lead(f"{table}\n\n{verse}") == "Name: 3. x 4. y | Parts: - a - b c d\n\none\ntwo\nthree"
 
 
 def test_inline_markup_and_roles_become_their_text() -> None:
@@ -127,7 +140,7 @@ The end.
     assert sections(text) == [
         (
             ("os.walk",),
-            f"{signature}\n{long.strip()}\n\nAdded in version 3.5.\n\nChanged in version 3.6: Accepts paths.",
+            f"{signature}\n\n{long.strip()}\n\nAdded in version 3.5.\n\nChanged in version 3.6: Accepts paths.",
         ),
         ((), "Walker(top)\n    Short.\n\n-q, --quiet\n    Print nothing.\n\nThe end."),
     ]

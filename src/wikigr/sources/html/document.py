@@ -53,6 +53,8 @@ LINE_ELEMENTS = frozenset(
     """.split()
 )
 BLOCK_ELEMENTS = PARAGRAPH_ELEMENTS | LINE_ELEMENTS | HEADING_LEVELS.keys() | {"pre", "br", "body"}
+# The elements with a ``replacement_text``, some of them at least.
+REPLACED_ELEMENTS = frozenset(("math", "span", "sup"))
 _DISPLAY_STYLE = re.compile(r"^\{\\(?:displaystyle|textstyle)\s*(?P<tex>.*)\}$", re.DOTALL)
 
 
@@ -68,27 +70,50 @@ _BRACKETED = re.compile(r"\[[^\[\]]{1,40}\]")
 _REFRESH = re.compile(r"^\s*(?P<delay>\d{1,6})(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?['\"]?(?P<url>[^'\"]+)", re.IGNORECASE)
 _MAX_REDIRECT_DELAY_S = 10
 
+# What the readers of other formats write in the place of something that a reader of the note does not see.
+UNSEEN = "<template></template>"
+
 
 class HtmlDocument:
-    """A parsed page.
+    """A parsed page, or a note of another format that its reader has written as HTML.
 
     ``skip``, ``contents_tables`` and ``infoboxes`` hold the ``mem_id`` of elements that are omitted, read only for
-    their links, and read as fields. ``tab_labels`` maps the ``mem_id`` of a tab panel to its label. ``content`` is
-    the element with the page's own text.
+    their links, and read as fields. ``tab_labels`` maps the ``mem_id`` of a tab panel to its label. ``special`` has all
+    of these. ``content`` is the element with the page's own text.
     """
 
-    def __init__(self, markup: bytes | str, where: str = "HTML") -> None:
-        """Parse ``markup``; raises ``RecordError`` at ``where`` when it exceeds the limits of ``prepare_markup``."""
-        self._tree = LexborHTMLParser(prepare_markup(markup, where), encoding=True)
+    def __init__(
+        self, markup: bytes | str, where: str = "HTML", *, is_note: bool = False, has_boilerplate: bool = True
+    ) -> None:
+        """Parse ``markup``; raises ``RecordError`` at ``where`` when it exceeds the limits of ``prepare_markup``.
+
+        All of a note is content, and its elements must be balanced. In a note without boilerplate, ``UNSEEN`` alone is
+        skipped: finding out that nothing else is takes longer than reading a short note.
+        """
+        self._tree = LexborHTMLParser(markup if is_note else prepare_markup(markup, where), encoding=True)
         self.root: LexborNode = self._tree.root or self._tree.create_node("html")
-        self.skip = {node.mem_id for node in self.root.css(BOILERPLATE)}
+        self.skip: set[int] = set()
+        self.contents_tables: set[int] = set()
+        self.infoboxes: set[int] = set()
+        self.tab_labels: dict[int, str] = {}
+        if has_boilerplate:
+            self._find_boilerplate()
+        else:
+            self.skip.update(node.mem_id for node in self.root.css("template"))
+        if is_note:
+            self.content = self._tree.body or self.root
+        else:
+            self.infoboxes = {node.mem_id for node in self.root.css(INFOBOX)}
+            self.content = self._find_content()
+        self.special = self.skip.union(self.contents_tables, self.infoboxes, self.tab_labels)
+
+    def _find_boilerplate(self) -> None:
+        self.skip.update(node.mem_id for node in self.root.css(BOILERPLATE))
         self.skip.update(node.mem_id for node in self.root.css(ASIDES) if not _is_note(node))
         self.contents_tables = {node.mem_id for node in self.root.css(TABLES_OF_CONTENTS)}
-        self.infoboxes = {node.mem_id for node in self.root.css(INFOBOX)}
         self._skip_footnote_marks()
         self._skip_marks_in_headings()
         self.tab_labels = self._tab_labels()
-        self.content = self._find_content()
 
     def _skip_footnote_marks(self) -> None:
         """Skip "[10]" and "[citation needed]", which look like citations of an answer and hide ends of sentences."""
@@ -147,7 +172,7 @@ class HtmlDocument:
                 if current.mem_id in self.skip and current.mem_id != node.mem_id and not is_math(current):
                     continue
                 tag = current.tag or ""
-                replacement = replacement_text(current)
+                replacement = replacement_text(current) if tag in REPLACED_ELEMENTS else None
                 if replacement is not None:
                     yield replacement
                     continue

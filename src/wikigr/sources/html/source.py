@@ -14,8 +14,7 @@ from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem
 from wikigr.sources.folder import Folder, Pages, resolve_link, stem, unique_titles
 from wikigr.sources.formats import format_named
-from wikigr.sources.html.infobox import state_infoboxes
-from wikigr.sources.html.text import HtmlPage, parse_html, parse_html_head
+from wikigr.sources.html.text import HtmlPage, parse_html, parse_html_head, state_infoboxes
 from wikigr.text import fold
 
 SUFFIXES = format_named("html").suffixes

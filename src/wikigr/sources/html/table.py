@@ -12,12 +12,12 @@ from wikigr.sources.tables import MAX_COLUMN_SPAN, MAX_ROW_SPAN, Cell, Row
 _NUMBER = re.compile(r"\s*\+?(\d{1,9})")
 
 
-def table_row(row: LexborNode, cells: Sequence[LexborNode], texts: Sequence[str], *, is_first: bool) -> Row:
-    """Return the row of a table with the visible ``cells`` and their ``texts``; ``is_first`` marks the first rows."""
+def table_row(row: LexborNode, cells: Sequence[LexborNode], texts: Sequence[str], *, may_be_bold: bool) -> Row:
+    """Return the row of a table with the visible ``cells`` and their ``texts``."""
     parent = row.parent
     return Row(
         [
-            Cell(text, cell.tag == "th", colspan(cell), rowspan(cell), is_first and _is_bold(cell))
+            Cell(text, cell.tag == "th", colspan(cell), rowspan(cell), may_be_bold and _is_bold(cell))
             for cell, text in zip(cells, texts, strict=True)
         ],
         is_head=parent is not None and parent.tag == "thead",

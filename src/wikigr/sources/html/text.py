@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from selectolax.lexbor import LexborNode
 
-from wikigr.sources.article import SourceSection
+from wikigr.sources.article import SourceSection, Triple
 from wikigr.sources.bylines import add_byline
+from wikigr.sources.facts import Infobox, add_facts
 from wikigr.sources.html.byline import find_byline
 from wikigr.sources.html.document import (
     BLOCK_ELEMENTS,
@@ -18,6 +19,7 @@ from wikigr.sources.html.document import (
     LINE_ELEMENTS,
     MAX_ANCESTORS,
     PARAGRAPH_ELEMENTS,
+    REPLACED_ELEMENTS,
     SECTIONING_ELEMENTS,
     HtmlDocument,
     class_names,
@@ -31,6 +33,7 @@ from wikigr.sources.html.table import table_row
 from wikigr.sources.html.title import strip_numbering
 from wikigr.sources.plain_text import LINE_GAP, PARAGRAPH_GAP, PlainTextWriter, collapse_spaces, fold_title
 from wikigr.sources.tables import name_columns
+from wikigr.sources.wikitext.infobox import is_fact, relation_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +116,35 @@ def parse_html_head(markup: bytes | str, *, strip_title_suffix: bool = True, whe
     return HtmlHead(page.title(strip_decorations=strip_title_suffix), page.redirect_target(), page.heading())
 
 
-def write_html_fragment(markup: str, writer: PlainTextWriter, where: str = "HTML") -> tuple[str, ...]:
-    """Append HTML embedded in another format to ``writer``; returns its raw hrefs without fragments."""
-    page = HtmlDocument(markup, where)
-    walker = _Walker(page, "", writer)
-    walker.walk(page.content)
-    return tuple(walker.links)
+def read_note(note: HtmlDocument, title: str) -> tuple[tuple[SourceSection, ...], tuple[str, ...]]:
+    """Return the sections of a note with this title that was written as HTML, and its links as ``parse_html`` does."""
+    walker = _Walker(note, title, PlainTextWriter(title))
+    walker.walk(note.content)
+    return walker.writer.sections(), tuple(walker.links)
+
+
+def state_infoboxes(
+    title: str,
+    sections: Sequence[SourceSection],
+    infoboxes: Iterable[HtmlInfobox],
+    target_of: Callable[[str], str | None],
+) -> tuple[tuple[SourceSection, ...], tuple[Triple, ...]]:
+    """Return ``sections`` of the page ``title`` with the facts of its infoboxes, and the facts: see ``add_facts``.
+
+    ``target_of`` returns the target of the link of a value, ``None`` for a link that leaves the source.
+    """
+    boxes = (
+        Infobox(
+            box.heading_path,
+            tuple(
+                Triple(title, relation, value, target_of(href) if href is not None else None)
+                for field, value, href in box.rows
+                if is_fact(relation := relation_name(field))
+            ),
+        )
+        for box in infoboxes
+    )
+    return add_facts(sections, boxes)
 
 
 class _Walker:
@@ -168,25 +194,12 @@ class _Walker:
     def _enter(self, node: LexborNode) -> bool:
         """Begin an element; returns False when its children need no visit."""
         tag = node.tag or ""
-        if node.mem_id in self._page.infoboxes:
-            self._read_infobox(node)
+        if node.mem_id in self._page.special and not self._enter_special(node, tag):
             return False
-        if node.mem_id in self._page.contents_tables:
-            self._add_links(node)
-            self.contents_links += sum(bool(_link_target(link)) for link in node.css("a[href]"))
-            return False
-        if node.mem_id in self._page.skip and not is_math(node):
-            if tag not in BLOCK_ELEMENTS:
-                self.writer.removed()
-            return False
-        replacement = replacement_text(node)
+        replacement = replacement_text(node) if tag in REPLACED_ELEMENTS else None
         if replacement is not None:
             self._write(replacement)
             return False
-        if node.mem_id in self._page.tab_labels:
-            self.writer.end_block()
-            self._write(self._page.tab_labels[node.mem_id])
-            self.writer.end_block()
         if tag in HEADING_LEVELS and not self._open_admonitions:
             self._enter_heading(node, HEADING_LEVELS[tag])
             return False
@@ -200,6 +213,25 @@ class _Walker:
             self._enter_table(node)
             return False
         return self._enter_plain(node, tag)
+
+    def _enter_special(self, node: LexborNode, tag: str) -> bool:
+        """Begin an element that is not read as text, or is the panel of a tab; returns as ``_enter`` does."""
+        if node.mem_id in self._page.infoboxes:
+            self._read_infobox(node)
+            return False
+        if node.mem_id in self._page.contents_tables:
+            self._add_links(node)
+            self.contents_links += sum(bool(_link_target(link)) for link in node.css("a[href]"))
+            return False
+        if node.mem_id in self._page.skip and not is_math(node):
+            if tag not in BLOCK_ELEMENTS:
+                self.writer.removed()
+            return False
+        if node.mem_id in self._page.tab_labels:
+            self.writer.end_block()
+            self._write(self._page.tab_labels[node.mem_id])
+            self.writer.end_block()
+        return True
 
     def _enter_plain(self, node: LexborNode, tag: str) -> bool:
         if tag == "br":
@@ -377,8 +409,10 @@ class _Walker:
         cells = [[cell for cell in _cells(row) if cell.mem_id not in skip] for row in shown]
         # Each cell is read once, however many rows and columns it spans.
         texts = [[self._page.flat_text(cell) for cell in row] for row in cells]
+        # Bold cells name columns where no cell is marked as a header.
+        bold_rows = _FIRST_ROWS if table.css_first("th, thead") is None else 0
         rows = [
-            table_row(*row, is_first=number < _FIRST_ROWS)
+            table_row(*row, may_be_bold=number < bold_rows)
             for number, row in enumerate(zip(shown, cells, texts, strict=True))
         ]
         for row, read, row_text in zip(cells, texts, name_columns(rows), strict=True):
@@ -494,6 +528,8 @@ _ADMONITIONS = frozenset(
 
 def _is_admonition(node: LexborNode) -> bool:
     """Return whether ``node`` is a box whose headings ("Note") are labels and do not open sections."""
+    if node.tag == "p":
+        return False
     return node.tag == "aside" or not _ADMONITIONS.isdisjoint(class_names(node))
 
 

@@ -16,9 +16,9 @@ from docutils.transforms import Transformer, references
 from docutils.utils import new_document, unescape
 
 from wikigr.sources.bylines import Byline
-from wikigr.sources.rst.source import role_text
+from wikigr.sources.rst.scan import role_text
 
-# The attributes through which directives and roles tell ``text`` what they found.
+# The attributes through which directives and roles tell ``html`` what they found.
 LINKS = "wikigr-links"
 SIGNATURES = "wikigr-signatures"
 TARGET = "wikigr-target"
@@ -272,7 +272,7 @@ _LINKING = frozenset(("any", "doc", "numref", "ref", "term"))
 def _run_role(
     name: str, rawtext: str, text: str, lineno: int, inliner: Any, options: Any = None, content: Any = None
 ) -> tuple[list[Any], list[Any]]:
-    """Turn interpreted text into its visible text; roles that link keep their target for ``text``."""
+    """Turn interpreted text into its visible text; roles that link keep their target for ``html``."""
     name = name.lower().rpartition(":")[2]
     plain = unescape(text)
     if name in _INLINE:

@@ -13,7 +13,7 @@ from tests.sources.test_hostile_input import limit
 from wikigr.errors import RecordError
 from wikigr.sources.article import Skipped, SourceArticle, SourceItem
 from wikigr.sources.note_folder import NoteRecord
-from wikigr.sources.text.source import TextSource
+from wikigr.sources.text import TextSource
 
 PROSE = """\
 The pump starts on its own as soon as the water in the tank has reached the

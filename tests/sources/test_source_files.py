@@ -1,3 +1,5 @@
+"""The states of a source's files, and the files of a folder that a build leaves out."""
+
 from __future__ import annotations
 
 import io
@@ -5,8 +7,9 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.sources.markdown.notes import write
 
-from wikigr.sources.file_states import file_states
+from wikigr.sources.source_files import UnreadFiles, file_states, unread_files
 
 
 def test_a_folder_has_the_states_of_the_documents_of_its_format(tmp_path: Path) -> None:
@@ -39,3 +42,39 @@ def test_standard_input_has_a_state_if_it_is_a_file(tmp_path: Path, monkeypatch:
         assert file_states("-", "jsonl") == {}
     monkeypatch.setattr("sys.stdin", io.StringIO())
     assert file_states("-", "jsonl") == {}
+
+
+def test_files_of_other_formats_are_counted_by_suffix(tmp_path: Path) -> None:
+    names = [
+        "a.md",
+        "b.rst",
+        "c.txt.gz",
+        "cryo.html.gz",
+        "d/E.HTML",
+        "d/f.html",
+        "t.csv",
+        "u.docx",
+        "v.json",
+        "Makefile",
+    ]
+    companions = ["README.html", "d/LICENSE", "COPYING.html", ".hidden.html", ".git/x.html"]
+    folder = write(tmp_path, dict.fromkeys(names + companions, "x"))
+    assert unread_files(folder, "notes") == (
+        UnreadFiles(".html", 2, "html", ("d/E.HTML", "d/f.html")),
+        UnreadFiles("", 1),
+        UnreadFiles(".csv", 1, "triples", ("t.csv",)),
+        UnreadFiles(".docx", 1),
+        UnreadFiles(".html.gz", 1, "html", ("cryo.html.gz",)),
+        UnreadFiles(".json", 1),
+    )
+    assert {row.suffix for row in unread_files(folder, "html")} >= {".md", ".rst", ".txt.gz"}
+
+
+def test_only_a_few_files_are_named(tmp_path: Path) -> None:
+    folder = write(tmp_path, {f"{number}.html": "x" for number in range(9)})
+    assert unread_files(folder, "notes") == (UnreadFiles(".html", 9, "html", ("0.html", "1.html", "2.html")),)
+
+
+def test_one_file_leaves_nothing_out(tmp_path: Path) -> None:
+    write(tmp_path, {"a.md": "x", "b.html": "x"})
+    assert unread_files(tmp_path / "a.md", "markdown") == ()

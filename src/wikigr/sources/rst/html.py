@@ -1,0 +1,227 @@
+"""Write a parsed reStructuredText document as HTML, from which ``html/text.py`` makes plain text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from html import escape
+from typing import Any
+
+from docutils import nodes
+
+from wikigr.errors import RecordError
+from wikigr.sources.folder import resolve_link
+from wikigr.sources.formats import format_named
+from wikigr.sources.html.document import UNSEEN
+from wikigr.sources.note_folder import NoteRecord, resolved_href
+from wikigr.sources.rst.document import LINKS, SIGNATURES, TARGET
+from wikigr.sources.rst.scan import normalize_label
+
+_SUFFIXES = format_named("rst").suffixes
+# What a name in a signature is not: arguments, a type after it or a value.
+_AFTER_NAME = re.compile(r"(?<=\w)\s*(?:[(\[]|:\s|->|=).*", re.DOTALL)
+# Fields for Sphinx at the top of a document.
+_SETTINGS = frozenset(("orphan", "nocomments", "nosearch", "tocdepth"))
+# Substitutions may repeat text, so the output is limited.
+_MAX_CHARACTERS = 64 * 1024 * 1024
+_MAX_SUBSTITUTION_DEPTH = 4
+_MAX_HEADING_LEVEL = 6
+_OMITTED = (
+    nodes.comment, nodes.decoration, nodes.meta, nodes.pending, nodes.raw, nodes.substitution_definition, nodes.colspec,
+)  # fmt: skip
+# The elements of other nodes than those that have a method of their own.
+_INLINE_TAGS = ((nodes.superscript, "sup"), (nodes.subscript, "sub"))
+_BLOCK_TAGS = (
+    (nodes.bullet_list, "ul"), (nodes.list_item, "li"), ((nodes.definition_list, nodes.option_list), "dl"),
+    (nodes.caption, "figcaption"), (nodes.TextElement, "p"), (nodes.Node, "div"),
+)  # fmt: skip
+
+
+def write_document(document: Any, record: NoteRecord) -> str:
+    """Return ``document`` as HTML; raises ``RecordError`` when it expands to too much text."""
+    return _Writer(document, record).html_of(document.children)
+
+
+class _Writer:
+    """Writes the HTML of one document."""
+
+    def __init__(self, document: Any, record: NoteRecord) -> None:
+        self._document = document
+        self._record = record
+        self._level = 0
+        self._written = 0
+        self._substitutions = 0
+        # Whether blocks are written on one line, as in the cell of a table.
+        self._is_flat = False
+
+    def html_of(self, children: Iterable[Any]) -> str:
+        """Return the HTML of several nodes."""
+        return "".join(map(self._node, children))
+
+    def _line(self, children: Iterable[Any]) -> str:
+        """Return the HTML of several nodes without elements that begin a line."""
+        outside, self._is_flat = self._is_flat, True
+        line = self.html_of(children).strip()
+        self._is_flat = outside
+        return line
+
+    def _block(self, tag: str, content: str, attributes: str = "") -> str:
+        return f" {content} " if self._is_flat else f"<{tag}{attributes}>{content}</{tag}>"
+
+    def _text(self, text: str) -> str:
+        self._written += len(text) + 1
+        if self._written > _MAX_CHARACTERS:
+            raise RecordError(self._record.source_id, "the document expands to too much text")
+        return escape(text)
+
+    def _node(self, node: Any) -> str:
+        match node:
+            case nodes.Text():
+                return self._text(node.astext())
+            case nodes.section():
+                self._level += 1
+                section = self.html_of(node.children)
+                self._level -= 1
+                return section
+            case nodes.title() if isinstance(node.parent, nodes.section):
+                return self._block(f"h{min(self._level, _MAX_HEADING_LEVEL)}", self.html_of(node.children))
+            case nodes.literal_block() | nodes.doctest_block():
+                return self._block("pre", self._text(node.astext()))
+            case nodes.math_block():
+                return self._block("pre", self._text(f"$${node.astext()}$$"))
+            case nodes.enumerated_list():
+                return self._block("ol", self.html_of(node.children), f' start="{int(node.get("start", 1))}"')
+            case nodes.definition_list_item() | nodes.option_list_item():
+                return self._entry(node)
+            case nodes.field():
+                return self._field(*node.children)
+            case nodes.list_item() if self._is_flat:
+                is_numbered = isinstance(node.parent, nodes.enumerated_list)
+                marker = f"{int(node.parent.get('start', 1)) + node.parent.index(node)}." if is_numbered else "-"
+                return f" {marker} {self._line(node.children)} "
+            case nodes.line_block() if isinstance(node.parent, nodes.line_block):
+                return self.html_of(node.children)
+            case nodes.line():
+                return self._block("div", self.html_of(node.children), ' class="line"')
+            case nodes.tgroup():
+                return self._table(node)
+            case nodes.footnote() | nodes.citation():
+                notes = (child for child in node.children if not isinstance(child, nodes.label))
+                return self._block("div", self.html_of(notes))
+            case nodes.Admonition() if not isinstance(node, nodes.admonition):
+                return self._admonition(node)
+            case nodes.container():
+                return self._container(node)
+            case nodes.system_message():
+                # The text that could not be parsed, such as a malformed table.
+                return self.html_of(child for child in node.children if isinstance(child, nodes.literal_block))
+            case nodes.footnote_reference():
+                return UNSEEN
+            case nodes.math():
+                return self._text(f"${node.astext()}$")
+            case nodes.image():
+                return self._text(str(node.get("alt", "")))
+            case nodes.problematic():
+                # An undefined reference is written without its marks, a mark without an end as it is.
+                return self._text(node.astext().strip("|`_*") or node.astext())
+            case nodes.substitution_reference():
+                return self._substitution(node)
+            case nodes.inline() if TARGET in node:
+                return self._link_of_role(node, *node[TARGET])
+            case nodes.reference():
+                return _link(str(node.get("refuri", "")), self.html_of(node.children))
+            case nodes.citation_reference():
+                return self._text(f"[{node.astext()}]")
+            case _ if isinstance(node, _OMITTED):
+                return ""
+            case nodes.Inline():
+                content = self.html_of(node.children)
+                tag = next((tag for kind, tag in _INLINE_TAGS if isinstance(node, kind)), "")
+                return f"<{tag}>{content}</{tag}>" if tag else content
+        tag = next(tag for kind, tag in _BLOCK_TAGS if isinstance(node, kind))
+        return self._block(tag, self.html_of(node.children))
+
+    def _entry(self, node: Any) -> str:
+        """Return a term or an option with what describes it."""
+        *terms, body = node.children
+        terms = [part for term in terms for part in (term.children if isinstance(term, nodes.option_group) else [term])]
+        names = ", ".join(filter(None, (self._line([part]) for part in terms)))
+        return self._block("dt", names) + self._block("dd", self.html_of(body.children))
+
+    def _field(self, name: Any, body: Any) -> str:
+        """Return the name and the body of a field on one line."""
+        if isinstance(name.parent.parent.parent, nodes.document) and name.astext() in _SETTINGS:
+            return ""
+        line = f"{self._line(name.children)}: {self._line(body.children)}".rstrip(": ")
+        return self._block("div", line, ' class="line"')
+
+    def _admonition(self, node: Any) -> str:
+        """Return an admonition whose kind is the line above its first paragraph."""
+        kind, blocks = node.tagname.capitalize(), list(node.children)
+        first = self.html_of(blocks.pop(0).children) if blocks and isinstance(blocks[0], nodes.paragraph) else ""
+        return self._block("p", f"{kind}<br>{first}") + self.html_of(blocks)
+
+    def _table(self, node: Any) -> str:
+        has_stub = any(isinstance(part, nodes.colspec) and part.get("stub") for part in node.children[:1])
+        groups = ""
+        for part in node.children:
+            if isinstance(part, (nodes.thead, nodes.tbody)):
+                rows = "".join(f"<tr>{''.join(self._cells(row, has_stub))}</tr>" for row in part.children)
+                groups += f"<{part.tagname}>{rows}</{part.tagname}>"
+        return self._block("table", groups)
+
+    def _cells(self, row: Any, has_stub: bool) -> Iterator[str]:
+        for number, entry in enumerate(row.children):
+            tag = "th" if has_stub and not number else "td"
+            columns, rows = (int(entry.get(name, 0)) + 1 for name in ("morecols", "morerows"))
+            yield f'<{tag} colspan="{columns}" rowspan="{rows}">{self._line(entry.children)}</{tag}>'
+
+    def _container(self, node: Any) -> str:
+        content = "".join(_link(target, "") for target in node.get(LINKS, ())) + self.html_of(node.children)
+        terms = "".join(map(_term, node.get(SIGNATURES, ())))
+        return f"<dl>{terms}<dd>{content}</dd></dl>" if terms else self._block("div", content)
+
+    def _substitution(self, node: Any) -> str:
+        """Return the definition of a substitution, or its name if this document does not define it."""
+        definitions = self._document.substitution_defs
+        name = node["refname"]
+        if name not in definitions:
+            name = self._document.substitution_names.get(name.lower(), name)
+        definition = definitions.get(name)
+        if definition is None or self._substitutions >= _MAX_SUBSTITUTION_DEPTH:
+            return self._text(node.astext())
+        self._substitutions += 1
+        content = self.html_of(definition.children)
+        self._substitutions -= 1
+        return content
+
+    def _link_of_role(self, node: Any, role: str, target: str, title: str) -> str:
+        """Return the link of a role; without a title of its own, it shows the title of its target."""
+        notes, here = self._record.notes, self._record.source_id
+        if role == "doc":
+            found = resolve_link(here, target, _SUFFIXES, notes.pages)
+            text = title or notes.titles.get(found or "", "")
+        else:
+            found, heading = notes.labels.get(normalize_label(target), (here, ""))
+            text = title or heading
+        href = resolved_href(found) if found and found != here else ""
+        return _link(href, self._text(text or node.astext()))
+
+
+def _link(href: str, content: str) -> str:
+    # A link without an address leads to a place in the document.
+    return f'<a href="{escape(href or "#")}">{content}</a>'
+
+
+def _term(signature: str) -> str:
+    """Return a signature as the term of an entry, with the name in it as Sphinx marks it."""
+    name = _name(signature)
+    before, _, after = signature.partition(name) if name else ("", "", signature)
+    return f'<dt id="x">{escape(before)}<span class="sig-name">{escape(name)}</span>{escape(after)}</dt>'
+
+
+def _name(signature: str) -> str:
+    """Return the name that a signature defines, without types and arguments; an option is its own name."""
+    if signature.startswith("-"):
+        return signature
+    return _AFTER_NAME.sub("", signature, count=1).rstrip(" :=,").rpartition(" ")[2]

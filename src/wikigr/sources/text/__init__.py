@@ -1,1 +1,0 @@
-"""Plain text files, and the underlined headings that they share with reStructuredText."""
