@@ -9,9 +9,9 @@ import pytest
 from wikigr.answer.answer import EXTRACTIVE, Answer, PossibleAnswer
 from wikigr.answer.candidates.candidate import Quotation
 from wikigr.answer.citations import StoredText
-from wikigr.answer.draft import Draft
 from wikigr.answer.extractive import as_text, quote
 from wikigr.answer.probability import Level
+from wikigr.answer.stages import Draft
 from wikigr.index.candidate import Section
 from wikigr.pack.open import Corpus
 from wikigr.pipeline import pipeline

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from training.retrieve import ANSWERABLE, OFF_TOPIC, UNANSWERABLE, RetrievedQuestion
-from wikigr.answer.draft import Draft
 from wikigr.answer.reading import read_sentences, reading_confidence, reading_features, score_sentence
 from wikigr.answer.sentences import SentenceScore, order_sentences, rank_sentences
+from wikigr.answer.stages import Draft
 from wikigr.embeddings.prepared import PreparedModel
 from wikigr.evaluation.metrics.abstention import auroc
 from wikigr.evaluation.metrics.accuracy import accuracy

@@ -25,7 +25,7 @@ def open_all(
         from wikigr.pack.open import Pack
 
         return Pack(packs[0], encoder=encoder, purpose=purpose, preload=preload)
-    from wikigr.library.open import open_packs
+    from wikigr.joined.open import open_packs
 
     opened = open_packs(packs, encoder=encoder, purpose=purpose, preload=preload)
     for location in opened.repeated:

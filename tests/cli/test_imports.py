@@ -51,7 +51,7 @@ import sys
 from wikigr_cli.app import run
 from wikigr_cli.environment import Environment
 code = run(sys.argv[1:], Environment())
-sys.exit(code or any(name.startswith("wikigr.library") for name in sys.modules))
+sys.exit(code or any(name.startswith("wikigr.joined") for name in sys.modules))
 """
     for command in (["ask", "--offline"], ["search"]):
         arguments = [*command, "What is spin?", "--pack", str(physics_pack)]

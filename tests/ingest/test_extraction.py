@@ -24,8 +24,6 @@ from tests.ingest.extractions import graph
 from tests.llm.server import Behavior, MessagesServer, Response, reply, respond, slow, status, usage
 from tests.waiting import until
 
-from wikigr.changes.review import UpdateOptions
-from wikigr.changes.update import update_pack
 from wikigr.embeddings.embedder import Embedder, EncoderIdentity, Vectors
 from wikigr.errors import BuildError, UsageError
 from wikigr.ingest.build import BuildOptions, BuildReport, build_pack
@@ -34,13 +32,15 @@ from wikigr.ingest.engines.local import LocalEngine
 from wikigr.ingest.extraction import MAX_COST_USD, ExtractionOptions, ExtractionReport, Extractor
 from wikigr.ingest.extraction_format import prompt_version
 from wikigr.ingest.linking import link_all
-from wikigr.ingest.reading import read_source
+from wikigr.ingest.parsing import read_source
 from wikigr.ingest.staging import Staging
 from wikigr.llm.client import LlmError
 from wikigr.llm.response_cache import ResponseCache
 from wikigr.pack.open import Pack
 from wikigr.pack.validate import validate_pack
 from wikigr.sources.detect import open_source
+from wikigr.versions.review import UpdateOptions
+from wikigr.versions.update import update_pack
 from wikigr_cli.app import run
 from wikigr_cli.environment import Environment
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from wikigr.answer.answer import ABSTAINED, Answer
-from wikigr.answer.draft import Draft
+from wikigr.answer.stages import Draft
 from wikigr.pack.open import Pack
 from wikigr.pipeline import pipeline as module
 from wikigr.pipeline.pipeline import Pipeline

@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from tests.library.conftest import birds, machines  # noqa: F401
+from tests.joined.conftest import birds, machines  # noqa: F401
 
 from wikigr.embeddings.embedder import Embedder
 from wikigr.ingest.build import BuildOptions, build_pack

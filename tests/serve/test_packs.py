@@ -14,9 +14,9 @@ import pytest
 from tests.conftest import ROOT
 from tests.serve.conftest import Build
 
-from wikigr.documents.answer import answer_document
 from wikigr.errors import PackError, UsageError
 from wikigr.pipeline.graph_queries import find_neighbors
+from wikigr.responses.answer import answer_document
 from wikigr.retrieval.trace import Trace
 from wikigr.serve.packs import ServedPacks
 

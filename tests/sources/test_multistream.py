@@ -10,7 +10,7 @@ import pytest
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.ingest.engines.local import LocalEngine
-from wikigr.ingest.reading import read_source
+from wikigr.ingest.parsing import read_source
 from wikigr.ingest.staging import Staging
 from wikigr.progress import Silent
 from wikigr.sources.mediawiki import MediaWikiSource

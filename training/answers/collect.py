@@ -10,9 +10,9 @@ from pathlib import Path
 
 from training.answers.questions import AskedQuestion, QuestionSource
 from wikigr.answer.candidates.table import find_candidates
-from wikigr.answer.draft import Draft, material_of
 from wikigr.answer.features import Features, describe
 from wikigr.answer.probability import rivals
+from wikigr.answer.stages import Draft, material_of
 from wikigr.index.candidate import Evidence, Section
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline

@@ -11,8 +11,8 @@ from wikigr.answer.answer import EXTRACTIVE, Answer, AnswerHop, PossibleAnswer
 from wikigr.answer.candidates.blocks import BEFORE_CODE
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation
 from wikigr.answer.citations import Citation, StoredText, verify_against
-from wikigr.answer.draft import Draft, material_of
 from wikigr.answer.probability import overlaps
+from wikigr.answer.stages import Draft, material_of
 from wikigr.answer.surroundings import surroundings
 from wikigr.options import Few, Options
 from wikigr.pack.open import Corpus

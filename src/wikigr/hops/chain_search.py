@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from wikigr.hops.comparing import choose
+from wikigr.hops.one_hop import Reading, is_about
 from wikigr.hops.options import HopsOptions
-from wikigr.hops.reading import Reading, is_about
-from wikigr.hops.values import may_describe
+from wikigr.hops.quantities import may_describe
 from wikigr.index.candidate import Candidate
 from wikigr.question.comparison import Comparison, compare
 from wikigr.question.decomposition import Decomposition, decompose

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from wikigr.hops.reading import contains
-from wikigr.hops.values import date_in, number_in
+from wikigr.hops.one_hop import contains
+from wikigr.hops.quantities import date_in, number_in
 from wikigr.index.candidate import Section
 from wikigr.index.lexical import stems
 from wikigr.question.comparison import Comparison

@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import cache, partial
 
 from wikigr.hops.chain_search import Search, search_chains
+from wikigr.hops.one_hop import known_names, read_question
 from wikigr.hops.options import HopsOptions
-from wikigr.hops.reading import known_names, read_question
 from wikigr.index.candidate import HOPS, RELEVANCE, Candidate, section_ids
 from wikigr.index.lexical import stems
 from wikigr.question.comparison import compare, decompose_choice

@@ -25,7 +25,7 @@ from wikigr.ingest.engines.engine import Engine
 from wikigr.ingest.engines.local import LocalEngine
 from wikigr.ingest.entity_resolution import clear_extracted
 from wikigr.ingest.linking import link_all
-from wikigr.ingest.reading import read_source
+from wikigr.ingest.parsing import read_source
 from wikigr.ingest.staging import Staging
 from wikigr.isolation import run_isolated
 from wikigr.pack import layout as parts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wikigr.ingest.engines.engine import Engine
 from wikigr.ingest.mentions import NameMatcher
-from wikigr.ingest.reading import MAX_TITLE_CHARS
+from wikigr.ingest.parsing import MAX_TITLE_CHARS
 from wikigr.ingest.staging import Staging
 from wikigr.progress import Progress
 

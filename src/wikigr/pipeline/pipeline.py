@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from wikigr.answer.abstention import NOT_COVERED
 from wikigr.answer.answer import ABSTAINED, Answer
 from wikigr.answer.citations import Citation
-from wikigr.answer.draft import Draft
 from wikigr.answer.extractive import ExtractiveOptions
 from wikigr.answer.facts import facts_among
+from wikigr.answer.stages import Draft
 from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
 from wikigr.index.candidate import Evidence

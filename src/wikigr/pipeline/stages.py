@@ -11,8 +11,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
-from wikigr.answer.draft import Assess, FindAnswers, RankSentences, ReadSentences
 from wikigr.answer.extractive import ExtractiveOptions
+from wikigr.answer.stages import Assess, FindAnswers, RankSentences, ReadSentences
 from wikigr.hops.options import HopsOptions
 from wikigr.hops.stage import Hops
 from wikigr.index.candidate import CROSS_ENCODER, DENSE, HOPS, LEXICAL, WALK

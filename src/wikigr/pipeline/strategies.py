@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wikigr.answer.answer import ABSTAINED, EXTRACTIVE, OWN_KNOWLEDGE, SYNTHESIS, Answer
-from wikigr.answer.draft import Draft, level_of_claims
 from wikigr.answer.extractive import ExtractiveOptions, write_extractive
+from wikigr.answer.stages import Draft, level_of_claims
 from wikigr.llm.options import FewShotOptions
 from wikigr.retrieval.state import Resources
 

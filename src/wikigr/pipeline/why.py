@@ -11,8 +11,8 @@ from typing import Literal
 
 from wikigr.answer.answer import OWN_KNOWLEDGE, Answer
 from wikigr.answer.citations import CITATIONS
-from wikigr.answer.draft import FindAnswers, RankSentences, ReadSentences
 from wikigr.answer.extractive import MIN_PROBABILITY, SENTENCE_FLOOR
+from wikigr.answer.stages import FindAnswers, RankSentences, ReadSentences
 from wikigr.graph.schema import article_title
 from wikigr.pipeline.stages import ANSWER_STAGES, RETRIEVAL_STAGES
 from wikigr.reader.options import ReaderOptions

@@ -11,7 +11,7 @@ from wikigr.embeddings.embedder import Vectors
 from wikigr.errors import UsageError
 from wikigr.index.lexical import MAX_QUERY_WORDS, LexicalIndex, query_words, stems
 from wikigr.question.answer_type import AnswerType, answer_type
-from wikigr.question.breadth import Breadth, breadth
+from wikigr.question.selection_size import SelectionSize, selection_size
 from wikigr.stop_words import QUESTION_WORDS
 from wikigr.text import PREFIX_LENGTH, scrub, share_prefix
 
@@ -26,7 +26,7 @@ class Question:
 
     ``weights`` maps each content stem to its inverse document frequency in the pack. ``pairs`` are neighboring stems,
     at least one of them a content stem. ``answer_type`` is the type of thing that answers it, if the wording shows it;
-    ``breadth`` is how many articles and sections an answer needs. ``asked`` is the question in the words of the user,
+    ``selection_size`` is how many articles and sections an answer needs. ``asked`` is the question in the user's words,
     if ``text`` has other names in it.
     """
 
@@ -34,7 +34,7 @@ class Question:
     weights: Mapping[str, float]
     pairs: frozenset[tuple[str, str]]
     answer_type: AnswerType | None
-    breadth: Breadth
+    selection_size: SelectionSize
     encode: Callable[[Sequence[str]], Vectors] = field(repr=False, compare=False)
     asked: str = ""
 
@@ -100,7 +100,7 @@ def analyze(text: str, index: LexicalIndex, encode: Callable[[Sequence[str]], Ve
     text = checked(text)
     weights = {stem: index.rarity(stem) for stem in content_stems(text)}
     pairs = frozenset(pair for pair in pairwise(stems(text)) if weights.keys() & set(pair))
-    return Question(text, weights, pairs, answer_type(text), breadth(text), encode)
+    return Question(text, weights, pairs, answer_type(text), selection_size(text), encode)
 
 
 def checked(text: str) -> str:

@@ -40,11 +40,11 @@ class MultiDocOptions(Options):
 
     def articles_for(self, question: Question) -> int:
         """Return how many articles to read for ``question``."""
-        return or_auto(self.num_docs, question.breadth.num_docs) if self.enabled else 1
+        return or_auto(self.num_docs, question.selection_size.num_docs) if self.enabled else 1
 
     def sections_for(self, question: Question) -> int:
         """Return how many sections of an article to read for ``question``."""
-        return or_auto(self.max_sections, question.breadth.max_sections)
+        return or_auto(self.max_sections, question.selection_size.max_sections)
 
 
 @dataclass(frozen=True, slots=True)

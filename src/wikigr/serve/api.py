@@ -15,8 +15,8 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from wikigr import __version__
-from wikigr.documents import shapes
 from wikigr.errors import PackError, UsageError, WikigrError
+from wikigr.responses import shapes
 from wikigr.serve.event_stream import EVENT_STREAM, stream_events
 from wikigr.serve.service import (
     MAX_EDGES,

@@ -15,8 +15,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from wikigr.documents.pack import SCHEMA_VERSION
 from wikigr.errors import UsageError
+from wikigr.responses.pack import SCHEMA_VERSION
 
 MAX_BODY_BYTES = 64 << 10
 # Seconds in which a client must have sent its body.

@@ -8,21 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar, cast
 
-from wikigr.documents.answer import answer_document
-from wikigr.documents.graph import neighbors_document, paths_document
-from wikigr.documents.pack import SCHEMA_VERSION, listed_document, unusable_document
-from wikigr.documents.reading import article_document, section_document
-from wikigr.documents.search import search_document
-from wikigr.documents.shapes import (
-    AnswerDocument,
-    ArticleDocument,
-    NeighborsDocument,
-    PathsDocument,
-    SearchDocument,
-    SectionDocument,
-    WhyDocument,
-)
-from wikigr.documents.why import why_document
 from wikigr.errors import UsageError, WikigrError
 from wikigr.pack.article_view import view_article, view_section
 from wikigr.pack.listing import list_pack
@@ -32,6 +17,21 @@ from wikigr.pipeline.graph_queries import find_neighbors, find_paths
 from wikigr.pipeline.target import find_article, find_section, find_target, is_named
 from wikigr.pipeline.why import explain_article
 from wikigr.question.follow_up import may_refer_back
+from wikigr.responses.answer import answer_document
+from wikigr.responses.article import article_document, section_document
+from wikigr.responses.graph import neighbors_document, paths_document
+from wikigr.responses.pack import SCHEMA_VERSION, listed_document, unusable_document
+from wikigr.responses.search import search_document
+from wikigr.responses.shapes import (
+    AnswerDocument,
+    ArticleDocument,
+    NeighborsDocument,
+    PathsDocument,
+    SearchDocument,
+    SectionDocument,
+    WhyDocument,
+)
+from wikigr.responses.why import why_document
 from wikigr.retrieval.trace import Trace
 from wikigr.serve.packs import ServedPacks
 from wikigr.serve.workers import Task, Workers

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wikigr.documents.answer import answer_document
 from wikigr.errors import UsageError, WikigrError
+from wikigr.responses.answer import answer_document
 from wikigr_cli import options
 from wikigr_cli.ask_session import AskOptions, AskSession
 from wikigr_cli.environment import Environment, OutputClosed, typed_in

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wikigr.documents.search import search_document
 from wikigr.errors import UsageError, WikigrError
+from wikigr.responses.search import search_document
 from wikigr_cli import options
 from wikigr_cli.environment import Environment, typed_in
 from wikigr_cli.render.formats import OutputFormat, chosen_fields, chosen_format
@@ -16,9 +16,9 @@ from wikigr_cli.render.output import print_json_line, print_trace
 from wikigr_cli.render.search import FIELDS, PACK, print_search, search_fields
 
 if TYPE_CHECKING:
-    from wikigr.documents.shapes import SearchDocument
     from wikigr.embeddings.loader import Purpose
     from wikigr.pipeline.profile import Profile
+    from wikigr.responses.shapes import SearchDocument
 
 
 class Mode(StrEnum):

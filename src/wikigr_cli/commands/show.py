@@ -36,10 +36,10 @@ def show(
     environment = context.ensure_object(Environment)
     pack = options.require_pack(pack)
 
-    from wikigr.documents.reading import article_document, section_document
     from wikigr.pack.article_view import view_article, view_section
     from wikigr.pack.open import Pack
     from wikigr.pipeline.target import find_target
+    from wikigr.responses.article import article_document, section_document
     from wikigr_cli.render.section import print_article, print_section
 
     notes: list[str] = []
@@ -83,7 +83,7 @@ def open(  # noqa: A001 -- the name of the command
 
     from wikigr.pack.open import Pack
     from wikigr.pipeline.target import find_target
-    from wikigr_cli.reading import check_quote, open_in_browser, open_in_pager
+    from wikigr_cli.viewer import check_quote, open_in_browser, open_in_pager
 
     quote = check_quote(quote)
     with Pack(pack) as opened:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from wikigr.documents.answer import explain_document
-from wikigr.documents.pack import SCHEMA_VERSION
+from wikigr.responses.answer import explain_document
+from wikigr.responses.pack import SCHEMA_VERSION
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.formats import markdown, markdown_link
 from wikigr_cli.render.output import Document, print_address, stage_lines
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from wikigr.answer.answer import Answer, AnswerHop, PossibleAnswer
     from wikigr.answer.citations import Citation
     from wikigr.answer.presentation import Passage
-    from wikigr.documents.shapes import ExplainShape
     from wikigr.errors import WikigrError
     from wikigr.pack.open import Corpus
+    from wikigr.responses.shapes import ExplainShape
 
 # ``--explain`` prints this many dropped candidates and sentences; the JSON has all.
 _MAX_DROPPED = 20

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from wikigr.documents.graph import edge_document, node_document
+from wikigr.responses.graph import edge_document, node_document
 from wikigr_cli.environment import Environment, plain
 from wikigr_cli.render.output import SCHEMA_VERSION, Document, counted, one_line, print_warning
 

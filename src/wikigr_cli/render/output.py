@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from wikigr.documents.answer import stages_document
-from wikigr.documents.pack import SCHEMA_VERSION as SCHEMA_VERSION
+from wikigr.responses.answer import stages_document
+from wikigr.responses.pack import SCHEMA_VERSION as SCHEMA_VERSION
 from wikigr_cli.environment import Environment, plain
 from wikigr_cli.render.links import shown_address
 

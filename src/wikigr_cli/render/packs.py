@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wikigr.documents.pack import listed_document, unusable_document
+from wikigr.responses.pack import listed_document, unusable_document
 from wikigr_cli.environment import Environment, plain
 from wikigr_cli.render.output import SCHEMA_VERSION, Document, counted, one_line
 from wikigr_cli.render.wrapping import cells, cut

@@ -8,7 +8,7 @@ from typing import Any, Literal, NotRequired, TypeVar, cast
 
 from typing_extensions import TypedDict
 
-from wikigr.documents.shapes import (
+from wikigr.responses.shapes import (
     AnswerDocument,
     ArticleDocument,
     EdgeShape,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wikigr.changes.next_version import RULE
+from wikigr.versions.next_version import RULE
 from wikigr_cli.command_table import group
 from wikigr_cli.commands.pack import build, diff, export, info, install, remove, update, use, verify
 

@@ -54,7 +54,7 @@ def diff(
     """
     environment = context.ensure_object(Environment)
 
-    from wikigr.changes.diff import diff_packs
+    from wikigr.versions.diff import diff_packs
 
     difference = diff_packs(before, after, questions=questions)
     print_text = partial(print_diff, everything=everything)

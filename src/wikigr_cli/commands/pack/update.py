@@ -93,9 +93,9 @@ def update(
             f"wikigr pack update COPY --from {shlex.quote(source)}",
         )
 
-    from wikigr.changes.review import UpdateOptions
-    from wikigr.changes.update import plan_update, update_pack
     from wikigr.sources.detect import open_source
+    from wikigr.versions.review import UpdateOptions
+    from wikigr.versions.update import plan_update, update_pack
 
     opened = open_source(source, source_format)
     chosen = UpdateOptions(pack_version, force, jobs or options.PROCESSORS, keep_going)

@@ -1,0 +1,137 @@
+"""The document of an answer."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from wikigr.responses.pack import SCHEMA_VERSION, packs_document, with_pack
+from wikigr.responses.search import result_document, scores_document
+
+if TYPE_CHECKING:
+    from wikigr.answer.answer import Answer, PossibleAnswer
+    from wikigr.pack.open import Corpus
+    from wikigr.pipeline.pipeline import Pipeline
+    from wikigr.responses.shapes import AnswerDocument, ExplainShape, PossibleAnswerShape, StageShape
+    from wikigr.retrieval.trace import Trace
+
+
+def answer_document(answer: Answer, pipeline: Pipeline, *, explain: bool) -> AnswerDocument:
+    """Return what ``wikigr ask --json`` prints."""
+    pack = pipeline.pack
+    document: AnswerDocument = {
+        "schema_version": SCHEMA_VERSION,
+        "question": answer.question,
+        **_possible_answer(answer, pack),
+        "level": answer.level,
+        "abstained": answer.abstained,
+        "query_type": answer.query_type,
+        "alternatives": [_possible_answer(alternative, pack) for alternative in answer.alternatives],
+        "chain": [asdict(hop) for hop in answer.chain],  # type: ignore[misc]
+        "reader": answer.reader,
+        "sources": answer.sources,
+        "unverified_claims": list(answer.unverified),
+        "entities": pipeline.entities(answer),  # type: ignore[typeddict-item]
+        "facts": pipeline.facts(answer),
+        "cypher_query": answer.cypher_query,
+        "profile": answer.profile,
+        "degraded": answer.trace.degraded,
+        "warnings": answer.trace.warnings,
+        **packs_document(pack, [c.section_id for c in answer.citations]),  # type: ignore[typeddict-item]
+        "model": answer.model,
+        "usage": answer.usage.to_dict(),
+        "timings": dict(answer.trace.timings()),
+    }
+    if explain:
+        document["explain"] = explain_document(answer, pack)
+    return document
+
+
+def _possible_answer(answer: PossibleAnswer, pack: Corpus) -> PossibleAnswerShape:
+    """Return what an answer and its alternatives have in common."""
+    return {
+        "answer": answer.text,
+        "kind": answer.kind,
+        "confidence": round(answer.confidence, 4),
+        "span": with_pack(pack, asdict(answer.span)) if answer.span is not None else None,
+        "citations": [
+            with_pack(
+                pack,
+                {
+                    "n": c.n,
+                    "title": c.title,
+                    "section_id": c.section_id,
+                    "section": c.heading,
+                    "source_id": c.source_id,
+                    "quote": c.quote,
+                    "start": c.start,
+                    "end": c.end,
+                    "url": c.url,
+                },
+            )
+            for c in answer.citations
+        ],
+        "context": with_pack(pack, asdict(answer.context)) if answer.context is not None else None,
+    }
+
+
+def explain_document(answer: Answer, pack: Corpus) -> ExplainShape:
+    """Return the stages, the ranked sections and the sentences behind ``answer``."""
+    cited = {(c.section_id, c.start) for c in answer.citations}
+    return {
+        "stages": stages_document(answer.trace),
+        "candidates": [with_pack(pack, candidate) for candidate in _candidates_document(answer)],
+        "sentences": [
+            with_pack(
+                pack,
+                {
+                    "section_id": s.section.section_id,
+                    "start": s.start,
+                    "end": s.end,
+                    "text": s.text,
+                    "score": round(s.score, 4),
+                    "parts": {part: round(value, 4) for part, value in s.parts().items()},
+                    "margin": round(s.span.margin, 4) if s.span is not None else None,
+                    "cited": s.place in cited,
+                },
+            )
+            for s in answer.sentences
+        ],
+    }
+
+
+def _candidates_document(answer: Answer) -> list[dict[str, Any]]:
+    """Return every ranked section, best first; one that was not read has a ``reason`` and no content."""
+    read = {item.section.section_id: item for item in answer.evidence}
+    # Sections that were read without a rank come last.
+    candidates = {c.section_id: c for c in (*answer.ranking, *(item.candidate for item in answer.evidence))}
+    return [
+        {**result_document(rank, read[candidate.section_id]), "reason": None}
+        if candidate.section_id in read
+        else {
+            "rank": rank,
+            "title": candidate.title,
+            "section_id": candidate.section_id,
+            "section": None,
+            "source_id": None,
+            **scores_document(candidate),
+            "content": None,
+            "url": None,
+            "reason": answer.trace.reason_for(candidate.section_id),
+        }
+        for rank, candidate in enumerate(candidates.values(), start=1)
+    ]
+
+
+def stages_document(trace: Trace) -> list[StageShape]:
+    """Return what the stages of a question did."""
+    return [
+        {
+            "stage": record.stage,
+            "ms": round(record.milliseconds, 3),
+            "scored": record.scored,
+            "dropped": dict(record.dropped),
+            "notes": dict(record.notes),
+        }
+        for record in trace.stages
+    ]

@@ -1,0 +1,60 @@
+"""The documents of a section and of an article."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from wikigr.responses.pack import SCHEMA_VERSION, pack_document
+
+if TYPE_CHECKING:
+    from wikigr.pack.article_view import ArticleView, OutlineEntry, SectionView
+    from wikigr.pack.manifest import Manifest
+    from wikigr.responses.shapes import ArticleDocument, OutlineShape, SectionDocument
+
+
+def section_document(view: SectionView, pack: Manifest, warnings: Sequence[str]) -> SectionDocument:
+    """Return what ``wikigr show SECTION_ID --json`` prints; ``warnings`` are about a corrected or ambiguous name."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "section_id": view.section.section_id,
+        "title": view.section.title,
+        "section": view.section.heading,
+        "heading_path": list(view.heading_path),
+        "source_id": view.section.source_id,
+        "url": view.url,
+        "content": view.section.content,
+        "previous": _entry_document(view.previous) if view.previous is not None else None,
+        "next": _entry_document(view.next) if view.next is not None else None,
+        "links": [{"title": link.title, "kind": link.kind} for link in view.links],
+        "pack": pack_document(pack),
+        "warnings": list(warnings),
+    }
+
+
+def article_document(view: ArticleView, pack: Manifest, warnings: Sequence[str]) -> ArticleDocument:
+    """Return what ``wikigr show TITLE --json`` prints; ``warnings`` are about a corrected or ambiguous name."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "title": view.title,
+        "url": view.url,
+        "aliases": list(view.aliases),
+        "categories": list(view.categories),
+        "lead": view.lead,
+        "sections": [_entry_document(entry) for entry in view.outline],
+        "content": view.content,
+        "links": [{"title": link.title, "kind": link.kind} for link in view.links],
+        "backlinks": [{"title": link.title, "kind": link.kind} for link in view.backlinks],
+        "pagerank": view.pagerank,
+        "pack": pack_document(pack),
+        "warnings": list(warnings),
+    }
+
+
+def _entry_document(entry: OutlineEntry) -> OutlineShape:
+    return {
+        "section_id": entry.section_id,
+        "section": entry.heading,
+        "heading_path": list(entry.heading_path),
+        "word_count": entry.word_count,
+    }

@@ -1,0 +1,85 @@
+"""Open a section or an article in the pager or in the browser."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import quote as percent_encode
+from urllib.parse import urlsplit
+
+from wikigr.errors import UsageError, WikigrError
+from wikigr.responses.article import section_document
+from wikigr_cli.environment import Environment, plain
+from wikigr_cli.render.links import openable
+from wikigr_cli.render.pager import page
+from wikigr_cli.render.section import find_quote, print_section, print_whole_article
+
+if TYPE_CHECKING:
+    from wikigr.pack.open import Pack
+
+# Words at either end of a quotation by which a browser finds it.
+_FRAGMENT_WORDS = 4
+
+
+def open_in_pager(environment: Environment, pack: Pack, title: str, section_id: str | None, quote: str | None) -> None:
+    """Show a section, or the whole article without ``section_id``, with ``quote`` highlighted."""
+    from wikigr.pack.article_view import view_article, view_section
+
+    if section_id is not None:
+        document = section_document(view_section(pack, section_id), pack.manifest, [])
+        span = _span(environment, document["content"], quote)
+        page(environment, lambda shown: print_section(shown, document, span))
+        return
+    view = view_article(pack, title)
+    span = _span(environment, view.content, quote)
+    page(environment, lambda shown: print_whole_article(shown, view.title, view.url, view.content, span))
+
+
+def _span(environment: Environment, content: str, quote: str | None) -> tuple[int, int]:
+    if quote is None:
+        return 0, 0
+    found = find_quote(content, quote)
+    if found is None:
+        environment.note("The text does not contain the quotation.")
+    return found or (0, 0)
+
+
+def open_in_browser(
+    environment: Environment, pack: Pack, title: str, section_id: str | None, quote: str | None
+) -> None:
+    """Open the address of a section or an article in the browser; raises ``WikigrError`` if that is not possible."""
+    import webbrowser
+
+    wanted = section_id or f"{title}#0"
+    known = pack.urls_of([wanted])[wanted]
+    url = openable(known)
+    if url is None:
+        raise WikigrError(
+            f"The pack knows no address of {plain(section_id or title)!r} that a browser can open."
+            + (f" Its source is {plain(known)}, which is not on this machine." if known else ""),
+            hint="Leave out --browser to read the text of the pack.",
+        )
+    url = _with_quote(url, quote)
+    if not webbrowser.open(url):
+        raise WikigrError("No browser could be started.", hint=f"Open the address yourself: {url}")
+    environment.note(f"Opened {url}", overflow="keep")
+
+
+def _with_quote(url: str, quote: str | None) -> str:
+    """Return ``url`` with a text fragment by which a browser finds and highlights ``quote`` in a page of HTML.
+
+    See https://wicg.github.io/scroll-to-text-fragment/; browsers that do not know it open the page at its anchor.
+    """
+    words = (quote or "").split()
+    parts = urlsplit(url)
+    if not words or (parts.scheme == "file" and not parts.path.lower().endswith((".html", ".htm", ".xhtml"))):
+        return url
+    ends = [words] if len(words) <= 2 * _FRAGMENT_WORDS else [words[:_FRAGMENT_WORDS], words[-_FRAGMENT_WORDS:]]
+    text = ",".join(percent_encode(" ".join(end), safe="").replace("-", "%2D") for end in ends)
+    return f"{url}{'' if parts.fragment else '#'}:~:text={text}"
+
+
+def check_quote(quote: str | None) -> str | None:
+    """Return the value of ``--quote``; raises ``UsageError`` if it is blank."""
+    if quote is not None and not quote.strip():
+        raise UsageError("--quote must not be empty.")
+    return quote
