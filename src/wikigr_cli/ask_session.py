@@ -1,4 +1,4 @@
-"""What ``wikigr ask`` asks: open packs with a profile and its model, for one question, a batch or a conversation."""
+"""One session of ``wikigr ask``: open packs with a profile and its model."""
 
 from __future__ import annotations
 
@@ -99,6 +99,7 @@ class AskSession:
         purpose: Purpose = "queries",
     ) -> None:
         """Raises ``PackError`` or ``ProfileError`` if the packs or the profile cannot be opened."""
+        from wikigr.profiles.files import load_profile
         from wikigr.segmentation import load_segmenter
 
         self._environment = environment
@@ -107,9 +108,11 @@ class AskSession:
         self._budget: Budget | None = None
         # Load it while the engine reads the vectors.
         Thread(target=load_segmenter, daemon=True).start()
+        self.named = load_profile(profile)
+        with_options = options.apply_to(self.named)
         self.pack = self._open(packs)
         try:
-            self.use_profile(profile)
+            self.pipeline = self._connect(with_options, self.pack)
         except BaseException:
             self.close()
             raise

@@ -1,4 +1,4 @@
-"""What questions are asked of: an open pack, or several as one."""
+"""An open pack, or several packs as one, for reading and asking."""
 
 from __future__ import annotations
 
