@@ -132,7 +132,7 @@ locked: .venv/bin/python
 # Update the lock file from pyproject.toml. Use Python 3.11, the lowest supported version: later versions leave out
 # packages that only 3.11 needs.
 lock: .venv/.lock-tools
-	$(BIN)/pip-compile --quiet --generate-hashes --strip-extras --unsafe-package torch --extra models --extra serve --extra test --extra lint \
+	$(BIN)/pip-compile --quiet --generate-hashes --strip-extras --unsafe-package torch --extra documents --extra models --extra serve --extra test --extra lint \
 		--no-emit-index-url --no-emit-trusted-host --no-emit-find-links --output-file requirements/ci.txt pyproject.toml
 
 # Check the locked packages for known vulnerabilities; needs a network, because it asks PyPI's advisory service.
@@ -184,7 +184,7 @@ clean:
 
 .venv/.test: .venv/.installed
 	$(PIP) $(TORCH)
-	$(PIP) -e '.[models,serve,test]'
+	$(PIP) -e '.[documents,models,serve,test]'
 	touch $@
 
 .venv/.llm: .venv/.test
@@ -209,5 +209,5 @@ clean:
 
 .venv-lowest/.installed: .venv-lowest/bin/python pyproject.toml
 	$(LOWEST)/python -m pip install --quiet --disable-pip-version-check uv $(TORCH)
-	$(LOWEST)/uv pip install --quiet --python $(LOWEST)/python --resolution lowest-direct -e '.[models,serve,test]'
+	$(LOWEST)/uv pip install --quiet --python $(LOWEST)/python --resolution lowest-direct -e '.[documents,models,serve,test]'
 	touch $@

@@ -12,11 +12,13 @@ _HEAD = """\
 <!-- Written by `make docs` from the registry of formats: change that, not this page. -->
 
 `wikigr pack build SOURCE` and `wikigr pack update --from SOURCE` read the formats below. The format is detected
-unless `--source-format NAME` names it: the content identifies a MediaWiki export or a ZIM file whatever its name;
-otherwise the suffix decides, and without a known suffix the content does. A file with the suffix `.txt` is plain text
-only if its content is nothing else. In a folder, the format with the most files wins; the formats of `notes` count as
-one, and plain text files count only where there are no other documents. All files except ZIM files may be compressed
-with gzip, bzip2 or xz: `page.html.gz`.
+unless `--source-format NAME` names it: the content identifies a MediaWiki export, a ZIM file, a PDF and an office file
+whatever their names; otherwise the suffix decides, and without a known suffix the content does. A file with the suffix
+`.txt` is plain text only if its content is nothing else. A format that the content contradicts is refused. In a folder,
+the format with the most files wins; the formats of `notes` count as one, with office files all formats of `mixed` do,
+and plain text files count only where there are no other documents. All files except ZIM files may be compressed with
+gzip, bzip2 or xz: `page.html.gz`. The formats `office` and `mixed` need the extra `documents`: `pip install
+'wikigr[documents]'`.
 
 A TSV or CSV file is a `table` if its first row names the columns, and `triples` if these are called subject, relation
 and object (or head, predicate, tail and the like) or if there are three columns and nothing tells the first row from
@@ -30,6 +32,10 @@ the others.
 _TAIL = """
 ## What sections hold
 
+- The first heading of a section of an `office` file is its place in the file: `Page 7`, `Slide 3`, `Cell 5` (of a
+  notebook) or `Prices!A3:D8` (of a workbook, at most 50 rows). Citations open there: `manual.pdf#page=7`. The title of
+  such an article is the file's name, and the title that the document states is an alias. The headings of a PDF are
+  those of its outline, or without one the lines in larger letters; running heads and feet are left out.
 - A row of a table is one line with the names of its columns, in every format: `Size: 500 ml | Price: 3.20`. Cells
   without text are left out, the rows of a header are joined (`Size Min`), and a caption is the line above. A table
   without a header keeps its cells side by side: `500 ml | 3.20`; a header cell in front of one is its name: `Born:

@@ -6,6 +6,8 @@ import json
 import shutil
 from pathlib import Path
 
+from tests.sources.office import files
+
 from wikigr.embeddings.embedder import Embedder
 from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.open import Pack
@@ -52,6 +54,31 @@ def test_a_note_is_found_beside_the_pack_wherever_both_are_moved(tmp_path: Path,
     assert pack.name == "valves"
     for file in json.loads((alone / "manifest.json").read_text())["files"]:
         assert str(tmp_path).encode() not in (alone / file).read_bytes()
+
+
+def test_places_in_office_files_are_anchors(tmp_path: Path, encoder: Embedder) -> None:
+    folder = notes(tmp_path / "notes")
+    (folder / "manual.pdf").write_bytes(files.pdf([[(1, "Berths"), "Berth 4 is free."], ["Berth 5 is not."]]))
+    (folder / "rota.pptx").write_bytes(files.pptx())
+    (folder / "prices.xlsx").write_bytes(files.xlsx())
+    (folder / "tides.ipynb").write_bytes(files.notebook())
+    (folder / "page.html").write_text(
+        "<title>Locks</title><h1>Locks</h1><p>See <a href='manual.pdf'>all berths</a>.</p>"
+    )
+    pack = build(folder, tmp_path / "pack", encoder)
+    page = folder.as_uri()
+    assert urls(pack, "manual#0", "manual#1", "rota#1", "prices#0", "tides#1", "Valve 7#1", "Locks#0") == [
+        f"{page}/manual.pdf#page=1",
+        f"{page}/manual.pdf#page=2",
+        f"{page}/rota.pptx#slide=2",
+        f"{page}/prices.xlsx#Prices!A3:E5",
+        f"{page}/tides.ipynb#cell=3",
+        f"{page}/valve%207.md#opening-it",
+        f"{page}/page.html",
+    ]
+    with Pack(pack) as opened:
+        links = opened.graph.rows("MATCH (a)-[:LINKS_TO]->(b) RETURN a.title, b.title", {})
+    assert [list(row) for row in links] == [["Locks", "manual"]]
 
 
 def test_one_file_is_a_source_too(tmp_path: Path, encoder: Embedder) -> None:

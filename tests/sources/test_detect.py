@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from wikigr.errors import SourceError, UsageError
+from wikigr.sources import formats
 from wikigr.sources.detect import detect_format, open_source
 from wikigr.sources.formats import FORMAT_NAMES
 
@@ -27,6 +28,8 @@ from wikigr.sources.formats import FORMAT_NAMES
         ("bad.jsonl", b"oops\n", "jsonl"),
         ("note.md", b"# A", "markdown"),
         ("page", b"<!DOCTYPE html><p>", "html"),
+        ("manual.html", b"%PDF-1.7", "office"),
+        ("book.bin", b"PK\x03\x04\x14", "office"),
         ("page.xhtml", b'<?xml version="1.0"?><html xmlns="x">', "html"),
     ],
 )
@@ -47,6 +50,35 @@ def test_folders_by_majority(tmp_path: Path) -> None:
     assert open_source(tmp_path, "html").format == "html"
 
 
+def test_office_files_bring_pages_and_notes_together(tmp_path: Path) -> None:
+    for name in ("a.html", "b.html", "c.md", "d.docx"):
+        (tmp_path / name).touch()
+    assert open_source(tmp_path).format == "mixed"
+    for name in ("a.html", "b.html", "c.md"):
+        (tmp_path / name).unlink()
+    assert open_source(tmp_path).format == "office"
+
+
+def test_packages_that_are_missing_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(formats, "find_spec", lambda name: None if name == "mammoth" else object())
+    for name in ("a.docx", "b.md", "c.md"):
+        (tmp_path / name).touch()
+    assert open_source(tmp_path).format == "markdown"
+    with pytest.raises(UsageError, match="needs mammoth, which is not installed") as raised:
+        open_source(tmp_path, "office")
+    assert raised.value.hint == "Install it: pip install 'wikigr[documents]'"
+
+
+def test_a_format_that_the_content_contradicts_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.write_bytes(b"PK\x03\x04")
+    for name in ("html", "markdown", "table", "zim"):
+        with pytest.raises(UsageError, match=f"is not in the format {name}: its content is that of") as raised:
+            open_source(path, name)
+        assert raised.value.hint == "Leave --source-format out, or use --source-format office."
+    assert open_source(path, "mixed").format == "mixed"
+
+
 def test_standard_input_is_jsonl() -> None:
     assert open_source("-").format == "jsonl"
     with pytest.raises(UsageError, match="Standard input is read as jsonl"):
@@ -58,7 +90,7 @@ def test_errors(tmp_path: Path) -> None:
         open_source(tmp_path / "none")
     with pytest.raises(SourceError, match="does not exist"):
         open_source(tmp_path / "none", "html")
-    with pytest.raises(SourceError, match="has no markdown or rst or text or html files"):
+    with pytest.raises(SourceError, match="has no markdown or rst or text or office or html files"):
         open_source(tmp_path)
     with pytest.raises(UsageError, match="is a folder"):
         open_source(tmp_path, "mediawiki")

@@ -62,7 +62,8 @@ def test_an_unknown_name_lists_the_formats() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "meant"), [("md", "markdown"), ("txt", "text"), ("wiki", "mediawiki"), ("RDFF", "rdf"), ("docx", None)]
+    ("name", "meant"),
+    [("md", "markdown"), ("txt", "text"), ("wiki", "mediawiki"), ("RDFF", "rdf"), ("docx", "office"), ("x", None)],
 )
 def test_an_unknown_name_gets_a_suggestion(name: str, meant: str | None) -> None:
     with pytest.raises(UsageError) as caught:

@@ -63,7 +63,7 @@ def test_files_of_other_formats_are_counted_by_suffix(tmp_path: Path) -> None:
         UnreadFiles(".html", 2, "html", ("d/E.HTML", "d/f.html")),
         UnreadFiles("", 1),
         UnreadFiles(".csv", 1, "triples", ("t.csv",)),
-        UnreadFiles(".docx", 1),
+        UnreadFiles(".docx", 1, "office", ("u.docx",)),
         UnreadFiles(".html.gz", 1, "html", ("cryo.html.gz",)),
         UnreadFiles(".json", 1),
     )

@@ -19,6 +19,8 @@ from wikigr.sources.formats import SourceFormat, format_named
 _MAX_URL_LENGTH = 4_096
 # The characters that separate the parts of an address; all others are percent-encoded. ``%`` begins an encoded one.
 _SEPARATORS = "%/:?#[]@!$&'()*+,;=~"
+# RFC 3986, section 3.5. A PDF viewer needs the equals sign.
+_IN_ANCHOR = "=!:,"
 _FORBIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\s]")
 
 
@@ -73,9 +75,12 @@ class SectionUrls:
         found: dict[str, str | None] = {}
         for (source_id, url), sections in by_file.items():
             page = web_address(url) or self._source_file(source_id)
-            anchors = section_anchors(self._format.anchors, [self._on_page(headings) for _, headings in sections])
+            rule = self._format.anchors_of(source_id)
+            anchors = section_anchors(rule, [self._on_page(headings) for _, headings in sections])
             for (section_id, _), anchor in zip(sections, anchors, strict=True):
-                found[section_id] = page if page is None or "#" in page or not anchor else f"{page}#{quote(anchor)}"
+                found[section_id] = (
+                    page if page is None or "#" in page or not anchor else f"{page}#{quote(anchor, safe=_IN_ANCHOR)}"
+                )
         return found
 
     def _on_page(self, headings: list[str]) -> list[str]:

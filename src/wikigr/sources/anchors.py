@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+_PLACE = re.compile(r"(?P<unit>Page|Slide|Cell) (?P<number>\d+)")
+_CELLS = re.compile(r"![A-Z]+\d+:[A-Z]+\d+$")
 _NOT_IN_SLUG = re.compile(r"[^\w\- ]")
 
 
@@ -27,6 +29,14 @@ def _wiki_anchor(heading: str) -> str:
     return "_".join(heading.split())
 
 
+def _place_anchor(heading_path: Sequence[str]) -> str:
+    first = heading_path[0] if heading_path else ""
+    place = _PLACE.fullmatch(first)
+    if place is not None:
+        return f"{place['unit'].lower()}={place['number']}"
+    return first if _CELLS.search(first) else ""
+
+
 # ``slug`` is the rule of GitHub and of most generators of static sites.
 _RULES = {"slug": _Rule(_slug, "-", 1), "wiki": _Rule(_wiki_anchor, "_", 2)}
 
@@ -34,8 +44,13 @@ _RULES = {"slug": _Rule(_slug, "-", 1), "wiki": _Rule(_wiki_anchor, "_", 2)}
 def section_anchors(rule_name: str, heading_paths: Sequence[Sequence[str]]) -> Iterator[str]:
     """Yield the anchor of each section of a document, ``""`` for a lead and without a rule (``rule_name`` is ``""``).
 
+    The rule ``place`` is for sections whose first heading is a place in the file: ``page=7`` for ``Page 7``.
+
     ``heading_paths`` are those of the sections in order. Neighbors with the same path are pieces of one section.
     """
+    if rule_name == "place":
+        yield from map(_place_anchor, heading_paths)
+        return
     rule = _RULES.get(rule_name)
     uses: Counter[str] = Counter()
     previous: tuple[str, ...] = ()

@@ -31,6 +31,8 @@ def open_source(location: str | Path, format: str | None = None) -> Source:  # n
             hint="Write other formats to a file first.",
         )
     row = requested or detect_format(path)
+    if requested is not None and path.is_file():
+        _refuse_other_content(path, requested)
     # JSON Lines reports a folder while reading, as a source that cannot be read.
     if path.is_dir() and not row.reads_folders and not row.reads_stdin:
         raise UsageError(f"{path} is a folder; the {row.name} format needs a file.")
@@ -69,17 +71,34 @@ def _detect_folder(path: Path) -> SourceFormat:
             f"{path} has no {' or '.join(counts)} files.",
             hint="For other formats, name the file instead of its folder.",
         )
-    groups = [row.combines for row in FORMATS if row.combines]
-    groups += [(row.name,) for row in rows if not any(row.name in group for group in groups)]
     deciding = {row.name for row in found if not row.companion} or {row.name for row in found}
+    # HTML beside notes was made from them, unless office files show that people keep their documents here.
+    has_office = "office" in deciding and not format_named("office").missing_packages
+    groups = [row.combines for row in FORMATS if row.combines and (has_office or "office" not in row.combines)]
+    groups += [(row.name,) for row in rows]
     chosen = max(groups, key=lambda group: sum(counts[name] for name in group if name in deciding))
     present = [name for name in chosen if counts[name]]
     return format_named(present[0]) if len(present) == 1 else next(row for row in FORMATS if row.combines == chosen)
 
 
-def _detect_file(path: Path) -> SourceFormat:
+def _refuse_other_content(path: Path, requested: SourceFormat) -> None:
+    """Raise ``UsageError`` if the content of the file says that it is in another format than the one requested."""
+    head = _head(path)
+    certain = next((row for row in FORMATS if row.content_decides and row.sniff is not None and row.sniff(head)), None)
+    if certain is not None and certain is not requested and certain.name not in requested.combines:
+        raise UsageError(
+            f"{path} is not in the format {requested.name}: its content is that of {certain.description}.",
+            hint=f"Leave --source-format out, or use --source-format {certain.name}.",
+        )
+
+
+def _head(path: Path) -> bytes:
     with open_bytes(path) as stream:
-        head = stream.read(HEAD_BYTES).removeprefix(b"\xef\xbb\xbf")
+        return stream.read(HEAD_BYTES).removeprefix(b"\xef\xbb\xbf")
+
+
+def _detect_file(path: Path) -> SourceFormat:
+    head = _head(path)
     if not head.strip():
         raise SourceError(f"{path} is empty.")
     named = [row for row in FORMATS if not row.content_decides and not row.combines and row.has_suffix(path.name)]

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -53,6 +54,7 @@ class SourceFormat:
     often accompany others, such as ``LICENSE.txt``: they do not decide the format of a folder with other documents.
     ``combines`` names the formats that a folder of this one may mix; their suffixes are its suffixes.
     ``anchors`` names the rule for the anchors of headings (see the module ``anchors``), ``""`` if there is none.
+    ``packages`` are the modules that the extra ``documents`` installs for the reader.
     """
 
     name: str
@@ -68,14 +70,30 @@ class SourceFormat:
     parses_slowly: bool = False
     companion: bool = False
     combines: tuple[str, ...] = ()
-    anchors: Literal["", "slug", "wiki"] = ""
+    anchors: Literal["", "slug", "wiki", "place"] = ""
+    packages: tuple[str, ...] = ()
 
     def has_suffix(self, name: str) -> bool:
         """Return whether the file name, without the suffix of a compression, ends like this format's."""
         return strip_compression(name).lower().endswith(self.suffixes)
 
+    def anchors_of(self, source_id: str) -> str:
+        """Return the rule for the anchors in one document: that of its own format, if this one combines several."""
+        own = (row for row in FORMATS if row.name in self.combines and row.has_suffix(source_id))
+        return next(own, self).anchors
+
+    @property
+    def missing_packages(self) -> tuple[str, ...]:
+        """The modules among ``packages`` that are not installed."""
+        return tuple(name for name in self.packages if find_spec(name) is None)
+
     def open(self, location: Path | str) -> Source:
-        """Return the reader for ``location``."""
+        """Return the reader for ``location``; raises ``UsageError`` if it needs packages that are not installed."""
+        if self.missing_packages:
+            raise UsageError(
+                f"Reading {self.description} needs {', '.join(self.missing_packages)}, which is not installed.",
+                hint="Install it: pip install 'wikigr[documents]'",
+            )
         module, _, reader = self.reader.partition(":")
         source: Source = getattr(import_module(module), reader)(location)
         return source
@@ -132,6 +150,9 @@ _TABLES = (".tsv", ".tab", ".csv")
 _MARKDOWN = (".md", ".markdown")
 _RST = (".rst", ".rest")
 _TEXT = (".txt", ".text")
+_HTML_PAGES = (".html", ".htm", ".xhtml")
+_OFFICE = (".pdf", ".epub", ".docx", ".odt", ".pptx", ".xlsx", ".ipynb")
+_OFFICE_PACKAGES = ("pypdfium2", "lxml", "mammoth", "pptx", "openpyxl", "nbformat")
 
 # Sniffing goes down this list, and so does the tie between two formats with the same number of files in a folder.
 FORMATS = (
@@ -195,9 +216,33 @@ FORMATS = (
         combines=("markdown", "rst", "text"),
     ),
     SourceFormat(
+        name="office",
+        description="a folder of PDF, EPUB, DOCX, ODT, PPTX, XLSX and notebook files, or one file",
+        suffixes=_OFFICE,
+        reader="wikigr.sources.office.source:OfficeSource",
+        links=LinkTarget.DOCUMENT,
+        sniff=_begins_with(rb"%PDF-|PK\x03\x04|\xd0\xcf\x11\xe0"),
+        content_decides=True,
+        reads_folders=True,
+        parses_slowly=True,
+        anchors="place",
+        packages=_OFFICE_PACKAGES,
+    ),
+    SourceFormat(
+        name="mixed",
+        description="a folder that mixes notes, HTML pages and office files",
+        suffixes=_MARKDOWN + _RST + _TEXT + _HTML_PAGES + _OFFICE,
+        reader="wikigr.sources.note_folder:MixedSource",
+        links=LinkTarget.NOTE,
+        reads_folders=True,
+        parses_slowly=True,
+        combines=("markdown", "rst", "text", "html", "office"),
+        packages=_OFFICE_PACKAGES,
+    ),
+    SourceFormat(
         name="html",
         description="a folder of HTML pages, or one page",
-        suffixes=(".html", ".htm", ".xhtml"),
+        suffixes=_HTML_PAGES,
         reader="wikigr.sources.html.source:HtmlSource",
         links=LinkTarget.PATH,
         sniff=_begins_with(_HTML, re.DOTALL | re.IGNORECASE),

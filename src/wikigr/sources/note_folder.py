@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, cast
+from typing import ClassVar, Protocol, cast
 from urllib.parse import unquote
 
 from wikigr.errors import RecordError, SourceError
@@ -20,8 +20,7 @@ from wikigr.text import fold
 
 # File names that say nothing about the content.
 _INDEX_NAMES = frozenset({"readme", "index", "_index"})
-_NOTES = format_named("notes")
-_MIXED = tuple(map(format_named, _NOTES.combines))
+_SUFFIXES = format_named("mixed").suffixes
 # What an href begins with whose rest is the target of a link, already resolved.
 _RESOLVED = "wikigr:"
 
@@ -41,7 +40,7 @@ class Notes:
         titles: Mapping[str, str] | None = None,
         labels: Mapping[str, tuple[str, str]] | None = None,
     ) -> None:
-        self.pages = Pages(source_ids, _NOTES.suffixes)
+        self.pages = Pages(source_ids, _SUFFIXES)
         self.titles = dict(titles or {})
         self.labels = dict(labels or {})
         self._names = frozenset(map(fold, names))
@@ -127,6 +126,18 @@ class NoteText:
     url: str = ""
 
 
+class NoteReader(Protocol):
+    """Reads single documents of a folder that may hold others too."""
+
+    def scan_names(self, source_id: str, data: bytes) -> NoteNames:
+        """Return the names in one file quickly; raises ``RecordError`` as ``parse_note`` does."""
+        ...
+
+    def parse_note(self, record: NoteRecord) -> NoteText:
+        """Parse one file; raises ``RecordError`` with the file and, if known, the line."""
+        ...
+
+
 class NoteFolder(ABC):
     """Notes below a folder, or one note; the path relative to the folder is the ``source_id``.
 
@@ -143,11 +154,11 @@ class NoteFolder(ABC):
 
     @abstractmethod
     def scan_names(self, source_id: str, data: bytes) -> NoteNames:
-        """Return the names in one file quickly; raises ``RecordError`` as ``parse_note`` does."""
+        """See ``NoteReader``."""
 
     @abstractmethod
     def parse_note(self, record: NoteRecord) -> NoteText:
-        """Parse one file; raises ``RecordError`` with the file and, if known, the line."""
+        """See ``NoteReader``."""
 
     def records(self) -> Iterator[NoteRecord]:
         """Yield one record per file, sorted by path; every file is read twice, because titles must be unique."""
@@ -221,12 +232,21 @@ class MixedNotesSource(NoteFolder):
     def parse_note(self, record: NoteRecord) -> NoteText:
         return self._reader(record.source_id).parse_note(record)
 
-    def _reader(self, source_id: str) -> NoteFolder:
-        return self._readers[next(row.name for row in _MIXED if row.has_suffix(source_id))]
+    def _reader(self, source_id: str) -> NoteReader:
+        rows = map(format_named, format_named(self.format).combines)
+        return self._readers[next(row.name for row in rows if row.has_suffix(source_id))]
 
     @cached_property
-    def _readers(self) -> dict[str, NoteFolder]:
-        return {row.name: cast(NoteFolder, row.open(self.path)) for row in _MIXED}
+    def _readers(self) -> dict[str, NoteReader]:
+        rows = map(format_named, format_named(self.format).combines)
+        return {row.name: cast(NoteReader, row.open(self.path)) for row in rows}
+
+
+class MixedSource(MixedNotesSource):
+    """Notes, HTML pages and office files below a folder; links between them are resolved."""
+
+    format = "mixed"
+    kind = "Markdown, reStructuredText, text, HTML or office"
 
 
 def decode_note(source_id: str, data: bytes) -> str:
@@ -267,5 +287,5 @@ def decode_lines(source_id: str, data: bytes) -> list[str]:
 def _key(path: str) -> str:
     """Return the form in which paths are compared: folded, without the suffix of a note."""
     path = strip_compression(path)
-    suffix = next((suffix for suffix in _NOTES.suffixes if path.lower().endswith(suffix)), "")
+    suffix = next((suffix for suffix in _SUFFIXES if path.lower().endswith(suffix)), "")
     return fold(path[: len(path) - len(suffix)])

@@ -84,6 +84,7 @@ class PlainTextWriter:
         self._title = fold_title(title)
         self._sections: list[SourceSection] = []
         self._headings: list[tuple[int, str]] = []
+        self._place = ""
         # Heading levels of the open entries.
         self._entries: list[int] = []
         self._parts: list[str] = []
@@ -149,10 +150,16 @@ class PlainTextWriter:
         self._close_section()
         self._leave_headings(self._entries.pop())
 
+    def place(self, name: str) -> None:
+        """Say where in the file the following text stands; ``name`` stands before the headings of its sections."""
+        self._flush()
+        self._close_section()
+        self._place = collapse_spaces(name)
+
     @property
     def heading_path(self) -> tuple[str, ...]:
         """The headings above what is written next."""
-        return tuple(text for _, text in self._headings)
+        return (*filter(None, [self._place]), *(text for _, text in self._headings))
 
     @property
     def is_indented(self) -> bool:

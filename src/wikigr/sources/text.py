@@ -79,7 +79,7 @@ def _first_line_title(lines: Sequence[str]) -> str:
         return ""
     line = lines[first].rstrip()
     title = collapse_spaces(line)
-    is_text = line[:1].isspace() or _ITEM.match(line) or _COLUMNS.search(line) or _SENTENCE_END.search(line)
+    is_text = line[:1].isspace() or begins_item(line) or _COLUMNS.search(line) or _SENTENCE_END.search(line)
     has_word = any(map(str.isalnum, title))
     return title if has_word and not is_text and len(title) <= _MAX_TITLE_LENGTH else ""
 
@@ -128,11 +128,16 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
+def begins_item(line: str) -> bool:
+    """Return whether a line begins with a bullet, or with a number or letter before ``.`` or ``)``."""
+    return _ITEM.match(line) is not None
+
+
 def _is_wrapped(line: str, following: str, width: int) -> bool:
     """Return whether ``following`` continues ``line`` in a paragraph whose longest line has ``width`` characters."""
-    if _ITEM.match(following):
+    if begins_item(following):
         return False
-    if _ITEM.match(line) and _indent(following) > _indent(line):
+    if begins_item(line) and _indent(following) > _indent(line):
         return True
     word = following.split(maxsplit=1)[0]
     return width >= _MIN_WRAP_WIDTH and len(line.rstrip()) + 1 + len(word) >= _FULL_LINE * width

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
+from wikigr.errors import RecordError
+from wikigr.sources.html.markup import prepare_markup
 from wikigr.sources.html.text import parse_html
 
 
@@ -28,3 +32,9 @@ def test_the_encoding_of_an_xml_declaration_is_obeyed() -> None:
     meta = '<?xml version="1.0" encoding="koi8-r"?><meta charset="utf-8"><p>Grüße'
     assert parse_html(meta.encode()).sections[0].text == "Grüße"
     assert parse_html(markup.format("UTF-16").encode()).title == "Straße"
+
+
+def test_a_binary_file_is_refused() -> None:
+    with pytest.raises(RecordError, match=r"a\.html: the file is not HTML"):
+        prepare_markup(b"PK\x03\x04\x14\x00\x06\x00<p>text</p>", "a.html")
+    assert prepare_markup("<p>text</p>".encode("utf-16"), "a.html")

@@ -54,8 +54,11 @@ _MAX_ATTRIBUTES = 20_000
 def prepare_markup(markup: bytes | str, where: str) -> bytes | str:
     """Return ``markup`` in a form that the parser decodes and parses correctly in bounded time.
 
-    Raises ``RecordError`` at ``where`` for markup whose nesting, attributes or unclosed elements exceed the limits.
+    Raises ``RecordError`` at ``where`` for bytes that are no text, and for markup whose nesting, attributes or unclosed
+    elements exceed the limits.
     """
+    if isinstance(markup, bytes) and b"\0" in markup[:_DECLARATION_BYTES] and not markup.startswith(_BYTE_ORDER_MARKS):
+        raise RecordError(where, "the file is not HTML: it contains NUL characters")
     markup = _open_self_closed(_decode(markup))
     data = markup.encode("utf-8", "replace") if isinstance(markup, str) else markup
     if _is_nested_too_deeply(data):

@@ -15,6 +15,7 @@ from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem
 from wikigr.sources.folder import Folder, Pages, resolve_link, stem, unique_titles
 from wikigr.sources.formats import format_named
 from wikigr.sources.html.text import HtmlPage, parse_html, parse_html_head, state_infoboxes
+from wikigr.sources.note_folder import NoteNames, NoteRecord, NoteText
 from wikigr.text import fold
 
 SUFFIXES = format_named("html").suffixes
@@ -127,6 +128,15 @@ class HtmlSource:
             url=page.url,
             triples=triples,
         )
+
+    def scan_names(self, source_id: str, data: bytes) -> NoteNames:
+        """Return the title of a page among other documents; raises as ``parse`` does."""
+        return NoteNames(parse_html_head(data, where=source_id).title)
+
+    def parse_note(self, record: NoteRecord) -> NoteText:
+        """Return the content of a page among other documents; raises as ``parse`` does."""
+        page = parse_html(record.data, title=record.notes.titles.get(record.source_id, ""), where=record.source_id)
+        return NoteText(page.sections, record.targets(page.links, SUFFIXES), categories=page.categories, url=page.url)
 
     def _known_pages(self) -> Pages:
         """Return the pages that links may lead to; a process that only parses lists the folder once."""

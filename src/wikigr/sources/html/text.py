@@ -118,9 +118,16 @@ def parse_html_head(markup: bytes | str, *, strip_title_suffix: bool = True, whe
 
 def read_note(note: HtmlDocument, title: str) -> tuple[tuple[SourceSection, ...], tuple[str, ...]]:
     """Return the sections of a note with this title that was written as HTML, and its links as ``parse_html`` does."""
-    walker = _Walker(note, title, PlainTextWriter(title))
-    walker.walk(note.content)
-    return walker.writer.sections(), tuple(walker.links)
+    writer = PlainTextWriter(title)
+    links = write_html(note, title, writer)
+    return writer.sections(), links
+
+
+def write_html(page: HtmlDocument, title: str, writer: PlainTextWriter) -> tuple[str, ...]:
+    """Add the content of ``page``, a part of the document with this title, to ``writer``; return its links."""
+    walker = _Walker(page, title, writer)
+    walker.walk(page.content)
+    return tuple(walker.links)
 
 
 def state_infoboxes(

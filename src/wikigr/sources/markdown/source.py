@@ -53,6 +53,11 @@ class MarkdownSource(NoteFolder):
         return NoteText(add_byline(sections, matter.byline), links, names.aliases, matter.categories, matter.url)
 
 
+def note_html(text: str, record: NoteRecord) -> str:
+    """Return Markdown without front matter as HTML for ``read_note``; links are resolved as those of ``record``."""
+    return str(_parser().render(text, {NOTE: record}))
+
+
 @cache
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])

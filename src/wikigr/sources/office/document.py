@@ -1,0 +1,61 @@
+"""What the readers of office files write: the text of one document with the place of each part in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+
+from wikigr.sources.article import SourceSection
+from wikigr.sources.html.document import HtmlDocument
+from wikigr.sources.html.text import write_html
+from wikigr.sources.plain_text import PlainTextWriter
+
+
+@dataclass
+class Document:
+    """The content of a file called ``name``.
+
+    ``title`` is the title that the file states, or ``""``. ``writer`` collects the text. ``pages_of_images`` counts the
+    pages that have pictures but no text.
+    """
+
+    name: str
+    title: str = ""
+    pages_of_images: int = 0
+    links: dict[str, None] = field(default_factory=dict)
+    writer: PlainTextWriter = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.writer = PlainTextWriter(self.name)
+
+    def place(self, name: str) -> None:
+        """Say where the text that follows stands: ``Page 7``, ``Slide 3``, ``Cell 5`` or ``Prices!A3:D8``."""
+        self.writer.place(name)
+
+    def heading(self, level: int, text: str) -> None:
+        """Begin a section under a heading of ``level``, 1 to 6."""
+        self.writer.heading(level, text)
+
+    def html(self, markup: str, *, is_page: bool = False) -> None:
+        """Add balanced HTML; with ``is_page``, a whole page of which only the content counts."""
+        parsed = HtmlDocument(markup, self.name, is_note=not is_page, has_boilerplate=is_page)
+        self.links.update(dict.fromkeys(write_html(parsed, self.name, self.writer)))
+
+    def sections(self) -> tuple[SourceSection, ...]:
+        """Return the text so far; the first heading of a section is its place, where the format has places."""
+        return self.writer.sections()
+
+
+def names_columns(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether the first row has several texts, all with a letter and none with a digit, above other rows."""
+    texts = [text for text in rows[0] if text]
+    is_named = all(any(map(str.isalpha, text)) and not any(map(str.isdigit, text)) for text in texts)
+    return len(rows) > 1 and len(texts) > 1 and is_named
+
+
+def table_html(rows: Sequence[Sequence[str]], *, has_header: bool) -> str:
+    """Return a table as HTML; with ``has_header``, its first row names the columns."""
+    tags = ["th" if has_header and number == 0 else "td" for number in range(len(rows))]
+    cells = ("".join(f"<{tag}>{escape(text)}</{tag}>" for text in row) for tag, row in zip(tags, rows, strict=True))
+    return "<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>"

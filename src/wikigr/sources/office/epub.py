@@ -1,0 +1,28 @@
+"""Read an EPUB: the pages of its spine, in order."""
+
+from __future__ import annotations
+
+import posixpath
+from urllib.parse import unquote
+
+from wikigr.sources.office.archive import OWN_TITLE, archive, parse_xml
+from wikigr.sources.office.document import Document
+
+_PAGES = ("application/xhtml+xml", "text/html")
+
+
+def read(data: bytes, document: Document, where: str) -> None:
+    """Add the pages of the book, but for its table of contents."""
+    with archive(data, where) as opened:
+        rootfile = next(parse_xml(opened, "META-INF/container.xml").iter("{*}rootfile"), None)
+        package_path = rootfile.get("full-path", "") if rootfile is not None else ""
+        package = parse_xml(opened, package_path)
+        title = next(package.iter(OWN_TITLE), None)
+        document.title = " ".join("".join(title.itertext()).split()) if title is not None else ""
+        items = {item.get("id"): item for item in package.iter("{*}item")}
+        for reference in package.iter("{*}itemref"):
+            item = items.get(reference.get("idref"))
+            if item is None or item.get("media-type") not in _PAGES or "nav" in item.get("properties", "").split():
+                continue
+            name = posixpath.normpath(posixpath.join(posixpath.dirname(package_path), unquote(item.get("href", ""))))
+            document.html(opened.read(name).decode("utf-8-sig", errors="replace"), is_page=True)

@@ -1,0 +1,141 @@
+"""The lines of the pages of a PDF, in reading order, with what their letters look like."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from ctypes import c_double, c_int, create_string_buffer
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from wikigr.sources.plain_text import collapse_spaces
+from wikigr.sources.text import begins_item
+
+if TYPE_CHECKING:
+    from pypdfium2 import PdfDocument, PdfTextPage
+
+_MAX_FONT_NAME = 128
+# Cells of a table are so far apart, as a share of the size of letters.
+_CELL_GAP = 1.5
+_CONTENTS_LINE = re.compile(r"(?:(?:\s\.){2,}|\.{4,})\s*\w{0,6}$")
+# How pdfium marks a word that goes on in the next line.
+_HYPHEN = re.compile("[\x02\ufffe]")
+_HYPHEN_IN_WORD = re.compile("(?<=[a-z])[\x02\ufffe](?=[a-z])")
+_SPACE = re.compile(r"\s+")
+# Flags of a font: ISO 32000-1, table 123.
+_FIXED_PITCH = 1
+_FORCE_BOLD = 1 << 18
+_MONOSPACED = re.compile(r"mono|courier|consol|cmtt|typewriter", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class PdfLine:
+    """A line of a page: ``x`` and ``y`` are where its first letter begins, in points from the lower left corner.
+
+    ``end_x`` and ``end_y`` are where its last letter ends: a line that ends within a word comes with the next one.
+    ``cells`` are the parts that wide gaps separate.
+    """
+
+    text: str
+    page: int
+    x: float
+    y: float
+    end_x: float
+    end_y: float
+    size: float
+    is_code: bool
+    is_bold: bool
+    cells: tuple[str, ...]
+
+
+def page_lines(pdf: PdfDocument, number: int) -> list[PdfLine]:
+    """Return the lines of a page, counted from 0, without those of a table of contents."""
+    page = pdf[number]
+    text_page = page.get_textpage()
+    try:
+        return list(_lines_of(text_page, number))
+    finally:
+        text_page.close()
+        page.close()
+
+
+def has_image(pdf: PdfDocument, number: int) -> bool:
+    """Return whether a page, counted from 0, shows a picture."""
+    from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE
+
+    page = pdf[number]
+    try:
+        return next(iter(page.get_objects(filter=[FPDF_PAGEOBJ_IMAGE], max_depth=2)), None) is not None
+    finally:
+        page.close()
+
+
+def _lines_of(text_page: PdfTextPage, number: int) -> Iterator[PdfLine]:
+    from pypdfium2.raw import FPDFText_GetFontSize
+
+    position = 0
+    for text in text_page.get_text_range(errors="replace").split("\r\n"):
+        start = position + len(text) - len(text.lstrip())
+        # Letters beyond the basic plane count twice.
+        length = len(text.rstrip().encode("utf-16-le", "surrogatepass")) // 2
+        line = collapse_spaces(_HYPHEN.sub("-", _HYPHEN_IN_WORD.sub("", text)))
+        if line and not _CONTENTS_LINE.search(line):
+            end = position + length - 1
+            x, y = _origin(text_page, start)
+            _, end_y = _origin(text_page, end)
+            end_x = text_page.get_charbox(end)[2]
+            size = max(round(FPDFText_GetFontSize(text_page, start), 1), 1.0)
+            font, last_font = _font(text_page, start), _font(text_page, end)
+            yield PdfLine(
+                line,
+                number,
+                x,
+                y,
+                end_x,
+                end_y,
+                size,
+                is_code=font.is_monospaced and last_font.is_monospaced,
+                is_bold=font.is_bold and last_font.is_bold,
+                cells=_cells(text_page, text, position, size),
+            )
+        position += len(text.encode("utf-16-le", "surrogatepass")) // 2 + 2
+
+
+def _cells(text_page: PdfTextPage, text: str, position: int, size: float) -> tuple[str, ...]:
+    """Return the parts of a line that wide gaps separate; a line with letters beyond the basic plane is one part."""
+    if not text.isascii() and any(character > "\uffff" for character in text):
+        return (collapse_spaces(text),)
+    cells: list[str] = []
+    start = 0
+    for space in _SPACE.finditer(text.rstrip()):
+        before, after = position + space.start() - 1, position + space.end()
+        is_after_bullet = not cells and begins_item(text) and text[: space.start()].strip() == text.split()[0]
+        if before < position or is_after_bullet:
+            continue
+        if text_page.get_charbox(after)[0] - text_page.get_charbox(before)[2] > _CELL_GAP * size:
+            cells.append(collapse_spaces(text[start : space.start()]))
+            start = space.end()
+    return tuple(filter(None, [*cells, collapse_spaces(text[start:])]))
+
+
+def _origin(text_page: PdfTextPage, index: int) -> tuple[float, float]:
+    from pypdfium2.raw import FPDFText_GetCharOrigin
+
+    x, y = c_double(), c_double()
+    FPDFText_GetCharOrigin(text_page, index, x, y)
+    return x.value, y.value
+
+
+class _Font(NamedTuple):
+    is_monospaced: bool
+    is_bold: bool
+
+
+def _font(text_page: PdfTextPage, index: int) -> _Font:
+    from pypdfium2.raw import FPDFText_GetFontInfo
+
+    buffer, flags = create_string_buffer(_MAX_FONT_NAME), c_int()
+    FPDFText_GetFontInfo(text_page, index, buffer, _MAX_FONT_NAME, flags)
+    name = buffer.value.decode("utf-8", "replace")
+    is_monospaced = bool(flags.value & _FIXED_PITCH) or _MONOSPACED.search(name) is not None
+    return _Font(is_monospaced, bool(flags.value & _FORCE_BOLD) or "bold" in name.lower())

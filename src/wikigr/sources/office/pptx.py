@@ -1,0 +1,59 @@
+"""Read the slides of a presentation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from html import escape
+from io import BytesIO
+from typing import Any
+
+from wikigr.sources.office.archive import archive, title_of
+from wikigr.sources.office.document import Document, names_columns, table_html
+
+_MAX_DEPTH = 20
+
+
+def read(data: bytes, document: Document, where: str) -> None:
+    """Add each slide under its title: text, tables and the speaker's notes."""
+    from pptx import Presentation
+
+    with archive(data, where) as opened:
+        document.title = title_of(opened)
+    for number, slide in enumerate(Presentation(BytesIO(data)).slides, start=1):
+        document.place(f"Slide {number}")
+        title = slide.shapes.title
+        if title is not None and title.has_text_frame:
+            document.heading(1, title.text_frame.text)
+        shapes = (shape for shape in _shapes(slide.shapes, 0) if title is None or shape.shape_id != title.shape_id)
+        markup = "".join(map(_html, shapes))
+        if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
+            markup += _paragraphs(slide.notes_slide.notes_text_frame)
+        document.html(markup)
+
+
+def _shapes(shapes: Iterable[Any], depth: int) -> Iterator[Any]:
+    for shape in shapes:
+        if hasattr(shape, "shapes"):
+            yield from _shapes(shape.shapes, depth + 1) if depth < _MAX_DEPTH else ()
+        else:
+            yield shape
+
+
+def _html(shape: Any) -> str:
+    if getattr(shape, "has_table", False):
+        rows = [[" ".join(cell.text.split()) for cell in row.cells] for row in shape.table.rows]
+        return table_html(rows, has_header=bool(shape.table.first_row) or names_columns(rows)) if rows else ""
+    if not shape.has_text_frame:
+        return ""
+    if shape.is_placeholder:
+        items = [f"<li>{escape(text)}</li>" for paragraph in shape.text_frame.paragraphs if (text := _line(paragraph))]
+        return f"<ul>{''.join(items)}</ul>" if len(items) > 1 else _paragraphs(shape.text_frame)
+    return _paragraphs(shape.text_frame)
+
+
+def _paragraphs(frame: Any) -> str:
+    return "".join(f"<p>{escape(text)}</p>" for paragraph in frame.paragraphs if (text := _line(paragraph)))
+
+
+def _line(paragraph: Any) -> str:
+    return " ".join(str(paragraph.text).replace("\v", " ").split())

@@ -1,0 +1,99 @@
+"""Read a folder of PDF, e-books, office files and notebooks, or one file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+
+from wikigr.errors import RecordError
+from wikigr.sources.formats import format_named
+from wikigr.sources.note_folder import NoteFolder, NoteNames, NoteRecord, NoteText
+from wikigr.sources.office.archive import names_of
+from wikigr.sources.office.document import Document
+from wikigr.text import fold
+
+_SUFFIXES = format_named("office").suffixes
+# What Office writes before 2007, and when it encrypts.
+_COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_MAX_REASON = 200
+# A PDF may begin with other bytes.
+_PDF_HEAD_BYTES = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """A kind of file, which ``read(data, document, source_id)`` of its module reads.
+
+    An archive of this kind has the member ``member``.
+    """
+
+    name: str
+    module: str
+    member: str = ""
+
+
+_PDF = _Kind("PDF", "pdf")
+_NOTEBOOK = _Kind("notebook", "notebook")
+_ARCHIVES = (
+    _Kind("EPUB", "epub", "META-INF/container.xml"),
+    _Kind("DOCX", "docx", "word/document.xml"),
+    _Kind("PPTX", "pptx", "ppt/presentation.xml"),
+    _Kind("XLSX", "xlsx", "xl/workbook.xml"),
+    _Kind("ODT", "odt", "content.xml"),
+)
+
+
+class OfficeSource(NoteFolder):
+    """PDF, e-books, office files and notebooks below a folder, or one; the path in the folder is the ``source_id``.
+
+    The title is the file's name, and the title that the file states is an alias: only parsing tells it. Headings become
+    sections, and the first heading of a section is its page, slide, cell or range of cells.
+    """
+
+    format = "office"
+    kind = "office"
+
+    def scan_names(self, source_id: str, data: bytes) -> NoteNames:
+        return NoteNames()
+
+    def parse_note(self, record: NoteRecord) -> NoteText:
+        document = Document(record.title)
+        try:
+            kind = _kind_of(record)
+            import_module(f"wikigr.sources.office.{kind.module}").read(record.data, document, record.source_id)
+        except RecordError:
+            raise
+        # The libraries raise whatever a damaged file makes them stumble over.
+        except Exception as error:
+            reason = " ".join(f"{type(error).__name__}: {error}".split())[:_MAX_REASON]
+            raise RecordError(record.source_id, f"the file is damaged or not supported ({reason})") from error
+        sections = document.sections()
+        if not sections and document.pages_of_images:
+            raise RecordError(
+                record.source_id,
+                f"no text; {document.pages_of_images} pages are images",
+                hint="Recognize the text first, for example with ocrmypdf.",
+            )
+        aliases = (document.title,) if document.title and fold(document.title) != fold(record.title) else ()
+        return NoteText(sections, record.targets(document.links, _SUFFIXES), aliases)
+
+
+def _kind_of(record: NoteRecord) -> _Kind:
+    """Return the kind by what the file contains; raises ``RecordError`` for a file that is none of them."""
+    data, where = record.data, record.source_id
+    if b"%PDF-" in data[:_PDF_HEAD_BYTES]:
+        return _PDF
+    if data.startswith(_COMPOUND_FILE):
+        raise RecordError(
+            where,
+            "the file is encrypted, or an Office file from before 2007",
+            hint="Save it without a password as .docx, .pptx or .xlsx.",
+        )
+    members = names_of(data, where) if data.startswith(b"PK") else frozenset()
+    found = next((kind for kind in _ARCHIVES if kind.member in members), None)
+    if found is None and data.lstrip()[:1] == b"{":
+        found = _NOTEBOOK
+    if found is None:
+        names = ", ".join(kind.name for kind in (_PDF, *_ARCHIVES, _NOTEBOOK))
+        raise RecordError(where, f"the file is none of these: {names}")
+    return found

@@ -1,0 +1,203 @@
+"""Office files that tests read, written with the libraries that people's programs use."""
+
+from __future__ import annotations
+
+import datetime
+import zipfile
+from collections.abc import Mapping, Sequence
+from io import BytesIO
+
+import nbformat
+from docx import Document
+from fpdf import FPDF
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from openpyxl import Workbook
+from pptx import Presentation
+from pptx.util import Inches
+
+# A heading, or paragraphs; see ``pdf``.
+Page = Sequence[str | tuple[int, str]]
+CREW = [["Team", "Lead", "People"], ["North", "Ines Roth", "14"], ["South", "Karim Haddad", "9"]]
+
+
+def pdf(pages: Sequence[Page], *, title: str = "", outline: bool = True, password: str = "") -> bytes:
+    """Return a PDF with a running head and numbered pages; (level, text) is a heading, in the outline if wanted."""
+    made = _Pdf()
+    made.set_title(title)
+    for page in pages:
+        made.add_page()
+        for part in page:
+            if isinstance(part, str):
+                made.set_font("Times", size=11)
+                made.multi_cell(0, 5, part, new_x="LMARGIN", new_y="NEXT")
+                made.ln(4)
+            else:
+                level, text = part
+                made.set_font("Times", "B", 20 - 3 * level)
+                if outline:
+                    made.start_section(text, level - 1)
+                made.cell(0, 9, text, new_x="LMARGIN", new_y="NEXT")
+                made.ln(3)
+    if password:
+        made.set_encryption(owner_password=password, user_password=password)
+    return bytes(made.output())
+
+
+class _Pdf(FPDF):  # type: ignore[misc]
+    def header(self) -> None:
+        self.set_font("Times", size=9)
+        self.cell(0, 5, f"Harbor manual, page {self.page_no()}", new_x="LMARGIN", new_y="NEXT")
+        self.ln(6)
+
+    def footer(self) -> None:
+        self.set_y(-15)
+        self.set_font("Times", size=9)
+        self.cell(0, 5, str(self.page_no()), align="C")
+
+
+def pdf_table(rows: Sequence[Sequence[str]]) -> bytes:
+    """Return a PDF with one table, whose first row is in bold, and code below it."""
+    made = FPDF()
+    made.add_page()
+    for number, row in enumerate(rows):
+        made.set_font("Times", "B" if number == 0 else "", 11)
+        for cell in row:
+            made.cell(60, 7, cell)
+        made.ln(7)
+    made.ln(6)
+    made.set_font("Courier", size=10)
+    made.multi_cell(0, 5, "tide --next\n    --station norderney", new_x="LMARGIN", new_y="NEXT")
+    return bytes(made.output())
+
+
+def pdf_of_images(pages: int) -> bytes:
+    from PIL import Image
+
+    made = FPDF()
+    for _ in range(pages):
+        made.add_page()
+        made.image(Image.new("RGB", (20, 20), "navy"), x=20, y=20, w=50)
+    return bytes(made.output())
+
+
+def docx() -> bytes:
+    made = Document()
+    made.core_properties.title = "Harbor rules"
+    made.add_heading("Berths", 1)
+    made.add_paragraph("Berth 4 is kept free for the pilot boat.")
+    made.add_heading("Fees", 2)
+    made.add_paragraph("See the list.")
+    table = made.add_table(rows=0, cols=3)
+    for row in CREW:
+        for cell, text in zip(table.add_row().cells, row, strict=True):
+            cell.text = text
+    for cell in table.rows[0].cells:
+        cell.paragraphs[0].runs[0].bold = True
+    made.add_paragraph("Moor the boat.", style="List Number")
+    made.add_paragraph("Pay the fee.", style="List Number")
+    return _saved(made)
+
+
+def pptx() -> bytes:
+    made = Presentation()
+    first = made.slides.add_slide(made.slide_layouts[1])
+    first.shapes.title.text = "Decisions"
+    frame = first.placeholders[1].text_frame
+    frame.text = "The night shift starts at 22:00."
+    frame.add_paragraph().text = "Handover takes 15 minutes."
+    first.notes_slide.notes_text_frame.text = "Ask Ines about the trial."
+    second = made.slides.add_slide(made.slide_layouts[5])
+    second.shapes.title.text = "Staffing"
+    table = second.shapes.add_table(len(CREW), 3, Inches(1), Inches(2), Inches(8), Inches(2)).table
+    for i, row in enumerate(CREW):
+        for j, text in enumerate(row):
+            table.cell(i, j).text = text
+    return _saved(made)
+
+
+def xlsx(rows: int = 2) -> bytes:
+    made = Workbook()
+    sheet = made.active
+    sheet.title = "Prices"
+    sheet.append(["Price list 2026"])
+    sheet.append([])
+    sheet.append(["Item", "Size", "Price", "Since", "Discount"])
+    for number in range(rows):
+        sheet.append([f"Water {number}" if number else "Still water", "500 ml", 3.2, datetime.date(2026, 1, 5), 0.25])
+        sheet.cell(row=4 + number, column=5).number_format = "0%"
+    hidden = made.create_sheet("Hidden")
+    hidden.append(["secret"])
+    hidden.sheet_state = "hidden"
+    return _saved(made)
+
+
+def notebook() -> bytes:
+    rows = "<tr><th>station</th><th>level</th></tr><tr><td>Norderney</td><td>3.1</td></tr>"
+    table = f"<style>td {{}}</style><table>{rows}</table>"
+    cells = [
+        new_markdown_cell("# Tides\n\nHigh water follows the moon with a *delay*."),
+        new_code_cell("12 * 60 + 25", outputs=[new_output("execute_result", data={"text/plain": "745"})]),
+        new_markdown_cell("## Stations\n\nThe gauge is read every ten minutes."),
+        new_code_cell("df", outputs=[new_output("execute_result", data={"text/plain": "x", "text/html": table})]),
+    ]
+    return str(nbformat.writes(new_notebook(cells=cells))).encode()
+
+
+def epub(chapters: Mapping[str, str]) -> bytes:
+    """Return a book titled "Harbor book" with these pages, by file name, and a table of contents."""
+    items = "".join(f'<item id="{name}" href="{name}" media-type="application/xhtml+xml"/>' for name in chapters)
+    spine = "".join(f'<itemref idref="{name}"/>' for name in chapters)
+    package = (
+        '<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/" version="3.0">'
+        f'<metadata><dc:title>Harbor book</dc:title></metadata><manifest>{items}<item id="nav" href="nav.xhtml" '
+        'media-type="application/xhtml+xml" properties="nav"/></manifest>'
+        f'<spine><itemref idref="nav"/>{spine}</spine></package>'
+    )
+    container = (
+        '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container" version="1.0"><rootfiles>'
+        '<rootfile full-path="OEBPS/book.opf" media-type="application/oebps-package+xml"/></rootfiles></container>'
+    )
+    pages = {f"OEBPS/{name}": f"<html><body>{body}</body></html>" for name, body in chapters.items()}
+    return archive(
+        {
+            "mimetype": "application/epub+zip",
+            "META-INF/container.xml": container,
+            "OEBPS/book.opf": package,
+            "OEBPS/nav.xhtml": "<html><body><h1>Contents</h1><p>Chapter list</p></body></html>",
+            **pages,
+        }
+    )
+
+
+def odt() -> bytes:
+    names = " ".join(
+        f'xmlns:{prefix}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+        for prefix, name in (("office", "office"), ("text", "text"), ("table", "table"))
+    )
+    row = "<table:table-row>{}</table:table-row>"
+    cell = "<table:table-cell><text:p>{}</text:p></table:table-cell>"
+    rows = [row.format("".join(map(cell.format, texts))) for texts in CREW]
+    header = f"<table:table-header-rows>{rows[0]}</table:table-header-rows>"
+    body = (
+        '<text:h text:outline-level="2">Berths</text:h><text:p>Berth<text:s/>4 is kept free.</text:p>'
+        '<text:p text:style-name="Preformatted_20_Text">tide --next</text:p>'
+        "<text:list><text:list-item><text:p>Moor the boat.</text:p></text:list-item></text:list>"
+        f"<table:table>{header}{''.join(rows[1:])}</table:table>"
+    )
+    text = f"<office:body><office:text>{body}</office:text></office:body>"
+    content = f"<office:document-content {names}>{text}</office:document-content>"
+    return archive({"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": content})
+
+
+def archive(members: Mapping[str, str]) -> bytes:
+    out = BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, text in members.items():
+            made.writestr(name, text)
+    return out.getvalue()
+
+
+def _saved(document: object) -> bytes:
+    out = BytesIO()
+    document.save(out)  # type: ignore[attr-defined]
+    return out.getvalue()
