@@ -9,6 +9,7 @@ from wikigr.sources.formats import FORMATS
 
 
 def test_the_corpus_of_a_target_keeps_its_promises(subtests: pytest.Subtests) -> None:
+    assert TARGETS
     for name in TARGETS:
         with subtests.test(name=name):
             test_one_input = load_target(name)

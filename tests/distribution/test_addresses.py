@@ -27,7 +27,7 @@ NEVER = [
 
 
 def test_addresses() -> None:
-    """A private address is allowed only when asked for; what is no host at all, or the cloud's own, never."""
+    """Private addresses are allowed only on request; reserved addresses and those of cloud metadata never are."""
     assert [address for address in PUBLIC if not is_allowed(address, allow_private=False)] == []
     assert [address for address in PRIVATE + NEVER if is_allowed(address, allow_private=False)] == []
     assert [address for address in PRIVATE if not is_allowed(address, allow_private=True)] == []

@@ -18,6 +18,7 @@ def test_the_list_says_from_when_it_is() -> None:
 
 
 def test_every_listed_price_is_plausible(subtests: pytest.Subtests) -> None:
+    assert LISTED["models"]
     for model in LISTED["models"]:
         with subtests.test(model=model):
             price = price_of(model)

@@ -35,7 +35,7 @@ def test_the_role_of_a_word_follows_from_the_grammar() -> None:
         ("whose father is X Y", "father"): "holder",
     }
     assert {
-        (question, word): next(token.role for token in masked(question).tokens if token.text == word)
+        (question, word): next((token.role for token in masked(question).tokens if token.text == word), None)
         for question, word in cases
     } == cases
 
@@ -51,7 +51,7 @@ def test_a_word_names_a_relation_or_a_kind_of_thing() -> None:
         ("the chief executive of X Y", "chief"): "relation",
     }
     assert {
-        (question, word): next(token.use for token in masked(question).tokens if token.text == word)
+        (question, word): next((token.use for token in masked(question).tokens if token.text == word), None)
         for question, word in cases
     } == cases
 
