@@ -21,6 +21,7 @@ from tests.llm.plugin import messages_server, no_model  # noqa: F401
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import ModelError
 from wikigr.graph.engine_choice import import_engine
+from wikigr.isolation import child_processes as CHILD_PROCESSES  # noqa: N812 - before it is patched
 
 # The same examples in every run, on a machine of any speed, so that CI is deterministic.
 settings.register_profile("repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -66,7 +67,7 @@ def _cores() -> list[int]:
 @pytest.fixture
 def spawn_builds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Start the child process of a build as for users."""
-    monkeypatch.setattr("wikigr.isolation.PROCESSES", multiprocessing.get_context("spawn"))
+    monkeypatch.setattr("wikigr.isolation.child_processes", CHILD_PROCESSES)
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +90,7 @@ def _fork_builds() -> Iterator[None]:
     processes = multiprocessing.get_context("forkserver")
     processes.set_forkserver_preload(["wikigr.ingest.loading", kuzu.__name__, "pandas", "pyarrow.pandas_compat"])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("wikigr.isolation.PROCESSES", processes)
+        patch.setattr("wikigr.isolation.child_processes", lambda: processes)
         yield
 
 

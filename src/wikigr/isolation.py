@@ -11,14 +11,23 @@ import os
 import threading
 from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnContext
 from pathlib import Path
 from typing import Any
 
 from wikigr.errors import BuildError, WikigrError
 from wikigr.progress import Progress
 
-# Starts the child. A fork of the parent would copy the locks that its other threads hold.
-PROCESSES = multiprocessing.get_context("spawn")
+
+def child_processes() -> SpawnContext:
+    """Return what starts child processes: new ones, because a fork would copy the locks that other threads hold.
+
+    From now on, no child of this process imports modules from the working directory (``PYTHONSAFEPATH``), where the
+    documents of a stranger may lie.
+    """
+    os.environ["PYTHONSAFEPATH"] = "1"
+    return multiprocessing.get_context("spawn")
+
 
 _HINT = "Free some disk space, then run the same command again: it resumes where it stopped."
 
@@ -45,8 +54,9 @@ def run_isolated(function: Callable[..., Any], arguments: tuple[Any, ...], progr
     Raises the ``WikigrError`` that the child raised, or ``BuildError`` if the child died. Its standard error goes to
     the file ``log``.
     """
-    ours, theirs = PROCESSES.Pipe()
-    child = PROCESSES.Process(target=_call, args=(function, arguments, theirs, log), daemon=True)
+    processes = child_processes()
+    ours, theirs = processes.Pipe()
+    child = processes.Process(target=_call, args=(function, arguments, theirs, log), daemon=True)
     child.start()
     theirs.close()
     try:

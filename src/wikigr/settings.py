@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,10 +56,14 @@ def is_first_time(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SettingsFile:
-    """A YAML settings file: options, and ``{command: {option: value}}`` with nested mappings for command groups."""
+    """A YAML settings file: options, and ``{command: {option: value}}`` with nested mappings for command groups.
+
+    ``is_project`` marks the file of a project, which may be a stranger's.
+    """
 
     path: Path
     values: Mapping[str, Any]
+    is_project: bool = False
 
 
 def default_packs_in(file: SettingsFile) -> list[str]:
@@ -83,32 +88,43 @@ def packs_of(value: Any, file: Path) -> Any:
     return value if file.parent == Path.cwd() else str(file.parent / value)
 
 
-def settings_files(start: Path) -> Iterator[SettingsFile]:
+def settings_files(start: Path, note: Callable[[str], None] = lambda text: None) -> Iterator[SettingsFile]:
     """Yield the settings files that apply in the folder ``start``: the nearest project's, then the user's.
 
-    The first file has precedence. Raises ``UsageError``, which names the file and the line of a mistake.
+    The first file has precedence. The file of a project that belongs to another user is ignored, with a ``note``.
+    Raises ``UsageError``, which names the file and the line of a mistake.
     """
-    for folder in (start, *start.parents):
-        if (folder / PROJECT_FILE).is_file():
-            yield _read(folder / PROJECT_FILE)
-            break
+    project = next(
+        (folder / PROJECT_FILE for folder in (start, *start.parents) if (folder / PROJECT_FILE).is_file()), None
+    )
+    if project is not None and not _is_ours(project):
+        note(f"wikigr: {project} belongs to another user, so it is ignored.")
+    elif project is not None:
+        yield _read(project, is_project=True)
     user = config_folder() / "config.yaml"
     if user.is_file():
         yield _read(user)
 
 
-def _read(path: Path) -> SettingsFile:
-    import yaml
+def _is_ours(path: Path) -> bool:
+    """Return whether a file belongs to this user or to the system; where files have no owners, all do."""
+    return not hasattr(os, "getuid") or path.stat().st_uid in (os.getuid(), 0)
+
+
+def _read(path: Path, *, is_project: bool = False) -> SettingsFile:
+    from wikigr.yaml_files import read_yaml
 
     try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        values = read_yaml(path.read_bytes()).values
+    except OSError as error:
         raise UsageError(f"Cannot read the settings file {path}: {describe_read_error(error)}.") from error
+    except ValueError as error:
+        raise UsageError(f"Cannot read the settings file {path}: {error}.") from error
     if values is None:
         values = {}
     if not isinstance(values, dict):
         raise UsageError(f"The settings file {path} must contain a mapping of options and commands.")
-    return SettingsFile(path, values)
+    return SettingsFile(path, values, is_project)
 
 
 def overlay(below: dict[str, Any], above: Mapping[str, Any]) -> None:

@@ -6,6 +6,9 @@ import re
 import unicodedata
 
 _SPACES = re.compile(r"[\s_]+")
+# C0 and C1 control characters except tab and newline, halves of surrogate pairs, and the characters that change the
+# direction of text.
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
@@ -17,6 +20,11 @@ def fold(name: str) -> str:
 def scrub(text: str) -> str:
     """Return ``text`` with unpaired surrogates (found in broken file names) replaced by ``?``, so that it encodes."""
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def harmless(text: str) -> str:
+    """Return ``text`` with each control character replaced by ``�``, so that it cannot drive a terminal or reader."""
+    return CONTROL.sub("�", text)
 
 
 def words(text: str) -> list[str]:

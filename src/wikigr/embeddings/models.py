@@ -98,4 +98,6 @@ def _checked(found: PreparedModel, name: str, requested: str) -> PreparedModel:
 def _prepare_command(model_id: str) -> str:
     if canonical_id(model_id) == DEFAULT_MODEL:
         return PREPARE_HINT
-    return f"{PREPARE_HINT} {model_id}"
+    from shlex import quote
+
+    return f"{PREPARE_HINT} {quote(model_id)}"

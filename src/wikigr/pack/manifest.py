@@ -202,7 +202,7 @@ def parse_manifest(content: bytes, label: str = "The manifest") -> Manifest:
             calibration=_typed_map(fields, "calibration", _text) if "calibration" in fields else {},
             extraction=_typed_map(fields, "extraction", _text_or_count) if "extraction" in fields else {},
             encoder=EncoderIdentity(
-                model_id=_typed(fields["encoder"], "model_id", str),
+                model_id=_model_id(fields["encoder"]),
                 dimension=_natural(fields["encoder"], "dimension"),
                 weights_sha256=_typed(fields["encoder"], "weights_sha256", str),
             ),
@@ -216,6 +216,8 @@ _REBUILD = "Build the pack again with `wikigr pack build`."
 _STRINGS = (
     "name", "version", "description", "license", "created", "engine", "engine_version", "wikigr_version",
 )  # fmt: skip
+# An id of a model hub, or ``local/`` with the name of a folder; never a path, because commands with it are advised.
+_MODEL_ID = re.compile(r"[^/\\~.-][^/\\]{0,199}(?:/[^/\\.][^/\\]{0,199})?")
 _COUNTS = ("articles", "sections", "links", "mentions", "aliases", "entities", "triples")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 # The largest file size that file systems support.
@@ -241,6 +243,13 @@ def _short(value: Any) -> str:
 
 
 _MAX_SHORT_LENGTH = 80
+
+
+def _model_id(fields: Any) -> str:
+    name = str(_typed(fields, "model_id", str))
+    if not (name.isprintable() and _MODEL_ID.fullmatch(name)):
+        raise ValueError(f"model_id is {_short(name)!r}, which is no id of a model")
+    return name
 
 
 def _typed(fields: Any, name: str, kind: type) -> Any:

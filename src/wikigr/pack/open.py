@@ -254,12 +254,14 @@ class Pack(Corpus):
         except ModelError as error:
             raise self._model_error("encoder", error) from error
         if encoder.identity != self.manifest.encoder:
+            from shlex import quote
+
             own, other = self.manifest.encoder, encoder.identity
             raise EncoderMismatchError(
                 f"The pack {self.manifest.name!r} was built with {own.model_id} ({own.dimension} dimensions, weights "
                 f"{own.weights_sha256[:12]}), but the encoder is {other.model_id} ({other.dimension} dimensions, "
                 f"weights {other.weights_sha256[:12]}). Their vectors cannot be compared.",
-                hint=f"Omit the encoder, or build the pack again with --embedding-model {other.model_id}.",
+                hint=f"Omit the encoder, or build the pack again with --embedding-model {quote(other.model_id)}.",
             )
         return encoder
 

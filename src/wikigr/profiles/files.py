@@ -107,20 +107,13 @@ def _chain(path: Path) -> Iterator[_File]:
 
 
 def _read(path: Path) -> _File:
-    import yaml
+    from wikigr.yaml_files import read_yaml
 
     try:
-        text = path.read_text(encoding="utf-8")
-        loader = yaml.SafeLoader(text)
-        try:
-            if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
-                raise ProfileError(f"The profile {path} uses an alias (*name), which profiles must not use.")
-            root = loader.get_single_node()
-            values = loader.construct_document(root) if root is not None else {}
-        finally:
-            loader.dispose()
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, ValueError, RecursionError) as error:
+        values, root = read_yaml(path.read_bytes())
+    except (OSError, ValueError) as error:
         raise ProfileError(f"The profile {path} cannot be read: {describe_read_error(error)}.") from error
+    values = {} if root is None else values
     if not isinstance(values, dict):
         raise ProfileError(f"{path}:1: a profile is a mapping of keys to values, not {type(values).__name__}.")
     file = _File(path, values, dict(_lines(root, (), path)))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
-from wikigr_cli.environment import plain
+from wikigr.text import harmless
 from wikigr_cli.options import complete_packs, complete_profiles
 from wikigr_cli.prompt.conversation import COMMANDS, PREFIX, Conversation
 
@@ -76,5 +76,5 @@ class AskCompleter(Completer):
 
 def _begun(beginning: str, names: Iterable[str]) -> Iterator[Completion]:
     for name in names:
-        if name.lower().startswith(beginning.lower()) and name == plain(name):
+        if name.lower().startswith(beginning.lower()) and name == harmless(name):
             yield Completion(name, start_position=-len(beginning))

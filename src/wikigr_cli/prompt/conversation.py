@@ -11,8 +11,9 @@ from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
 from wikigr.responses.why import why_document
 from wikigr.suggestions import did_you_mean, nearest
+from wikigr.text import harmless
 from wikigr_cli.ask_session import AskSession
-from wikigr_cli.environment import Environment, Interrupted, OutputClosed, plain
+from wikigr_cli.environment import Environment, Interrupted, OutputClosed
 from wikigr_cli.exit_codes import report_error
 from wikigr_cli.options import complete_packs, complete_profiles
 from wikigr_cli.render.answer import print_answer, print_explanation
@@ -234,7 +235,7 @@ def _split(names: str) -> list[str]:
     try:
         return shlex.split(names)
     except ValueError as error:
-        raise UsageError(f"Cannot read {plain(names)}: {error}.", hint="Example: :pack physics") from error
+        raise UsageError(f"Cannot read {harmless(names)}: {error}.", hint="Example: :pack physics") from error
 
 
 def describe(pack: Corpus) -> str:
@@ -242,7 +243,7 @@ def describe(pack: Corpus) -> str:
     manifest = pack.manifest
     names = ", ".join(f"{member.manifest.name} {member.manifest.version}" for member in pack.members)
     counts = ", ".join(counted(manifest.counts[kind], kind) for kind in ("articles", "sections"))
-    return plain(f"{names}: {counts}")
+    return harmless(f"{names}: {counts}")
 
 
 def _command(name: str) -> Command:
@@ -251,6 +252,6 @@ def _command(name: str) -> Command:
         return found
     near = [f"{PREFIX}{known}" for known in nearest(name, [command.name for command in COMMANDS])]
     raise UsageError(
-        f"There is no command {PREFIX}{plain(name)}.",
+        f"There is no command {PREFIX}{harmless(name)}.",
         hint=did_you_mean(near, f"{PREFIX}help lists the commands.", shown=str),
     )

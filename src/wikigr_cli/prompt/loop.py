@@ -10,8 +10,9 @@ from prompt_toolkit.history import History
 from prompt_toolkit.input import Input, create_input
 from prompt_toolkit.output import ColorDepth, Output, create_output
 
+from wikigr.text import harmless
 from wikigr_cli.ask_session import AskOptions, AskSession
-from wikigr_cli.environment import Environment, plain
+from wikigr_cli.environment import Environment
 from wikigr_cli.prompt.completion import AskCompleter
 from wikigr_cli.prompt.conversation import PREFIX, Conversation, describe
 from wikigr_cli.prompt.history import open_history
@@ -33,7 +34,7 @@ def run_prompt(
     with closing(AskSession(environment, packs, profile, options)) as session:
         talk = Conversation(environment, session, explain=options.explain)
         reader = _line_reader(environment, talk, terminal, history)
-        writer = f"Answers are written by {plain(talk.model)}" if talk.model else "Answers quote the pack"
+        writer = f"Answers are written by {harmless(talk.model)}" if talk.model else "Answers quote the pack"
         environment.note(f"{describe(talk.pack)}. {writer}. {PREFIX}help lists the commands, Ctrl-D leaves.")
         while _step(environment, talk, reader):
             pass
@@ -64,7 +65,7 @@ def _line_reader(
 ) -> PromptSession[str]:
     source, screen = terminal or (create_input(environment.stdin), create_output(environment.stdout))
     return PromptSession(
-        lambda: [("bold", plain(f"{talk.pack.manifest.name} ({talk.profile})> "))],
+        lambda: [("bold", harmless(f"{talk.pack.manifest.name} ({talk.profile})> "))],
         history=history or open_history(environment),
         completer=AskCompleter(talk),
         complete_while_typing=False,

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from wikigr_cli.environment import Environment, plain
+from wikigr.text import harmless
+from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import counted
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def evaluation(environment: Environment, document: Mapping[str, Any]) -> None:
     failures(environment, document)
     for item in document["comparisons"]:
         environment.print()
-        environment.print(plain(headline(item)), style="bold")
+        environment.print(harmless(headline(item)), style="bold")
         comparison(environment, item)
     for each in text.further_tables(document):
         environment.print()
@@ -46,13 +47,13 @@ def failures(environment: Environment, document: Mapping[str, Any]) -> None:
     for profile in document["profiles"]:
         if profile["errors"] or profile["degraded"]:
             environment.print(
-                f"{plain(profile['name'])}: {counted(profile['errors'], 'samples')} failed, "
+                f"{harmless(profile['name'])}: {counted(profile['errors'], 'samples')} failed, "
                 f"{profile['degraded']:,} degraded",
                 style="yellow",
             )
     judged = judge_line(document)
     if judged is not None:
-        environment.print(plain(judged))
+        environment.print(harmless(judged))
 
 
 def compare(environment: Environment, document: Mapping[str, Any], *, show_all: bool) -> None:
@@ -66,7 +67,7 @@ def compare(environment: Environment, document: Mapping[str, Any], *, show_all: 
     for role in ("base", "other"):
         environment.print(f"{role:<7}", style="bold", end="")
         environment.print(_side(document[role]), hang=7)
-    first, second = plain(document["first"]), plain(document["second"])
+    first, second = harmless(document["first"]), harmless(document["second"])
     environment.print(
         f"A difference is {second} minus {first}: a positive one means that {second} has the higher value. Wins and "
         f"verdicts are those of {second}.",
@@ -74,7 +75,7 @@ def compare(environment: Environment, document: Mapping[str, Any], *, show_all: 
     )
     notices(environment, document["notices"])
     environment.print()
-    environment.print(plain(headline(document)), style="bold")
+    environment.print(harmless(headline(document)), style="bold")
     results = document["results"]
     shown = [r for r in results if show_all or r["metric"] == document["primary"] or _differs(r)]
     comparison(environment, {**document, "results": shown})
@@ -94,7 +95,7 @@ def _side(side: Mapping[str, Any]) -> str:
     named = " ".join(on_one_line(str(part)) for part in (pack["name"], pack["version"]) if part)
     made = side["created"][:16].replace("T", " ") + " UTC" if side["created"] else "date unknown"
     return (
-        f"{plain(side['path'])}: {plain(side['profile'])}, {made}, pack {named} ({pack['digest'][:12]}), "
+        f"{harmless(side['path'])}: {harmless(side['profile'])}, {made}, pack {named} ({pack['digest'][:12]}), "
         f"{counted(side['questions'], 'questions')}"
     )
 
@@ -164,16 +165,16 @@ def gate(environment: Environment, result: GateResult, questions: Mapping[str, M
 
 def on_one_line(text: str) -> str:
     """Return ``text`` on one line: on GitHub Actions, a new line could be a workflow command."""
-    return plain(" ".join(text.split()))
+    return harmless(" ".join(text.split()))
 
 
 def print_table(environment: Environment, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print an aligned table; columns beyond 80 characters follow below, with the first column repeated."""
-    cells = [[plain(cell) for cell in row] for row in rows]
+    cells = [[harmless(cell) for cell in row] for row in rows]
     widths = [max((len(row[column]) for row in cells), default=0) for column in range(len(head))]
     # A long profile name wraps, so that it does not widen its column.
     headings = [
-        wrap(plain(name), max(width, _MIN_HEADING_WIDTH), break_long_words=False)
+        wrap(harmless(name), max(width, _MIN_HEADING_WIDTH), break_long_words=False)
         for name, width in zip(head, widths, strict=True)
     ]
     widths = [max([width, *map(len, lines)]) for width, lines in zip(widths, headings, strict=True)]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wikigr_cli.environment import Environment, plain
+from wikigr.text import harmless
+from wikigr_cli.environment import Environment
 from wikigr_cli.render.evaluation import failures, notices, on_one_line, print_table
 from wikigr_cli.render.output import counted
 
@@ -33,7 +34,7 @@ def summary(environment: Environment, document: Mapping[str, Any]) -> None:
 def _print_verdict(environment: Environment, comparison: Mapping[str, Any]) -> None:
     from wikigr.evaluation.statistics.wording import detectable, headline, primary_result
 
-    environment.print(plain(headline(comparison)), style="bold")
+    environment.print(harmless(headline(comparison)), style="bold")
     result = primary_result(comparison)
     if result is not None and result["verdict"] == "inconclusive" and result["mde"]:
         environment.print(detectable(result), style="dim")
@@ -49,10 +50,10 @@ def _print_verdicts(environment: Environment, document: Mapping[str, Any]) -> No
         result = primary_result(comparison)
         verdict = "not comparable" if result is None else VERDICT_WORDS[result["verdict"]]
         found.setdefault(verdict, []).append(_short_name(comparison["second"], first))
-    environment.print(f"Compared with {plain(first)} in {document['primary']}:", style="bold")
+    environment.print(f"Compared with {harmless(first)} in {document['primary']}:", style="bold")
     for verdict in (*VERDICT_WORDS.values(), "not comparable"):
         if verdict in found:
-            environment.print(f"  {verdict}: {plain(', '.join(found[verdict]))}", hang=4)
+            environment.print(f"  {verdict}: {harmless(', '.join(found[verdict]))}", hang=4)
 
 
 def _profiles(document: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
@@ -100,7 +101,7 @@ def _print_flips(environment: Environment, document: Mapping[str, Any], name: st
             continue
         among = ":" if len(found) <= _MAX_FLIPS else f", {_MAX_FLIPS} of them:"
         environment.print()
-        environment.print(f"{plain(name)} {verb} {counted(len(found), 'questions')}{among}", style="bold")
+        environment.print(f"{harmless(name)} {verb} {counted(len(found), 'questions')}{among}", style="bold")
         for flip in found[:_MAX_FLIPS]:
             line = f"  {on_one_line(flip['question_id'])}  {on_one_line(flip['question'])}"
             environment.print(line, overflow="cut")

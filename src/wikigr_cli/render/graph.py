@@ -8,7 +8,8 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from wikigr.responses.graph import edge_document, node_document
-from wikigr_cli.environment import Environment, plain
+from wikigr.text import harmless
+from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import SCHEMA_VERSION, Document, counted, one_line, print_warning
 
 if TYPE_CHECKING:
@@ -198,8 +199,8 @@ def _cell_text(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        return plain(" ".join(value.split()))
-    return plain(json.dumps(value, ensure_ascii=False))
+        return harmless(" ".join(value.split()))
+    return harmless(json.dumps(value, ensure_ascii=False))
 
 
 def _is_number(value: Any) -> bool:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from wikigr.responses.answer import stages_document
 from wikigr.responses.pack import SCHEMA_VERSION as SCHEMA_VERSION
-from wikigr_cli.environment import Environment, plain
+from wikigr.text import harmless
+from wikigr_cli.environment import Environment
 from wikigr_cli.render.links import shown_address
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def counted(count: int, plural: str) -> str:
 def one_line(text: str, max_length: int) -> str:
     """Return untrusted ``text`` on one line without control characters, cut to ``max_length`` characters."""
     # Cut before joining the whitespace: a value can be a megabyte long.
-    line = plain(" ".join(text[: 4 * max_length].split()))
+    line = harmless(" ".join(text[: 4 * max_length].split()))
     return line if max(len(line), len(text) // 4) <= max_length else line[: max_length - 1] + "…"
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wikigr.responses.pack import listed_document, unusable_document
-from wikigr_cli.environment import Environment, plain
+from wikigr.text import harmless
+from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import SCHEMA_VERSION, Document, counted, one_line
 from wikigr_cli.render.wrapping import cells, cut
 
@@ -91,8 +92,8 @@ def _row(pack: Document, now: datetime) -> tuple[str, ...]:
         _shown(used if Path(used).name in (own, "") else f"{used} ({own})"),
         f"{pack['counts']['articles']:,}",
         size_text(pack["size"]),
-        plain(age_text(pack["created"], now)),
-        plain(pack["encoder"]["model_id"].rpartition("/")[2]),
+        harmless(age_text(pack["created"], now)),
+        harmless(pack["encoder"]["model_id"].rpartition("/")[2]),
         _shown(pack["path"]),
     )
 
@@ -166,11 +167,11 @@ def print_default(environment: Environment, document: Document) -> None:
         return
     several = len(document["defaults"]) > 1
     for default in document["defaults"]:
-        environment.print(plain(default["pack"]), style="bold", end="")
+        environment.print(harmless(default["pack"]), style="bold", end="")
         environment.print(f" is {'a' if several else 'the'} default pack.")
         if default["path"] != default["pack"]:
-            environment.print(f"  {'path':<7} {plain(default['path'] or 'there is no such pack')}", overflow="keep")
-    environment.print(f"  {'set in':<7} {plain(document['origin'])}", overflow="keep")
+            environment.print(f"  {'path':<7} {harmless(default['path'] or 'there is no such pack')}", overflow="keep")
+    environment.print(f"  {'set in':<7} {harmless(document['origin'])}", overflow="keep")
 
 
 def describe_removal(pack: str, plan: RemovalPlan) -> list[str]:

@@ -6,7 +6,8 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from wikigr_cli.environment import Environment, Interrupted, plain
+from wikigr.text import harmless
+from wikigr_cli.environment import Environment, Interrupted
 from wikigr_cli.render.output import counted
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class TerminalProgress:
             self._environment.note(message)
         else:
             # Rich prints it above the bars; writing to stderr directly would garble them.
-            self._bars.console.print(plain(message))
+            self._bars.console.print(harmless(message))
 
     def _finish(self) -> None:
         if self._stage is None:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from wikigr_cli.environment import Environment, plain
+from wikigr.text import harmless
+from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import SCHEMA_VERSION, Document, counted
 from wikigr_cli.render.wrapping import cells
 
@@ -37,10 +38,10 @@ def print_settings(environment: Environment, rows: Sequence[Document], *, origin
     for (option, value, place), commands in shared.items():
         if len(commands) > _MAX_NAMED:
             line, reach = f"{option} = {value}", f"for {counted(len(commands), 'commands')}"
-            _print_setting(environment, line, f"{plain(place)}, {reach}" if origin else reach)
+            _print_setting(environment, line, f"{harmless(place)}, {reach}" if origin else reach)
         else:
             for command in commands:
-                _print_setting(environment, f"{command} --{option} = {value}", plain(place) if origin else "")
+                _print_setting(environment, f"{command} --{option} = {value}", harmless(place) if origin else "")
     defaults = sum(row["origin"] == _DEFAULT for row in rows)
     verb, what = ("has its", "it") if defaults == 1 else ("have their", "them")
     if defaults:
@@ -48,7 +49,7 @@ def print_settings(environment: Environment, rows: Sequence[Document], *, origin
 
 
 def _setting_value(row: Document) -> str:
-    return "" if row["value"] is None else plain(str(row["value"]))
+    return "" if row["value"] is None else harmless(str(row["value"]))
 
 
 def _print_setting(environment: Environment, line: str, note: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -16,7 +15,7 @@ from wikigr.errors import BuildError, SourceError
 from wikigr.ingest.embedding import encode_texts
 from wikigr.ingest.engines.engine import CHUNK, PARSED_SLOWLY, Parsed, parse_records
 from wikigr.ingest.mentions import find_targets
-from wikigr.isolation import die_with_parent
+from wikigr.isolation import child_processes, die_with_parent
 from wikigr.sources.article import Source
 from wikigr.sources.blocks import Block, BlockSource, skip_records
 
@@ -65,9 +64,8 @@ def _parts(source: Source, skip: int) -> tuple[Iterable[_Part], int]:
 
 
 def _parse_in_processes(source: Source, parts: Iterable[_Part], jobs: int) -> Iterator[Parsed]:
-    # Spawned, not forked, because the parent may have threads. The window bounds memory.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin_worker, initargs=(source,)) as pool:
+    # The window bounds memory.
+    with ProcessPoolExecutor(jobs, mp_context=child_processes(), initializer=_begin_worker, initargs=(source,)) as pool:
         window: deque[Future[list[Parsed]]] = deque()
         try:
             for part in parts:

@@ -48,6 +48,7 @@ from wikigr.serve.service import (
     client_hint,
 )
 from wikigr.serve.workers import Task
+from wikigr.text import harmless
 
 SCHEME = "wikigr"
 ARTICLE = SCHEME + "://{pack}/{article}"
@@ -264,16 +265,17 @@ class _Resources:
         rows = results.packs_result(await _or_resource_error(self._service.list_packs()))["packs"]
         row = next(row for row in rows if row["pack"] == name)
         size = f"{row['articles']:,} articles, {row['sections']:,} sections"
-        return f"{_title_line(row)}\n{size}\nLicense: {row['license']}"
+        return harmless(f"{_title_line(row)}\n{size}\nLicense: {row['license']}")
 
     async def read_article(self, pack: str, article: str) -> str:
         found = await _or_resource_error(self._service.article(article, pack=pack))
-        return results.beginning(found.document["content"], "article", "title", found.document["title"])
+        title = found.document["title"]
+        return harmless(results.beginning(found.document["content"], "article", "title", title))
 
     async def read_section(self, pack: str, article: str, section: str) -> str:
         found = await _or_resource_error(self._service.section(f"{article}#{section}", pack=pack))
         section_id = found.document["section_id"]
-        return results.beginning(found.document["content"], "read_section", "section_id", section_id)
+        return harmless(results.beginning(found.document["content"], "read_section", "section_id", section_id))
 
     async def complete(
         self,
@@ -372,7 +374,14 @@ def _message(error: WikigrError) -> str:
 
 
 def _result(text: str, structured: Any) -> CallToolResult:
-    return CallToolResult(
-        content=[TextContent(type="text", text=results.cut(text, results.MAX_TEXT + results.MAX_QUOTE))],
-        structured_content=structured,
-    )
+    shown = harmless(results.cut(text, results.MAX_TEXT + results.MAX_QUOTE))
+    return CallToolResult(content=[TextContent(type="text", text=shown)], structured_content=_harmless(structured))
+
+
+def _harmless(value: Any) -> Any:
+    """Return a JSON value without control characters in its texts."""
+    if isinstance(value, str):
+        return harmless(value)
+    if isinstance(value, dict):
+        return {key: _harmless(each) for key, each in value.items()}
+    return [_harmless(each) for each in value] if isinstance(value, list) else value

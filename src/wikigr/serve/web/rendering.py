@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,9 +9,7 @@ from urllib.parse import urlsplit
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-# Control characters except tab and newline, halves of surrogate pairs, and the characters that reverse the direction of
-# the text after them.
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+from wikigr.text import harmless
 
 
 def render(template: str, **values: Any) -> str:
@@ -20,9 +17,8 @@ def render(template: str, **values: Any) -> str:
     return _environment().get_template(f"{template}.html.j2").render(values)
 
 
-def harmless(value: Any) -> Any:
-    """Return text with ``�`` for each control character; other values as they are."""
-    return _CONTROL.sub("�", value) if isinstance(value, str) and not isinstance(value, Markup) else value
+def _finalize(value: Any) -> Any:
+    return harmless(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 @cache
@@ -33,7 +29,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
-        finalize=harmless,
+        finalize=_finalize,
     )
     environment.filters |= {"host": _host, "moment": _moment}
     return environment

@@ -34,12 +34,11 @@ from wikigr.serve.web.answer_page import ArticleLink, link_to
 from wikigr.serve.web.article_page import Quotation
 from wikigr.serve.web.pages import Asked, Pages, ServedPack, Site, served_pack
 from wikigr.serve.web.recent_answers import RecentAnswers
-from wikigr.serve.web.rendering import harmless
 from wikigr.serve.web.run_pages import find_run, list_runs, report_of
 from wikigr.serve.web.static_files import static_routes
 from wikigr.serve.web.turns import read_turns
 from wikigr.serve.workers import BusyError, Task, TimeLimitError
-from wikigr.text import scrub
+from wikigr.text import harmless, scrub
 
 # Articles of a path in one picture.
 _MAX_PATH = 8

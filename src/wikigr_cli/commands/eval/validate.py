@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
+from wikigr.text import harmless
 from wikigr_cli import options
 from wikigr_cli.commands.eval.options import Split
-from wikigr_cli.environment import Environment, plain
+from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus
 from wikigr_cli.render.output import SCHEMA_VERSION, counted, print_json
 
@@ -63,7 +64,7 @@ def validate(
     else:
         for problem in found:
             note = "warning: " if problem.kind in ADVISORY else ""
-            environment.print(f"{questions}:{problem.line}: {note}{plain(problem.message)}", hang=2)
+            environment.print(f"{questions}:{problem.line}: {note}{harmless(problem.message)}", hang=2)
         counts = [counted(len(loaded), "questions"), counted(len(problems), "problems")]
         if warnings:
             counts.append(counted(len(warnings), "warnings"))

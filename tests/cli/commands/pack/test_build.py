@@ -175,17 +175,17 @@ def test_files_that_are_not_read_are_counted_and_named(wikigr: Wikigr, tmp_path:
     (notes / "graph.csv").write_text("a,b,c\n")
     assert "Not read: 1 file of another format (graph.csv); give the file itself instead" in wikigr(*build).err
     (notes / "graph.csv").unlink()
-    for name in ("cryo.html.gz", "a.docx", "b.docx", "c.png", "README.rst"):
+    for name in ("cryo.html.gz", "a.odg", "b.odg", "c.png", "README.rst"):
         (notes / name).write_bytes(b"x")
     noted = wikigr(*build, "--source-format", "markdown").err
     assert "Not read: 1 file of another format (cryo.html.gz); --source-format chooses another one.\n" in noted
-    assert "Not read: 3 files that no format reads (2 .docx, 1 .png).\n" in noted
+    assert "Not read: 3 files that no format reads (2 .odg, 1 .png).\n" in noted
     assert wikigr("-q", *build, "--source-format", "markdown").err == ""
     for number in range(4):
         (notes / f"{number}.rst").write_text("text")
     built = json.loads(wikigr(*build, "--source-format", "markdown", "--json").out)
     assert [(row["suffix"], row["files"]) for row in built["not_read"]] == [
-        (".rst", 4), (".docx", 2), (".html.gz", 1), (".png", 1),
+        (".rst", 4), (".odg", 2), (".html.gz", 1), (".png", 1),
     ]  # fmt: skip
     noted = wikigr(*build, "--source-format", "markdown").err
     assert "Not read: 5 files of other formats (4 .rst, such as 0.rst; 1 .html.gz, such as cryo.html.gz);" in noted
