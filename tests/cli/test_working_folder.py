@@ -18,7 +18,7 @@ from .conftest import Wikigr
 # What a build, a preparation and a question import, in this process or in a child.
 PLANTED = ("json", "multiprocessing", "numpy", "pickle", "pip", "selectolax", "socket", "sqlite3", "wikigr", "yaml")
 # Options that write files, reach a network, open a port, cost money or weaken a check, each with a value.
-ONLY_THE_USER = {
+ONLY_THE_USER: dict[str, dict[str, object]] = {
     "ask": {"receipt": "x", "batch": "x", "model": "m", "max-cost": 5, "embedding-model": "m", "show-prompt": True},
     "eval run": {"output": "x", "judge-model": "m", "ray-address": "ray://h:1", "workers": 2, "judge-max-cost": 1},
     "mcp": {"print-config": True},
