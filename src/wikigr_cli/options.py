@@ -223,6 +223,9 @@ Exact = Annotated[
     bool, Retrieval("--exact", help="Compare the question with every vector, even if the pack has quantized vectors.")
 ]
 KeepGoing = Annotated[bool, Build("--keep-going", help="Skip unreadable records instead of stopping.")]
+FollowLinks = Annotated[
+    bool, Input("--follow-links", help="Also read what links lead to that leave the folder of the source.")
+]
 Trust = Annotated[
     list[str] | None,
     Check(

@@ -26,8 +26,8 @@ _COMMAND_LINE_ONLY = {"yes"}
 _HARMLESS = frozenset(
     """
     alpha beta damping description direction exact explain fail-on fields format fusion fuzzy iterations jobs json
-    license limit margin max-entities max-errors max-hops max-iter max-iterations max-relations max-sentences method min mode
-    offline pack primary profile quiet refuse-leaks seed semantic source-format split strict tol top-k
+    license limit margin max-entities max-errors max-hops max-iter max-iterations max-relations max-sentences method min
+    mode offline pack primary profile quiet refuse-leaks seed semantic source-format split strict tol top-k
     verbose
     """.split()
 )

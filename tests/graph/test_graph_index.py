@@ -20,6 +20,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.tampering import accept_changes
 
 from wikigr.embeddings.embedder import Embedder
 from wikigr.graph.engine import Graph
@@ -504,6 +505,7 @@ def test_a_question_is_answered_without_an_index(letters: Path) -> None:
     (letters / parts.GRAPH_INDEX).unlink()
     with Graph(letters / parts.DATABASE, read_only=False) as graph:
         graph.execute("DROP TABLE MENTIONS")
+    accept_changes(letters)
     plain = Profile().override(GraphWalkOptions, enabled=False)
     with Pack(letters) as pack:
         trace = Trace()

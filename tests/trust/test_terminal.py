@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Result, Wikigr
+from tests.tampering import accept_changes
 from tests.trust.conftest import Tally
 from tests.trust.hostile import FACT, INJECTIONS, QUESTION, SOFT, TERMINAL
 
@@ -51,6 +52,7 @@ def spoilt(pack: Path, copy: Path) -> Path:
         graph.execute("MATCH (s:Section) SET s.content = s.content + $x", {"x": ESCAPES})
         graph.execute("MATCH (a:Article) SET a.url = $x, a.category = $x", {"x": ESCAPES})
         graph.execute("MATCH (:Entity)-[r:RELATED_TO]->(:Entity) SET r.relation = r.relation + $x", {"x": ESCAPES})
+    accept_changes(copy)
     return copy
 
 

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from wikigr.atomic import write_atomic
 from wikigr.errors import WikigrError
+from wikigr.regular_files import read_regular
 
 CacheFormat = Literal["json", "parquet"]
 
@@ -88,10 +89,7 @@ def read_pack_cache(path: Path, articles: int) -> PageRankCache:
     """
     limit = _MAX_HEAD_BYTES + articles * _MAX_ENTRY_BYTES
     with _reading(path):
-        size = path.stat().st_size
-        if size > limit:
-            raise ValueError(f"it has {size:,} bytes, too many for {articles:,} articles")
-        cache = _parse_json(path.read_bytes())
+        cache = _parse_json(read_regular(path, limit))
         if len(cache.scores) > articles:
             raise ValueError(f"it has {len(cache.scores):,} titles for {articles:,} articles")
         return cache

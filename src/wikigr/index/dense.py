@@ -40,10 +40,12 @@ class DenseIndex:
         digest: str,
         *,
         has_vector_index: bool,
+        damage: str = "",
     ) -> None:
         """Use the vectors in ``graph``, and in the folder ``quantized`` if the pack has quantized vectors.
 
-        ``sections``, ``dimension``, ``digest`` and ``has_vector_index`` are what the pack's manifest says.
+        ``sections``, ``dimension``, ``digest`` and ``has_vector_index`` are what the pack's manifest says, and
+        ``damage`` is what is wrong with the quantized vectors, if anything is.
         """
         self._graph = graph
         self._dimension = dimension
@@ -54,6 +56,8 @@ class DenseIndex:
             from wikigr.index.quantized import QuantizedError, QuantizedVectors
 
             try:
+                if damage:
+                    raise QuantizedError(f"Cannot use the quantized vectors: {damage}.")
                 self._quantized = QuantizedVectors(quantized, sections, dimension, digest)
             except QuantizedError as error:
                 self._lose_quantized(error)

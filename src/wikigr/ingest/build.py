@@ -36,7 +36,7 @@ from wikigr.progress import Progress, Silent
 from wikigr.reader.prepared import copy_prepared
 from wikigr.sources.article import Source
 from wikigr.sources.formats import FORMATS, LinkTarget, format_named
-from wikigr.sources.source_files import FileState, UnreadFiles, file_states, unread_files
+from wikigr.sources.source_files import FileState, UnreadFiles, file_states, links_outside, unread_files
 from wikigr.sources.streams import STDIN
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ _TITLE_LINKS_ONLY = {row.name for row in FORMATS if row.links is LinkTarget.TITL
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
-    """The options of a build. ``jobs`` is the number of parsing processes."""
+    """The options of a build. ``jobs`` is the number of parsing processes, and ``follow_links`` that of the source."""
 
     name: str
     version: str = "1.0.0"
@@ -58,6 +58,7 @@ class BuildOptions:
     jobs: int = 1
     resume: bool = True
     keep_going: bool = False
+    follow_links: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,8 @@ class BadRecord:
 class BuildReport:
     """The result of a build. ``lost_links`` counts hyperlinks without a target in the pack.
 
-    ``not_read`` are the files of the source's folder that have another format.
+    ``not_read`` are the files of the source's folder that have another format, and ``not_followed`` the links that lead
+    out of it.
     """
 
     manifest: Manifest
@@ -83,6 +85,7 @@ class BuildReport:
     bad_records: tuple[BadRecord, ...]
     extraction: ExtractionReport | None = None
     not_read: tuple[UnreadFiles, ...] = ()
+    not_followed: tuple[str, ...] = ()
 
 
 class Review(Protocol):
@@ -211,7 +214,8 @@ class _Build:
         record_source_folder(layout, self._source_folder())
         self.drop_staging(extractor)
         not_read = () if self.location == STDIN else unread_files(self.location, self.source.format)
-        return BuildReport(manifest, skipped, lost_links, embedded, reused, bad, extraction, not_read)
+        not_followed = () if self.options.follow_links or self.location == STDIN else links_outside(self.location)
+        return BuildReport(manifest, skipped, lost_links, embedded, reused, bad, extraction, not_read, not_followed)
 
     def drop_staging(self, extractor: Extractor | None) -> None:
         """Remove the working files, but keep replies that an interrupted build with ``--extract`` has paid for."""
@@ -232,7 +236,7 @@ class _Build:
 
     def _read(self) -> None:
         """Stage the source; raises ``SourceError`` if it changes meanwhile, because parts may be missing then."""
-        before = file_states(self.location, self.source.format)
+        before = self._file_states()
         self._check_resumed(before)
         try:
             read_source(
@@ -248,8 +252,11 @@ class _Build:
             raise
         self._require_unchanged(before)
 
+    def _file_states(self) -> dict[str, FileState]:
+        return file_states(self.location, self.source.format, follow_links=self.options.follow_links)
+
     def _require_unchanged(self, before: Mapping[str, FileState], cause: WikigrError | None = None) -> None:
-        after = file_states(self.location, self.source.format)
+        after = self._file_states()
         changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
         if changed:
             self.staging.forget_source()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from wikigr.regular_files import read_regular
+
 # `ask` encodes the questions of all examples, at about a thousand per second, before it sends the first request.
 MAX_EXAMPLES = 2_000
 MAX_EXTRA_BYTES = 16 << 20
@@ -12,12 +14,9 @@ MAX_EXTRA_BYTES = 16 << 20
 def read_extra(path: Path) -> bytes:
     """Return the content of a file of examples or questions.
 
-    Raises ``OSError``, and ``ValueError`` when it has more than ``MAX_EXTRA_BYTES``.
+    Raises ``OSError``, also when it is no regular file or has more than ``MAX_EXTRA_BYTES``.
     """
-    size = path.stat().st_size
-    if size > MAX_EXTRA_BYTES:
-        raise ValueError(f"{path} has {size:,} bytes, more than the limit of {MAX_EXTRA_BYTES:,}")
-    return path.read_bytes()
+    return read_regular(path, MAX_EXTRA_BYTES)
 
 
 def check_example_count(path: Path, count: int) -> None:

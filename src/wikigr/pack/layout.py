@@ -167,6 +167,7 @@ class Layout:
         files of the user, and ``UsageError`` for the folder of an installed pack.
         """
         self.refuse_installed()
+        self._refuse_links()
         try:
             self.work.mkdir(parents=True, exist_ok=True)
             handle = os.open(self.work / "build.lock", os.O_RDWR | os.O_CREAT, 0o644)
@@ -190,6 +191,18 @@ class Layout:
             yield
         finally:
             os.close(handle)
+
+    def _refuse_links(self) -> None:
+        """Raise ``BuildError`` if the working files have links, which a build would write through or delete."""
+        entries = [self.work]
+        for folder, folders, files in os.walk(self.work):
+            entries += [Path(folder, name) for name in (*folders, *files)]
+        link = next((entry for entry in entries if entry.is_symlink()), None)
+        if link is not None:
+            raise BuildError(
+                f"{readable_path(link)} is a link, so a build would change what it leads to. Nothing was changed.",
+                hint="Delete the link, then run the same command again.",
+            )
 
     def refuse_installed(self) -> None:
         """Raise ``UsageError`` when the folder belongs to an installed pack, which must not be modified."""

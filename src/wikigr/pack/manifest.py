@@ -15,6 +15,7 @@ from wikigr.embeddings.embedder import EncoderIdentity
 from wikigr.errors import PackError
 from wikigr.graph.schema import FORMAT_VERSION
 from wikigr.pack import layout
+from wikigr.regular_files import read_regular
 
 if TYPE_CHECKING:
     import semver
@@ -158,10 +159,7 @@ def file_sha256(path: Path) -> str:
 def read_manifest(path: Path) -> Manifest:
     """Read and check a manifest; raises ``PackError`` when it is damaged or has another format."""
     try:
-        size = path.stat().st_size
-        if size > MAX_MANIFEST_BYTES:
-            raise PackError(f"The manifest {path} has {size:,} bytes, too many to be valid.", hint=_REBUILD)
-        content = path.read_bytes()
+        content = read_regular(path, MAX_MANIFEST_BYTES)
     except OSError as error:
         raise PackError(f"Cannot read the manifest {path}: {error.strerror or error}.", hint=_REBUILD) from error
     return parse_manifest(content, f"The manifest {path}")

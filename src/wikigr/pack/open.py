@@ -19,6 +19,7 @@ from wikigr.index.candidate import Hit, Section
 from wikigr.index.dense import DenseIndex, DenseMethod
 from wikigr.index.lexical import LexicalIndex
 from wikigr.pack import layout as parts
+from wikigr.pack.checked_files import damaged_files
 from wikigr.pack.layout import Layout
 from wikigr.pack.locate import find_pack
 from wikigr.pack.manifest import Manifest, read_manifest
@@ -217,6 +218,8 @@ class Pack(Corpus):
             self._encoder_source = encoder or encoder_source(self.layout, self.manifest)
             if preload:
                 self.start_encoder()
+            self._damaged = damaged_files(self.layout, self.manifest)
+            self._refuse_damage()
             self.graph = graph or Graph(self.layout.part(parts.DATABASE), read_only=read_only)
             self.lexical = lexical or LexicalIndex(self.layout.part(parts.LEXICAL))
             self.dense = DenseIndex(
@@ -226,11 +229,26 @@ class Pack(Corpus):
                 self.manifest.encoder.dimension,
                 self.manifest.digest,
                 has_vector_index=self.manifest.vector_index,
+                damage=self._damage_of(parts.VECTORS),
             )
         self.preloads = preload
         if preload:
             # While the encoder loads in another thread.
             self.dense.read_ahead()
+
+    def _damage_of(self, part: str) -> str:
+        """Return what is wrong with a part of the pack, or ``""``."""
+        found = ((name, problem) for name, problem in self._damaged.items() if name.split("/")[0] == part)
+        return next((f"{name} {problem}" for name, problem in found), "")
+
+    def _refuse_damage(self) -> None:
+        """Raise ``PackError`` if what the engine or the lexical index would read is damaged: that ends the process."""
+        damage = self._damage_of(parts.DATABASE) or self._damage_of(parts.LEXICAL)
+        if damage:
+            raise PackError(
+                f"The pack {self.layout.root} is damaged: {damage}.",
+                hint="Get the pack again, or build it again. `wikigr pack verify` checks all of it.",
+            )
 
     def _open_reader(self) -> Reader:
         from wikigr.embeddings.models import find_prepared
@@ -325,9 +343,12 @@ class Pack(Corpus):
         try:
             counts = self.manifest.counts
             index = load_graph_index(self.layout.part(parts.GRAPH_INDEX), counts["articles"] + counts["entities"])
-            if index.digest == self.manifest.digest:
+            if index.digest != self.manifest.digest:
+                cause = "The pack's graph index belongs to other content."
+            elif self._damage_of(parts.GRAPH_INDEX):
+                cause = "The pack's graph index is damaged."
+            else:
                 return index
-            cause = "The pack's graph index belongs to other content."
         except GraphIndexError as error:
             cause = error.message if self.layout.part(parts.GRAPH_INDEX).exists() else "The pack has no graph index."
         self.graph_index_warning = f"{cause} It was rebuilt in memory; `wikigr pack build` stores one in the pack."

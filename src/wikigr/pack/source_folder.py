@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from wikigr.atomic import write_atomic
 from wikigr.pack.layout import Layout
+from wikigr.regular_files import read_regular
 
 _MAX_PATH_BYTES = 4_096
 
@@ -34,8 +35,7 @@ def find_source_file(layout: Layout, source_id: str, suffixes: tuple[str, ...]) 
     if relative.is_absolute() or ".." in relative.parts or not source_id.lower().endswith(suffixes):
         return None
     try:
-        with layout.source_record.open("rb") as stream:
-            recorded = stream.read(_MAX_PATH_BYTES)
+        recorded = read_regular(layout.source_record, _MAX_PATH_BYTES)
         path = (layout.root.resolve() / os.fsdecode(recorded)).resolve() / relative
         return path if path.is_file() else None
     except (OSError, ValueError):

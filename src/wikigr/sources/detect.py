@@ -11,8 +11,15 @@ from wikigr.sources.formats import FORMAT_NAMES, FORMATS, HEAD_BYTES, SourceForm
 from wikigr.sources.streams import STDIN, open_bytes
 
 
-def open_source(location: str | Path, format: str | None = None) -> Source:  # noqa: A002 - the option's name
+def open_source(
+    location: str | Path,
+    format: str | None = None,  # noqa: A002 - the option's name
+    *,
+    follow_links: bool = False,
+) -> Source:
     """Return the reader for ``location``: a file, a folder, or ``"-"`` for standard input.
+
+    Links that lead out of a folder are left out without ``follow_links``.
 
     Raises ``SourceError`` when the input is missing, unreadable or empty, and ``UsageError`` when ``format`` is
     unknown or cannot be detected, when the format cannot read this kind of input, or when ``location`` is a pipe or
@@ -36,7 +43,7 @@ def open_source(location: str | Path, format: str | None = None) -> Source:  # n
     # JSON Lines reports a folder while reading, as a source that cannot be read.
     if path.is_dir() and not row.reads_folders and not row.reads_stdin:
         raise UsageError(f"{path} is a folder; the {row.name} format needs a file.")
-    return row.open(path)
+    return row.open(path, follow_links=follow_links)
 
 
 def _stdin_format(requested: SourceFormat | None) -> SourceFormat:

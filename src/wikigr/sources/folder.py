@@ -19,11 +19,26 @@ from wikigr.text import fold
 MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 
 
-def visible_files(root: Path, fail: Callable[[OSError], None] | None = None) -> Iterator[Path]:
+def visible_files(
+    root: Path,
+    fail: Callable[[OSError], None] | None = None,
+    *,
+    follow_links: bool = False,
+    skip: Callable[[Path], None] = lambda link: None,
+) -> Iterator[Path]:
     """Yield the files below ``root`` in order, without hidden ones; each linked folder is entered once.
 
+    Without ``follow_links``, ``skip`` receives the links that lead out of ``root``, which a stranger may have made.
     ``fail`` receives the errors of folders that cannot be listed, which are otherwise skipped.
     """
+    top = os.path.realpath(root)
+
+    def stays(path: Path) -> bool:
+        if follow_links or not path.is_symlink() or Path(os.path.realpath(path)).is_relative_to(top):
+            return True
+        skip(path)
+        return False
+
     entered: set[str] = set()
     for parent, folders, files in os.walk(root, followlinks=True, onerror=fail):
         real = os.path.realpath(parent)
@@ -32,17 +47,19 @@ def visible_files(root: Path, fail: Callable[[OSError], None] | None = None) -> 
             continue
         entered.add(real)
         # Sorting makes it deterministic which of several links to one folder is followed.
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (Path(parent, name) for name in sorted(files) if not name.startswith("."))
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and stays(Path(parent, name)))
+        yield from filter(stays, (Path(parent, name) for name in sorted(files) if not name.startswith(".")))
 
 
 class Folder:
     """The documents with one of ``suffixes`` below the folder ``path``, or the file ``path`` itself.
 
-    Documents may be compressed: ``page.html.gz`` has the suffix ``.html``.
+    Documents may be compressed: ``page.html.gz`` has the suffix ``.html``. ``follow_links`` also reads what links
+    out of the folder lead to.
     """
 
-    def __init__(self, path: Path, suffixes: tuple[str, ...], kind: str) -> None:
+    def __init__(self, path: Path, suffixes: tuple[str, ...], kind: str, *, follow_links: bool = False) -> None:
+        self._follow_links = follow_links
         self._path = path
         self._suffixes = suffixes
         self._kind = kind
@@ -50,9 +67,9 @@ class Folder:
     def source_ids(self) -> list[str]:
         """Return the relative POSIX paths of all documents, sorted.
 
-        Symbolic links are followed, but each folder is entered once. Hidden files and folders are skipped, and so are
-        compressed copies of other documents. Raises ``SourceError`` when the folder is missing, is unreadable or
-        contains no such document.
+        Symbolic links within the folder are followed, but each folder is entered once. Hidden files and folders are
+        skipped, and so are compressed copies of other documents. Raises ``SourceError`` when the folder is missing, is
+        unreadable or contains no such document.
         """
         if not self._path.exists():
             raise SourceError(f"{self._path} does not exist.", hint="Check the path of the source.")
@@ -64,7 +81,7 @@ class Folder:
 
         found = [
             path.relative_to(self._path).as_posix()
-            for path in visible_files(self._path, fail)
+            for path in visible_files(self._path, fail, follow_links=self._follow_links)
             if strip_compression(path.name).lower().endswith(self._suffixes)
         ]
         if not found:

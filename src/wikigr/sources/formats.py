@@ -87,15 +87,19 @@ class SourceFormat:
         """The modules among ``packages`` that are not installed."""
         return tuple(name for name in self.packages if find_spec(name) is None)
 
-    def open(self, location: Path | str) -> Source:
-        """Return the reader for ``location``; raises ``UsageError`` if it needs packages that are not installed."""
+    def open(self, location: Path | str, *, follow_links: bool = False) -> Source:
+        """Return the reader for ``location``; raises ``UsageError`` if it needs packages that are not installed.
+
+        ``follow_links`` also reads what links lead to that leave a folder.
+        """
         if self.missing_packages:
             raise UsageError(
                 f"Reading {self.description} needs {', '.join(self.missing_packages)}, which is not installed.",
                 hint="Install it: pip install 'wikigr[documents]'",
             )
         module, _, reader = self.reader.partition(":")
-        source: Source = getattr(import_module(module), reader)(location)
+        options = {"follow_links": True} if follow_links and self.reads_folders else {}
+        source: Source = getattr(import_module(module), reader)(location, **options)
         return source
 
 

@@ -148,9 +148,9 @@ class NoteFolder(ABC):
     # What messages call the files.
     kind: ClassVar[str]
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, follow_links: bool = False) -> None:
         self.path = Path(path)
-        self._folder = Folder(self.path, format_named(self.format).suffixes, self.kind)
+        self._folder = Folder(self.path, format_named(self.format).suffixes, self.kind, follow_links=follow_links)
 
     @abstractmethod
     def scan_names(self, source_id: str, data: bytes) -> NoteNames:

@@ -31,7 +31,7 @@ class FileState(NamedTuple):
     changed_ns: int
 
 
-def file_states(location: str | Path, source_format: str) -> dict[str, FileState]:
+def file_states(location: str | Path, source_format: str, *, follow_links: bool = False) -> dict[str, FileState]:
     """Return the states of the files that a reader of ``source_format`` finds at ``location``, by path, in order.
 
     Standard input has a state if it is redirected from a file. Missing files are omitted. Raises ``OSError``.
@@ -40,7 +40,7 @@ def file_states(location: str | Path, source_format: str) -> dict[str, FileState
         return _stdin_state()
     row = next((row for row in FORMATS if row.name == source_format), None)
     states = {}
-    for path in _files(Path(location), row):
+    for path in _files(Path(location), row, follow_links):
         try:
             states[os.fspath(path)] = _state(path.stat())
         except FileNotFoundError:
@@ -60,12 +60,12 @@ def _state(found: os.stat_result) -> FileState:
     return FileState(found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
-def _files(root: Path, row: SourceFormat | None) -> Iterator[Path]:
+def _files(root: Path, row: SourceFormat | None, follow_links: bool) -> Iterator[Path]:
     """Yield the documents below ``root`` (or ``root`` itself) in order; linked folders count, hidden files do not."""
     if not root.is_dir():
         yield root
         return
-    for path in visible_files(root):
+    for path in visible_files(root, follow_links=follow_links):
         if (row is None or row.has_suffix(path.name)) and path.is_file():
             yield path
 
@@ -103,6 +103,16 @@ def unread_files(location: str | Path, source_format: str) -> tuple[UnreadFiles,
         for suffix, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
         for row in (formats[suffix],)
     )
+
+
+def links_outside(location: str | Path) -> tuple[str, ...]:
+    """Return the paths of the links in the folder ``location`` that lead out of it, sorted."""
+    root = Path(location)
+    found: list[str] = []
+    if root.is_dir():
+        for _ in visible_files(root, skip=lambda link: found.append(link.relative_to(root).as_posix())):
+            pass
+    return tuple(sorted(found))
 
 
 def _suffix(name: str) -> str:

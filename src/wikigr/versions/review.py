@@ -43,6 +43,7 @@ class UpdateOptions:
     force: bool = False
     jobs: int = 1
     keep_going: bool = False
+    follow_links: bool = False
 
 
 class UpdateReview:

@@ -115,6 +115,7 @@ def _build_options(manifest: Manifest, options: UpdateOptions) -> BuildOptions:
         license=manifest.license,
         jobs=options.jobs,
         keep_going=options.keep_going,
+        follow_links=options.follow_links,
     )
 
 

@@ -34,6 +34,7 @@ def build_document(report: BuildReport, folder: Path) -> dict[str, Any]:
         "skipped": dict(report.skipped),
         "bad_records": [asdict(bad) for bad in report.bad_records],
         "not_read": [asdict(files) for files in report.not_read],
+        "not_followed": list(report.not_followed),
         "links_to_nowhere": report.lost_links,
         "embedded": report.embedded,
         "reused": report.reused,
@@ -62,6 +63,13 @@ def print_build(environment: Environment, document: Document) -> None:
     for bad in document["bad_records"]:
         environment.note(f"Left out {bad['where']}: {bad['reason']}")
     _print_not_read(environment, document["not_read"])
+    links = document["not_followed"]
+    if links:
+        named = ", ".join(links[:_MAX_NAMED]) + (", …" if len(links) > _MAX_NAMED else "")
+        leads = "link that leads" if len(links) == 1 else "links that lead"
+        environment.note(
+            f"Not followed: {len(links):,} {leads} out of the folder ({named}); --follow-links reads them."
+        )
     for reason, count in document["skipped"].items():
         environment.note(f"Skipped {count:,}: {reason}")
     if document["links_to_nowhere"]:

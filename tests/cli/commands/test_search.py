@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.tampering import accept_changes
 
 from wikigr.errors import PackError
 from wikigr.index.lexical import LexicalIndex
@@ -159,6 +160,7 @@ def test_a_batch_names_a_question_that_fails_and_goes_on(wikigr: Wikigr, physics
     """Regression: one damaged posting list ended the batch with a traceback of a Rust panic and exit code 1."""
     pack = shutil.copytree(physics_pack, tmp_path / "damaged")
     _damage_postings(pack / "lexical", damaged="spin", whole="laser")
+    accept_changes(pack)
     result = wikigr("search", "--mode", "lexical", "--batch", "-", "--pack", str(pack), stdin="laser\nspin\nlaser\n")
     assert result.code == 3
     first, second, third = (json.loads(line) for line in result.out.splitlines())

@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.tampering import accept_changes
 
 from wikigr.graph.engine import Graph
 from wikigr.pack.layout import DATABASE
@@ -92,6 +93,7 @@ def test_hostile_text_does_not_drive_the_terminal(physics_pack: Path, tmp_path: 
         graph.execute(
             "MATCH (a:Article) SET a.url = 'https://w.example/' + $x, a.content = a.content + $x", {"x": codes}
         )
+    accept_changes(pack)
     for target in (SECTION, "spin"):
         for command, term in (("show", "xterm"), ("open", "")):
             shown = in_terminal(command, target, "-p", str(pack), NO_COLOR="", TERM=term)

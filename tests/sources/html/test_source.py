@@ -13,6 +13,7 @@ from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem,
 from wikigr.sources.facts import FACTS
 from wikigr.sources.folder import MAX_DOCUMENT_BYTES
 from wikigr.sources.html.source import HtmlSource
+from wikigr.sources.source_files import links_outside
 
 PROSE = "<p>" + "A sentence that says something about the matter at hand. " * 5 + "</p>"
 
@@ -223,11 +224,14 @@ def test_symbolic_links_are_followed_but_not_in_cycles(tmp_path: Path) -> None:
     (root / "loop").symlink_to(root)
     (root / "other").symlink_to(other)
     (root / "broken.html").symlink_to(root / "nowhere.html")
-    source = HtmlSource(root)
+    (root / "b.html").symlink_to(other / "b.html")
+    assert [record.source_id for record in HtmlSource(root).records()] == ["a.html", "broken.html"]
+    source = HtmlSource(root, follow_links=True)
     records = list(source.records())
-    assert [record.source_id for record in records] == ["a.html", "broken.html", "other/b.html"]
+    assert [record.source_id for record in records] == ["a.html", "b.html", "broken.html", "other/b.html"]
     with pytest.raises(RecordError, match=r"broken\.html: cannot read the file"):
-        list(source.parse(records[1]))
+        list(source.parse(records[2]))
+    assert links_outside(root) == ("b.html", "other")
 
 
 def test_a_file_too_large_is_one_bad_record(tmp_path: Path) -> None:

@@ -67,9 +67,9 @@ class HtmlSource:
 
     format = "html"
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, follow_links: bool = False) -> None:
         self.path = Path(path)
-        self._folder = Folder(self.path, SUFFIXES, "HTML")
+        self._folder = Folder(self.path, SUFFIXES, "HTML", follow_links=follow_links)
         self._pages: Pages | None = None
 
     def records(self) -> Iterator[HtmlRecord]:

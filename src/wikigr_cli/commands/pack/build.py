@@ -65,6 +65,7 @@ def build(
         bool, options.Build("--resume/--no-resume", help="Resume an interrupted build, or start over.")
     ] = True,
     keep_going: options.KeepGoing = False,
+    follow_links: options.FollowLinks = False,
     jobs: Annotated[
         int, options.Build(min=1, help="The number of parser processes.", show_default="the number of processors")
     ] = options.PROCESSORS,
@@ -126,7 +127,7 @@ def build(
         raise UsageError(f"{output} is a file, but -o takes a folder.")
     check_destination(source, output)
     extractor = _extractor(environment, extract_model, extract_max_cost, is_enabled=extract)
-    opened = open_source(source, source_format)
+    opened = open_source(source, source_format, follow_links=follow_links)
     encoder = open_encoder(embedding_model, purpose="bulk")
     bundle = _prepare_bundle(embedding_model) if bundle_encoder else None
     before = _read_manifest(environment, output)
@@ -144,6 +145,7 @@ def build(
         jobs=jobs,
         resume=resume,
         keep_going=keep_going,
+        follow_links=follow_links,
     )
     with ExitStack() as stack:
         progress = stack.enter_context(TerminalProgress(environment, resumes=resume))

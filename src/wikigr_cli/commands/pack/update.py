@@ -46,6 +46,7 @@ def update(
         ),
     ] = False,
     keep_going: options.KeepGoing = False,
+    follow_links: options.FollowLinks = False,
     jobs: Annotated[
         int | None, options.Build(min=1, help="The number of parser processes. Default: the number of processors.")
     ] = None,
@@ -97,8 +98,8 @@ def update(
     from wikigr.versions.review import UpdateOptions
     from wikigr.versions.update import plan_update, update_pack
 
-    opened = open_source(source, source_format)
-    chosen = UpdateOptions(pack_version, force, jobs or options.PROCESSORS, keep_going)
+    opened = open_source(source, source_format, follow_links=follow_links)
+    chosen = UpdateOptions(pack_version, force, jobs or options.PROCESSORS, keep_going, follow_links)
     with TerminalProgress(environment) as progress:
         run = plan_update if dry_run else update_pack
         report = run(folder, opened, source, options=chosen, progress=progress)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.tampering import accept_changes
 
 from wikigr.embeddings.embedder import Embedder
 from wikigr.graph.engine import Graph
@@ -60,6 +61,7 @@ def films(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
                 "CREATE (a)-[:RELATED_TO {relation: $relation, section_id: $section}]->(b)",
                 {"a": subject.lower(), "b": f"hostile {number}", "relation": relation, "section": f"{ESCAPE}#0"},
             )
+    accept_changes(folder / "films")
     return folder / "films"
 
 

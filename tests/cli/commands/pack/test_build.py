@@ -191,6 +191,42 @@ def test_files_that_are_not_read_are_counted_and_named(wikigr: Wikigr, tmp_path:
     assert "Not read: 5 files of other formats (4 .rst, such as 0.rst; 1 .html.gz, such as cryo.html.gz);" in noted
 
 
+def test_links_out_of_the_source_are_not_followed(wikigr: Wikigr, tmp_path: Path) -> None:
+    notes, secret = tmp_path / "notes", tmp_path / "secret"
+    notes.mkdir()
+    secret.mkdir()
+    (notes / "pump.md").write_text("# Pump\n\nThe pump is made of steel.\n")
+    (secret / "key.md").write_text("# Key\n\nThe key is 1234.\n")
+    (notes / "linked.md").symlink_to(secret / "key.md")
+    (notes / "folder").symlink_to(secret)
+    (notes / "inside.md").symlink_to(notes / "pump.md")
+    built = wikigr("pack", "build", "notes", "-o", "p", "--json")
+    document = json.loads(built.out)
+    assert (document["counts"]["articles"], document["not_followed"]) == (2, ["folder", "linked.md"])
+    noted = wikigr("pack", "build", "notes", "-o", "p").err
+    assert "Not followed: 2 links that lead out of the folder (folder, linked.md); --follow-links reads them." in noted
+    followed = json.loads(wikigr("pack", "build", "notes", "-o", "p", "--follow-links", "--json").out)
+    assert followed["not_followed"] == [] and followed["counts"]["articles"] == 4
+    updated = wikigr("pack", "update", "--pack", "p", "--from", "notes", "--force")
+    assert updated.code == 0, updated.err
+    assert json.loads(wikigr("pack", "info", "-p", "p", "--json").out)["counts"]["articles"] == 2
+
+
+@pytest.mark.parametrize("name", [".wikigr", ".wikigr/engine.log", ".wikigr/staging.sqlite", ".wikigr/new"])
+def test_a_build_does_not_write_through_links(wikigr: Wikigr, tmp_path: Path, name: str) -> None:
+    (tmp_path / "notes.jsonl").write_text('{"title": "A", "text": "Alpha is a letter."}\n')
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "file").write_text("keep")
+    link = tmp_path / "p" / name
+    link.parent.mkdir(parents=True)
+    link.symlink_to(precious / "file" if link.suffix else precious)
+    for command in (("build", "notes.jsonl", "-o", "p"),):
+        refused = wikigr("pack", *command)
+        assert refused.code == 3 and f"{name} is a link, so a build would change what it leads to." in refused.err
+    assert (precious / "file").read_text() == "keep" and list(precious.iterdir()) == [precious / "file"]
+
+
 @pytest.mark.parametrize("version", ["old", "0.1", "v1.0.0", "1.0/../../zz", ""])
 def test_an_invalid_version_is_refused(wikigr: Wikigr, tmp_path: Path, version: str) -> None:
     (tmp_path / "notes.jsonl").write_text('{"id": "a", "title": "Alpha", "text": "Alpha is a letter."}\n')

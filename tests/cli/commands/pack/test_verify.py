@@ -48,9 +48,12 @@ def test_a_missing_part_is_found(wikigr: Wikigr, physics_pack: Path, tmp_path: P
         (lambda pack: (pack / "manifest.json").write_text("[]"), "not the manifest of a wikigr pack"),
         (lambda pack: (pack / "manifest.json").write_text('{"format_version": 99}'), "format 99"),
         (lambda pack: (pack / "manifest.json").write_text('{"format_version": 1}'), "missing or malformed field"),
-        (lambda pack: (pack / "pack.db").unlink(), "no database"),
-        (lambda pack: (pack / "pack.db").write_bytes(b"not a database" * 1000), "Cannot open the database"),
-        (lambda pack: shutil.rmtree(pack / "lexical"), "lexical index"),
+        (lambda pack: (pack / "pack.db").unlink(), "is damaged: pack.db is missing"),
+        (
+            lambda pack: (pack / "pack.db").write_bytes(b"not a database" * 1000),
+            "pack.db has 14,000 bytes instead of",
+        ),
+        (lambda pack: shutil.rmtree(pack / "lexical"), "is damaged: lexical/"),
     ],
 )
 def test_a_damaged_pack_is_a_clear_error(

@@ -1,0 +1,23 @@
+"""Read files that a stranger may have put in place: regular ones only, and no more of them than expected."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+
+def read_regular(path: Path, limit: int) -> bytes:
+    """Return the content of a regular file of at most ``limit`` bytes, whatever its size claims to be.
+
+    Raises ``OSError`` for another kind of file, which might never end or wait for a writer, and for a longer one.
+    """
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+        data = file.read(limit + 1)
+    if len(data) > limit:
+        raise OSError(errno.EFBIG, f"it has more than {limit:,} bytes", str(path))
+    return data
