@@ -52,12 +52,14 @@ def pytest_configure() -> None:
     if worker is not None and hasattr(os, "sched_setaffinity"):
         cores = _cores()
         os.sched_setaffinity(0, [cores[int(worker.removeprefix("gw")) % len(cores)]])
+    gc.disable()
 
 
 def pytest_collection_finish() -> None:
     """Exempt the modules and tests of all files from garbage collection, which would traverse them again and again."""
     gc.freeze()
     gc.set_threshold(10_000, 20, 50)
+    gc.enable()
 
 
 def _cores() -> list[int]:
