@@ -14,7 +14,7 @@ def test_only_regular_files_of_a_known_size_are_read(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"abc")
     assert read_regular(path, 3) == b"abc"
-    with pytest.raises(OSError, match="it has more than 2 bytes"):
+    with pytest.raises(ValueError, match="has more than 2 bytes, the limit"):
         read_regular(path, 2)
     with pytest.raises(OSError, match="directory"):
         read_regular(tmp_path, 3)

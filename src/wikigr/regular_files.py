@@ -11,7 +11,8 @@ from pathlib import Path
 def read_regular(path: Path, limit: int) -> bytes:
     """Return the content of a regular file of at most ``limit`` bytes, whatever its size claims to be.
 
-    Raises ``OSError`` for another kind of file, which might never end or wait for a writer, and for a longer one.
+    Raises ``OSError`` for another kind of file, which might never end or wait for a writer, and ``ValueError`` for a
+    longer one.
     """
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(handle, "rb") as file:
@@ -19,5 +20,5 @@ def read_regular(path: Path, limit: int) -> bytes:
             raise OSError(errno.EINVAL, "it is not a regular file", str(path))
         data = file.read(limit + 1)
     if len(data) > limit:
-        raise OSError(errno.EFBIG, f"it has more than {limit:,} bytes", str(path))
+        raise ValueError(f"{path} has more than {limit:,} bytes, the limit")
     return data

@@ -14,7 +14,7 @@ MAX_EXTRA_BYTES = 16 << 20
 def read_extra(path: Path) -> bytes:
     """Return the content of a file of examples or questions.
 
-    Raises ``OSError``, also when it is no regular file or has more than ``MAX_EXTRA_BYTES``.
+    Raises ``OSError``, and ``ValueError`` when it has more than ``MAX_EXTRA_BYTES``.
     """
     return read_regular(path, MAX_EXTRA_BYTES)
 

@@ -162,6 +162,8 @@ def read_manifest(path: Path) -> Manifest:
         content = read_regular(path, MAX_MANIFEST_BYTES)
     except OSError as error:
         raise PackError(f"Cannot read the manifest {path}: {error.strerror or error}.", hint=_REBUILD) from error
+    except ValueError as error:
+        raise PackError(f"Cannot read the manifest: {error}.", hint=_REBUILD) from error
     return parse_manifest(content, f"The manifest {path}")
 
 
