@@ -20,6 +20,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.conftest import ROOT
 from tests.tampering import accept_changes
 
 from wikigr.embeddings.embedder import Embedder
@@ -234,28 +235,24 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> GraphIndex:
         return index_graph(graph, "digest")
 
 
+def save_index(folder: Path, order: list[str]) -> None:
+    folder.mkdir()
+    links = [(a, b) for a in order for b in order if a < b]
+    titles = {title: [f"Other {title}", "One more"] for title in order}
+    owned = [(title, "e") for title in order[:2]]
+    with database(folder, titles, links=links, entities=[("e", "E", "entity")], owned=owned) as graph:
+        index_graph(graph, "d").save(folder / "index.npz")
+
+
 def test_the_same_graph_gives_the_same_bytes_under_any_hash_seed_and_at_any_time(tmp_path: Path) -> None:
-    code = f"""
-import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})
-from pathlib import Path
-from test_graph_index import database
-from wikigr.graph.graph_index import index_graph
-order = sys.argv[2:]
-folder = Path(sys.argv[1]); folder.mkdir()
-with database(folder, {{title: ["Other " + title, "One more"] for title in order}},
-              links=[(a, b) for a in order for b in order if a < b], entities=[("e", "E", "entity")],
-              owned=[(order[0], "e"), (order[1], "e")]) as graph:
-    index_graph(graph, "d").save(folder / "index.npz")
-"""
-    written = []
-    for seed, order in (("1", ["B", "A", "C"]), ("4242", ["A", "B", "C"])):
-        # The rows of the database are in another order the second time; its nodes are not.
-        folder = tmp_path / seed
-        command = [sys.executable, "-c", code, str(folder), *order]
-        subprocess.run(command, check=True, env={**os.environ, "PYTHONHASHSEED": seed}, timeout=120)
-        written.append((folder / "index.npz").read_bytes())
+    # The seed of this process is a random one. The rows of the database are in another order; its nodes are not.
+    save_index(tmp_path / "here", ["B", "A", "C"])
+    code = "import sys; from pathlib import Path; from tests.graph.test_graph_index import save_index; "
+    command = [sys.executable, "-c", code + "save_index(Path(sys.argv[1]), list('ABC'))", str(tmp_path / "there")]
+    subprocess.run(command, check=True, cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": "1"}, timeout=120)
+    written = [(tmp_path / folder / "index.npz").read_bytes() for folder in ("here", "there")]
     assert written[0] == written[1]
-    with zipfile.ZipFile(tmp_path / "1" / "index.npz") as file:
+    with zipfile.ZipFile(tmp_path / "here" / "index.npz") as file:
         assert {entry.date_time for entry in file.infolist()} == {(1980, 1, 1, 0, 0, 0)}
 
 

@@ -8,12 +8,14 @@ import subprocess
 import sys
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.conftest import ROOT
 
 from wikigr.graph.engine import Graph
 from wikigr.graph.graph_index import index_graph
@@ -355,21 +357,19 @@ def test_links_by_meaning_span_the_whole_question(physics_pack: Path) -> None:
         assert question[link.start : link.end] == question
 
 
+def links_of(folder: str) -> str:
+    """Return the links of some questions as JSON."""
+    linker = make_linker(Path(folder), ARTICLES, ENTITIES)
+    questions = ["What is spin of Mercury in New York City?", "Is Photosythesis of Albert Einstien", "mercury's"]
+    links = [link for question in questions for link in linker.link_question(question, relevance={"Spin": 0.5})]
+    return json.dumps([asdict(link) for link in links])
+
+
 def test_the_same_links_under_any_hash_seed(tmp_path: Path) -> None:
-    code = f"""
-import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})
-from dataclasses import asdict
-from pathlib import Path
-import json, test_entity_linking as t
-linker = t.make_linker(Path(sys.argv[1]), t.ARTICLES, t.ENTITIES)
-questions = ["What is spin of Mercury in New York City?", "Is Photosythesis of Albert Einstien", "mercury's"]
-print(json.dumps([asdict(link) for q in questions for link in linker.link_question(q, relevance={{"Spin": 0.5}})]))
-"""
-    printed = set()
-    for seed in ("1", "4242"):
-        command = [sys.executable, "-c", code, str(tmp_path / seed)]
-        environment = {**os.environ, "PYTHONHASHSEED": seed}
-        ran = subprocess.run(command, check=True, env=environment, capture_output=True, text=True, timeout=120)
-        printed.add(ran.stdout)
-    assert len(printed) == 1
-    assert len(json.loads(printed.pop())) == 11
+    code = "import sys; from tests.retrieval.test_entity_linking import links_of; print(links_of(sys.argv[1]))"
+    command = [sys.executable, "-c", code, str(tmp_path / "there")]
+    environment = {**os.environ, "PYTHONHASHSEED": "1"}
+    ran = subprocess.run(command, check=True, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
+    # The seed of this process is a random one.
+    assert ran.stdout.strip() == links_of(str(tmp_path / "here"))
+    assert len(json.loads(ran.stdout)) == 11
