@@ -28,7 +28,7 @@ from wikigr.retrieval.cypher.runner import MAX_MESSAGE, QueryRunner, QueryTimeou
 from wikigr.retrieval.cypher.tokens import BlockedQueryError
 
 ARTICLES = 40
-TIMEOUT = 1.0
+TIMEOUT = 0.2
 
 # `WIKIGR_GUARD_EXAMPLES=50000 pytest tests/retrieval/cypher/test_runner.py -k property` is the long run.
 EXAMPLES = int(os.environ.get("WIKIGR_GUARD_EXAMPLES", "250"))
@@ -83,6 +83,12 @@ def graph(folder: Path) -> Iterator[Graph]:
 def runner(folder: Path) -> Iterator[QueryRunner]:
     with closing(QueryRunner(folder / "pack.db")) as opened:
         yield opened
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kill a process soon after its query should have ended."""
+    monkeypatch.setattr("wikigr.retrieval.cypher.runner._GRACE_SECONDS", 0.1)
 
 
 def state(graph: Graph, folder: Path) -> str:
@@ -278,7 +284,7 @@ def rss_kb() -> int:
     return int(found[1])
 
 
-def test_a_query_cannot_harm_this_process(runner: QueryRunner, subtests: pytest.Subtests) -> None:
+def test_a_query_cannot_harm_this_process(runner: QueryRunner, impatient: None, subtests: pytest.Subtests) -> None:
     assert CONFINED
     for query in CONFINED:
         with subtests.test(query=query):
@@ -624,7 +630,9 @@ class Writer:
 )
 @given(number=st.integers(min_value=0, max_value=2**48))
 @example(number=0)
-def test_property_what_passes_is_harmless(runner: QueryRunner, graph: Graph, folder: Path, number: int) -> None:
+def test_property_what_passes_is_harmless(
+    runner: QueryRunner, impatient: None, graph: Graph, folder: Path, number: int
+) -> None:
     query = Writer(random.Random(number + SEED * 2**50)).query()
     trace = os.environ.get("WIKIGR_GUARD_TRACE")
     if trace:
