@@ -29,7 +29,7 @@ demo: .venv/.installed
 export PYTHONDONTWRITEBYTECODE :=
 
 # The tests without those of targets of their own.
-SUITE := --numprocesses auto --dist loadfile --ignore=tests/ray --ignore=tests/trust --ignore=tests/web \
+SUITE := --numprocesses auto --dist loadfile --no-loadscope-reorder --ignore=tests/ray --ignore=tests/trust --ignore=tests/web \
 	-m "not llm and not ray and not trust and not web"
 
 # Run the tests that need neither a network nor a language model, in under five minutes on two cores.

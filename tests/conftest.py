@@ -43,15 +43,17 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_configure() -> None:
     """Let SIGINT end the processes that tests start, and assign one core to each worker.
 
-    If workers share all cores, their threads wait for each other (20 % slower).
+    If workers share all cores, their threads wait for each other (20 % slower). A worker beyond the number of cores
+    uses whatever the others leave: on a core of its own, it would slow the worker there down to half.
     """
     # A shell starts background jobs with SIGINT ignored, which every process below them would inherit.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     worker = os.environ.get("PYTEST_XDIST_WORKER")
     if worker is not None and hasattr(os, "sched_setaffinity"):
-        cores = _cores()
-        os.sched_setaffinity(0, [cores[int(worker.removeprefix("gw")) % len(cores)]])
+        cores, number = _cores(), int(worker.removeprefix("gw"))
+        if number < len(cores):
+            os.sched_setaffinity(0, [cores[number]])
     gc.disable()
 
 
