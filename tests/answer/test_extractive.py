@@ -92,7 +92,8 @@ def test_lists_and_tables_keep_their_lines(quotes: list[str], text: str) -> None
 def test_gold_questions_get_their_answers(pack: Pack) -> None:
     """The floor is well below what was measured (72% of single-fact questions): it catches a broken part."""
     gold = [json.loads(line) for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
-    single = [question for question in gold if question["type"] == "single"][::3]
+    # The tests of the gate ask the same ones.
+    single = [question for question in gold if question["type"] == "single"][:19]
     right = 0
     for question in single:
         answer = answer_question(pack, question["question"])
