@@ -247,9 +247,14 @@ def save_index(folder: Path, order: list[str]) -> None:
 def test_the_same_graph_gives_the_same_bytes_under_any_hash_seed_and_at_any_time(tmp_path: Path) -> None:
     # The seed of this process is a random one. The rows of the database are in another order; its nodes are not.
     save_index(tmp_path / "here", ["B", "A", "C"])
-    code = "import sys; from pathlib import Path; from tests.graph.test_graph_index import save_index; "
-    command = [sys.executable, "-c", code + "save_index(Path(sys.argv[1]), list('ABC'))", str(tmp_path / "there")]
-    subprocess.run(command, check=True, cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": "1"}, timeout=120)
+    code = """
+import sys; sys.path.insert(0, sys.argv[1])
+from pathlib import Path
+from tests.graph.test_graph_index import save_index
+save_index(Path(sys.argv[2]), ["A", "B", "C"])
+"""
+    command = [sys.executable, "-c", code, str(ROOT), str(tmp_path / "there")]
+    subprocess.run(command, check=True, env={**os.environ, "PYTHONHASHSEED": "1"}, timeout=120)
     written = [(tmp_path / folder / "index.npz").read_bytes() for folder in ("here", "there")]
     assert written[0] == written[1]
     with zipfile.ZipFile(tmp_path / "here" / "index.npz") as file:

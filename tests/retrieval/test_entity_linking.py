@@ -366,10 +366,14 @@ def links_of(folder: str) -> str:
 
 
 def test_the_same_links_under_any_hash_seed(tmp_path: Path) -> None:
-    code = "import sys; from tests.retrieval.test_entity_linking import links_of; print(links_of(sys.argv[1]))"
-    command = [sys.executable, "-c", code, str(tmp_path / "there")]
+    code = """
+import sys; sys.path.insert(0, sys.argv[1])
+from tests.retrieval.test_entity_linking import links_of
+print(links_of(sys.argv[2]))
+"""
+    command = [sys.executable, "-c", code, str(ROOT), str(tmp_path / "there")]
     environment = {**os.environ, "PYTHONHASHSEED": "1"}
-    ran = subprocess.run(command, check=True, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
+    ran = subprocess.run(command, check=True, env=environment, capture_output=True, text=True, timeout=120)
     # The seed of this process is a random one.
     assert ran.stdout.strip() == links_of(str(tmp_path / "here"))
     assert len(json.loads(ran.stdout)) == 11
