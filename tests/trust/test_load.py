@@ -60,6 +60,9 @@ def anonymous_kb(process: int) -> int:
 def test_memory_does_not_grow_with_questions(physics_pack: Path, tmp_path: Path, tally: Callable[[str], Tally]) -> None:
     count = tally("questions through --batch with flat memory")
     asked = questions_about(ROOT / "packs" / "physics" / "articles", WARM_UP + QUESTIONS)
+    # Its windows are longer than those of all others, so the reader's allocator grows to the size of the largest batch
+    # before the first measurement. Otherwise it grows by 2 to 5 MB whenever a question needs a larger batch.
+    asked[0] = " ".join(asked[:12])
     file = tmp_path / "questions.txt"
     file.write_text("\n".join(asked) + "\n")
     command = [sys.executable, "-c", _COMMAND, "-q", "ask", "--batch", str(file), "--offline"]
