@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from wikigr.serve.workers import BusyError, Cancelled, Task, TimeLimitError, Workers
+from wikigr.serve.server import network_of
+from wikigr.serve.workers import CLIENT, BusyError, Cancelled, Task, TimeLimitError, Workers
 
 
 def test_more_questions_than_may_wait_are_refused() -> None:
@@ -27,6 +28,98 @@ def test_more_questions_than_may_wait_are_refused() -> None:
         workers.close()
 
     asyncio.run(ask())
+
+
+def answers(clients: str, *, waiting: int) -> tuple[list[str], list[str]]:
+    """Ask one question for each letter of ``clients``, its client; return who was answered, in order, and who refused.
+
+    There is one thread, and all questions are there before the first is answered.
+    """
+    answered: list[str] = []
+    refused: list[str] = []
+    gate = threading.Event()
+
+    async def ask_all() -> None:
+        workers = Workers(threads=1, waiting=waiting, time_limit=60)
+
+        async def ask(client: str) -> None:
+            CLIENT.set(client)
+            try:
+                await workers.run(lambda _: (gate.wait(30), answered.append(client)))
+            except BusyError:
+                refused.append(client)
+
+        tasks = [asyncio.create_task(ask(client)) for client in clients]
+        await asyncio.sleep(0)
+        gate.set()
+        await asyncio.gather(*tasks)
+        workers.close()
+
+    asyncio.run(ask_all())
+    return answered, refused
+
+
+@pytest.mark.parametrize(
+    ("clients", "waiting", "answered", "refused"),
+    [
+        ("aaaaab", 5, "aabaaa", ""),
+        ("aaaabcbc", 7, "aabcabca", ""),
+        # For others, the last questions of the client with most of them are refused.
+        ("aaaaab", 4, "aabaa", "a"),
+        ("aaaabbb", 3, "aaba", "abb"),
+        ("aaaaaa", 3, "aaaa", "aa"),
+        ("ab", 0, "a", "b"),
+    ],
+)
+def test_clients_take_turns(clients: str, waiting: int, answered: str, refused: str) -> None:
+    got, turned_away = answers(clients, waiting=waiting)
+    assert "".join(got) == answered
+    assert sorted(turned_away) == sorted(refused)
+
+
+def test_a_question_that_is_cancelled_or_late_while_it_waits_leaves_its_place() -> None:
+    async def ask() -> None:
+        workers = Workers(threads=1, waiting=1, time_limit=0.2)
+        gate = threading.Event()
+        first = asyncio.create_task(workers.run(lambda _: gate.wait(30)))
+        await asyncio.sleep(0)
+        with pytest.raises(TimeLimitError):
+            await workers.run(lambda _: pytest.fail("it is late"))
+        waiting = asyncio.create_task(workers.run(lambda _: pytest.fail("it was cancelled")))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        with pytest.raises(TimeLimitError):
+            await first
+        gate.set()
+        await asyncio.sleep(0.05)
+        assert await workers.run(lambda _: "next") == "next"
+        # Those that wait when the server stops are told so.
+        gate.clear()
+        busy = asyncio.create_task(workers.run(lambda _: gate.wait(30)))
+        last = asyncio.create_task(workers.run(lambda _: pytest.fail("the server stops")))
+        await asyncio.sleep(0.01)
+        workers.close()
+        with pytest.raises(BusyError, match="shutting down"):
+            await last
+        gate.set()
+        assert await busy
+
+    asyncio.run(ask())
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("192.0.2.7", "192.0.2.7"),
+        ("2001:db8:0:1:2:3:4:5", "2001:db8:0:1::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("testclient", "testclient"),
+    ],
+)
+def test_addresses_of_one_ipv6_network_are_one_client(address: str, network: str) -> None:
+    assert network_of(address) == network
 
 
 def ends(started: threading.Event, ended: threading.Event) -> Callable[[Task], None]:

@@ -8,31 +8,58 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 # Seconds in which the head of a request must arrive, from the beginning of the connection or the last response.
 HEAD_TIME_LIMIT = 10
+# Seconds in which a client must read something of a response that waits for it.
+STALL_TIME_LIMIT = 5
 
 
 def limited_protocol(most: int) -> type[H11Protocol]:
     """Return the HTTP protocol for a server with at most ``most`` connections.
 
-    One connection more closes the one that has waited longest for a request; if all have a request under way, the new
-    one is closed. uvicorn's own limit would answer requests only after the sockets are used up.
+    One connection more closes the one that has waited longest for a request or for its client to read; if all others
+    have a request under way, the new one is closed. uvicorn's own limit would answer requests only after the sockets
+    are used up.
     """
 
     class LimitedProtocol(H11Protocol):
         waiting_since = 0.0
         deadline: asyncio.TimerHandle | None = None
+        stalled: asyncio.TimerHandle | None = None
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
             self.wait_for_request()
             if len(self.connections) > most:
                 open_ = [other for other in self.connections if isinstance(other, LimitedProtocol)]
-                idle = [other for other in open_ if other is not self and not other.is_busy]
+                idle = [other for other in open_ if other is not self and (other.stalled or not other.is_busy)]
                 min(idle, key=lambda other: other.waiting_since, default=self).drop()
 
         def connection_lost(self, exc: Exception | None) -> None:
-            if self.deadline is not None:
-                self.deadline.cancel()
+            for timer in (self.deadline, self.stalled):
+                if timer is not None:
+                    timer.cancel()
             super().connection_lost(exc)
+
+        def pause_writing(self) -> None:
+            super().pause_writing()
+            self.waiting_since = self.loop.time()
+            self.watch(self.transport.get_write_buffer_size())
+
+        def resume_writing(self) -> None:
+            super().resume_writing()
+            if self.stalled is not None:
+                self.stalled.cancel()
+                self.stalled = None
+
+        def watch(self, unread: int) -> None:
+            """Drop the connection unless its client reads some of the ``unread`` bytes within the time limit."""
+            self.stalled = self.loop.call_later(STALL_TIME_LIMIT, self.drop_if_stalled, unread)
+
+        def drop_if_stalled(self, unread: int) -> None:
+            left = self.transport.get_write_buffer_size()
+            if left < unread:
+                self.watch(left)
+            else:
+                self.drop()
 
         def on_response_complete(self) -> None:
             # Before the next request of a pipeline begins.
@@ -52,7 +79,11 @@ def limited_protocol(most: int) -> type[H11Protocol]:
             return self.cycle is not None and not self.cycle.response_complete
 
         def close_if_idle(self) -> None:
-            if not self.is_busy:
+            if self.is_busy:
+                return
+            if self.transport.get_write_buffer_size():
+                self.drop()  # to close it would wait for the client to read the last response
+            else:
                 self.transport.close()
 
         def drop(self) -> None:

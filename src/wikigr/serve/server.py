@@ -10,21 +10,25 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from ipaddress import ip_address, ip_network
 from types import FrameType
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.types import Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from wikigr.errors import UsageError, WikigrError
 from wikigr.serve.api import error_response
 from wikigr.serve.connections import HEAD_TIME_LIMIT, limited_protocol
-from wikigr.serve.workers import BusyError
+from wikigr.serve.workers import CLIENT, BusyError
 
 # Seconds for requests under way after SIGTERM or Ctrl-C; a second signal ends them.
-GRACE = 30
+GRACE = 4
 # The maximum number of open connections, if the process may open twice as many files.
 MAX_CONNECTIONS = 1_000
+# Bytes that the system keeps of the responses on a connection; its own limit is several MB.
+SEND_BUFFER = 128 << 10
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -38,6 +42,7 @@ def listen(host: str, port: int) -> socket.socket:
     listener = socket.socket(family, kind, protocol)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)  # also of the connections
         listener.bind(address)
         listener.listen(1024)
     except OSError as error:
@@ -51,22 +56,27 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def run_app(app: Starlette, listener: socket.socket, *, on_ready: Callable[[], None]) -> None:
-    """Serve ``app`` until SIGTERM or Ctrl-C; requests under way are answered before it returns.
+def run_app(app: Starlette, listener: socket.socket, *, on_ready: Callable[[], None]) -> int:
+    """Serve ``app`` until SIGTERM or Ctrl-C, and return how many requests were cut off.
 
-    ``on_ready`` is called when the first client can connect. Raises ``WikigrError`` if the application cannot start.
+    Those under way have ``GRACE`` seconds. ``on_ready`` is called when the first client can connect. Raises
+    ``WikigrError`` if the application cannot start.
     """
     server = AppServer(app, on_ready)
     asyncio.run(server.serve(sockets=[listener]))
     if not server.started:
         raise WikigrError("The server could not start.")
+    return server.cut_off
 
 
 class AppServer(uvicorn.Server):
     """Serves an application made by ``create_app``.
 
-    When it is told to stop, it ends the streams of clients, answers the requests under way and returns.
+    When it is told to stop, it ends the streams of clients, gives the requests under way ``GRACE`` seconds, cuts the
+    others off and returns.
     """
+
+    cut_off = 0
 
     def __init__(self, app: Starlette, on_ready: Callable[[], None]) -> None:
         most = _max_connections()
@@ -84,15 +94,16 @@ class AppServer(uvicorn.Server):
             server_header=False,
             proxy_headers=False,
             h11_max_incomplete_event_size=32 << 10,
-            timeout_graceful_shutdown=GRACE,
         )
         super().__init__(config)
         self._app = app
         self._on_ready = on_ready
 
     async def _respond(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request; one that uvicorn cancels when the time to stop is up gets an error."""
+        """Answer a request; one that is cut off gets an error."""
         started = False
+        if scope["type"] == "http" and scope["client"] is not None:
+            CLIENT.set(network_of(scope["client"][0]))
 
         async def noted(message: Message) -> None:
             nonlocal started
@@ -102,7 +113,7 @@ class AppServer(uvicorn.Server):
         try:
             await self._app(scope, receive, noted)
         except asyncio.CancelledError:
-            # uvicorn would log it with a traceback. That it cancels requests is in its log already.
+            # uvicorn would log it with a traceback.
             if scope["type"] != "http":
                 raise
             if not started:
@@ -115,7 +126,17 @@ class AppServer(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._app.state.mcp.end_streams()
+        timer = asyncio.get_running_loop().call_later(GRACE, self._cut_off)
         await super().shutdown(sockets=sockets)
+        timer.cancel()
+
+    def _cut_off(self) -> None:
+        for connection in list(self.server_state.connections):
+            if isinstance(connection, H11Protocol) and connection.transport.get_write_buffer_size():
+                connection.transport.abort()  # its client does not read
+        self.cut_off = len(self.server_state.tasks)
+        for task in list(self.server_state.tasks):
+            task.cancel()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -131,6 +152,16 @@ class AppServer(uvicorn.Server):
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         self.handle_exit(number, frame)
+
+
+def network_of(address: str) -> str:
+    """Return what one client may be expected to own: an IPv4 address, or the /64 network of an IPv6 address."""
+    host = address.partition("%")[0]
+    try:
+        version = ip_address(host).version
+    except ValueError:
+        return address
+    return host if version == 4 else str(ip_network(f"{host}/64", strict=False))
 
 
 def _max_connections() -> int:

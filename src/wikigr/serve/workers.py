@@ -1,16 +1,21 @@
-"""A bounded pool of threads for the requests of many clients."""
+"""A bounded pool of threads, which the requests of many clients share fairly."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import ContextVar
 from typing import TypeVar
 
 from wikigr.errors import WikigrError
 
 _Result = TypeVar("_Result")
+
+# The network address that the request under way comes from; "" outside a server.
+CLIENT: ContextVar[str] = ContextVar("client", default="")
 
 
 class BusyError(WikigrError):
@@ -51,37 +56,99 @@ class Task:
             self._on_event(kind, value)
 
 
+class _Turns:
+    """Gives at most ``most`` turns at a time, in rotation to the clients that wait; call it from one event loop only.
+
+    At most ``waiting`` requests wait. One more takes the place of the last one of the client with most of them, unless
+    it is that client's own.
+    """
+
+    def __init__(self, most: int, waiting: int) -> None:
+        self._free = most
+        self._most_waiting = waiting
+        self._queues: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
+
+    async def take(self, client: str) -> None:
+        """Wait for a turn, which ``give_back`` ends; raises ``BusyError`` if too many wait."""
+        if self._free:
+            self._free -= 1
+            return
+        if sum(map(len, self._queues.values())) >= self._most_waiting:
+            longest = max(self._queues.values(), key=len, default=deque())
+            if len(longest) <= len(self._queues.get(client, ())) + 1:
+                raise _busy()
+            refused = longest.pop()
+            if not refused.done():
+                refused.set_exception(_busy())
+        turn = asyncio.get_running_loop().create_future()
+        self._queues.setdefault(client, deque()).append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.cancelled():
+                self._withdraw(client, turn)
+            elif turn.exception() is None:  # it was given, but too late
+                self.give_back()
+            raise
+
+    def give_back(self) -> None:
+        """End a turn and give it to the next client."""
+        while self._queues:
+            client, queue = self._queues.popitem(last=False)
+            turn = queue.popleft()
+            if queue:
+                self._queues[client] = queue
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._free += 1
+
+    def close(self) -> None:
+        """Refuse all who wait."""
+        for queue in self._queues.values():
+            for turn in queue:
+                if not turn.done():
+                    turn.set_exception(BusyError("The server is shutting down."))
+        self._queues.clear()
+
+    def _withdraw(self, client: str, turn: asyncio.Future[None]) -> None:
+        queue = self._queues.get(client, deque())
+        if turn in queue:
+            queue.remove(turn)
+            if not queue:
+                del self._queues[client]
+
+
 class Workers:
     """Runs functions in at most ``threads`` threads, with at most ``waiting`` more in a queue.
 
+    The clients in the queue take turns, so that one with many questions delays another by one of them at most.
     ``time_limit`` is in seconds, from the arrival of a question to its answer. A question that is cancelled or late
     ends at its next stage; until then it keeps its thread.
     """
 
     def __init__(self, *, threads: int, waiting: int, time_limit: float) -> None:
         self.threads = threads
-        self._most = threads + waiting
         self._time_limit = time_limit
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="question")
-        self._count = 0
+        self._turns = _Turns(threads, waiting)
 
     async def run(self, function: Callable[[Task], _Result], task: Task | None = None) -> _Result:
         """Return what ``function`` returns; call it from one event loop only.
 
         Raises ``BusyError`` and ``TimeLimitError``. If the caller is cancelled, so is the ``task``.
         """
-        if self._count >= self._most:
-            raise BusyError("The server is answering too many questions.", hint="Try again in a few seconds.")
         task = task or Task()
         loop = asyncio.get_running_loop()
-        future = self._pool.submit(function, task)
-        self._count += 1
-        future.add_done_callback(lambda done: _in_loop(loop, self._release))
+        future: Future[_Result] | None = None
         try:
             async with asyncio.timeout(self._time_limit):
+                await self._turns.take(CLIENT.get())
+                future = self._pool.submit(function, task)
+                future.add_done_callback(lambda done: _in_loop(loop, self._turns.give_back))
                 return await asyncio.wrap_future(future)
         except TimeoutError as error:
-            if not task_timed_out(future):
+            if future is not None and not task_timed_out(future):
                 raise
             raise TimeLimitError(
                 f"The answer took longer than {self._time_limit:g} seconds.",
@@ -90,12 +157,14 @@ class Workers:
         finally:
             task.cancel()
 
-    def _release(self) -> None:
-        self._count -= 1
-
     def close(self) -> None:
         """Take no more questions; those under way end by themselves."""
+        self._turns.close()
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _busy() -> BusyError:
+    return BusyError("The server is answering too many questions.", hint="Try again in a few seconds.")
 
 
 def task_timed_out(future: Future[_Result]) -> bool:

@@ -49,6 +49,7 @@ def serve(
     packs = options.require_packs(pack)
 
     from wikigr_cli.packs import open_served, require_extra
+    from wikigr_cli.render.output import counted
 
     require_extra("serve")
 
@@ -80,8 +81,8 @@ def serve(
 
         pages = WebPage(served, RUNS).routes()
         app = create_app(served, host=host, token=token, allowed_hosts=allowed_host or (), pages=pages)
-        run_app(app, listener, on_ready=ready)
-    environment.note("Stopped.")
+        cut_off = run_app(app, listener, on_ready=ready)
+    environment.note(f"Stopped; {counted(cut_off, 'requests')} cut off." if cut_off else "Stopped.")
 
 
 def _reachable(host: str, bound: str) -> str:
