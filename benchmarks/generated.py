@@ -11,6 +11,7 @@ from wikigr.embeddings.loader import DEFAULT_MODEL, open_encoder
 from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.layout import Layout
 from wikigr.sources.article import SourceArticle, SourceItem, SourceSection
+from wikigr.sources.streams import Line
 
 _SYLLABLES = [c + v for c in "bcdfghklmnprstvz" for v in ("a", "e", "i", "o", "u")]
 
@@ -26,11 +27,11 @@ class GeneratedSource:
         shuffled = random.Random(seed)
         self._vocabulary = ["".join(shuffled.choices(_SYLLABLES, k=shuffled.randint(1, 4))) for _ in range(20_000)]
 
-    def records(self) -> Iterator[int]:
-        yield from range(self._articles)
+    def records(self) -> Iterator[Any]:
+        return (Line(number, b"") for number in range(self._articles))
 
     def parse(self, record: Any) -> list[SourceItem]:
-        return [self.article(record)]
+        return [self.article(record.line)]
 
     def article(self, number: int) -> SourceArticle:
         """Return the article with this number."""

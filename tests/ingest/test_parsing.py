@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,12 @@ def article(source_id: str, title: str = "", text: str = "Text.") -> SourceArtic
     return SourceArticle(title or source_id, source_id, (SourceSection((), text),))
 
 
+@dataclass
+class ListRecord:
+    item: SourceItem | str
+    where: str = ""
+
+
 class ListSource:
     """A source of items in memory; a string is a bad record."""
 
@@ -26,14 +33,14 @@ class ListSource:
         self.items = items
         self.parsed = 0
 
-    def records(self) -> Iterator[SourceItem | str]:
-        yield from self.items
+    def records(self) -> Iterator[ListRecord]:
+        yield from map(ListRecord, self.items)
 
-    def parse(self, record: SourceItem | str) -> Iterator[SourceItem]:
+    def parse(self, record: ListRecord) -> Iterator[SourceItem]:
         self.parsed += 1
-        if isinstance(record, str):
-            raise RecordError(record, "it is bad")
-        yield record
+        if isinstance(record.item, str):
+            raise RecordError(record.item, "it is bad")
+        yield record.item
 
 
 @pytest.fixture

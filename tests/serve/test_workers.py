@@ -45,7 +45,7 @@ def answers(clients: str, *, waiting: int) -> tuple[list[str], list[str]]:
         async def ask(client: str) -> None:
             CLIENT.set(client)
             try:
-                await workers.run(lambda _: (gate.wait(30), answered.append(client)))
+                answered.append(await workers.run(lambda _: client if gate.wait(30) else "late"))
             except BusyError:
                 refused.append(client)
 

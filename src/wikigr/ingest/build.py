@@ -55,7 +55,7 @@ class BuildOptions:
     description: str = ""
     license: str = ""
     limit: int | None = None
-    jobs: int = 1
+    jobs: int = 0
     resume: bool = True
     keep_going: bool = False
     follow_links: bool = False

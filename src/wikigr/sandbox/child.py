@@ -31,8 +31,12 @@ class Channel:
 
     def receive(self) -> Any:
         """Return the next message; the process ends when the parent has closed its side."""
+        return json.loads(self.receive_bytes())
+
+    def receive_bytes(self) -> bytes:
+        """Return the next message as the parent sent it."""
         (size,) = HEADER.unpack(self._read(HEADER.size))
-        return json.loads(self._read(size))
+        return self._read(size)
 
     def send(self, message: Any) -> None:
         """Send a message; raises ``ValueError`` for NaN and infinities."""

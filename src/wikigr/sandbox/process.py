@@ -141,7 +141,10 @@ class SandboxedProcess:
 
     def send(self, message: Any, deadline: float) -> None:
         """Send a message before ``deadline``, a time of ``time.monotonic()``; raises ``SandboxError``."""
-        body = json.dumps(message).encode()
+        self.send_bytes(json.dumps(message).encode(), deadline)
+
+    def send_bytes(self, body: bytes, deadline: float) -> None:
+        """Send a message that the child receives as bytes."""
         data = memoryview(HEADER.pack(len(body)) + body)
         while data:
             self._wait(self._outgoing, select.POLLOUT, deadline)

@@ -4,12 +4,31 @@ from __future__ import annotations
 
 import asyncio
 
+import h11
+from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 # Seconds in which the head of a request must arrive, from the beginning of the connection or the last response.
 HEAD_TIME_LIMIT = 10
 # Seconds in which a client must read something of a response that waits for it.
 STALL_TIME_LIMIT = 5
+
+
+class _PipelineFlow(FlowControl):
+    """Reads no further while the next request of a pipeline waits in the buffer.
+
+    uvicorn resumes reading when an application asks for the body of a request, although the body has been read; each
+    request of a pipeline would add up to 256 KB to the buffer.
+    """
+
+    def __init__(self, transport: asyncio.Transport, connection: h11.Connection) -> None:
+        super().__init__(transport)
+        self._connection = connection
+
+    def resume_reading(self) -> None:
+        states = self._connection.their_state, self._connection.our_state
+        if states[0] is not h11.DONE or states[1] is h11.DONE or not self._connection.trailing_data[0]:
+            super().resume_reading()
 
 
 def limited_protocol(most: int) -> type[H11Protocol]:
@@ -27,6 +46,7 @@ def limited_protocol(most: int) -> type[H11Protocol]:
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
+            self.flow = _PipelineFlow(transport, self.conn)
             self.wait_for_request()
             if len(self.connections) > most:
                 open_ = [other for other in self.connections if isinstance(other, LimitedProtocol)]

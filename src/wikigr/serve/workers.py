@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections import OrderedDict, deque
+import time
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import TypeVar
 
 from wikigr.errors import WikigrError
@@ -56,23 +58,39 @@ class Task:
             self._on_event(kind, value)
 
 
-class _Turns:
-    """Gives at most ``most`` turns at a time, in rotation to the clients that wait; call it from one event loop only.
+@dataclass(frozen=True)
+class _Turn:
+    """A thread for one question of a client."""
 
-    At most ``waiting`` requests wait. One more takes the place of the last one of the client with most of them, unless
-    it is that client's own.
+    client: str
+    is_heavy: bool
+    begun: float
+
+
+class _Turns:
+    """Gives at most ``most`` turns at a time, next to the client that used the least time in the last minutes.
+
+    A client that used more than the mean of all is heavy: its turns begin only while none of the others is under way,
+    and all heavy clients together have half of the turns at most. The others thus hardly wait behind its questions, and
+    a client that is alone has all turns. At most ``waiting`` requests wait. One more takes the place of the last one of
+    the client with most of them, unless it is that client's own. Call the methods from one event loop only.
     """
 
     def __init__(self, most: int, waiting: int) -> None:
-        self._free = most
+        self._most = most
+        self._light = self._heavy = 0  # turns under way
         self._most_waiting = waiting
-        self._queues: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
+        self._queues: dict[str, deque[asyncio.Future[_Turn]]] = {}
+        # Seconds of each client in this minute and in the one before.
+        self._used: dict[str, float] = {}
+        self._used_before: dict[str, float] = {}
+        self._minute = 0
 
-    async def take(self, client: str) -> None:
+    async def take(self, client: str) -> _Turn:
         """Wait for a turn, which ``give_back`` ends; raises ``BusyError`` if too many wait."""
-        if self._free:
-            self._free -= 1
-            return
+        self._forget()
+        if self._has_turn(client):
+            return self._begin(client)
         if sum(map(len, self._queues.values())) >= self._most_waiting:
             longest = max(self._queues.values(), key=len, default=deque())
             if len(longest) <= len(self._queues.get(client, ())) + 1:
@@ -80,41 +98,73 @@ class _Turns:
             refused = longest.pop()
             if not refused.done():
                 refused.set_exception(_busy())
-        turn = asyncio.get_running_loop().create_future()
-        self._queues.setdefault(client, deque()).append(turn)
+        given: asyncio.Future[_Turn] = asyncio.get_running_loop().create_future()
+        self._queues.setdefault(client, deque()).append(given)
         try:
-            await turn
+            return await given
         except asyncio.CancelledError:
-            if turn.cancelled():
-                self._withdraw(client, turn)
-            elif turn.exception() is None:  # it was given, but too late
-                self.give_back()
+            if given.cancelled():
+                self._withdraw(client, given)
+            elif given.exception() is None:  # too late
+                self.give_back(given.result())
             raise
 
-    def give_back(self) -> None:
+    def give_back(self, turn: _Turn) -> None:
         """End a turn and give it to the next client."""
-        while self._queues:
-            client, queue = self._queues.popitem(last=False)
-            turn = queue.popleft()
-            if queue:
-                self._queues[client] = queue
-            if not turn.done():
-                turn.set_result(None)
-                return
-        self._free += 1
+        self._count(turn, -1)
+        self._forget()
+        self._used[turn.client] = self._used.get(turn.client, 0) + time.monotonic() - turn.begun
+        for client in sorted(self._queues, key=self._time_of):
+            queue = self._queues[client]
+            while queue and self._has_turn(client):
+                given = queue.popleft()
+                if not given.done():
+                    given.set_result(self._begin(client))
+            if not queue:
+                del self._queues[client]
 
     def close(self) -> None:
         """Refuse all who wait."""
         for queue in self._queues.values():
-            for turn in queue:
-                if not turn.done():
-                    turn.set_exception(BusyError("The server is shutting down."))
+            for given in queue:
+                if not given.done():
+                    given.set_exception(BusyError("The server is shutting down."))
         self._queues.clear()
 
-    def _withdraw(self, client: str, turn: asyncio.Future[None]) -> None:
+    def _begin(self, client: str) -> _Turn:
+        turn = _Turn(client, self._is_heavy(client), time.monotonic())
+        self._count(turn, 1)
+        return turn
+
+    def _count(self, turn: _Turn, change: int) -> None:
+        if turn.is_heavy:
+            self._heavy += change
+        else:
+            self._light += change
+
+    def _has_turn(self, client: str) -> bool:
+        if self._is_heavy(client):
+            return self._light == 0 and self._heavy < max(1, self._most // 2)
+        return self._light + self._heavy < self._most
+
+    def _is_heavy(self, client: str) -> bool:
+        everyone = self._used.keys() | self._used_before.keys()
+        return self._time_of(client) * len(everyone) > sum(map(self._time_of, everyone))
+
+    def _time_of(self, client: str) -> float:
+        return self._used.get(client, 0) + self._used_before.get(client, 0)
+
+    def _forget(self) -> None:
+        minute = int(time.monotonic() / 60)
+        if minute != self._minute:
+            self._used_before = self._used if minute == self._minute + 1 else {}
+            self._used = {}
+            self._minute = minute
+
+    def _withdraw(self, client: str, given: asyncio.Future[_Turn]) -> None:
         queue = self._queues.get(client, deque())
-        if turn in queue:
-            queue.remove(turn)
+        if given in queue:
+            queue.remove(given)
             if not queue:
                 del self._queues[client]
 
@@ -122,7 +172,7 @@ class _Turns:
 class Workers:
     """Runs functions in at most ``threads`` threads, with at most ``waiting`` more in a queue.
 
-    The clients in the queue take turns, so that one with many questions delays another by one of them at most.
+    The clients in the queue take turns, so that one with many questions does not hold up the others.
     ``time_limit`` is in seconds, from the arrival of a question to its answer. A question that is cancelled or late
     ends at its next stage; until then it keeps its thread.
     """
@@ -143,9 +193,9 @@ class Workers:
         future: Future[_Result] | None = None
         try:
             async with asyncio.timeout(self._time_limit):
-                await self._turns.take(CLIENT.get())
+                turn = await self._turns.take(CLIENT.get())
                 future = self._pool.submit(function, task)
-                future.add_done_callback(lambda done: _in_loop(loop, self._turns.give_back))
+                future.add_done_callback(lambda done: _in_loop(loop, lambda: self._turns.give_back(turn)))
                 return await asyncio.wrap_future(future)
         except TimeoutError as error:
             if future is not None and not task_timed_out(future):

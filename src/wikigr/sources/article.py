@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,13 @@ class Skipped:
 SourceItem = SourceArticle | Redirect | Skipped
 
 
+class Record(Protocol):
+    """One raw record of a source; it can be pickled, and ``where`` names it in messages."""
+
+    @property
+    def where(self) -> str: ...
+
+
 class Source(Protocol):
     """A streaming reader of one input format.
 
@@ -87,7 +95,7 @@ class Source(Protocol):
     format: str
 
     def records(self) -> Iterator[Any]:
-        """Yield raw, picklable records in a fixed order without holding the whole input in memory.
+        """Yield every record, a picklable ``Record``, in a fixed order without holding the whole input in memory.
 
         Raises ``SourceError`` when the input is missing, truncated or corrupt.
         """
@@ -96,3 +104,10 @@ class Source(Protocol):
     def parse(self, record: Any) -> Iterable[SourceItem]:
         """Turn one raw record into articles and redirects; raises ``RecordError`` for a bad record."""
         ...
+
+
+@runtime_checkable
+class FileSource(Source, Protocol):
+    """A source whose ``parse`` may read the file or folder ``path``."""
+
+    path: Path

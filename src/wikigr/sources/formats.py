@@ -50,7 +50,8 @@ class SourceFormat:
     ``content_decides`` means that only ``sniff`` identifies the format, and does so whatever the file is called; for
     all other formats the suffix comes first. ``sniffs_own_suffixes`` means that ``sniff`` only chooses among formats
     with the same suffix. ``reader`` is ``module:class``, imported on first use. ``parses_slowly``
-    marks formats whose parsing costs much more than sending a record to another process. ``companion`` marks files that
+    marks formats whose parsing costs much more than sending a record to another process, and may depend on more than
+    its size. ``companion`` marks files that
     often accompany others, such as ``LICENSE.txt``: they do not decide the format of a folder with other documents.
     ``combines`` names the formats that a folder of this one may mix; their suffixes are its suffixes.
     ``anchors`` names the rule for the anchors of headings (see the module ``anchors``), ``""`` if there is none.
@@ -189,6 +190,7 @@ FORMATS = (
         reader="wikigr.sources.markdown.source:MarkdownSource",
         links=LinkTarget.NOTE,
         reads_folders=True,
+        parses_slowly=True,
         anchors="slug",
     ),
     SourceFormat(

@@ -52,6 +52,10 @@ class WikiRecord:
     text: str
     site: WikiSite
 
+    @property
+    def where(self) -> str:
+        return f"page {self.title!r}"
+
 
 class MediaWikiSource:
     """The pages of an export, plain or compressed; ``source_id`` is the page id.

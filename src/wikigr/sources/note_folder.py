@@ -91,6 +91,10 @@ class NoteRecord:
     problem: str = ""
     notes: Notes = field(default=_NO_NOTES, repr=False, compare=False)
 
+    @property
+    def where(self) -> str:
+        return self.source_id
+
     def targets(self, hrefs: Iterable[str], suffixes: tuple[str, ...]) -> tuple[str, ...]:
         """Return where the links of the note lead; ``suffixes`` are those of notes, the usual one first."""
         found = (

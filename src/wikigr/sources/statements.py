@@ -108,6 +108,10 @@ class SubjectRecord:
     spelled: str
     statements: tuple[SubjectStatement, ...]
 
+    @property
+    def where(self) -> str:
+        return self.title
+
 
 GraphRecord = SubjectRecord | BadStatement
 

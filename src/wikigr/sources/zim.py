@@ -43,6 +43,10 @@ class ZimRecord:
     is_main_page: bool = False
     problem: str = ""
 
+    @property
+    def where(self) -> str:
+        return self.path
+
 
 class ZimSource:
     """The HTML pages and redirects of a ZIM file; the path of an entry is its ``source_id``.

@@ -41,7 +41,7 @@ class UpdateOptions:
 
     version: str | None = None
     force: bool = False
-    jobs: int = 1
+    jobs: int = 0
     keep_going: bool = False
     follow_links: bool = False
 

@@ -7,18 +7,17 @@ process of the build stages what they return. The content of a pack therefore do
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from wikigr.embeddings.embedder import Embedder, Vectors
 from wikigr.errors import RecordError
-from wikigr.sources.article import Source, SourceItem
+from wikigr.sources.article import Record, Source, SourceItem
 from wikigr.sources.formats import FORMATS
-from wikigr.sources.streams import Line
 
 if TYPE_CHECKING:
     from wikigr.ingest.mentions import NameMatcher
 
-# The place of a record (``""`` outside line-based formats), and its items or its error.
+# The place of a record, and its items or its error.
 Parsed = tuple[str, list[SourceItem] | RecordError]
 
 # Formats in which parsing a record costs much more than sending it to another process.
@@ -53,11 +52,14 @@ class Engine(Protocol):
         ...
 
 
-def parse_records(source: Source, records: Iterable[Any]) -> Iterator[Parsed]:
-    """Parse ``records`` of ``source``; a bad record gives its error."""
-    for record in records:
-        where = record.where if isinstance(record, Line) else ""
-        try:
-            yield where, list(source.parse(record))
-        except RecordError as error:
-            yield where, error
+def parse_record(source: Source, record: Record) -> Parsed:
+    """Parse one record of ``source``; a bad one gives its error."""
+    try:
+        return record.where, list(source.parse(record))
+    except RecordError as error:
+        return record.where, error
+
+
+def parse_records(source: Source, records: Iterable[Record]) -> Iterator[Parsed]:
+    """Parse ``records`` of ``source`` in this process."""
+    return (parse_record(source, record) for record in records)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
 
 from wikigr.embeddings.batching import available_cores
 from wikigr.embeddings.embedder import Embedder, Vectors
-from wikigr.errors import BuildError, SourceError
 from wikigr.ingest.embedding import encode_texts
 from wikigr.ingest.engines.engine import CHUNK, PARSED_SLOWLY, Parsed, parse_records
+from wikigr.ingest.engines.parser_process import ParserProcess, Part
 from wikigr.ingest.mentions import find_targets
-from wikigr.isolation import child_processes, die_with_parent
 from wikigr.sources.article import Source
-from wikigr.sources.blocks import Block, BlockSource, skip_records
+from wikigr.sources.blocks import BlockSource, skip_records
 
 if TYPE_CHECKING:
     from wikigr.ingest.mentions import NameMatcher
@@ -25,18 +25,19 @@ if TYPE_CHECKING:
 # Texts encoded between two reports of progress, for each core: about a second of work.
 _TEXTS_PER_CORE = 16
 
-# What a parsing process gets: a block, which it reads itself, or records.
-_Part = Block | list[Any]
-
 
 class LocalEngine:
-    """Runs all stages on this machine. ``jobs`` is the number of parsing processes."""
+    """Runs all stages on this machine.
 
-    def __init__(self, jobs: int = 1) -> None:
+    ``jobs`` is the number of parser processes; 0 parses in this process, without their limits. Formats that are
+    cheap to parse never need one.
+    """
+
+    def __init__(self, jobs: int = 0) -> None:
         self._jobs = jobs
 
     def parse(self, source: Source, skip: int) -> Iterator[Parsed]:
-        if self._jobs <= 1 or source.format not in PARSED_SLOWLY:
+        if self._jobs == 0 or source.format not in PARSED_SLOWLY:
             return parse_records(source, islice(source.records(), skip, None))
         parts, skip = _parts(source, skip)
         return islice(_parse_in_processes(source, parts, self._jobs), skip, None)
@@ -55,7 +56,7 @@ class LocalEngine:
         pass
 
 
-def _parts(source: Source, skip: int) -> tuple[Iterable[_Part], int]:
+def _parts(source: Source, skip: int) -> tuple[Iterable[Part], int]:
     """Return the parts of ``source`` after the first ``skip`` records, and how many records of the first to skip."""
     if isinstance(source, BlockSource) and (blocks := source.blocks()):
         return skip_records(blocks, skip)
@@ -63,38 +64,31 @@ def _parts(source: Source, skip: int) -> tuple[Iterable[_Part], int]:
     return iter(lambda: list(islice(records, CHUNK)), []), 0
 
 
-def _parse_in_processes(source: Source, parts: Iterable[_Part], jobs: int) -> Iterator[Parsed]:
-    # The window bounds memory.
-    with ProcessPoolExecutor(jobs, mp_context=child_processes(), initializer=_begin_worker, initargs=(source,)) as pool:
-        window: deque[Future[list[Parsed]]] = deque()
+def _parse_in_processes(source: Source, parts: Iterable[Part], jobs: int) -> Iterator[Parsed]:
+    """Parse with ``jobs`` processes, one for each thread; the order is that of the parts."""
+    idle: SimpleQueue[ParserProcess] = SimpleQueue()
+    processes = [ParserProcess(source) for _ in range(jobs)]
+    for process in processes:
+        idle.put(process)
+
+    def parse(part: Part) -> list[Parsed]:
+        process = idle.get()
         try:
-            for part in parts:
-                window.append(pool.submit(_parse_part, part))
-                if len(window) >= 4 * jobs:
-                    yield from window.popleft().result()
-            while window:
-                yield from window.popleft().result()
-        except BrokenProcessPool as error:
-            raise BuildError(
-                "A parsing process was killed, probably because memory ran out.",
-                hint="Run the same command again with fewer --jobs: it resumes where it stopped.",
-            ) from error
+            return process.parse(part)
         finally:
-            for future in window:
-                future.cancel()
+            idle.put(process)
 
-
-_source: Source | None = None
-
-
-def _begin_worker(source: Source) -> None:
-    global _source
-    _source = source
-    die_with_parent()
-
-
-def _parse_part(part: _Part) -> list[Parsed]:
-    if _source is None:
-        raise SourceError("The parsing process has no source.")
-    records = _source.read_block(part) if isinstance(part, Block) and isinstance(_source, BlockSource) else part
-    return list(parse_records(_source, records))
+    # The window bounds memory.
+    window: deque[Future[list[Parsed]]] = deque()
+    with ExitStack() as stack:
+        pool = ThreadPoolExecutor(jobs, thread_name_prefix="parser")
+        stack.callback(pool.shutdown, cancel_futures=True)
+        # Closed first, which ends the threads that wait for them.
+        for process in processes:
+            stack.callback(process.close)
+        for part in parts:
+            window.append(pool.submit(parse, part))
+            if len(window) >= 4 * jobs:
+                yield from window.popleft().result()
+        while window:
+            yield from window.popleft().result()

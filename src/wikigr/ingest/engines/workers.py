@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wikigr.embeddings.embedder import Embedder, EncoderIdentity
-from wikigr.errors import ModelError, RecordError, WikigrError
+from wikigr.errors import ModelError, WikigrError
 from wikigr.ingest.embedding import encode_texts
 from wikigr.ingest.engines.engine import Parsed, parse_records
+from wikigr.ingest.engines.items import decode_items, encode_items
 from wikigr.ingest.engines.parts import CHECK, PartStore, output_folder
 from wikigr.ingest.mentions import NameMatcher, find_targets
-from wikigr.ingest.staging import load_article
-from wikigr.sources.article import Redirect, Skipped, Source, SourceArticle, SourceItem
+from wikigr.sources.article import Source
 from wikigr.sources.blocks import Block, BlockSource
 
 if TYPE_CHECKING:
@@ -40,35 +39,16 @@ class BlockParser:
         table = pa.table(
             {
                 "place": pa.array([place for place, _ in parsed], pa.string()),
-                "items": pa.array([_encode_items(items) for _, items in parsed], pa.string()),
+                "items": pa.array([encode_items(items).decode() for _, items in parsed], pa.string()),
             }
         )
         return self.store.write(output_folder(self.stage), self.keys[task], table)
 
 
-def _encode_items(items: list[SourceItem] | RecordError) -> str:
-    """Return the result of a record as JSON; every character is ASCII, because text may contain lone surrogates."""
-    if isinstance(items, RecordError):
-        return json.dumps({"where": items.where, "reason": items.reason, "hint": items.hint})
-    return json.dumps([[type(item).__name__, asdict(item)] for item in items], separators=(",", ":"))
-
-
 def parsed_records(table: pa.Table) -> list[Parsed]:
     """Return what a ``BlockParser`` wrote."""
     places, items = (table.column(name).to_pylist() for name in ("place", "items"))
-    return [(place, _decode_items(json.loads(stored))) for place, stored in zip(places, items, strict=True)]
-
-
-def _decode_items(stored: Any) -> list[SourceItem] | RecordError:
-    if isinstance(stored, dict):
-        return RecordError(stored["where"], stored["reason"], hint=stored["hint"])
-    return [_decode_item(kind, fields) for kind, fields in stored]
-
-
-def _decode_item(kind: str, fields: dict[str, Any]) -> SourceItem:
-    if kind == SourceArticle.__name__:
-        return load_article(fields)
-    return Redirect(**fields) if kind == Redirect.__name__ else Skipped(**fields)
+    return [(place, decode_items(stored)) for place, stored in zip(places, items, strict=True)]
 
 
 def parse_chunk(source: Source, records: Sequence[Any]) -> list[Parsed]:

@@ -49,6 +49,10 @@ class HtmlRecord:
     redirect_to: str | None = None
     problem: str = ""
 
+    @property
+    def where(self) -> str:
+        return self.source_id
+
 
 @dataclass(frozen=True, slots=True)
 class _Survey:

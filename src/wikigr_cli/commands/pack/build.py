@@ -67,7 +67,12 @@ def build(
     keep_going: options.KeepGoing = False,
     follow_links: options.FollowLinks = False,
     jobs: Annotated[
-        int, options.Build(min=1, help="The number of parser processes.", show_default="the number of processors")
+        int,
+        options.Build(
+            min=0,
+            help="The number of parser processes, which limit the time and memory of a record; 0 parses without them.",
+            show_default="the number of processors",
+        ),
     ] = options.PROCESSORS,
     extract: Annotated[
         bool,

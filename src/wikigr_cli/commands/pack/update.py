@@ -48,7 +48,12 @@ def update(
     keep_going: options.KeepGoing = False,
     follow_links: options.FollowLinks = False,
     jobs: Annotated[
-        int | None, options.Build(min=1, help="The number of parser processes. Default: the number of processors.")
+        int | None,
+        options.Build(
+            min=0,
+            help="The number of parser processes, which limit the time and memory of a record; 0 parses without them. "
+            "Default: the number of processors.",
+        ),
     ] = None,
     everything: Everything = False,
     json_output: options.Json = False,
@@ -99,7 +104,7 @@ def update(
     from wikigr.versions.update import plan_update, update_pack
 
     opened = open_source(source, source_format, follow_links=follow_links)
-    chosen = UpdateOptions(pack_version, force, jobs or options.PROCESSORS, keep_going, follow_links)
+    chosen = UpdateOptions(pack_version, force, options.PROCESSORS if jobs is None else jobs, keep_going, follow_links)
     with TerminalProgress(environment) as progress:
         run = plan_update if dry_run else update_pack
         report = run(folder, opened, source, options=chosen, progress=progress)

@@ -1,0 +1,149 @@
+"""Records are parsed in confined processes; one that a parser does not survive costs that record only."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+from subprocess import Popen
+from typing import Any
+
+import pytest
+from tests.sources.office import files
+from tests.sources.test_zim import archive  # noqa: F401
+
+from wikigr.errors import BuildError, RecordError
+from wikigr.ingest.engines import parser_process
+from wikigr.ingest.engines.engine import Parsed
+from wikigr.ingest.engines.local import LocalEngine
+from wikigr.sources.detect import open_source
+
+# Takes a second for 100 KB: every marker is a delimiter of emphasis.
+EMPHASIS = "*a* " * 50_000
+
+
+def notes(folder: Path, texts: dict[str, str]) -> Path:
+    folder.mkdir()
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def parse(folder: Path, jobs: int = 1) -> list[Parsed]:
+    return list(LocalEngine(jobs).parse(open_source(folder), 0))
+
+
+def outcome(parsed: list[Parsed]) -> dict[str, str]:
+    return {where: items.reason if isinstance(items, RecordError) else "parsed" for where, items in parsed}
+
+
+def test_every_format_is_parsed_as_without_the_walls(tmp_path: Path, archive: Path) -> None:  # noqa: F811
+    folder = notes(
+        tmp_path / "mixed",
+        {
+            "a.md": "---\ntags: [x]\n---\n# A\n\nSee [[b]].\n",
+            "b.rst": "B\n=\n\nText, see :doc:`a`.\n\n.. list-table::\n\n   * - 1\n     - 2\n",
+            "c.txt": "Plain text.\n",
+            "d.html": "<html><head><title>D</title></head><body><h1>D</h1><p>Text, <a href=a.md>a</a></body></html>",
+        },
+    )
+    made = {
+        "e.pdf": files.pdf([["A page of text."]], title="E"),
+        "f.docx": files.docx(),
+        "g.pptx": files.pptx(),
+        "h.xlsx": files.xlsx(),
+        "i.ipynb": files.notebook(),
+        "j.epub": files.epub({"One": "<p>A chapter.</p>"}),
+        "k.odt": files.odt(),
+        "l.pdf": b"%PDF-1.7 damaged",
+    }
+    for name, data in made.items():
+        (folder / name).write_bytes(data)
+    dump = tmp_path / "dump.xml"
+    dump.write_text(
+        "<mediawiki><siteinfo><sitename>W</sitename><namespaces><namespace key='0'/></namespaces></siteinfo>"
+        "<page><title>T</title><ns>0</ns><id>1</id><revision><id>2</id><text>'''T''' {{x|y}} [[U]]</text>"
+        "</revision></page></mediawiki>"
+    )
+    for source in (folder, dump, archive):
+        expected = parse(source, jobs=0)
+        assert expected
+        for jobs in (1, 2):
+            found = parse(source, jobs)
+            assert [(where, str(items)) for where, items in found] == [(where, str(items)) for where, items in expected]
+
+
+def test_a_record_that_takes_too_much_time_costs_that_record_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parser_process, "RECORD_CPU_SECONDS", 1)
+    folder = notes(tmp_path / "notes", {"a.md": "First.", "b.md": EMPHASIS * 3, "c.md": "Last.", "d.md": EMPHASIS * 3})
+    assert outcome(parse(folder)) == {
+        "a.md": "parsed",
+        "b.md": "the parser took too much time or memory and was stopped",
+        "c.md": "parsed",
+        "d.md": "the parser took too much time or memory and was stopped",
+    }
+
+
+def test_a_record_that_takes_too_much_memory_costs_that_record_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parser_process, "ADDRESS_SPACE", 400 << 20)
+    folder = notes(tmp_path / "notes", {"a.md": "First.", "b.md": EMPHASIS * 10, "c.md": "Last."})
+    found = outcome(parse(folder))
+    assert found["a.md"] == found["c.md"] == "parsed"
+    assert "memory" in found["b.md"]
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The ids of the processes that are started."""
+    found: list[int] = []
+
+    def start(*arguments: Any, **options: Any) -> Popen[bytes]:
+        process = Popen(*arguments, **options)
+        found.append(process.pid)
+        return process
+
+    monkeypatch.setattr("wikigr.sandbox.process.subprocess.Popen", start)
+    return found
+
+
+def test_a_crash_of_the_parser_costs_the_record_under_way_only(tmp_path: Path, started: list[int]) -> None:
+    folder = notes(tmp_path / "notes", {"a.md": "First.", "b.md": EMPHASIS * 20, "c.md": "Last."})
+
+    def crash() -> None:
+        while not started:
+            time.sleep(0.01)
+        time.sleep(1.5)
+        os.kill(started[0], signal.SIGSEGV)
+
+    thread = threading.Thread(target=crash)
+    thread.start()
+    found = outcome(parse(folder))
+    thread.join()
+    assert found == {"a.md": "parsed", "b.md": "the parser crashed (signal 11)", "c.md": "parsed"}
+
+
+def test_a_process_that_ends_between_records_ends_the_build(
+    tmp_path: Path, started: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The process cannot read what it is to parse.
+    monkeypatch.setattr(parser_process, "ADDRESS_SPACE", 120 << 20)
+    folder = notes(tmp_path / "notes", {"a.md": "x" * (60 << 20)})
+    with pytest.raises(BuildError, match="The parser process"):
+        parse(folder)
+
+
+def test_processes_end_with_the_parsing(tmp_path: Path, started: list[int]) -> None:
+    folder = notes(tmp_path / "notes", {f"{number}.md": "Text." for number in range(200)})
+    parsed = LocalEngine(2).parse(open_source(folder), 0)
+    next(parsed)
+    assert started
+    del parsed
+    for process in started:
+        with pytest.raises(ProcessLookupError):
+            os.kill(process, 0)
