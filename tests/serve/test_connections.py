@@ -8,6 +8,7 @@ import time
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
+import h11
 import pytest
 from tests.serve.conftest import Blocked, Running, running
 
@@ -125,3 +126,24 @@ def test_one_connection_too_many_closes_one_whose_client_does_not_read(
                 connection.sendall(REQUEST)
                 served += b"200 OK" in connection.recv(65536)
         assert served == 4
+
+
+def test_a_pipeline_is_read_no_further_than_its_first_unanswered_request(
+    physics_pack: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wikigr.serve.connections.STALL_TIME_LIMIT", 60)
+    received = []
+    receive = h11.Connection.receive_data
+
+    def note(connection: h11.Connection, data: bytes) -> None:
+        received.append(len(data))
+        receive(connection, data)
+
+    monkeypatch.setattr(h11.Connection, "receive_data", note)
+    with running(physics_pack) as server, connect_with_unread_responses(server) as connection:
+        connection.settimeout(1)
+        with pytest.raises(TimeoutError):
+            while True:
+                connection.sendall(ARTICLE * 1000)
+        # Less than a hundred responses fit in the buffers; asyncio reads 256 KB at a time.
+        assert sum(received) < 2 << 20

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable
+from itertools import islice
 
 import pytest
 
@@ -62,19 +64,58 @@ def answers(clients: str, *, waiting: int) -> tuple[list[str], list[str]]:
 @pytest.mark.parametrize(
     ("clients", "waiting", "answered", "refused"),
     [
-        ("aaaaab", 5, "aabaaa", ""),
-        ("aaaabcbc", 7, "aabcabca", ""),
+        ("aaaaab", 5, "a b aaaa", ""),
+        ("aaaabcbc", 7, "a bbcc aaa", ""),
         # For others, the last questions of the client with most of them are refused.
-        ("aaaaab", 4, "aabaa", "a"),
-        ("aaaabbb", 3, "aaba", "abb"),
+        ("aaaaab", 4, "a b aaa", "a"),
+        ("aaaabbb", 3, "a b aa", "abb"),
         ("aaaaaa", 3, "aaaa", "aa"),
         ("ab", 0, "a", "b"),
     ],
 )
-def test_clients_take_turns(clients: str, waiting: int, answered: str, refused: str) -> None:
+def test_the_client_that_used_the_least_time_is_next(clients: str, waiting: int, answered: str, refused: str) -> None:
     got, turned_away = answers(clients, waiting=waiting)
-    assert "".join(got) == answered
+    expected = iter(got)
+    # The order within a group depends on microseconds.
+    assert [sorted(islice(expected, len(group))) for group in answered.split()] == [
+        sorted(group) for group in answered.split()
+    ]
+    assert len(got) == len(answered.replace(" ", ""))
     assert sorted(turned_away) == sorted(refused)
+
+
+def test_a_client_that_used_more_than_the_mean_waits_until_no_other_asks() -> None:
+    async def run(workers: Workers, client: str, function: Callable[[], object]) -> object:
+        CLIENT.set(client)
+        return await workers.run(lambda _: function())
+
+    async def ask_all() -> None:
+        workers = Workers(threads=4, waiting=4, time_limit=60)
+        await asyncio.create_task(run(workers, "heavy", lambda: time.sleep(0.2)))
+        gate = threading.Event()
+        other = asyncio.create_task(run(workers, "light", lambda: gate.wait(30)))
+        await asyncio.sleep(0.01)
+        asked = asyncio.create_task(run(workers, "heavy", lambda: gate.is_set()))
+        await asyncio.sleep(0.05)
+        assert not asked.done()
+        gate.set()
+        assert await asked
+        assert await other
+        workers.close()
+
+    asyncio.run(ask_all())
+
+
+def test_a_client_that_is_alone_has_all_threads() -> None:
+    async def ask_all() -> None:
+        workers = Workers(threads=4, waiting=4, time_limit=60)
+        for _ in range(2):
+            together = threading.Barrier(4, timeout=30)
+            tasks = [asyncio.create_task(workers.run(lambda _: together.wait())) for _ in range(4)]  # noqa: B023
+            assert sorted(await asyncio.gather(*tasks)) == [0, 1, 2, 3]
+        workers.close()
+
+    asyncio.run(ask_all())
 
 
 def test_a_question_that_is_cancelled_or_late_while_it_waits_leaves_its_place() -> None:

@@ -89,6 +89,7 @@ class _Turns:
     async def take(self, client: str) -> _Turn:
         """Wait for a turn, which ``give_back`` ends; raises ``BusyError`` if too many wait."""
         self._forget()
+        self._used.setdefault(client, 0.0)
         if self._has_turn(client):
             return self._begin(client)
         if sum(map(len, self._queues.values())) >= self._most_waiting:
