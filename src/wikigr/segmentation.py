@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from wikigr.languages.language import current
+
 # Consecutive lines that form one paragraph. A line continues the one before it if that one has no end punctuation
 # and this one starts with a lowercase letter, a digit or closing punctuation and is not a list item, a table row or a
 # term above its indented definition.
@@ -35,6 +37,8 @@ _PROSE_END = re.compile(r"[.!…。！।۔][\"'”’)\]]*$")
 _MIN_STATEMENT_WORDS = 3
 # Scripts that end sentences with these do not separate words.
 _FULL_WIDTH_END = ("。", "！")
+# A sentence in such a script, with the quotes and brackets that close after it.
+_FULL_WIDTH_SENTENCE = re.compile(r"[^。！？]+[。！？…]*[”’」』）》]*")
 # The end of a sentence, closing quotes and brackets included.
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*$")
 # A displayed formula: one short line that contains a relation or an arrow and is not a list item, table row or prompt.
@@ -129,7 +133,8 @@ def _block_spans(text: str, block: re.Match[str]) -> list[tuple[int, int]]:
         return [row] if row is not None else []
     spans: list[tuple[int, int]] = []
     pending: int | None = None
-    for left, right in load_segmenter()(block.group()):
+    split = _full_width_spans if current().characters else load_segmenter()
+    for left, right in split(block.group()):
         span = _trim(text, block.start() + left if pending is None else pending, block.start() + right)
         if span is None:
             continue
@@ -143,6 +148,10 @@ def _block_spans(text: str, block: re.Match[str]) -> list[tuple[int, int]]:
     return spans
 
 
+def _full_width_spans(text: str) -> list[tuple[int, int]]:
+    return [match.span() for match in _FULL_WIDTH_SENTENCE.finditer(text)]
+
+
 def _is_unfinished(text: str, span: tuple[int, int], end: int) -> bool:
     """Return whether the segmenter ended the sentence in ``span`` too early; ``end`` is the end of its block."""
     following = _skip_space(text, span[1], end)
@@ -150,6 +159,10 @@ def _is_unfinished(text: str, span: tuple[int, int], end: int) -> bool:
         return False
     if _NON_FINAL_ABBREVIATION.search(text, max(span[0], span[1] - _MAX_ABBREVIATION_LENGTH), span[1]):
         return not _SENTENCE_START.match(text, following)
+    if current().abbreviations:
+        word = text[max(span[0], span[1] - _MAX_ABBREVIATION_LENGTH) : span[1]].split()[-1]
+        if word.endswith(".") and word[:-1].rpartition(".")[2].strip("(") in current().abbreviations:
+            return True
     # "What Is Life? of 1944", "the album Help! was"
     if text[following].islower() and text[span[1] - 1] in "?!":
         return _QUESTION.match(text, *span) is None

@@ -165,7 +165,12 @@ class AskSession:
 
     def _open(self, packs: Sequence[str]) -> Corpus:
         # The encoder loads meanwhile.
-        return open_all(self._environment, packs, encoder=self._options.encoder, purpose=self._purpose, preload=True)
+        pack = open_all(self._environment, packs, encoder=self._options.encoder, purpose=self._purpose, preload=True)
+        if not pack.language.is_english:
+            self._environment.note(
+                f"wikigr: The pack is in {pack.language.name}. The reader knows English only, so answers are sentences."
+            )
+        return pack
 
     def _connect(self, profile: Profile, pack: Corpus) -> Pipeline:
         from wikigr.pipeline.pipeline import Pipeline

@@ -20,17 +20,25 @@ _PACKAGES = ("mcp", "starlette", "uvicorn")
 def open_all(
     environment: Environment, packs: Sequence[str], *, encoder: str | None, purpose: Purpose, preload: bool
 ) -> Corpus:
-    """Open the pack, or several packs as one; a note on stderr names those that were given twice."""
+    """Open the pack, or several packs as one, and use their language from now on.
+
+    A note on stderr names those that were given twice.
+    """
+    from wikigr.languages.language import speak
+
     if len(packs) == 1:
         from wikigr.pack.open import Pack
 
-        return Pack(packs[0], encoder=encoder, purpose=purpose, preload=preload)
-    from wikigr.joined.open import open_packs
+        pack: Corpus = Pack(packs[0], encoder=encoder, purpose=purpose, preload=preload)
+    else:
+        from wikigr.joined.open import open_packs
 
-    opened = open_packs(packs, encoder=encoder, purpose=purpose, preload=preload)
-    for location in opened.repeated:
-        environment.note(f"wikigr: {location} is among the packs already, so it counts once.")
-    return opened.pack
+        opened = open_packs(packs, encoder=encoder, purpose=purpose, preload=preload)
+        for location in opened.repeated:
+            environment.note(f"wikigr: {location} is among the packs already, so it counts once.")
+        pack = opened.pack
+    speak(pack.language)
+    return pack
 
 
 def require_extra(command: str) -> None:

@@ -56,7 +56,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_everything_staged_is_in_the_database(filled: Staging, tmp_path: Path, folder: Path) -> None:
-    loaded = load(tmp_path / "other.sqlite", folder, IDENTITY, Silent())
+    loaded = load(tmp_path / "other.sqlite", folder, IDENTITY, "en", Silent())
     assert asdict(loaded.counts) == {
         "articles": 2,
         "sections": 3,
@@ -89,7 +89,7 @@ def test_everything_staged_is_in_the_database(filled: Staging, tmp_path: Path, f
 
 
 def test_the_lexical_index_covers_titles_headings_and_content(filled: Staging, tmp_path: Path, folder: Path) -> None:
-    load(tmp_path / "other.sqlite", folder, IDENTITY, Silent())
+    load(tmp_path / "other.sqlite", folder, IDENTITY, "en", Silent())
     index = LexicalIndex(folder / LEXICAL)
     assert len(index) == 3
     for query in ("beta", "uses", "rays"):
@@ -97,7 +97,7 @@ def test_the_lexical_index_covers_titles_headings_and_content(filled: Staging, t
 
 
 def test_the_staged_digest_is_that_of_the_database(filled: Staging, tmp_path: Path, folder: Path) -> None:
-    load(tmp_path / "other.sqlite", folder, IDENTITY, Silent())
+    load(tmp_path / "other.sqlite", folder, IDENTITY, "en", Silent())
     with Graph(folder / DATABASE) as graph:
         assert content_digest(filled, IDENTITY) == database_digest(graph, IDENTITY)
     before = content_digest(filled, IDENTITY)

@@ -138,6 +138,8 @@ class Assess(PipelineStage[ReaderOptions, Draft]):
         owner = self.resources.pack.origin(best.section.section_id)[0] if best is not None else self.resources.pack
         value = best.probability if best is not None else 0.0
         confidence = assess(value, _model_of(draft), owner.manifest.thresholds)
+        if confidence.level == "sure" and not self.resources.pack.language.is_english:
+            confidence = replace(confidence, level="likely")  # the levels were measured on English questions
         record.notes.update(strength=value, threshold=confidence.threshold, threshold_name=THRESHOLD_NAME)
         record.notes["level"] = confidence.level
         return replace(draft, confidence=confidence)

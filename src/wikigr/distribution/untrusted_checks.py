@@ -13,6 +13,7 @@ from wikigr.embeddings.tokenization import check_tokenizer
 from wikigr.errors import ModelError, PackError
 from wikigr.graph.engine import Graph
 from wikigr.index.lexical import LexicalIndex
+from wikigr.languages.language import language_of
 from wikigr.pack import layout as parts
 from wikigr.pack.digest import database_digest
 from wikigr.pack.layout import Layout
@@ -53,7 +54,7 @@ def _groups(folder: Path, reserve: int, links: Path) -> Iterator[Iterator[Check]
     manifest = read_manifest(layout.part(parts.MANIFEST))
     yield _before_opening(layout, manifest)
     graph = Graph(layout.part(parts.DATABASE), address_space=reserve)
-    lexical = LexicalIndex(layout.part(parts.LEXICAL), links=links)
+    lexical = LexicalIndex(layout.part(parts.LEXICAL), language_of(manifest.language), links=links)
     with Pack(folder, graph=graph, lexical=lexical) as pack:
         yield check_schema(graph, manifest)
         yield check_values(graph)

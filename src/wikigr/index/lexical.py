@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
@@ -15,64 +14,83 @@ from typing import Any, Self
 
 from wikigr.errors import BuildError, PackError
 from wikigr.index.candidate import Hit
+from wikigr.languages.language import ENGLISH, Language, current
 from wikigr.panics import panics_as
 
 CONTENT = "content"
 FIELDS = ["title", "heading", CONTENT]
 # The title and headings name the subject that the text often refers to as "it".
 _BOOSTS = {"title": 0.5, "heading": 0.5, CONTENT: 1.0}
+# The tokenizer of English text is tantivy's own; those of other languages are registered when an index is opened.
 _STEMMED = "en_stem"
-_WORD = re.compile(r"\w+")
 # Further words of a query are ignored: for a pasted page, BM25 finds no more with the rest than with the beginning.
 MAX_QUERY_WORDS = 64
 _WRITER_HEAP_BYTES = 64_000_000
 
 
-@lru_cache(maxsize=1)
-def _analyzer() -> Any:
+@cache
+def _analyzer(language: Language) -> Any:
     """Return an analyzer with the same steps as the index, so that stems agree."""
     import tantivy
 
-    return (
-        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-        .filter(tantivy.Filter.lowercase())
-        .filter(tantivy.Filter.stemmer("english"))
-        .build()
-    )
+    # Python splits the text of other languages than English, see ``_split``.
+    tokenizer = tantivy.Tokenizer.simple() if language.is_english else tantivy.Tokenizer.whitespace()
+    builder = tantivy.TextAnalyzerBuilder(tokenizer).filter(tantivy.Filter.lowercase())
+    if language.stemmer is not None:
+        builder = builder.filter(tantivy.Filter.stemmer(language.stemmer))
+    return builder.build()
+
+
+def _split(text: str, language: Language) -> str:
+    """Return ``text`` with its tokens separated by spaces, unless tantivy finds them itself."""
+    return text if language.is_english else " ".join(language.tokens(text))
 
 
 def stems(text: str) -> list[str]:
-    """Return the tokens of ``text``, lower-cased and stemmed as in the lexical index."""
-    return list(_analyzer().analyze(text))
+    """Return the tokens of ``text``, lower-cased and stemmed as in the lexical index of the current language."""
+    language = current()
+    return list(_analyzer(language).analyze(_split(text, language)))
 
 
-def _schema() -> Any:
+def _tokenizer(language: Language) -> str:
+    return _STEMMED if language.is_english else language.code
+
+
+def _schema(language: Language) -> Any:
     import tantivy
 
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("section_id", stored=True, tokenizer_name="raw")
     for name in FIELDS:
-        builder.add_text_field(name, stored=False, tokenizer_name=_STEMMED)
+        builder.add_text_field(name, stored=False, tokenizer_name=_tokenizer(language))
     return builder.build()
 
 
+def _register(index: Any, language: Language) -> None:
+    if not language.is_english:
+        index.register_tokenizer(_tokenizer(language), _analyzer(language))
+
+
 class LexicalWriter:
-    """Writes an index into the new folder ``folder``, or into memory if it is ``None``.
+    """Writes an index of text in ``language`` into the new folder ``folder``, or into memory if it is ``None``.
 
     It commits when the ``with`` block ends without an error.
     """
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None, language: Language = ENGLISH) -> None:
         import tantivy
 
         if folder is not None:
             folder.mkdir(parents=True)
         self._tantivy = tantivy
-        self.index = tantivy.Index(_schema(), path=None if folder is None else str(folder))
+        self._language = language
+        self.index = tantivy.Index(_schema(language), path=None if folder is None else str(folder))
+        _register(self.index, language)
         # A single thread keeps documents, and therefore ties, in the order of writing.
         self._writer = self.index.writer(_WRITER_HEAP_BYTES, 1)
 
     def add(self, section_id: str, title: str, heading: str, content: str) -> None:
+        title, heading, content = (_split(text, self._language) for text in (title, heading, content))
         document = self._tantivy.Document(section_id=section_id, title=title, heading=heading, content=content)
         self._writer.add_document(document)
 
@@ -93,7 +111,7 @@ class LexicalWriter:
 
 def query_words(query: str) -> list[str]:
     """Return the words of ``query``; a search uses the first ``MAX_QUERY_WORDS`` of them."""
-    return _WORD.findall(query)
+    return current().tokens(query)
 
 
 def _terms(query: str) -> list[str]:
@@ -109,15 +127,21 @@ def link_index(folder: Path, into: Path) -> None:
 
 
 class LexicalIndex:
-    """A lexical index opened for search; raises ``PackError`` if it cannot be opened, and when it is damaged."""
+    """A lexical index of text in ``language`` opened for search.
 
-    def __init__(self, folder: Path, *, links: Path | None = None) -> None:
+    Raises ``PackError`` if it cannot be opened, and when it is damaged. Queries are words of the current language,
+    which must be the same.
+    """
+
+    def __init__(self, folder: Path, language: Language = ENGLISH, *, links: Path | None = None) -> None:
         """Open the index in ``folder``, through the writable folder ``links`` if given; see ``link_index``."""
         import tantivy
 
         self._folder = folder
+        self.language = language
         with self.reading():
             self.index = tantivy.Index.open(str(links or self._writable(folder)))
+            _register(self.index, language)
             self.searcher = self.index.searcher()
 
     @contextmanager

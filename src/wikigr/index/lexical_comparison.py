@@ -24,7 +24,7 @@ def lexical_difference(stored: LexicalIndex, sections: Iterable[tuple[str, str, 
     with distinct weights, and as many documents that repeat a term. Other differences between positions are not found.
     Memory use: an index of ``sections``, and all terms. Raises ``PackError`` when the stored index is damaged.
     """
-    with LexicalWriter(None) as writer:
+    with LexicalWriter(None, stored.language) as writer:
         for section in sections:
             writer.add(*section)
     writer.index.reload()

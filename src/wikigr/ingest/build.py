@@ -24,10 +24,12 @@ from wikigr.ingest.chunking import chunk_all
 from wikigr.ingest.engines.engine import Engine
 from wikigr.ingest.engines.local import LocalEngine
 from wikigr.ingest.entity_resolution import clear_extracted
+from wikigr.ingest.language_detection import find_language
 from wikigr.ingest.linking import link_all
 from wikigr.ingest.parsing import read_source
 from wikigr.ingest.staging import Staging
 from wikigr.isolation import run_isolated
+from wikigr.languages.language import Language, speaking
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
 from wikigr.pack.manifest import MIN_RELEVANCE, Manifest, describe_files, read_manifest
@@ -48,7 +50,11 @@ _TITLE_LINKS_ONLY = {row.name for row in FORMATS if row.links is LinkTarget.TITL
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
-    """The options of a build. ``jobs`` is the number of parsing processes, and ``follow_links`` that of the source."""
+    """The options of a build.
+
+    ``jobs`` is the number of parser processes, and ``follow_links`` that of the source. ``language`` is the code of the
+    language of the text; it is found out without one.
+    """
 
     name: str
     version: str = "1.0.0"
@@ -59,6 +65,7 @@ class BuildOptions:
     resume: bool = True
     keep_going: bool = False
     follow_links: bool = False
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +165,16 @@ class _Build:
     engine: Engine
 
     def run(self, bundle: Path | None, review: Review | None, extractor: Extractor | None) -> BuildReport:
-        staging, layout, encoder, progress = self.staging, self.layout, self.encoder, self.progress
         self._read()
+        language = find_language(self.options.language, self.source, self.staging, self.progress)
+        with speaking(language):
+            return self._finish(language, bundle, review, extractor)
+
+    def _finish(
+        self, language: Language, bundle: Path | None, review: Review | None, extractor: Extractor | None
+    ) -> BuildReport:
+        """Run the stages after the first one."""
+        staging, layout, encoder, progress = self.staging, self.layout, self.encoder, self.progress
         chunk_all(staging, progress)
         lost_links = link_all(staging, progress, self.engine, by_id=self.source.format not in _TITLE_LINKS_ONLY)
         extraction = None
@@ -174,7 +189,10 @@ class _Build:
 
         layout.clear_new()
         loaded: loading.Loaded = run_isolated(
-            loading.load, (layout.staging, layout.new, encoder.identity), progress, layout.engine_log
+            loading.load,
+            (layout.staging, layout.new, encoder.identity, language.code),
+            progress,
+            layout.engine_log,
         )
         progress.start("finishing", 1, "pack")
         digest = loaded.digest
@@ -202,6 +220,7 @@ class _Build:
             wikigr_version=__version__,
             thresholds={MIN_RELEVANCE: calibrate_min_relevance(staging, encoder)},
             extraction=extraction.to_record() if extraction is not None else {},
+            language=language.code,
         )
         (layout.new / parts.MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
         progress.advance(1)
@@ -313,7 +332,7 @@ class _Build:
 
 def _fingerprint(files: Mapping[str, FileState], source_format: str, options: BuildOptions) -> str:
     """Return a key that changes whenever the source's files or the options for reading them change."""
-    digest = hashlib.sha256(repr((source_format, options.limit, options.keep_going)).encode())
+    digest = hashlib.sha256(repr((source_format, options.limit, options.keep_going, options.language)).encode())
     for name, state in files.items():
         digest.update(f"{name}\0{state.size}\0{state.modified_ns}\n".encode("utf-8", "surrogateescape"))
     return digest.hexdigest()

@@ -21,6 +21,7 @@ from wikigr.index.quantized import QuantizedWriter
 from wikigr.ingest.entities import RENAMED, derive_entities
 from wikigr.ingest.linking import aliases_of
 from wikigr.ingest.staging import Staging, batches
+from wikigr.languages.language import ENGLISH, Language, language_of
 from wikigr.pack.digest import ARTICLE_PAGE, ENTITY_PAGE, digest_rows
 from wikigr.pack.layout import DATABASE, LEXICAL, VECTORS
 from wikigr.progress import Progress
@@ -98,12 +99,12 @@ class _Transactions:
             self.graph = Graph(self._path, read_only=False)
 
 
-def load(staging_path: Path, folder: Path, identity: EncoderIdentity, progress: Progress) -> Loaded:
+def load(staging_path: Path, folder: Path, identity: EncoderIdentity, language: str, progress: Progress) -> Loaded:
     """Write the database and the lexical index of the pack staged at ``staging_path`` into ``folder``."""
     staging = Staging(staging_path)
     try:
         loaded = load_database(staging, folder, identity, progress)
-        load_lexical(staging, folder / LEXICAL, progress)
+        load_lexical(staging, folder / LEXICAL, progress, language_of(language))
         return loaded
     finally:
         staging.close()
@@ -147,14 +148,14 @@ def _try_vector_index(graph: Graph) -> bool:
     return True
 
 
-def load_lexical(staging: Staging, folder: Path, progress: Progress) -> None:
-    """Write the tantivy index into ``folder``, which must not exist."""
+def load_lexical(staging: Staging, folder: Path, progress: Progress, language: Language = ENGLISH) -> None:
+    """Write the tantivy index of text in ``language`` into ``folder``, which must not exist."""
     progress.start("indexing", staging.count("section"), "sections")
     rows = staging.rows(
         "SELECT s.section_id, a.title, s.heading_path, s.content FROM section s JOIN article a ON a.id = s.article "
         "ORDER BY a.title, s.position"
     )
-    with LexicalWriter(folder) as writer:
+    with LexicalWriter(folder, language) as writer:
         for section_id, title, path, content in rows:
             writer.add(section_id, title, " ".join(json.loads(path)), content)
             progress.advance(1)

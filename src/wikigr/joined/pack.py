@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
 from wikigr.embeddings.embedder import Embedder, EncoderIdentity, Vectors
+from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
 from wikigr.index.candidate import Hit, Section
 from wikigr.index.dense import DenseMethod
@@ -42,6 +43,12 @@ class JoinedPack(Corpus):
         """Join ``members``, which share an encoder if their encoders are the same (see ``library.open``)."""
         self._members = tuple(members)
         first = self._members[0]
+        languages = {member.language for member in self._members}
+        if len(languages) > 1:
+            raise UsageError(
+                f"These packs are in different languages: {', '.join(sorted(each.name for each in languages))}.",
+                hint="Ask the packs of one language at a time.",
+            )
         _label(self._members)
         # One pack for each encoder; those of the first one are the scale for the others.
         self._leads = list({member.manifest.encoder: member for member in reversed(self._members)}.values())[::-1]

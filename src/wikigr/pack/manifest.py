@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wikigr.embeddings.embedder import EncoderIdentity
-from wikigr.errors import PackError
+from wikigr.errors import PackError, UsageError
 from wikigr.graph.schema import FORMAT_VERSION
+from wikigr.languages.language import ENGLISH, language_of
 from wikigr.pack import layout
 from wikigr.regular_files import read_regular
 
@@ -52,7 +53,7 @@ class Manifest:
     of every other file to its record. ``created`` is an ISO 8601 time in UTC. ``thresholds`` maps names to calibrated
     values; ``calibration`` describes the data of the calibration. ``extraction`` is empty unless a model extracted
     entities and relations; then it holds the ``model``, the ``prompt``, and how many ``sections`` were processed and
-    ``failed``.
+    ``failed``. ``language`` is the ISO 639 code of the language that the text is indexed and searched in.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Manifest:
     format_version: int = FORMAT_VERSION
     calibration: Mapping[str, str] = field(default_factory=dict)
     extraction: Mapping[str, str | int] = field(default_factory=dict)
+    language: str = ENGLISH.code
 
     @property
     def has_quantized_vectors(self) -> bool:
@@ -86,6 +88,8 @@ class Manifest:
         for name in ("calibration", "extraction"):
             if not fields[name]:
                 del fields[name]
+        if self.language == ENGLISH.code:
+            del fields["language"]
         return json.dumps(fields, ensure_ascii=False, indent=2) + "\n"
 
 
@@ -201,6 +205,7 @@ def parse_manifest(content: bytes, label: str = "The manifest") -> Manifest:
             thresholds=_typed_map(fields, "thresholds", _finite),
             calibration=_typed_map(fields, "calibration", _text) if "calibration" in fields else {},
             extraction=_typed_map(fields, "extraction", _text_or_count) if "extraction" in fields else {},
+            language=_language(fields) if "language" in fields else ENGLISH.code,
             encoder=EncoderIdentity(
                 model_id=_model_id(fields["encoder"]),
                 dimension=_natural(fields["encoder"], "dimension"),
@@ -250,6 +255,14 @@ def _model_id(fields: Any) -> str:
     if not (name.isprintable() and _MODEL_ID.fullmatch(name)):
         raise ValueError(f"model_id is {_short(name)!r}, which is no id of a model")
     return name
+
+
+def _language(fields: Any) -> str:
+    code = str(_typed(fields, "language", str))
+    try:
+        return language_of(code).code
+    except UsageError as error:
+        raise ValueError(f"language is {_short(code)}, which is not the code of a language") from error
 
 
 def _typed(fields: Any, name: str, kind: type) -> Any:

@@ -18,6 +18,7 @@ from wikigr.graph.engine import Graph
 from wikigr.index.candidate import Hit, Section
 from wikigr.index.dense import DenseIndex, DenseMethod
 from wikigr.index.lexical import LexicalIndex
+from wikigr.languages.language import Language, language_of
 from wikigr.pack import layout as parts
 from wikigr.pack.checked_files import damaged_files
 from wikigr.pack.layout import Layout
@@ -62,6 +63,11 @@ class Corpus(ABC):
         self._models_from = models_from
         self._encoder: Future[Embedder] | None = None
         self._reader: Future[Reader] | None = None
+
+    @property
+    def language(self) -> Language:
+        """The language of the text."""
+        return language_of(self.manifest.language)
 
     @property
     def encoder(self) -> Embedder:
@@ -221,7 +227,7 @@ class Pack(Corpus):
             self._damaged = damaged_files(self.layout, self.manifest)
             self._refuse_damage()
             self.graph = graph or Graph(self.layout.part(parts.DATABASE), read_only=read_only)
-            self.lexical = lexical or LexicalIndex(self.layout.part(parts.LEXICAL))
+            self.lexical = lexical or LexicalIndex(self.layout.part(parts.LEXICAL), self.language)
             self.dense = DenseIndex(
                 self.graph,
                 self.layout.part(parts.VECTORS) if self.manifest.has_quantized_vectors else None,

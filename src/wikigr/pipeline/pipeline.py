@@ -16,6 +16,7 @@ from wikigr.answer.stages import Draft
 from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
 from wikigr.index.candidate import Evidence
+from wikigr.languages.language import speaking
 from wikigr.llm.options import FewShotOptions, SynthesisOptions
 from wikigr.llm.usage import Usage
 from wikigr.pack.open import Corpus
@@ -52,7 +53,8 @@ class Pipeline:
     Without ``model`` (see ``connect``) answers are quotations, and the question stays on this machine. ``model`` must
     not be used by others while the pipeline answers: the usage of an answer is what ``model`` counts in that time.
     ``few_shot_path`` is a file of worked examples that replaces the pack's own. ``offline`` forbids all use of the
-    network, also to download a cross-encoder. If an optional stage fails, it is skipped; the trace says so and
+    network, also to download a cross-encoder. The reader reads English: packs in other languages are answered without
+    it. If an optional stage fails, it is skipped; the trace says so and
     ``trace.degraded`` is true.
     """
 
@@ -76,6 +78,8 @@ class Pipeline:
                 f"The profile {profile.name} searches the graph of one pack, not of {len(pack.members)}.",
                 hint="Give one pack, or turn multi_strategy off.",
             )
+        if not pack.language.is_english:
+            profile = profile.override(ReaderOptions, enabled=False)
         self.pack = pack
         self.profile = profile
         self.model = model
@@ -132,6 +136,16 @@ class Pipeline:
         ``UsageError`` for an empty question, ``CitationError`` when a quotation does not match the pack, and
         ``LlmError`` or ``BudgetError`` when a model is to write the answer and cannot.
         """
+        with speaking(self.pack.language):
+            return self._answer(question, on_text, within, trace)
+
+    def _answer(
+        self,
+        question: str,
+        on_text: Callable[[str], None] | None,
+        within: Collection[str] | None,
+        trace: Trace | None,
+    ) -> Answer:
         if self.pack.preloads and self.profile[ReaderOptions].enabled:
             self.pack.start_reader()
         trace = trace if trace is not None else Trace(clock=self.pack.clock)
@@ -199,7 +213,11 @@ class Pipeline:
         return self._run(stages, self._start_to_read(question, trace), trace)
 
     def _analyze(self, question: str, trace: Trace) -> Question:
-        text = asked = checked(question)
+        with speaking(self.pack.language):
+            return self._analyze_text(checked(question), trace)
+
+    def _analyze_text(self, asked: str, trace: Trace) -> Question:
+        text = asked
         if self.pack.manifest.counts.get("aliases"):
             with trace.enhancement(_ALIASES) as record:
                 text = replace_aliases(text, self.resources.linker, self.pack.text_of)
@@ -229,7 +247,7 @@ class Pipeline:
             stage = self.stage(row.run)
             if not stage.applies(state):
                 continue
-            with row.traced(trace) as record:
+            with row.traced(trace) as record, speaking(self.pack.language):
                 state = stage.run(state, record, trace)
         return state
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
+from wikigr.languages.language import Language, current
 from wikigr.question import patterns
 
 
@@ -33,4 +35,25 @@ ANSWER_TYPES = (
 
 def answer_type(question: str) -> AnswerType | None:
     """Return the type of answer that ``question`` asks for, or ``None`` if its wording does not show it."""
-    return next((kind for kind in ANSWER_TYPES if kind.asked_by.search(question)), None)
+    language = current()
+    kinds = ANSWER_TYPES if language.is_english else _answer_types_in(language)
+    return next((kind for kind in kinds if kind.asked_by.search(question)), None)
+
+
+@cache
+def _answer_types_in(language: Language) -> tuple[AnswerType, ...]:
+    """Return the types of answers whose questions ``language`` describes: dates, numbers and reasons."""
+    digits = {"date": r"\b(?:1\d{3}|20\d\d)\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b", "number": r"\d"}
+    edge = "" if language.characters else r"\b"
+
+    def whole(pattern: str) -> str:
+        return f"{edge}(?:{pattern}){edge}"
+
+    def found_by(kind: str) -> re.Pattern[str]:
+        words = "|".join(map(re.escape, language.holds[kind]))
+        return re.compile("|".join(filter(None, [digits.get(kind), whole(words)])), re.I)
+
+    return tuple(
+        AnswerType(kind, re.compile(whole(pattern), re.I), found_by(kind), is_short=kind != "reason")
+        for kind, pattern in language.asks.items()
+    )

@@ -10,6 +10,7 @@ from itertools import pairwise
 from wikigr.embeddings.embedder import Vectors
 from wikigr.errors import UsageError
 from wikigr.index.lexical import MAX_QUERY_WORDS, LexicalIndex, query_words, stems
+from wikigr.languages.language import current
 from wikigr.question.answer_type import AnswerType, answer_type
 from wikigr.question.selection_size import SelectionSize, selection_size
 from wikigr.stop_words import QUESTION_WORDS
@@ -113,5 +114,6 @@ def checked(text: str) -> str:
 
 def content_stems(text: str) -> list[str]:
     """Return the stems of the words of ``text`` that say what it is about, in order."""
-    tokens = (token for token in query_words(text)[:MAX_QUERY_WORDS] if token.lower() not in QUESTION_WORDS)
+    ignored = current().stop_words(QUESTION_WORDS)
+    tokens = (token for token in query_words(text)[:MAX_QUERY_WORDS] if token.lower() not in ignored)
     return [stem for token in tokens for stem in stems(token)]

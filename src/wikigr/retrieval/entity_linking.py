@@ -13,6 +13,7 @@ from wikigr.graph.graph_index import GraphIndex
 from wikigr.graph.neighborhood import Node, article
 from wikigr.graph.schema import article_title
 from wikigr.index.lexical import LexicalIndex, stems
+from wikigr.languages.language import current
 from wikigr.names import bare_name, is_part_of_name, name_key, name_words, strip_possessive
 from wikigr.retrieval.name_matching import LETTERS_PER_TYPO, NameMatcher
 from wikigr.stop_words import FUNCTION_WORDS
@@ -112,7 +113,7 @@ class EntityLinker:
         self, question: str, tokens: Sequence[tuple[str, int, int]], relevance: Mapping[str, float]
     ) -> list[EntityLink]:
         """Return links for the longest run of content words that is one typo away from a name, if any."""
-        content = [word not in FUNCTION_WORDS and not word.isdigit() for word, _, _ in tokens]
+        content = [word not in current().stop_words(FUNCTION_WORDS) and not word.isdigit() for word, _, _ in tokens]
         runs = [
             (first, last)
             for first, last in _spans(len(tokens))
@@ -128,7 +129,7 @@ class EntityLinker:
         return []
 
     def _match_exactly(self, question: str, start: int, end: int, words: Sequence[str]) -> list[int]:
-        if all(word.isdigit() or strip_possessive(word) in FUNCTION_WORDS for word in words):
+        if all(word.isdigit() or strip_possessive(word) in current().stop_words(FUNCTION_WORDS) for word in words):
             return []
         if len(words) == 1 and (len(words[0]) < 2 or is_part_of_name(question, start, end)):
             return []
@@ -170,7 +171,11 @@ class EntityLinker:
     def _rarity(self, name: str) -> float:
         """Return the rarity of the rarest content word of ``name`` relative to the maximum, in (0, 1]."""
         highest = self._lexical.rarity("")
-        content = [word for word in strip_possessive(name_key(name)).split() if word not in FUNCTION_WORDS]
+        content = [
+            word
+            for word in strip_possessive(name_key(name)).split()
+            if word not in current().stop_words(FUNCTION_WORDS)
+        ]
         return max((self._lexical.rarity(stem) for word in content for stem in stems(word)), default=highest) / highest
 
 
@@ -254,7 +259,7 @@ def _capitalized_runs(
             number < len(tokens)
             and free[number]
             and question[tokens[number][1]].isupper()
-            and tokens[number][0] not in FUNCTION_WORDS
+            and tokens[number][0] not in current().stop_words(FUNCTION_WORDS)
         )
         joined = (
             first is not None

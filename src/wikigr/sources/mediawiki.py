@@ -34,6 +34,8 @@ _READ_BYTES = 1 << 20
 _MAX_ELEMENT_MIB = 64
 _MAX_TAGS = 1_000_000
 _PAGE_DEPTH = 2
+_HEAD_BYTES = 4_096
+_LANGUAGE = re.compile(rb"<mediawiki\b[^>]*\sxml:lang=[\"']([A-Za-z]{2,3})\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,12 @@ class MediaWikiSource:
             raise SourceError(
                 f"{self.path} has {pages:,} pages where its index has {block.records:,}. {place}", hint=multistream.HINT
             )
+
+    def stated_language(self) -> str | None:
+        """Return the code of the language in the head of the export, if it has one."""
+        with open_bytes(self.path) as stream:
+            found = _LANGUAGE.search(stream.read(_HEAD_BYTES))
+        return found[1].decode() if found is not None else None
 
     def parse(self, record: WikiRecord) -> Iterator[SourceItem]:
         """Turn one page into an article or a redirect; raises ``RecordError`` where the parser fails."""

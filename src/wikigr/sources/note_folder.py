@@ -16,6 +16,7 @@ from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Skipped, SourceArticle, SourceItem, SourceSection
 from wikigr.sources.folder import Folder, Pages, resolve_link, stem, unique_titles
 from wikigr.sources.formats import format_named, strip_compression
+from wikigr.sources.stated_language import language_in_folder
 from wikigr.text import fold
 
 # File names that say nothing about the content.
@@ -198,6 +199,10 @@ class NoteFolder(ABC):
                 yield NoteRecord(source_id, b"", title, problem=error.message)
             else:
                 yield NoteRecord(source_id, data, title, alias, notes=notes)
+
+    def stated_language(self) -> str | None:
+        """Return the code of the language that most files state, if they do."""
+        return language_in_folder(self._folder, self._folder.source_ids())
 
     def parse(self, record: NoteRecord) -> Iterator[SourceItem]:
         """Turn one file into an article; raises ``RecordError`` with the file and, if known, the line."""

@@ -86,6 +86,13 @@ class ZimSource:
                 hint="Download or copy the file again.",
             ) from error
 
+    def stated_language(self) -> str | None:
+        """Return the code of the language in the metadata of the file, the first if there are several."""
+        archive = _open(self.path)
+        if "Language" not in archive.metadata_keys:
+            return None
+        return archive.get_metadata("Language").decode("utf-8", "replace").split(",")[0].strip() or None
+
     def parse(self, record: ZimRecord) -> Iterator[SourceItem]:
         """Turn one entry into an article or a redirect; the file must exist, because links are looked up in it."""
         if record.problem:

@@ -116,6 +116,7 @@ def _build_options(manifest: Manifest, options: UpdateOptions) -> BuildOptions:
         jobs=options.jobs,
         keep_going=options.keep_going,
         follow_links=options.follow_links,
+        language=manifest.language,
     )
 
 

@@ -139,6 +139,7 @@ def print_manifest(environment: Environment, document: Document) -> None:
         "license": document["license"],
         "source": f"{document['source']['name']} ({document['source']['format']})",
         "created": document["created"],
+        "language": document["language"],
         "holds": ", ".join(counted(count, name) for name, count in document["counts"].items() if count),
         "encoder": f"{encoder['model_id']}, {encoder['dimension']} dimensions, weights {encoder['weights_sha256'][:12]}"
         + (" (bundled)" if document["bundled_encoder"] else ""),

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Annotated, ClassVar
 
 from wikigr.index.candidate import FACT, Evidence, section_ids
+from wikigr.languages.language import current
 from wikigr.options import Options, Share
 from wikigr.retrieval.rerankers.stage import RerankingStage
 from wikigr.retrieval.state import Result, State
@@ -98,7 +99,7 @@ def _is_informative(item: Evidence) -> bool:
 @lru_cache(maxsize=1)
 def _keywords(question: str) -> frozenset[str]:
     """Return the keywords of the question, of which all sections are scored in turn."""
-    return frozenset(_terms(question) - STOP_WORDS)
+    return frozenset(_terms(question) - current().stop_words(STOP_WORDS))
 
 
 def _terms(text: str) -> set[str]:

@@ -16,6 +16,7 @@ from wikigr.sources.folder import Folder, Pages, resolve_link, stem, unique_titl
 from wikigr.sources.formats import format_named
 from wikigr.sources.html.text import HtmlPage, parse_html, parse_html_head, state_infoboxes
 from wikigr.sources.note_folder import NoteNames, NoteRecord, NoteText
+from wikigr.sources.stated_language import language_in_folder
 from wikigr.text import fold
 
 SUFFIXES = format_named("html").suffixes
@@ -97,6 +98,10 @@ class HtmlSource:
                 duplicate_of=survey.titles[original] if original is not None else None,
                 redirect_to=self._redirect_title(source_id, survey),
             )
+
+    def stated_language(self) -> str | None:
+        """Return the code of the language that most pages state, if they do."""
+        return language_in_folder(self._folder, self._folder.source_ids())
 
     def parse(self, record: HtmlRecord) -> Iterator[SourceItem]:
         """Turn one page into an article, or a moved or duplicate page into a redirect."""

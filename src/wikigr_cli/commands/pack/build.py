@@ -66,6 +66,12 @@ def build(
     ] = True,
     keep_going: options.KeepGoing = False,
     follow_links: options.FollowLinks = False,
+    language: Annotated[
+        str | None,
+        options.Build(
+            metavar="CODE", help="The language of the text, such as de. Default: what the source states, or detected."
+        ),
+    ] = None,
     jobs: Annotated[
         int,
         options.Build(
@@ -125,6 +131,7 @@ def build(
     from wikigr.embeddings.loader import open_encoder
     from wikigr.ingest.build import BuildOptions, build_pack
     from wikigr.ingest.destination import check_destination
+    from wikigr.languages.language import language_of
     from wikigr.sources.detect import open_source
     from wikigr_cli.render.progress import TerminalProgress
 
@@ -151,6 +158,7 @@ def build(
         resume=resume,
         keep_going=keep_going,
         follow_links=follow_links,
+        language=language_of(language).code if language is not None else None,
     )
     with ExitStack() as stack:
         progress = stack.enter_context(TerminalProgress(environment, resumes=resume))

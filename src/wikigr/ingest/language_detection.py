@@ -1,0 +1,88 @@
+"""Find out the language of what a pack is built from."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from importlib.util import find_spec
+from typing import Protocol, runtime_checkable
+
+from wikigr.errors import UsageError
+from wikigr.ingest.staging import Staging
+from wikigr.languages.language import ENGLISH, Language, language_of
+from wikigr.progress import Progress
+from wikigr.sources.article import Source
+from wikigr.stop_words import STOP_WORDS
+
+# Records whose text is looked at, spread over the source, and characters of each.
+_SAMPLES = 200
+_SAMPLE_CHARS = 2_000
+_MIN_SAMPLE_CHARS = 80
+# Text with this share of English function words is English; to load the detector takes 0.7 s.
+_MIN_ENGLISH = 0.25
+_LETTERS = re.compile(r"[^\W\d_]")
+
+
+@runtime_checkable
+class StatesLanguage(Protocol):
+    """A source that may state the language of its text."""
+
+    def stated_language(self) -> str | None:
+        """Return the code of the language, or ``None`` if the source does not state it."""
+        ...
+
+
+def find_language(wanted: str | None, source: Source, staging: Staging, progress: Progress) -> Language:
+    """Return the language ``wanted``, the one that ``source`` states, or the one of most of the staged text.
+
+    Detection needs the package py3langid. Raises ``UsageError`` if ``wanted`` is not the code of a language.
+    """
+    if wanted is not None:
+        return language_of(wanted)
+    stated = source.stated_language() if isinstance(source, StatesLanguage) else None
+    if stated is not None:
+        try:
+            return language_of(stated)
+        except UsageError as error:
+            progress.note(f"The source states no known language: {error.message}")
+    texts = _samples(staging)
+    if not texts or _is_evidently_english(texts):
+        return ENGLISH
+    if find_spec("py3langid") is None:
+        if _is_in_another_script(texts):
+            progress.note(
+                "The text is taken for English. Give its language with --language, or install what detects it: "
+                "pip install 'wikigr[languages]'"
+            )
+        return ENGLISH
+    return _detected(texts)
+
+
+def _detected(texts: list[str]) -> Language:
+    import py3langid
+
+    found = Counter(py3langid.classify(text)[0] for text in texts)
+    return language_of(max(found, key=lambda code: (found[code], code == ENGLISH.code, code)))
+
+
+def _is_evidently_english(texts: list[str]) -> bool:
+    words = [word for text in texts for word in text.lower().split()]
+    english = sum(word in STOP_WORDS for word in words)
+    return english > _MIN_ENGLISH * len(words)
+
+
+def _is_in_another_script(texts: list[str]) -> bool:
+    letters = _LETTERS.findall("".join(texts))
+    others: int = sum(letter > "\u024f" for letter in letters)
+    return others > len(letters) // 2
+
+
+def _samples(staging: Staging) -> list[str]:
+    step = max(1, staging.count("record") // _SAMPLES)
+    texts = []
+    for (payload,) in staging.rows("SELECT payload FROM record WHERE n % ? = 0 ORDER BY n LIMIT ?", (step, _SAMPLES)):
+        text = " ".join(section["text"] for section in json.loads(payload)["sections"])[:_SAMPLE_CHARS]
+        if len(text) >= _MIN_SAMPLE_CHARS:
+            texts.append(text)
+    return texts
