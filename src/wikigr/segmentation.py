@@ -159,10 +159,8 @@ def _is_unfinished(text: str, span: tuple[int, int], end: int) -> bool:
         return False
     if _NON_FINAL_ABBREVIATION.search(text, max(span[0], span[1] - _MAX_ABBREVIATION_LENGTH), span[1]):
         return not _SENTENCE_START.match(text, following)
-    if current().abbreviations:
-        word = text[max(span[0], span[1] - _MAX_ABBREVIATION_LENGTH) : span[1]].split()[-1]
-        if word.endswith(".") and word[:-1].rpartition(".")[2].strip("(") in current().abbreviations:
-            return True
+    if _ends_in_abbreviation(text, span):
+        return True
     # "What Is Life? of 1944", "the album Help! was"
     if text[following].islower() and text[span[1] - 1] in "?!":
         return _QUESTION.match(text, *span) is None
@@ -170,6 +168,16 @@ def _is_unfinished(text: str, span: tuple[int, int], end: int) -> bool:
     if opened <= text.rfind(")", *span):
         return False
     return text.find(")", following, min(end, opened + _MAX_PARENTHESIS_LENGTH)) >= 0
+
+
+def _ends_in_abbreviation(text: str, span: tuple[int, int]) -> bool:
+    """Return whether the text in ``span`` ends in an abbreviation, or an ordinal number, of a language but English."""
+    language = current()
+    word = text[max(span[0], span[1] - _MAX_ABBREVIATION_LENGTH) : span[1]].split()[-1]
+    if language.is_english or not word.endswith("."):
+        return False
+    name = word[:-1].rpartition(".")[2].strip("(")
+    return name in language.abbreviations or (language.ordinals and len(name) <= 2 and name.isdigit())
 
 
 def _sentence_continued_by(text: str, spans: list[tuple[int, int]], following: tuple[int, int]) -> int | None:

@@ -20,6 +20,7 @@ from wikigr.answer.probability import (
 )
 from wikigr.answer.reading import read_sentences
 from wikigr.answer.sentences import SentenceScore, rank_sentences
+from wikigr.index.lexical import stems
 from wikigr.pack.open import Corpus
 from wikigr.question.question import Question
 from wikigr.reader.options import ReaderOptions
@@ -31,6 +32,8 @@ from wikigr.retrieval.trace import StageRecord, Trace
 if TYPE_CHECKING:
     from wikigr.reader.reader import Reader
 
+# The share, by weight, of a question's words that the section of an answer in another language than English must hold.
+_MIN_COVERAGE = 0.5
 # Answers whose kind and probability the trace has.
 _MAX_NOTED = 5
 
@@ -138,11 +141,26 @@ class Assess(PipelineStage[ReaderOptions, Draft]):
         owner = self.resources.pack.origin(best.section.section_id)[0] if best is not None else self.resources.pack
         value = best.probability if best is not None else 0.0
         confidence = assess(value, _model_of(draft), owner.manifest.thresholds)
-        if confidence.level == "sure" and not self.resources.pack.language.is_english:
-            confidence = replace(confidence, level="likely")  # the levels were measured on English questions
+        if not self.resources.pack.language.is_english:
+            confidence = replace(confidence, level=_level_in_another_language(confidence.level, best, draft))
         record.notes.update(strength=value, threshold=confidence.threshold, threshold_name=THRESHOLD_NAME)
         record.notes["level"] = confidence.level
         return replace(draft, confidence=confidence)
+
+
+def _level_in_another_language(level: Level, best: AnswerCandidate | None, draft: Draft) -> Level:
+    """Return the level of an answer that is not English; the probabilities were fitted to English questions.
+
+    None is sure, and one is not taken for uncovered whose section holds enough words of the question.
+    """
+    if level == "sure":
+        return "likely"
+    if level == "not_covered" and best is not None:
+        section = best.section
+        said = set(stems(f"{section.title} {section.heading} {section.content}"))
+        if draft.state.question.coverage(said) >= _MIN_COVERAGE:
+            return "not_sure"
+    return level
 
 
 def level_of_claims(draft: Draft, confidence: float) -> Level:

@@ -43,6 +43,7 @@ class Language:
     asks: Mapping[str, str] = field(default_factory=dict)
     holds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     abbreviations: frozenset[str] = frozenset()
+    ordinals: bool = False
 
     @property
     def is_english(self) -> bool:
@@ -122,6 +123,7 @@ def language_of(code: str) -> Language:
         asks=fields.get("asks", {}),
         holds=holds,
         abbreviations=frozenset(fields.get("abbreviations", "").split()),
+        ordinals=fields.get("ordinals", False),
     )
 
 

@@ -13,6 +13,7 @@ from wikigr.answer.citations import Citation
 from wikigr.answer.extractive import ExtractiveOptions
 from wikigr.answer.facts import facts_among
 from wikigr.answer.stages import Draft
+from wikigr.embeddings.loader import DEFAULT_MODEL
 from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
 from wikigr.index.candidate import Evidence
@@ -25,7 +26,7 @@ from wikigr.pipeline.stages import ANSWER_STAGES, RETRIEVAL_STAGES, Stage
 from wikigr.pipeline.strategies import STRATEGIES, Writers
 from wikigr.question.question import Question, analyze, checked
 from wikigr.reader.options import ReaderOptions
-from wikigr.retrieval.candidates import Fetch, search_depth
+from wikigr.retrieval.candidates import Fetch, RetrievalOptions, search_depth
 from wikigr.retrieval.document_selection import MultiDocOptions
 from wikigr.retrieval.entity_linking import replace_aliases
 from wikigr.retrieval.explore.options import MultiStrategyOptions
@@ -45,6 +46,14 @@ _MAX_ENTITIES = 20
 
 _Stage = TypeVar("_Stage", bound=PipelineStage[Any, Any])
 _State = TypeVar("_State", State, Draft)
+
+
+def _without_english_models(profile: Profile, pack: Corpus) -> Profile:
+    """Return ``profile`` without the reader, and without vectors of an encoder that knows English only."""
+    profile = profile.override(ReaderOptions, enabled=False)
+    if pack.manifest.encoder.model_id == DEFAULT_MODEL and profile[RetrievalOptions].mode == "hybrid":
+        profile = profile.override(RetrievalOptions, mode="lexical")
+    return profile
 
 
 class Pipeline:
@@ -79,7 +88,7 @@ class Pipeline:
                 hint="Give one pack, or turn multi_strategy off.",
             )
         if not pack.language.is_english:
-            profile = profile.override(ReaderOptions, enabled=False)
+            profile = _without_english_models(profile, pack)
         self.pack = pack
         self.profile = profile
         self.model = model

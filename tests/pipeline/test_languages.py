@@ -1,0 +1,133 @@
+"""Packs in other languages than English, from the source to the answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from libzim.writer import Creator  # type: ignore[import-untyped]
+
+from wikigr.embeddings.embedder import Embedder
+from wikigr.errors import PackError, UsageError
+from wikigr.ingest.build import BuildOptions, build_pack
+from wikigr.joined.open import open_packs
+from wikigr.pack.open import Pack
+from wikigr.pack.validate import validate_pack
+from wikigr.pipeline.pipeline import Pipeline
+from wikigr.pipeline.profile import Profile
+from wikigr.sources.detect import open_source
+
+BRIDGE = """# Die Norderbrücke
+
+Die Norderbrücke führt über die Leine. Sie wurde am 3. Mai 1911 eröffnet. Zwei Jahre lang bauten vierzig Arbeiter an den
+Pfeilern, z. B. im Winter unter Zelten.
+
+## Gebühren
+
+Wer mit einem Fuhrwerk über die Brücke fuhr, zahlte zehn Pfennige. Fußgänger zahlten nichts.
+"""
+MILL = """# Die Wassermühle
+
+Die Mühle am Bach mahlt seit langer Zeit Getreide. Der Müller wohnt im Haus daneben. Besucher sind an Sonntagen
+willkommen, und die Kinder dürfen die Enten füttern.
+"""
+CHINESE = """# 北京的桥
+
+这座桥建于一九一一年，横跨永定河。桥上禁止通行大型车辆。行人可以免费通过。
+
+# 水磨
+
+水磨每天磨面粉。
+"""
+
+
+@pytest.fixture
+def build(encoder: Embedder, tmp_path: Path) -> Callable[..., Path]:
+    def make(name: str, texts: dict[str, str], **options: str) -> Path:
+        folder = tmp_path / f"{name}-source"
+        folder.mkdir()
+        for file, text in texts.items():
+            (folder / file).write_text(text)
+        pack = tmp_path / name
+        build_pack(open_source(folder), str(folder), pack, encoder, BuildOptions(name=name, **options))  # type: ignore[arg-type]
+        return pack
+
+    return make
+
+
+def test_a_german_folder_is_recognized_and_answered_in_sentences(build: Callable[..., Path]) -> None:
+    location = build("german", {"bridge.md": BRIDGE, "mill.md": MILL})
+    with Pack(str(location)) as pack:
+        assert pack.language.name == "German"
+        pipeline = Pipeline(Profile(), pack, offline=True)
+        answer = pipeline.answer("Wann wurde die Norderbrücke eröffnet?")
+        assert "3. Mai 1911" in answer.text
+        # The levels were measured on English answers, and the reader reads English.
+        assert answer.level in ("likely", "not_sure") and answer.reader is None
+        # Another form of the words: "Fuhrwerke", "zahlen".
+        found = pipeline.search("Was zahlen Fuhrwerke?", top_k=1)
+        assert found[0].section.heading == "Gebühren"
+        assert pipeline.answer("Wer komponierte die neunte Sinfonie?").abstained
+    # The stored index is compared with one that is made anew.
+    assert [check for check in validate_pack(str(location)) if not check.passed] == []
+
+
+def test_chinese_words_are_found_without_spaces(build: Callable[..., Path]) -> None:
+    location = build("chinese", {"a.md": CHINESE}, language="zh")
+    with Pack(str(location)) as pack:
+        answer = Pipeline(Profile(), pack, offline=True).answer("行人可以免费通过桥吗？")
+        assert "行人可以免费通过。" in answer.text
+
+
+def test_an_english_pack_states_no_language(build: Callable[..., Path]) -> None:
+    location = build(
+        "english", {"a.md": "# A\n\nThis is a text about the bridge that was built in the last year of it.\n" * 3}
+    )
+    assert "language" not in json.loads((location / "manifest.json").read_text())
+
+
+def test_packs_of_two_languages_are_not_joined(build: Callable[..., Path]) -> None:
+    german = build("german", {"bridge.md": BRIDGE}, language="de")
+    english = build("english", {"a.md": "# A\n\nText.\n"})
+    with pytest.raises(UsageError, match="different languages: English, German"):
+        open_packs([str(german), str(english)])
+
+
+def test_a_manifest_with_a_wrong_language_is_damaged(build: Callable[..., Path]) -> None:
+    location = build("german", {"bridge.md": BRIDGE}, language="de")
+    file = location / "manifest.json"
+    file.write_text(file.read_text().replace('"language": "de"', '"language": "../x"'))
+    with pytest.raises(PackError, match="language"):
+        Pack(str(location))
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("---\nlang: nl\ntags: [x]\n---\n# A\n\nText.\n", "nl"),
+        ("# A\n\nlang: nl\n", "en"),
+    ],
+)
+def test_front_matter_states_the_language(build: Callable[..., Path], text: str, name: str) -> None:
+    with Pack(str(build("p", {"a.md": text}))) as pack:
+        assert pack.language.code == name
+
+
+def test_html_zim_and_dumps_state_the_language(tmp_path: Path) -> None:
+    (tmp_path / "h").mkdir()
+    for number in range(3):
+        head = '<!DOCTYPE html>\n<html class="x" lang="fr-CA">' if number else "<html>"
+        (tmp_path / "h" / f"{number}.html").write_text(f"{head}<body><p>Text</p></body></html>")
+    assert open_source(tmp_path / "h").stated_language() == "fr"  # type: ignore[attr-defined]
+    dump = tmp_path / "dump.xml"
+    dump.write_text(
+        '<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0.11" xml:lang="bg"></mediawiki>'
+    )
+    assert open_source(dump).stated_language() == "bg"  # type: ignore[attr-defined]
+    archive = tmp_path / "a.zim"
+    with Creator(archive).config_indexing(False, "deu") as creator:
+        creator.set_mainpath("x")
+        creator.add_metadata("Language", "deu,eng")
+    assert open_source(archive).stated_language() == "deu"  # type: ignore[attr-defined]
