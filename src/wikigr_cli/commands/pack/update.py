@@ -55,6 +55,10 @@ def update(
             "Default: the number of processors.",
         ),
     ] = None,
+    watch: Annotated[
+        bool,
+        options.Build("--watch", help="Keep the pack current: update it whenever the source changes, until Ctrl-C."),
+    ] = False,
     everything: Everything = False,
     json_output: options.Json = False,
 ) -> None:
@@ -67,6 +71,7 @@ def update(
     Examples:
       wikigr pack update packs/notes --from notes --dry-run
       wikigr pack update packs/notes --from notes
+      wikigr pack update packs/notes --from notes --watch
     """
     environment = context.ensure_object(Environment)
     pack_version = options.check_version(pack_version)
@@ -83,8 +88,8 @@ def update(
                 f"{pack} is not an installed pack, so --from must name its source.",
                 hint=f"wikigr pack update {pack} --from SOURCE",
             )
-        if dry_run or source_format or pack_version:
-            raise UsageError("--dry-run, --source-format and --pack-version need --from SOURCE.")
+        if dry_run or source_format or pack_version or watch:
+            raise UsageError("--dry-run, --source-format, --pack-version and --watch need --from SOURCE.")
 
         from wikigr.distribution.install import update_installed
 
@@ -103,8 +108,16 @@ def update(
     from wikigr.versions.review import UpdateOptions
     from wikigr.versions.update import plan_update, update_pack
 
-    opened = open_source(source, source_format, follow_links=follow_links)
     chosen = UpdateOptions(pack_version, force, options.PROCESSORS if jobs is None else jobs, keep_going, follow_links)
+    if watch:
+        if dry_run or pack_version:
+            raise UsageError("--watch does not go with --dry-run or --pack-version.")
+
+        from wikigr_cli.watching import keep_current
+
+        keep_current(environment, folder, source, source_format, chosen, as_json=json_output)
+        return
+    opened = open_source(source, source_format, follow_links=follow_links)
     with TerminalProgress(environment) as progress:
         run = plan_update if dry_run else update_pack
         report = run(folder, opened, source, options=chosen, progress=progress)
