@@ -28,7 +28,7 @@ def messages_server(
     ``messages_server.url`` to a client, or set ``ANTHROPIC_BASE_URL``."""
     # Loopback needs no certificate authorities, and every client would load them all: 30 ms each.
     monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path_factory.getbasetemp()))
-    monkeypatch.setattr("wikigr.llm.client._FIRST_WAIT", 0.01)
+    monkeypatch.setattr("wikigr.llm.http_api._FIRST_WAIT", 0.01)
     server = MessagesServer()
     yield server
     server.close()

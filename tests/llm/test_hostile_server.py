@@ -97,7 +97,7 @@ EXPECTED = {
 
 @pytest.fixture
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wikigr.llm.client._FIRST_WAIT", 0.01)
+    monkeypatch.setattr("wikigr.llm.http_api._FIRST_WAIT", 0.01)
 
 
 def claude(url: str, **options: Any) -> Claude:
