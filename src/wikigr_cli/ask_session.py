@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
     from wikigr.embeddings.loader import Purpose
     from wikigr.llm.budget import Budget
-    from wikigr.llm.client import Claude
+    from wikigr.llm.model_client import ModelClient
     from wikigr.pack.open import Corpus
     from wikigr.pipeline.pipeline import Pipeline
     from wikigr.pipeline.profile import Profile
 
 _NO_KEY = (
     "No model writes the answer, because ANTHROPIC_API_KEY is not set; it quotes the pack. Set the variable, or "
-    "ANTHROPIC_BASE_URL for a local server, to let a model write it."
+    "ANTHROPIC_BASE_URL or WIKIGR_OPENAI_BASE_URL for a server, or --model FILE.gguf, to let a model write it."
 )
 
 
@@ -175,23 +175,23 @@ class AskSession:
             pack.start_reader()
         return Pipeline(profile, pack, model=self._client(profile), offline=self._options.offline)
 
-    def _client(self, profile: Profile) -> Claude | None:
+    def _client(self, profile: Profile) -> ModelClient | None:
         """Return the client of the profile's model, or ``None`` without a model; note a missing API key.
 
         The note appears with ``-v`` and ``--explain``, and once in a terminal, because an answer without a model is
         usual. All clients share one --max-cost.
         """
-        if self._options.offline or self._options.show_prompt:
+        if self._options.show_prompt:
             return None
 
         from wikigr.llm.options import SynthesisOptions
         from wikigr.pipeline.connect import connect
 
-        client = connect(profile, budget=self._budget)
+        client = connect(profile, offline=self._options.offline, budget=self._budget)
         if client is not None and self._options.max_cost is not None:
             self._budget = client.budget
         environment = self._environment
-        if client is None and profile[SynthesisOptions].provider == "auto":
+        if client is None and not self._options.offline and profile[SynthesisOptions].provider == "auto":
             if environment.verbosity > 0 or self._options.explain:
                 environment.note(_NO_KEY)
             elif environment.verbosity == 0 and environment.stderr.isatty() and is_first_time("no-api-key"):

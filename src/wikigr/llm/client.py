@@ -66,7 +66,7 @@ class Claude(HttpClient):
                 "There is no API key for a language model.",
                 hint="Set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL for a local server.",
             )
-        url = checked_url(given_url or DEFAULT_BASE_URL)
+        url = checked_url(given_url or DEFAULT_BASE_URL, "ANTHROPIC_BASE_URL")
         super().__init__(
             model=model,
             server=Server(url, self._key or self._token),
@@ -101,7 +101,7 @@ class Claude(HttpClient):
     def _calls(self) -> Any:
         return self.sdk.messages.with_streaming_response
 
-    def _body(self, request: Request) -> Mapping[str, Any]:
+    def _body(self, request: Request, *, stream: bool) -> Mapping[str, Any]:
         return {
             "model": request.model,
             "max_tokens": request.max_tokens,

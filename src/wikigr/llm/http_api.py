@@ -85,7 +85,7 @@ class HttpClient(CallingClient):
         """Return the part of the SDK whose ``create`` sends a request and returns the open response."""
 
     @abstractmethod
-    def _body(self, request: Request) -> Mapping[str, Any]:
+    def _body(self, request: Request, *, stream: bool) -> Mapping[str, Any]:
         """Return the body of a request, apart from ``stream``; raises ``BadRequestError`` if it cannot be expressed."""
 
     def _to_message(self, reply: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -112,7 +112,7 @@ class HttpClient(CallingClient):
                 self._sdk.close()
 
     def _fetch_message(self, request: Request) -> tuple[Mapping[str, Any], str | None]:
-        body = self._body(request)
+        body = self._body(request, stream=False)
         raw, request_id = self._with_retries(
             request, self._deadline(), lambda seconds: self._fetch(request, body, seconds)
         )
@@ -121,7 +121,7 @@ class HttpClient(CallingClient):
 
     @contextmanager
     def _open_stream(self, request: Request) -> Iterator[tuple[Iterator[Mapping[str, Any]], str | None]]:
-        body = self._body(request)
+        body = self._body(request, stream=True)
         with ExitStack() as stack:
             deadline = self._deadline()
             response = self._with_retries(
@@ -266,8 +266,8 @@ def checked_key(given: str | None, variable: str) -> str | None:
     return key
 
 
-def checked_url(given: str) -> str:
-    """Return the base URL; raises ``UsageError`` if it is malformed."""
+def checked_url(given: str, variable: str) -> str:
+    """Return the base URL; raises ``UsageError``, which names its ``variable``, if it is malformed."""
     try:
         parts = urlsplit(given)
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -275,6 +275,7 @@ def checked_url(given: str) -> str:
         usable = False
     if not usable:
         raise UsageError(
-            "The base URL of the model's server is not a valid URL.", hint="Give one such as http://127.0.0.1:8080."
+            "The base URL of the model's server is not a valid URL.",
+            hint=f"Set {variable} to one such as http://127.0.0.1:8080.",
         )
     return given
