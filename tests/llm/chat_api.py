@@ -56,13 +56,12 @@ def chat_reply(
             pieces = [{"name": name, "arguments": arguments[:5]}, {"arguments": arguments[5:]}]
             deltas += [{"tool_calls": [{"index": index, "function": piece}]} for piece in pieces]
         deltas += [{name: value} for name, value in said.items()]
-        choices = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
+        choices: list[dict[str, Any]] = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
         choices.append({"index": 0, "delta": {}, "finish_reason": finish_reason})
-        chunks: list[dict[str, Any]] = [
-            {**start, "object": "chat.completion.chunk", "choices": [choice]} for choice in choices
-        ]
+        start["object"] = "chat.completion.chunk"
+        chunks = [{**start, "choices": [choice]} for choice in choices]
         if request.get("stream_options") == {"include_usage": True}:
-            chunks.append({**start, "object": "chat.completion.chunk", "choices": [], "usage": usage})
+            chunks.append({**start, "choices": [], "usage": usage})
         return stream_of(*chunks)
 
     return behave

@@ -24,6 +24,10 @@ def open_client(
     Raises ``UsageError`` if a key, a package or the file is missing or malformed.
     """
     match api_of(model):
+        case "file":
+            from wikigr.llm.model_file import ModelFile
+
+            return ModelFile(model, options=file, timeout=timeout, retries=retries, budget=budget, cache=cache)
         case "chat" if api_key is None:
             from wikigr.llm.chat_server import ChatServer
 

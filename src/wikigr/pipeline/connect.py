@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wikigr.llm.options import BudgetOptions, SynthesisOptions
+from wikigr.llm.options import BudgetOptions, ModelFileOptions, SynthesisOptions
 from wikigr.pipeline.profile import Profile
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def connect(
         retries=options.retries,
         budget=budget if budget is not None else budget_of(profile),
         cache=cache,
+        file=profile[ModelFileOptions],
     )
 
 
