@@ -225,11 +225,6 @@ class _File(Server):
 def _check(path: Path) -> tuple[int, int, int]:
     """Return the stamp of a model file; raises ``UsageError`` unless it can be used."""
     hint = "Check --model, or synthesis.model in the profile."
-    if find_spec("xllamacpp") is None:
-        raise UsageError(
-            "A model file needs the package xllamacpp, which is not installed.",
-            hint="Install it: pip install 'wikigr[local]'",
-        )
     if _PART.search(path.name):
         raise UsageError(
             f"The model file {path} is one of several parts.", hint="Join them first: llama-gguf-split --merge"
@@ -242,6 +237,11 @@ def _check(path: Path) -> tuple[int, int, int]:
         raise UsageError(f"Cannot read the model file {path}: {describe_read_error(error)}.", hint=hint) from error
     if magic != _MAGIC:
         raise UsageError(f"The model file {path} is not in the format GGUF.", hint=hint)
+    if find_spec("xllamacpp") is None:
+        raise UsageError(
+            "A model file needs the package xllamacpp, which is not installed.",
+            hint="Install it: pip install 'wikigr[local]'",
+        )
     return stamp
 
 
