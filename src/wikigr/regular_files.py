@@ -12,10 +12,11 @@ from pathlib import Path
 def open_regular(path: Path) -> BufferedReader:
     """Open a regular file for reading; raises ``OSError`` for another kind, which might wait for a writer."""
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    file = os.fdopen(handle, "rb")
     if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
+        file.close()
         raise OSError(errno.EINVAL, "it is not a regular file", str(path))
-    return os.fdopen(handle, "rb")
+    return file
 
 
 def read_regular(path: Path, limit: int) -> bytes:

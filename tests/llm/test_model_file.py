@@ -41,7 +41,7 @@ def test_files_that_cannot_be_used_are_refused(tmp_path: Path, monkeypatch: pyte
     reasons = {
         "none": "No such file",
         "text": "not in the format GGUF",
-        "folder": "not a regular file",
+        "folder": "Is a directory",
         "pipe": "not a regular file",
         "big-00001-of-00002": "one of several parts",
         "good": "needs the package xllamacpp",
