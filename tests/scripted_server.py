@@ -145,6 +145,7 @@ def playing(
         server.close()
 
 
+# A good reply of the Messages API and of the chat-completions API at once.
 MESSAGE: dict[str, Any] = {
     "id": "msg_01",
     "type": "message",
@@ -152,7 +153,8 @@ MESSAGE: dict[str, Any] = {
     "model": "m",
     "content": [{"type": "text", "text": "Yes."}],
     "stop_reason": "end_turn",
-    "usage": {"input_tokens": 1, "output_tokens": 1},
+    "usage": {"input_tokens": 1, "output_tokens": 1, "prompt_tokens": 1, "completion_tokens": 1},
+    "choices": [{"index": 0, "message": {"role": "assistant", "content": "Yes."}, "finish_reason": "stop"}],
 }
 REPLY = json.dumps(MESSAGE).encode()
 EVENTS = b"".join(

@@ -13,6 +13,8 @@ ENVIRONMENT = [
     ("WIKIGR_QUIET, WIKIGR_VERBOSE, WIKIGR_DEBUG", "The global options."),
     ("ANTHROPIC_API_KEY", "Lets Claude write answers. The key is sent to that server only."),
     ("ANTHROPIC_BASE_URL", "Another server that implements the Messages API, such as llama.cpp or Ollama."),
+    ("WIKIGR_OPENAI_BASE_URL", "A server that implements the chat-completions API of OpenAI; it answers instead."),
+    ("WIKIGR_OPENAI_API_KEY", "The key of that server, if it needs one. OPENAI_API_KEY is not read."),
     (
         "WIKIGR_DATABASE_ENGINE",
         "real_ladybug (default) or ladybug: the engine of new packs, see [packs](pack-format.md#database-engines).",

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
     from wikigr.embeddings.loader import Purpose
     from wikigr.llm.budget import Budget
-    from wikigr.llm.client import Claude
+    from wikigr.llm.model_client import ModelClient
     from wikigr.pack.open import Corpus
     from wikigr.pipeline.pipeline import Pipeline
     from wikigr.pipeline.profile import Profile
 
 _NO_KEY = (
     "No model writes the answer, because ANTHROPIC_API_KEY is not set; it quotes the pack. Set the variable, or "
-    "ANTHROPIC_BASE_URL for a local server, to let a model write it."
+    "ANTHROPIC_BASE_URL or WIKIGR_OPENAI_BASE_URL for a server, or --model FILE.gguf, to let a model write it."
 )
 
 
@@ -35,6 +35,8 @@ class AskOptions:
     """
 
     model: str | None = None
+    threads: int | None = None
+    context: int | None = None
     max_cost: float | None = None
     iterations: int | None = None
     max_sentences: int | None = None
@@ -58,6 +60,7 @@ class AskOptions:
             if not self.model.strip():
                 raise UsageError("--model must not be empty.")
             profile = profile.override(SynthesisOptions, model=self.model)
+        profile = self._apply_to_file(profile)
         if self.max_cost is not None:
             if not 0.0 < self.max_cost <= 10_000.0:
                 raise UsageError(f"--max-cost must be above 0 and at most 10,000 US dollars, not {self.max_cost:g}.")
@@ -75,6 +78,23 @@ class AskOptions:
             if not 1 <= self.max_sentences <= 10:
                 raise UsageError(f"--max-sentences must be from 1 to 10, not {self.max_sentences}.")
             profile = profile.override(ExtractiveOptions, max_sentences=self.max_sentences)
+        return profile
+
+    def _apply_to_file(self, profile: Profile) -> Profile:
+        from wikigr.llm import api_of
+        from wikigr.llm.options import ModelFileOptions, SynthesisOptions
+
+        for name, value, limit in (("threads", self.threads, 1024), ("context", self.context, 1_048_576)):
+            if value is None:
+                continue
+            if api_of(profile[SynthesisOptions].model) != "file":
+                raise UsageError(
+                    f"--{name} has no effect: no model file writes the answer.", hint="Add --model FILE.gguf."
+                )
+            least = 256 if name == "context" else 1
+            if not least <= value <= limit:
+                raise UsageError(f"--{name} must be from {least} to {limit:,}, not {value}.")
+            profile = profile.override(ModelFileOptions, **{name: value})
         return profile
 
 
@@ -106,6 +126,7 @@ class AskSession:
         self._options = options
         self._purpose: Purpose = purpose
         self._budget: Budget | None = None
+        self._client: ModelClient | None = None
         # Load it while the engine reads the vectors.
         Thread(target=load_segmenter, daemon=True).start()
         self.named = load_profile(profile)
@@ -119,6 +140,8 @@ class AskSession:
 
     def close(self) -> None:
         self.pack.close()
+        if self._client is not None:
+            self._client.close()
 
     def use_profile(self, name: str) -> None:
         """Answer with another profile."""
@@ -178,25 +201,28 @@ class AskSession:
 
         if self._purpose == "queries" and profile[ReaderOptions].enabled:
             pack.start_reader()
-        return Pipeline(profile, pack, model=self._client(profile), offline=self._options.offline)
+        return Pipeline(profile, pack, model=self._connect_model(profile), offline=self._options.offline)
 
-    def _client(self, profile: Profile) -> Claude | None:
+    def _connect_model(self, profile: Profile) -> ModelClient | None:
         """Return the client of the profile's model, or ``None`` without a model; note a missing API key.
 
         The note appears with ``-v`` and ``--explain``, and once in a terminal, because an answer without a model is
         usual. All clients share one --max-cost.
         """
-        if self._options.offline or self._options.show_prompt:
+        if self._options.show_prompt:
             return None
 
         from wikigr.llm.options import SynthesisOptions
         from wikigr.pipeline.connect import connect
 
-        client = connect(profile, budget=self._budget)
+        client = connect(profile, offline=self._options.offline, budget=self._budget)
+        if self._client is not None:
+            self._client.close()
+        self._client = client
         if client is not None and self._options.max_cost is not None:
             self._budget = client.budget
         environment = self._environment
-        if client is None and profile[SynthesisOptions].provider == "auto":
+        if client is None and not self._options.offline and profile[SynthesisOptions].provider == "auto":
             if environment.verbosity > 0 or self._options.explain:
                 environment.note(_NO_KEY)
             elif environment.verbosity == 0 and environment.stderr.isatty() and is_first_time("no-api-key"):

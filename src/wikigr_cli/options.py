@@ -218,7 +218,13 @@ ProfileName = Annotated[
         autocompletion=complete_profiles,
     ),
 ]
-Offline = Annotated[bool, Model("--offline", help="Call no model and download nothing. Nothing leaves this machine.")]
+Offline = Annotated[
+    bool,
+    Model(
+        "--offline",
+        help="Call no server and download nothing: nothing leaves this machine. A model file may still answer.",
+    ),
+]
 Exact = Annotated[
     bool, Retrieval("--exact", help="Compare the question with every vector, even if the pack has quantized vectors.")
 ]

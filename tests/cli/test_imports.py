@@ -12,7 +12,8 @@ from wikigr.graph.engine_choice import import_engine
 
 HEAVY = set(
     """numpy onnxruntime onnx tokenizers torch sentence_transformers real_ladybug ladybug tantivy pyarrow scipy
-    anthropic mwxml mwparserfromhell libzim pyoxigraph lxml selectolax markdown_it pydantic yaml rich nupunkt rapidfuzz
+    anthropic openai xllamacpp
+    mwxml mwparserfromhell libzim pyoxigraph lxml selectolax markdown_it pydantic yaml rich nupunkt rapidfuzz
     ahocorasick_rs prompt_toolkit""".split()
 )
 PROGRAM = """

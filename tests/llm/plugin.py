@@ -10,7 +10,8 @@ from .server import MessagesServer
 
 FOREIGN = """ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN ANTHROPIC_BASE_URL ANTHROPIC_CUSTOM_HEADERS ANTHROPIC_PROFILE
     ANTHROPIC_CONFIG_DIR ANTHROPIC_LOG HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy all_proxy
-    no_proxy SSL_CERT_FILE""".split()
+    no_proxy SSL_CERT_FILE WIKIGR_OPENAI_BASE_URL WIKIGR_OPENAI_API_KEY OPENAI_API_KEY OPENAI_BASE_URL OPENAI_ORG_ID
+    OPENAI_PROJECT_ID OPENAI_CUSTOM_HEADERS""".split()
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def messages_server(
     ``messages_server.url`` to a client, or set ``ANTHROPIC_BASE_URL``."""
     # Loopback needs no certificate authorities, and every client would load them all: 30 ms each.
     monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path_factory.getbasetemp()))
-    monkeypatch.setattr("wikigr.llm.client._FIRST_WAIT", 0.01)
+    monkeypatch.setattr("wikigr.llm.http_api._FIRST_WAIT", 0.01)
     server = MessagesServer()
     yield server
     server.close()

@@ -226,6 +226,8 @@ def respond(behavior: Behavior, request: dict[str, Any]) -> Response:
 class MessagesServer:
     """The server; ``url`` is the base URL for a client."""
 
+    path = "/v1/messages"
+
     def __init__(self) -> None:
         self.requests: list[Request] = []
         self.closing = threading.Event()
@@ -256,7 +258,7 @@ class MessagesServer:
         with self._lock:
             self.requests.append(request)
             behavior = self._script.pop(0) if self._script else self._always
-        if request.path != "/v1/messages":
+        if request.path != self.path:
             return status(404, f"there is no {request.path}")
         if behavior is None:
             return status(418, "the test gave no behavior for this request")

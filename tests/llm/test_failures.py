@@ -83,7 +83,7 @@ def test_each_rejection_has_a_hint(
 
 def test_retry_after_is_honored(messages_server: MessagesServer, claude: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     slept: list[float] = []
-    monkeypatch.setattr("wikigr.llm.client.time", SimpleNamespace(monotonic=time.monotonic, sleep=slept.append))
+    monkeypatch.setattr("wikigr.llm.http_api.time", SimpleNamespace(monotonic=time.monotonic, sleep=slept.append))
     messages_server.script(status(429, retry_after_ms=None, retry_after="0.4"), reply("Yes."))
     assert ask(claude()) == "Yes."
     assert slept == [0.4]
@@ -122,7 +122,7 @@ def test_a_server_that_never_answers_ends_in_an_error(
     messages_server.always(never())
     client = claude(timeout=0.5, retries=2)
     # With the clock of the call stopped, a late end of one attempt takes no time from the next one.
-    monkeypatch.setattr("wikigr.llm.client.time", SimpleNamespace(monotonic=lambda: 100.0, sleep=lambda _: None))
+    monkeypatch.setattr("wikigr.llm.http_api.time", SimpleNamespace(monotonic=lambda: 100.0, sleep=lambda _: None))
     with pytest.raises(LlmError, match="did not answer"):
         ask(client)
     until(lambda: len(messages_server.requests) == 3)

@@ -28,6 +28,7 @@ from tests.scripted_server import (
 )
 
 from wikigr.errors import UsageError
+from wikigr.llm.chat_server import ChatServer
 from wikigr.llm.client import Claude, LlmError
 
 from .conftest import KEY
@@ -97,14 +98,14 @@ EXPECTED = {
 
 @pytest.fixture
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wikigr.llm.client._FIRST_WAIT", 0.01)
+    monkeypatch.setattr("wikigr.llm.http_api._FIRST_WAIT", 0.01)
 
 
 def claude(url: str, **options: Any) -> Claude:
     return Claude(**{"model": "m", "api_key": KEY, "base_url": url, "timeout": TIMEOUT, "retries": RETRIES, **options})
 
 
-def ask(client: Claude, stream: bool, question: str = "Where?") -> str:
+def ask(client: Claude | ChatServer, stream: bool, question: str = "Where?") -> str:
     """Return the error of a call, or "" for a good reply."""
     call: dict[str, Any] = {"system": "", "messages": [{"role": "user", "content": question}], "max_tokens": 64}
     try:
@@ -115,17 +116,20 @@ def ask(client: Claude, stream: bool, question: str = "Where?") -> str:
     return ""
 
 
+@pytest.mark.parametrize("kind", [Claude, ChatServer])
 @pytest.mark.parametrize("stream", [False, True])
-def test_every_behavior_ends_in_time_with_an_error(stream: bool) -> None:
+def test_every_behavior_ends_in_time_with_an_error(stream: bool, kind: type[Claude | ChatServer]) -> None:
 
     def call(server: ScriptedServer, name: str) -> str:
-        client = claude(server.url, timeout=TIMEOUT if expected[name] == SLOW else PATIENT)
+        timeout = TIMEOUT if expected[name] == SLOW else PATIENT
+        client = kind(model="m", api_key=KEY, base_url=server.url, timeout=timeout, retries=RETRIES)
         error = ask(client, stream)
         client.close()
         return error
 
     assert EXPECTED.keys() == BEHAVIORS.keys()
-    expected = {name: pattern[stream] for name, pattern in EXPECTED.items()}
+    names = {Claude: "Messages API", ChatServer: "chat-completions API"}
+    expected = {name: pattern[stream].replace(names[Claude], names[kind]) for name, pattern in EXPECTED.items()}
     found = play_all(call)
     offenders = {name: text for name, text in found.items() if not matches(expected[name], text)}
     assert offenders == {}

@@ -33,9 +33,11 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             server.kill()
 
 
-def ask(llama: str, pack: Path, *options: str) -> subprocess.CompletedProcess[str]:
+def ask(
+    llama: str, pack: Path, *options: str, variable: str = "ANTHROPIC_BASE_URL"
+) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("ANTHROPIC")}
-    environment |= {"ANTHROPIC_BASE_URL": llama, "WIKIGR_ASK_PACK": str(pack)}
+    environment |= {variable: llama, "WIKIGR_ASK_PACK": str(pack)}
     program = "from wikigr_cli.app import main; main()"
     command = [sys.executable, "-c", program, "ask", QUESTION, "--model", "gemma", *options]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=300)
@@ -52,6 +54,27 @@ def test_an_answer_in_json_with_usage_and_checked_citations(llama: str, physics_
     # A model without a list price: what it cost is unknown, not nothing.
     assert document["usage"]["cost_usd"] is None
     assert document["citations"] or document["unverified_claims"]
+
+
+def test_an_answer_through_the_other_api(llama: str, physics_pack: Path, tmp_path: Path) -> None:
+    (tmp_path / "short.yaml").write_text("extends: enhanced\nsynthesis: {max_tokens: 60, timeout: 300}\n")
+    for option in ("--json", "--stream"):
+        done = ask(
+            f"{llama}/v1",
+            physics_pack,
+            "--profile",
+            str(tmp_path / "short.yaml"),
+            option,
+            variable="WIKIGR_OPENAI_BASE_URL",
+        )
+        assert done.returncode == 0, done.stderr
+        if option == "--json":
+            document = json.loads(done.stdout)
+            assert (document["query_type"], document["model"]) == ("synthesis", "gemma")
+            assert document["usage"]["output_tokens"] == 60
+            assert document["citations"] or document["unverified_claims"]
+        else:
+            assert "tokens in" in done.stdout
 
 
 def test_a_streamed_answer(llama: str, physics_pack: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from wikigr.errors import UsageError
+from wikigr.llm.client import Claude
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
@@ -97,4 +98,4 @@ def test_a_required_stage_that_fails_stops_the_question(pack: Pack, monkeypatch:
 
 def test_offline_and_a_model_contradict_each_other(pack: Pack) -> None:
     with pytest.raises(ValueError, match="offline"):
-        Pipeline(Profile(), pack, model=object(), offline=True)  # type: ignore[arg-type]
+        Pipeline(Profile(), pack, model=Claude(model="m", api_key="key"), offline=True)

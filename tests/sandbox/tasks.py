@@ -186,3 +186,31 @@ def answer(channel: Channel, text: str) -> None:
 def flood(channel: Channel, size: int) -> None:
     channel.receive()
     channel.send("x" * size)
+
+
+def listen(channel: Channel, *, inside: str, outside: str) -> None:
+    """Send what happens on trying to listen and to connect."""
+
+    def unix(path: str, *, connects: bool = False) -> None:
+        with socket.socket(socket.AF_UNIX) as each:
+            if connects:
+                each.connect(path)
+            else:
+                each.bind(path)
+                each.listen()
+
+    attempts: dict[str, Callable[[], object]] = {
+        "inside": lambda: unix(inside),
+        "outside": lambda: unix(outside),
+        "connect": lambda: unix(inside, connects=True),
+        "tcp": lambda: socket.create_server(("127.0.0.1", 0)),
+        "pair": socket.socketpair,
+    }
+    outcomes = {}
+    for name, try_it in attempts.items():
+        try:
+            try_it()
+            outcomes[name] = "done"
+        except OSError as error:
+            outcomes[name] = errno.errorcode[error.errno or 0]
+    channel.send(outcomes)

@@ -100,6 +100,29 @@ def test_a_scratch_folder_takes_empty_files_only(tmp_path: Path) -> None:
 
 
 @LINUX
+@pytest.mark.parametrize("listening", [True, False])
+def test_a_process_may_listen_where_nothing_else_may_happen(tmp_path: Path, listening: bool) -> None:
+    (tmp_path / "scratch").mkdir()
+    limits = ProcessLimits(
+        (),
+        address_space=1 << 30,
+        cpu_seconds=60,
+        message_bytes=1 << 20,
+        scratch=tmp_path / "scratch",
+        listening=listening,
+    )
+    arguments = {"inside": str(tmp_path / "scratch" / "s"), "outside": str(tmp_path / "s")}
+    with SandboxedProcess("tests.sandbox.tasks:listen", arguments, limits) as process:
+        outcomes = process.receive(soon())
+        walls = process.walls
+    if walls.seccomp:
+        assert (outcomes["connect"], outcomes["tcp"], outcomes["pair"]) == ("EPERM",) * 3
+        assert outcomes["inside"] == ("done" if listening else "EPERM")
+    if walls.landlock:
+        assert outcomes["outside"] in ("EACCES", "EPERM")
+
+
+@LINUX
 def test_processor_time_is_limited() -> None:
     limits = ProcessLimits((), address_space=1 << 30, cpu_seconds=1, message_bytes=1 << 20)
     with SandboxedProcess("tests.sandbox.tasks:spin", {}, limits) as process:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from wikigr.sandbox.seccomp import _MACHINES, _SYSTEM_CALLS
+from wikigr.sandbox.seccomp import _LISTENING_CALLS, _MACHINES, _SYSTEM_CALLS
 
 HEADERS = {
     "x86_64": Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"),
@@ -23,9 +23,9 @@ def test_the_numbers_are_those_of_the_kernel(machine: str) -> None:
     found = re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)", header.read_text())
     numbers = {"newfstatat" if name == "fstatat" else name: number for name, number in found}
     column = _MACHINES[machine].column
-    for entry in _SYSTEM_CALLS.split(","):
+    for entry in f"{_SYSTEM_CALLS},{_LISTENING_CALLS}".split(","):
         parts = entry.split()
         assert numbers.get(parts[0], "-") == parts[column], parts[0]
-    for name in ("clone", "clone3", "open", "openat", "prctl", "prlimit64", "seccomp", "tgkill"):
+    for name in ("clone", "clone3", "open", "openat", "prctl", "prlimit64", "seccomp", "socket", "tgkill"):
         number = getattr(_MACHINES[machine], name)
         assert numbers.get(name) == (None if number is None else str(number)), name

@@ -18,7 +18,7 @@ from wikigr.answer.multi_doc_synthesis import MultiDocSynthesizer
 from wikigr.embeddings.generator import EmbeddingGenerator
 from wikigr.errors import PackError, UsageError, WikigrError
 from wikigr.graph.engine import Graph
-from wikigr.llm.client import Claude
+from wikigr.llm.model_client import ModelClient
 from wikigr.llm.options import FewShotOptions, SynthesisOptions
 from wikigr.pack.open import Pack
 from wikigr.pipeline.connect import connect
@@ -141,7 +141,7 @@ class KnowledgeGraphAgent:
         self.enable_multi_query = enable_multi_query
         self.profile = self._profile(synthesis_model)
         self.synthesis_model = self.profile[SynthesisOptions].model
-        self._client: Claude | None = connect(self.profile, api_key=anthropic_api_key)
+        self._client: ModelClient | None = connect(self.profile, api_key=anthropic_api_key)
         self._few_shot_path = Path(few_shot_path) if few_shot_path else None
         self._pipeline = Pipeline(self.profile, pack, model=self._client, few_shot_path=self._few_shot_path)
         self._generator: EmbeddingGenerator | None = None
@@ -260,8 +260,10 @@ class KnowledgeGraphAgent:
 
     @property
     def claude(self) -> anthropic.Anthropic | None:
-        """The underlying Anthropic client, or ``None`` without a key. Calls through it are not counted."""
-        return self._client.sdk if self._client else None
+        """The underlying Anthropic client, or ``None`` if no Claude answers. Calls through it are not counted."""
+        from wikigr.llm.client import Claude
+
+        return self._client.sdk if isinstance(self._client, Claude) else None
 
     def semantic_search(self, query: str, top_k: int = 5) -> list[dict[str, Any]]:
         """Return the ``top_k`` articles whose best section is nearest to ``query``, best first, ties by title.

@@ -16,6 +16,7 @@ from wikigr.answer.citations import verify_against
 from wikigr.answer.few_shot import FewShotManager
 from wikigr.answer.requests import CitationStyle, Request, build_request, own_knowledge_request
 from wikigr.index.candidate import Evidence
+from wikigr.llm import cites, name_of
 from wikigr.llm.client import BadRequestError, BlockEnd, TextDelta
 from wikigr.llm.options import FewShotOptions
 from wikigr.retrieval.state import Resources
@@ -73,7 +74,7 @@ class Synthesizer:
                 record.degraded = True
             written = self._write(answer, "markers", on_text)
         verify_against(self._pack, written.citations, answer.trace)
-        model = self._options.model
+        model = name_of(self._options.model)
         if written.declined:
             return replace(answer, model=model, confidence=0.0)
         claims = len(written.citations) + len(written.unverified)
@@ -93,13 +94,13 @@ class Synthesizer:
         assert self._model is not None
         options = self._options
         with answer.trace.stage(OWN_KNOWLEDGE) as record:
-            record.notes["model"] = options.model
+            model = record.notes["model"] = name_of(options.model)
             reply = self._model.complete(
                 **own_knowledge_request(answer.question).to_dict(), model=options.model, max_tokens=options.max_tokens
             )
         said = neutralize_marks(reply.text.strip())
-        text = f"{NOT_COVERED} From the memory of {options.model}, not from the pack: {said}"
-        return replace(answer, text=text, query_type=OWN_KNOWLEDGE, confidence=0.0, model=options.model)
+        text = f"{NOT_COVERED} From the memory of {model}, not from the pack: {said}"
+        return replace(answer, text=text, query_type=OWN_KNOWLEDGE, confidence=0.0, model=model)
 
     def _write(self, answer: Answer, style: CitationStyle, on_text: Callable[[str], None] | None) -> Written:
         assert self._model is not None
@@ -109,7 +110,7 @@ class Synthesizer:
             warnings: list[str] = []
             stream = CitationStream(answer.evidence, style, on_text or _discard)
             record.scored = len(answer.evidence)
-            record.notes.update(model=options.model, citations=style)
+            record.notes.update(model=name_of(options.model), citations=style)
             fields: dict[str, Any] = {**request.to_dict(), "model": options.model, "max_tokens": options.max_tokens}
             if on_text is not None:
                 reply = self._model.stream(**fields, on_event=stream.take)
@@ -121,7 +122,7 @@ class Synthesizer:
             if reply.stop_reason == "max_tokens":
                 warnings.append(f"the answer was cut at {options.max_tokens:,} tokens (synthesis.max_tokens)")
             elif reply.stop_reason == "refusal":
-                warnings.append(f"{options.model} refused to answer")
+                warnings.append(f"{name_of(options.model)} refused to answer")
             written = stream.finish()
             if written.unverified:
                 record.notes["unverified"] = len(written.unverified)
@@ -134,7 +135,7 @@ class Synthesizer:
         options = self._options
         if options.citations != "auto":
             return options.citations
-        return "native" if options.model.startswith("claude") else "markers"
+        return "native" if cites(options.model) else "markers"
 
     def _examples(self, question: str, trace: Trace) -> str:
         """Return worked examples for the prompt; a pack need not have any."""

@@ -21,7 +21,9 @@ from wikigr.errors import UsageError
 from wikigr.evaluation.questions import GoldQuestion
 from wikigr.evaluation.samples import Sample
 from wikigr.llm.budget import Budget, BudgetError
-from wikigr.llm.client import BadRequestError, Claude, LlmError, Reply
+from wikigr.llm.client import BadRequestError, LlmError, Reply
+from wikigr.llm.model_client import ModelClient
+from wikigr.llm.open_client import open_client
 from wikigr.llm.prices import cost
 from wikigr.llm.prompts import prompt
 from wikigr.llm.response_cache import ResponseCache
@@ -61,7 +63,7 @@ _TOOL: Mapping[str, Any] = {
 class JudgeOptions:
     """The judge's model and its maximum cost in US dollars (``None`` means no limit).
 
-    ``timeout`` (seconds) and ``retries`` are passed to ``Claude``. Raises ``UsageError`` for an alias that may later
+    ``timeout`` (seconds) and ``retries`` are passed to the client. Raises ``UsageError`` for an alias that may later
     mean another model.
     """
 
@@ -112,17 +114,17 @@ class Judge:
         self._sampling: dict[str, Any] = {"temperature": 0}
         self.connect().close()
 
-    def connect(self) -> Claude:
+    def connect(self) -> ModelClient:
         """Return a new client for ``grade``; each thread needs its own."""
-        return Claude(
-            model=self.options.model,
+        return open_client(
+            self.options.model,
             timeout=self.options.timeout,
             retries=self.options.retries,
             budget=self._budget,
             cache=self._cache,
         )
 
-    def grade(self, question: GoldQuestion, answer: str, client: Claude) -> Judgment:
+    def grade(self, question: GoldQuestion, answer: str, client: ModelClient) -> Judgment:
         """Return the grade of ``answer``, or an ``error`` if it could not be graded.
 
         Raises ``BudgetError`` if the call could exceed the budget.
@@ -136,7 +138,7 @@ class Judge:
             return Judgment(ERROR, error.message, self.options.model)
         return _read(reply, self.options.model)
 
-    def _ask(self, request: Mapping[str, Any], client: Claude) -> Reply:
+    def _ask(self, request: Mapping[str, Any], client: ModelClient) -> Reply:
         sampling = self._sampling
         extra = {"tools": [_TOOL], "tool_choice": {"type": "tool", "name": _TOOL["name"]}}
         fields: dict[str, Any] = {**request, "max_tokens": _MAX_TOKENS, "usable": _has_verdict}

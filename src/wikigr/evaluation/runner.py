@@ -228,7 +228,7 @@ def _describe(
 
 
 def _server_of(profile: Profile, *, offline: bool) -> str:
-    client = None if offline else connect(profile)
+    client = connect(profile, offline=offline)
     if client is None:
         return NO_MODEL
     client.close()
@@ -303,7 +303,7 @@ def _samples(
         def pipelines(pack: CachedPack) -> dict[str, Pipeline]:
             made = {}
             for profile in evaluation.profiles:
-                model = None if evaluation.offline else connect(profile, budget=budgets[profile.name], cache=cache)
+                model = connect(profile, offline=evaluation.offline, budget=budgets[profile.name], cache=cache)
                 pipeline = Pipeline(profile, pack, model=model, offline=evaluation.offline)
                 if model is not None:
                     stack.callback(model.close)

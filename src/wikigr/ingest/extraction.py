@@ -29,7 +29,9 @@ from wikigr.ingest.extraction_format import (
 )
 from wikigr.ingest.staging import Staging
 from wikigr.llm.budget import Budget, BudgetError
-from wikigr.llm.client import BadRequestError, Claude, LlmError, Reply
+from wikigr.llm.client import BadRequestError, LlmError, Reply
+from wikigr.llm.model_client import ModelClient
+from wikigr.llm.open_client import open_client
 from wikigr.llm.prices import cost
 from wikigr.llm.prompts import prompt
 from wikigr.llm.response_cache import ResponseCache
@@ -157,9 +159,9 @@ class Extractor:
         self._tool = TOOL
         self._connect().close()
 
-    def _connect(self) -> Claude:
-        return Claude(
-            model=self.options.model,
+    def _connect(self) -> ModelClient:
+        return open_client(
+            self.options.model,
             timeout=_TIMEOUT,
             retries=_RETRIES,
             budget=self._budget,
@@ -198,7 +200,7 @@ class Extractor:
     def _request_all(self, run: _Run) -> None:
         """Request the missing replies, a few at a time, and store each one when it arrives."""
         thread = local()
-        clients: list[Claude] = []
+        clients: list[ModelClient] = []
 
         def ask(section: _Missing) -> _Outcome:
             if not hasattr(thread, "client"):
@@ -245,7 +247,7 @@ class Extractor:
                 for client in clients:
                     client.close()
 
-    def _ask(self, section: _Missing, client: Claude) -> _Outcome:
+    def _ask(self, section: _Missing, client: ModelClient) -> _Outcome:
         before = client.usage
         reason = ""
         for attempt in range(_ATTEMPTS):
@@ -264,7 +266,7 @@ class Extractor:
             reason = extraction
         return _Outcome(None, reason, client.usage - before)
 
-    def _complete(self, request: Mapping[str, Any], client: Claude) -> Reply:
+    def _complete(self, request: Mapping[str, Any], client: ModelClient) -> Reply:
         for _ in range(3):
             sampling, tool = self._sampling, self._tool
             extra = {"tools": [tool], "tool_choice": {"type": "tool", "name": tool["name"]}, **sampling}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -26,11 +27,11 @@ _STATUS_OF_KIND = {
 }
 _REDIRECT = (
     "{server} redirects to another address ({status}). Nothing was sent there.",
-    "Set ANTHROPIC_BASE_URL to the final address if you trust it.",
+    "Set {url_variable} to the final address if you trust it.",
 )
 _NO_ACCESS = (
     "{server} did not accept the API key ({status}){detail}",
-    "Set ANTHROPIC_API_KEY to a key with access to this model.",
+    "Set {key_variable} to a key with access to this model.",
 )
 _OVERLOADED = ("{server} is overloaded ({status}){detail}", "Try again later.")
 # What to say about a status, and a hint.
@@ -41,7 +42,7 @@ _REJECTIONS: dict[int, tuple[str, str | None]] = {
     403: _NO_ACCESS,
     404: (
         "{server} does not know the model {model} ({status}){detail}",
-        "Check synthesis.model in the profile, and ANTHROPIC_BASE_URL if it is set.",
+        "Check synthesis.model in the profile, and {url_variable} if it is set.",
     ),
     413: ("The request is too large for {server} ({status}){detail}", "Give the model fewer or shorter sections."),
     429: (
@@ -65,14 +66,27 @@ class BadRequestError(LlmError):
     """The server rejected the request (400); a request with fewer options may succeed."""
 
 
+@dataclass(frozen=True, slots=True)
+class Api:
+    """An API as messages name it, with the variables for the address of a server and its key."""
+
+    name: str
+    url_variable: str
+    key_variable: str
+
+
+MESSAGES_API = Api("Messages API", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY")
+
+
 class Server:
     """A client's server: its name in messages, and the errors for its failures.
 
     ``secret`` is the API key. ``secrets`` are all credentials sent to the server; no message shows any of them.
     """
 
-    def __init__(self, base_url: str, secret: str | None) -> None:
+    def __init__(self, base_url: str, secret: str | None, api: Api = MESSAGES_API) -> None:
         parts = urlsplit(base_url)
+        self._api = api
         self.secrets = Secrets(sent_credentials(base_url, secret))
         # The URL may contain a user name and password before the host, and a key in the query.
         self.name = self.clean(urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", "")))
@@ -94,13 +108,17 @@ class Server:
         error = BadRequestError if status == 400 else LlmError
         what, hint = _REJECTIONS.get(status, ("{server} answered with status {status}{detail}", None))
         described = what.format(server=self.name, status=status, detail=detail, model=self.clean(model))
-        return error(described, hint=hint, status=status)
+        variables = {"url_variable": self._api.url_variable, "key_variable": self._api.key_variable}
+        return error(described, hint=hint and hint.format(**variables), status=status)
 
     def reported(self, event: Mapping[str, Any], *, model: str) -> LlmError:
         """Return the error for an ``error`` event in a stream."""
         error = event.get("error")
-        kind = error.get("type") if isinstance(error, Mapping) else None
-        return self.rejected(_STATUS_OF_KIND.get(str(kind), 500), event, model=model)
+        kind, code = (error.get("type"), error.get("code")) if isinstance(error, Mapping) else (None, None)
+        status = _STATUS_OF_KIND.get(str(kind), 500)
+        if isinstance(code, int) and 400 <= code < 600:
+            status = code
+        return self.rejected(status, event, model=model)
 
     def timed_out(self, seconds: float) -> LlmError:
         return LlmError(
@@ -110,7 +128,7 @@ class Server:
     def unreachable(self, reason: str) -> LlmError:
         return LlmError(
             f"Cannot connect to {self.name}: {self.clean(reason) or 'no reason given'}",
-            hint="Check the network, the proxy settings, and ANTHROPIC_BASE_URL if it is set.",
+            hint=f"Check the network, the proxy settings, and {self._api.url_variable} if it is set.",
         )
 
     def disconnected(self, reason: str) -> LlmError:
@@ -120,10 +138,10 @@ class Server:
         )
 
     def malformed_reply(self, reason: str) -> LlmError:
-        """Return the error for a successful response that is not a reply of the Messages API."""
+        """Return the error for a successful response that is not a reply of the API."""
         return LlmError(
-            f"{self.name} did not send a reply of the Messages API: {self.clean(reason)}.",
-            hint="Check that ANTHROPIC_BASE_URL names a server that speaks the Messages API.",
+            f"{self.name} did not send a reply of the {self._api.name}: {self.clean(reason)}.",
+            hint=f"Check that {self._api.url_variable} names a server that speaks the {self._api.name}.",
         )
 
 
@@ -131,7 +149,8 @@ def _message_in(body: object) -> str:
     """Return the server's message from an error body; a web page is not a message."""
     if isinstance(body, Mapping):
         error = body.get("error")
-        found = error.get("message") if isinstance(error, Mapping) else error
+        # Some servers send the message at the top; the SDK of OpenAI passes on the inner object.
+        found = error.get("message") if isinstance(error, Mapping) else error or body.get("message")
         return found if isinstance(found, str) else ""
     if isinstance(body, str) and not body.lstrip().startswith("<"):
         return body

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ssl
 import urllib.request
+from collections.abc import Callable
 from urllib.parse import urlsplit
 
 import httpx2
@@ -16,8 +17,10 @@ _MAX_BODY_BYTES = 32 * 1024 * 1024
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
-def open_http_client(base_url: str) -> httpx2.Client:
+def open_http_client(base_url: str, prepare: Callable[[httpx2.Request], None] = lambda _: None) -> httpx2.Client:
     """Return a client for requests to ``base_url``; the timeout of a request limits all of it, see ``Transport``.
+
+    ``prepare`` may change the headers of every request before it is sent.
 
     A redirect is returned as it is: following it would send the question and the headers to another server.
 
@@ -26,7 +29,7 @@ def open_http_client(base_url: str) -> httpx2.Client:
     return httpx2.Client(
         transport=Transport(max_body=_MAX_BODY_BYTES, ssl_context=_ssl_context(base_url), proxy=_proxy(base_url)),
         headers={"Accept-Encoding": "identity"},
-        event_hooks={"response": [_read_as_utf8]},
+        event_hooks={"request": [prepare], "response": [_read_as_utf8]},
     )
 
 

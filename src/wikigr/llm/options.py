@@ -20,7 +20,7 @@ class FewShotOptions(Options):
 
 @dataclass(frozen=True, slots=True)
 class SynthesisOptions(Options):
-    """Who writes the answer. ``auto`` uses Claude if a key or a server is configured, and quotes the pack otherwise."""
+    """Who writes the answer. ``auto`` uses a model if a file, a key or a server is configured, and quotes otherwise."""
 
     section: ClassVar[str] = "synthesis"
 
@@ -29,7 +29,9 @@ class SynthesisOptions(Options):
         "what writes the answer: a model (`claude`), no model (`none`: quotations), or a model if one is configured "
         "(`auto`)",
     ] = "auto"
-    model: Annotated[Name, "the model that writes the answer"] = "claude-opus-4-6"
+    model: Annotated[Name, "the model that writes the answer: an id, or the path of a file that ends in .gguf"] = (
+        "claude-opus-4-6"
+    )
     expansion_model: Annotated[Name, "the model that rephrases the question"] = "claude-haiku-4-5-20251001"
     citations: Annotated[
         Literal["auto", "native", "markers"],
@@ -40,6 +42,18 @@ class SynthesisOptions(Options):
     own_knowledge: Annotated[bool, "let the model answer from memory, labeled, if the pack has no answer"] = False
     timeout: Annotated[float, Limits(gt=0.0, le=3600.0), "seconds allowed for one call"] = 60.0
     retries: Annotated[int, Limits(ge=0, le=10), "how often to retry a busy server"] = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFileOptions(Options):
+    """A model in a GGUF file, which runs on this machine; ``synthesis.model`` is its path."""
+
+    section: ClassVar[str] = "model_file"
+
+    threads: Annotated[Positive | None, "number of threads; `null` means one for each processor"] = None
+    context: Annotated[
+        int, Limits(ge=256, le=1_048_576), "tokens of the prompt and the answer together; more take more memory"
+    ] = 8192
 
 
 @dataclass(frozen=True, slots=True)

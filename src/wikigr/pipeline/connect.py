@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wikigr.llm.options import BudgetOptions, SynthesisOptions
+from wikigr.llm.options import BudgetOptions, ModelFileOptions, SynthesisOptions
 from wikigr.pipeline.profile import Profile
 
 if TYPE_CHECKING:
     from wikigr.llm.budget import Budget
-    from wikigr.llm.client import Claude
+    from wikigr.llm.model_client import ModelClient
     from wikigr.llm.response_cache import ResponseCache
 
 
@@ -17,31 +17,35 @@ def connect(
     profile: Profile,
     *,
     api_key: str | None = None,
+    offline: bool = False,
     budget: Budget | None = None,
     cache: ResponseCache | None = None,
-) -> Claude | None:
+) -> ModelClient | None:
     """Return a client for the profile's models, or ``None`` if it works without one.
 
     ``budget`` may be shared by several clients; by default the client gets the profile's budget for itself. Replies are
-    stored in ``cache``, if given. Raises ``UsageError`` when the profile requires Claude and neither a key nor a server
-    is configured.
+    stored in ``cache``, if given. ``offline`` allows a model file only. Raises ``UsageError`` when the profile requires
+    a model and there is neither a file, a key nor a server, or if one of them cannot be used.
     """
     options = profile[SynthesisOptions]
     if options.provider == "none":
         return None
-    from wikigr.llm import available
+    from wikigr.llm import api_of, available
 
-    if options.provider == "auto" and not api_key and not available():
+    if offline and api_of(options.model) != "file":
         return None
-    from wikigr.llm.client import Claude
+    if options.provider == "auto" and not api_key and not available(options.model):
+        return None
+    from wikigr.llm.open_client import open_client
 
-    return Claude(
-        model=options.model,
+    return open_client(
+        options.model,
         api_key=api_key,
         timeout=options.timeout,
         retries=options.retries,
         budget=budget if budget is not None else budget_of(profile),
         cache=cache,
+        file=profile[ModelFileOptions],
     )
 
 

@@ -37,7 +37,7 @@ from wikigr.text import fold
 if TYPE_CHECKING:
     from wikigr.answer.requests import Request
     from wikigr.answer.synthesizer import Synthesizer
-    from wikigr.llm.client import Claude
+    from wikigr.llm.model_client import ModelClient
 
 # The name in traces of the replacement of aliases by titles.
 _ALIASES = "aliases"
@@ -72,16 +72,16 @@ class Pipeline:
         profile: Profile,
         pack: Corpus,
         *,
-        model: Claude | None = None,
+        model: ModelClient | None = None,
         few_shot_path: Path | None = None,
         offline: bool = False,
     ) -> None:
-        """Raises ``ValueError`` if ``offline`` is set although there is a ``model``.
+        """Raises ``ValueError`` if ``offline`` is set although ``model`` is on a server.
 
         Raises ``UsageError`` for several packs with a profile that enables ``multi_strategy``.
         """
-        if offline and model is not None:
-            raise ValueError("a pipeline that is offline cannot have a model")
+        if offline and model is not None and not model.runs_here:
+            raise ValueError("a pipeline that is offline cannot have a model on a server")
         if len(pack.members) > 1 and profile[MultiStrategyOptions].enabled:
             raise UsageError(
                 f"The profile {profile.name} searches the graph of one pack, not of {len(pack.members)}.",

@@ -16,7 +16,7 @@ from wikigr.answer.stages import Assess, FindAnswers, RankSentences, ReadSentenc
 from wikigr.hops.options import HopsOptions
 from wikigr.hops.stage import Hops
 from wikigr.index.candidate import CROSS_ENCODER, DENSE, HOPS, LEXICAL, WALK
-from wikigr.llm.options import BudgetOptions, FewShotOptions, SynthesisOptions
+from wikigr.llm.options import BudgetOptions, FewShotOptions, ModelFileOptions, SynthesisOptions
 from wikigr.options import Options
 from wikigr.pipeline.profile import Profile
 from wikigr.reader.options import ReaderOptions
@@ -194,5 +194,6 @@ SECTIONS: tuple[type[Options], ...] = (
     ExtractiveOptions,
     FewShotOptions,
     SynthesisOptions,
+    ModelFileOptions,
     BudgetOptions,
 )

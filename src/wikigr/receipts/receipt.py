@@ -24,6 +24,8 @@ from wikigr.answer.probability import Level
 from wikigr.embeddings.embedder import EncoderIdentity
 from wikigr.embeddings.model_id import local_folder
 from wikigr.errors import ModelError
+from wikigr.llm import name_of
+from wikigr.llm.options import SynthesisOptions
 from wikigr.llm.usage import Usage
 from wikigr.options import Limits, Name, Share
 from wikigr.pack.layout import installed_packs
@@ -40,14 +42,21 @@ from wikigr.settings import cache_folder
 
 if TYPE_CHECKING:
     from wikigr.answer.requests import Request
-    from wikigr.llm.client import Claude
+    from wikigr.llm.model_client import ModelClient
     from wikigr.pipeline.pipeline import Pipeline
 
 KIND = "wikigr receipt"
 SCHEMA_VERSION = 1
 
 # The profile keys that flags of `wikigr ask` override.
-Flag = Literal["synthesis.model", "budget.max_cost_usd", "multi_strategy.iterations", "extractive.max_sentences"]
+Flag = Literal[
+    "synthesis.model",
+    "model_file.threads",
+    "model_file.context",
+    "budget.max_cost_usd",
+    "multi_strategy.iterations",
+    "extractive.max_sentences",
+]
 Score = Annotated[float, Limits(ge=-1e9, le=1e9)]
 
 # Absolute paths in warnings, quoted (then with spaces) or bare, but not the path of a URL. "…" stands for a folder that
@@ -83,10 +92,14 @@ class ProfileRecord:
 
 @dataclass(frozen=True, slots=True)
 class ModelRecord:
-    """The model that was called, and the URL of its server without credentials."""
+    """The model that was called, and the URL of its server without credentials.
+
+    For a model file, ``id`` is its name without the folder, ``base_url`` is empty, and ``sha256`` is the file's hash.
+    """
 
     id: str
     base_url: str
+    sha256: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +222,10 @@ def prompt_digest(request: Request) -> str:
 
 
 def portable(profile: Profile) -> Profile:
-    """Return ``profile`` without paths of this machine: the folder of a cross-encoder is reduced to its name."""
+    """Return ``profile`` without paths of this machine: those of a cross-encoder and of a model are only names."""
+    written_by = profile[SynthesisOptions].model
+    if name_of(written_by) != written_by:
+        profile = profile.override(SynthesisOptions, model=name_of(written_by))
     model = profile[CrossEncoderOptions].model
     if not _is_path(model):
         return profile
@@ -303,15 +319,16 @@ def _profile_record(used: Profile, base: Profile) -> ProfileRecord:
     return ProfileRecord(
         name=base.name,
         known=base.name in profile_names() and load_profile(base.name) == base,
-        flags={key: value for key, _, value in differences(base, used)},  # type: ignore[misc]
+        flags={key: value for key, _, value in differences(portable(base), content)},  # type: ignore[misc]
         content=content,
         sha256=digest_of(profile_values(content)),
     )
 
 
 def _model_record(answer: Answer, pipeline: Pipeline) -> ModelRecord:
-    name = answer.model or pipeline.resources.synthesis.model
-    return ModelRecord(name, pipeline.model.server.rstrip("/") if pipeline.model else "")
+    name = answer.model or name_of(pipeline.resources.synthesis.model)
+    model = pipeline.model
+    return ModelRecord(name, model.server.rstrip("/"), model.weights_sha256) if model else ModelRecord(name, "")
 
 
 def _requests(answer: Answer, pipeline: Pipeline) -> Sequence[tuple[PromptRecord, Request]]:
@@ -398,7 +415,7 @@ def _without_paths(text: str, known: Mapping[str, str]) -> str:
     return text
 
 
-def _without_secrets(receipt: Receipt, model: Claude | None) -> Receipt:
+def _without_secrets(receipt: Receipt, model: ModelClient | None) -> Receipt:
     """Return ``receipt`` without the credentials of ``model``; replies are already clean, but other text may not be."""
     if model is None:
         return receipt
@@ -407,7 +424,7 @@ def _without_secrets(receipt: Receipt, model: Claude | None) -> Receipt:
     return replace(
         receipt,
         answer=clean(receipt.answer),
-        model=ModelRecord(clean(record.id), clean(record.base_url)) if record else None,
+        model=replace(record, id=clean(record.id), base_url=clean(record.base_url)) if record else None,
         unverified=tuple(map(clean, receipt.unverified)),
         cypher_query=clean(receipt.cypher_query),
         graph_context=tuple(map(clean, receipt.graph_context)),

@@ -27,6 +27,7 @@ from wikigr.profiles.names import profile_names
 from wikigr.receipts.receipt import (
     AlternativeRecord,
     Cited,
+    ModelRecord,
     PackRecord,
     PromptRecord,
     ReadSection,
@@ -115,9 +116,13 @@ def replay(read: ReceiptRead, pack: Pack) -> Iterator[Check]:
     yield Check(
         "answer",
         False,
-        f"not asked again, because it depends on the model {receipt.model.id}; only its citations were checked",
+        f"not asked again, because it depends on the model {_model(receipt.model)}; only its citations were checked",
         required=False,
     )
+
+
+def _model(record: ModelRecord) -> str:
+    return record.id if record.sha256 is None else f"{record.id} ({record.sha256[:_DIGEST_PREFIX]})"
 
 
 def _check(name: str, passed: bool, detail: str, problem: str) -> Check:

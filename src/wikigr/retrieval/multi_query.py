@@ -15,7 +15,7 @@ from wikigr.retrieval.state import RetrievalStage, State
 from wikigr.retrieval.trace import StageRecord, Trace
 
 if TYPE_CHECKING:
-    from wikigr.llm.client import Claude
+    from wikigr.llm.model_client import ModelClient
 
 REPHRASINGS = 2
 # Characters of the question that are sent to the model (reference/retrieval-enhancements.md).
@@ -25,7 +25,7 @@ _MAX_TOKENS = 200
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*")
 
 
-def rephrase(question: str, client: Claude, model: str) -> list[str]:
+def rephrase(question: str, client: ModelClient, model: str) -> list[str]:
     """Return up to two rephrasings of ``question``, written by ``model``.
 
     The first 500 characters of the question are sent. Raises ``LlmError`` or ``BudgetError`` from the call, and

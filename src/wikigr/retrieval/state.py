@@ -19,7 +19,7 @@ from wikigr.retrieval.entity_linking import EntityLink, EntityLinker
 from wikigr.retrieval.trace import StageRecord, Trace
 
 if TYPE_CHECKING:
-    from wikigr.llm.client import Claude
+    from wikigr.llm.model_client import ModelClient
     from wikigr.reader.prepared import NoReaderError
     from wikigr.retrieval.explore.multi_strategy import Exploration
     from wikigr.retrieval.relation_paths.answers import PathAnswers
@@ -68,7 +68,7 @@ class Resources:
     """
 
     pack: Corpus
-    model: Claude | None = None
+    model: ModelClient | None = None
     synthesis: SynthesisOptions = field(default_factory=SynthesisOptions)
     reading: ReaderOptions = field(default_factory=ReaderOptions)
     offline: bool = False

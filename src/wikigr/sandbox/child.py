@@ -88,6 +88,7 @@ def main() -> None:
             scratch=None if task["scratch"] is None else Path(task["scratch"]),
             address_space=task["address_space"],
             cpu_seconds=task["cpu_seconds"],
+            listening=task["listening"],
         )
         channel.watch()
         channel.send({"walls": asdict(walls)})

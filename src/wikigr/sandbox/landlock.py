@@ -15,7 +15,7 @@ _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _GET_VERSION = 1
 _PATH_BENEATH = 1
 
-_WRITE_FILE, _READ_FILE, _READ_DIR, _MAKE_FILE = 1 << 1, 1 << 2, 1 << 3, 1 << 8
+_WRITE_FILE, _READ_FILE, _READ_DIR, _MAKE_FILE, _MAKE_SOCKET = 1 << 1, 1 << 2, 1 << 3, 1 << 8, 1 << 9
 # The number of rights on files that each version of the interface knows, starting with version 1.
 _FILE_RIGHTS = (13, 14, 15, 15, 16)
 _TCP = 0b11  # bind and connect, from version 4
@@ -38,12 +38,12 @@ def landlock_version() -> int:
     return max(0, _system_call(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_GET_VERSION)))
 
 
-def restrict_files(readable: Iterable[Path], scratch: Path | None) -> int:
+def restrict_files(readable: Iterable[Path], scratch: Path | None, *, listening: bool) -> int:
     """Allow this thread and those that it starts to read ``readable`` (files and folders), and no other file.
 
-    They can write only in the folder ``scratch``. Where the kernel supports it, TCP and signals to other processes are
-    denied as well. Paths that cannot be opened are skipped. Files that are already open stay usable. Requires
-    ``no_new_privs``.
+    They can write only in the folder ``scratch``, and make Unix sockets there if ``listening``. Where the kernel
+    supports it, TCP and signals to other processes are denied as well. Paths that cannot be opened are skipped. Files
+    that are already open stay usable. Requires ``no_new_privs``.
 
     Returns the version of the interface, 0 if the kernel has none; raises ``OSError`` if a restriction fails.
     """
@@ -61,7 +61,8 @@ def restrict_files(readable: Iterable[Path], scratch: Path | None) -> int:
         for path in readable:
             _allow(ruleset, path, _READ_FILE | _READ_DIR if path.is_dir() else _READ_FILE)
         if scratch is not None:
-            _allow(ruleset, scratch, _READ_FILE | _READ_DIR | _WRITE_FILE | _MAKE_FILE)
+            socket = _MAKE_SOCKET if listening else 0
+            _allow(ruleset, scratch, _READ_FILE | _READ_DIR | _WRITE_FILE | _MAKE_FILE | socket)
         _checked(_system_call(_RESTRICT_SELF, ctypes.c_int(ruleset), ctypes.c_uint32(0)))
     finally:
         os.close(ruleset)

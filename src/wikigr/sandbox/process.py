@@ -54,6 +54,7 @@ class ProcessLimits:
     cpu_seconds: int
     message_bytes: int
     scratch: Path | None = None  # a folder in which it can create empty files
+    listening: bool = False  # whether it can listen on a Unix socket there
 
 
 def find_walls() -> Walls:
@@ -122,6 +123,7 @@ class SandboxedProcess:
             "scratch": None if limits.scratch is None else os.fspath(limits.scratch),
             "address_space": limits.address_space,
             "cpu_seconds": limits.cpu_seconds,
+            "listening": limits.listening,
         }
         try:
             self.send(setup, deadline)

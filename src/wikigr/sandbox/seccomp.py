@@ -32,6 +32,11 @@ sched_getscheduler 145 120, sched_yield 24 124, select 23 -, set_robust_list 273
 sigaltstack 131 132, stat 4 -, statfs 137 43, statx 332 291, sysinfo 99 179, time 201 -, times 100 153, uname 63 160,
 write 1 64, writev 20 66
 """
+# For a process that listens on a Unix socket. It cannot connect to one.
+_LISTENING_CALLS = """
+accept 43 202, accept4 288 242, bind 49 200, getsockname 51 204, getsockopt 55 209, listen 50 201, setsockopt 54 208,
+shutdown 48 210
+"""
 
 
 class _Machine(NamedTuple):
@@ -45,18 +50,20 @@ class _Machine(NamedTuple):
     prctl: int
     prlimit64: int
     seccomp: int
+    socket: int
     tgkill: int
 
 
 _MACHINES = {
-    "x86_64": _Machine(0xC000003E, 1, 56, 435, 72, 2, 257, 157, 302, 317, 234),
-    "aarch64": _Machine(0xC00000B7, 2, 220, 435, 25, None, 56, 167, 261, 277, 131),
+    "x86_64": _Machine(0xC000003E, 1, 56, 435, 72, 2, 257, 157, 302, 317, 41, 234),
+    "aarch64": _Machine(0xC00000B7, 2, 220, 435, 25, None, 56, 167, 261, 277, 198, 131),
 }
 
 _LOAD, _EQUALS, _HAS_BITS, _RETURN = 0x20, 0x15, 0x45, 0x06  # operations of classic BPF
 _ALLOW, _FAIL, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # offsets into struct seccomp_data
 _SET_FILTER, _GET_ACTION_AVAILABLE, _ALL_THREADS = 1, 2, 1
+_UNIX = 1  # AF_UNIX
 _THREAD_FLAG = 0x00010000  # CLONE_THREAD
 _SET_NAME = 15  # PR_SET_NAME
 # A file opened with O_WRONLY cannot be mapped, and the limit on file sizes prevents writing to it.
@@ -71,10 +78,11 @@ def seccomp_supported() -> bool:
     return sys.platform == "linux" and platform.machine() in _MACHINES
 
 
-def restrict_system_calls(*, creating: bool) -> bool:
+def restrict_system_calls(*, creating: bool, listening: bool) -> bool:
     """Restrict all threads of this process, and those that they start, to the allow-list. Requires ``no_new_privs``.
 
     ``creating`` allows opening files with ``O_WRONLY``, but neither truncating them nor appending to them.
+    ``listening`` allows Unix sockets that wait for connections.
 
     Returns whether the filter is in force: not on other systems and processors, nor on a kernel without seccomp. Raises
     ``OSError`` if the kernel rejects the filter.
@@ -87,7 +95,7 @@ def restrict_system_calls(*, creating: bool) -> bool:
     available = ctypes.byref(ctypes.c_uint32(_ALLOW))
     if library.syscall(ctypes.c_long(machine.seccomp), _GET_ACTION_AVAILABLE, 0, available) != 0:
         return False
-    program = b"".join(_filter(machine, os.getpid(), _CHANGING if creating else _WRITING))
+    program = b"".join(_filter(machine, os.getpid(), _CHANGING if creating else _WRITING, listening))
     code = ctypes.create_string_buffer(program, len(program))
     header = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(code))
     result = library.syscall(ctypes.c_long(machine.seccomp), _SET_FILTER, _ALL_THREADS, header)
@@ -97,13 +105,14 @@ def restrict_system_calls(*, creating: bool) -> bool:
     raise OSError(failed or errno.EINVAL, os.strerror(failed) if failed else "a thread cannot be restricted")
 
 
-def _filter(machine: _Machine, pid: int, refused: int) -> Iterator[bytes]:
+def _filter(machine: _Machine, pid: int, refused: int, listening: bool) -> Iterator[bytes]:
     """Yield the instructions of the filter. Numbers of the x32 interface match no entry and therefore fail."""
     yield _instruction(_LOAD, _ARCHITECTURE)
     yield _instruction(_EQUALS, machine.audit, 1, 0)
     yield _instruction(_RETURN, _KILL)
     yield _instruction(_LOAD, _NUMBER)
-    for entry in _SYSTEM_CALLS.split(","):
+    calls = f"{_SYSTEM_CALLS},{_LISTENING_CALLS}" if listening else _SYSTEM_CALLS
+    for entry in calls.split(","):
         number = entry.split()[machine.column]
         if number != "-":
             yield _instruction(_EQUALS, int(number), 0, 1)
@@ -114,6 +123,8 @@ def _filter(machine: _Machine, pid: int, refused: int) -> Iterator[bytes]:
     yield from _checked(machine.openat, 2, _HAS_BITS, refused, if_so=_FAIL | errno.EPERM)
     if machine.open is not None:
         yield from _checked(machine.open, 1, _HAS_BITS, refused, if_so=_FAIL | errno.EPERM)
+    if listening:
+        yield from _checked(machine.socket, 0, _EQUALS, _UNIX, if_so=_ALLOW)
     yield from _one_of(machine.fcntl, 1, _FCNTL)
     yield from _checked(machine.prctl, 0, _EQUALS, _SET_NAME, if_so=_ALLOW)
     yield from _checked(machine.prlimit64, 0, _EQUALS, 0, if_so=_ALLOW)  # process 0 is the caller

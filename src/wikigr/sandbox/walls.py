@@ -31,12 +31,14 @@ class Walls:
     memory: bool
 
 
-def confine(*, readable: Sequence[Path], scratch: Path | None, address_space: int, cpu_seconds: int) -> Walls:
+def confine(
+    *, readable: Sequence[Path], scratch: Path | None, address_space: int, cpu_seconds: int, listening: bool = False
+) -> Walls:
     """Confine this process for the rest of its life. It must have a single thread.
 
     It can read ``readable`` (files and folders) and what it has already opened, and create empty files in the folder
-    ``scratch``. ``address_space`` is in bytes. ``cpu_seconds`` counts all threads; the process is killed when they are
-    used up.
+    ``scratch``. With ``listening``, it can listen on a Unix socket there. ``address_space`` is in bytes.
+    ``cpu_seconds`` counts all threads; the process is killed when they are used up.
 
     Raises ``OSError`` if a wall that the system supports cannot be raised, and ``RuntimeError`` if other threads run.
     """
@@ -50,9 +52,9 @@ def confine(*, readable: Sequence[Path], scratch: Path | None, address_space: in
     for option, value in ((_SET_NO_NEW_PRIVILEGES, 1), (_SET_DUMPABLE, 0)):
         if library.prctl(option, value, 0, 0, 0) != 0:
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-    return Walls(
-        restrict_files(readable, scratch), seccomp=restrict_system_calls(creating=scratch is not None), memory=memory
-    )
+    landlock = restrict_files(readable, scratch, listening=listening)
+    seccomp = restrict_system_calls(creating=scratch is not None, listening=listening)
+    return Walls(landlock, seccomp=seccomp, memory=memory)
 
 
 def _limit(address_space: int, cpu_seconds: int) -> bool:

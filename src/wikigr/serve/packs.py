@@ -216,7 +216,7 @@ class ServedPacks:
 
     def _make_pipeline(self, pack: Corpus, name: str) -> Pipeline:
         profile = self.load(name)
-        model = None if self.offline else connect(profile, budget=self._budget(profile))
+        model = connect(profile, offline=self.offline, budget=self._budget(profile))
         return Pipeline(profile, pack, model=model, offline=self.offline)
 
     def load(self, name: str) -> Profile:

@@ -35,7 +35,17 @@ def ask(
     profile: options.ProfileName = options.DEFAULT_PROFILE,
     model: Annotated[
         str | None,
-        options.Model(metavar="ID", help="The model that writes the answer. Default: the one in the profile."),
+        options.Model(
+            metavar="ID",
+            help="The model that writes the answer: an id, or a model file (.gguf). Default: the one in the profile.",
+        ),
+    ] = None,
+    threads: Annotated[
+        int | None, options.Model("--threads", metavar="N", help="The number of threads of a model file.")
+    ] = None,
+    model_context: Annotated[
+        int | None,
+        options.Model("--context", metavar="TOKENS", help="The room of a model file for the prompt and the answer."),
     ] = None,
     offline: options.Offline = False,
     max_sentences: Annotated[
@@ -84,8 +94,9 @@ def ask(
     """Answer a question from a pack, or several, with numbered, verified citations.
 
     Without an API key, or with --offline, the answer quotes the pack and nothing leaves this machine. If
-    ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL is set, the question, the sections found for it and worked examples from
-    the pack are sent to that server, and its model writes the answer.
+    ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL or WIKIGR_OPENAI_BASE_URL is set, the question, the sections found for it and
+    worked examples from the pack are sent to that server, and its model writes the answer. With --model FILE.gguf, a
+    model on this machine writes it.
 
     In a terminal and without a question, a prompt opens that answers one question after another.
 
@@ -97,6 +108,8 @@ def ask(
     environment = context.ensure_object(Environment)
     asked = AskOptions(
         model=model,
+        threads=threads,
+        context=model_context,
         max_cost=max_cost,
         iterations=iterations,
         max_sentences=max_sentences,

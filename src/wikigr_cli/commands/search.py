@@ -103,7 +103,7 @@ def search(
         from wikigr.retrieval.trace import Trace
         from wikigr_cli.batch import ask_each
 
-        model = connect(chosen) if retrieval.multi_query and not offline else None
+        model = connect(chosen, offline=offline) if retrieval.multi_query else None
         pipeline = Pipeline(chosen, opened, model=model, offline=offline)
 
         def run(text: str) -> SearchDocument:

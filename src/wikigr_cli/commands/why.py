@@ -52,7 +52,7 @@ def why(
         from wikigr.pipeline.target import find_article, find_section
         from wikigr.pipeline.why import explain_article
 
-        pipeline = Pipeline(chosen, opened, model=None if offline else connect(chosen), offline=offline)
+        pipeline = Pipeline(chosen, opened, model=connect(chosen, offline=offline), offline=offline)
         title = find_article(opened, title, environment.note)
         section_id = None if section is None else find_section(opened, title, section)
         answer = pipeline.answer(question)

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from wikigr.graph.neighborhood import STRUCTURAL, Edge, Node, Step
 from wikigr.llm.call_quota import CallQuota
-from wikigr.llm.client import Claude
+from wikigr.llm.model_client import ModelClient
 from wikigr.llm.prompts import prompt
 from wikigr.retrieval.explore.model_planner import find_tagged
 from wikigr.retrieval.explore.triplets import CandidateRelation, FollowedTriplet, QuestionPruner, Selection
@@ -31,12 +31,12 @@ class ModelPruner:
     """Asks a model to select the relations and then the entities of each iteration: at most two calls per iteration.
 
     Tags are parsed from the model's reply alone, and only numbers and names that it was offered count. Calls raise what
-    ``Claude.complete`` raises.
+    ``ModelClient.complete`` raises.
     """
 
     always_links = True
 
-    def __init__(self, client: Claude | CallQuota, model: str | None = None) -> None:
+    def __init__(self, client: ModelClient | CallQuota, model: str | None = None) -> None:
         self.client = client
         self.model = model
 

@@ -17,7 +17,7 @@ from starlette.routing import Route
 from wikigr.answer.answer import Answer
 from wikigr.errors import PackError, UsageError, WikigrError
 from wikigr.graph.neighborhood import Neighborhood, Node, article
-from wikigr.llm import available
+from wikigr.llm import api_of, available
 from wikigr.llm.options import SynthesisOptions
 from wikigr.pack.open import Pack
 from wikigr.pipeline.conversation import understand
@@ -286,8 +286,10 @@ class WebPage:
 
     def _writes(self, profile: str) -> bool:
         """Return whether a model writes the answers of a profile."""
-        is_wanted = self._packs.load(profile)[SynthesisOptions].provider != "none"
-        return is_wanted and not self._packs.offline and available()
+        options = self._packs.load(profile)[SynthesisOptions]
+        if options.provider == "none" or (self._packs.offline and api_of(options.model) != "file"):
+            return False
+        return available(options.model)
 
     def _costs_a_stranger(self, request: Request, profile: str) -> bool:
         """Return whether a page of another site asks a question for which a model would be paid.

@@ -1,0 +1,338 @@
+"""The client of the chat-completions API: what it sends, how it reads replies and streams, and what it refuses."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import wikigr_cli.app
+from wikigr.errors import UsageError
+from wikigr.llm import api_of, available
+from wikigr.llm.budget import Budget, BudgetError
+from wikigr.llm.chat_server import ChatServer
+from wikigr.llm.client import BadRequestError, BlockEnd, Claude, LlmError, TextBlock, TextDelta
+from wikigr.llm.open_client import open_client
+from wikigr.llm.reply import ToolUse
+from wikigr.llm.response_cache import ResponseCache
+from wikigr.llm.usage import Usage
+from wikigr_cli.environment import Environment
+
+from .chat_api import ChatApi, chat_error, chat_reply, quoting, stream_of, tool_call
+from .conftest import KEY
+from .server import MessagesServer, Response, cut_after, garbage, slow
+
+QUESTION = {"role": "user", "content": [{"type": "text", "text": "Where was"}, {"type": "text", "text": "he born?"}]}
+SYSTEM = [{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}]
+PICK = {"name": "pick", "description": "Pick one.", "input_schema": {"type": "object"}}
+Make = Callable[..., ChatServer]
+
+
+@pytest.fixture
+def chat_api(messages_server: MessagesServer) -> Iterator[ChatApi]:
+    server = ChatApi()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def make(chat_api: ChatApi) -> Iterator[Make]:
+    made: list[ChatServer] = []
+
+    def create(**options: Any) -> ChatServer:
+        made.append(ChatServer(**{"model": "qwen", "base_url": chat_api.base_url, **options}))
+        return made[-1]
+
+    yield create
+    for client in made:
+        client.close()
+
+
+def ask(client: ChatServer, stream: bool = False, **fields: Any) -> Any:
+    call: dict[str, Any] = {"system": SYSTEM, "messages": [QUESTION], "max_tokens": 64, **fields}
+    return client.stream(**call, on_event=lambda _: None) if stream else client.complete(**call)
+
+
+def test_the_request_has_plain_texts_and_the_tools_of_this_api(chat_api: ChatApi, make: Make) -> None:
+    chat_api.always(chat_reply("Yes."))
+    extra = {
+        "tools": [PICK],
+        "tool_choice": {"type": "tool", "name": "pick"},
+        "temperature": 0,
+        "stop_sequences": ["x"],
+    }
+    ask(make(), extra=extra)
+    ask(make(), stream=True, model="other")
+    first, second = (request.json for request in chat_api.requests)
+    messages = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Where was\n\nhe born?"},
+    ]
+    function = {"name": "pick", "parameters": {"type": "object"}, "description": "Pick one."}
+    assert first == {
+        "model": "qwen",
+        "messages": messages,
+        "max_tokens": 64,
+        "stream": False,
+        "temperature": 0,
+        "stop": ["x"],
+        "tools": [{"type": "function", "function": function}],
+        "tool_choice": {"type": "function", "function": {"name": "pick"}},
+    }
+    assert second == {
+        "model": "other",
+        "messages": messages,
+        "max_tokens": 64,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_reply_is_read_with_its_usage(chat_api: ChatApi, make: Make, stream: bool) -> None:
+    chat_api.script(chat_reply("He was born in Würzburg.", prompt=120, cached=100, completion=7))
+    client = make()
+    reply = ask(client, stream)
+    assert reply.blocks == (TextBlock("He was born in Würzburg."),)
+    assert (reply.stop_reason, reply.model) == ("end_turn", "qwen")
+    assert reply.usage == client.usage == Usage(20, 7, 100, 0, calls=1, cost_usd=None)
+
+
+def test_a_stream_passes_on_its_words(chat_api: ChatApi, make: Make) -> None:
+    chat_api.script(chat_reply("In Würzburg."))
+    events: list[Any] = []
+    make().stream(system="", messages=[QUESTION], max_tokens=9, on_event=events.append)
+    assert events == [TextDelta("In "), TextDelta("Würzburg."), BlockEnd(TextBlock("In Würzburg."))]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_calls_of_tools_are_read(chat_api: ChatApi, make: Make, stream: bool) -> None:
+    chat_api.script(chat_reply(calls=[tool_call("pick", n=3), tool_call("pick", n=4)], finish_reason="tool_calls"))
+    reply = ask(make(), stream, extra={"tools": [PICK]})
+    assert reply.tool_uses == (ToolUse("pick", {"n": 3}), ToolUse("pick", {"n": 4}))
+    assert reply.stop_reason == "tool_use"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_the_reason_of_the_end_is_that_of_the_messages_api(chat_api: ChatApi, make: Make, stream: bool) -> None:
+    chat_api.script(chat_reply("He was", finish_reason="length"), chat_reply(refusal="No."))
+    assert ask(make(), stream).stop_reason == "max_tokens"
+    refused = ask(make(), stream)
+    assert (refused.text, refused.stop_reason) == ("No.", "refusal")
+
+
+BROKEN: Mapping[str, Any] = {
+    "no choices": {"model": "m", "choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 1}},
+    "choices of numbers": {"model": "m", "choices": [1], "usage": {"prompt_tokens": 1, "completion_tokens": 1}},
+    "no usage": {"model": "m", "choices": [{"message": {"content": "Yes."}, "finish_reason": "stop"}]},
+    "usage of texts": {
+        "model": "m",
+        "choices": [{"message": {"content": "Yes."}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": "1", "completion_tokens": 1},
+    },
+    "negative usage": {
+        "model": "m",
+        "choices": [{"message": {"content": "Yes."}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 1, "completion_tokens": 1, "prompt_tokens_details": {"cached_tokens": 5}},
+    },
+    "content of numbers": {
+        "model": "m",
+        "choices": [{"message": {"content": 5}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 1, "completion_tokens": 1},
+    },
+    "arguments that are not JSON": {
+        "model": "m",
+        "choices": [{"message": {"tool_calls": [{"function": {"name": "pick", "arguments": "{"}}]}}],
+        "usage": {"prompt_tokens": 1, "completion_tokens": 1},
+    },
+    "no model": {
+        "choices": [{"message": {"content": "Yes."}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 1, "completion_tokens": 1},
+    },
+}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_reply_of_another_shape_is_refused(chat_api: ChatApi, make: Make, stream: bool) -> None:
+    accepted = []
+    for name, document in BROKEN.items():
+        whole = json.loads(json.dumps(document).replace('"message"', '"delta"')) if stream else document
+        chat_api.script(stream_of(whole) if stream else Response((json.dumps(whole).encode(),)))
+        try:
+            ask(make(), stream, extra={"tools": [PICK]})
+            accepted.append(name)
+        except LlmError as error:
+            if "did not send a reply of the chat-completions API" not in error.message and name != "no choices":
+                accepted.append(f"{name}: {error.message}")
+    assert accepted == []
+    chat_api.script(garbage())
+    with pytest.raises(LlmError, match="chat-completions API") as failed:
+        ask(make(), stream)
+    assert "WIKIGR_OPENAI_BASE_URL" in (failed.value.hint or "")
+
+
+def test_a_stream_must_have_its_end(chat_api: ChatApi, make: Make) -> None:
+    for pieces in (2, 4):
+        chat_api.script(cut_after(pieces, chat_reply("Yes, it is."), clean=True))
+        with pytest.raises(LlmError, match="without its last event"):
+            ask(make(), stream=True)
+
+
+def test_an_error_within_a_stream_has_its_status(chat_api: ChatApi, make: Make) -> None:
+    error = {"error": {"code": 503, "message": "Loading model", "type": "unavailable_error"}}
+    chat_api.script(stream_of(error))
+    with pytest.raises(LlmError, match=r"overloaded \(503\): Loading model"):
+        ask(make(), stream=True)
+
+
+def test_errors_name_the_variables_of_this_api(chat_api: ChatApi, make: Make) -> None:
+    hints = {401: "WIKIGR_OPENAI_API_KEY", 404: "WIKIGR_OPENAI_BASE_URL", 307: "WIKIGR_OPENAI_BASE_URL"}
+    for code, variable in hints.items():
+        chat_api.script(chat_error(code, "no such thing", Location="http://127.0.0.1:1/"))
+        with pytest.raises(LlmError, match=f"{code}") as failed:
+            ask(make(retries=0))
+        assert variable in (failed.value.hint or "")
+    chat_api.script(chat_error(400, "unknown field tools"))
+    with pytest.raises(BadRequestError, match="unknown field tools"):
+        ask(make())
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_busy_server_is_asked_again(chat_api: ChatApi, make: Make, stream: bool) -> None:
+    chat_api.script(chat_error(503, "loading"), chat_reply("Yes."))
+    assert ask(make(), stream).text == "Yes."
+    assert len(chat_api.requests) == 2
+
+
+def test_a_slow_server_runs_into_the_timeout(chat_api: ChatApi, make: Make) -> None:
+    chat_api.always(slow(30, chat_reply("Yes.")))
+    with pytest.raises(LlmError, match=r"did not answer within 0\.2 s"):
+        ask(make(timeout=0.2, retries=0))
+
+
+def test_a_redirect_is_not_followed(chat_api: ChatApi, make: Make) -> None:
+    other = ChatApi()
+    other.always(chat_reply("Yes."))
+    chat_api.always(Response(status=307, headers={"Location": f"{other.url}{other.path}"}))
+    with pytest.raises(LlmError, match="redirects to another address"):
+        ask(make(api_key=KEY))
+    assert other.requests == []
+    other.close()
+
+
+def test_the_server_gets_its_own_key_and_nothing_of_openai(
+    chat_api: ChatApi, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secrets = {
+        "OPENAI_API_KEY": "sk-of-openai",
+        "OPENAI_ORG_ID": "org-of-openai",
+        "OPENAI_PROJECT_ID": "project-of-openai",
+        "OPENAI_CUSTOM_HEADERS": "X-Extra: extra-of-openai\nAuthorization: Bearer custom-of-openai",
+        "ANTHROPIC_API_KEY": "sk-of-anthropic",
+    }
+    for name, value in secrets.items():
+        monkeypatch.setenv(name, value)
+    chat_api.always(chat_reply("Yes."))
+    ask(make())
+    monkeypatch.setenv("WIKIGR_OPENAI_API_KEY", KEY)
+    ask(make(), stream=True)
+    without, with_key = (request.headers for request in chat_api.requests)
+    assert "authorization" not in without
+    assert with_key["authorization"] == f"Bearer {KEY}"
+    sent = json.dumps([dict(without), dict(with_key)])
+    assert not [name for name in ("of-openai", "of-anthropic", "x-stainless-os") if name in sent]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_echoed_key_is_removed(chat_api: ChatApi, make: Make, stream: bool) -> None:
+    chat_api.always(chat_reply(f"Your key is {KEY}."))
+    assert ask(make(api_key=KEY), stream).text == "Your key is [key]."
+
+
+def test_the_budget_and_the_cache_are_those_of_every_client(chat_api: ChatApi, make: Make, tmp_path: Path) -> None:
+    chat_api.always(chat_reply("Yes.", prompt=900, completion=60))
+    client = make(budget=Budget(max_tokens=1700), cache=ResponseCache(tmp_path))
+    assert [ask(client).cached for _ in range(3)] == [False, True, True]
+    with pytest.raises(BudgetError):
+        ask(client, system="Another system prompt, " * 20)
+    assert len(chat_api.requests) == 1
+
+
+def test_blocks_that_this_api_does_not_have_are_not_sent(chat_api: ChatApi, make: Make) -> None:
+    result = {"type": "search_result", "source": "1", "title": "Bohr", "content": []}
+    with pytest.raises(BadRequestError, match="search_result") as failed:
+        ask(make(), messages=[{"role": "user", "content": [result]}])
+    assert "markers" in (failed.value.hint or "")
+    assert chat_api.requests == []
+
+
+def test_the_variable_chooses_this_api(chat_api: ChatApi, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (api_of("claude-opus-4-6"), available()) == ("messages", False)
+    monkeypatch.setenv("WIKIGR_OPENAI_BASE_URL", chat_api.base_url)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    assert (api_of("claude-opus-4-6"), available()) == ("chat", True)
+    assert isinstance(open_client("qwen"), ChatServer)
+    assert isinstance(open_client("claude-opus-4-6", api_key=KEY), Claude)
+    monkeypatch.setenv("WIKIGR_OPENAI_BASE_URL", "127.0.0.1:8080")
+    with pytest.raises(UsageError) as refused:
+        open_client("qwen")
+    assert "WIKIGR_OPENAI_BASE_URL" in (refused.value.hint or "")
+
+
+def run(chat_api: ChatApi, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "WIKIGR_OPENAI_BASE_URL": chat_api.base_url, "XDG_DATA_HOME": str(folder)}
+    program = """
+import sys
+from wikigr_cli.app import run
+from wikigr_cli.environment import Environment
+code = run(sys.argv[1:], Environment())
+sys.stderr.write("MODULES " + " ".join(sys.modules))
+sys.exit(code)
+"""
+    command = [sys.executable, "-c", program, *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd=folder)
+
+
+def test_an_answer_with_checked_citations_a_receipt_and_its_replay(
+    chat_api: ChatApi, physics_pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat_api.always(quoting)
+    question = "Who proposed the exclusion principle?"
+    # The default model is Claude, which cites by itself; not on this server.
+    arguments = ("ask", question, "--pack", str(physics_pack))
+    asked = run(chat_api, tmp_path, *arguments, "--json", "--receipt", "r.json")
+    assert asked.returncode == 0, asked.stderr
+    answer = json.loads(asked.stdout)
+    assert (answer["query_type"], answer["unverified_claims"]) == ("synthesis", [])
+    assert answer["citations"][0]["quote"]
+    assert answer["usage"]["input_tokens"] == 700
+    loaded = asked.stderr.partition("MODULES ")[2].split()
+    assert "openai" in loaded
+    assert "anthropic" not in loaded
+    receipt = json.loads((tmp_path / "r.json").read_text())
+    assert receipt["model"] == {"id": "claude-opus-4-6", "base_url": chat_api.base_url, "sha256": None}
+    assert [prompt["style"] for prompt in receipt["prompts"]] == ["markers"]
+
+    monkeypatch.setenv("WIKIGR_OPENAI_BASE_URL", chat_api.base_url)
+    code, _ = call("replay", str(tmp_path / "r.json"), "--pack", str(physics_pack))
+    assert (code, len(chat_api.requests)) == (0, 1)
+    code, text = call(*arguments, "--stream", "--model", "qwen")
+    assert (code, chat_api.requests[-1].json["model"]) == (0, "qwen")
+    assert answer["citations"][0]["quote"][:40] in text
+    assert "<section number" in call(*arguments, "--show-prompt")[1]
+    assert json.loads(call(*arguments, "--offline", "--json")[1])["query_type"] != "synthesis"
+    assert len(chat_api.requests) == 2
+
+
+def call(*arguments: str) -> tuple[int, str]:
+    environment = Environment(io.StringIO(), io.StringIO(), io.StringIO())
+    code = wikigr_cli.app.run(arguments, environment)
+    assert isinstance(environment.stdout, io.StringIO)
+    return code, environment.stdout.getvalue()

