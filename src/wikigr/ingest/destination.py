@@ -13,7 +13,9 @@ from wikigr.sources.folder import stem
 from wikigr.sources.streams import STDIN
 
 # Files and folders, in lower case, that may accompany a pack in its folder.
-_COMPANIONS = frozenset((EXAMPLES, QUESTIONS.partition("/")[0], "readme.md", "readme", "license", "license.md"))
+_COMPANIONS = frozenset(
+    (EXAMPLES, QUESTIONS.partition("/")[0], "readme.md", "readme", "license", "license.md", "recipe.yaml")
+)
 # Names in an error message.
 _MAX_NAMED = 3
 

@@ -52,7 +52,8 @@ class Manifest:
     of every other file to its record. ``created`` is an ISO 8601 time in UTC. ``thresholds`` maps names to calibrated
     values; ``calibration`` describes the data of the calibration. ``extraction`` is empty unless a model extracted
     entities and relations; then it holds the ``model``, the ``prompt``, and how many ``sections`` were processed and
-    ``failed``.
+    ``failed``. ``attribution`` names whom the license requires to name. ``source`` has the ``name`` and ``format`` of the
+    source, and for a pack made from a recipe also where it comes from.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Manifest:
     format_version: int = FORMAT_VERSION
     calibration: Mapping[str, str] = field(default_factory=dict)
     extraction: Mapping[str, str | int] = field(default_factory=dict)
+    attribution: str = ""
 
     @property
     def has_quantized_vectors(self) -> bool:
@@ -83,7 +85,7 @@ class Manifest:
 
     def to_json(self) -> str:
         fields = asdict(self)
-        for name in ("calibration", "extraction"):
+        for name in ("calibration", "extraction", "attribution"):
             if not fields[name]:
                 del fields[name]
         return json.dumps(fields, ensure_ascii=False, indent=2) + "\n"
@@ -201,6 +203,7 @@ def parse_manifest(content: bytes, label: str = "The manifest") -> Manifest:
             thresholds=_typed_map(fields, "thresholds", _finite),
             calibration=_typed_map(fields, "calibration", _text) if "calibration" in fields else {},
             extraction=_typed_map(fields, "extraction", _text_or_count) if "extraction" in fields else {},
+            attribution=_text(fields, "attribution") if "attribution" in fields else "",
             encoder=EncoderIdentity(
                 model_id=_model_id(fields["encoder"]),
                 dimension=_natural(fields["encoder"], "dimension"),
