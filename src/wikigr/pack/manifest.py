@@ -52,8 +52,8 @@ class Manifest:
     of every other file to its record. ``created`` is an ISO 8601 time in UTC. ``thresholds`` maps names to calibrated
     values; ``calibration`` describes the data of the calibration. ``extraction`` is empty unless a model extracted
     entities and relations; then it holds the ``model``, the ``prompt``, and how many ``sections`` were processed and
-    ``failed``. ``attribution`` names whom the license requires to name. ``source`` has the ``name`` and ``format`` of the
-    source, and for a pack made from a recipe also where it comes from.
+    ``failed``. ``attribution`` names whom the license requires to name. ``source`` has the ``name`` and ``format`` of
+    the source, and for a pack made from a recipe also where it comes from.
     """
 
     name: str

@@ -72,7 +72,7 @@ def _unpack_tar(archive: Path, folder: Path, limits: _Limits) -> None:
     if not hasattr(tarfile, "data_filter"):
         raise SourceError(
             "This Python cannot unpack tar files safely.",
-            hint="Use Python 3.11.4 or later, or unpack the file by hand.",
+            hint="Use Python 3.11.4 or later, or unpack the file and give its folder with --source.",
         )
 
     def counted(members: Iterator[tarfile.TarInfo]) -> Iterator[tarfile.TarInfo]:
