@@ -85,7 +85,8 @@ def plan_fetch(recipe: Recipe, choice: Choice) -> FetchPlan:
         steps = [f"Check the SHA-256 of {target.kept(target.sha256)}"]
     else:
         steps = [f"Download {redact_url(target.place)}", f"Check that its SHA-256 is {target.sha256}"]
-    return FetchPlan((*steps, "Unpack it") if target.is_archive else tuple(steps))
+    is_unpacked = target.sha256 is not None and (_store(target.sha256) / _UNPACKED).is_dir()
+    return FetchPlan((*steps, "Unpack it") if target.is_archive and not is_unpacked else tuple(steps))
 
 
 def fetch(recipe: Recipe, choice: Choice, progress: Progress | None = None) -> Documents:

@@ -42,8 +42,9 @@ def update_pack(
 
     Name, description, license, attribution and encoder stay. The content equals that of a build from scratch; sections
     whose text is unchanged keep their vectors. A calibrated abstention threshold is recalibrated on the pack's gold
-    questions, or dropped with a note. Raises ``PackError``, ``SourceError``, ``BuildError`` (also when more than half of the articles
-    are gone, unless ``force`` is set), ``ModelError``, and ``UsageError`` for a version that is not higher.
+    questions, or dropped with a note. Raises ``PackError``, ``SourceError``, ``BuildError`` (also when more than half
+    of the articles are gone, unless ``force`` is set), ``ModelError``, and ``UsageError`` for a version that is not
+    higher.
     """
     progress = progress or Silent()
     layout = Layout(destination)
