@@ -43,7 +43,8 @@ def find_recipe(name: str) -> Recipe:
         return read_recipe(path / FILE_NAME if path.is_dir() else path)
     file = shipped_recipes() / name / FILE_NAME
     if name in (".", "..", "") or not file.is_file():
-        own = f"For a recipe of your own, give its path: ./{name}/{FILE_NAME}" if Path(name).is_dir() else None
-        hint = own or did_you_mean(nearest(name, shipped_names()), "`wikigr pack make --list` lists the recipes.")
+        own = Path(name, FILE_NAME)
+        path_hint = f"For a recipe of your own, give its path: ./{own}" if own.is_file() else None
+        hint = path_hint or did_you_mean(nearest(name, shipped_names()), "`wikigr pack make --list` lists the recipes.")
         raise RecipeError(f"There is no recipe {name[:80]!r}.", hint=hint)
     return read_recipe(file)
