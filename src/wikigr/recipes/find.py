@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from wikigr.recipes.recipe import FILE_NAME, Recipe, RecipeError, read_recipe
+from wikigr.pack.locate import RECIPE
+from wikigr.recipes.recipe import Recipe, RecipeError, read_recipe
 from wikigr.suggestions import did_you_mean, nearest
 
 _SUFFIXES = (".yaml", ".yml")
@@ -18,7 +19,7 @@ def shipped_recipes() -> Path:
 
 def shipped_names() -> list[str]:
     """Return the sorted names of the recipes that ship with wikigr."""
-    return sorted(file.parent.name for file in shipped_recipes().glob(f"*/{FILE_NAME}"))
+    return sorted(file.parent.name for file in shipped_recipes().glob(f"*/{RECIPE}"))
 
 
 def list_recipes() -> list[Recipe]:
@@ -40,10 +41,10 @@ def find_recipe(name: str) -> Recipe:
     """
     if "/" in name or name.endswith(_SUFFIXES):
         path = Path(name)
-        return read_recipe(path / FILE_NAME if path.is_dir() else path)
-    file = shipped_recipes() / name / FILE_NAME
+        return read_recipe(path / RECIPE if path.is_dir() else path)
+    file = shipped_recipes() / name / RECIPE
     if name in (".", "..", "") or not file.is_file():
-        own = Path(name, FILE_NAME)
+        own = Path(name, RECIPE)
         path_hint = f"For a recipe of your own, give its path: ./{own}" if own.is_file() else None
         hint = path_hint or did_you_mean(nearest(name, shipped_names()), "`wikigr pack make --list` lists the recipes.")
         raise RecipeError(f"There is no recipe {name[:80]!r}.", hint=hint)

@@ -20,8 +20,6 @@ from wikigr.regular_files import read_regular
 from wikigr.validation import NO_OTHER_KEYS, InvalidError, Text, validated
 from wikigr.yaml_files import MAX_BYTES, read_yaml
 
-FILE_NAME = "recipe.yaml"
-
 _Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 _Url = Annotated[str, StringConstraints(pattern=r"^https?://[!-~]+$", max_length=2000)]
 # According to the policy of Debian.
