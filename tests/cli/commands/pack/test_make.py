@@ -211,6 +211,8 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(wikigr: Wikigr, serv
     assert "--sha256" in unpinned["hint"]
     assert server.requests == []
     assert not Path("packs").exists()
+    asked = wikigr("ask", "What is tea?", "--pack", "own")
+    assert (asked.code, f"wikigr pack make {own} -o own" in asked.err) == (4, True)
 
 
 def test_recipes_are_listed_with_license_and_size(wikigr: Wikigr) -> None:
