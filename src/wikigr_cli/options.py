@@ -232,6 +232,25 @@ KeepGoing = Annotated[bool, Build("--keep-going", help="Skip unreadable records 
 FollowLinks = Annotated[
     bool, Input("--follow-links", help="Also read what links lead to that leave the folder of the source.")
 ]
+Resume = Annotated[bool, Build("--resume/--no-resume", help="Resume an interrupted build, or start over.")]
+Jobs = Annotated[
+    int,
+    Build(
+        min=0,
+        help="The number of parser processes, which limit the time and memory of a record; 0 parses without them.",
+        show_default="the number of processors",
+    ),
+]
+Language = Annotated[
+    str | None,
+    Build(metavar="CODE", help="The language of the text, such as de. Default: what the source states, or detected."),
+]
+AllowPrivate = Annotated[
+    bool,
+    Input(
+        "--allow-private", help="Also follow redirects to private addresses, and download over http from this machine."
+    ),
+]
 Trust = Annotated[
     list[str] | None,
     Check(

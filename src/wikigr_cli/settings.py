@@ -25,9 +25,9 @@ _COMMAND_LINE_ONLY = {"yes"}
 # writes a file, reaches a network, opens a port, costs money, or weakens a check.
 _HARMLESS = frozenset(
     """
-    alpha beta damping description direction exact explain fail-on fields format fusion fuzzy iterations jobs json
-    license limit margin max-entities max-errors max-hops max-iter max-iterations max-relations max-sentences method min
-    mode offline pack primary profile quiet refuse-leaks seed semantic source-format split strict tol top-k
+    alpha attribution beta damping description direction exact explain fail-on fields format fusion fuzzy iterations
+    jobs json license limit margin max-entities max-errors max-hops max-iter max-iterations max-relations max-sentences
+    method min mode offline pack primary profile quiet refuse-leaks seed semantic source-format split strict tol top-k
     verbose
     """.split()
 )

@@ -99,12 +99,12 @@ def test_the_users_url_may_be_private_and_a_redirect_may_not(tmp_path: Path, mon
     ("status", "headers", "message", "hint"),
     [
         (404, {}, "does not exist", "Check the URL"),
-        (401, {}, "requires permission", "install it"),
-        (418, {}, "status 418", "install it"),
+        (401, {}, "requires permission", "instead of the URL"),
+        (418, {}, "status 418", "instead of the URL"),
         (200, {"Content-Type": "text/html; charset=utf-8"}, "web page", "raw"),
-        (200, {"Content-Encoding": "gzip"}, "encoding that was not requested", "install it"),
+        (200, {"Content-Encoding": "gzip"}, "encoding that was not requested", "instead of the URL"),
         (500, {}, "status 500", "again later"),
-        (302, {}, "redirects without a target", "install it"),
+        (302, {}, "redirects without a target", "instead of the URL"),
     ],
 )
 def test_a_response_that_is_not_a_file_is_an_error_with_a_hint(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from wikigr.transport import Transport
 
-DOWNLOAD_MANUALLY = "Download the file with another tool, then install it from disk."
+DOWNLOAD_MANUALLY = "Download the file with another tool, then give its path instead of the URL."
 
 _MAX_REDIRECTS = 5
 # From the lookup of the host to the end of the headers, however slowly the server sends them.
@@ -72,7 +72,7 @@ def parse_url(url: str) -> SplitResult:
     except ValueError as error:
         raise UsageError(f"Cannot parse the URL: {error}.") from error
     if parts.scheme not in ("https", "http"):
-        raise UsageError(f"Packs are downloaded over https, not {parts.scheme!r}.", hint=DOWNLOAD_MANUALLY)
+        raise UsageError(f"Files are downloaded over https, not {parts.scheme!r}.", hint=DOWNLOAD_MANUALLY)
     if not host:
         raise UsageError("The URL has no host.")
     if parts.username is not None or parts.password is not None:
@@ -235,7 +235,8 @@ def _check_status(response: httpx2.Response, url: str) -> None:
         )
     if headers.get("Content-Type", "").partition(";")[0].strip().lower() == "text/html":
         raise DownloadError(
-            f"{redact_url(url)} is a web page, not a pack.", hint="Use the URL of the file itself (often 'raw')."
+            f"{redact_url(url)} is a web page, not a file to download.",
+            hint="Use the URL of the file itself (often 'raw').",
         )
     encoding = headers.get("Content-Encoding", "identity").lower()
     if encoding != "identity":

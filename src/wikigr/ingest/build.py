@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -53,19 +53,22 @@ class BuildOptions:
     """The options of a build.
 
     ``jobs`` is the number of parser processes, and ``follow_links`` that of the source. ``language`` is the code of the
-    language of the text; it is found out without one.
+    language of the text; it is found out without one. ``provenance`` says where the source comes from and is recorded
+    with its name and format.
     """
 
     name: str
     version: str = "1.0.0"
     description: str = ""
     license: str = ""
+    attribution: str = ""
     limit: int | None = None
     jobs: int = 0
     resume: bool = True
     keep_going: bool = False
     follow_links: bool = False
     language: str | None = None
+    provenance: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,8 +209,9 @@ class _Build:
             version=self.options.version,
             description=self.options.description,
             license=self.options.license,
+            attribution=self.options.attribution,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
-            source={"format": self.source.format, "name": self._source_name()},
+            source={**self.options.provenance, "format": self.source.format, "name": self._source_name()},
             counts=asdict(loaded.counts),
             encoder=encoder.identity,
             engine=loaded.engine,

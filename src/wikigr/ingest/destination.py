@@ -8,12 +8,13 @@ from pathlib import Path
 
 from wikigr.errors import UsageError
 from wikigr.pack.layout import PARTS, Layout, readable_path
+from wikigr.pack.locate import RECIPE
 from wikigr.pack.manifest import EXAMPLES, QUESTIONS
 from wikigr.sources.folder import stem
 from wikigr.sources.streams import STDIN
 
 # Files and folders, in lower case, that may accompany a pack in its folder.
-_COMPANIONS = frozenset((EXAMPLES, QUESTIONS.partition("/")[0], "readme.md", "readme", "license", "license.md"))
+_COMPANIONS = frozenset((EXAMPLES, QUESTIONS.partition("/")[0], "readme.md", "readme", "license", "license.md", RECIPE))
 # Names in an error message.
 _MAX_NAMED = 3
 

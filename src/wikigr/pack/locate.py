@@ -28,6 +28,8 @@ from wikigr.suggestions import did_you_mean, nearest
 ARCHIVE = ".wikigr"
 # The folder of a project that contains its packs.
 PACKS = "packs"
+# The file in the folder of a pack that says how to make it.
+RECIPE = "recipe.yaml"
 # Names of installed packs: plain file names, neither hidden nor similar to an option.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 # What the root of a project contains.
@@ -134,9 +136,9 @@ def find_pack(location: str | Path) -> Layout:
             hint=f"Run the same `wikigr pack build … -o {path}` again to resume it.",
         )
     if path.is_dir():
-        raise PackError(
-            f"{readable_path(path)} does not contain a pack.", hint=f"Build one: wikigr pack build SOURCE -o {path}"
-        )
+        recipe = path / RECIPE
+        build = f"wikigr pack make {recipe} -o {path}" if recipe.is_file() else f"wikigr pack build SOURCE -o {path}"
+        raise PackError(f"{readable_path(path)} does not contain a pack.", hint=f"Build one: {build}")
     raise PackError(
         f"There is no pack {str(location)!r}: "
         + (

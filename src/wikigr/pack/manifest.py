@@ -54,6 +54,8 @@ class Manifest:
     values; ``calibration`` describes the data of the calibration. ``extraction`` is empty unless a model extracted
     entities and relations; then it holds the ``model``, the ``prompt``, and how many ``sections`` were processed and
     ``failed``. ``language`` is the ISO 639 code of the language that the text is indexed and searched in.
+    ``attribution`` names whom the license requires to name. ``source`` has the ``name`` and ``format`` of
+    the source, and for a pack made from a recipe also where it comes from.
     """
 
     name: str
@@ -77,6 +79,7 @@ class Manifest:
     calibration: Mapping[str, str] = field(default_factory=dict)
     extraction: Mapping[str, str | int] = field(default_factory=dict)
     language: str = ENGLISH.code
+    attribution: str = ""
 
     @property
     def has_quantized_vectors(self) -> bool:
@@ -85,7 +88,7 @@ class Manifest:
 
     def to_json(self) -> str:
         fields = asdict(self)
-        for name in ("calibration", "extraction"):
+        for name in ("calibration", "extraction", "attribution"):
             if not fields[name]:
                 del fields[name]
         if self.language == ENGLISH.code:
@@ -206,6 +209,7 @@ def parse_manifest(content: bytes, label: str = "The manifest") -> Manifest:
             calibration=_typed_map(fields, "calibration", _text) if "calibration" in fields else {},
             extraction=_typed_map(fields, "extraction", _text_or_count) if "extraction" in fields else {},
             language=_language(fields) if "language" in fields else ENGLISH.code,
+            attribution=_text(fields, "attribution") if "attribution" in fields else "",
             encoder=EncoderIdentity(
                 model_id=_model_id(fields["encoder"]),
                 dimension=_natural(fields["encoder"], "dimension"),

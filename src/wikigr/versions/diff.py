@@ -154,7 +154,7 @@ def side(manifest: Manifest) -> Side:
 _FORMAT_FIELDS = ("format_version", "engine", "storage_version")
 # Build time and build version do not count as differences, and the content is compared separately.
 _COMPARED = (
-    "name", "description", "license", *_FORMAT_FIELDS, "bundled_encoder",
+    "name", "description", "license", "attribution", *_FORMAT_FIELDS, "bundled_encoder",
 )  # fmt: skip
 
 

@@ -40,10 +40,11 @@ def update_pack(
 ) -> UpdateReport:
     """Update the pack in the folder ``destination`` from ``source``, which was read from ``location``, all or nothing.
 
-    Name, description, license and encoder stay. The content equals that of a build from scratch; sections whose text
-    is unchanged keep their vectors. A calibrated abstention threshold is recalibrated on the pack's gold questions, or
-    dropped with a note. Raises ``PackError``, ``SourceError``, ``BuildError`` (also when more than half of the articles
-    are gone, unless ``force`` is set), ``ModelError``, and ``UsageError`` for a version that is not higher.
+    Name, description, license, attribution and encoder stay. The content equals that of a build from scratch; sections
+    whose text is unchanged keep their vectors. A calibrated abstention threshold is recalibrated on the pack's gold
+    questions, or dropped with a note. Raises ``PackError``, ``SourceError``, ``BuildError`` (also when more than half
+    of the articles are gone, unless ``force`` is set), ``ModelError``, and ``UsageError`` for a version that is not
+    higher.
     """
     progress = progress or Silent()
     layout = Layout(destination)
@@ -113,6 +114,7 @@ def _build_options(manifest: Manifest, options: UpdateOptions) -> BuildOptions:
         version=options.version or manifest.version,
         description=manifest.description,
         license=manifest.license,
+        attribution=manifest.attribution,
         jobs=options.jobs,
         keep_going=options.keep_going,
         follow_links=options.follow_links,

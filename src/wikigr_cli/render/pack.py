@@ -137,7 +137,9 @@ def print_manifest(environment: Environment, document: Document) -> None:
         "path": document["path"],
         "description": document["description"],
         "license": document["license"],
+        "attribution": document["attribution"],
         "source": f"{document['source']['name']} ({document['source']['format']})",
+        "origin": _origin_text(document["source"]),
         "created": document["created"],
         "language": document["language"],
         "holds": ", ".join(counted(count, name) for name, count in document["counts"].items() if count),
@@ -153,6 +155,15 @@ def print_manifest(environment: Environment, document: Document) -> None:
     for label, value in rows.items():
         if value:
             environment.print(f"  {label:<12} {value}", hang=15)
+
+
+def _origin_text(source: Document) -> str:
+    """Return where the source comes from, if the pack was made from a recipe."""
+    origin = source.get("url", "")
+    if "package" in source:
+        origin = f"Debian package {source['package']} {source.get('package_version', '')}"
+    sha256 = f"SHA-256 {source['sha256']}" if "sha256" in source else ""
+    return ", ".join(filter(None, (origin, sha256)))
 
 
 def _vectors_text(document: Document) -> str:

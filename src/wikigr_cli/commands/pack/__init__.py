@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wikigr.versions.next_version import RULE
 from wikigr_cli.command_table import group
-from wikigr_cli.commands.pack import build, diff, export, info, install, remove, update, use, verify
+from wikigr_cli.commands.pack import build, diff, export, info, install, make, remove, update, use, verify
 
 _VERSION_RULE = f"The suggested version: {RULE}"
 
@@ -18,6 +18,7 @@ app = group(
     """,
     {
         "build": build.build,
+        "make": make.make,
         "info": info.info,
         "list": info.list_packs,
         "use": use.use,

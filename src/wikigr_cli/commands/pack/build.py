@@ -51,6 +51,10 @@ def build(
     license_name: Annotated[
         str | None, options.Build("--license", help="The license of the text. Default: the license of the pack in DIR.")
     ] = None,
+    attribution: Annotated[
+        str | None,
+        options.Build(help="Whom the license requires to name. Default: the attribution of the pack in DIR."),
+    ] = None,
     limit: Annotated[int | None, options.Input(min=1, help="Stop after this many articles.")] = None,
     embedding_model: Annotated[
         str, options.Retrieval(metavar="ID", help="The encoder: a model id, or the folder of a prepared model.")
@@ -61,25 +65,11 @@ def build(
             "--bundle-encoder", help="Copy the encoder and its reader into the pack, so that no other copy is needed."
         ),
     ] = False,
-    resume: Annotated[
-        bool, options.Build("--resume/--no-resume", help="Resume an interrupted build, or start over.")
-    ] = True,
+    resume: options.Resume = True,
     keep_going: options.KeepGoing = False,
     follow_links: options.FollowLinks = False,
-    language: Annotated[
-        str | None,
-        options.Build(
-            metavar="CODE", help="The language of the text, such as de. Default: what the source states, or detected."
-        ),
-    ] = None,
-    jobs: Annotated[
-        int,
-        options.Build(
-            min=0,
-            help="The number of parser processes, which limit the time and memory of a record; 0 parses without them.",
-            show_default="the number of processors",
-        ),
-    ] = options.PROCESSORS,
+    language: options.Language = None,
+    jobs: options.Jobs = options.PROCESSORS,
     extract: Annotated[
         bool,
         options.Model(
@@ -117,7 +107,7 @@ def build(
 
     DIR is a new or empty folder, or a pack to rebuild. It must not be the folder of the source or lie in it.
 
-    A rebuilt pack keeps its name, version, description and license unless an option changes them.
+    A rebuilt pack keeps its name, version, description, license and attribution unless an option changes them.
 
     \b
     Examples:
@@ -143,9 +133,11 @@ def build(
     encoder = open_encoder(embedding_model, purpose="bulk")
     bundle = _prepare_bundle(embedding_model) if bundle_encoder else None
     before = _read_manifest(environment, output)
-    labels = (before.name, before.version, before.description, before.license) if before else ("", "1.0.0", "", "")
-    chosen = (name or None, pack_version, description, license_name)
-    kept_name, version, kept_description, kept_license = (
+    labels = ("", "1.0.0", "", "", "")
+    if before is not None:
+        labels = (before.name, before.version, before.description, before.license, before.attribution)
+    chosen = (name or None, pack_version, description, license_name, attribution)
+    kept_name, version, kept_description, kept_license, kept_attribution = (
         old if new is None else new for new, old in zip(chosen, labels, strict=True)
     )
     build_options = BuildOptions(
@@ -153,6 +145,7 @@ def build(
         version=version,
         description=kept_description,
         license=kept_license,
+        attribution=kept_attribution,
         limit=limit,
         jobs=jobs,
         resume=resume,

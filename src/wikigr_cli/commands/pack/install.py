@@ -28,13 +28,7 @@ def install(
             "--force", help="Replace a newer version or a pack signed by another key, and accept any version."
         ),
     ] = False,
-    allow_private: Annotated[
-        bool,
-        options.Input(
-            "--allow-private",
-            help="Also follow redirects to private addresses, and download over http from this machine.",
-        ),
-    ] = False,
+    allow_private: options.AllowPrivate = False,
     json_output: options.Json = False,
 ) -> None:
     """Install a pack under a name. Every part is verified before anything uses it.

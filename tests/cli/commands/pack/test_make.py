@@ -1,0 +1,234 @@
+"""``wikigr pack make``."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests.distribution.file_server import FileServer, Handler, serving
+
+from wikigr.distribution import download
+from wikigr.recipes.find import list_recipes
+from wikigr.settings import cache_folder
+
+from ...conftest import Wikigr
+
+PAGES = {
+    "docs-1.0/html/kettle.html": "<title>Kettle</title><h1>Kettle</h1><p>The kettle boils water in three minutes.</p>",
+    "docs-1.0/html/pot.html": "<title>Pot</title><h1>Pot</h1><p>The pot holds two liters of tea.</p>",
+    "docs-1.0/setup.py": "print()",
+}
+QUESTION = (
+    '{"id": "1", "question": "How fast does the kettle boil water?", "answers": ["three minutes"], '
+    '"gold": [{"title": "Kettle"}]}\n'
+)
+RECORD = b'{"id": "a", "title": "Alpha", "text": "Alpha is the first letter."}\n'
+
+
+@pytest.fixture
+def server(wikigr: Wikigr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FileServer]:
+    """A server on loopback, with an empty cache folder but for the user's encoders."""
+    models = cache_folder() / "models"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    cache_folder().mkdir(parents=True)
+    (cache_folder() / "models").symlink_to(models)
+    monkeypatch.setattr(download, "_FIRST_PAUSE", 0.0)
+    with serving() as found:
+        yield found
+
+
+def archive() -> bytes:
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w:gz") as tar:
+        for name, text in PAGES.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(text)
+            tar.addfile(info, io.BytesIO(text.encode()))
+    return data.getvalue()
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def recipe(source: dict[str, Any], **more: Any) -> str:
+    """Write a recipe into the folder ``own`` of the working directory and return its path."""
+    folder = Path("own")
+    (folder / "eval").mkdir(parents=True, exist_ok=True)
+    (folder / "eval" / "questions.jsonl").write_text(QUESTION)
+    values = {
+        "name": "tea", "version": "1.2.0", "description": "All about tea", "license": "CC-BY-4.0",
+        "attribution": "The tea makers", "homepage": "https://example.org/tea", "size_mb": 1, "source": source,
+        "questions": "eval/questions.jsonl", **more,
+    }  # fmt: skip
+    (folder / "recipe.yaml").write_text(yaml.safe_dump(values))
+    return "own/recipe.yaml"
+
+
+def make(wikigr: Wikigr, *arguments: str) -> Any:
+    done = wikigr("pack", "make", *arguments, "--jobs", "0", "--allow-private", "--json")
+    assert done.code == 0, done.err
+    return json.loads(done.out)
+
+
+def cut_once(content: bytes) -> Any:
+    """Return a behavior that ends the first response in the middle."""
+    answered: list[str] = []
+
+    def behave(handler: Handler) -> None:
+        answered.append(handler.path)
+        handler.serve(cut=len(content) // 2 if len(answered) == 1 else None)
+
+    return behave
+
+
+def test_an_archive_becomes_a_pack_with_license_and_questions(wikigr: Wikigr, server: FileServer) -> None:
+    content = archive()
+    server.files["/tea.tar.gz"], server.behaviors["/tea.tar.gz"] = content, cut_once(content)
+    url = server.url("/tea.tar.gz")
+    own = recipe({"archive": {"url": url, "sha256": sha256(content), "folder": "docs-1.0/html"}})
+    document = make(wikigr, own)
+    assert (document["pack"], document["counts"]["articles"], document["license"]) == ("packs/tea", 2, "CC-BY-4.0")
+    # The second request continues where the first response ended.
+    assert [headers.get("Range") for _, headers in server.requests] == [None, f"bytes={len(content) // 2}-"]
+    info = json.loads(wikigr("pack", "info", "tea", "--json").out)
+    assert (info["name"], info["version"], info["attribution"]) == ("tea", "1.2.0", "The tea makers")
+    expected = {"recipe": "tea", "homepage": "https://example.org/tea", "url": url, "sha256": sha256(content)}
+    assert info["source"] == {**expected, "name": "html", "format": "html"}
+    text = wikigr("pack", "info", "tea").out
+    assert "The tea makers" in text
+    assert sha256(content) in " ".join(text.split())
+    evaluated = wikigr("eval", "run", "--pack", "tea", "--profile", "enhanced", "--offline", "--json")
+    assert evaluated.code == 0, evaluated.err
+    answer = json.loads(wikigr("ask", "How fast does the kettle boil water?", "--pack", "tea", "--json").out)
+    assert "three minutes" in answer["answer"]
+    assert answer["citations"][0]["url"].endswith("/docs-1.0/html/kettle.html")
+
+    # The next build needs no server, and keeps the questions that the user changed.
+    server.files.clear()
+    server.behaviors.clear()
+    questions = Path("packs/tea/eval/questions.jsonl")
+    assert questions.read_text() == QUESTION
+    questions.write_text(QUESTION.replace('"1"', '"2"'))
+    assert make(wikigr, own)["reused"] == 2
+    assert questions.read_text() == QUESTION.replace('"1"', '"2"')
+    # A rebuild and an update from elsewhere keep the attribution.
+    Path("more.jsonl").write_bytes(RECORD)
+    assert wikigr("pack", "update", "tea", "--from", "more.jsonl", "--force").code == 0
+    assert json.loads(wikigr("pack", "info", "tea", "--json").out)["attribution"] == "The tea makers"
+    assert wikigr("pack", "build", "more.jsonl", "-o", "packs/tea").code == 0
+    assert json.loads(wikigr("pack", "info", "tea", "--json").out)["attribution"] == "The tea makers"
+    assert wikigr("pack", "build", "more.jsonl", "-o", "packs/tea", "--attribution", "Ada").code == 0
+    rebuilt = json.loads(wikigr("pack", "info", "tea", "--json").out)
+    assert (rebuilt["attribution"], rebuilt["source"]) == ("Ada", {"format": "jsonl", "name": "more.jsonl"})
+
+
+def test_another_file_than_the_recipe_pins_is_not_built(wikigr: Wikigr, server: FileServer) -> None:
+    content = archive()
+    server.files["/tea.tar.gz"] = content + b"x"
+    own = recipe({"archive": {"url": server.url("/tea.tar.gz"), "sha256": sha256(content)}})
+    done = wikigr("pack", "make", own, "--allow-private")
+    assert done.code == 3
+    assert f"its SHA-256 is {sha256(content + b'x')}, not {sha256(content)}" in done.err.replace("\n", " ")
+    assert not Path("packs").exists()
+    # What was downloaded is not resumed.
+    server.files["/tea.tar.gz"] = content
+    assert make(wikigr, own)["counts"]["articles"] == 2
+    # A kept file that was damaged later is downloaded again.
+    kept = cache_folder() / "sources" / sha256(content) / "tea.tar.gz"
+    kept.write_bytes(b"damaged")
+    assert make(wikigr, own)["reused"] == 2
+    assert kept.read_bytes() == content
+
+
+def test_without_a_pinned_sha256_the_command_prints_that_of_the_download(wikigr: Wikigr, server: FileServer) -> None:
+    server.files["/letters.jsonl"] = RECORD
+    url, checksum = server.url("/letters.jsonl"), "https://example.org/letters.jsonl.sha256"
+    own = recipe({"file": {"url": url, "checksum": checksum}}, options={"source_format": "jsonl"})
+    done = wikigr("pack", "make", own, "--allow-private")
+    message = " ".join(done.err.split())
+    assert done.code == 2
+    assert f"It has {sha256(RECORD)}." in message
+    assert f"({checksum})" in message
+    assert f"wikigr pack make {own} --sha256 {sha256(RECORD)}" in message
+    assert not Path("packs").exists()
+    document = make(wikigr, own, "--sha256", sha256(RECORD))
+    assert (document["counts"]["articles"], document["source"]["sha256"]) == (1, sha256(RECORD))
+    # The file was downloaded once: the second request asked for the rest of it.
+    assert [headers.get("Range") for _, headers in server.requests] == [None, f"bytes={len(RECORD)}-"]
+    assert wikigr("pack", "make", own, "--sha256", "12").code == 2
+
+
+def test_a_source_of_the_user_replaces_that_of_the_recipe(wikigr: Wikigr, server: FileServer) -> None:
+    content = archive()
+    own = recipe({"archive": {"url": server.url("/missing"), "sha256": sha256(content), "folder": "docs-1.0/html"}})
+    Path("mine.tar.gz").write_bytes(content)
+    document = make(wikigr, own, "--source", "mine.tar.gz")
+    assert (document["counts"]["articles"], document["source"]["sha256"]) == (2, sha256(content))
+    assert "url" not in document["source"]
+    Path("mine.tar.gz").write_bytes(content + b"x")
+    assert wikigr("pack", "make", own, "--source", "mine.tar.gz").code == 3
+    Path("pages").mkdir()
+    Path("pages/kettle.html").write_text(PAGES["docs-1.0/html/kettle.html"])
+    assert make(wikigr, own, "--source", "pages")["counts"]["articles"] == 1
+    assert wikigr("pack", "make", own, "--source", "pages", "--sha256", "a" * 64).code == 2
+    assert wikigr("pack", "make", own, "--source", "nowhere").code == 3
+    assert server.requests == []
+    local = recipe({"path": "../pages"})
+    assert make(wikigr, local)["source"]["recipe"] == "tea"
+
+
+def test_documents_that_are_not_installed_name_the_command(wikigr: Wikigr, tmp_path: Path) -> None:
+    missing = recipe({"debian": {"package": "tea-doc", "folder": "/usr/share/doc/tea-doc-*/html"}})
+    done = wikigr("pack", "make", missing)
+    assert (done.code, "apt-get install tea-doc" in done.err) == (3, True)
+    for version in ("9", "11"):
+        pages = tmp_path / f"tea-doc-{version}" / "html"
+        pages.mkdir(parents=True)
+        (pages / "a.html").write_text(f"<title>Tea {version}</title><p>Tea is hot.</p>")
+    present = recipe({"debian": {"package": "tea-doc", "folder": f"{tmp_path}/tea-doc-*/html"}})
+    planned = json.loads(wikigr("pack", "make", present, "--dry-run", "--json").out)
+    assert planned["steps"] == [f"Read {tmp_path}/tea-doc-11/html"]
+
+
+def test_a_dry_run_says_what_would_be_done_and_does_nothing(wikigr: Wikigr, server: FileServer) -> None:
+    url = server.url("/tea.zim")
+    own = recipe({"file": {"url": url, "sha256": "a" * 64}}, options={"keep_going": True})
+    done = wikigr("pack", "make", own, "--dry-run")
+    assert done.code == 0
+    for part in (url, "a" * 64, "packs/tea", "keep_going", "CC-BY-4.0", "The tea makers", "eval/questions.jsonl"):
+        assert part in done.out.replace("\n   ", " ")
+    document = json.loads(wikigr("pack", "make", own, "--dry-run", "--json").out)
+    assert (document["recipe"]["name"], document["pack"], document["problem"]) == ("tea", "packs/tea", "")
+    unpinned = json.loads(wikigr("pack", "make", recipe({"file": {"url": url}}), "--dry-run", "--json").out)
+    assert "--sha256" in unpinned["hint"]
+    assert server.requests == []
+    assert not Path("packs").exists()
+    asked = wikigr("ask", "What is tea?", "--pack", "own")
+    assert (asked.code, f"wikigr pack make {own} -o own" in asked.err) == (4, True)
+
+
+def test_recipes_are_listed_with_license_and_size(wikigr: Wikigr) -> None:
+    document = json.loads(wikigr("pack", "make", "--list", "--json").out)
+    recipes = {row["name"]: row for row in document["recipes"]}
+    assert sorted(recipes) == [recipe.name for recipe in list_recipes()]
+    git = recipes["git-docs"]
+    assert (git["license"], git["source"], git["size_mb"]) == ("GPL-2.0-only", "Debian package git-doc", 14)
+    text = wikigr("pack", "make", "--list").out
+    assert "GPL-2.0-only · 14 MB · Debian package git-doc" in text
+
+
+def test_wrong_arguments_are_refused(wikigr: Wikigr) -> None:
+    assert wikigr("pack", "make").code == 2
+    assert wikigr("pack", "make", "git-docs", "--list").code == 2
+    wrong = wikigr("pack", "make", "git-dosc")
+    assert (wrong.code, "git-docs" in wrong.err) == (2, True)
+    Path("file").write_text("x")
+    assert wikigr("pack", "make", "git-docs", "-o", "file").code == 2
