@@ -71,7 +71,6 @@ def update(
     Examples:
       wikigr pack update packs/notes --from notes --dry-run
       wikigr pack update packs/notes --from notes
-      wikigr pack update packs/notes --from notes --watch
     """
     environment = context.ensure_object(Environment)
     pack_version = options.check_version(pack_version)
