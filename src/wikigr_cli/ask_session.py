@@ -201,7 +201,18 @@ class AskSession:
 
         if self._purpose == "queries" and profile[ReaderOptions].enabled:
             pack.start_reader()
-        return Pipeline(profile, pack, model=self._connect_model(profile), offline=self._options.offline)
+        client = self._connect_model(profile)
+        try:
+            pipeline = Pipeline(profile, pack, model=client, offline=self._options.offline)
+        except BaseException:
+            if client is not None:
+                client.close()
+            raise
+        # Only now: the old pipeline goes on if the new one cannot be made.
+        if self._client is not None:
+            self._client.close()
+        self._client = client
+        return pipeline
 
     def _connect_model(self, profile: Profile) -> ModelClient | None:
         """Return the client of the profile's model, or ``None`` without a model; note a missing API key.
@@ -216,9 +227,6 @@ class AskSession:
         from wikigr.pipeline.connect import connect
 
         client = connect(profile, offline=self._options.offline, budget=self._budget)
-        if self._client is not None:
-            self._client.close()
-        self._client = client
         if client is not None and self._options.max_cost is not None:
             self._budget = client.budget
         environment = self._environment

@@ -66,9 +66,9 @@ def hostile(folder: Path) -> dict[str, Path]:
     return {
         **{name: folder / name for name in contents},
         "parent": tar(folder / "parent", ("../up", b"x")),
-        "absolute link": tar(folder / "link", (special(tarfile.SYMTYPE, "/etc/passwd"), b"")),
-        "link to the parent": tar(folder / "uplink", (special(tarfile.SYMTYPE, "../.."), b"")),
-        "hard link": tar(folder / "hard", (special(tarfile.LNKTYPE, "../secret"), b"")),
+        "long name": tar(folder / "long", ("x" * 300, b"x")),
+        "file as folder": tar(folder / "both", ("a", b"x"), ("a/b", b"y")),
+        "twice": tar(folder / "twice", ("a", b"x"), ("a", b"y")),
         "device": tar(folder / "device", (special(tarfile.CHRTYPE), b"")),
         "pipe": tar(folder / "pipe", (special(tarfile.FIFOTYPE), b"")),
         "zip parent": packed(folder / "zipparent", **{"../up": b"x"}),
@@ -88,6 +88,17 @@ def test_a_hostile_archive_is_named_and_leaves_nothing(tmp_path: Path) -> None:
             unpack_archive(archive, tmp_path / "out", max_bytes=100_000, max_members=20)
         assert sorted(entry.name for entry in tmp_path.iterdir()) == ["given", "secret"], name
     assert not Path("/up-from-a-zip-file").exists()
+
+
+@pytest.mark.parametrize(
+    "link", [(tarfile.SYMTYPE, "/etc"), (tarfile.SYMTYPE, "../.."), (tarfile.LNKTYPE, "../secret")]
+)
+def test_links_are_left_out_so_nothing_is_written_through_them(link: tuple[bytes, str], tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    archive = tar(tmp_path / "a", (special(*link), b""), ("member/x", b"one"), ("y", b"two"))
+    unpack_archive(archive, tmp_path / "out")
+    assert files(tmp_path / "out") == {"member/x": b"one", "y": b"two"}
+    assert (tmp_path / "secret").read_text() == "secret" and not Path("/etc/x").exists()
 
 
 def test_what_a_killed_process_left_is_replaced(tmp_path: Path) -> None:

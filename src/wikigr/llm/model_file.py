@@ -125,7 +125,9 @@ class ModelFile(CallingClient):
 
     @contextmanager
     def _open_stream(self, request: Request) -> Iterator[tuple[Iterator[Mapping[str, Any]], str | None]]:
-        body = {**chat_body(request), "stream": True, "stream_options": {"include_usage": True}}
+        # The likeliest words, so that the same file gives the same answer again.
+        body = {"temperature": 0.0, "seed": 0, **chat_body(request)}
+        body |= {"stream": True, "stream_options": {"include_usage": True}}
         with self._running:
             try:
                 yield events_of(self._chunks(body, request.max_reply_bytes)), None

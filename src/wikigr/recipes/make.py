@@ -33,7 +33,7 @@ def make_pack(
     progress = progress or Silent()
     chosen, location = recipe.options, str(documents.location)
     check_destination(location, destination)
-    source = open_source(location, chosen.source_format, follow_links=chosen.follow_links)
+    source = open_source(location, chosen.source_format)
     options = BuildOptions(
         name=recipe.name,
         version=recipe.version,
@@ -44,7 +44,6 @@ def make_pack(
         jobs=jobs,
         resume=resume,
         keep_going=chosen.keep_going,
-        follow_links=chosen.follow_links,
         provenance={"recipe": recipe.name, "homepage": recipe.homepage, **documents.provenance},
     )
     encoder = open_encoder(chosen.embedding_model, purpose="bulk")

@@ -25,6 +25,8 @@ _Url = Annotated[str, StringConstraints(pattern=r"^https?://[!-~]+$", max_length
 # According to the policy of Debian.
 _PackageName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9+.-]+$", max_length=100)]
 _AbsolutePath = Annotated[str, StringConstraints(pattern=r"^/[^\x00-\x1f\x7f]+$")]
+# Where Debian packages have their documents.
+DEBIAN_ROOT = "/usr/share"
 
 
 class RecipeError(UsageError):
@@ -33,7 +35,7 @@ class RecipeError(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class DebianPackage:
-    """The documents of an installed Debian package.
+    """The documents of an installed Debian package, below ``/usr/share``.
 
     ``folder`` may contain ``*`` for the version; of several folders, the highest version is used.
     """
@@ -66,7 +68,7 @@ class RemoteFile:
 
 @dataclass(frozen=True, slots=True)
 class RecipeSource:
-    """Where the documents come from: exactly one of these. A ``path`` is relative to the recipe."""
+    """Where the documents come from: exactly one of these. A ``path`` is below the folder of the recipe."""
 
     debian: DebianPackage | None = None
     archive: Archive | None = None
@@ -81,7 +83,6 @@ class RecipeOptions:
     source_format: Text | None = None
     limit: Annotated[int, Limits(ge=1)] | None = None
     keep_going: bool = False
-    follow_links: bool = False
     embedding_model: Text = DEFAULT_MODEL
 
 
@@ -173,6 +174,12 @@ def _mistakes(fields: _Fields) -> Iterator[str]:
         yield f"`source` must have exactly one of the keys {', '.join(RecipeSource.__slots__)}, but has {found}"
     if source.archive is not None and source.archive.folder is not None and not _stays(source.archive.folder):
         yield "`source.archive.folder` must be a relative path within the archive"
+    if source.debian is not None:
+        parts = source.debian.folder.split("/")
+        if not source.debian.folder.startswith(f"{DEBIAN_ROOT}/") or not {"..", "**"}.isdisjoint(parts):
+            yield f"`source.debian.folder` must be below {DEBIAN_ROOT}, without .. and **"
+    if source.path is not None and not _stays(source.path):
+        yield "`source.path` must be a relative path within the folder of the recipe; --source names another"
     if fields.questions is not None and not _stays(fields.questions):
         yield "`questions` must be a relative path within the folder of the recipe"
 
@@ -183,6 +190,8 @@ def _questions(file: Path, name: str | None) -> Path | None:
     path = file.parent / name
     if not path.is_file():
         raise InvalidError(f"`questions`: there is no file {path}")
+    if not path.resolve().is_relative_to(file.parent.resolve()):
+        raise InvalidError(f"`questions`: {path} leads out of the folder of the recipe")
     return path
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import lzma
 import shutil
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+from typing import IO
 
 from wikigr.errors import SourceError
 
@@ -17,8 +18,11 @@ MAX_MEMBERS = 500_000
 _ZIP_MAGIC = b"PK\x03\x04"
 _DAMAGE = (
     tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, OverflowError,
-    ValueError,
+    ValueError, RecursionError, MemoryError,
 )  # fmt: skip
+
+# What a name in an archive may lead to, in contrast to a full disk.
+_BAD_NAME = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EEXIST, errno.EISDIR)
 
 
 def unpack_archive(
@@ -26,6 +30,7 @@ def unpack_archive(
 ) -> None:
     """Unpack ``archive`` into the new folder ``destination``, which is complete or missing afterwards.
 
+    Links are left out: a chain of them can lead out of the folder although none of them seems to.
     ``max_bytes`` limits the sum of all unpacked files, ``max_members`` their number. Raises ``SourceError`` for an
     archive that is damaged, encrypted, too large, or has members that would leave the folder; ``OSError`` of the disk.
     """
@@ -69,20 +74,16 @@ class _Limits:
 
 
 def _unpack_tar(archive: Path, folder: Path, limits: _Limits) -> None:
-    if not hasattr(tarfile, "data_filter"):
-        raise SourceError(
-            "This Python cannot unpack tar files safely.",
-            hint="Use Python 3.11.4 or later, or unpack the file and give its folder with --source.",
-        )
-
-    def counted(members: Iterator[tarfile.TarInfo]) -> Iterator[tarfile.TarInfo]:
-        for member in members:
-            limits.count(member.size)
-            yield member
-
     with tarfile.open(archive) as tar:
-        # A header is followed by as many bytes as it says, so the sizes are those of the files.
-        tar.extractall(folder, members=counted(iter(tar)), filter="data")
+        for member in tar:
+            # A header is followed by as many bytes as it says, so the sizes are those of the files.
+            limits.count(member.size)
+            content = tar.extractfile(member) if member.isreg() else None
+            if content is not None:
+                with content:
+                    _write(content, folder, member.name)
+            elif not (member.isdir() or member.issym() or member.islnk()):
+                raise ValueError(f"{member.name[:80]!r} is a device")
 
 
 def _unpack_zip(archive: Path, folder: Path, limits: _Limits) -> None:
@@ -90,11 +91,27 @@ def _unpack_zip(archive: Path, folder: Path, limits: _Limits) -> None:
         members = packed.infolist()
         for member in members:
             limits.count(member.file_size)
-            path = PurePosixPath(member.filename)
-            if path.is_absolute() or ".." in path.parts or "\\" in member.filename:
-                raise ValueError(f"the path {member.filename[:80]!r} leads out of the archive")
             if member.flag_bits & 1:
                 raise ValueError(f"{member.filename[:80]!r} is encrypted")
         for member in members:
-            # No more bytes are unpacked than the directory of the archive says.
-            packed.extract(member, folder)
+            if not member.is_dir():
+                # No more bytes are unpacked than the directory of the archive says.
+                with packed.open(member) as content:
+                    _write(content, folder, member.filename)
+
+
+def _write(content: IO[bytes], folder: Path, name: str) -> None:
+    """Write a file below ``folder``, which holds nothing but what was written so, in particular no links."""
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or "\\" in name or not path.parts:
+        raise ValueError(f"the path {name[:80]!r} leads out of the archive")
+    target = folder / path
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        file = target.open("xb")
+    except OSError as error:
+        if error.errno in _BAD_NAME:
+            raise ValueError(f"{name[:80]!r} cannot be a file: {error.strerror}") from error
+        raise
+    with file:
+        shutil.copyfileobj(content, file)

@@ -119,6 +119,7 @@ def _build_options(manifest: Manifest, options: UpdateOptions) -> BuildOptions:
         keep_going=options.keep_going,
         follow_links=options.follow_links,
         language=manifest.language,
+        provenance={key: manifest.source[key] for key in ("recipe", "homepage") if key in manifest.source},
     )
 
 

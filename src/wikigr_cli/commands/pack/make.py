@@ -10,6 +10,7 @@ import typer
 from wikigr.errors import UsageError
 from wikigr_cli import options
 from wikigr_cli.environment import Environment
+from wikigr_cli.exit_codes import ExitStatus
 from wikigr_cli.render.output import print_result
 
 
@@ -88,6 +89,8 @@ def make(
     if dry_run:
         plan = render.plan_document(chosen, plan_fetch(chosen, choice), folder)
         print_result(environment, plan, render.print_plan, as_json=json_output)
+        if plan["problem"]:
+            raise typer.Exit(ExitStatus.RUNTIME)
         return
 
     from wikigr.recipes.make import make_pack

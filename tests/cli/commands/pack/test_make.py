@@ -181,14 +181,18 @@ def test_a_source_of_the_user_replaces_that_of_the_recipe(wikigr: Wikigr, server
     assert wikigr("pack", "make", own, "--source", "pages", "--sha256", "a" * 64).code == 2
     assert wikigr("pack", "make", own, "--source", "nowhere").code == 3
     assert server.requests == []
-    local = recipe({"path": "../pages"})
+    Path("pages").rename("own/pages")
+    local = recipe({"path": "pages"})
     assert make(wikigr, local)["source"]["recipe"] == "tea"
 
 
-def test_documents_that_are_not_installed_name_the_command(wikigr: Wikigr, tmp_path: Path) -> None:
+def test_documents_that_are_not_installed_name_the_command(
+    wikigr: Wikigr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     missing = recipe({"debian": {"package": "tea-doc", "folder": "/usr/share/doc/tea-doc-*/html"}})
     done = wikigr("pack", "make", missing)
     assert (done.code, "apt-get install tea-doc" in done.err) == (3, True)
+    monkeypatch.setattr("wikigr.recipes.recipe.DEBIAN_ROOT", str(tmp_path))
     for version in ("9", "11"):
         pages = tmp_path / f"tea-doc-{version}" / "html"
         pages.mkdir(parents=True)
