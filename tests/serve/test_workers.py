@@ -84,23 +84,30 @@ def test_the_client_that_used_the_least_time_is_next(clients: str, waiting: int,
     assert sorted(turned_away) == sorted(refused)
 
 
-def test_a_client_that_used_more_than_the_mean_waits_until_no_other_asks() -> None:
+def test_clients_that_used_more_than_the_mean_have_half_of_the_threads() -> None:
     async def run(workers: Workers, client: str, function: Callable[[], object]) -> object:
         CLIENT.set(client)
         return await workers.run(lambda _: function())
 
     async def ask_all() -> None:
-        workers = Workers(threads=4, waiting=4, time_limit=60)
+        workers = Workers(threads=4, waiting=8, time_limit=60)
+        await asyncio.create_task(run(workers, "light", lambda: None))
         await asyncio.create_task(run(workers, "heavy", lambda: time.sleep(0.2)))
         gate = threading.Event()
-        other = asyncio.create_task(run(workers, "light", lambda: gate.wait(30)))
-        await asyncio.sleep(0.01)
-        asked = asyncio.create_task(run(workers, "heavy", lambda: gate.is_set()))
+        begun: list[str] = []
+
+        def wait(client: str) -> None:
+            begun.append(client)
+            gate.wait(30)
+
+        tasks = [asyncio.create_task(run(workers, client, lambda c=client: wait(c))) for client in ["heavy"] * 4]  # type: ignore[misc]
         await asyncio.sleep(0.05)
-        assert not asked.done()
+        assert begun == ["heavy"] * 2
+        tasks.append(asyncio.create_task(run(workers, "light", lambda: wait("light"))))
+        await asyncio.sleep(0.05)
+        assert begun == ["heavy", "heavy", "light"]
         gate.set()
-        assert await asked
-        assert await other
+        await asyncio.gather(*tasks)
         workers.close()
 
     asyncio.run(ask_all())
@@ -124,7 +131,7 @@ def test_a_question_that_is_cancelled_or_late_while_it_waits_leaves_its_place() 
         gate = threading.Event()
         first = asyncio.create_task(workers.run(lambda _: gate.wait(30)))
         await asyncio.sleep(0)
-        with pytest.raises(TimeLimitError):
+        with pytest.raises(BusyError, match="too many questions"):
             await workers.run(lambda _: pytest.fail("it is late"))
         waiting = asyncio.create_task(workers.run(lambda _: pytest.fail("it was cancelled")))
         await asyncio.sleep(0)

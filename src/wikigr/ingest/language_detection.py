@@ -8,9 +8,8 @@ from collections import Counter
 from importlib.util import find_spec
 from typing import Protocol, runtime_checkable
 
-from wikigr.errors import UsageError
 from wikigr.ingest.staging import Staging
-from wikigr.languages.language import ENGLISH, Language, language_of
+from wikigr.languages.language import ENGLISH, Language, is_described, language_of
 from wikigr.progress import Progress
 from wikigr.sources.article import Source
 from wikigr.stop_words import STOP_WORDS
@@ -42,10 +41,9 @@ def find_language(wanted: str | None, source: Source, staging: Staging, progress
         return language_of(wanted)
     stated = source.stated_language() if isinstance(source, StatesLanguage) else None
     if stated is not None:
-        try:
+        if is_described(stated):
             return language_of(stated)
-        except UsageError as error:
-            progress.note(f"The source states no known language: {error.message}")
+        progress.note(f"The source states the language {stated!r}, which wikigr does not know.")
     texts = _samples(staging)
     if not texts or _is_evidently_english(texts):
         return ENGLISH

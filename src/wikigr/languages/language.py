@@ -92,6 +92,12 @@ def speaking(language: Language) -> Iterator[None]:
         _current.reset(token)
 
 
+def is_described(code: str) -> bool:
+    """Return whether ``languages.yaml`` describes the language with this code, or it is English."""
+    language = language_of(code)
+    return language.is_english or language.code in _described()
+
+
 @cache
 def language_of(code: str) -> Language:
     """Return the language with the ISO 639 code ``code``, such as ``de`` or ``pt-BR``.

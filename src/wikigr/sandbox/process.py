@@ -200,6 +200,10 @@ class SandboxedProcess:
         self.close()
         raise SandboxError(_exit_reason(code))
 
+    def kill(self) -> None:
+        """End the child at once; another thread may be waiting for it, gets ``SandboxError`` and closes it."""
+        self._process.kill()
+
     def __enter__(self) -> Self:
         return self
 

@@ -70,10 +70,10 @@ class _Turn:
 class _Turns:
     """Gives at most ``most`` turns at a time, next to the client that used the least time in the last minutes.
 
-    A client that used more than the mean of all is heavy: its turns begin only while none of the others is under way,
-    and all heavy clients together have half of the turns at most. The others thus hardly wait behind its questions, and
-    a client that is alone has all turns. At most ``waiting`` requests wait. One more takes the place of the last one of
-    the client with most of them, unless it is that client's own. Call the methods from one event loop only.
+    A client that used more than the mean of all is heavy. All heavy clients together have half of the turns at most, so
+    that the others hardly wait behind their questions; a client that is alone has all turns. At most ``waiting``
+    requests wait. One more takes the place of the last one of the client with most of them, unless it is that client's
+    own. Call the methods from one event loop only.
     """
 
     def __init__(self, most: int, waiting: int) -> None:
@@ -144,8 +144,8 @@ class _Turns:
             self._light += change
 
     def _has_turn(self, client: str) -> bool:
-        if self._is_heavy(client):
-            return self._light == 0 and self._heavy < max(1, self._most // 2)
+        if self._is_heavy(client) and self._heavy >= max(1, self._most // 2):
+            return False
         return self._light + self._heavy < self._most
 
     def _is_heavy(self, client: str) -> bool:
@@ -199,7 +199,9 @@ class Workers:
                 future.add_done_callback(lambda done: _in_loop(loop, lambda: self._turns.give_back(turn)))
                 return await asyncio.wrap_future(future)
         except TimeoutError as error:
-            if future is not None and not task_timed_out(future):
+            if future is None:
+                raise _busy() from error
+            if not task_timed_out(future):
                 raise
             raise TimeLimitError(
                 f"The answer took longer than {self._time_limit:g} seconds.",

@@ -78,6 +78,10 @@ class Skipped:
 SourceItem = SourceArticle | Redirect | Skipped
 
 
+class Shared:
+    """An object that many records refer to; a parser process gets it once."""
+
+
 class Record(Protocol):
     """One raw record of a source; it can be pickled, and ``where`` names it in messages."""
 

@@ -13,7 +13,7 @@ from typing import ClassVar, Protocol, cast
 from urllib.parse import unquote
 
 from wikigr.errors import RecordError, SourceError
-from wikigr.sources.article import Skipped, SourceArticle, SourceItem, SourceSection
+from wikigr.sources.article import Shared, Skipped, SourceArticle, SourceItem, SourceSection
 from wikigr.sources.folder import Folder, Pages, resolve_link, stem, unique_titles
 from wikigr.sources.formats import format_named, strip_compression
 from wikigr.sources.stated_language import language_in_folder
@@ -26,7 +26,7 @@ _SUFFIXES = format_named("mixed").suffixes
 _RESOLVED = "wikigr:"
 
 
-class Notes:
+class Notes(Shared):
     """The notes of one folder; ``names`` are their titles and aliases, ``pages`` looks them up by path.
 
     ``titles`` are the titles that notes give themselves, by ``source_id``. ``labels`` are the places that notes name,

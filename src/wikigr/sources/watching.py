@@ -30,16 +30,14 @@ def check_watchable(location: str) -> Path:
 def watch_files(path: Path, *, stop: Event | None = None) -> Iterator[None]:
     """Yield once when the folder or file ``path`` is being watched, and then whenever it has changed.
 
-    Hidden files and those that editors write besides do not count. Ends when ``stop`` is set; Ctrl-C raises
+    Hidden files and folders do not count. Ends when ``stop`` is set; Ctrl-C raises
     ``KeyboardInterrupt``. Raises ``SourceError`` if the system cannot watch so many files.
     """
-    from watchfiles import Change, DefaultFilter, watch
-
-    by_default = DefaultFilter()
+    from watchfiles import Change, watch
 
     def is_wanted(change: Change, changed: str) -> bool:
         if path.is_dir():
-            return by_default(change, changed) and not Path(changed).name.startswith(".")
+            return not any(part.startswith(".") for part in Path(changed).relative_to(path).parts)
         # Editors replace a file, so its folder is watched.
         return changed == str(path)
 

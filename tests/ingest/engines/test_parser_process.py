@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -138,12 +141,37 @@ def test_a_process_that_ends_between_records_ends_the_build(
         parse(folder)
 
 
-def test_processes_end_with_the_parsing(tmp_path: Path, started: list[int]) -> None:
-    folder = notes(tmp_path / "notes", {f"{number}.md": "Text." for number in range(200)})
-    parsed = LocalEngine(2).parse(open_source(folder), 0)
+def test_processes_end_with_the_parsing_even_within_a_record(tmp_path: Path, started: list[int]) -> None:
+    # The first part is quick, and the others take minutes.
+    texts = {f"{number:03}.md": "Text." if number < 16 else EMPHASIS * 5 for number in range(200)}
+    parsed = LocalEngine(2).parse(open_source(notes(tmp_path / "notes", texts)), 0)
     next(parsed)
-    assert started
+    time.sleep(0.5)
     del parsed
+    assert 1 <= len(started) <= 2  # none was started for the rest
     for process in started:
         with pytest.raises(ProcessLookupError):
             os.kill(process, 0)
+
+
+def test_what_records_share_is_sent_once(tmp_path: Path) -> None:
+    source = open_source(notes(tmp_path / "notes", {f"{number:04}.md": "Text." for number in range(2_000)}))
+    records = list(source.records())
+    process = parser_process.ParserProcess(source)
+    first, second = (process._message(records[at : at + 16], 0) for at in (0, 16))
+    # The titles and paths of the folder are in the first message only.
+    assert len(second) < len(first) / 20
+    process.close()
+
+
+def test_a_limit_of_the_system_on_processor_time_stays(tmp_path: Path) -> None:
+    folder = notes(tmp_path / "notes", {"a.md": "Text."})
+    before = resource.getrlimit(resource.RLIMIT_CPU)
+    program = (
+        "import resource, sys; from pathlib import Path; resource.setrlimit(resource.RLIMIT_CPU, (3000, 3000))\n"
+        "from wikigr.ingest.engines.local import LocalEngine; from wikigr.sources.detect import open_source\n"
+        "print([str(items) for _, items in LocalEngine(1).parse(open_source(Path(sys.argv[1])), 0)])"
+    )
+    run = subprocess.run([sys.executable, "-c", program, str(folder)], capture_output=True, text=True, check=True)
+    assert "SourceArticle" in run.stdout, run.stdout
+    assert resource.getrlimit(resource.RLIMIT_CPU) == before

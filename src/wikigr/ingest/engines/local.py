@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
 from itertools import islice
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
@@ -80,15 +79,18 @@ def _parse_in_processes(source: Source, parts: Iterable[Part], jobs: int) -> Ite
 
     # The window bounds memory.
     window: deque[Future[list[Parsed]]] = deque()
-    with ExitStack() as stack:
-        pool = ThreadPoolExecutor(jobs, thread_name_prefix="parser")
-        stack.callback(pool.shutdown, cancel_futures=True)
-        # Closed first, which ends the threads that wait for them.
-        for process in processes:
-            stack.callback(process.close)
+    pool = ThreadPoolExecutor(jobs, thread_name_prefix="parser")
+    try:
         for part in parts:
             window.append(pool.submit(parse, part))
             if len(window) >= 4 * jobs:
                 yield from window.popleft().result()
         while window:
             yield from window.popleft().result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in processes:
+            process.stop()
+        pool.shutdown()
+        for process in processes:
+            process.close()

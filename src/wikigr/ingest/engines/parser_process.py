@@ -11,6 +11,7 @@ import pickle
 import resource
 import time
 from collections.abc import Iterable, Sequence
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from wikigr.sandbox.process import (
     SandboxStartError,
     library_paths,
 )
-from wikigr.sources.article import FileSource, Record, Source, SourceItem
+from wikigr.sources.article import FileSource, Record, Shared, Source, SourceItem
 from wikigr.sources.blocks import Block, BlockSource
 
 # Seconds of processor time for one record, and bytes of address space for the process.
@@ -54,6 +55,8 @@ class ParserProcess:
         readable = [*library_paths(), *map(Path, mimetypes.knownfiles), *files]
         self._limits = ProcessLimits(readable, ADDRESS_SPACE, _TOTAL_CPU_SECONDS, _MESSAGE_BYTES)
         self._process: SandboxedProcess | None = None
+        self._sent: dict[int, Shared] = {}
+        self._stopped = False
 
     def parse(self, part: Part) -> list[Parsed]:
         """Return the parsed records of ``part``; one that the parser does not survive gives a ``RecordError``.
@@ -65,18 +68,26 @@ class ParserProcess:
             pass
         return parsed
 
+    def stop(self) -> None:
+        """End the process while another thread is in ``parse``, which raises ``BuildError``."""
+        self._stopped = True
+        if self._process is not None:
+            self._process.kill()
+
     def close(self) -> None:
         """End the process."""
         if self._process is not None:
             self._process.close()
             self._process = None
+            self._sent = {}
 
     def _parse_rest(self, part: Part, parsed: list[Parsed]) -> bool:
         """Append to ``parsed`` the records of ``part`` that are missing there; return whether all are there."""
         where = None
         try:
             process = self._process = self._process or self._start()
-            process.send_bytes(pickle.dumps((part, len(parsed)), protocol=5), _deadline())
+            self._check_stopped()
+            process.send_bytes(self._message(part, len(parsed)), _deadline())
             while (message := process.receive(_deadline())) is not None:
                 if "problem" in message:
                     raise SourceError(message["problem"], hint=message["hint"])
@@ -91,17 +102,58 @@ class ParserProcess:
             ) from error
         except SandboxError as error:
             self.close()
+            self._check_stopped()
             if where is None:
                 raise BuildError(f"The parser process {error.message} between two records.") from error
             parsed.append((where, RecordError(where, f"the parser {error.message}")))
             return False
         return True
 
+    def _check_stopped(self) -> None:
+        if self._stopped:
+            self.close()
+            raise BuildError("The parsing was stopped.")
+
+    def _message(self, part: Part, skip: int) -> bytes:
+        """Return ``part``, and what its records share as far as the process does not have it yet."""
+        stream = BytesIO()
+        pickler = _Pickler(stream, self._sent)
+        pickler.dump(part)
+        return pickle.dumps((pickler.new, stream.getvalue(), skip), protocol=5)
+
     def _start(self) -> SandboxedProcess:
         limits = {"record_cpu_seconds": RECORD_CPU_SECONDS}
         process = SandboxedProcess("wikigr.ingest.engines.parser_process:serve", limits, self._limits)
         process.send_bytes(self._pickled, _deadline())
         return process
+
+
+class _Pickler(pickle.Pickler):
+    """Replaces objects that records share by their ids; those that are not in ``sent`` are in ``new`` afterwards."""
+
+    def __init__(self, stream: BytesIO, sent: dict[int, Shared]) -> None:
+        super().__init__(stream, protocol=5)
+        self._sent = sent
+        self.new: dict[int, Shared] = {}
+
+    def persistent_id(self, obj: object) -> int | None:
+        if not isinstance(obj, Shared):
+            return None
+        if id(obj) not in self._sent:
+            # Kept, so that no other object gets the same id.
+            self._sent[id(obj)] = self.new[id(obj)] = obj
+        return id(obj)
+
+
+class _Unpickler(pickle.Unpickler):
+    """Reads what ``_Pickler`` wrote."""
+
+    def __init__(self, data: bytes, shared: dict[int, Shared]) -> None:
+        super().__init__(BytesIO(data))
+        self._shared = shared
+
+    def persistent_load(self, pid: int) -> Shared:
+        return self._shared[pid]
 
 
 def _deadline() -> float:
@@ -111,14 +163,18 @@ def _deadline() -> float:
 def serve(channel: Channel, *, record_cpu_seconds: int) -> None:
     """Parse parts until the parent closes the channel: the child's side of ``ParserProcess``."""
     source = pickle.loads(channel.receive_bytes())  # noqa: S301 (the build pickled it)
+    shared: dict[int, Shared] = {}
     while True:
-        part, skip = pickle.loads(channel.receive_bytes())  # noqa: S301
+        new, pickled, skip = pickle.loads(channel.receive_bytes())  # noqa: S301
+        shared |= new
+        part = _Unpickler(pickled, shared).load()
         try:
             for record in islice(_records(source, part), skip, None):
                 channel.send({"record": record.where})
                 # The kernel ends the process at the soft limit, even in a library that does not return to Python.
                 seconds = math.ceil(time.process_time()) + record_cpu_seconds
-                resource.setrlimit(resource.RLIMIT_CPU, (seconds, _TOTAL_CPU_SECONDS))
+                _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+                resource.setrlimit(resource.RLIMIT_CPU, (min(seconds, hard) if hard >= 0 else seconds, hard))
                 channel.send({"items": encode_items(_parse(source, record)).decode()})
         except SourceError as error:
             channel.send({"problem": error.message, "hint": error.hint})
