@@ -173,9 +173,9 @@ def _is_unfinished(text: str, span: tuple[int, int], end: int) -> bool:
 def _ends_in_abbreviation(text: str, span: tuple[int, int]) -> bool:
     """Return whether the text in ``span`` ends in an abbreviation, or an ordinal number, of a language but English."""
     language = current()
-    word = text[max(span[0], span[1] - _MAX_ABBREVIATION_LENGTH) : span[1]].split()[-1]
-    if language.is_english or not word.endswith("."):
+    if language.is_english or text[span[1] - 1] != ".":
         return False
+    word = text[max(span[0], span[1] - _MAX_ABBREVIATION_LENGTH) : span[1]].split()[-1]
     name = word[:-1].rpartition(".")[2].strip("(")
     return name in language.abbreviations or (language.ordinals and len(name) <= 2 and name.isdigit())
 

@@ -41,9 +41,8 @@ def keep_current(
     An update that fails is reported, and the next change is waited for. The pack stays whole if it is interrupted.
     """
     path = check_watchable(source)
-    watched = False
     try:
-        for _ in watch_files(path):
+        for number, _ in enumerate(watch_files(path)):
             begun = time.perf_counter()
             try:
                 opened = open_source(source, source_format, follow_links=chosen.follow_links)
@@ -56,8 +55,7 @@ def keep_current(
                 elif report.build is not None:
                     environment.print(f"{datetime.now():%H:%M:%S} {_summary(report, time.perf_counter() - begun)}")
             environment.stdout.flush()
-            if not watched:
-                watched = True
+            if number == 0:
                 environment.note(f"Watching {source}. Ctrl-C stops.")
     except KeyboardInterrupt:
         environment.note("Stopped watching.")

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from wikigr.errors import UsageError
@@ -176,6 +175,8 @@ _SHORT_CODES = {
 
 @cache
 def _described() -> dict[str, Any]:
+    from importlib.resources import files
+
     from wikigr.yaml_files import read_yaml
 
     described: dict[str, Any] = read_yaml((files("wikigr.languages") / "languages.yaml").read_bytes()).values

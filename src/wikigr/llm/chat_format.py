@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from wikigr.llm.calls import Request, decoded
 from wikigr.llm.failures import BadRequestError
+from wikigr.llm.model_client import Request, decoded
 from wikigr.llm.reply import MalformedReply
 
 # The stop reasons of the Messages API. Others are passed on.

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from wikigr.errors import UsageError
 from wikigr.llm import CHAT_KEY, CHAT_URL
 from wikigr.llm.budget import Budget
-from wikigr.llm.calls import Request
 from wikigr.llm.chat_format import chat_body, events_of, is_empty, message_of
 from wikigr.llm.failures import Api, Server
 from wikigr.llm.http_api import HttpClient, checked_key, checked_url
+from wikigr.llm.model_client import Request
 from wikigr.llm.response_cache import ResponseCache
 
 if TYPE_CHECKING:

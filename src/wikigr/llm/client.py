@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from wikigr.errors import UsageError
 from wikigr.llm.budget import Budget
-from wikigr.llm.calls import Request
 from wikigr.llm.failures import BadRequestError, LlmError, Server
 from wikigr.llm.http_api import HttpClient, checked_key, checked_url
+from wikigr.llm.model_client import Request
 from wikigr.llm.reply import BlockEnd, Event, Reply, TextBlock, TextDelta, ToolUse
 from wikigr.llm.response_cache import ResponseCache
 

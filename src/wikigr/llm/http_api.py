@@ -18,8 +18,8 @@ from urllib.parse import urlsplit
 
 from wikigr.errors import UsageError
 from wikigr.llm.budget import Budget
-from wikigr.llm.calls import CallingClient, Request, decoded
 from wikigr.llm.failures import LlmError, Server
+from wikigr.llm.model_client import ModelClient, Request, decoded
 from wikigr.llm.reply import MalformedReply
 from wikigr.llm.response_cache import ResponseCache
 
@@ -33,7 +33,7 @@ _MAX_WAIT = 8.0
 _T = TypeVar("_T")
 
 
-class HttpClient(CallingClient):
+class HttpClient(ModelClient):
     """A client of a server, on top of an SDK that was generated like that of Anthropic.
 
     ``timeout`` is the limit in seconds for one attempt, or for the next event of a stream (pings and comments do not

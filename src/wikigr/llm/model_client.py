@@ -1,41 +1,104 @@
-"""What the pipeline, builds and evaluations need of a model, wherever it runs."""
+"""What the pipeline, builds and evaluations need of a model, and what every client does around a call."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+import json
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
+from wikigr.errors import UsageError
 from wikigr.llm.budget import Budget
+from wikigr.llm.failures import LlmError, Server
+from wikigr.llm.prices import cost
 from wikigr.llm.redaction import Secrets
-from wikigr.llm.reply import Event, Reply
+from wikigr.llm.reply import Event, MalformedReply, Reply, ReplyReader
+from wikigr.llm.response_cache import ResponseCache, request_key
 from wikigr.llm.usage import Usage
 
+# The limit of a reply in bytes, and what each token that was asked for adds to it. A token takes about 4 bytes, the
+# event that streams it another 130, and its share of the citations a few hundred. Decoded, JSON may be 50 times larger.
+_MIN_REPLY_LIMIT = 1024 * 1024
+_MAX_TOKEN_BYTES = 1024
 
-class ModelClient(Protocol):
-    """Calls a model with requests of the Messages API, tracks its usage, and enforces a budget. Thread-safe.
 
-    ``Claude`` (the Messages API), ``ChatServer`` (the API of OpenAI) and ``ModelFile`` (a GGUF file) implement it, on
-    top of ``CallingClient``, which documents the members.
+class ModelClient(ABC):
+    """Calls a model with requests of the Messages API, tracks its usage, enforces a budget and uses a cache.
+
+    Subclasses send the requests: ``Claude`` (the Messages API), ``ChatServer`` (the API of OpenAI) and ``ModelFile`` (a
+    GGUF file). Thread-safe. ``timeout`` is in seconds. With a ``cache``, stored replies (never streams) are reused,
+    without effect on the budget and ``usage``. ``repeat`` selects one of several answers to the same request; it may be
+    changed between calls unless threads share the client. ``asked`` counts the requests that reached the model, and
+    ``hits`` those answered by the cache.
     """
 
-    model: str
-    budget: Budget | None
-    repeat: int
-    asked: int
-    hits: int
+    # Whether the model runs on this machine without a server, so that nothing leaves it.
+    runs_here: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        server: Server,
+        timeout: float,
+        budget: Budget | None,
+        cache: ResponseCache | None,
+        repeat: int,
+    ) -> None:
+        self.model = model
+        self.timeout = timeout
+        self.budget = budget
+        self.cache = cache
+        self.repeat = repeat
+        self.asked = 0
+        self.hits = 0
+        self._server = server
+        self._lock = threading.Lock()
+        self._usage = Usage()
 
     @property
-    def runs_here(self) -> bool:
-        """Whether the model runs on this machine without a server, so that nothing leaves it."""
+    def server(self) -> str:
+        """The server's URL without credentials; empty for a model in a file."""
+        return self._server.name
 
     @property
-    def server(self) -> str: ...
+    def secrets(self) -> Secrets:
+        """The credentials sent to the server, which are removed from replies."""
+        return self._server.secrets
+
     @property
-    def secrets(self) -> Secrets: ...
+    def usage(self) -> Usage:
+        """The total usage of all calls so far."""
+        return self._usage
+
     @property
-    def usage(self) -> Usage: ...
+    def weights_sha256(self) -> str | None:
+        """The SHA-256 of the model's file, if it is in a file here."""
+        return None
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close connections and end processes."""
+
+    @abstractmethod
+    def _fetch_message(self, request: Request) -> tuple[Mapping[str, Any], str | None]:
+        """Return a complete reply as a message or an error of the Messages API, and its request id."""
+
+    @abstractmethod
+    def _open_stream(self, request: Request) -> AbstractContextManager[tuple[Iterator[Mapping[str, Any]], str | None]]:
+        """Return the events of the Messages API that answer a request, while the context lasts, and the request id."""
+
     @property
-    def weights_sha256(self) -> str | None: ...
+    @abstractmethod
+    def _origin(self) -> str:
+        """What else than the request decides about a reply: the URL of the server, or the hash of the file."""
+
+    def _model_of(self, model: str | None) -> str:
+        """Return the model that answers if ``model`` is asked for."""
+        return model or self.model
 
     def complete(
         self,
@@ -45,8 +108,36 @@ class ModelClient(Protocol):
         max_tokens: int,
         model: str | None = None,
         extra: Mapping[str, Any] | None = None,
-        usable: Callable[[Reply], bool] = ...,
-    ) -> Reply: ...
+        usable: Callable[[Reply], bool] = lambda _: True,
+    ) -> Reply:
+        """Send a request and return the complete reply. ``extra`` holds further fields of the request's body.
+
+        The cache neither returns nor stores replies that are not ``usable``, so the next call asks again.
+
+        Raises ``BudgetError`` before a call that could exceed the budget, ``BadRequestError`` if the server rejects the
+        request, and ``LlmError`` for any other failure, including a reply with neither text nor a use of an offered
+        tool.
+        """
+        request = Request.of(self._model_of(model), system, messages, max_tokens, extra)
+        key = self._cache_key(request) if self.cache is not None else ""
+        stored = self.cache.get(key) if self.cache is not None else None
+        if stored is not None:
+            reply = self._reply(request, stored, None, cached=True)
+            if usable(reply):
+                with self._lock:
+                    self.hits += 1
+                return reply
+        # The reader removes credentials, so that neither the caller nor the cache gets one.
+        reader = ReplyReader(secrets=self.secrets)
+        with self._accounted(request, reader):
+            message, request_id = self._fetch_message(request)
+            if message.get("type") == "error":
+                raise self._server.reported(message, model=request.model)
+            reader.read(message)
+        reply = self._reply(request, reader, request_id)
+        if self.cache is not None and usable(reply):
+            self.cache.put(key, reader)
+        return reply
 
     def stream(
         self,
@@ -57,6 +148,137 @@ class ModelClient(Protocol):
         on_event: Callable[[Event], None],
         model: str | None = None,
         extra: Mapping[str, Any] | None = None,
-    ) -> Reply: ...
+    ) -> Reply:
+        """Send a request, pass text and finished blocks to ``on_event`` as they arrive, and return the complete reply.
 
-    def close(self) -> None: ...
+        Only failures before the stream begins are retried. Raises the errors of ``complete`` and of ``on_event``; after
+        an error, the events passed so far are not an answer.
+        """
+        request = Request.of(self._model_of(model), system, messages, max_tokens, extra)
+        reader = ReplyReader(on_event, self.secrets)
+        with self._accounted(request, reader), self._open_stream(request) as (events, request_id):
+            for event in events:
+                if event.get("type") == "error":
+                    raise self._server.reported(event, model=request.model)
+                reader.take(event)
+                if reader.finished:
+                    return self._reply(request, reader, request_id)
+            raise self._server.disconnected("the stream ended without its last event")
+
+    @contextmanager
+    def _accounted(self, request: Request, reader: ReplyReader) -> Iterator[None]:
+        """Reserve the call's worst case in the budget; afterwards, in any case, settle the usage that was reported."""
+        reservation = None
+        if self.budget is not None:
+            reservation = self.budget.reserve(request.model, request.size, request.max_tokens)
+        with self._lock:
+            self.asked += 1
+        complete = False
+        try:
+            yield
+            complete = True
+        except MalformedReply as error:
+            raise self._server.malformed_reply(str(error)) from None
+        except LlmError as error:
+            # A rejected request is not billed. An interrupted one may be billed in full.
+            complete = error.status is not None
+            raise
+        finally:
+            used = _used(request, reader)
+            with self._lock:
+                self._usage += used
+            if self.budget is not None:
+                self.budget.settle(used, reservation, worst_case=not complete)
+
+    def _cache_key(self, request: Request) -> str:
+        return request_key(
+            base_url=self._origin,
+            model=request.model,
+            max_tokens=request.max_tokens,
+            messages=request.messages,
+            fields=request.fields,
+            repeat=self.repeat,
+        )
+
+    def _reply(self, request: Request, reader: ReplyReader, request_id: str | None, *, cached: bool = False) -> Reply:
+        """Return the finished reply; raises ``LlmError`` if it is empty."""
+        reply = Reply(
+            blocks=tuple(reader.blocks),
+            stop_reason=reader.stop_reason,
+            model=reader.model,
+            usage=Usage() if cached else _used(request, reader),
+            request_id=self.secrets.clean(request_id) if request_id else None,
+            tool_uses=tuple(reader.tool_uses),
+            cached=cached,
+        )
+        # A use of a tool that was not offered does not count.
+        if not reply.text.strip() and not (reply.tool_uses and "tools" in request.fields):
+            reason = self._server.clean(reader.stop_reason or "none")
+            raise LlmError(
+                f"The model {request.model} gave no text (stop reason: {reason}).",
+                hint="Raise synthesis.max_tokens in the profile." if reason == "max_tokens" else None,
+            )
+        return reply
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request; ``fields`` holds the other fields of its body, and ``size`` is its length as JSON in bytes."""
+
+    model: str
+    max_tokens: int
+    messages: Sequence[Mapping[str, Any]]
+    fields: Mapping[str, Any]
+    size: int
+
+    @classmethod
+    def of(
+        cls,
+        model: str,
+        system: Sequence[Mapping[str, Any]] | str,
+        messages: Sequence[Mapping[str, Any]],
+        max_tokens: int,
+        extra: Mapping[str, Any] | None,
+    ) -> Request:
+        fields = dict(extra or {})
+        named = {"model", "max_tokens", "messages", "system", "stream"} & fields.keys()
+        if named:
+            raise ValueError(f"extra cannot set {sorted(named)}")
+        if system:
+            fields["system"] = system
+        body = {"model": model, "max_tokens": max_tokens, "messages": messages, **fields}
+        try:
+            size = len(json.dumps(body, ensure_ascii=False).encode())
+        except UnicodeEncodeError as error:
+            raise UsageError("The text for the model contains invalid Unicode (unpaired surrogates).") from error
+        return cls(model, max_tokens, messages, fields, size)
+
+    @property
+    def max_reply_bytes(self) -> int:
+        """The limit of the reply in bytes."""
+        return _MIN_REPLY_LIMIT + _MAX_TOKEN_BYTES * self.max_tokens
+
+
+def decoded(raw: bytes | str) -> Mapping[str, Any]:
+    """Return a JSON object; raises ``MalformedReply``."""
+    try:
+        found = json.loads(raw)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise MalformedReply("it is not a JSON object")
+    return found
+
+
+def _used(request: Request, reader: ReplyReader) -> Usage:
+    """Return the usage that the reply reported, at the price of the requested model; empty if it reported none."""
+    counts = reader.tokens
+    if not counts:
+        return Usage()
+    tokens = {
+        "input_tokens": counts.get("input_tokens", 0),
+        "output_tokens": counts.get("output_tokens", 0),
+        "cache_read_tokens": counts.get("cache_read_input_tokens", 0),
+        "cache_write_tokens": counts.get("cache_creation_input_tokens", 0),
+    }
+    return Usage(**tokens, calls=1, cost_usd=cost(request.model, **tokens))

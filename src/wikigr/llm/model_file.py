@@ -16,9 +16,9 @@ from typing import Any, ClassVar
 
 from wikigr.errors import UsageError
 from wikigr.llm.budget import Budget
-from wikigr.llm.calls import CallingClient, Request
 from wikigr.llm.chat_format import chat_body, events_of
 from wikigr.llm.failures import Api, LlmError, Server
+from wikigr.llm.model_client import ModelClient, Request
 from wikigr.llm.options import ModelFileOptions
 from wikigr.llm.reply import MalformedReply, ReplyReader
 from wikigr.llm.response_cache import ResponseCache
@@ -42,7 +42,7 @@ _SPACE = 16 << 30
 _TOKEN_SPACE = 1 << 20
 
 
-class ModelFile(CallingClient):
+class ModelFile(ModelClient):
     """Runs the model in the GGUF file ``path``, with the chat template of the file.
 
     The process starts with the first call and answers one call at a time. A call that fails or is interrupted ends the

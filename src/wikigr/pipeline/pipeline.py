@@ -13,7 +13,7 @@ from wikigr.answer.citations import Citation
 from wikigr.answer.extractive import ExtractiveOptions
 from wikigr.answer.facts import facts_among
 from wikigr.answer.stages import Draft
-from wikigr.embeddings.loader import DEFAULT_MODEL
+from wikigr.embeddings.model_id import DEFAULT_MODEL
 from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
 from wikigr.index.candidate import Evidence
@@ -63,8 +63,7 @@ class Pipeline:
     not be used by others while the pipeline answers: the usage of an answer is what ``model`` counts in that time.
     ``few_shot_path`` is a file of worked examples that replaces the pack's own. ``offline`` forbids all use of the
     network, also to download a cross-encoder. The reader reads English: packs in other languages are answered without
-    it. If an optional stage fails, it is skipped; the trace says so and
-    ``trace.degraded`` is true.
+    it. If an optional stage fails, it is skipped; the trace says so and ``trace.degraded`` is true.
     """
 
     def __init__(
@@ -146,30 +145,21 @@ class Pipeline:
         ``LlmError`` or ``BudgetError`` when a model is to write the answer and cannot.
         """
         with speaking(self.pack.language):
-            return self._answer(question, on_text, within, trace)
-
-    def _answer(
-        self,
-        question: str,
-        on_text: Callable[[str], None] | None,
-        within: Collection[str] | None,
-        trace: Trace | None,
-    ) -> Answer:
-        if self.pack.preloads and self.profile[ReaderOptions].enabled:
-            self.pack.start_reader()
-        trace = trace if trace is not None else Trace(clock=self.pack.clock)
-        before = self.model.usage if self.model else Usage()
-        draft = self.read(self.retrieve(question, trace, within=within), trace)
-        answer = self._abstention(draft, trace)
-        for strategy in STRATEGIES:
-            if answer.abstained and strategy.applies(self.resources, draft):
-                answer = strategy.write(self._writers, draft, answer, on_text)
-                assert answer.query_type in (ABSTAINED, strategy.query_type)
-        evidence = self._with_urls(answer.evidence)
-        alternatives = tuple(replace(o, citations=self._cited_urls(o.citations)) for o in answer.alternatives)
-        citations = self._cited_urls(answer.citations)
-        answer = replace(answer, citations=citations, alternatives=alternatives, evidence=evidence)
-        return replace(answer, usage=self.model.usage - before) if self.model else answer
+            if self.pack.preloads and self.profile[ReaderOptions].enabled:
+                self.pack.start_reader()
+            trace = trace if trace is not None else Trace(clock=self.pack.clock)
+            before = self.model.usage if self.model else Usage()
+            draft = self.read(self.retrieve(question, trace, within=within), trace)
+            answer = self._abstention(draft, trace)
+            for strategy in STRATEGIES:
+                if answer.abstained and strategy.applies(self.resources, draft):
+                    answer = strategy.write(self._writers, draft, answer, on_text)
+                    assert answer.query_type in (ABSTAINED, strategy.query_type)
+            evidence = self._with_urls(answer.evidence)
+            alternatives = tuple(replace(o, citations=self._cited_urls(o.citations)) for o in answer.alternatives)
+            citations = self._cited_urls(answer.citations)
+            answer = replace(answer, citations=citations, alternatives=alternatives, evidence=evidence)
+            return replace(answer, usage=self.model.usage - before) if self.model else answer
 
     def request(self, question: str, trace: Trace) -> Request:
         """Return what a model would be sent for ``question``, whether or not there is one; sends nothing."""
@@ -222,18 +212,15 @@ class Pipeline:
         return self._run(stages, self._start_to_read(question, trace), trace)
 
     def _analyze(self, question: str, trace: Trace) -> Question:
+        text = asked = checked(question)
         with speaking(self.pack.language):
-            return self._analyze_text(checked(question), trace)
-
-    def _analyze_text(self, asked: str, trace: Trace) -> Question:
-        text = asked
-        if self.pack.manifest.counts.get("aliases"):
-            with trace.enhancement(_ALIASES) as record:
-                text = replace_aliases(text, self.resources.linker, self.pack.text_of)
-                if text != asked:
-                    record.notes["understood"] = text
-        analyzed = analyze(text, self.pack.lexical, lambda texts: self.pack.encoder.encode(texts))
-        return analyzed if text == asked else replace(analyzed, asked=asked)
+            if self.pack.manifest.counts.get("aliases"):
+                with trace.enhancement(_ALIASES) as record:
+                    text = replace_aliases(text, self.resources.linker, self.pack.text_of)
+                    if text != asked:
+                        record.notes["understood"] = text
+            analyzed = analyze(text, self.pack.lexical, lambda texts: self.pack.encoder.encode(texts))
+            return analyzed if text == asked else replace(analyzed, asked=asked)
 
     def _start_to_read(self, question: str, trace: Trace, within: Collection[str] | None = None) -> State:
         """Return the state before retrieval of what is to be read for an answer to ``question``."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
@@ -228,16 +228,14 @@ def _download_unpinned(recipe: Recipe, target: _Target, choice: Choice, progress
     )
 
 
-@contextmanager
-def _downloaded(target: _Target, choice: Choice, progress: Progress) -> Iterator[Path]:
-    with open_download(
+def _downloaded(target: _Target, choice: Choice, progress: Progress) -> AbstractContextManager[Path]:
+    return open_download(
         target.place,
         cache_folder() / "downloads",
         max_bytes=_MAX_DOWNLOAD_BYTES,
         allow_private=choice.allow_private,
         progress=progress,
-    ) as found:
-        yield found
+    )
 
 
 def _check(target: _Target, file: Path) -> str:

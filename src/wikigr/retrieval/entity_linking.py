@@ -113,7 +113,8 @@ class EntityLinker:
         self, question: str, tokens: Sequence[tuple[str, int, int]], relevance: Mapping[str, float]
     ) -> list[EntityLink]:
         """Return links for the longest run of content words that is one typo away from a name, if any."""
-        content = [word not in current().stop_words(FUNCTION_WORDS) and not word.isdigit() for word, _, _ in tokens]
+        ignored = current().stop_words(FUNCTION_WORDS)
+        content = [word not in ignored and not word.isdigit() for word, _, _ in tokens]
         runs = [
             (first, last)
             for first, last in _spans(len(tokens))
@@ -129,7 +130,8 @@ class EntityLinker:
         return []
 
     def _match_exactly(self, question: str, start: int, end: int, words: Sequence[str]) -> list[int]:
-        if all(word.isdigit() or strip_possessive(word) in current().stop_words(FUNCTION_WORDS) for word in words):
+        ignored = current().stop_words(FUNCTION_WORDS)
+        if all(word.isdigit() or strip_possessive(word) in ignored for word in words):
             return []
         if len(words) == 1 and (len(words[0]) < 2 or is_part_of_name(question, start, end)):
             return []
@@ -171,11 +173,8 @@ class EntityLinker:
     def _rarity(self, name: str) -> float:
         """Return the rarity of the rarest content word of ``name`` relative to the maximum, in (0, 1]."""
         highest = self._lexical.rarity("")
-        content = [
-            word
-            for word in strip_possessive(name_key(name)).split()
-            if word not in current().stop_words(FUNCTION_WORDS)
-        ]
+        ignored = current().stop_words(FUNCTION_WORDS)
+        content = [word for word in strip_possessive(name_key(name)).split() if word not in ignored]
         return max((self._lexical.rarity(stem) for word in content for stem in stems(word)), default=highest) / highest
 
 
@@ -253,13 +252,14 @@ def _capitalized_runs(
 
     The first word of the question is always capitalized, so it forms a separate run.
     """
+    ignored = current().stop_words(FUNCTION_WORDS)
     first: int | None = None
     for number in range(len(tokens) + 1):
         within = (
             number < len(tokens)
             and free[number]
             and question[tokens[number][1]].isupper()
-            and tokens[number][0] not in current().stop_words(FUNCTION_WORDS)
+            and tokens[number][0] not in ignored
         )
         joined = (
             first is not None

@@ -77,8 +77,8 @@ class _Turns:
     """
 
     def __init__(self, most: int, waiting: int) -> None:
-        self._most = most
-        self._light = self._heavy = 0  # turns under way
+        self._free = most
+        self._free_for_heavy = max(1, most // 2)
         self._most_waiting = waiting
         self._queues: dict[str, deque[asyncio.Future[_Turn]]] = {}
         # Seconds of each client in this minute and in the one before.
@@ -112,7 +112,8 @@ class _Turns:
 
     def give_back(self, turn: _Turn) -> None:
         """End a turn and give it to the next client."""
-        self._count(turn, -1)
+        self._free += 1
+        self._free_for_heavy += turn.is_heavy
         self._forget()
         self._used[turn.client] = self._used.get(turn.client, 0) + time.monotonic() - turn.begun
         for client in sorted(self._queues, key=self._time_of):
@@ -134,19 +135,12 @@ class _Turns:
 
     def _begin(self, client: str) -> _Turn:
         turn = _Turn(client, self._is_heavy(client), time.monotonic())
-        self._count(turn, 1)
+        self._free -= 1
+        self._free_for_heavy -= turn.is_heavy
         return turn
 
-    def _count(self, turn: _Turn, change: int) -> None:
-        if turn.is_heavy:
-            self._heavy += change
-        else:
-            self._light += change
-
     def _has_turn(self, client: str) -> bool:
-        if self._is_heavy(client) and self._heavy >= max(1, self._most // 2):
-            return False
-        return self._light + self._heavy < self._most
+        return self._free > 0 and (self._free_for_heavy > 0 or not self._is_heavy(client))
 
     def _is_heavy(self, client: str) -> bool:
         everyone = self._used.keys() | self._used_before.keys()

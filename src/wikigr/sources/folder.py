@@ -96,19 +96,23 @@ class Folder:
 
         Raises ``SourceError`` when it is unreadable, damaged or larger than ``MAX_DOCUMENT_BYTES``.
         """
+        data = self.head(source_id, MAX_DOCUMENT_BYTES + 1)
+        if len(data) > MAX_DOCUMENT_BYTES:
+            limit = MAX_DOCUMENT_BYTES // (1024 * 1024)
+            raise SourceError(f"the file is larger than {limit} MiB, the limit for one document")
+        return data
+
+    def head(self, source_id: str, size: int) -> bytes:
+        """Return the first ``size`` bytes of one document, decompressed; raises ``SourceError`` if it is unreadable."""
         path = self._path if self._path.is_file() else self._path / source_id
         try:
             if not stat.S_ISREG(path.stat().st_mode):
                 # Opening a pipe would wait for a writer.
                 raise SourceError("the file is a pipe or a device, not a regular file")
             with path.open("rb") as raw, decompressed(raw, "the file") as stream:
-                data = stream.read(MAX_DOCUMENT_BYTES + 1)
+                return stream.read(size)
         except OSError as error:
             raise SourceError(f"cannot read the file: {error.strerror or error}") from error
-        if len(data) > MAX_DOCUMENT_BYTES:
-            limit = MAX_DOCUMENT_BYTES // (1024 * 1024)
-            raise SourceError(f"the file is larger than {limit} MiB, the limit for one document")
-        return data
 
 
 # Names of a folder's index page, in order of preference, without suffix and case-folded.

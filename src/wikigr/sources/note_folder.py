@@ -202,7 +202,7 @@ class NoteFolder(ABC):
 
     def stated_language(self) -> str | None:
         """Return the code of the language that most files state, if they do."""
-        return language_in_folder(self._folder, self._folder.source_ids())
+        return language_in_folder(self._folder)
 
     def parse(self, record: NoteRecord) -> Iterator[SourceItem]:
         """Turn one file into an article; raises ``RecordError`` with the file and, if known, the line."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
 
 from wikigr.errors import SourceError
 from wikigr.sources.folder import Folder
@@ -18,13 +17,13 @@ _STATEMENT = re.compile(
 )
 
 
-def language_in_folder(folder: Folder, source_ids: Iterable[str]) -> str | None:
+def language_in_folder(folder: Folder) -> str | None:
     """Return the language that most of the first files state, ``None`` if fewer than half of them state one."""
     stated: Counter[str] = Counter()
-    files = list(source_ids)[:_FILES]
+    files = folder.source_ids()[:_FILES]
     for source_id in files:
         try:
-            found = _STATEMENT.search(folder.read(source_id)[:_HEAD_BYTES])
+            found = _STATEMENT.search(folder.head(source_id, _HEAD_BYTES))
         except SourceError:
             continue
         if found is not None:

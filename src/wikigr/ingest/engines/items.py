@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import Any
 
@@ -11,16 +10,15 @@ from wikigr.ingest.staging import load_article
 from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem
 
 
-def encode_items(items: list[SourceItem] | RecordError) -> bytes:
-    """Return the result of a record as JSON; every character is ASCII, because text may contain lone surrogates."""
+def encode_items(items: list[SourceItem] | RecordError) -> Any:
+    """Return the result of a record as values of JSON; its text may contain lone surrogates."""
     if isinstance(items, RecordError):
-        return json.dumps({"where": items.where, "reason": items.reason, "hint": items.hint}).encode()
-    return json.dumps([[type(item).__name__, asdict(item)] for item in items], separators=(",", ":")).encode()
+        return {"where": items.where, "reason": items.reason, "hint": items.hint}
+    return [[type(item).__name__, asdict(item)] for item in items]
 
 
-def decode_items(stored: str | bytes) -> list[SourceItem] | RecordError:
+def decode_items(found: Any) -> list[SourceItem] | RecordError:
     """Return what ``encode_items`` got."""
-    found = json.loads(stored)
     if isinstance(found, dict):
         return RecordError(found["where"], found["reason"], hint=found["hint"])
     return [_decode_item(kind, fields) for kind, fields in found]

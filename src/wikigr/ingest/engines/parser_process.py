@@ -5,6 +5,7 @@ A parser that a record crashes, or sends into a long computation, costs that rec
 
 from __future__ import annotations
 
+import json
 import math
 import mimetypes
 import pickle
@@ -175,7 +176,8 @@ def serve(channel: Channel, *, record_cpu_seconds: int) -> None:
                 seconds = math.ceil(time.process_time()) + record_cpu_seconds
                 _, hard = resource.getrlimit(resource.RLIMIT_CPU)
                 resource.setrlimit(resource.RLIMIT_CPU, (min(seconds, hard) if hard >= 0 else seconds, hard))
-                channel.send({"items": encode_items(_parse(source, record)).decode()})
+                # As ASCII, because ``send`` would replace lone surrogates.
+                channel.send_bytes(json.dumps({"items": encode_items(_parse(source, record))}).encode())
         except SourceError as error:
             channel.send({"problem": error.message, "hint": error.hint})
         else:

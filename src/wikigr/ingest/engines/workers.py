@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -39,7 +40,9 @@ class BlockParser:
         table = pa.table(
             {
                 "place": pa.array([place for place, _ in parsed], pa.string()),
-                "items": pa.array([encode_items(items).decode() for _, items in parsed], pa.string()),
+                "items": pa.array(
+                    [json.dumps(encode_items(items), separators=(",", ":")) for _, items in parsed], pa.string()
+                ),
             }
         )
         return self.store.write(output_folder(self.stage), self.keys[task], table)
@@ -48,7 +51,7 @@ class BlockParser:
 def parsed_records(table: pa.Table) -> list[Parsed]:
     """Return what a ``BlockParser`` wrote."""
     places, items = (table.column(name).to_pylist() for name in ("place", "items"))
-    return [(place, decode_items(stored)) for place, stored in zip(places, items, strict=True)]
+    return [(place, decode_items(json.loads(stored))) for place, stored in zip(places, items, strict=True)]
 
 
 def parse_chunk(source: Source, records: Sequence[Any]) -> list[Parsed]:

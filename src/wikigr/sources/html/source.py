@@ -101,7 +101,7 @@ class HtmlSource:
 
     def stated_language(self) -> str | None:
         """Return the code of the language that most pages state, if they do."""
-        return language_in_folder(self._folder, self._folder.source_ids())
+        return language_in_folder(self._folder)
 
     def parse(self, record: HtmlRecord) -> Iterator[SourceItem]:
         """Turn one page into an article, or a moved or duplicate page into a redirect."""

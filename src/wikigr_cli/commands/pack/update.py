@@ -47,14 +47,7 @@ def update(
     ] = False,
     keep_going: options.KeepGoing = False,
     follow_links: options.FollowLinks = False,
-    jobs: Annotated[
-        int | None,
-        options.Build(
-            min=0,
-            help="The number of parser processes, which limit the time and memory of a record; 0 parses without them. "
-            "Default: the number of processors.",
-        ),
-    ] = None,
+    jobs: options.Jobs = options.PROCESSORS,
     watch: Annotated[
         bool,
         options.Build("--watch", help="Keep the pack current: update it whenever the source changes, until Ctrl-C."),
@@ -107,7 +100,7 @@ def update(
     from wikigr.versions.review import UpdateOptions
     from wikigr.versions.update import plan_update, update_pack
 
-    chosen = UpdateOptions(pack_version, force, options.PROCESSORS if jobs is None else jobs, keep_going, follow_links)
+    chosen = UpdateOptions(pack_version, force, jobs, keep_going, follow_links)
     if watch:
         if dry_run or pack_version:
             raise UsageError("--watch does not go with --dry-run or --pack-version.")
