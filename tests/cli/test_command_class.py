@@ -125,6 +125,11 @@ def test_the_examples_work(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "kettle.md").write_text("# Kettle\nA kettle boils water in two minutes.\n")
     (tmp_path / "mine.yaml").write_text("extends: fast\n")
+    shutil.copytree(tmp_path / "notes", tmp_path / "mine" / "notes")
+    (tmp_path / "mine" / "recipe.yaml").write_text(
+        "{name: kettles, version: 1.0.0, description: Kettles, license: CC0-1.0, attribution: Nobody, size_mb: 1, "
+        "homepage: 'https://example.org/', source: {path: notes}}"
+    )
     key = Ed25519PrivateKey.generate()
     openssh, raw = serialization.PrivateFormat.OpenSSH, serialization.PublicFormat.OpenSSH
     private = key.private_bytes(serialization.Encoding.PEM, openssh, serialization.NoEncryption())

@@ -64,7 +64,7 @@ def make(
     \b
     Examples:
       wikigr pack make --list
-      wikigr pack make sqlite-docs
+      wikigr pack make mine/recipe.yaml
     """
     environment = context.ensure_object(Environment)
     if list_recipes and recipe is not None:
