@@ -22,7 +22,7 @@ from wikigr.answer.stages import Draft
 from wikigr.embeddings.prepared import PreparedModel
 from wikigr.evaluation.metrics.abstention import auroc
 from wikigr.evaluation.metrics.accuracy import accuracy
-from wikigr.hops.options import HopsOptions
+from wikigr.hops.chain_search import HopsOptions
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile

@@ -52,7 +52,7 @@ class AskOptions:
         from wikigr.answer.extractive import ExtractiveOptions
         from wikigr.llm.options import BudgetOptions, SynthesisOptions
         from wikigr.retrieval.candidates import RetrievalOptions
-        from wikigr.retrieval.explore.options import MultiStrategyOptions
+        from wikigr.retrieval.explore.stage import MultiStrategyOptions
 
         if self.exact:
             profile = profile.override(RetrievalOptions, exact=True)

@@ -31,7 +31,7 @@ def open_all(
 
         pack: Corpus = Pack(packs[0], encoder=encoder, purpose=purpose, preload=preload)
     else:
-        from wikigr.joined.open import open_packs
+        from wikigr.joined.pack import open_packs
 
         opened = open_packs(packs, encoder=encoder, purpose=purpose, preload=preload)
         for location in opened.repeated:

@@ -10,8 +10,7 @@ from wikigr.errors import WikigrError
 from wikigr.progress import Silent
 from wikigr.sources.detect import open_source
 from wikigr.sources.watching import check_watchable, watch_files
-from wikigr.versions.review import UpdateOptions
-from wikigr.versions.update import UpdateReport, update_pack
+from wikigr.versions.update import UpdateOptions, UpdateReport, update_pack
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.changes import update_document
 from wikigr_cli.render.output import counted, print_json_line

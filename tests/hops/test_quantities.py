@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wikigr.hops.quantities import date_in, may_describe, number_in
+from wikigr.hops.comparing import date_in, may_describe, number_in
 
 
 def test_dates() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from wikigr.index.lexical import LexicalIndex, LexicalWriter
-from wikigr.joined.lexical import JoinedLexicalIndex
+from wikigr.joined.pack import JoinedLexicalIndex
 
 Make = Callable[[str, Mapping[str, str]], LexicalIndex]
 # Every text has four tokens, so that the average length is the same in all indexes.

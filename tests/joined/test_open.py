@@ -10,8 +10,7 @@ import pytest
 from tests.joined.conftest import OpenAll
 
 from wikigr.errors import EncoderMismatchError, PackError
-from wikigr.joined.open import open_packs
-from wikigr.joined.pack import JoinedPack
+from wikigr.joined.pack import JoinedPack, open_packs
 from wikigr.pack.layout import DATABASE, MANIFEST
 
 

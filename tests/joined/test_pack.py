@@ -15,7 +15,7 @@ from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.profiles.files import load_profile
-from wikigr.retrieval.relation_paths.options import RelationPathsOptions
+from wikigr.retrieval.relation_paths.stage import RelationPathsOptions
 from wikigr.retrieval.rerankers.graph_reranker import GraphReranking
 
 QUESTIONS = ["Which bird waits for fish?", "What does a winch wind?", "How long does a crane live?", "horn"]

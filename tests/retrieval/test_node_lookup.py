@@ -11,8 +11,7 @@ from wikigr.graph.engine import Graph
 from wikigr.graph.graph_index import index_graph
 from wikigr.graph.neighborhood import Neighborhood, article
 from wikigr.graph.schema import ddl
-from wikigr.retrieval.name_matching import NameMatcher
-from wikigr.retrieval.node_lookup import NodeMatch, find_node
+from wikigr.retrieval.name_matching import NameMatcher, NodeMatch, find_node
 
 TITLES = ("Mercury (element)", "Mercury (planet)", "Photosynthesis", "SPIN", "Spin", "Chlorophyll")
 

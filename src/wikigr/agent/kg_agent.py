@@ -26,9 +26,8 @@ from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.profiles.files import load_profile
 from wikigr.question.question import checked
-from wikigr.retrieval.candidates import RetrievalOptions
+from wikigr.retrieval.candidates import RetrievalOptions, best_by_title, rephrase
 from wikigr.retrieval.document_selection import MultiDocOptions, calibrated_min_relevance
-from wikigr.retrieval.multi_query import best_by_title, rephrase
 from wikigr.retrieval.rerankers.cross_encoder import (
     MS_MARCO,
     CrossEncoderOptions,

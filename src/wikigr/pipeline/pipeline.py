@@ -29,7 +29,7 @@ from wikigr.reader.options import ReaderOptions
 from wikigr.retrieval.candidates import Fetch, RetrievalOptions, search_depth
 from wikigr.retrieval.document_selection import MultiDocOptions
 from wikigr.retrieval.entity_linking import replace_aliases
-from wikigr.retrieval.explore.options import MultiStrategyOptions
+from wikigr.retrieval.explore.stage import MultiStrategyOptions
 from wikigr.retrieval.state import PipelineStage, Resources, State
 from wikigr.retrieval.trace import Trace
 from wikigr.text import fold

@@ -21,8 +21,8 @@ from wikigr.retrieval.trace import StageRecord, Trace
 if TYPE_CHECKING:
     from wikigr.llm.model_client import ModelClient
     from wikigr.reader.prepared import NoReaderError
+    from wikigr.retrieval.chain import PathAnswers
     from wikigr.retrieval.explore.multi_strategy import Exploration
-    from wikigr.retrieval.relation_paths.answers import PathAnswers
 
 StageOptions = TypeVar("StageOptions", bound=Options)
 StageState = TypeVar("StageState")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from wikigr.embeddings.embedder import EncoderIdentity
 from wikigr.errors import PackError, UsageError
-from wikigr.joined.open import open_packs
+from wikigr.joined.pack import open_packs
 from wikigr.llm.budget import Budget
 from wikigr.pack import layout as parts
 from wikigr.pack.locate import find_pack, packs_named

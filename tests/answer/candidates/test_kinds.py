@@ -13,7 +13,7 @@ from wikigr.answer.sentences import SentenceScore
 from wikigr.index.candidate import Evidence
 from wikigr.pack.open import Pack
 from wikigr.reader.passage import Span
-from wikigr.retrieval.relation_paths.answers import PathAnswers, StatedFact
+from wikigr.retrieval.chain import PathAnswers, StatedFact
 
 STEPS = """Ask first.
 

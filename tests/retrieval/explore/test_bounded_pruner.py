@@ -9,7 +9,7 @@ from tests.retrieval.explore.films import BELL, entity
 
 from wikigr.graph.neighborhood import Edge, Node, Step
 from wikigr.llm.budget import BudgetError
-from wikigr.retrieval.explore.bounded_pruner import BoundedPruner, Deadline
+from wikigr.retrieval.explore.multi_strategy import BoundedPruner, Deadline
 from wikigr.retrieval.explore.triplets import CandidateRelation, FollowedTriplet, QuestionPruner, Selection
 
 HOPS = [FollowedTriplet(BELL, Edge(BELL, "cast", entity(name))) for name in ("Ann", "Bob", "Cleo", "Dan")]

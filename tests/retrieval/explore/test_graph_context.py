@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from wikigr.graph.neighborhood import Edge, article
 from wikigr.index.candidate import Candidate
-from wikigr.retrieval.explore.graph_context import GraphContext, Piece, promote_facts
+from wikigr.retrieval.explore.multi_strategy import GraphContext, Piece, promote_facts
 
 EDGE = Edge(article("A"), "r", article("B"), "A#0")
 

@@ -10,8 +10,7 @@ from tests.retrieval.explore.links import entity, fill, follow
 from wikigr.errors import UsageError
 from wikigr.graph.engine import Graph
 from wikigr.graph.neighborhood import Neighborhood, Step, article
-from wikigr.retrieval.explore.metapath import parse_metapath
-from wikigr.retrieval.explore.metapath_search import follow_metapath
+from wikigr.retrieval.explore.metapath import follow_metapath, parse_metapath
 
 
 def test_a_metapath_is_parsed(around: Neighborhood) -> None:

@@ -10,9 +10,7 @@ from tests.retrieval.explore.links import entity, fill, follow, shortest
 from wikigr.errors import UsageError
 from wikigr.graph.engine import Graph
 from wikigr.graph.neighborhood import Neighborhood, Step, article
-from wikigr.retrieval.explore import metapath_search
-from wikigr.retrieval.explore.metapath import parse_metapath
-from wikigr.retrieval.explore.metapath_search import follow_metapath
+from wikigr.retrieval.explore.metapath import follow_metapath, parse_metapath
 
 
 def test_a_path_reads_from_its_start_to_its_end(around: Neighborhood) -> None:
@@ -70,7 +68,7 @@ def test_a_complete_graph_is_not_enumerated(
         assert len(found.paths) == limit
         assert found.truncated
     # Only as many edges are walked as the paths need.
-    monkeypatch.setattr(metapath_search, "_MAX_TRAVERSED", 4 * limit + 10)
+    monkeypatch.setattr("wikigr.retrieval.explore.metapath._MAX_TRAVERSED", 4 * limit + 10)
     assert len(follow_metapath(complete, article("N00"), steps, max_paths=limit).paths) == limit
 
 
@@ -78,7 +76,7 @@ def test_a_complete_graph_is_not_enumerated(
 def test_paths_to_a_target_do_not_pass_it_on_the_way(
     complete: Neighborhood, target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(metapath_search, "_MAX_TRAVERSED", 60)
+    monkeypatch.setattr("wikigr.retrieval.explore.metapath._MAX_TRAVERSED", 60)
     found = follow_metapath(complete, article("N05"), [Step("LINKS_TO")] * 6, target=article(target), max_paths=3)
     assert len(found.paths) == 3
     for path in found.paths:
@@ -103,7 +101,7 @@ def test_every_limit_of_a_metapath_is_reported(complete: Neighborhood, monkeypat
     near = follow_metapath(complete, article("N00"), steps, max_paths=10_000, max_visited=3)
     assert len(near.paths) == 2 * 28
     assert near.truncated
-    monkeypatch.setattr(metapath_search, "_MAX_TRAVERSED", 50)
+    monkeypatch.setattr("wikigr.retrieval.explore.metapath._MAX_TRAVERSED", 50)
     for target in (None, article("N01")):
         steps = [Step("LINKS_TO")] * 4
         tired = follow_metapath(complete, article("N00"), steps, max_paths=10_000, target=target)

@@ -12,8 +12,7 @@ from tests.llm.server import MessagesServer, reply, status
 from wikigr.llm.budget import BudgetError
 from wikigr.llm.call_quota import CallQuota
 from wikigr.llm.client import Claude, LlmError
-from wikigr.retrieval.explore.model_planner import ModelPlanner
-from wikigr.retrieval.explore.planners import Plan, PlannerState
+from wikigr.retrieval.explore.planners import ModelPlanner, Plan, PlannerState
 from wikigr.retrieval.trace import Trace
 
 QUESTION = "Who directed The Iron Bell?"

@@ -30,11 +30,11 @@ from wikigr.pipeline.pipeline import Pipeline
 from wikigr.profiles.files import load_profile
 from wikigr.retrieval.cypher.runner import QueryResult, QueryRunner
 from wikigr.retrieval.entity_linking import EntityLinker
-from wikigr.retrieval.explore import bounded_pruner
+from wikigr.retrieval.explore import multi_strategy
 from wikigr.retrieval.explore.multi_strategy import ExplorationLimits, MultiStrategy
-from wikigr.retrieval.explore.options import MultiStrategyOptions
 from wikigr.retrieval.explore.planners import Plan, PlannerState
 from wikigr.retrieval.explore.rule_pruner import RulePruner
+from wikigr.retrieval.explore.stage import MultiStrategyOptions
 from wikigr.retrieval.explore.triplets import TripletRetriever
 from wikigr.retrieval.trace import StageRecord, Trace
 from wikigr_cli.app import run
@@ -328,7 +328,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(bounded_pruner, "time", made)
+    monkeypatch.setattr(multi_strategy, "time", made)
     monkeypatch.setattr(call_quota, "time", made)
     return made
 
@@ -389,7 +389,7 @@ def test_the_deadline_is_checked_before_every_metapath_and_node(films: Path, mon
         queries = QueryRunner(films / "pack.db")
         for seconds in range(1, 60):
             ticks = count()
-            monkeypatch.setattr(bounded_pruner, "time", SimpleNamespace(monotonic=lambda ticks=ticks: next(ticks)))
+            monkeypatch.setattr(multi_strategy, "time", SimpleNamespace(monotonic=lambda ticks=ticks: next(ticks)))
             limits = ExplorationLimits(seconds=seconds, iterations=2)
             search = MultiStrategy(queries, around, linker, pruner, lambda p: TripletRetriever(around, p), limits)
             explored = search.explore("Who founded the producer of The Iron Bell?", Once(plan), Trace())

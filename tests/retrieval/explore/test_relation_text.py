@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wikigr.retrieval.explore.relation_text import relation_words, share_stem
+from wikigr.retrieval.relation_paths.relation_match import relation_words, share_stem
 
 
 def test_relations_become_words() -> None:

@@ -15,7 +15,7 @@ from wikigr.errors import UsageError
 from wikigr.graph.engine import Graph
 from wikigr.graph.neighborhood import Neighborhood, Node, article
 from wikigr.retrieval.explore.paths import Path as Route
-from wikigr.retrieval.explore.shortest_paths import shortest_paths
+from wikigr.retrieval.explore.paths import shortest_paths
 
 
 def test_all_shortest_paths_in_both_directions(around: Neighborhood) -> None:
@@ -115,8 +115,8 @@ from pathlib import Path
 from wikigr.graph.engine import Graph
 from wikigr.graph.neighborhood import *
 from wikigr.retrieval.explore.metapath import parse_metapath
-from wikigr.retrieval.explore.metapath_search import follow_metapath
-from wikigr.retrieval.explore.shortest_paths import shortest_paths
+from wikigr.retrieval.explore.metapath import follow_metapath
+from wikigr.retrieval.explore.paths import shortest_paths
 with Graph(Path(sys.argv[1])) as graph:
     around = Neighborhood(graph)
     for found in (

@@ -13,7 +13,7 @@ from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
-from wikigr.retrieval.relation_paths.options import RelationPathsOptions
+from wikigr.retrieval.relation_paths.stage import RelationPathsOptions
 from wikigr.sources.detect import open_source
 
 

@@ -9,7 +9,7 @@ from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotat
 from wikigr.graph.neighborhood import Edge
 from wikigr.index.candidate import Section
 from wikigr.reader.passage import Span
-from wikigr.retrieval.relation_paths.answers import PathAnswers, StatedFact
+from wikigr.retrieval.chain import PathAnswers, StatedFact
 from wikigr.sources.facts import readable_relation
 from wikigr.text import fold
 

@@ -13,12 +13,11 @@ from wikigr.pack.layout import DATABASE
 from wikigr.retrieval.cypher.runner import QueryRunner
 from wikigr.retrieval.entity_linking import EntityLink
 from wikigr.retrieval.explore.graph_schema import describe_schema
-from wikigr.retrieval.explore.model_planner import ModelPlanner
 from wikigr.retrieval.explore.model_pruner import ModelPruner
 from wikigr.retrieval.explore.multi_strategy import Exploration, ExplorationLimits, MultiStrategy
-from wikigr.retrieval.explore.options import MultiStrategyOptions
-from wikigr.retrieval.explore.planners import Planner, RulePlanner
+from wikigr.retrieval.explore.planners import ModelPlanner, Planner, RulePlanner
 from wikigr.retrieval.explore.rule_pruner import RulePruner
+from wikigr.retrieval.explore.stage import MultiStrategyOptions
 from wikigr.retrieval.explore.triplets import Pruner, TripletRetriever
 from wikigr.retrieval.state import Resources
 from wikigr.retrieval.trace import Trace

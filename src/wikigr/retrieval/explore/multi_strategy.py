@@ -6,28 +6,180 @@ Implements reference/multi-strategy-retrieval.md. A planner, based on rules or a
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+import time
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Literal
 
 from wikigr.errors import PackError, UsageError
 from wikigr.graph.engine import QueryError
-from wikigr.graph.neighborhood import STRUCTURAL, Edge, Neighborhood, Node
+from wikigr.graph.neighborhood import STRUCTURAL, Edge, Neighborhood, Node, Step
+from wikigr.index.candidate import FACT, RELEVANCE, Candidate
 from wikigr.llm.budget import BudgetError
 from wikigr.llm.failures import LlmError
+from wikigr.retrieval.cypher.dialect import BlockedQueryError
 from wikigr.retrieval.cypher.runner import QueryRunner
-from wikigr.retrieval.cypher.tokens import BlockedQueryError
 from wikigr.retrieval.entity_linking import EntityLinker
-from wikigr.retrieval.explore.bounded_pruner import BoundedPruner, Deadline
-from wikigr.retrieval.explore.graph_context import GraphContext, Piece
-from wikigr.retrieval.explore.metapath import parse_metapath
-from wikigr.retrieval.explore.metapath_search import follow_metapath
-from wikigr.retrieval.explore.paths import Path
+from wikigr.retrieval.explore.metapath import follow_metapath, parse_metapath
+from wikigr.retrieval.explore.paths import Path, shortest_paths
 from wikigr.retrieval.explore.planners import Plan, Planner, PlannerState
-from wikigr.retrieval.explore.shortest_paths import shortest_paths
-from wikigr.retrieval.explore.triplets import Pruner, TripletRetriever
+from wikigr.retrieval.explore.triplets import (
+    CandidateRelation,
+    FollowedTriplet,
+    Pruner,
+    QuestionPruner,
+    Selection,
+    TripletRetriever,
+)
 from wikigr.retrieval.trace import Trace
+
+Strategy = Literal["triplets", "paths", "cypher"]
+
+# Characters per token of English text. A rough estimate is enough for a budget.
+_CHARS_PER_TOKEN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One line of context. ``edges`` are the edges it verbalizes; a row of a Cypher query has a ``query`` instead."""
+
+    text: str
+    strategy: Strategy
+    edges: tuple[Edge, ...] = ()
+    query: str = ""
+
+    @property
+    def section_ids(self) -> tuple[str, ...]:
+        """The sections that state the edges, in order."""
+        return tuple(dict.fromkeys(edge.section_id for edge in self.edges if edge.section_id))
+
+
+@dataclass(slots=True)
+class GraphContext:
+    """Distinct pieces from all strategies, in the order they were added, within a budget of ``max_tokens``."""
+
+    max_tokens: int
+    truncated: bool = False
+    _pieces: dict[str, Piece] = field(default_factory=dict)
+    _tokens: int = 0
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        return tuple(self._pieces.values())
+
+    @property
+    def lines(self) -> list[str]:
+        """The text of every piece."""
+        return list(self._pieces)
+
+    def add(self, pieces: Iterable[Piece]) -> int:
+        """Add the pieces that are new and fit the budget; return how many were added."""
+        added = 0
+        for piece in pieces:
+            if piece.text in self._pieces:
+                continue
+            tokens = len(piece.text) // _CHARS_PER_TOKEN + 1
+            if self._tokens + tokens > self.max_tokens:
+                self.truncated = True
+                continue
+            self._pieces[piece.text] = piece
+            self._tokens += tokens
+            added += 1
+        return added
+
+
+def promote_facts(candidates: Sequence[Candidate], facts: Sequence[Edge]) -> list[Candidate]:
+    """Return ``candidates`` with the sections that state ``facts`` moved to the front, in the order of the facts.
+
+    Adds sections that were not candidates. The ``fact`` score is the rank of the section's first fact, from 1.
+    """
+    ranks: dict[str, int] = {}
+    for rank, edge in enumerate(facts, start=1):
+        if edge.section_id:
+            ranks.setdefault(edge.section_id, rank)
+    others = {candidate.section_id: candidate for candidate in candidates}
+    promoted = []
+    for section, rank in ranks.items():
+        candidate = others.pop(section, Candidate(section, 0.0, {RELEVANCE: 0.0}))
+        scores = {**candidate.scores, RELEVANCE: candidate.relevance, FACT: float(rank)}
+        promoted.append(replace(candidate, score=1.0 + 1.0 / rank, scores=scores))
+    return [*promoted, *others.values()]
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """The end of the time for one question; ``at`` is a value of ``time.monotonic``."""
+
+    seconds: float
+    at: float
+
+    @classmethod
+    def after(cls, seconds: float) -> Deadline:
+        return cls(seconds, time.monotonic() + seconds)
+
+    @property
+    def left(self) -> float:
+        return self.at - time.monotonic()
+
+    def check(self) -> float:
+        """Return the seconds that are left; raises ``BudgetError`` after the deadline."""
+        left = self.left
+        if left <= 0:
+            raise BudgetError(f"The search of the graph ran out of time ({self.seconds:g} s per question).")
+        return left
+
+
+class BoundedPruner:
+    """Wraps a pruner so that it skips nodes in ``explored`` and adds nodes to it up to ``max_nodes``.
+
+    Raises ``BudgetError`` instead of pruning after the deadline.
+    """
+
+    def __init__(self, pruner: Pruner, explored: dict[Node, None], max_nodes: int, deadline: Deadline) -> None:
+        self._pruner = pruner
+        self._explored = explored
+        self._max_nodes = max_nodes
+        self._deadline = deadline
+
+    @property
+    def always_links(self) -> bool:
+        return self._pruner.always_links
+
+    def begin(self, question: str, sources: Sequence[Node]) -> QuestionPruner:
+        pruner = self._pruner.begin(question, sources)
+        return _BoundedQuestionPruner(pruner, self._explored, self._max_nodes, self._deadline)
+
+
+@dataclass(frozen=True, slots=True)
+class _BoundedQuestionPruner:
+    pruner: QuestionPruner
+    explored: dict[Node, None]
+    max_nodes: int
+    deadline: Deadline
+
+    def prune_relations(self, candidates: Sequence[CandidateRelation], limit: int) -> Selection[Step]:
+        self.deadline.check()
+        selected = self.pruner.prune_relations(candidates, limit)
+        if not selected.finish:
+            self.explored.update(dict.fromkeys(candidate.node for candidate in candidates))
+        return selected
+
+    def rank_triplets(self, hops: Sequence[FollowedTriplet]) -> Sequence[FollowedTriplet]:
+        return self.pruner.rank_triplets(hops)
+
+    def prune_entities(self, found: Sequence[Edge], hops: Sequence[FollowedTriplet], limit: int) -> Selection[Node]:
+        self.deadline.check()
+        unexplored = [hop for hop in hops if hop.end not in self.explored]
+        room = min(limit, self.max_nodes - len(self.explored))
+        if not unexplored or room < 1:
+            return Selection()
+        selected = self.pruner.prune_entities(found, unexplored, room)
+        return Selection(selected.items[:room], selected.finish)
+
+    def answer_chain(self, found: Collection[Edge]) -> tuple[Edge, ...]:
+        return self.pruner.answer_chain(found)
+
 
 StopReason = Literal["finish", "no_progress", "iterations", "budget", "failed"]
 

@@ -49,8 +49,8 @@ def cypher(
     from wikigr.pack.layout import DATABASE, MANIFEST
     from wikigr.pack.locate import find_pack
     from wikigr.pack.manifest import read_manifest
+    from wikigr.retrieval.cypher.dialect import BlockedQueryError
     from wikigr.retrieval.cypher.runner import QueryRunner
-    from wikigr.retrieval.cypher.tokens import BlockedQueryError
     from wikigr.text import scrub
 
     text = scrub(read_stdin(environment, "the query") if query == "-" else query)

@@ -54,7 +54,7 @@ def triplets(
         from wikigr.retrieval.entity_linking import open_linker
         from wikigr.retrieval.explore.rule_pruner import RulePruner
         from wikigr.retrieval.explore.triplets import TripletRetriever
-        from wikigr.retrieval.node_lookup import find_nodes
+        from wikigr.retrieval.name_matching import find_nodes
 
         neighborhood = Neighborhood(opened.graph)
         if sources:

@@ -97,8 +97,7 @@ def update(
         )
 
     from wikigr.sources.detect import open_source
-    from wikigr.versions.review import UpdateOptions
-    from wikigr.versions.update import plan_update, update_pack
+    from wikigr.versions.update import UpdateOptions, plan_update, update_pack
 
     chosen = UpdateOptions(pack_version, force, jobs, keep_going, follow_links)
     if watch:
