@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from wikigr.errors import UsageError
-from wikigr.index.candidate import section_ids
+from wikigr.graph.neighborhood import Edge
+from wikigr.index.candidate import FACT, RELEVANCE, Candidate, section_ids
 from wikigr.options import Limits, Options
 from wikigr.retrieval.state import Resources, RetrievalStage, State
 from wikigr.retrieval.trace import StageRecord, Trace
 
 if TYPE_CHECKING:
-    from wikigr.retrieval.explore.explorer import Explorer
+    from wikigr.retrieval.explore.multi_strategy import Explorer
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +61,11 @@ class MultiStrategyStage(RetrievalStage[MultiStrategyOptions]):
     @cached_property
     def explorer(self) -> Explorer:
         """Explores the pack's graph; imported on first use, because most questions do not need it."""
-        from wikigr.retrieval.explore.explorer import Explorer
+        from wikigr.retrieval.explore.multi_strategy import Explorer
 
         return Explorer(self.resources, self.options)
 
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:
-        from wikigr.retrieval.explore.multi_strategy import promote_facts
-
         exploration = self.explorer.explore(state.question.text, state.links, state.candidates, trace)
         # A model has already selected the relevant facts. Without one, only facts that answer the question are
         # promoted.
@@ -80,3 +80,21 @@ class MultiStrategyStage(RetrievalStage[MultiStrategyOptions]):
             queries=list(exploration.queries),
         )
         return replace(state, candidates=tuple(candidates), exploration=exploration)
+
+
+def promote_facts(candidates: Sequence[Candidate], facts: Sequence[Edge]) -> list[Candidate]:
+    """Return ``candidates`` with the sections that state ``facts`` moved to the front, in the order of the facts.
+
+    Adds sections that were not candidates. The ``fact`` score is the rank of the section's first fact, from 1.
+    """
+    ranks: dict[str, int] = {}
+    for rank, edge in enumerate(facts, start=1):
+        if edge.section_id:
+            ranks.setdefault(edge.section_id, rank)
+    others = {candidate.section_id: candidate for candidate in candidates}
+    promoted = []
+    for section, rank in ranks.items():
+        candidate = others.pop(section, Candidate(section, 0.0, {RELEVANCE: 0.0}))
+        scores = {**candidate.scores, RELEVANCE: candidate.relevance, FACT: float(rank)}
+        promoted.append(replace(candidate, score=1.0 + 1.0 / rank, scores=scores))
+    return [*promoted, *others.values()]
