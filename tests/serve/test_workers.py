@@ -137,7 +137,7 @@ def test_the_clients_of_a_network_share_its_fair_share() -> None:
 
 def test_what_is_remembered_of_clients_is_bounded_and_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 60.0
-    monkeypatch.setattr(module.time, "monotonic", lambda: now)
+    monkeypatch.setattr("wikigr.serve.workers.time.monotonic", lambda: now)
     monkeypatch.setattr(module, "MAX_NETWORKS", 4)
     monkeypatch.setattr(module, "MAX_CLIENTS", 3)
     usage = Usage()
