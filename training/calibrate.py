@@ -20,7 +20,7 @@ from wikigr.answer.reading import read_sentences, reading_confidence, reading_fe
 from wikigr.answer.sentences import SentenceScore, order_sentences, rank_sentences
 from wikigr.answer.stages import Draft
 from wikigr.embeddings.prepared import PreparedModel
-from wikigr.evaluation.metrics.abstention import auroc
+from wikigr.evaluation.abstention import auroc
 from wikigr.evaluation.metrics.accuracy import accuracy
 from wikigr.hops.chain_search import HopsOptions
 from wikigr.pack.open import Pack

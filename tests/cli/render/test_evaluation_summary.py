@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from wikigr.evaluation.reports.document import report_document
-from wikigr.evaluation.run import Run
+from wikigr.evaluation.run import Run, StoredRun
 from wikigr.evaluation.samples import Sample
-from wikigr.evaluation.stored_run import StoredRun
 from wikigr_cli.render.evaluation_summary import summary
 
 from ..terminal import environment_of, widest

@@ -16,7 +16,7 @@ from wikigr_cli.render import evaluation as render_evaluation
 from wikigr_cli.render.output import SCHEMA_VERSION, print_json
 
 if TYPE_CHECKING:
-    from wikigr.evaluation.stored_run import StoredRun
+    from wikigr.evaluation.run import StoredRun
 
 
 def compare(
@@ -46,7 +46,7 @@ def compare(
 
     from wikigr.evaluation.comparison import compare as compare_samples
     from wikigr.evaluation.reports.document import comparison_document, side_document
-    from wikigr.evaluation.stored_run import load_run
+    from wikigr.evaluation.run import load_run
 
     one, other = load_run(first), load_run(second)
     if first.resolve() == second.resolve():
@@ -134,7 +134,7 @@ def flips(
     from wikigr.evaluation.comparison import count_paired
     from wikigr.evaluation.comparison import flips as find_flips
     from wikigr.evaluation.reports.document import flip_document
-    from wikigr.evaluation.stored_run import load_run
+    from wikigr.evaluation.run import load_run
 
     one = load_run(first)
     other = one if second is None else load_run(second)

@@ -35,7 +35,7 @@ from wikigr_cli.render.output import SCHEMA_VERSION, counted, print_json
 
 if TYPE_CHECKING:
     from wikigr.evaluation.gate import Baseline, GateResult, Requirements
-    from wikigr.evaluation.stored_run import StoredRun
+    from wikigr.evaluation.run import StoredRun
 
 
 def gate(
@@ -63,7 +63,7 @@ def gate(
 
     from wikigr.evaluation.gate import read_baseline
     from wikigr.evaluation.reports.document import gate_document
-    from wikigr.evaluation.stored_run import load_run
+    from wikigr.evaluation.run import load_run
 
     stored = load_run(folder)
     if not is_gated(floors, baseline, fail_on, max_errors):
@@ -182,7 +182,7 @@ def bless(
     environment = context.ensure_object(Environment)
 
     from wikigr.evaluation.gate import make_baseline, write_baseline
-    from wikigr.evaluation.stored_run import load_run
+    from wikigr.evaluation.run import load_run
 
     stored = load_run(folder)
     baseline = make_baseline(stored.run, stored.samples, profile_of(stored, profile))

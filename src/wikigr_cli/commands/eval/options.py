@@ -13,7 +13,7 @@ from wikigr.errors import UsageError
 from wikigr_cli.options import Check, Input, Retrieval
 
 if TYPE_CHECKING:
-    from wikigr.evaluation.stored_run import StoredRun
+    from wikigr.evaluation.run import StoredRun
 
 
 class FailOn(StrEnum):

@@ -20,7 +20,7 @@ from wikigr_cli.render.output import SCHEMA_VERSION, print_json
 if TYPE_CHECKING:
     from wikigr.evaluation.agreement import Label
     from wikigr.evaluation.gate import GateResult
-    from wikigr.evaluation.stored_run import StoredRun
+    from wikigr.evaluation.run import StoredRun
     from wikigr.evaluation.trec import TrecFiles
 
 
@@ -53,7 +53,7 @@ def report(
     """
     environment = context.ensure_object(Environment)
 
-    from wikigr.evaluation.stored_run import load_run
+    from wikigr.evaluation.run import load_run
 
     stored = load_run(folder)
     labels = None if judge_labels is None else _read_labels(stored, judge_labels)
@@ -139,7 +139,7 @@ def trec(
     """
     environment = context.ensure_object(Environment)
 
-    from wikigr.evaluation.stored_run import load_run
+    from wikigr.evaluation.run import load_run
     from wikigr.evaluation.trec import export_trec
 
     stored = load_run(folder)

@@ -124,8 +124,8 @@ def run(
     from wikigr.evaluation.gate import read_baseline
     from wikigr.evaluation.judge import JUDGED, MODEL, NO_JUDGE, JudgeOptions
     from wikigr.evaluation.questions import load_questions, question_file, question_set_hash
+    from wikigr.evaluation.run import load_run
     from wikigr.evaluation.runner import Evaluation, ablations, evaluate
-    from wikigr.evaluation.stored_run import load_run
     from wikigr.pack.locate import find_pack
     from wikigr.profiles.files import load_profile
     from wikigr_cli.render.progress import TerminalProgress

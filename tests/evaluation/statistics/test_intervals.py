@@ -5,8 +5,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from scipy.stats import binomtest
 
-from wikigr.evaluation.statistics.bootstrap import Interval, bootstrap_interval
+from wikigr.evaluation.statistics.intervals import Interval, bootstrap_interval, wilson_interval
 
 grades = st.integers(min_value=-20, max_value=20).map(lambda tenths: tenths / 10)
 graded = st.lists(grades, min_size=1, max_size=30)
@@ -108,3 +109,19 @@ def test_interval_lies_among_the_values_and_turns_with_them(values: list[float],
     # Ties among resampled means are broken by rounding, alike on both sides.
     turned = bootstrap_interval([-value for value in values], seed=seed, resamples=199)
     assert (-turned.high, -turned.low) == pytest.approx((found.low, found.high), abs=1e-9)
+
+
+@pytest.mark.parametrize(("right", "trials"), [(0, 1), (1, 1), (0, 10), (3, 10), (10, 10), (700, 1_000)])
+@pytest.mark.parametrize("level", [0.9, 0.95])
+def test_the_interval_is_scipys(right: int, trials: int, level: float) -> None:
+    expected = binomtest(right, trials).proportion_ci(confidence_level=level, method="wilson")
+    found = wilson_interval(right / trials, trials, level=level)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    assert (found.level, found.method) == (level, "wilson")
+    assert 0.0 <= found.low <= right / trials <= found.high <= 1.0
+
+
+@pytest.mark.parametrize(("share", "trials", "level"), [(1.1, 5, 0.95), (0.5, 0, 0.95), (0.5, 5, 1.0)])
+def test_arguments_out_of_range(share: float, trials: int, level: float) -> None:
+    with pytest.raises(ValueError, match="no proportion"):
+        wilson_interval(share, trials, level=level)

@@ -1,4 +1,4 @@
-"""Bootstrap confidence intervals: BCa for the mean or any statistic, with whole clusters resampled."""
+"""Confidence intervals: the bootstrap's for any statistic, and Wilson's score interval of a proportion."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
@@ -177,3 +178,18 @@ def check_resamples(resamples: int) -> None:
     """Raise ``ValueError`` unless ``resamples`` is at least 1."""
     if resamples < 1:
         raise ValueError(f"resamples must be at least 1, not {resamples}")
+
+
+def wilson_interval(share: float, trials: int, *, level: float = 0.95) -> Interval:
+    """Return the interval of a proportion whose estimate from ``trials`` independent trials is ``share``.
+
+    Wilson (1927), "Probable Inference, the Law of Succession, and Statistical Inference". Unlike a bootstrap interval,
+    it has a width if all trials have the same outcome. Raises ``ValueError`` unless ``share`` is in [0, 1], ``trials``
+    is at least 1 and ``level`` is in (0, 1).
+    """
+    if not 0.0 <= share <= 1.0 or trials < 1 or not 0.0 < level < 1.0:
+        raise ValueError(f"no proportion has an interval for share={share}, trials={trials}, level={level}")
+    squared = NormalDist().inv_cdf((1.0 + level) / 2.0) ** 2
+    middle = (share + squared / (2 * trials)) / (1.0 + squared / trials)
+    half = math.sqrt(squared * (share * (1.0 - share) + squared / (4 * trials)) / trials) / (1.0 + squared / trials)
+    return Interval(max(0.0, min(share, middle - half)), min(1.0, max(share, middle + half)), level, "wilson")
