@@ -112,7 +112,9 @@ class Judge:
         self._budget = Budget(max_cost_usd=options.max_cost_usd)
         # Newer models reject a temperature. After the first rejection, all requests leave it out.
         self._sampling: dict[str, Any] = {"temperature": 0}
-        self.connect().close()
+        client = self.connect()
+        client.check_model("--judge-model")
+        client.close()
 
     def connect(self) -> ModelClient:
         """Return a new client for ``grade``; each thread needs its own."""

@@ -157,7 +157,9 @@ class Extractor:
         # Optional features. If the server rejects one, later requests omit it.
         self._sampling: dict[str, Any] = {"temperature": 0}
         self._tool = TOOL
-        self._connect().close()
+        client = self._connect()
+        client.check_model("--extract-model")
+        client.close()
 
     def _connect(self) -> ModelClient:
         return open_client(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from pathlib import PurePath
+import re
+from pathlib import Path, PurePath
 from typing import Literal
 
 # The server that implements the chat-completions API, and its key. The variables of OpenAI's own SDK are not read: a
@@ -13,15 +14,31 @@ CHAT_KEY = "WIKIGR_OPENAI_API_KEY"
 
 Api = Literal["file", "chat", "messages"]
 
+GGUF_MAGIC = b"GGUF"
+# An id of a model may contain a slash, but does not begin like a path.
+_PATH = re.compile(r"(~|\.{0,2}/)|.*\.gguf\Z", re.IGNORECASE | re.DOTALL)
+
 
 # These functions are not in ``open_client`` because a question without a model must not load the clients.
 
 
 def api_of(model: str) -> Api:
-    """Return how ``model`` is called: a path that ends in .gguf is a file, and the environment names the server."""
-    if model.lower().endswith(".gguf"):
+    """Return how ``model`` is called: what looks like a path, or is a GGUF file, is a file; else by a server."""
+    if _PATH.match(model) or _is_gguf(model):
         return "file"
     return "chat" if os.environ.get(CHAT_URL, "").strip() else "messages"
+
+
+def _is_gguf(model: str) -> bool:
+    from wikigr.regular_files import open_regular
+
+    try:
+        if not Path(model).is_file():
+            return False
+        with open_regular(Path(model)) as file:
+            return file.read(len(GGUF_MAGIC)) == GGUF_MAGIC
+    except (OSError, ValueError):
+        return False
 
 
 def available(model: str = "") -> bool:

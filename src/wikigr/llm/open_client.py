@@ -7,6 +7,7 @@ from wikigr.llm.budget import Budget
 from wikigr.llm.model_client import ModelClient
 from wikigr.llm.options import ModelFileOptions
 from wikigr.llm.response_cache import ResponseCache
+from wikigr.progress import Progress
 
 
 def open_client(
@@ -18,8 +19,10 @@ def open_client(
     budget: Budget | None = None,
     cache: ResponseCache | None = None,
     file: ModelFileOptions | None = None,
+    progress: Progress | None = None,
 ) -> ModelClient:
-    """Return a client for ``model`` (see ``api_of``). ``api_key`` is one for Claude; ``file`` configures a model file.
+    """Return a client for ``model`` (see ``api_of``). ``api_key`` is one for Claude; ``file`` configures a model file,
+    which reports its progress.
 
     Raises ``UsageError`` if a key, a package or the file is missing or malformed.
     """
@@ -27,7 +30,9 @@ def open_client(
         case "file":
             from wikigr.llm.model_file import ModelFile
 
-            return ModelFile(model, options=file, timeout=timeout, retries=retries, budget=budget, cache=cache)
+            return ModelFile(
+                model, options=file, timeout=timeout, retries=retries, budget=budget, cache=cache, progress=progress
+            )
         case "chat" if api_key is None:
             from wikigr.llm.chat_server import ChatServer
 

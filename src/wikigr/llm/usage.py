@@ -10,7 +10,8 @@ class Usage:
     """The tokens and the cost of ``calls`` billed calls; supports ``+`` and ``-``.
 
     ``input_tokens`` excludes tokens read from or written to the prompt cache, as in the Messages API. ``cost_usd`` is
-    ``None`` if a price is unknown, and then so is every sum that includes it.
+    ``None`` if a price is unknown, and then so is every sum that includes it. Some servers do not say how many tokens
+    they used: such a call adds no tokens, and its price is unknown.
     """
 
     input_tokens: int = 0
@@ -42,6 +43,11 @@ class Usage:
     def total_tokens(self) -> int:
         """All input and output tokens, including cached ones."""
         return self.input_tokens + self.output_tokens + self.cache_read_tokens + self.cache_write_tokens
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether none of the calls reported its tokens."""
+        return self.calls > 0 and self.total_tokens == 0
 
     def to_dict(self) -> dict[str, int | float | None]:
         return asdict(self)
