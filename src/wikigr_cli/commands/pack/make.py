@@ -72,6 +72,7 @@ def make(
     if not list_recipes and recipe is None:
         raise UsageError("No recipe was given.", hint="`wikigr pack make --list` lists the recipes.")
 
+    from wikigr.evaluation.questions import load_questions
     from wikigr.pack.locate import PACKS
     from wikigr.recipes import find
     from wikigr.recipes.fetch import Choice, fetch, plan_fetch
@@ -85,6 +86,8 @@ def make(
     folder = Path(PACKS, chosen.name) if output is None else output
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file, but -o takes a folder.")
+    if chosen.questions is not None:
+        load_questions(chosen.questions)
     choice = Choice(source, sha256, allow_private)
     if dry_run:
         plan = render.plan_document(chosen, plan_fetch(chosen, choice), folder)
