@@ -15,11 +15,10 @@ import pytest
 
 import wikigr_cli.app
 from wikigr.errors import UsageError
-from wikigr.llm import api_of, available
+from wikigr.llm import api_of, available, open_client
 from wikigr.llm.budget import Budget, BudgetError
 from wikigr.llm.chat_server import ChatServer
 from wikigr.llm.client import BadRequestError, BlockEnd, Claude, LlmError, TextBlock, TextDelta
-from wikigr.llm.open_client import open_client
 from wikigr.llm.reply import ToolUse
 from wikigr.llm.response_cache import ResponseCache
 from wikigr.llm.usage import Usage

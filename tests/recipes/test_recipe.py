@@ -10,8 +10,7 @@ import pytest
 import yaml
 
 from wikigr.evaluation.questions import load_questions
-from wikigr.recipes.find import find_recipe, list_recipes, recipe_argument, shipped_recipes
-from wikigr.recipes.recipe import RecipeError, read_recipe
+from wikigr.recipes.recipe import RecipeError, find_recipe, list_recipes, read_recipe, recipe_argument, shipped_recipes
 from wikigr.sources.formats import format_named
 
 ROOT = Path(__file__).parents[2]

@@ -20,14 +20,13 @@ from typing import Any
 from wikigr.errors import UsageError
 from wikigr.evaluation.questions import GoldQuestion
 from wikigr.evaluation.samples import Sample
+from wikigr.llm import open_client
 from wikigr.llm.budget import Budget, BudgetError
 from wikigr.llm.client import BadRequestError, LlmError, Reply
 from wikigr.llm.model_client import ModelClient
-from wikigr.llm.open_client import open_client
-from wikigr.llm.prices import cost
 from wikigr.llm.prompts import prompt
 from wikigr.llm.response_cache import ResponseCache
-from wikigr.llm.usage import Usage
+from wikigr.llm.usage import Usage, cost
 
 _log = logging.getLogger(__name__)
 

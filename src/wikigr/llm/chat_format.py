@@ -231,14 +231,15 @@ def _usage(reported: object) -> dict[str, int]:
         return {}
     details = reported.get("prompt_tokens_details")
     cached = details.get("cached_tokens") if isinstance(details, Mapping) else None
-    prompt, completion, cached = reported.get("prompt_tokens"), reported.get("completion_tokens"), cached or 0
-    if not (_is_count(prompt) and _is_count(completion) and _is_count(cached) and cached <= prompt):
+    prompt, completion = _count(reported.get("prompt_tokens")), _count(reported.get("completion_tokens"))
+    cached = _count(cached or 0)
+    if prompt is None or completion is None or cached is None or cached > prompt:
         return {}
     return {"input_tokens": prompt - cached, "output_tokens": completion, "cache_read_input_tokens": cached}
 
 
-def _is_count(value: Any) -> bool:
-    return type(value) is int and value >= 0
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def _first(values: object, name: str) -> Mapping[str, Any]:

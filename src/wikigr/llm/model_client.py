@@ -13,11 +13,10 @@ from typing import Any, ClassVar
 from wikigr.errors import UsageError
 from wikigr.llm.budget import Budget
 from wikigr.llm.failures import LlmError, Server
-from wikigr.llm.prices import cost
 from wikigr.llm.redaction import Secrets
 from wikigr.llm.reply import Event, MalformedReply, Reply, ReplyReader
 from wikigr.llm.response_cache import ResponseCache, request_key
-from wikigr.llm.usage import Usage
+from wikigr.llm.usage import Usage, cost
 
 # The limit of a reply in bytes, and what each token that was asked for adds to it. A token takes about 4 bytes, the
 # event that streams it another 130, and its share of the citations a few hundred. Decoded, JSON may be 50 times larger.

@@ -39,7 +39,7 @@ def connect(
         return None
     if options.provider == "auto" and not api_key and not available(options.model):
         return None
-    from wikigr.llm.open_client import open_client
+    from wikigr.llm import open_client
 
     return open_client(
         options.model,

@@ -21,8 +21,7 @@ from wikigr.errors import SourceError, UsageError
 from wikigr.pack.manifest import file_sha256
 from wikigr.progress import Progress, Silent
 from wikigr.recipes.debian import find_documents
-from wikigr.recipes.find import recipe_argument
-from wikigr.recipes.recipe import Recipe
+from wikigr.recipes.recipe import Recipe, recipe_argument
 from wikigr.recipes.unpack import unpack_archive
 from wikigr.settings import cache_folder
 

@@ -16,11 +16,12 @@ from wikigr.embeddings.loader import DEFAULT_MODEL
 from wikigr.embeddings.model_id import local_folder
 from wikigr.errors import ModelError, UsageError
 from wikigr.options import Limits
-from wikigr.pack.locate import is_pack_name
+from wikigr.pack.locate import RECIPE, is_pack_name
 from wikigr.pack.manifest import parse_version
 from wikigr.read_errors import describe_read_error
 from wikigr.regular_files import read_regular
 from wikigr.sources.formats import FORMAT_NAMES
+from wikigr.suggestions import did_you_mean, nearest
 from wikigr.validation import NO_OTHER_KEYS, InvalidError, Text, validated
 from wikigr.yaml_files import MAX_BYTES, read_yaml
 
@@ -31,6 +32,7 @@ _PackageName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9+.-]+$
 _AbsolutePath = Annotated[str, StringConstraints(pattern=r"^/[^\x00-\x1f\x7f]+$")]
 # Where Debian packages have their documents.
 DEBIAN_ROOT = "/usr/share"
+_SUFFIXES = (".yaml", ".yml")
 
 
 class RecipeError(UsageError):
@@ -224,3 +226,43 @@ def _stays(path: str) -> bool:
     """Return whether a relative path leads to a place below where it starts."""
     pure = PurePosixPath(path)
     return not (pure.is_absolute() or ".." in pure.parts or "\\" in path or "\0" in path)
+
+
+def shipped_recipes() -> Path:
+    """Return the folder of the recipes that ship with wikigr: in the package, or ``packs`` of a checkout."""
+    packaged = Path(__file__).parent / "shipped"
+    return packaged if packaged.is_dir() else Path(__file__).parents[3] / "packs"
+
+
+def shipped_names() -> list[str]:
+    """Return the sorted names of the recipes that ship with wikigr."""
+    return sorted(file.parent.name for file in shipped_recipes().glob(f"*/{RECIPE}"))
+
+
+def list_recipes() -> list[Recipe]:
+    """Return the recipes that ship with wikigr, sorted by name."""
+    return [find_recipe(name) for name in shipped_names()]
+
+
+def recipe_argument(recipe: Recipe) -> str:
+    """Return what names ``recipe`` on the command line."""
+    is_shipped = recipe.file.parent.parent == shipped_recipes()
+    return recipe.name if is_shipped else str(recipe.file) if "/" in str(recipe.file) else f"./{recipe.file}"
+
+
+def find_recipe(name: str) -> Recipe:
+    """Return the recipe ``name``: one that ships with wikigr, or the path of a user's file or of its folder.
+
+    A path contains a slash or ends with ``.yaml``, so no file in the working directory replaces a recipe that ships
+    with wikigr. Raises ``RecipeError``.
+    """
+    if "/" in name or name.endswith(_SUFFIXES):
+        path = Path(name)
+        return read_recipe(path / RECIPE if path.is_dir() else path)
+    file = shipped_recipes() / name / RECIPE
+    if name in (".", "..", "") or not file.is_file():
+        own = Path(name, RECIPE)
+        path_hint = f"For a recipe of your own, give its path: ./{own}" if own.is_file() else None
+        hint = path_hint or did_you_mean(nearest(name, shipped_names()), "`wikigr pack make --list` lists the recipes.")
+        raise RecipeError(f"There is no recipe {name[:80]!r}.", hint=hint)
+    return read_recipe(file)

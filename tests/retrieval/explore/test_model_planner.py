@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from tests.llm.server import MessagesServer, reply, status
 
-from wikigr.llm.budget import BudgetError
-from wikigr.llm.call_quota import CallQuota
+from wikigr.llm.budget import BudgetError, CallQuota
 from wikigr.llm.client import Claude, LlmError
 from wikigr.retrieval.explore.model_planner import ModelPlanner
 from wikigr.retrieval.explore.planners import Plan, PlannerState

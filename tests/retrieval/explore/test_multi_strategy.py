@@ -22,7 +22,7 @@ from wikigr.answer.answer import Answer
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import UsageError
 from wikigr.graph.neighborhood import Neighborhood, Node, article
-from wikigr.llm import call_quota
+from wikigr.llm import budget as llm_budget
 from wikigr.llm.client import Claude
 from wikigr.llm.options import SynthesisOptions
 from wikigr.pack.open import Pack
@@ -329,7 +329,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
     monkeypatch.setattr(bounded_pruner, "time", made)
-    monkeypatch.setattr(call_quota, "time", made)
+    monkeypatch.setattr(llm_budget, "time", made)
     return made
 
 

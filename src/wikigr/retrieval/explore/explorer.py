@@ -8,7 +8,7 @@ from functools import cached_property, partial
 
 from wikigr.graph.neighborhood import STRUCTURAL, Edge, Neighborhood, Node, article
 from wikigr.index.candidate import Candidate
-from wikigr.llm.call_quota import CallQuota
+from wikigr.llm.budget import CallQuota
 from wikigr.pack.layout import DATABASE
 from wikigr.retrieval.cypher.runner import QueryRunner
 from wikigr.retrieval.entity_linking import EntityLink

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from wikigr.llm.call_quota import CallQuota
+from wikigr.llm.budget import CallQuota
 from wikigr.llm.failures import BadRequestError
 from wikigr.llm.prompts import prompt
 from wikigr.llm.reply import Reply

@@ -16,7 +16,7 @@ import yaml
 from tests.distribution.file_server import FileServer, Handler, serving
 
 from wikigr.distribution import download
-from wikigr.recipes.find import list_recipes
+from wikigr.recipes.recipe import list_recipes
 from wikigr.settings import cache_folder
 
 from ...conftest import Wikigr
