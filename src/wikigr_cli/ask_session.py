@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from wikigr.pack.open import Corpus
     from wikigr.pipeline.pipeline import Pipeline
     from wikigr.pipeline.profile import Profile
+    from wikigr_cli.render.progress import StatusLine
 
 _NO_KEY = (
     "No model writes the answer, because ANTHROPIC_API_KEY is not set; it quotes the pack. Set the variable, or "
@@ -127,6 +128,11 @@ class AskSession:
         self._purpose: Purpose = purpose
         self._budget: Budget | None = None
         self._client: ModelClient | None = None
+        self._progress: StatusLine | None = None
+        if environment.can_animate():
+            from wikigr_cli.render.progress import StatusLine
+
+            self._progress = StatusLine(environment)
         # Load it while the engine reads the vectors.
         Thread(target=load_segmenter, daemon=True).start()
         self.named = load_profile(profile)
@@ -171,12 +177,16 @@ class AskSession:
     def answer(self, question: str, *, live: bool) -> Answer:
         """Return the answer; ``live`` prints it while it is written, and ends its line before an error message."""
         if not live:
-            return self.pipeline.answer(question)
+            try:
+                return self.pipeline.answer(question)
+            finally:
+                self._stop_progress()
         started = False
 
         def show(piece: str) -> None:
             nonlocal started
             started = True
+            self._stop_progress()
             self._environment.write_text(piece)
 
         try:
@@ -185,6 +195,12 @@ class AskSession:
             if started:
                 self._environment.print()
             raise
+        finally:
+            self._stop_progress()
+
+    def _stop_progress(self) -> None:
+        if self._progress is not None:
+            self._progress.stop()
 
     def _open(self, packs: Sequence[str]) -> Corpus:
         # The encoder loads meanwhile.
@@ -223,10 +239,16 @@ class AskSession:
         if self._options.show_prompt:
             return None
 
+        from wikigr.llm import api_of
         from wikigr.llm.options import SynthesisOptions
         from wikigr.pipeline.connect import connect
 
-        client = connect(profile, offline=self._options.offline, budget=self._budget)
+        offline, model = self._options.offline, self._options.model
+        if offline and model is not None and api_of(model) != "file":
+            self._environment.note(
+                f"wikigr: --model {model} is not used: with --offline, only a model in a GGUF file can answer."
+            )
+        client = connect(profile, offline=offline, budget=self._budget, progress=self._progress)
         if client is not None and self._options.max_cost is not None:
             self._budget = client.budget
         environment = self._environment

@@ -24,7 +24,7 @@ from wikigr.answer.answer import Answer
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import UsageError
 from wikigr.graph.neighborhood import Edge, Neighborhood, Node, Step, article
-from wikigr.llm import call_quota
+from wikigr.llm import budget as llm_budget
 from wikigr.llm.budget import BudgetError
 from wikigr.llm.client import Claude
 from wikigr.llm.options import SynthesisOptions
@@ -342,7 +342,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
     monkeypatch.setattr(multi_strategy, "time", made)
-    monkeypatch.setattr(call_quota, "time", made)
+    monkeypatch.setattr(llm_budget, "time", made)
     return made
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from wikigr.graph.neighborhood import Node
-from wikigr.llm.call_quota import CallQuota
+from wikigr.llm.budget import CallQuota
 from wikigr.llm.failures import BadRequestError
 from wikigr.llm.prompts import prompt
 from wikigr.llm.reply import Reply

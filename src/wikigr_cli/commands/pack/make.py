@@ -15,7 +15,7 @@ from wikigr_cli.render.output import print_result
 
 
 def _complete_recipes(incomplete: str) -> list[str]:
-    from wikigr.recipes.find import shipped_names
+    from wikigr.recipes.recipe import shipped_names
 
     return [name for name in shipped_names() if name.startswith(incomplete)]
 
@@ -72,19 +72,22 @@ def make(
     if not list_recipes and recipe is None:
         raise UsageError("No recipe was given.", hint="`wikigr pack make --list` lists the recipes.")
 
+    from wikigr.evaluation.questions import load_questions
     from wikigr.pack.locate import PACKS
-    from wikigr.recipes import find
+    from wikigr.recipes import recipe as recipes
     from wikigr.recipes.fetch import Choice, fetch, plan_fetch
     from wikigr_cli.render import recipes as render
 
     if recipe is None:
-        document = render.list_document(find.list_recipes())
+        document = render.list_document(recipes.list_recipes())
         print_result(environment, document, render.print_recipes, as_json=json_output)
         return
-    chosen = find.find_recipe(recipe)
+    chosen = recipes.find_recipe(recipe)
     folder = Path(PACKS, chosen.name) if output is None else output
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file, but -o takes a folder.")
+    if chosen.questions is not None:
+        load_questions(chosen.questions)
     choice = Choice(source, sha256, allow_private)
     if dry_run:
         plan = render.plan_document(chosen, plan_fetch(chosen, choice), folder)

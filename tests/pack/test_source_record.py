@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from wikigr.pack.layout import Layout
-from wikigr.pack.source_folder import find_source_file, record_source_folder
+from wikigr.pack.section_urls import find_source_file, record_source_folder
 
 
 @pytest.fixture
