@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from wikigr.errors import UsageError, WikigrError
 from wikigr.settings import is_first_time
 from wikigr_cli.environment import Environment
-from wikigr_cli.packs import open_all
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
@@ -96,6 +95,30 @@ class AskOptions:
                 raise UsageError(f"--{name} must be from {least} to {limit:,}, not {value}.")
             profile = profile.override(ModelFileOptions, **{name: value})
         return profile
+
+
+def open_all(
+    environment: Environment, packs: Sequence[str], *, encoder: str | None, purpose: Purpose, preload: bool
+) -> Corpus:
+    """Open the pack, or several packs as one, and use their language from now on.
+
+    A note on stderr names those that were given twice.
+    """
+    from wikigr.languages.language import speak
+
+    if len(packs) == 1:
+        from wikigr.pack.open import Pack
+
+        pack: Corpus = Pack(packs[0], encoder=encoder, purpose=purpose, preload=preload)
+    else:
+        from wikigr.joined.open import open_packs
+
+        opened = open_packs(packs, encoder=encoder, purpose=purpose, preload=preload)
+        for location in opened.repeated:
+            environment.note(f"wikigr: {location} is among the packs already, so it counts once.")
+        pack = opened.pack
+    speak(pack.language)
+    return pack
 
 
 class AskSession:

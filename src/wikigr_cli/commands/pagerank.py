@@ -16,8 +16,8 @@ from wikigr_cli import options
 from wikigr_cli.command_table import group
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus, exit_status
+from wikigr_cli.render.graph import print_article, print_built, print_top, print_verified
 from wikigr_cli.render.output import SCHEMA_VERSION, print_json, print_result, print_warning
-from wikigr_cli.render.pagerank import print_article, print_built, print_top, print_verified
 
 if TYPE_CHECKING:
     from wikigr.graph.pagerank_cache import PageRankCache
@@ -237,7 +237,7 @@ def _compare(pack: str, cache: PageRankCache) -> dict[str, Any]:
     }
 
 
-app = group(
+pagerank = group(
     """Precompute, show and verify the PageRank of packs.
 
     \b

@@ -129,7 +129,7 @@ def diff(
     print_result(environment, document, partial(print_differences, first=first, second=second), as_json=json_output)
 
 
-app = group(
+profile = group(
     """List, show, validate and compare profiles.
 
     \b

@@ -13,7 +13,7 @@ from typing import Any
 from wikigr.errors import UsageError
 from wikigr.suggestions import did_you_mean, nearest
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.links import linked_address
+from wikigr_cli.render.terminal import linked_address
 
 # Also a source file, or its path, with an anchor, but no other scheme, such as javascript.
 _ADDRESS = re.compile(r"(?:https?|file)://[^<>\n]+|[^<>\n:]+")

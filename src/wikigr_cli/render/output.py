@@ -12,7 +12,7 @@ from wikigr.responses.answer import stages_document
 from wikigr.responses.pack import SCHEMA_VERSION as SCHEMA_VERSION
 from wikigr.text import harmless
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.links import shown_address
+from wikigr_cli.render.terminal import shown_address
 
 if TYPE_CHECKING:
     from wikigr.checks import Check

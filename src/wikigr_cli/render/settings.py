@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from wikigr.text import harmless
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import SCHEMA_VERSION, Document, counted
-from wikigr_cli.render.wrapping import cells
+from wikigr_cli.render.terminal import cells
 
 if TYPE_CHECKING:
     from wikigr.embeddings.prepared import PreparedModel

@@ -112,7 +112,7 @@ def test_what_a_server_refuses(wikigr: Wikigr, physics_pack: Path, monkeypatch: 
             result = wikigr(*arguments)
             assert (result.code, result.out) == (code, ""), result
             assert message in result.err
-    monkeypatch.setattr("wikigr_cli.packs.find_spec", lambda name: None if name == "mcp" else importlib.util)
+    monkeypatch.setattr("wikigr_cli.commands.serve.find_spec", lambda name: None if name == "mcp" else importlib.util)
     for command in ("serve", "mcp"):
         result = wikigr(command, *pack)
         assert result.code == 2 and "pip install 'wikigr[serve]'" in result.err and "needs mcp" in result.err

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from prompt_toolkit.history import InMemoryHistory
 
-from wikigr_cli.prompt.history import open_history
+from wikigr_cli.prompt.loop import open_history
 
 from ..terminal import environment_of
 

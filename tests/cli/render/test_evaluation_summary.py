@@ -9,7 +9,7 @@ from wikigr.evaluation.reports.document import report_document
 from wikigr.evaluation.run import Run
 from wikigr.evaluation.samples import Sample
 from wikigr.evaluation.stored_run import StoredRun
-from wikigr_cli.render.evaluation_summary import summary
+from wikigr_cli.render.evaluation import summary
 
 from ..terminal import environment_of, widest
 

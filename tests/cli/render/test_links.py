@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from wikigr_cli.render.links import linked_address, openable, shown_address
+from wikigr_cli.render.terminal import linked_address, openable, shown_address
 
 
 @pytest.mark.parametrize(

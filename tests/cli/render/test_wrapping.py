@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikigr_cli.render.wrapping import breaks, cells, cut
+from wikigr_cli.render.terminal import breaks, cells, cut
 
 
 @given(st.text(alphabet="ab 量\u0301\n", max_size=60), st.integers(4, 30), st.one_of(st.none(), st.integers(0, 20)))
