@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from contextlib import closing
-from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -95,12 +94,6 @@ def link_question(pack: Corpus, question: str, *, fuzzy: bool = True) -> list[En
     return links
 
 
-class Direction(StrEnum):
-    OUT = "out"
-    IN = "in"
-    BOTH = "both"
-
-
 def neighbors(
     context: typer.Context,
     name: Annotated[
@@ -112,8 +105,8 @@ def neighbors(
         options.Retrieval(metavar="R", help="Show only LINKS_TO, MENTIONS, HAS_ENTITY or this relation of the pack."),
     ] = None,
     direction: Annotated[
-        Direction, options.Retrieval(help="Show outgoing edges, incoming edges or both.")
-    ] = Direction.BOTH,
+        Literal["out", "in", "both"], options.Retrieval(help="Show outgoing edges, incoming edges or both.")
+    ] = "both",
     limit: Annotated[
         int,
         options.Retrieval(
@@ -144,7 +137,7 @@ def neighbors(
             opened,
             name,
             relation=relation,
-            inverse=None if direction is Direction.BOTH else direction is Direction.IN,
+            inverse=None if direction == "both" else direction == "in",
             limit=limit,
             note=environment.note,
         )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -28,9 +27,7 @@ _MIN_SIMILARITY = 75
 _MAX_DIFFERENCE = 1e-6
 
 
-class Format(StrEnum):
-    JSON = "json"
-    PARQUET = "parquet"
+Format = Literal["json", "parquet"]
 
 
 def build(
@@ -79,7 +76,7 @@ def build(
     for pack in packs:
         started = time.perf_counter()
         try:
-            built = build_cache(pack, parameters, output=output, file_format=chosen.value, force=force)
+            built = build_cache(pack, parameters, output=output, file_format=chosen, force=force)
         except (WikigrError, OSError) as error:
             known = error if isinstance(error, WikigrError) else WikigrError(f"Cannot write {output or pack}: {error}.")
             failure = failure or exit_status(known)
@@ -106,10 +103,10 @@ def build(
 def _format(output: Path | None, chosen: Format | None) -> Format:
     """Return the format to write: the chosen one, else the one that fits the suffix of the file."""
     if output is None:
-        if chosen is Format.PARQUET:
+        if chosen == "parquet":
             raise UsageError("The cache of a pack is JSON.", hint="Give a file for Parquet: -o scores.parquet")
-        return Format.JSON
-    return chosen or (Format.PARQUET if output.suffix == ".parquet" else Format.JSON)
+        return "json"
+    return chosen or ("parquet" if output.suffix == ".parquet" else "json")
 
 
 def top(

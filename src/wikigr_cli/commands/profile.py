@@ -14,12 +14,7 @@ from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import SCHEMA_VERSION, counted, print_result
 from wikigr_cli.render.settings import print_differences, print_profile, print_profiles
 
-Name = Annotated[
-    str,
-    typer.Argument(
-        metavar="PROFILE", help="The name of a profile, or its YAML file.", autocompletion=options.complete_profiles
-    ),
-]
+Name = Annotated[str, options.Profile(metavar="PROFILE", help="The name of a profile, or its YAML file.")]
 
 
 def list_profiles(context: typer.Context, json_output: options.Json = False) -> None:
@@ -65,12 +60,7 @@ def show(context: typer.Context, name: Name, json_output: options.Json = False) 
 def validate(
     context: typer.Context,
     names: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="PROFILE...",
-            help="The names of profiles, or their YAML files.",
-            autocompletion=options.complete_profiles,
-        ),
+        list[str], options.Profile(metavar="PROFILE...", help="The names of profiles, or their YAML files.")
     ],
 ) -> None:
     """Check profiles and print the first mistake of each with its file, line and key. Exits with 2 if there is one.
@@ -100,14 +90,7 @@ def validate(
 def diff(
     context: typer.Context,
     first: Name,
-    second: Annotated[
-        str,
-        typer.Argument(
-            metavar="OTHER",
-            help="The name or YAML file of the profile to compare.",
-            autocompletion=options.complete_profiles,
-        ),
-    ],
+    second: Annotated[str, options.Profile(metavar="OTHER", help="The name or YAML file of the profile to compare.")],
     json_output: options.Json = False,
 ) -> None:
     """Print the keys in which two profiles differ, with both values.

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from wikigr.errors import UsageError, WikigrError
+from wikigr.errors import UsageError
 from wikigr.read_errors import describe_read_error
 from wikigr.responses.search import search_document
 from wikigr_cli import options
@@ -24,15 +23,8 @@ if TYPE_CHECKING:
     from wikigr.responses.shapes import SearchDocument
 
 
-class Mode(StrEnum):
-    HYBRID = "hybrid"
-    DENSE = "dense"
-    LEXICAL = "lexical"
-
-
-class Fusion(StrEnum):
-    WEIGHTED = "weighted"
-    RRF = "rrf"
+Mode = Literal["hybrid", "dense", "lexical"]
+Fusion = Literal["weighted", "rrf"]
 
 
 def search(
@@ -86,9 +78,9 @@ def search(
         )
     printed_as = chosen_format(output_format, json_output=json_output, typed=typed_in(context))
     columns = chosen_fields(fields, (*FIELDS, PACK))
-    if batch is not None and printed_as in (OutputFormat.MD, OutputFormat.CSV):
+    if batch is not None and printed_as in ("md", "csv"):
         raise UsageError(f"--batch prints JSON Lines, not {printed_as}.", hint="Leave out --format.")
-    if columns is not None and batch is None and printed_as is OutputFormat.TEXT:
+    if columns is not None and batch is None and printed_as == "text":
         raise UsageError("--fields needs another format than text.", hint="Example: --format csv")
     packs = options.require_packs(pack)
 
@@ -116,14 +108,8 @@ def search(
             return search_document(text, evidence, trace, chosen.name, opened)
 
         if batch is not None:
-            failed = 0
             for item, found in ask_each(environment, batch, run):
-                if found is None:
-                    failed += 1
-                else:
-                    print_json_line(environment, {"id": item.id, **search_fields(found, columns)})
-            if failed:
-                raise WikigrError(f"{failed} of the questions could not be answered.")
+                print_json_line(environment, {"id": item.id, **search_fields(found, columns)})
             return
         assert question is not None
         document = run(question)
@@ -142,8 +128,8 @@ def _with_flags(profile: Profile, mode: Mode | None, fusion: Fusion | None, *, e
     if exact:
         profile = profile.override(RetrievalOptions, exact=True)
     if fusion is not None:
-        profile = profile.override(RetrievalOptions, fusion=fusion.value)
-    return rankers_only(profile).override(RetrievalOptions, mode=mode.value) if mode is not None else profile
+        profile = profile.override(RetrievalOptions, fusion=fusion)
+    return rankers_only(profile).override(RetrievalOptions, mode=mode) if mode is not None else profile
 
 
 def rerank(

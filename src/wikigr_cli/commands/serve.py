@@ -7,14 +7,13 @@ import shutil
 import signal
 import sys
 from collections.abc import Sequence
-from enum import StrEnum
 from importlib import import_module
 from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
 from threading import Thread
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -108,20 +107,13 @@ def _reachable(host: str, bound: str) -> str:
     return f"[{host}]" if ":" in host and not host.startswith("[") else host
 
 
-class Client(StrEnum):
-    CLAUDE_DESKTOP = "claude-desktop"
-    CLAUDE_CODE = "claude-code"
-    VSCODE = "vscode"
-    CURSOR = "cursor"
-
-
 def mcp(
     context: typer.Context,
     pack: options.PackNames = None,
     profile: options.ProfileName = options.DEFAULT_PROFILE,
     offline: options.Offline = False,
     print_config: Annotated[
-        Client | None,
+        Literal["claude-desktop", "claude-code", "vscode", "cursor"] | None,
         options.Server(
             "--print-config", metavar="CLIENT", help="Print what to paste into the settings of this client."
         ),

@@ -41,16 +41,16 @@ def print_search(
 ) -> None:
     """Print the results of a search; ``weights`` are those of the stems of its question."""
     results = document["results"]
-    if output_format is OutputFormat.JSON:
+    if output_format == "json":
         print_json(environment, search_fields(document, fields))
-    elif output_format is OutputFormat.JSONL:
+    elif output_format == "jsonl":
         for result in results:
             print_json_line(environment, with_fields(result, fields))
-    elif output_format is OutputFormat.CSV:
+    elif output_format == "csv":
         print_csv(environment, results, fields or (*_COLUMNS, *([PACK] if "packs" in document else [])))
-    elif output_format is OutputFormat.MD and fields is not None:
+    elif output_format == "md" and fields is not None:
         print_markdown_table(environment, results, fields)
-    elif output_format is OutputFormat.MD:
+    elif output_format == "md":
         _print_markdown_list(environment, results, weights)
     else:
         print_results(environment, document, weights)

@@ -101,7 +101,7 @@ def requirements(
         raise UsageError(f"--max-errors takes a share from 0 to 1, not {max_errors}.")
     return Requirements(
         _parse_floors(floors or []),
-        (fail_on or FailOn.REGRESSION).value,
+        fail_on or "regression",
         margin,
         max_errors or 0.0,
         known_metric(primary),

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -34,19 +33,13 @@ if TYPE_CHECKING:
     from wikigr.evaluation.trec import TrecFiles
 
 
-class ReportFormat(StrEnum):
-    TEXT = "text"
-    MD = "md"
-    HTML = "html"
-    JUNIT = "junit"
-    JSON = "json"
-    GITHUB = "github"
+ReportFormat = Literal["text", "md", "html", "junit", "json", "github"]
 
 
 def report(
     context: typer.Context,
     folder: RunFolder,
-    report_format: Annotated[ReportFormat, options.Output("--format", help="The output format.")] = ReportFormat.TEXT,
+    report_format: Annotated[ReportFormat, options.Output("--format", help="The output format.")] = "text",
     primary: Primary = None,
     margin: Margin = None,
     output: Annotated[
@@ -97,12 +90,12 @@ def print_report(
     from wikigr.evaluation.reports.document import report_document
 
     document = report_document(stored, primary=primary, margin=check_margin(margin), labels=labels, gate=gate)
-    if report_format is ReportFormat.TEXT and output is None:
+    if report_format == "text" and output is None:
         render_evaluation.evaluation(environment, document)
         return
     text = _format(document, report_format)
     if output is None:
-        write = environment.write_json if report_format is ReportFormat.JSON else environment.write_text
+        write = environment.write_json if report_format == "json" else environment.write_text
         write(text)
         return
     try:
@@ -121,16 +114,15 @@ def print_summary(
 
 
 def _format(document: dict[str, Any], report_format: ReportFormat) -> str:
-    if report_format is ReportFormat.JSON:
+    if report_format == "json":
         return plain_json(json.dumps(document, ensure_ascii=False, indent=2)) + "\n"
-    if report_format is ReportFormat.HTML:
+    if report_format == "html":
         from wikigr.evaluation.reports.html import html_report
 
         return html_report(document)
     from wikigr.evaluation.reports.text import github_report, junit_report, markdown_report
 
-    writers = {ReportFormat.JUNIT: junit_report, ReportFormat.GITHUB: github_report}
-    return writers.get(report_format, markdown_report)(document)
+    return {"junit": junit_report, "github": github_report}.get(report_format, markdown_report)(document)
 
 
 def trec(

@@ -99,7 +99,7 @@ def build(
     ] = None,
     engine: Annotated[
         options.Engine, options.Build("--engine", help="Run the costly stages on this machine or on a Ray cluster.")
-    ] = options.Engine.LOCAL,
+    ] = "local",
     ray_address: options.RayAddress = None,
     workers: options.Workers = None,
     staging_path: Annotated[
@@ -165,7 +165,7 @@ def build(
     with ExitStack() as stack:
         progress = stack.enter_context(TerminalProgress(environment, resumes=resume))
         cluster = None
-        if engine is options.Engine.RAY:
+        if engine == "ray":
             from wikigr.cluster import connect
             from wikigr.ingest.engines.parts import PartStore, staging_location
             from wikigr.ingest.engines.ray_engine import RayEngine

@@ -99,15 +99,7 @@ def validate(context: typer.Context, pack: options.PackArgument = None, json_out
 
 def verify(
     context: typer.Context,
-    pack: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="FILE|PACK",
-            help="An archive or a pack.",
-            autocompletion=options.complete_packs,
-            callback=options.note_ambiguous_pack,
-        ),
-    ] = None,
+    pack: Annotated[str | None, options.Pack(metavar="FILE|PACK", help="An archive or a pack.")] = None,
     sha256: options.Sha256 = None,
     trust: options.Trust = None,
     json_output: options.Json = False,

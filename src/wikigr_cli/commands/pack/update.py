@@ -30,24 +30,8 @@ Everything = Annotated[bool, options.Output("--all", help="Show all changes, not
 
 def diff(
     context: typer.Context,
-    before: Annotated[
-        str,
-        typer.Argument(
-            metavar="A",
-            help="The old pack.",
-            autocompletion=options.complete_packs,
-            callback=options.note_ambiguous_pack,
-        ),
-    ],
-    after: Annotated[
-        str,
-        typer.Argument(
-            metavar="B",
-            help="The new pack.",
-            autocompletion=options.complete_packs,
-            callback=options.note_ambiguous_pack,
-        ),
-    ],
+    before: Annotated[str, options.Pack(metavar="A", help="The old pack.")],
+    after: Annotated[str, options.Pack(metavar="B", help="The new pack.")],
     questions: Annotated[
         Path | None,
         options.Input("--questions", metavar="FILE", help="Gold questions to check. Default: those of B, else of A."),
@@ -77,13 +61,7 @@ def diff(
 def update(
     context: typer.Context,
     pack: Annotated[
-        str,
-        typer.Argument(
-            metavar="PACK",
-            help="The folder of the pack, or the name of an installed pack.",
-            autocompletion=options.complete_packs,
-            callback=options.note_ambiguous_pack,
-        ),
+        str, options.Pack(metavar="PACK", help="The folder of the pack, or the name of an installed pack.")
     ],
     source: Annotated[
         str | None,
