@@ -137,20 +137,3 @@ def test_the_settings_of_assistants(
     monkeypatch.chdir(physics_pack.parent)
     words = shlex.split(wikigr("mcp", *options, "claude-code").out)
     assert words[:5] == ["claude", "mcp", "add", "wikigr", "--"] and words[6:] == expected
-
-
-def test_no_other_command_imports_the_server(physics_pack: Path) -> None:
-    program = """
-import sys
-from wikigr_cli.app import run
-from wikigr_cli.environment import Environment
-code = run(sys.argv[1:], Environment())
-heavy = {"mcp", "mcp_types", "starlette", "uvicorn", "pydantic"} & sys.modules.keys()
-sys.exit(code or (str(heavy) if heavy else 0))
-"""
-    pack = ["--pack", str(physics_pack)]
-    for command in (
-        *(["serve", "--help"], ["mcp", "--help"], ["--help"], ["help", "serve"], ["version"]),
-        *(["search", "spin", *pack], ["ask", "What is spin?", "--offline", *pack]),
-    ):
-        subprocess.run([sys.executable, "-c", program, *command], capture_output=True, check=True)
