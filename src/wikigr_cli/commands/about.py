@@ -14,7 +14,7 @@ from wikigr_cli import options
 from wikigr_cli.command_table import group
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus
-from wikigr_cli.render.output import SCHEMA_VERSION, all_passed, checks_document, print_checks, print_json, print_result
+from wikigr_cli.render.output import all_passed, checks_document, print_checks, print_json, print_result
 from wikigr_cli.render.settings import model_document, print_model, print_settings
 from wikigr_cli.settings import effective_settings
 
@@ -37,7 +37,7 @@ def show(
     environment = context.ensure_object(Environment)
     rows = effective_settings(Path.cwd(), context.find_root().command)
     if json_output:
-        print_json(environment, {"schema_version": SCHEMA_VERSION, "settings": rows})
+        print_json(environment, {"settings": rows})
     else:
         print_settings(environment, rows, origin=origin, show_all=show_all)
 
@@ -149,6 +149,6 @@ def version_command(context: typer.Context, json_output: options.Json = False) -
     from wikigr.version import commit, version_line
 
     if json_output:
-        print_json(environment, {"schema_version": SCHEMA_VERSION, "version": __version__, "commit": commit()})
+        print_json(environment, {"version": __version__, "commit": commit()})
     else:
         environment.print(version_line())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -164,7 +165,8 @@ def ask(
             if question is None:
                 raise UsageError("--show-prompt takes one question, not --batch.")
             trace = Trace()
-            print_json(environment, session.pipeline.request(question, trace).to_dict())
+            request = session.pipeline.request(question, trace).to_dict()
+            environment.write_json(json.dumps(request, ensure_ascii=False, indent=2) + "\n")
             print_trace(environment, trace)
             return
         if batch is not None:
@@ -235,22 +237,18 @@ def _batch_receipts(
     from wikigr.receipts.receipt_file import BatchReceipts
 
     receipts = BatchReceipts(path)
-
-    def finish() -> None:
-        if receipts.finish():
-            _note_replay(environment, path, pack)
-
+    is_interrupted = False
     try:
         yield lambda answer, id_: receipts.append(make_receipt(answer, session.pipeline, base=session.named, id_=id_))
-    except (WikigrError, OutputClosed, BrokenPipeError):
-        # The batch ended by itself: an exhausted budget, a malformed line, a reader that has seen enough.
-        finish()
+    except BaseException as error:
+        # Otherwise it ended by itself: an exhausted budget, a malformed line, a reader that has seen enough.
+        is_interrupted = not isinstance(error, WikigrError | OutputClosed | BrokenPipeError)
         raise
-    except BaseException:
-        if receipts.partial.exists():
+    finally:
+        if not is_interrupted and receipts.finish():
+            _note_replay(environment, path, pack)
+        elif is_interrupted and receipts.partial.exists():
             environment.note(f"The receipts so far are in {receipts.partial}.")
-        raise
-    finish()
 
 
 def _note_replay(environment: Environment, path: Path, pack: str) -> None:

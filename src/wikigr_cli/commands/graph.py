@@ -27,7 +27,7 @@ from wikigr_cli.render.graph import (
     rows_document,
     triplets_document,
 )
-from wikigr_cli.render.output import SCHEMA_VERSION, print_result
+from wikigr_cli.render.output import print_result
 
 if TYPE_CHECKING:
     from wikigr.pack.open import Corpus
@@ -357,8 +357,7 @@ def schema(
 
     with Pack(pack) as opened:
         described = describe_schema(opened.graph, Neighborhood(opened.graph), max_relations=most)
-    document = {"schema_version": SCHEMA_VERSION, **described.to_dict()}
-    print_result(environment, document, print_schema, as_json=json_output)
+    print_result(environment, described.to_dict(), print_schema, as_json=json_output)
     note_truncation(environment, "--top-k lists more relations.", truncated=described.truncated)
 
 

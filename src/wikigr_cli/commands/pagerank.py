@@ -16,7 +16,7 @@ from wikigr_cli.command_table import group
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus, exit_status
 from wikigr_cli.render.graph import print_article, print_built, print_top, print_verified
-from wikigr_cli.render.output import SCHEMA_VERSION, print_json, print_result, print_warning
+from wikigr_cli.render.output import print_json, print_result, print_warning
 
 if TYPE_CHECKING:
     from wikigr.graph.pagerank_cache import PageRankCache
@@ -95,7 +95,7 @@ def build(
         if not json_output:
             print_built(environment, row)
     if json_output:
-        print_json(environment, {"schema_version": SCHEMA_VERSION, "packs": rows})
+        print_json(environment, {"packs": rows})
     if failure is not None:
         raise typer.Exit(failure)
 
@@ -126,7 +126,7 @@ def top(
     scores = _scores(environment, options.require_pack(pack))
     best = sorted(scores, key=lambda title: (-scores[title], title))[:top_k]
     rows = [{"rank": n, "title": title, "score": scores[title]} for n, title in enumerate(best, start=1)]
-    print_result(environment, {"schema_version": SCHEMA_VERSION, "articles": rows}, print_top, as_json=json_output)
+    print_result(environment, {"articles": rows}, print_top, as_json=json_output)
 
 
 def show(
@@ -160,7 +160,6 @@ def show(
         hint = did_you_mean([by_fold[near[0]]] if near else [])
         raise UsageError(f"The pack has no PageRank for an article {title!r}.", hint=hint)
     document = {
-        "schema_version": SCHEMA_VERSION,
         "title": found,
         "score": scores[found],
         "rank": 1 + sum(score > scores[found] for score in scores.values()),
@@ -209,7 +208,7 @@ def verify(context: typer.Context, packs: options.PackArguments, json_output: op
         if not json_output:
             print_verified(environment, row)
     if json_output:
-        print_json(environment, {"schema_version": SCHEMA_VERSION, "packs": rows})
+        print_json(environment, {"packs": rows})
     if failure is not None:
         raise typer.Exit(failure)
     if not all(row["passed"] for row in rows):

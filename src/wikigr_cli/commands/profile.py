@@ -11,7 +11,7 @@ from wikigr.errors import UsageError
 from wikigr_cli import options
 from wikigr_cli.command_table import group
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.output import SCHEMA_VERSION, counted, print_result
+from wikigr_cli.render.output import counted, print_result
 from wikigr_cli.render.settings import print_differences, print_profile, print_profiles
 
 Name = Annotated[str, options.Profile(metavar="PROFILE", help="The name of a profile, or its YAML file.")]
@@ -36,7 +36,7 @@ def list_profiles(context: typer.Context, json_output: options.Json = False) -> 
             profiles.append({"name": name, "description": load_profile(name).description})
         except ProfileError as error:
             environment.print_error(f"wikigr: {error.message}")
-    document = {"schema_version": SCHEMA_VERSION, "profiles": profiles}
+    document = {"profiles": profiles}
     print_result(environment, document, print_profiles, as_json=json_output)
 
 
@@ -53,7 +53,7 @@ def show(context: typer.Context, name: Name, json_output: options.Json = False) 
     from wikigr.profiles.files import load_profile
     from wikigr.profiles.schema import profile_values
 
-    document = {"schema_version": SCHEMA_VERSION, "profile": profile_values(load_profile(name))}
+    document = {"profile": profile_values(load_profile(name))}
     print_result(environment, document, print_profile, as_json=json_output)
 
 
@@ -108,7 +108,7 @@ def diff(
         {"key": key, first: left, second: right}
         for key, left, right in differences(load_profile(first), load_profile(second))
     ]
-    document = {"schema_version": SCHEMA_VERSION, "differences": rows}
+    document = {"differences": rows}
     print_result(environment, document, partial(print_differences, first=first, second=second), as_json=json_output)
 
 

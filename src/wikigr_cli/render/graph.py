@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from wikigr.responses.graph import edge_document, node_document
 from wikigr.text import harmless
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.output import SCHEMA_VERSION, Document, counted, one_line, print_warning
+from wikigr_cli.render.output import Document, counted, one_line, print_warning
 
 if TYPE_CHECKING:
     from wikigr.graph.neighborhood import Node
@@ -27,7 +27,6 @@ _MAX_NAME_LENGTH = 200
 def links_document(question: str, found: Sequence[EntityLink], limit: int, warnings: Sequence[str]) -> dict[str, Any]:
     """Return what ``wikigr graph link --json`` prints."""
     return {
-        "schema_version": SCHEMA_VERSION,
         "question": question,
         "links": [
             {
@@ -68,7 +67,6 @@ def triplets_document(
 ) -> dict[str, Any]:
     """Return what ``wikigr graph triplets --json`` prints."""
     return {
-        "schema_version": SCHEMA_VERSION,
         "question": question,
         "sources": [node_document(item) for item in sources],
         "triplets": [{**edge_document(item), "text": str(item)} for item in result.triplets],
@@ -111,7 +109,6 @@ def print_paths(environment: Environment, document: Document, max_hops: int) -> 
 def rows_document(result: QueryResult) -> dict[str, Any]:
     """Return what ``wikigr graph cypher --json`` prints."""
     return {
-        "schema_version": SCHEMA_VERSION,
         "columns": list(result.columns),
         "rows": [list(row) for row in result.rows],
         "truncated": result.truncated,

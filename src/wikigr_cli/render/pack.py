@@ -127,7 +127,7 @@ def _print_extraction(environment: Environment, extraction: Document) -> None:
 
 def manifest_document(manifest: Manifest, layout: Layout, readers: Sequence[str]) -> dict[str, Any]:
     """Return what ``wikigr pack info --json`` prints; ``readers`` are those that are ready for the pack here."""
-    return {"schema_version": SCHEMA_VERSION, "path": str(layout.root), **asdict(manifest), "readers": list(readers)}
+    return {"path": str(layout.root), **asdict(manifest), "readers": list(readers)}
 
 
 def print_manifest(environment: Environment, document: Document) -> None:
@@ -185,7 +185,7 @@ _MAX_TEXT = 500
 
 def recipes_document(recipes: Sequence[Recipe]) -> dict[str, Any]:
     """Return what ``wikigr pack make --list --json`` prints."""
-    return {"schema_version": SCHEMA_VERSION, "recipes": [_recipe_fields(recipe) for recipe in recipes]}
+    return {"recipes": [_recipe_fields(recipe) for recipe in recipes]}
 
 
 def _recipe_fields(recipe: Recipe) -> dict[str, Any]:
@@ -213,7 +213,6 @@ def print_recipes(environment: Environment, document: Document) -> None:
 def plan_document(recipe: Recipe, plan: FetchPlan, folder: Path) -> dict[str, Any]:
     """Return what ``wikigr pack make RECIPE --dry-run --json`` prints."""
     return {
-        "schema_version": SCHEMA_VERSION,
         "recipe": _recipe_fields(recipe),
         "steps": list(plan.steps),
         "problem": plan.problem,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from wikigr.responses.pack import listed_document, unusable_document
 from wikigr.text import harmless
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.output import SCHEMA_VERSION, Document, checks_document, counted, one_line
+from wikigr_cli.render.output import Document, checks_document, counted, one_line
 from wikigr_cli.render.terminal import cells, cut
 
 if TYPE_CHECKING:
@@ -47,7 +47,6 @@ def list_document(packs: Sequence[ListedPack], defaults: Sequence[DefaultPack]) 
     ]
     unusable = [unusable_document(pack) for pack in packs if pack.problem]
     return {
-        "schema_version": SCHEMA_VERSION,
         "packs": rows,
         "unusable": unusable,
         "default": _default_fields(defaults[0]) if defaults else None,
@@ -160,7 +159,7 @@ def default_document(defaults: Sequence[DefaultPack], *, changed: bool) -> dict[
     """Return what ``wikigr pack use --json`` prints."""
     fields = [_default_fields(default) for default in defaults]
     first = fields[0] if fields else {"pack": None, "origin": None, "path": None}
-    return {"schema_version": SCHEMA_VERSION, **first, "defaults": fields, "changed": changed}
+    return {**first, "defaults": fields, "changed": changed}
 
 
 def print_default(environment: Environment, document: Document) -> None:
@@ -204,7 +203,6 @@ def print_removed(environment: Environment, document: Document) -> None:
 def export_document(exported: ExportedArchive) -> dict[str, Any]:
     """Return what ``wikigr pack export --json`` prints."""
     return {
-        "schema_version": SCHEMA_VERSION,
         "file": str(exported.file),
         "size": exported.size,
         "sha256": exported.sha256,
@@ -245,7 +243,7 @@ def verify_document(verified: Verification) -> dict[str, Any]:
 def installed_document(installed: Installed) -> dict[str, Any]:
     """Return what ``wikigr pack install --json`` prints."""
     fields = {key: value for key, value in asdict(installed).items() if key != "folder"}
-    return {"schema_version": SCHEMA_VERSION, **fields, "path": str(installed.folder)}
+    return {**fields, "path": str(installed.folder)}
 
 
 def print_installed(environment: Environment, document: Document) -> None:

@@ -13,7 +13,7 @@ from wikigr_cli import options
 from wikigr_cli.commands.eval.options import Questions, Split
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus
-from wikigr_cli.render.output import SCHEMA_VERSION, counted, print_json
+from wikigr_cli.render.output import counted, print_json
 
 
 def validate(
@@ -55,7 +55,6 @@ def validate(
     warnings = [problem for problem in found if problem.kind in ADVISORY]
     if json_output:
         document = {
-            "schema_version": SCHEMA_VERSION,
             "questions": len(loaded),
             "problems": [asdict(problem) for problem in problems],
             "warnings": [asdict(warning) for warning in warnings],
@@ -111,7 +110,7 @@ def calibrate(
     if not dry_run:
         store_threshold(layout, found.name, found.threshold, FittedOn(question_set_hash(loaded), split or "", profile))
     if json_output:
-        document = {"schema_version": SCHEMA_VERSION, "stored": not dry_run, **asdict(found)}
+        document = {"stored": not dry_run, **asdict(found)}
         print_json(environment, document)
         return
     environment.print(

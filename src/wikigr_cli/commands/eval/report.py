@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -24,7 +25,7 @@ from wikigr_cli.commands.eval.options import (
 )
 from wikigr_cli.environment import Environment, plain_json
 from wikigr_cli.render import evaluation as render_evaluation
-from wikigr_cli.render.output import SCHEMA_VERSION, print_json
+from wikigr_cli.render.output import print_json, print_result
 
 if TYPE_CHECKING:
     from wikigr.evaluation.agreement import Label
@@ -150,7 +151,6 @@ def trec(
         raise WikigrError(f"Cannot write the TREC files to {output}: {error.strerror}.") from error
     if json_output:
         document = {
-            "schema_version": SCHEMA_VERSION,
             **_paths(articles),
             "passages": None if passages is None else _paths(passages),
         }
@@ -213,17 +213,14 @@ def compare(
         clusters=one.clusters,
     )
     document = {
-        "schema_version": SCHEMA_VERSION,
         "caveats": caveats,
         "notices": choice_notices(one, other, primary, margin),
         "base": side_document(one, left),
         "other": side_document(other, right),
         **comparison_document(comparison),
     }
-    if json_output:
-        print_json(environment, document)
-    else:
-        render_evaluation.compare(environment, document, show_all=show_all)
+    print_text = partial(render_evaluation.compare, show_all=show_all)
+    print_result(environment, document, print_text, as_json=json_output)
 
 
 def check_comparable(one: StoredRun, other: StoredRun, *, force: bool) -> list[str]:
@@ -294,17 +291,13 @@ def flips(
     left, right = one.samples_of(before), other.samples_of(after)
     labels = (before, after) if second is None else side_labels((first, before), (second, after))
     document = {
-        "schema_version": SCHEMA_VERSION,
         "caveats": caveats,
         "notices": choice_notices(one, other, primary, None),
         "primary": primary,
         "paired": count_paired(left, right, primary),
         "flips": [flip_document((one, other), flip, labels) for flip in find_flips(left, right, primary)],
     }
-    if json_output:
-        print_json(environment, document)
-    else:
-        render_evaluation.flips(environment, document, labels)
+    print_result(environment, document, partial(render_evaluation.flips, labels=labels), as_json=json_output)
 
 
 def _same_profile(stored: StoredRun, profile: str) -> UsageError:

@@ -131,12 +131,9 @@ def use(
         changed = unset_default(file)
         environment.note(f"Removed from {file}." if changed else f"{file} sets no default pack.")
     defaults = applying_packs(environment.variables)
-    if defaults and (pack is not None or unset) and not _is_same(defaults[0].file, file):
+    is_same = bool(defaults) and defaults[0].file is not None and defaults[0].file.resolve() == file.resolve()
+    if defaults and (pack is not None or unset) and not is_same:
         environment.note(
             f"{defaults[0].origin} precedes {file}." if pack is not None else "Another setting applies now."
         )
     print_result(environment, default_document(defaults, changed=changed), print_default, as_json=json_output)
-
-
-def _is_same(file: Path | None, other: Path) -> bool:
-    return file is not None and file.resolve() == other.resolve()
