@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from wikigr.errors import UsageError, WikigrError
 from wikigr.settings import is_first_time
 from wikigr_cli.environment import Environment
-from wikigr_cli.packs import open_all
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
@@ -51,7 +50,8 @@ class AskOptions:
     def apply_to(self, profile: Profile) -> Profile:
         """Return ``profile`` with these options; raises ``UsageError`` for a value out of range."""
         from wikigr.answer.extractive import ExtractiveOptions
-        from wikigr.llm.options import BudgetOptions, SynthesisOptions
+        from wikigr.llm import api_of
+        from wikigr.llm.options import BudgetOptions, ModelFileOptions, SynthesisOptions
         from wikigr.retrieval.candidates import RetrievalOptions
         from wikigr.retrieval.explore.stage import MultiStrategyOptions
 
@@ -61,7 +61,14 @@ class AskOptions:
             if not self.model.strip():
                 raise UsageError("--model must not be empty.")
             profile = profile.override(SynthesisOptions, model=self.model)
-        profile = self._apply_to_file(profile)
+        for name, value in (("threads", self.threads), ("context", self.context)):
+            if value is None:
+                continue
+            if api_of(profile[SynthesisOptions].model) != "file":
+                raise UsageError(
+                    f"--{name} has no effect: no model file writes the answer.", hint="Add --model FILE.gguf."
+                )
+            profile = profile.override(ModelFileOptions, **{name: value})
         if self.max_cost is not None:
             if not 0.0 < self.max_cost <= 10_000.0:
                 raise UsageError(f"--max-cost must be above 0 and at most 10,000 US dollars, not {self.max_cost:g}.")
@@ -72,31 +79,34 @@ class AskOptions:
                     f"--iterations has no effect: the profile {profile.name} does not use multi_strategy.",
                     hint="Add --profile multi-strategy.",
                 )
-            if not 1 <= self.iterations <= 10:
-                raise UsageError(f"--iterations must be from 1 to 10, not {self.iterations}.")
             profile = profile.override(MultiStrategyOptions, iterations=self.iterations)
         if self.max_sentences is not None:
-            if not 1 <= self.max_sentences <= 10:
-                raise UsageError(f"--max-sentences must be from 1 to 10, not {self.max_sentences}.")
             profile = profile.override(ExtractiveOptions, max_sentences=self.max_sentences)
         return profile
 
-    def _apply_to_file(self, profile: Profile) -> Profile:
-        from wikigr.llm import api_of
-        from wikigr.llm.options import ModelFileOptions, SynthesisOptions
 
-        for name, value, limit in (("threads", self.threads, 1024), ("context", self.context, 1_048_576)):
-            if value is None:
-                continue
-            if api_of(profile[SynthesisOptions].model) != "file":
-                raise UsageError(
-                    f"--{name} has no effect: no model file writes the answer.", hint="Add --model FILE.gguf."
-                )
-            least = 256 if name == "context" else 1
-            if not least <= value <= limit:
-                raise UsageError(f"--{name} must be from {least} to {limit:,}, not {value}.")
-            profile = profile.override(ModelFileOptions, **{name: value})
-        return profile
+def open_all(
+    environment: Environment, packs: Sequence[str], *, encoder: str | None, purpose: Purpose, preload: bool
+) -> Corpus:
+    """Open the pack, or several packs as one, and use their language from now on.
+
+    A note on stderr names those that were given twice.
+    """
+    from wikigr.languages.language import speak
+
+    if len(packs) == 1:
+        from wikigr.pack.open import Pack
+
+        pack: Corpus = Pack(packs[0], encoder=encoder, purpose=purpose, preload=preload)
+    else:
+        from wikigr.joined.pack import open_packs
+
+        opened = open_packs(packs, encoder=encoder, purpose=purpose, preload=preload)
+        for location in opened.repeated:
+            environment.note(f"wikigr: {location} is among the packs already, so it counts once.")
+        pack = opened.pack
+    speak(pack.language)
+    return pack
 
 
 class AskSession:

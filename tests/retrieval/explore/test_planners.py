@@ -10,8 +10,7 @@ import pytest
 from tests.llm.server import MessagesServer, reply, status
 
 from wikigr.graph.neighborhood import article
-from wikigr.llm.budget import BudgetError
-from wikigr.llm.budget import CallQuota
+from wikigr.llm.budget import BudgetError, CallQuota
 from wikigr.llm.client import Claude, LlmError
 from wikigr.retrieval.explore.planners import ModelPlanner, Plan, PlannerState, RulePlanner
 from wikigr.retrieval.trace import Trace

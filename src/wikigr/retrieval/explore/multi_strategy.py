@@ -17,8 +17,7 @@ from wikigr.errors import PackError, UsageError
 from wikigr.graph.engine import QueryError
 from wikigr.graph.neighborhood import STRUCTURAL, Edge, Neighborhood, Node, Step, article
 from wikigr.index.candidate import Candidate
-from wikigr.llm.budget import BudgetError
-from wikigr.llm.budget import CallQuota
+from wikigr.llm.budget import BudgetError, CallQuota
 from wikigr.llm.failures import LlmError
 from wikigr.pack.layout import DATABASE
 from wikigr.retrieval.cypher.dialect import BlockedQueryError

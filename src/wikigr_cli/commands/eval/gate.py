@@ -31,7 +31,7 @@ from wikigr_cli.commands.eval.options import (
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus
 from wikigr_cli.render import evaluation as render_evaluation
-from wikigr_cli.render.output import SCHEMA_VERSION, counted, print_json
+from wikigr_cli.render.output import counted, print_json
 
 if TYPE_CHECKING:
     from wikigr.evaluation.gate import Baseline, GateResult, Requirements
@@ -74,7 +74,6 @@ def gate(
     result = judge(stored, profile, wanted, None if baseline is None else read_baseline(baseline))
     if json_output:
         document = {
-            "schema_version": SCHEMA_VERSION,
             "run": str(folder),
             "primary": wanted.primary,
             "margin": wanted.margin,
@@ -101,7 +100,7 @@ def requirements(
         raise UsageError(f"--max-errors takes a share from 0 to 1, not {max_errors}.")
     return Requirements(
         _parse_floors(floors or []),
-        (fail_on or FailOn.REGRESSION).value,
+        fail_on or "regression",
         margin,
         max_errors or 0.0,
         known_metric(primary),
@@ -192,7 +191,6 @@ def bless(
         raise WikigrError(f"Cannot write the baseline {output}: {error.strerror}.") from error
     if json_output:
         document = {
-            "schema_version": SCHEMA_VERSION,
             "baseline": str(output),
             "profile": baseline.profile,
             "questions": len(baseline.means),

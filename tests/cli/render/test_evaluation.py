@@ -8,7 +8,7 @@ from typing import Any
 from wikigr.evaluation.reports.document import report_document
 from wikigr.evaluation.run import Run, StoredRun
 from wikigr.evaluation.samples import Sample
-from wikigr_cli.render.evaluation_summary import summary
+from wikigr_cli.render.evaluation import summary
 
 from ..terminal import environment_of, widest
 
