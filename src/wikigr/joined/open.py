@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from wikigr.embeddings.embedder import EncoderIdentity
 from wikigr.embeddings.published import DEFAULT_WEIGHTS_SHA256
-from wikigr.graph.engine import Graph, reserved_space
 from wikigr.graph.engine_choice import prepare_engine
 from wikigr.joined.pack import JoinedPack
 from wikigr.pack.layout import DATABASE, MANIFEST, Layout
@@ -67,7 +66,6 @@ def open_packs(
                     encoder=encoder,
                     purpose=purpose,
                     preload=preload,
-                    graph=_open_graph(layout),
                     models_from=lead,
                 )
             )
@@ -82,10 +80,3 @@ def _order(manifest: Manifest) -> tuple[bool, str, str, str, str]:
     encoder = manifest.encoder
     is_other = encoder.weights_sha256 != DEFAULT_WEIGHTS_SHA256
     return is_other, manifest.name, manifest.version, manifest.digest, encoder.weights_sha256
-
-
-def _open_graph(layout: Layout) -> Graph:
-    """Open a database with little address space: a process has room for 15 with the engine's default."""
-    with layout.reading():
-        path = layout.part(DATABASE)
-        return Graph(path, address_space=reserved_space(path.stat().st_size) if path.is_file() else None)
