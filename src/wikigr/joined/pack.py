@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Self
 from wikigr.embeddings.embedder import Embedder, EncoderIdentity, Vectors
 from wikigr.embeddings.published import DEFAULT_WEIGHTS_SHA256
 from wikigr.errors import UsageError
-from wikigr.graph.engine import Graph, reserved_space
 from wikigr.graph.engine_choice import prepare_engine
 from wikigr.graph.schema import article_title
 from wikigr.index.candidate import Hit, Section
@@ -367,7 +366,6 @@ def open_packs(
                     encoder=encoder,
                     purpose=purpose,
                     preload=preload,
-                    graph=_open_graph(layout),
                     models_from=lead,
                 )
             )
@@ -382,10 +380,3 @@ def _order(manifest: Manifest) -> tuple[bool, str, str, str, str]:
     encoder = manifest.encoder
     is_other = encoder.weights_sha256 != DEFAULT_WEIGHTS_SHA256
     return is_other, manifest.name, manifest.version, manifest.digest, encoder.weights_sha256
-
-
-def _open_graph(layout: Layout) -> Graph:
-    """Open a database with little address space: a process has room for 15 with the engine's default."""
-    with layout.reading():
-        path = layout.part(DATABASE)
-        return Graph(path, address_space=reserved_space(path.stat().st_size) if path.is_file() else None)
