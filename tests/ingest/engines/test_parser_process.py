@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from subprocess import Popen
@@ -43,7 +44,7 @@ def parse(folder: Path, jobs: int = 1) -> list[Parsed]:
     return list(LocalEngine(jobs).parse(open_source(folder), 0))
 
 
-def outcome(parsed: list[Parsed]) -> dict[str, str]:
+def outcome(parsed: Sequence[tuple[str, object]]) -> dict[str, str]:
     return {where: items.reason if isinstance(items, RecordError) else "parsed" for where, items in parsed}
 
 

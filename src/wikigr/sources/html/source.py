@@ -82,7 +82,7 @@ class HtmlSource(NoteFolder):
             self._digests[document.source_id] = hashlib.sha256(document.data).digest()
             yield document
 
-    def records(self, scanned: Iterable[tuple[str, Names | RecordError]] | None = None) -> Iterator[HtmlRecord]:
+    def records(self, scanned: Iterable[tuple[str, Names | RecordError]] | None = None) -> Iterator[HtmlRecord]:  # type: ignore[override]
         """Yield one record per file, sorted by path; every file is read twice, because titles must be unique."""
         source_ids = self._folder.source_ids()
         self._pages = Pages(source_ids, SUFFIXES)
@@ -101,7 +101,7 @@ class HtmlSource(NoteFolder):
                 error=error,
             )
 
-    def parse(self, record: HtmlRecord) -> Iterator[SourceItem]:
+    def parse(self, record: HtmlRecord) -> Iterator[SourceItem]:  # type: ignore[override]
         """Turn one page into an article, or a moved or duplicate page into a redirect."""
         if record.error is not None:
             raise record.error
@@ -158,16 +158,16 @@ class HtmlSource(NoteFolder):
         originals: dict[str, str] = {}
         redirects: dict[str, str] = {}
         first_with: dict[bytes, str] = {}
-        for source_id, names in scanned.items():
-            if names.redirect is None:
+        for source_id, found in scanned.items():
+            if found.redirect is None:
                 original = first_with.setdefault(self._digests[source_id], source_id)
                 if original != source_id:
                     originals[source_id] = original
             else:
-                target = resolve_link(source_id, names.redirect.partition("#")[0], SUFFIXES, self._known_pages())
+                target = resolve_link(source_id, found.redirect.partition("#")[0], SUFFIXES, self._known_pages())
                 if target is not None:
                     redirects[source_id] = target
-                elif "://" in names.redirect or names.redirect.startswith("/"):
+                elif "://" in found.redirect or found.redirect.startswith("/"):
                     redirects[source_id] = ""
         # Only pages that become articles compete for a title.
         articles = {key: title for key, title in titles.items() if key not in originals and key not in redirects}
