@@ -28,8 +28,8 @@ _MAX_URL_LENGTH = 4_096
 _MAX_PATH_BYTES = 4_096
 # The characters that separate the parts of an address; all others are percent-encoded. ``%`` begins an encoded one.
 _SEPARATORS = "%/:?#[]@!$&'()*+,;=~"
-# RFC 3986, section 3.5. A PDF viewer needs the equals sign.
-_IN_ANCHOR = "=!:,"
+# RFC 3986, section 3.5. A PDF viewer needs the equals sign, and a reader of e-books the parentheses and slashes.
+_IN_ANCHOR = "=!:,()/"
 _FORBIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\s]")
 
 

@@ -130,7 +130,7 @@ def build(
     from wikigr.embeddings.loader import open_encoder
     from wikigr.ingest.build import BuildOptions, build_pack
     from wikigr.ingest.destination import check_destination
-    from wikigr.languages.language import language_of
+    from wikigr.languages.language import language_named
     from wikigr.sources.detect import open_source
     from wikigr_cli.render.progress import TerminalProgress
 
@@ -160,7 +160,7 @@ def build(
         resume=resume,
         keep_going=keep_going,
         follow_links=follow_links,
-        language=language_of(language).code if language is not None else None,
+        language=language_named(language).code if language is not None else None,
     )
     with ExitStack() as stack:
         progress = stack.enter_context(TerminalProgress(environment, resumes=resume))

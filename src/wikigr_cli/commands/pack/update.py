@@ -175,7 +175,7 @@ def _keep_current(
 
     path = check_watchable(source)
     try:
-        for number, _ in enumerate(watch_files(path)):
+        for number, _ in enumerate(watch_files(path, note=environment.note)):
             begun = time.perf_counter()
             try:
                 opened = open_source(source, source_format, follow_links=chosen.follow_links)
