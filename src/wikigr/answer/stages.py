@@ -22,8 +22,7 @@ from wikigr.answer.sentences import SentenceScore, rank_sentences
 from wikigr.index.lexical import stems
 from wikigr.pack.open import Corpus
 from wikigr.question.question import Question
-from wikigr.reader.options import ReaderOptions
-from wikigr.reader.passage import SMALL, ReaderName
+from wikigr.reader.passage import SMALL, ReaderName, ReaderOptions
 from wikigr.reader.prepared import NoReaderError
 from wikigr.retrieval.state import PipelineStage, State
 from wikigr.retrieval.trace import StageRecord, Trace

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from wikigr.embeddings.embedder import EncoderIdentity
-from wikigr.embeddings.published import DEFAULT_WEIGHTS_SHA256
+from wikigr.embeddings.model_id import DEFAULT_WEIGHTS_SHA256
 from wikigr.graph.engine import Graph, reserved_space
 from wikigr.graph.engine_choice import prepare_engine
 from wikigr.joined.pack import JoinedPack

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wikigr.errors import UsageError, WikigrError
-from wikigr.responses.search import search_document
+from wikigr.responses.answer import search_document
 from wikigr_cli import options
 from wikigr_cli.environment import Environment, typed_in
 from wikigr_cli.render.formats import OutputFormat, chosen_fields, chosen_format

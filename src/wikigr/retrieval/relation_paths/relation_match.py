@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikigr.embeddings.embedder import EncoderIdentity
-from wikigr.embeddings.published import DEFAULT_WEIGHTS_SHA256
+from wikigr.embeddings.model_id import DEFAULT_WEIGHTS_SHA256
 
 Floats = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from wikigr.responses.graph import neighbors_document
+from wikigr.responses.article import neighbors_document
 from wikigr_cli import options
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.graph import note_truncation, print_neighbors, print_warnings

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from wikigr.errors import UsageError
-from wikigr.responses.graph import paths_document
+from wikigr.responses.article import paths_document
 from wikigr_cli import options
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.graph import note_truncation, print_paths, print_warnings
