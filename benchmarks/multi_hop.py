@@ -33,7 +33,7 @@ from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.profiles.files import load_profile
-from wikigr.reader.options import ReaderOptions
+from wikigr.reader.passage import ReaderOptions
 from wikigr.retrieval.candidates import RetrievalOptions
 from wikigr.retrieval.explore.stage import MultiStrategyOptions
 from wikigr.retrieval.graph_walk import GraphWalkOptions

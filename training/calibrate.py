@@ -26,8 +26,7 @@ from wikigr.hops.chain_search import HopsOptions
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
-from wikigr.reader.options import ReaderOptions
-from wikigr.reader.passage import UNCALIBRATED, Calibration
+from wikigr.reader.passage import UNCALIBRATED, Calibration, ReaderOptions
 from wikigr.reader.prepared import prepare_reader
 from wikigr.reader.reader import Reader
 from wikigr.retrieval.trace import Trace

@@ -223,7 +223,7 @@ class AskSession:
 
     def _connect(self, profile: Profile, pack: Corpus) -> Pipeline:
         from wikigr.pipeline.pipeline import Pipeline
-        from wikigr.reader.options import ReaderOptions
+        from wikigr.reader.passage import ReaderOptions
 
         if self._purpose == "queries" and profile[ReaderOptions].enabled:
             pack.start_reader()

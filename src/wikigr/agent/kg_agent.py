@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from wikigr.answer.answer import Answer
 from wikigr.answer.few_shot import FewShotManager
 from wikigr.answer.multi_doc_synthesis import MultiDocSynthesizer
-from wikigr.embeddings.generator import EmbeddingGenerator
+from wikigr.embeddings.loader import EmbeddingGenerator
 from wikigr.errors import PackError, UsageError, WikigrError
 from wikigr.graph.engine import Graph
 from wikigr.llm.model_client import ModelClient

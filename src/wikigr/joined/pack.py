@@ -14,7 +14,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Self
 
 from wikigr.embeddings.embedder import Embedder, EncoderIdentity, Vectors
-from wikigr.embeddings.published import DEFAULT_WEIGHTS_SHA256
+from wikigr.embeddings.model_id import DEFAULT_WEIGHTS_SHA256
 from wikigr.errors import UsageError
 from wikigr.graph.engine_choice import prepare_engine
 from wikigr.graph.schema import article_title

@@ -19,7 +19,7 @@ from wikigr.index.candidate import CROSS_ENCODER, DENSE, HOPS, LEXICAL, WALK
 from wikigr.llm.options import BudgetOptions, FewShotOptions, ModelFileOptions, SynthesisOptions
 from wikigr.options import Options
 from wikigr.pipeline.profile import Profile
-from wikigr.reader.options import ReaderOptions
+from wikigr.reader.passage import ReaderOptions
 from wikigr.retrieval.candidates import DenseSearch, Encode, Fetch, Fuse, LexicalSearch, MultiQuery, RetrievalOptions
 from wikigr.retrieval.document_selection import DocumentSelection, MultiDocOptions
 from wikigr.retrieval.explore.stage import MultiStrategyOptions, MultiStrategyStage

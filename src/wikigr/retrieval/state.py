@@ -13,7 +13,7 @@ from wikigr.llm.options import SynthesisOptions
 from wikigr.options import Options
 from wikigr.pack.open import Corpus
 from wikigr.question.question import Question
-from wikigr.reader.options import ReaderOptions
+from wikigr.reader.passage import ReaderOptions
 from wikigr.retrieval.chain import Chain
 from wikigr.retrieval.entity_linking import EntityLink, EntityLinker
 from wikigr.retrieval.trace import StageRecord, Trace

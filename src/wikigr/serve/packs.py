@@ -19,7 +19,7 @@ from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.profiles.files import load_profile
 from wikigr.profiles.names import profile_names
-from wikigr.reader.options import ReaderOptions
+from wikigr.reader.passage import ReaderOptions
 
 # What tells that a pack was replaced or damaged: its folder, and the inode, time of change and size of each file.
 _State = tuple[str, tuple[tuple[int, int, int], ...]]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from wikigr.errors import UsageError
-from wikigr.responses.graph import neighbors_document, paths_document
+from wikigr.responses.article import neighbors_document, paths_document
 from wikigr_cli import options
 from wikigr_cli.command_table import group
 from wikigr_cli.environment import Environment, read_stdin

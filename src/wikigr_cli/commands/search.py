@@ -10,7 +10,7 @@ import typer
 
 from wikigr.errors import UsageError
 from wikigr.read_errors import describe_read_error
-from wikigr.responses.search import search_document
+from wikigr.responses.answer import search_document
 from wikigr_cli import options
 from wikigr_cli.environment import Environment, strict_utf8, typed_in
 from wikigr_cli.render.formats import OutputFormat, chosen_fields, chosen_format

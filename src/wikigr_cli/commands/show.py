@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from wikigr.responses.why import why_document
+from wikigr.responses.answer import why_document
 from wikigr_cli import options
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import print_result, print_trace

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
-from wikigr.responses.why import why_document
+from wikigr.responses.answer import why_document
 from wikigr.suggestions import did_you_mean, nearest
 from wikigr.text import harmless
 from wikigr_cli.ask_session import AskSession

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from wikigr.responses.graph import edge_document, node_document
+from wikigr.responses.article import edge_document, node_document
 from wikigr.text import harmless
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import Document, counted, one_line, print_warning

@@ -8,7 +8,7 @@ import pytest
 from tests.answer.evidence import candidates, evidence, material
 
 from wikigr.answer.candidates.table import ANSWER_KINDS, KINDS, find_candidates
-from wikigr.answer.parts import TwoParts
+from wikigr.answer.reading import TwoParts
 from wikigr.answer.sentences import SentenceScore
 from wikigr.index.candidate import Evidence
 from wikigr.pack.open import Pack

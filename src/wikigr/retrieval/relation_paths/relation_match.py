@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikigr.embeddings.embedder import EncoderIdentity
-from wikigr.embeddings.published import DEFAULT_WEIGHTS_SHA256
+from wikigr.embeddings.model_id import DEFAULT_WEIGHTS_SHA256
 from wikigr.text import share_prefix
 
 Floats = NDArray[np.float64]

@@ -154,6 +154,6 @@ def _joined(parts: Sequence[PathAnswers]) -> PathAnswers:
 
 
 def _has_default_encoder(pack: Pack) -> bool:
-    from wikigr.embeddings.published import DEFAULT_WEIGHTS_SHA256
+    from wikigr.embeddings.model_id import DEFAULT_WEIGHTS_SHA256
 
     return pack.encoder.identity.weights_sha256 == DEFAULT_WEIGHTS_SHA256
