@@ -366,6 +366,7 @@ def open_packs(
                     encoder=encoder,
                     purpose=purpose,
                     preload=preload,
+                    small_reserve=True,
                     models_from=lead,
                 )
             )

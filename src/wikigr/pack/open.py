@@ -203,6 +203,7 @@ class Pack(Corpus):
         threads: int | None = None,
         preload: bool = False,
         read_only: bool = True,
+        small_reserve: bool = False,
         graph: Graph | None = None,
         lexical: LexicalIndex | None = None,
         models_from: Corpus | None = None,
@@ -212,7 +213,9 @@ class Pack(Corpus):
         ``encoder`` overrides the name or path of the pack's model; a model with other weights raises
         ``EncoderMismatchError`` on first use. ``purpose`` and ``threads`` are passed to ``open_encoder``. ``preload``
         starts loading the encoder in the background and reads the vectors meanwhile. ``read_only`` is the mode in which
-        the database is opened; ``graph`` and ``lexical`` are the database and the index if they are already open.
+        the database is opened, and ``small_reserve`` reserves no more address space for it than it needs: a process has
+        room for 15 databases with the engine's default. ``graph`` and ``lexical`` are the database and the index if
+        they are already open.
         ``models_from`` is an open pack with the same encoder, whose models this one uses instead of loading its own.
         Raises ``PackError`` when the pack is missing, damaged or has another format.
         """
@@ -226,7 +229,7 @@ class Pack(Corpus):
                 self.start_encoder()
             self._damaged = damaged_files(self.layout, self.manifest)
             self._refuse_damage()
-            self.graph = graph or _open_graph(self.layout.part(parts.DATABASE), read_only)
+            self.graph = graph or _open_graph(self.layout.part(parts.DATABASE), read_only, small_reserve)
             self.lexical = lexical or LexicalIndex(self.layout.part(parts.LEXICAL), self.language)
             self.dense = DenseIndex(
                 self.graph,
@@ -398,9 +401,8 @@ class Pack(Corpus):
         self.graph.close()
 
 
-def _open_graph(path: Path, read_only: bool) -> Graph:
-    """Open a database; to read, with little address space: a process has room for 15 with the engine's default."""
-    space = reserved_space(path.stat().st_size) if read_only and path.is_file() else None
+def _open_graph(path: Path, read_only: bool, small_reserve: bool) -> Graph:
+    space = reserved_space(path.stat().st_size) if small_reserve and path.is_file() else None
     return Graph(path, read_only=read_only, address_space=space)
 
 
