@@ -128,6 +128,9 @@ class ParserProcess:
                     case {"result": value} if where is not None:
                         results.append((where, decode(value, where)))
                         where = None
+                    case {"grown": True} if where is None:
+                        self.close()
+                        return False
                     case _:
                         process.reject()
             if where is not None or len(results) < _length(part):
@@ -215,6 +218,9 @@ def serve(channel: Channel, *, record_cpu_seconds: int) -> None:
                 _, hard = resource.getrlimit(resource.RLIMIT_CPU)
                 resource.setrlimit(resource.RLIMIT_CPU, (min(seconds, hard) if hard >= 0 else seconds, hard))
                 channel.send({"result": encode_result(_within_memory(work, source, record))})
+                if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10 > ADDRESS_SPACE // 2:
+                    # Memory that libraries keep would be missing for the records that follow.
+                    channel.send({"grown": True})
         except SourceError as error:
             channel.send({"problem": error.message, "hint": error.hint})
         else:

@@ -43,7 +43,7 @@ class Document:
         """Begin a section under a heading of ``level``, 1 to 6."""
         self.writer.heading(level, text)
 
-    def html(self, markup: str, *, is_page: bool = False) -> None:
+    def html(self, markup: str | bytes, *, is_page: bool = False) -> None:
         """Add balanced HTML; with ``is_page``, a whole page of which only the content counts."""
         parsed = HtmlDocument(markup, self.name, is_note=not is_page, has_boilerplate=is_page)
         self.links.update(dict.fromkeys(write_html(parsed, self.name, self.writer)))

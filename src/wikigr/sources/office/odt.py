@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING
 
+from wikigr.errors import RecordError
 from wikigr.sources.office.archive import archive, parse_xml, title_of
 from wikigr.sources.office.document import Document, names_columns
 
@@ -29,6 +30,7 @@ _OMITTED = frozenset(
     "text:sequence-decls text:note-citation draw:frame".split()
 )
 _TEXT = {"text:s": " ", "text:tab": " ", "text:line-break": "<br>"}
+_MANIFEST = "META-INF/manifest.xml"
 _MAX_DEPTH = 200
 _PREFORMATTED = "Preformatted"
 
@@ -36,6 +38,8 @@ _PREFORMATTED = "Preformatted"
 def read(data: bytes, document: Document, where: str) -> None:
     """Add the text of an OpenDocument text, its headings, lists, tables and notes; pictures are left out."""
     with archive(data, where) as opened:
+        if _MANIFEST in opened.namelist() and b":encryption-data" in opened.read(_MANIFEST):
+            raise RecordError(where, "the file is encrypted", hint="Save it without a password.")
         document.title = title_of(opened)
         root = parse_xml(opened, "content.xml")
         body = next(root.iter("{*}body"), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, time
 from html import escape
@@ -16,6 +17,8 @@ from wikigr.sources.office.document import Document, names_columns, table_html
 # A place of a citation has at most so many rows.
 _ROWS = 50
 _MAX_COLUMNS = 1_000
+_RELATIONS = "xl/_rels/workbook.xml.rels"
+_MERGED = re.compile(r"(?P<column>[A-Z]{1,3})(?P<row>\d{1,7}):[A-Z]{1,3}(?P<last>\d{1,7})")
 
 
 class _Row(NamedTuple):
@@ -52,7 +55,7 @@ def read(data: bytes, document: Document, where: str) -> None:
 def _merged_down(opened: ZipFile) -> dict[str, dict[tuple[int, int], int]]:
     """Return the cells that are merged over rows by sheet: (row, column) with the number of the last row."""
     from lxml.etree import iterparse
-    from openpyxl.utils.cell import range_boundaries
+    from openpyxl.utils import column_index_from_string
 
     targets = {relation.get("Id"): relation.get("Target", "") for relation in parse_xml(opened, _RELATIONS)}
     found: dict[str, dict[tuple[int, int], int]] = {}
@@ -63,15 +66,12 @@ def _merged_down(opened: ZipFile) -> dict[str, dict[tuple[int, int], int]]:
         if path not in opened.namelist():
             continue
         for _, element in iterparse(opened.open(path), tag=("{*}row", "{*}mergeCell"), resolve_entities=False):
-            if reference := element.get("ref"):
-                column, row, _, last = range_boundaries(reference)
+            if cells := _MERGED.fullmatch(element.get("ref", "")):
+                row, last = int(cells["row"]), int(cells["last"])
                 if last > row:
-                    merged[row, column] = last
+                    merged[row, column_index_from_string(cells["column"])] = last
             element.clear()
     return found
-
-
-_RELATIONS = "xl/_rels/workbook.xml.rels"
 
 
 def _rows(rows: Iterable[Sequence[Any]], merged: Mapping[tuple[int, int], int]) -> Iterator[_Row]:
@@ -86,6 +86,8 @@ def _rows(rows: Iterable[Sequence[Any]], merged: Mapping[tuple[int, int], int]) 
         for column, text in enumerate(texts, start=1):
             if (number, column) in merged:
                 open_cells[column] = merged[number, column], text
+        while texts and not texts[-1]:
+            texts.pop()
         yield _Row(number, texts, is_bold)
 
 
