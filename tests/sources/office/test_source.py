@@ -124,9 +124,9 @@ def test_the_content_decides_what_a_file_is() -> None:
 def test_tables_of_a_pdf_keep_wrapped_cells_and_narrow_gaps() -> None:
     rows = [["Flight", "Locks", "Completed"], ["Neptune's Stairs", "8", "1811"], ["Muirtown", "4", "1813"]]
     widths = [(0, 34, 50), (0, 33, 50), (0, 33, 50)]
-    (section,) = sections(files.pdf_cells(rows, widths, {1: (50, "and 1820")}))
+    (section,) = sections(files.pdf_cells(rows, widths, {2: (50, "and 1820")}))
     assert section.text == (
-        "Flight: Neptune's Stairs | Locks: 8 | Completed: 1811 and 1820\nFlight: Muirtown | Locks: 4 | Completed: 1813"
+        "Flight: Neptune's Stairs | Locks: 8 | Completed: 1811\nFlight: Muirtown | Locks: 4 | Completed: 1813 and 1820"
     )
 
 
@@ -172,7 +172,7 @@ def test_charts_and_slides_without_a_title() -> None:
 def test_a_sheet_is_read_as_it_looks() -> None:
     found = {path[0]: text for path, text in texts(files.xlsx_as_people_make_them()).items()}
     assert found == {
-        "Buses!B2:D2": "Timetable",
+        "Buses!B2:B2": "Timetable",
         "Buses!B3:D5": ("Line: 12 | Stop: Harbor | First bus: 05:06\nLine: 12 | Stop: Mill | First bus: 05:21"),
         "Hours!A1:B3": "Day | Hours\nMonday | closed\nTuesday | 10:00-19:00",
         "Hours!D1:E4": "Room: Hall | Seats: 120\nRoom: Map room | Seats: 14\nRoom: Attic | Seats: 9",

@@ -20,13 +20,14 @@ _MIN_VALUES = 3
 
 @dataclass
 class Document:
-    """The content of a file called ``name``.
+    """The content of a file called ``name``, in messages ``where``.
 
     ``title`` is the title that the file states, or ``""``. ``writer`` collects the text. ``pages_of_images`` counts the
     pages that have pictures but no text.
     """
 
     name: str
+    where: str = ""
     title: str = ""
     pages_of_images: int = 0
     links: dict[str, None] = field(default_factory=dict)
@@ -45,7 +46,7 @@ class Document:
 
     def html(self, markup: str | bytes, *, is_page: bool = False) -> None:
         """Add balanced HTML; with ``is_page``, a whole page of which only the content counts."""
-        parsed = HtmlDocument(markup, self.name, is_note=not is_page, has_boilerplate=is_page)
+        parsed = HtmlDocument(markup, self.where or self.name, is_note=not is_page, has_boilerplate=is_page)
         self.links.update(dict.fromkeys(write_html(parsed, self.name, self.writer)))
 
     def sections(self) -> tuple[SourceSection, ...]:

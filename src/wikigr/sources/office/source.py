@@ -62,7 +62,7 @@ class OfficeSource(NoteFolder):
         return Names()
 
     def parse_note(self, record: NoteRecord) -> NoteText:
-        document = Document(record.title)
+        document = Document(record.title, record.source_id)
         try:
             kind = _kind_of(record)
             import_module(f"wikigr.sources.office.{kind.module}").read(record.data, document, record.source_id)
