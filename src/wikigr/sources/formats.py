@@ -157,9 +157,9 @@ _MARKDOWN = (".md", ".markdown")
 _RST = (".rst", ".rest")
 _TEXT = (".txt", ".text")
 _HTML_PAGES = (".html", ".htm", ".xhtml")
-_OFFICE = (".pdf", ".epub", ".docx", ".odt", ".pptx", ".xlsx", ".ipynb")
+_OFFICE = (".pdf", ".epub", ".docx", ".docm", ".odt", ".pptx", ".pptm", ".xlsx", ".xlsm", ".ipynb")
 # Office files without places.
-_TEXT_DOCUMENTS = (".docx", ".odt")
+_TEXT_DOCUMENTS = (".docx", ".docm", ".odt")
 _OFFICE_PACKAGES = ("pypdfium2", "lxml", "mammoth", "pptx", "openpyxl", "nbformat")
 
 # Sniffing goes down this list, and so does the tie between two formats with the same number of files in a folder.

@@ -248,14 +248,15 @@ class MixedNotesSource(NoteFolder):
     kind = "Markdown, reStructuredText or text"
 
     def scan(self, document: RawDocument) -> Names:
-        return self._reader(document.source_id).scan(document)
+        return self._reader(document.source_id, document.data).scan(document)
 
     def parse_note(self, record: NoteRecord) -> NoteText:
-        return self._reader(record.source_id).parse_note(record)
+        return self._reader(record.source_id, record.data).parse_note(record)
 
-    def _reader(self, source_id: str) -> NoteReader:
-        rows = map(format_named, format_named(self.format).combines)
-        return self._readers[next(row.name for row in rows if row.has_suffix(source_id))]
+    def _reader(self, source_id: str, data: bytes) -> NoteReader:
+        rows = [format_named(name) for name in format_named(self.format).combines]
+        by_content = (row for row in rows if row.content_decides and row.sniff is not None and row.sniff(data))
+        return self._readers[next(by_content, next(row for row in rows if row.has_suffix(source_id))).name]
 
     @cached_property
     def _readers(self) -> dict[str, NoteReader]:

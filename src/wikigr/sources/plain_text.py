@@ -156,6 +156,12 @@ class PlainTextWriter:
         self._close_section()
         self._place = collapse_spaces(name)
 
+    def leave_headings(self) -> None:
+        """Close all headings: what follows stands under none of them."""
+        self._flush()
+        self._close_section()
+        self._headings.clear()
+
     @property
     def heading_path(self) -> tuple[str, ...]:
         """The headings above what is written next."""

@@ -98,13 +98,15 @@ def test_a_record_that_takes_too_much_time_costs_that_record_only(
 
 
 def test_a_record_that_takes_too_much_memory_costs_that_record_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, started: list[int]
 ) -> None:
     monkeypatch.setattr(parser_process, "ADDRESS_SPACE", 400 << 20)
     folder = notes(tmp_path / "notes", {"a.md": "First.", "b.md": EMPHASIS * 10, "c.md": "Last."})
     found = outcome(parse(folder))
     assert found["a.md"] == found["c.md"] == "parsed"
     assert "memory" in found["b.md"]
+    # The process is replaced: it would have too little memory for the records that follow.
+    assert len(started) == 2
 
 
 def test_names_and_titles_are_read_within_the_limits_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,6 +189,7 @@ def test_a_result_of_another_form_makes_a_bad_record(
         ([{"result": []}], None),
         ([["record"]], None),
         ([None], None),
+        ([{"full": True}], None),
         ([{"record": "a.md"}, {"result": []}], None),
         ([{"record": "", "result": []}, {"result": []}] * 3, None),
     ],

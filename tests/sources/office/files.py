@@ -9,10 +9,13 @@ from io import BytesIO
 
 import nbformat
 from docx import Document
+from docx.enum.style import WD_STYLE_TYPE
 from fpdf import FPDF
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from openpyxl import Workbook
 from pptx import Presentation
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
 # A heading, or paragraphs; see ``pdf``.
@@ -70,6 +73,39 @@ def pdf_table(rows: Sequence[Sequence[str]]) -> bytes:
     return bytes(made.output())
 
 
+def pdf_cells(
+    rows: Sequence[Sequence[str]], columns: Sequence[Sequence[int]], wrapped: Mapping[int, tuple[int, str]]
+) -> bytes:
+    """Return a PDF with a table whose cells begin at ``columns``, in mm, and have second lines in ``wrapped`` rows."""
+    made = FPDF()
+    made.add_page()
+    made.set_font("Times", size=12)
+    y = 40.0
+    for number, (row, starts) in enumerate(zip(rows, columns, strict=True)):
+        for text, start in zip(row, starts, strict=True):
+            made.text(20 + start, y, text)
+        if number in wrapped:
+            y += 5
+            made.text(20 + wrapped[number][0], y, wrapped[number][1])
+        y += 7
+    return bytes(made.output())
+
+
+def pdf_without_letters() -> bytes:
+    """Return a PDF whose font says that its letters are characters for private use."""
+    ranges = b"1 begincodespacerange <00><ff> endcodespacerange 1 beginbfrange <00><ff><E000> endbfrange"
+    streams = [b"BT /F1 12 Tf 50 700 Td (The harbor master decides.) Tj ET", b"begincmap " + ranges + b" endcmap"]
+    objects = [
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Count 1/Kids[3 0 R]>>",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Resources<</Font<</F1 4 0 R>>>>/Contents 5 0 R>>",
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/ToUnicode 6 0 R>>",
+        *(b"<</Length %d>>stream\n%s\nendstream" % (len(stream), stream) for stream in streams),
+    ]
+    body = b"".join(b"%d 0 obj%s endobj\n" % pair for pair in enumerate(objects, start=1))
+    return b"%PDF-1.4\n" + body + b"trailer<</Root 1 0 R>>"
+
+
 def pdf_of_images(pages: int) -> bytes:
     from PIL import Image
 
@@ -95,6 +131,65 @@ def docx() -> bytes:
         cell.paragraphs[0].runs[0].bold = True
     made.add_paragraph("Moor the boat.", style="List Number")
     made.add_paragraph("Pay the fee.", style="List Number")
+    return _saved(made)
+
+
+def docx_of(paragraphs: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]] = (), *, depth: int = 0) -> bytes:
+    """Return a Word document of (style, text), a table without a marked header, and so many tables in one another."""
+    made = Document()
+    for style, text in paragraphs:
+        if style not in made.styles:
+            made.styles.add_style(style, WD_STYLE_TYPE.PARAGRAPH)
+        made.add_paragraph(text, style=style)
+    if rows:
+        table = made.add_table(rows=len(rows), cols=len(rows[0]))
+        for row, texts in zip(table.rows, rows, strict=True):
+            for cell, text in zip(row.cells, texts, strict=True):
+                cell.text = text
+    inner = made
+    for _ in range(depth):
+        inner = (inner.add_table(1, 1) if inner is not made else made.add_table(rows=1, cols=1)).cell(0, 0)
+    return _saved(made)
+
+
+def pptx_of_chart() -> bytes:
+    made = Presentation()
+    first = made.slides.add_slide(made.slide_layouts[5])
+    first.shapes.title.text = "Catch"
+    data = CategoryChartData()
+    data.categories = ["Cod", "Herring"]
+    data.add_series("Tons", (82, 4.5))
+    first.shapes.add_chart(XL_CHART_TYPE.PIE, Inches(1), Inches(1), Inches(4), Inches(4), data).chart.has_title = False
+    second = made.slides.add_slide(made.slide_layouts[6])
+    second.shapes.add_textbox(Inches(1), Inches(1), Inches(4), Inches(1)).text_frame.text = "The end."
+    return _saved(made)
+
+
+def xlsx_as_people_make_them() -> bytes:
+    """Return a workbook with a title over a table, merged labels, tables side by side, times, shares and years."""
+    made = Workbook()
+    buses = made.active
+    buses.title = "Buses"
+    buses["B2"] = "Timetable"
+    buses.merge_cells("B2:D2")
+    rows = [["Line", "Stop", "First bus"], ["12", "Harbor", datetime.time(5, 6)], [None, "Mill", datetime.time(5, 21)]]
+    for i, row in enumerate(rows):
+        for j, value in enumerate(row):
+            buses.cell(3 + i, 2 + j, value)
+    buses.merge_cells("B4:B5")
+    hours = made.create_sheet("Hours")
+    for row in (
+        ["Day", "Hours", None, "Room", "Seats"],
+        ["Monday", "closed", None, "Hall", 120],
+        ["Tuesday", "10:00-19:00", None, "Map room", 14],
+        [None, None, None, "Attic", 9],
+    ):
+        hours.append(row)
+    budget = made.create_sheet("Budget")
+    for row in (["Item", 2025, "Change"], ["Staff", 1220, 1], ["Books", 410, 0.05]):
+        budget.append(row)
+    for number in (2, 3):
+        budget.cell(number, 3).number_format = "0%"
     return _saved(made)
 
 
@@ -169,23 +264,30 @@ def epub(chapters: Mapping[str, str]) -> bytes:
     )
 
 
-def odt() -> bytes:
+def odt(first: str = "", styles: str = "", *, has_header: bool = True) -> bytes:
+    """Return an OpenDocument text; with ``first``, that and a table, whose header may be marked, with these styles."""
     names = " ".join(
         f'xmlns:{prefix}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
-        for prefix, name in (("office", "office"), ("text", "text"), ("table", "table"))
+        for prefix, name in (("office", "office"), ("text", "text"), ("table", "table"), ("style", "style"))
     )
     row = "<table:table-row>{}</table:table-row>"
     cell = "<table:table-cell><text:p>{}</text:p></table:table-cell>"
     rows = [row.format("".join(map(cell.format, texts))) for texts in CREW]
-    header = f"<table:table-header-rows>{rows[0]}</table:table-header-rows>"
+    header = f"<table:table-header-rows>{rows[0]}</table:table-header-rows>" if has_header else rows[0]
+    table = f"<table:table>{header}{''.join(rows[1:])}</table:table>"
     body = (
-        '<text:h text:outline-level="2">Berths</text:h><text:p>Berth<text:s/>4 is kept free.</text:p>'
-        '<text:p text:style-name="Preformatted_20_Text">tide --next</text:p>'
-        "<text:list><text:list-item><text:p>Moor the boat.</text:p></text:list-item></text:list>"
-        f"<table:table>{header}{''.join(rows[1:])}</table:table>"
+        first + table
+        if first
+        else (
+            '<text:h text:outline-level="2">Berths</text:h><text:p>Berth<text:s/>4 is kept free.</text:p>'
+            '<text:p text:style-name="Preformatted_20_Text">tide --next</text:p>'
+            "<text:list><text:list-item><text:p>Moor the boat.</text:p></text:list-item></text:list>"
+            f"{table}"
+        )
     )
     text = f"<office:body><office:text>{body}</office:text></office:body>"
-    content = f"<office:document-content {names}>{text}</office:document-content>"
+    automatic = f"<office:automatic-styles>{styles}</office:automatic-styles>"
+    content = f"<office:document-content {names}>{automatic}{text}</office:document-content>"
     return archive({"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": content})
 
 

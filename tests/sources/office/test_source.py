@@ -6,13 +6,16 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
+import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
 from tests.sources.office import files
 
 from wikigr.errors import RecordError
 from wikigr.sources.article import SourceArticle, SourceSection
 from wikigr.sources.note_folder import NoteRecord
 from wikigr.sources.office import archive
+from wikigr.sources.office.document import names_columns
 from wikigr.sources.office.source import OfficeSource
 
 LONG = "The harbor master decides in which order ships enter, and the pilot may refuse a ship that is too deep for it. "
@@ -118,6 +121,71 @@ def test_the_content_decides_what_a_file_is() -> None:
     assert sections(files.docx(), "wrong.pdf") == sections(files.docx(), "right.docx")
 
 
+def test_tables_of_a_pdf_keep_wrapped_cells_and_narrow_gaps() -> None:
+    rows = [["Flight", "Locks", "Completed"], ["Neptune's Stairs", "8", "1811"], ["Muirtown", "4", "1813"]]
+    widths = [(0, 34, 50), (0, 33, 50), (0, 33, 50)]
+    (section,) = sections(files.pdf_cells(rows, widths, {2: (50, "and 1820")}))
+    assert section.text == (
+        "Flight: Neptune's Stairs | Locks: 8 | Completed: 1811\nFlight: Muirtown | Locks: 4 | Completed: 1813 and 1820"
+    )
+
+
+def test_word_and_opendocument_have_headers_code_and_numbers() -> None:
+    crew = files.CREW
+    plain = files.docx_of(
+        [("Title", "Rules"), ("HTML Preformatted", "a"), ("HTML Preformatted", "  b"), ("toc 1", "x 3")], crew
+    )
+    assert texts(plain) == {("Rules",): f"a\n  b\n\n{TABLE}"}
+    body = (
+        '<text:p text:style-name="Title">Rules</text:p><text:p text:style-name="P1">a</text:p>'
+        '<text:p text:style-name="P1">b</text:p><text:list text:style-name="L1"><text:list-item><text:p>Moor.</text:p>'
+        "</text:list-item></text:list>"
+    )
+    styles = (
+        '<style:style style:name="P1" style:parent-style-name="Preformatted_20_Text"/>'
+        '<text:list-style style:name="L1"><text:list-level-style-number/></text:list-style>'
+    )
+    assert texts(files.odt(body, styles, has_header=False)) == {("Rules",): f"a\nb\n\n1. Moor.\n\n{TABLE}"}
+
+
+@pytest.mark.parametrize(
+    "rows, expected",
+    [
+        ([["Item", "2024", "2025"], ["Staff", "12", "13"]], True),
+        ([["Ines", "1961", "2004"], ["Karim", "1970", "2011"]], False),
+        ([["Name", "Pixmill"], ["Version", "3.2"], ["License", "MIT"]], False),
+        ([["Item", "Price"], ["Water", "3"], ["Tea", "4"], ["Milk", "5"]], True),
+        ([["Item", "Size", "Price"]], False),
+    ],
+)
+def test_a_row_of_names_or_years_is_a_header(rows: list[list[str]], expected: bool) -> None:
+    assert names_columns(rows) is expected
+
+
+def test_charts_and_slides_without_a_title() -> None:
+    assert texts(files.pptx_of_chart()) == {
+        ("Slide 1", "Catch"): "Category: Cod | Tons: 82\nCategory: Herring | Tons: 4.5",
+        ("Slide 2",): "The end.",
+    }
+
+
+def test_a_sheet_is_read_as_it_looks() -> None:
+    found = {path[0]: text for path, text in texts(files.xlsx_as_people_make_them()).items()}
+    assert found == {
+        "Buses!B2:B2": "Timetable",
+        "Buses!B3:D5": ("Line: 12 | Stop: Harbor | First bus: 05:06\nLine: 12 | Stop: Mill | First bus: 05:21"),
+        "Hours!A1:B3": "Day | Hours\nMonday | closed\nTuesday | 10:00-19:00",
+        "Hours!D1:E4": "Room: Hall | Seats: 120\nRoom: Map room | Seats: 14\nRoom: Attic | Seats: 9",
+        "Budget!A1:C3": "Item: Staff | 2025: 1220 | Change: 100%\nItem: Books | 2025: 410 | Change: 5%",
+    }
+
+
+def test_a_notebook_of_code_only_has_cells() -> None:
+    cells = [new_code_cell("import sea"), new_code_cell("sea.level()")]
+    data = str(nbformat.writes(new_notebook(cells=cells))).encode()
+    assert texts(data) == {("Cell 1",): "import sea", ("Cell 2",): "sea.level()"}
+
+
 BAD: dict[str, tuple[Callable[[], bytes], str]] = {
     "text": (lambda: b"plain text", "the file is none of these: PDF, EPUB, DOCX, PPTX, XLSX, ODT, notebook"),
     "an archive": (lambda: files.archive({"a.txt": "x"}), "the file is none of these: "),
@@ -127,6 +195,14 @@ BAD: dict[str, tuple[Callable[[], bytes], str]] = {
     "images": (lambda: files.pdf_of_images(12), "no text; 12 pages are images"),
     "truncated": (lambda: files.docx()[:900], "the file is damaged or not supported (BadZipFile"),
     "no notebook": (lambda: b'{"a": 1', "the file is damaged or not supported (NotJSONError"),
+    "empty": (lambda: b"", "the file is empty"),
+    "no letters": (lambda: files.pdf_without_letters(), "its letters cannot be read"),
+    "encrypted text": (
+        lambda: files.archive({"content.xml": "?", "META-INF/manifest.xml": "<a><manifest:encryption-data/></a>"}),
+        "the file is encrypted",
+    ),
+    "deep": (lambda: files.docx_of([], depth=120), "its elements are nested too deeply"),
+    "encrypted book": (lambda: files.epub({"a.xhtml": "\0\0\0"}), "the file is not HTML: it contains NUL"),
     "empty book": (lambda: files.archive({"META-INF/container.xml": "<a/>"}), "the file is damaged or not supported"),
 }
 

@@ -114,6 +114,7 @@ class ParserProcess:
         """Append to ``results`` those of ``part`` that are missing there; return whether all are there."""
         decode = decode_items if task == "parse" else decode_names
         where = None
+        done = len(results)
         try:
             process = self._process = self._process or self._start()
             self._check_stopped()
@@ -128,6 +129,9 @@ class ParserProcess:
                     case {"result": value} if where is not None:
                         results.append((where, decode(value, where)))
                         where = None
+                    case {"full": True} if where is None and len(results) > done:
+                        self.close()
+                        return False
                     case _:
                         process.reject()
             if where is not None or len(results) < _length(part):
@@ -214,7 +218,11 @@ def serve(channel: Channel, *, record_cpu_seconds: int) -> None:
                 seconds = math.ceil(time.process_time()) + record_cpu_seconds
                 _, hard = resource.getrlimit(resource.RLIMIT_CPU)
                 resource.setrlimit(resource.RLIMIT_CPU, (min(seconds, hard) if hard >= 0 else seconds, hard))
-                channel.send({"result": encode_result(_within_memory(work, source, record))})
+                result = _within_memory(work, source, record)
+                channel.send({"result": encode_result(_too_large(record) if result is None else result)})
+                if result is None:
+                    # The memory that libraries keep would be missing for the records that follow.
+                    channel.send({"full": True})
         except SourceError as error:
             channel.send({"problem": error.message, "hint": error.hint})
         else:
@@ -229,8 +237,12 @@ def _records(source: Source, part: Block | list[bytes], shared: dict[int, Shared
     return source.read_block(part)
 
 
-def _within_memory(work: Callable[[Any, Any], Result], source: Source, record: Record) -> Result:
+def _within_memory(work: Callable[[Any, Any], Result], source: Source, record: Record) -> Result | None:
     try:
         return work(source, record)
     except MemoryError:
-        return RecordError(record.where, f"parsing it takes more than {ADDRESS_SPACE >> 30} GB of memory")
+        return None
+
+
+def _too_large(record: Record) -> RecordError:
+    return RecordError(record.where, f"parsing it takes more than {ADDRESS_SPACE >> 30} GB of memory")

@@ -26,4 +26,4 @@ def read(data: bytes, document: Document, where: str) -> None:
                 continue
             name = posixpath.normpath(posixpath.join(posixpath.dirname(package_path), unquote(item.get("href", ""))))
             document.place(f"Document {number}")
-            document.html(opened.read(name).decode("utf-8-sig", errors="replace"), is_page=True)
+            document.html(opened.read(name), is_page=True)

@@ -16,11 +16,15 @@ def read(data: bytes, document: Document, where: str) -> None:
 
     notebook = nbformat.reads(data.decode("utf-8-sig"), as_version=4)
     document.title = str(notebook.metadata.get("title") or "")
+    has_notes = False
     for number, cell in enumerate(notebook.cells, start=1):
         if cell.cell_type == "markdown":
+            has_notes = True
             document.place(f"Cell {number}")
             document.html(note_html(str(cell.source), NoteRecord(where, b"", document.name)))
         elif str(cell.source).strip():
+            if not has_notes:
+                document.place(f"Cell {number}")
             document.html(f"<pre>{escape(str(cell.source))}</pre>")
             for output in cell.get("outputs", ()):
                 _add_output(output, document)

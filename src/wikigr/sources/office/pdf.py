@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from wikigr.errors import RecordError
 from wikigr.sources.office.document import Document, names_columns, table_html
-from wikigr.sources.office.pdf_lines import PdfLine, has_image, page_lines
+from wikigr.sources.office.pdf_lines import PdfCell, PdfLine, has_image, page_lines
 from wikigr.sources.plain_text import collapse_spaces, fold_title
 from wikigr.sources.text import begins_item
 
@@ -34,6 +34,9 @@ _SAME_SIZE = 0.05
 # The width of a letter, as a share of its size.
 _LETTER_WIDTH = 0.5
 _MAX_INDENT = 40
+# A wrapped cell goes on in a line so close below, and begins so close to the edge of its column, as shares of a size.
+_WRAPPED_GAP = 1.5
+_ALIGNED = 0.3
 # At least so many headings of the outline must be found in the text, as a share.
 _MIN_OUTLINE = 0.5
 _NUMBER = re.compile(r"\d+|\b[ivxlcdm]+\b", re.IGNORECASE)
@@ -234,20 +237,56 @@ def _continuation(last: PdfLine, lines: Sequence[PdfLine], leading: float) -> li
 def _write_lines(lines: Sequence[PdfLine], leading: float, document: Document) -> None:
     for column in _columns(lines):
         left, right = min(line.x for line in column), max(line.end_x for line in column)
-        for count, run in groupby(column, key=lambda line: 0 if line.is_code else len(line.cells)):
+        is_below = False
+        for count, run in groupby(_with_rows(column), key=lambda line: 0 if line.is_code else len(line.cells)):
             rows = list(run)
             if count > 1 and len(rows) > 1:
-                document.html(_table(rows))
+                document.html(_table(rows, may_have_names=not is_below))
+                is_below = True
                 continue
+            is_below = count > 1
             for paragraph in _paragraphs(rows, leading):
                 _write_paragraph(paragraph, left, right, document)
 
 
-def _table(rows: Sequence[PdfLine]) -> str:
-    """Return rows with equally many cells as HTML; a first row in bold, or of three or more names, is the header."""
-    cells = [row.cells for row in rows]
+def _with_rows(lines: Sequence[PdfLine]) -> list[PdfLine]:
+    """Return the lines with the cells of narrow rows beside wider ones, and with the rest of wrapped cells."""
+    found = list(lines)
+    for numbers in (range(1, len(found)), range(len(found) - 2, -1, -1)):
+        for number in numbers:
+            line, cells = found[number], found[number - numbers.step].cells
+            if len(line.cells) < len(cells) == len(line.narrow_cells) > 2:
+                found[number] = replace(line, cells=line.narrow_cells)
+    rows: list[PdfLine] = []
+    for line in found:
+        cells = _unwrapped(rows[-1], line) if rows else None
+        if cells is None:
+            rows.append(line)
+        else:
+            rows[-1] = replace(rows[-1], cells=cells, y=line.y, end_y=line.end_y)
+    return rows
+
+
+def _unwrapped(row: PdfLine, line: PdfLine) -> tuple[PdfCell, ...] | None:
+    """Return the cells of ``row`` if ``line`` continues some of them, but not the first one; else ``None``."""
+    is_near = 0 < row.end_y - line.y < _WRAPPED_GAP * line.size
+    if not is_near or row.is_code or line.is_code or not len(line.cells) < len(row.cells):
+        return None
+    cells = list(row.cells)
+    for part in line.cells:
+        number = next((n for n, cell in enumerate(cells) if abs(cell.x - part.x) < _ALIGNED * line.size), 0)
+        if number == 0:
+            return None
+        space = "" if cells[number].text.endswith("/") else " "
+        cells[number] = cells[number]._replace(text=cells[number].text + space + part.text)
+    return tuple(cells)
+
+
+def _table(rows: Sequence[PdfLine], *, may_have_names: bool) -> str:
+    """Return rows with equally many cells as HTML; a first row in bold, or of names, is the header."""
+    texts = [[cell.text for cell in row.cells] for row in rows]
     is_bold = rows[0].is_bold and not rows[1].is_bold
-    return table_html(cells, has_header=is_bold or (len(cells[0]) > 2 and names_columns(cells)))
+    return table_html(texts, has_header=is_bold or (may_have_names and names_columns(texts)))
 
 
 def _write_paragraph(paragraph: Sequence[PdfLine], left: float, right: float, document: Document) -> None:

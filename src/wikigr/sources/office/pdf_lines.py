@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from ctypes import c_double, c_int, create_string_buffer
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from wikigr.sources.plain_text import collapse_spaces
@@ -15,8 +16,9 @@ if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfTextPage
 
 _MAX_FONT_NAME = 128
-# Cells of a table are so far apart, as a share of the size of letters.
+# Cells of a table are so far apart, as a share of the size of letters, and at least so far in a row beside others.
 _CELL_GAP = 1.5
+_NARROW_GAP = 0.4
 _CONTENTS_LINE = re.compile(r"(?:(?:\s\.){2,}|\.{4,})\s*\w{0,6}$")
 # How pdfium marks a word that goes on in the next line.
 _HYPHEN = re.compile("[\x02\ufffe]")
@@ -28,12 +30,19 @@ _FORCE_BOLD = 1 << 18
 _MONOSPACED = re.compile(r"mono|courier|consol|cmtt|typewriter", re.IGNORECASE)
 
 
+class PdfCell(NamedTuple):
+    """A part of a line, and where its first letter begins."""
+
+    text: str
+    x: float
+
+
 @dataclass(frozen=True, slots=True)
 class PdfLine:
     """A line of a page: ``x`` and ``y`` are where its first letter begins, in points from the lower left corner.
 
     ``end_x`` and ``end_y`` are where its last letter ends: a line that ends within a word comes with the next one.
-    ``cells`` are the parts that wide gaps separate.
+    ``cells`` are the parts that wide gaps separate, and ``narrow_cells`` those that narrower ones do.
     """
 
     text: str
@@ -45,7 +54,8 @@ class PdfLine:
     size: float
     is_code: bool
     is_bold: bool
-    cells: tuple[str, ...]
+    cells: tuple[PdfCell, ...]
+    narrow_cells: tuple[PdfCell, ...]
 
 
 def page_lines(pdf: PdfDocument, number: int) -> list[PdfLine]:
@@ -96,26 +106,30 @@ def _lines_of(text_page: PdfTextPage, number: int) -> Iterator[PdfLine]:
                 size,
                 is_code=font.is_monospaced and last_font.is_monospaced,
                 is_bold=font.is_bold and last_font.is_bold,
-                cells=_cells(text_page, text, position, size),
+                cells=_cells(text_page, text, position, _CELL_GAP * size),
+                narrow_cells=_cells(text_page, text, position, _NARROW_GAP * size),
             )
         position += len(text.encode("utf-16-le", "surrogatepass")) // 2 + 2
 
 
-def _cells(text_page: PdfTextPage, text: str, position: int, size: float) -> tuple[str, ...]:
-    """Return the parts of a line that wide gaps separate; a line with letters beyond the basic plane is one part."""
-    if not text.isascii() and any(character > "\uffff" for character in text):
-        return (collapse_spaces(text),)
-    cells: list[str] = []
-    start = 0
-    for space in _SPACE.finditer(text.rstrip()):
+def _cells(text_page: PdfTextPage, text: str, position: int, gap: float) -> tuple[PdfCell, ...]:
+    """Return the parts of a line that lie more than ``gap`` points apart; a line with letters beyond the basic plane
+    is one part.
+    """
+    starts = [len(text) - len(text.lstrip())]
+    spaces = (
+        () if not text.isascii() and any(character > "\uffff" for character in text) else _SPACE.finditer(text.rstrip())
+    )
+    for space in spaces:
         before, after = position + space.start() - 1, position + space.end()
-        is_after_bullet = not cells and begins_item(text) and text[: space.start()].strip() == text.split()[0]
+        is_first = len(starts) == 1
+        is_after_bullet = is_first and begins_item(text) and text[: space.start()].strip() == text.split()[0]
         if before < position or is_after_bullet:
             continue
-        if text_page.get_charbox(after)[0] - text_page.get_charbox(before)[2] > _CELL_GAP * size:
-            cells.append(collapse_spaces(text[start : space.start()]))
-            start = space.end()
-    return tuple(filter(None, [*cells, collapse_spaces(text[start:])]))
+        if text_page.get_charbox(after)[0] - text_page.get_charbox(before)[2] > gap:
+            starts.append(space.end())
+    parts = ((collapse_spaces(text[start:end]), start) for start, end in zip_longest(starts, starts[1:]))
+    return tuple(PdfCell(part, text_page.get_charbox(position + start)[0]) for part, start in parts if part)
 
 
 def _origin(text_page: PdfTextPage, index: int) -> tuple[float, float]:

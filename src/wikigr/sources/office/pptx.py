@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from html import escape
 from io import BytesIO
+from itertools import zip_longest
 from typing import Any
 
 from wikigr.sources.office.archive import archive, title_of
@@ -22,6 +23,7 @@ def read(data: bytes, document: Document, where: str) -> None:
     for number, slide in enumerate(Presentation(BytesIO(data)).slides, start=1):
         document.place(f"Slide {number}")
         title = slide.shapes.title
+        document.writer.leave_headings()
         if title is not None and title.has_text_frame:
             document.heading(1, title.text_frame.text)
         shapes = (shape for shape in _shapes(slide.shapes, 0) if title is None or shape.shape_id != title.shape_id)
@@ -43,12 +45,28 @@ def _html(shape: Any) -> str:
     if getattr(shape, "has_table", False):
         rows = [[" ".join(cell.text.split()) for cell in row.cells] for row in shape.table.rows]
         return table_html(rows, has_header=bool(shape.table.first_row) or names_columns(rows)) if rows else ""
+    if getattr(shape, "has_chart", False):
+        return _chart(shape.chart)
     if not shape.has_text_frame:
         return ""
     if shape.is_placeholder:
         items = [f"<li>{escape(text)}</li>" for paragraph in shape.text_frame.paragraphs if (text := _line(paragraph))]
         return f"<ul>{''.join(items)}</ul>" if len(items) > 1 else _paragraphs(shape.text_frame)
     return _paragraphs(shape.text_frame)
+
+
+def _chart(chart: Any) -> str:
+    """Return the title and the values of a chart, a row for each category."""
+    title = _paragraphs(chart.chart_title.text_frame) if chart.has_title else ""
+    tables = []
+    for plot in chart.plots:
+        series = list(plot.series)
+        rows = [
+            [str(category), *("" if value is None else f"{value:.15g}" for value in values)]
+            for category, *values in zip_longest(plot.categories, *(one.values for one in series))
+        ]
+        tables.append(table_html([["Category", *(one.name for one in series)], *rows], has_header=True))
+    return title + "".join(tables)
 
 
 def _paragraphs(frame: Any) -> str:

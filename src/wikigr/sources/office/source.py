@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from importlib import import_module
 
@@ -19,6 +20,9 @@ _COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _MAX_REASON = 200
 # A PDF may begin with other bytes.
 _PDF_HEAD_BYTES = 1024
+# What stands for bytes that are no text, and for letters that only the font of the file knows.
+_NO_LETTER = re.compile("[\ufffd\ue000-\uf8ff]")
+_MAX_GARBAGE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +62,14 @@ class OfficeSource(NoteFolder):
         return Names()
 
     def parse_note(self, record: NoteRecord) -> NoteText:
-        document = Document(record.title)
+        document = Document(record.title, record.source_id)
         try:
             kind = _kind_of(record)
             import_module(f"wikigr.sources.office.{kind.module}").read(record.data, document, record.source_id)
-        except RecordError:
+        except (RecordError, MemoryError):
             raise
+        except RecursionError as error:
+            raise RecordError(record.source_id, "its elements are nested too deeply") from error
         # The libraries raise whatever a damaged file makes them stumble over.
         except Exception as error:
             reason = " ".join(f"{type(error).__name__}: {error}".split())[:_MAX_REASON]
@@ -75,13 +81,26 @@ class OfficeSource(NoteFolder):
                 f"no text; {document.pages_of_images} pages are images",
                 hint="Recognize the text first, for example with ocrmypdf.",
             )
+        if _is_garbage("".join(section.text for section in sections)):
+            raise RecordError(
+                record.source_id,
+                "its letters cannot be read: the file is encrypted, or its fonts do not say which letters they show",
+                hint="Recognize the text first, for example with ocrmypdf --force-ocr.",
+            )
         aliases = (document.title,) if document.title and fold(document.title) != fold(record.title) else ()
         return NoteText(sections, record.targets(document.links, _SUFFIXES), aliases)
+
+
+def _is_garbage(text: str) -> bool:
+    """Return whether much of the text are characters that stand for nothing."""
+    return len(_NO_LETTER.findall(text)) > _MAX_GARBAGE * len(text)
 
 
 def _kind_of(record: NoteRecord) -> _Kind:
     """Return the kind by what the file contains; raises ``RecordError`` for a file that is none of them."""
     data, where = record.data, record.source_id
+    if not data.strip():
+        raise RecordError(where, "the file is empty")
     if b"%PDF-" in data[:_PDF_HEAD_BYTES]:
         return _PDF
     if data.startswith(_COMPOUND_FILE):
