@@ -144,13 +144,11 @@ def _picture_of(pack: Pack, node: Node) -> str:
 
 
 def _neighbor(pack: Pack, node: Node, edges: Sequence[Edge]) -> Neighbor:
-    relations = {_in_words(edge, node) for edge in edges}
+    ways = {edge.target == node for edge in edges if edge.relation == "LINKS_TO"}
     # An article mentions what it links to.
-    for link, mention in (("linked from here", "mentioned here"), ("links here", "mentions this")):
-        if link in relations:
-            relations.discard(mention)
-    ordered = dict.fromkeys(words for edge in edges if (words := _in_words(edge, node)) in relations)
-    return Neighbor(node.label, tuple(ordered), _page_of(pack, node), _picture_of(pack, node))
+    told = [edge for edge in edges if edge.relation != "MENTIONS" or (edge.target == node) not in ways]
+    words = ("linked both ways" if e.relation == "LINKS_TO" and len(ways) == 2 else _in_words(e, node) for e in told)
+    return Neighbor(node.label, tuple(dict.fromkeys(words)), _page_of(pack, node), _picture_of(pack, node))
 
 
 def _in_words(edge: Edge, node: Node) -> str:
