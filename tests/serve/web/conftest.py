@@ -71,7 +71,7 @@ REGISTER = [
     {
         "id": HUB,
         "title": HUB,
-        "text": "The register lists lighthouses by height. It was begun by Mara Quill in 1871. Nobody has read it since.\n\n"
+        "text": "The register lists lighthouses by height. It was begun by Mara Quill in 1871. Nobody has read it.\n\n"
         "Light: Orrin | Height: 40 m | Built: 1790\nLight: Tarn | Built: 1812\n\nThe second table has no header.\n\n"
         "Orrin | white\nTarn | red",
         "url": "https://example.org/register",

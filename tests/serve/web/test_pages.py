@@ -81,8 +81,10 @@ def test_a_conversation_without_a_script(physics: TestClient) -> None:
     assert text(page, ".note strong") == "When did Paul Dirac die?"
     # What was asked before stands above it as it was understood, with its answer, and opens it.
     assert texts(page, ".before li") == [
-        "Where was Werner Heisenberg born? Würzburg", "What is spin?", "When did Werner Heisenberg die? 1 February 1976",
-    ]  # fmt: skip
+        "Where was Werner Heisenberg born? Würzburg",
+        "What is spin?",
+        "When did Werner Heisenberg die? 1 February 1976",
+    ]
     assert text(get(physics, href(page, ".before li a")), ".headline") == "Würzburg"
     alone = get(physics, href(page, ".note a"))
     assert text(alone, "h1") == "And Paul Dirac?" and not alone.css(".note strong, .before")
