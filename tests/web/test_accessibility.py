@@ -38,7 +38,8 @@ PAGES = {
 def violations(page: Page) -> list[str]:
     """Return the violations of every rule, each with its first element."""
     page.evaluate(AXE)
-    found = page.evaluate("axe.run(document, {iframes: false, rules: {'label-content-name-mismatch': {enabled: true}}})")
+    options = {"iframes": False, "rules": {"label-content-name-mismatch": {"enabled": True}}}
+    found = page.evaluate("(options) => axe.run(document, options)", options)
     return [
         f"{rule['id']}: {rule['help']}: {rule['nodes'][0]['html'][:300]} {rule['nodes'][0]['failureSummary']}"
         for rule in found["violations"]
