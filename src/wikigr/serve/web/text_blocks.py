@@ -185,10 +185,10 @@ def _named_cells(text: str, lines: Sequence[Span]) -> list[dict[str, Span | None
     for line in lines:
         row: dict[str, Span] = {}
         for start, end in _cells(text, line):
-            name = _COLUMN.match(text, start, end)
-            if name is None or name[1] in row:
+            column = _COLUMN.match(text, start, end)
+            if column is None or column[1] in row:
                 return None
-            row[name[1]] = (name.end(), end)
+            row[column[1]] = (column.end(), end)
         rows.append(row)
     names: list[str] = []
     for row in rows:
