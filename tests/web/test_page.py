@@ -196,7 +196,7 @@ def test_copying_an_answer(site: str, visit: Visit) -> None:
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied.startswith(f"## {BORN}") and copied == page.locator("#markdown").text_content()
     # Without the permission, the text is shown and selected.
-    page.evaluate("navigator.clipboard.writeText = () => Promise.reject(new Error('no'))")
+    page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('no')); }")
     page.locator("[data-copy]").click()
     expect(page.locator("#markdown")).to_be_visible()
     assert page.evaluate("getSelection().toString()").startswith("## ")
