@@ -13,7 +13,7 @@ import pytest
 import uvicorn
 from playwright.sync_api import Browser, BrowserContext, Dialog, Page, sync_playwright
 from tests.llm.plugin import messages_server, no_model  # noqa: F401
-from tests.serve.web.conftest import hostile_pack  # noqa: F401
+from tests.serve.web.conftest import hostile_pack, register_pack  # noqa: F401
 
 from wikigr.evaluation.questions import Gold, GoldQuestion
 from wikigr.evaluation.runner import Evaluation, evaluate

@@ -98,6 +98,110 @@ def test_everything_to_read_works_without_a_script(site: str, visit: Visit) -> N
     expect(page.locator(".outline a")).not_to_have_count(0)
 
 
+def test_searching_without_a_script(site: str, visit: Visit) -> None:
+    page = visit(site, javascript=False)
+    page.locator("#q").fill("double slit")
+    page.get_by_role("button", name="Search").click()
+    page.locator("a[rel=next]").click()
+    place = page.locator(".results a.at").first
+    title = place.inner_text()
+    place.click()
+    page.locator(".back a").click()
+    expect(page.locator(".results a.at").first).to_have_text(title)
+    # The text to copy is there, and no button that would do nothing.
+    page.goto(f"{site}/ask?q={quote(BORN)}")
+    expect(page.locator("[data-copy]")).to_be_hidden()
+    page.locator(".markdown summary").click()
+    expect(page.locator("#markdown")).to_contain_text("1. Werner Heisenberg › Introduction")
+
+
+def test_titles_are_completed_while_they_are_typed(site: str, visit: Visit) -> None:
+    page = visit(site)
+    box, options = page.locator("#q"), page.get_by_role("option")
+    box.press_sequentially("Where was heis")
+    expect(options).to_have_text(["Werner Heisenberg"])
+    expect(box).to_have_attribute("aria-expanded", "true")
+    page.keyboard.press("ArrowDown")
+    chosen = page.locator(f"#{box.get_attribute('aria-activedescendant')}")
+    expect(chosen).to_have_attribute("aria-selected", "true")
+    # Enter takes the title, and asks only the next time.
+    page.keyboard.press("Enter")
+    expect(box).to_have_value("Where was Werner Heisenberg")
+    expect(options).to_have_count(0)
+    box.press_sequentially(" and quantum")
+    expect(options).not_to_have_count(0)
+    page.keyboard.press("Escape")
+    expect(options).to_have_count(0)
+    expect(box).to_be_focused()
+    box.fill("When and where was wern")
+    options.first.click()
+    box.press_sequentially(" born?")
+    page.keyboard.press("Enter")
+    expect(page.locator(".headline")).to_have_text("Würzburg on 5 December 1901")
+    # So are those in the other boxes for a title.
+    page.goto(f"{site}/neighborhood?pack=physics&title=Niels+Bohr")
+    page.locator("#to").press_sequentially("las")
+    options.first.click()
+    expect(page.locator("#to")).to_have_value("Laser")
+
+
+def test_only_what_is_typed_last_is_looked_up(site: str, visit: Visit) -> None:
+    page = visit(site)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if "/titles?" in request.url else None)
+    page.locator("#q").press_sequentially("heisenberg", delay=10)
+    expect(page.get_by_role("option")).to_have_count(1)
+    assert len(asked) < 5 and "q=heisenberg&" in asked[-1]
+
+
+def test_the_box_stays_in_reach_on_a_phone(site: str, visit: Visit) -> None:
+    page = visit(f"{site}/article?pack=physics&title=Spin", width=360, height=640)
+    expect(page.get_by_role("button", name="Search")).to_be_hidden()
+    page.evaluate("scrollTo(0, document.body.scrollHeight / 2)")
+    box = page.locator("#q")
+    page.wait_for_function("document.querySelector('#q').getBoundingClientRect().top < 20")
+    assert box.evaluate(_IN_WINDOW) and page.evaluate("scrollY") > 100
+    # It takes little of the screen, and offers the rest while it is used.
+    assert page.locator(".top").bounding_box()["height"] < 130
+    box.focus()
+    expect(page.get_by_role("button", name="Search")).to_be_visible()
+    assert page.get_by_role("button", name="Search").evaluate(_IN_WINDOW)
+    box.fill("double slit")
+    page.get_by_role("button", name="Search").click()
+    expect(page.locator(".results li")).to_have_count(10)
+
+
+def test_an_article_leads_back_to_the_conversation(site: str, visit: Visit) -> None:
+    page = visit(f"{site}/ask?q={quote(BORN)}")
+    page.locator("#q").fill("When did he die?")
+    page.keyboard.press("Enter")
+    expect(page.locator(".note strong")).to_have_text("When did Werner Heisenberg die?")
+    expect(page.locator(".before li a")).to_have_text(BORN)
+    page.locator("a.source").first.click()
+    page.locator(".back a").click()
+    expect(page.locator("h1")).to_have_text("When did he die?")
+    expect(page.locator(".before li a")).to_have_text(BORN)
+    # The next question replaces this one.
+    page.locator("#q").click()
+    page.keyboard.type("and where?")
+    expect(page.locator("#q")).to_have_value("and where?")
+
+
+def test_copying_an_answer(site: str, visit: Visit) -> None:
+    page = visit(f"{site}/ask?q={quote(BORN)}")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    expect(page.locator(".markdown")).to_be_hidden()
+    page.locator("[data-copy]").click()
+    expect(page.locator("[data-copy]")).to_have_text("Copied")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith(f"## {BORN}") and copied == page.locator("#markdown").text_content()
+    # Without the permission, the text is shown and selected.
+    page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('no')); }")
+    page.locator("[data-copy]").click()
+    expect(page.locator("#markdown")).to_be_visible()
+    assert page.evaluate("getSelection().toString()").startswith("## ")
+
+
 def test_recent_questions_stay_in_this_browser(site: str, visit: Visit) -> None:
     page = visit(site)
     expect(page.locator("#recent")).to_be_hidden()

@@ -64,6 +64,34 @@ def hostile_pack(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) ->
     return folder / "hostile"
 
 
+# An article with two tables that 30 others link to, some of whose titles are too long for a picture.
+HUB = "Lighthouse register"
+KEEPERS = [f"The lighthouse keeper of the northern shore, number {number}" for number in range(1, 31)]
+REGISTER = [
+    {
+        "id": HUB,
+        "title": HUB,
+        "text": "The register lists lighthouses by height. It was begun by Mara Quill in 1871. Nobody has read it.\n\n"
+        "Light: Orrin | Height: 40 m | Built: 1790\nLight: Tarn | Built: 1812\n\nThe second table has no header.\n\n"
+        "Orrin | white\nTarn | red",
+        "url": "https://example.org/register",
+    },
+    *(
+        {"id": title, "title": title, "text": f"{title} kept the light and the register.", "links": [HUB]}
+        for title in KEEPERS
+    ),
+]
+
+
+@pytest.fixture(scope="session")
+def register_pack(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
+    folder = tmp_path_factory.mktemp("register")
+    source = folder / "source.jsonl"
+    source.write_text("".join(json.dumps(record) + "\n" for record in REGISTER), encoding="utf-8")
+    build_pack(open_source(source), str(source), folder / "register", encoder, BuildOptions(name="register"))
+    return folder / "register"
+
+
 @pytest.fixture(scope="module")
 def open_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Open]:
     """Return a function that starts the application over packs, offline by default, and returns a browser for it."""
@@ -87,3 +115,8 @@ def physics(open_site: Open, physics_pack: Path) -> TestClient:
 @pytest.fixture(scope="module")
 def hostile(open_site: Open, hostile_pack: Path) -> TestClient:
     return open_site(hostile_pack)
+
+
+@pytest.fixture(scope="module")
+def register(open_site: Open, register_pack: Path) -> TestClient:
+    return open_site(register_pack)

@@ -15,7 +15,7 @@ from tests.llm.server import text as words
 from tests.possible_answers import BEFORE, BOHR, PLANCK, answer_everything
 from tests.possible_answers import BORN as QUOTED
 from tests.serve.web import html
-from tests.serve.web.conftest import CONTROLS, HANDLER, HOSTILE_TITLE, SCRIPT, Open
+from tests.serve.web.conftest import CONTROLS, HANDLER, HOSTILE_TITLE, HUB, KEEPERS, SCRIPT, Open
 from tests.serve.web.html import attribute, crawl, get, href, text, texts
 
 from wikigr.embeddings.embedder import Embedder
@@ -69,9 +69,7 @@ def test_a_conversation_without_a_script(physics: TestClient) -> None:
     ):
         page = get(physics, _submit(page, question))
         assert text(page, "h1") == question
-        assert [note.text() for note in page.css("main > div > .note")] == (
-            [f"Understood as: {understood}"] if understood else []
-        )
+        assert texts(page, ".note strong") == ([understood] if understood else [])
         if understood:
             assert attribute(page, ".whole", "data-remember") == understood
             assert urlencode({"q": understood}, quote_via=quote) in href(page, ".further a")
@@ -79,7 +77,17 @@ def test_a_conversation_without_a_script(physics: TestClient) -> None:
     page = get(physics, _submit(page, "When did she die?"), 400)
     assert "refers to something that was not named: 'she'" in text(page, "main")
     assert len(page.css("input[name=turn]")) == 3
-    assert text(get(physics, _submit(page, "And Paul Dirac?")), ".note") == "Understood as: When did Paul Dirac die?"
+    page = get(physics, _submit(page, "And Paul Dirac?"))
+    assert text(page, ".note strong") == "When did Paul Dirac die?"
+    # What was asked before stands above it as it was understood, with its answer, and opens it.
+    assert texts(page, ".before li") == [
+        "Where was Werner Heisenberg born? Würzburg",
+        "What is spin?",
+        "When did Werner Heisenberg die? 1 February 1976",
+    ]
+    assert text(get(physics, href(page, ".before li a")), ".headline") == "Würzburg"
+    alone = get(physics, href(page, ".note a"))
+    assert text(alone, "h1") == "And Paul Dirac?" and not alone.css(".note strong, .before")
 
 
 def _submit(page: Any, question: str) -> str:
@@ -112,7 +120,7 @@ def test_the_article_has_its_sections_links_and_facts(physics: TestClient, physi
     with Pack(physics_pack) as pack:
         rows = pack.graph.rows("MATCH (a)-[:LINKS_TO]->(b {title: 'Niels Bohr'}) RETURN a.title")
         content = pack.graph.rows("MATCH (a:Article {title: 'Niels Bohr'}) RETURN a.content")[0][0]
-    heading = next(node for node in page.css(".facts h3") if node.text() == "Linked from")
+    heading = next(node for node in page.css(".facts h2") if node.text() == "Linked from")
     listed = heading.next
     while listed is not None and listed.tag != "ul":
         listed = listed.next
@@ -163,6 +171,71 @@ def test_an_answer_that_is_not_sure_is_one_of_three_passages(
     assert texts(page, ".others .passage")[0] == f"{BEFORE} {QUOTED}"
     assert {mark.lower() for mark in texts(page, "mark.match")} == {"heisenberg", "born", "city"}
     assert text(page, ".confidence") == "Not sure · confidence 0.61"
+
+
+def test_one_quoted_sentence_stands_in_its_paragraph(physics: TestClient, physics_pack: Path) -> None:
+    question = "Who called the double-slit experiment the heart of quantum mechanics?"
+    page = get(physics, _ask(question))
+    with Pack(physics_pack) as pack:
+        ((stored,),) = pack.graph.rows("MATCH (s:Section {section_id: 'Double-slit experiment#4'}) RETURN s.content")
+    assert text(page, ".text").replace(" 1 ", " ").removesuffix(" 1") == stored
+    marked = "".join(node.text() for node in page.css(".text mark"))
+    assert marked in stored and 0 < len(marked) < len(stored)
+
+
+def test_other_sections_below_an_answer(physics: TestClient) -> None:
+    page = get(physics, _ask(BORN))
+    places = texts(page, ".more a.at")
+    assert len(places) == 3 and not set(places) & {"Werner Heisenberg › Introduction"}
+    assert page.css(".more mark.match")
+    results = next(node for node in page.css(".further a") if node.text() == "All results")
+    assert text(get(physics, str(results.attributes["href"])), "h1") == BORN
+    # There is nothing more to a question that the pack does not cover.
+    assert not get(physics, _ask("What is the capital of France?")).css(".more")
+
+
+def test_an_article_leads_back_to_the_answer(physics: TestClient) -> None:
+    address = _ask(BORN, profile="fast")
+    answer = get(physics, address)
+    for selector in ("a.source", ".text a.cite", ".more a.at"):
+        back = get(physics, href(answer, selector))
+        assert text(back, ".back") == "← Back to the answer" and href(back, ".back a") == address
+    not_covered = get(physics, _ask("What is the capital of France?"))
+    assert get(physics, href(not_covered, ".said ul a")).css(".back a")
+    assert not get(physics, "/article?title=Spin&pack=physics").css(".back")
+
+
+def test_an_answer_as_markdown(physics: TestClient) -> None:
+    page = get(physics, _ask(BORN))
+    assert "".join(node.text() for node in page.css(".markdown pre")) == (
+        f"## {BORN}\n\n**Würzburg on 5 December 1901**\n\n{BEFORE} {QUOTED} [1]\n\n"
+        f"{text(page, '.confidence').replace(' · ', ', ')}.\n\n"
+        f"1. Werner Heisenberg › Introduction (werner-heisenberg.md): “{QUOTED}”\n"
+    )
+
+
+def test_tables_have_headers(physics: TestClient, register: TestClient) -> None:
+    page = get(physics, "/article?title=Marie+Curie&pack=physics")
+    assert texts(page, "article thead th") == ["year", "field", "shared with"]
+    assert texts(page, "article tbody th") == ["1903", "1911"]
+    page = get(register, f"/article?{urlencode({'title': HUB})}")
+    assert texts(page, "article thead th") == ["Light", "Height", "Built"]
+    # A cell that the source left out is empty, and a table without names has no header.
+    assert [texts(row, "th, td") for row in page.css("article tbody tr")] == [
+        ["Orrin", "40 m", "1790"], ["Tarn", "", "1812"], ["Orrin", "white"], ["Tarn", "red"],
+    ]  # fmt: skip
+
+
+def test_neighbors_are_paged(register: TestClient) -> None:
+    page = get(register, f"/neighborhood?{urlencode({'title': HUB})}")
+    first = texts(page, "table.list th a")
+    assert len(first) == 25 and text(page, "#neighbors span") == "1 to 25 of 30"
+    page = get(register, href(page, "a[rel=next]"))
+    last = texts(page, "table.list th a")
+    assert sorted({*first, *last}) == sorted(KEEPERS) and len(last) == 5 and not page.css("a[rel=next]")
+    assert texts(get(register, href(page, "a[rel=prev]")), "table.list th a") == first
+    # A page after the last one is the last one.
+    assert texts(get(register, f"/neighborhood?{urlencode({'title': HUB, 'page': 9})}"), "table.list th a") == last
 
 
 def test_a_question_that_the_pack_does_not_cover(physics: TestClient) -> None:

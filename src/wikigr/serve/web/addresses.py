@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from urllib.parse import quote, urlencode, urlsplit
 
 Value = str | int | Sequence[str] | None
+# The parameters by which the page of an article leads back to an answer or to the results of a search.
+Back = Mapping[str, str]
+NOWHERE: Back = MappingProxyType({})
 
 
 def address(path: str, parameters: Mapping[str, Value], fragment: str = "") -> str:
@@ -31,13 +35,13 @@ def section_anchor(section_id: str) -> str:
     return f"s{section_id.rpartition('#')[2]}"
 
 
-def article_address(pack: str, title: str, section_id: str | None = None) -> str:
+def article_address(pack: str, title: str, section_id: str | None = None, back: Back = NOWHERE) -> str:
     """Return the address of an article, or of one of its sections."""
     anchor = "" if section_id is None else section_anchor(section_id)
-    return address("/article", {"pack": pack, "title": title, "section": section_id}, anchor)
+    return address("/article", {"pack": pack, "title": title, "section": section_id, **back}, anchor)
 
 
-def quote_address(pack: str, title: str, section_id: str, start: int, end: int) -> str:
+def quote_address(pack: str, title: str, section_id: str, start: int, end: int, back: Back = NOWHERE) -> str:
     """Return the address of an article at the quotation ``start:end`` of one of its sections."""
-    place: dict[str, Value] = {"pack": pack, "title": title, "section": section_id, "start": start, "end": end}
+    place: dict[str, Value] = {"pack": pack, "title": title, "section": section_id, "start": start, "end": end, **back}
     return address("/article", place, "quote")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wikigr.answer.answer import OWN_KNOWLEDGE, Answer, PossibleAnswer
 from wikigr.answer.citation_stream import UNVERIFIED
@@ -24,8 +24,8 @@ from wikigr.graph.schema import article_title
 from wikigr.pack.open import Corpus
 from wikigr.pipeline.profile import Profile
 from wikigr.profiles.files import differences
-from wikigr.serve.web.addresses import address, article_address, outside_address, quote_address
-from wikigr.serve.web.text_blocks import Block, Mark, Run, divide, runs
+from wikigr.serve.web.addresses import NOWHERE, Back, address, article_address, outside_address, quote_address
+from wikigr.serve.web.text_blocks import Block, Mark, Run, divide, paragraph_around, runs
 from wikigr.text import fold
 
 SHORT = "short"
@@ -35,6 +35,8 @@ UNVERIFIED_TARGET = "unverified"
 
 _MARKER = re.compile(r"\[(\d{1,4})\]")
 _MAX_NEAREST = 5
+# A longer paragraph around a quotation is not shown; its sentences before and after it are.
+_MAX_PARAGRAPH_CHARS = 1_500
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,23 +127,23 @@ class AnswerPage:
     milliseconds: float
 
 
-def answer_page(answer: Answer, pack: Corpus) -> AnswerPage:
-    """Return what a page shows of an answer from ``pack``."""
-    sources = _sources(answer, pack)
+def answer_page(answer: Answer, pack: Corpus, back: Back = NOWHERE) -> AnswerPage:
+    """Return what a page shows of an answer from ``pack``; articles lead ``back`` to it."""
+    sources = _sources(answer, pack, back)
     is_stated = not is_doubtful(answer)
     alternatives = numbered_alternatives(answer)
     others: list[PossibleAnswer] = [*alternatives] if is_stated else [answer, *alternatives]
     return AnswerPage(
         question=answer.question,
         short=_short(answer) if is_stated and not answer.model else "",
-        text=_blocks(passage_of(answer), sources) if is_stated else (),
+        text=_blocks(passage_of(_in_paragraph(answer, pack)), sources) if is_stated else (),
         abstained=answer.abstained,
         own_knowledge=answer.query_type == OWN_KNOWLEDGE,
         confidence=Confidence(round(min(1.0, max(0.0, answer.confidence)), 2), LEVEL_WORDS[answer.level]),
         sources=sources if is_stated else {},
         others_heading=OTHERS if is_stated else PERHAPS,
-        others=tuple(_other_answer(other, pack, "" if is_stated else answer.question) for other in others),
-        nearest=_nearest(answer, pack) if answer.abstained else (),
+        others=tuple(_other_answer(other, pack, "" if is_stated else answer.question, back) for other in others),
+        nearest=_nearest(answer, pack, back) if answer.abstained else (),
         chain=tuple(
             HopRow(
                 hop.question,
@@ -163,21 +165,33 @@ def answer_page(answer: Answer, pack: Corpus) -> AnswerPage:
     )
 
 
-def _other_answer(answer: PossibleAnswer, pack: Corpus, question: str) -> OtherAnswer:
+def _other_answer(answer: PossibleAnswer, pack: Corpus, question: str, back: Back) -> OtherAnswer:
     """Return a passage that may answer; with a ``question``, its words are marked instead of the short answer."""
-    sources = _sources(answer, pack)
+    sources = _sources(answer, pack, back)
     passage = passage_of(answer, with_numbers=len(answer.citations) > 1)
     if question:
         return OtherAnswer("", _blocks(with_matches(passage, question), sources), sources)
     return OtherAnswer(_short(answer), _blocks(passage, sources), sources)
 
 
+def _in_paragraph(answer: Answer, pack: Corpus) -> Answer:
+    """Return ``answer`` with the paragraph of its only citation as its surroundings, unless that is too long."""
+    if len(answer.citations) != 1:
+        return answer
+    (citation,) = answer.citations
+    text = pack.sections([citation.section_id])[citation.section_id].content
+    start, end = paragraph_around(text, citation.start, citation.end)
+    if end - start > _MAX_PARAGRAPH_CHARS:
+        return answer
+    return replace(answer, context=StoredText(text[start:end], citation.section_id, start, end))
+
+
 def _short(answer: PossibleAnswer) -> str:
     return "" if answer.span is None else " ".join(answer.span.text.split())
 
 
-def _sources(answer: PossibleAnswer, pack: Corpus) -> dict[str, Source]:
-    return {str(citation.n): _source(pack, citation, answer.span) for citation in answer.citations}
+def _sources(answer: PossibleAnswer, pack: Corpus, back: Back) -> dict[str, Source]:
+    return {str(citation.n): _source(pack, citation, answer.span, back) for citation in answer.citations}
 
 
 def _blocks(passage: Passage, sources: dict[str, Source]) -> tuple[Block, ...]:
@@ -191,14 +205,14 @@ def _blocks(passage: Passage, sources: dict[str, Source]) -> tuple[Block, ...]:
     return divide(passage.text, marks, _markers(passage.text, sources))
 
 
-def link_to(pack: Corpus, title: str) -> ArticleLink:
+def link_to(pack: Corpus, title: str, back: Back = NOWHERE) -> ArticleLink:
     """Return the link to the article that is called ``title`` in ``pack``, which may join several packs."""
     member, section_id = pack.origin(f"{title}#0")
     own = article_title(section_id)
-    return ArticleLink(member.label, own, article_address(member.label, own))
+    return ArticleLink(member.label, own, article_address(member.label, own, back=back))
 
 
-def _source(pack: Corpus, citation: Citation, span: StoredText | None) -> Source:
+def _source(pack: Corpus, citation: Citation, span: StoredText | None, back: Back) -> Source:
     member, section_id = pack.origin(citation.section_id)
     title = article_title(section_id)
     outside = outside_address(citation.url)
@@ -211,7 +225,7 @@ def _source(pack: Corpus, citation: Citation, span: StoredText | None) -> Source
         title=title,
         heading=citation.heading,
         quote=runs(citation.quote, marks),
-        href=quote_address(member.label, title, section_id, citation.start, citation.end),
+        href=quote_address(member.label, title, section_id, citation.start, citation.end, back),
         outside=outside,
         file=citation.source_id if outside is None else None,
     )
@@ -224,9 +238,9 @@ def _markers(text: str, sources: dict[str, Source]) -> dict[tuple[int, int], str
     return found
 
 
-def _nearest(answer: Answer, pack: Corpus) -> tuple[ArticleLink, ...]:
+def _nearest(answer: Answer, pack: Corpus, back: Back) -> tuple[ArticleLink, ...]:
     titles = dict.fromkeys(item.section.title for item in answer.evidence)
-    return tuple(link_to(pack, title) for title in list(titles)[:_MAX_NEAREST])
+    return tuple(link_to(pack, title, back) for title in list(titles)[:_MAX_NEAREST])
 
 
 def _chain_address(answer: Answer, pack: Corpus) -> str:

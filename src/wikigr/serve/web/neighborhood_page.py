@@ -18,8 +18,8 @@ _MAX_AROUND = 5
 _MAX_EDGES = 1_000
 # Lines from each neighbor to other neighbors: where everything is connected, they would hide the rest.
 _MAX_BACKGROUND = 2
-# Nodes that are listed below the picture, which may show fewer.
-_MAX_LISTED = 100
+# Nodes on one page of the list below the picture.
+_NEIGHBORS_PER_PAGE = 25
 
 # The lengths of lines in the picture. The neighbors after the first ones are on an outer ring.
 _INNER_COUNT = 9
@@ -52,7 +52,8 @@ class NeighborhoodPage:
     """The neighborhood of an article or entity, or of the articles of a path.
 
     ``key`` is the title of the (first) article, or the id of the entity, whose ``href`` is empty.
-    ``shown`` of the ``total`` neighbors are in the picture; ``cut`` says that there are more than ``total``.
+    ``shown`` of the ``total`` neighbors are in the picture; ``cut`` says that there are more than ``total``. The list
+    has those with the numbers ``first`` to ``last``.
     """
 
     pack: str
@@ -66,10 +67,13 @@ class NeighborhoodPage:
     shown: int
     total: int
     cut: bool
+    page: int
+    first: int
+    last: int
 
 
-def neighborhood_page(pack: Pack, centers: Sequence[Node]) -> NeighborhoodPage:
-    """Return the page of one node of ``pack``, or of the nodes of a path in order."""
+def neighborhood_page(pack: Pack, centers: Sequence[Node], page: int = 1) -> NeighborhoodPage:
+    """Return the page of one node of ``pack``, or of the nodes of a path in order, with a ``page`` of the list."""
     ranks = ranks_of(pack)
     expansion = Neighborhood(pack.graph).expand(centers, most=_MAX_EDGES)
     around: dict[Node, list[Edge]] = {}
@@ -90,6 +94,9 @@ def neighborhood_page(pack: Pack, centers: Sequence[Node]) -> NeighborhoodPage:
     )
     room = _MAX_NODES - len(centers)
     shown = [*centers, *_balanced(centers, order, around, room)]
+    page = max(1, min(page, -(-len(order) // _NEIGHBORS_PER_PAGE)))
+    begin = (page - 1) * _NEIGHBORS_PER_PAGE
+    listed = order[begin : begin + _NEIGHBORS_PER_PAGE]
     return NeighborhoodPage(
         pack=pack.label,
         name=centers[0].label,
@@ -97,11 +104,14 @@ def neighborhood_page(pack: Pack, centers: Sequence[Node]) -> NeighborhoodPage:
         href=_page_of(pack, centers[0]),
         path=tuple(_path(pack, centers, expansion.edges)) if len(centers) > 1 else (),
         picture=_draw(pack, centers, shown, around, expansion.edges),
-        neighbors=tuple(_neighbor(pack, node, around[node]) for node in order[:_MAX_LISTED]),
+        neighbors=tuple(_neighbor(pack, node, around[node]) for node in listed),
         has_facts=any(_ROLES.get(edge.relation, "fact") == "fact" for edges in around.values() for edge in edges),
         shown=len(shown) - len(centers),
         total=len(order),
         cut=bool(expansion.cut),
+        page=page,
+        first=begin + 1,
+        last=begin + len(listed),
     )
 
 
@@ -134,8 +144,11 @@ def _picture_of(pack: Pack, node: Node) -> str:
 
 
 def _neighbor(pack: Pack, node: Node, edges: Sequence[Edge]) -> Neighbor:
-    relations = dict.fromkeys(_in_words(edge, node) for edge in edges)
-    return Neighbor(node.label, tuple(relations), _page_of(pack, node), _picture_of(pack, node))
+    ways = {edge.target == node for edge in edges if edge.relation == "LINKS_TO"}
+    # An article mentions what it links to.
+    told = [edge for edge in edges if edge.relation != "MENTIONS" or (edge.target == node) not in ways]
+    words = ("linked both ways" if e.relation == "LINKS_TO" and len(ways) == 2 else _in_words(e, node) for e in told)
+    return Neighbor(node.label, tuple(dict.fromkeys(words)), _page_of(pack, node), _picture_of(pack, node))
 
 
 def _in_words(edge: Edge, node: Node) -> str:

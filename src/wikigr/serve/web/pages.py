@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from wikigr.answer.answer import Answer
+from wikigr.answer.presentation import is_doubtful, shown_citations
 from wikigr.errors import UsageError, WikigrError
 from wikigr.graph.neighborhood import Node
+from wikigr.index.candidate import Evidence
 from wikigr.pack.manifest import Manifest
 from wikigr.pack.open import Corpus, Pack
 from wikigr.pipeline.conversation import turn_of
 from wikigr.pipeline.profile import Profile
 from wikigr.question.follow_up import MAX_TURNS, Turn
 from wikigr.serve.service import client_hint
-from wikigr.serve.web.addresses import address
+from wikigr.serve.web.addresses import Back, Value, address
+from wikigr.serve.web.answer_markdown import answer_markdown
 from wikigr.serve.web.answer_page import ArticleLink, answer_page, comparison_page, link_to
-from wikigr.serve.web.article_page import Quotation, article_page, ranks_of
+from wikigr.serve.web.article_page import Quotation, article_page
 from wikigr.serve.web.neighborhood_page import neighborhood_page
 from wikigr.serve.web.rendering import render
+from wikigr.serve.web.results_page import ResultRow, example_questions, find_titles, most_linked, result_rows
 from wikigr.serve.web.run_pages import RunRow
 from wikigr.serve.web.trace_page import trace_page
 from wikigr.text import scrub
@@ -51,7 +55,12 @@ def _read(value: str) -> Turn:
     return Turn(question, answer, tuple(titles))
 
 
-_MAX_CENTRAL = 16
+_MAX_CENTRAL = 12
+# Sections that are listed below an answer, and results on a page.
+_MAX_MORE = 3
+_RESULTS_PER_PAGE = 10
+# What leads from an article back to results instead of an answer.
+RESULTS = "results"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +105,11 @@ class Asked:
         """Return the address of a page about this question."""
         return address(path, {"q": self.question, "pack": self.pack, "profile": self.profile, **more})
 
+    @property
+    def back(self) -> Back:
+        """The parameters by which the page of an article leads back to the answer."""
+        return {"q": self.question, "within": self.pack, "profile": self.profile}
+
     def after(self, turn: Turn) -> Asked:
         """Return the form for the question after ``turn``."""
         return replace(self, turns=(*self.turns, turn)[-MAX_TURNS:])
@@ -120,17 +134,47 @@ class Pages:
         self._site = site
 
     def home(self, asked: Asked, packs: tuple[Pack, ...]) -> str:
-        """Return the first page; ``packs`` are those whose most central articles it lists."""
-        central = {pack.label: _central(pack) for pack in packs}
-        return self._render("home", asked, "Ask", central=central)
+        """Return the first page; ``packs`` are those whose questions and most central articles it lists."""
+        central = {
+            pack.label: tuple(link_to(pack, title) for title in most_linked(pack, _MAX_CENTRAL)) for pack in packs
+        }
+        examples = {
+            pack.label: tuple(
+                (question, Asked(question, self._form_pack(pack), asked.profile).address("/ask"))
+                for question in example_questions(pack)
+            )
+            for pack in packs
+        }
+        return self._render("home", asked, "Ask", central=central, examples=examples)
+
+    def results(self, asked: Asked, found: Sequence[Evidence], page: int, pack: Corpus) -> str:
+        """Return a page of the results of a search in ``pack``, counted from 1."""
+        last = max(1, -(-len(found) // _RESULTS_PER_PAGE))
+        page = min(page, last)
+        first = (page - 1) * _RESULTS_PER_PAGE
+        back = {**asked.back, "from": RESULTS, "page": str(page) if page > 1 else ""}
+        titles = find_titles(pack.members, asked.question)
+        members = [(member, member.find_title(title)) for title in titles for member in pack.members]
+        return self._render(
+            "search",
+            asked,
+            asked.question,
+            articles=tuple(link_to(member, title, back) for member, title in members if title is not None),
+            rows=result_rows(pack, asked.question, found[first : first + _RESULTS_PER_PAGE], back, first + 1),
+            total=len(found),
+            ask_href=asked.address("/ask"),
+            earlier=asked.address("/search", page=str(page - 1)) if page > 1 else "",
+            later=asked.address("/search", page=str(page + 1)) if page < last else "",
+        )
 
     def answer(self, asked: Asked, answer: Answer, pack: Corpus, typed: str = "") -> str:
         """Return the page of an answer from ``pack``; ``typed`` is the question as typed, if it was a follow-up."""
         title = pack.find_title(asked.question)
         opens = link_to(pack, title) if title is not None else None
         values = self._about(asked, answer, pack)
+        said = self._said(asked, typed)
         asked = asked.after(turn_of(answer))
-        return self._render("answer", asked, asked.question, opens=opens, typed=typed, **values)
+        return self._render("answer", asked, asked.question, opens=opens, **said, **values)
 
     def answer_part(self, asked: Asked, answer: Answer, pack: Corpus) -> str:
         """Return the part of the page of an answer that follows the question."""
@@ -142,7 +186,7 @@ class Pages:
             "writing",
             asked.after(Turn(asked.question)),
             asked.question,
-            typed=typed,
+            **self._said(asked, typed),
             events_href=asked.address("/ask/events"),
             plain_href=asked.address("/ask"),
         )
@@ -185,16 +229,39 @@ class Pages:
             why_hrefs=[Asked(asked.question, asked.pack, name).address("/why") for name in names],
         )
 
-    def article(self, pack: Pack, title: str, section_id: str | None, quotation: Quotation | None) -> str:
-        """Return the page of the article ``title`` of one pack; raises ``KeyError`` if there is none."""
-        view = article_page(pack, title, section_id=section_id, quotation=quotation)
-        return self._render("article", Asked(pack=self._form_pack(pack)), title, view=view)
+    def article(
+        self, pack: Pack, title: str, section_id: str | None, quotation: Quotation | None, back: str, back_to: str
+    ) -> str:
+        """Return the page of the article ``title`` of one pack; raises ``KeyError`` if there is none.
 
-    def neighborhood(self, pack: Pack, centers: list[Node], to: str = "", problem: str = "") -> str:
-        """Return the picture around a node of one pack, or of the nodes of a path ``to`` another; see ``problem``."""
-        view = neighborhood_page(pack, centers)
+        ``back`` is the address of the answer or the results that led to it, as ``back_to`` says, or empty.
+        """
+        view = article_page(pack, title, section_id=section_id, quotation=quotation)
         asked = Asked(pack=self._form_pack(pack))
-        return self._render("neighborhood", asked, f"Neighborhood of {view.name}", view=view, to=to, problem=problem)
+        return self._render("article", asked, title, view=view, back_href=back, back_to=back_to)
+
+    def neighborhood(
+        self, pack: Pack, centers: list[Node], given: Mapping[str, Value], page: int, to: str = "", problem: str = ""
+    ) -> str:
+        """Return the picture around a node of one pack, or of the nodes of a path ``to`` another; see ``problem``.
+
+        ``given`` are the parameters of its address without the ``page`` of the list, which counts from 1.
+        """
+        view = neighborhood_page(pack, centers, page)
+        earlier, later = (
+            address("/neighborhood", {**given, "page": number if number > 1 else None}, "neighbors") if is_there else ""
+            for number, is_there in ((view.page - 1, view.page > 1), (view.page + 1, view.last < view.total))
+        )
+        return self._render(
+            "neighborhood",
+            Asked(pack=self._form_pack(pack)),
+            f"Neighborhood of {view.name}",
+            view=view,
+            to=to,
+            problem=problem,
+            earlier=earlier,
+            later=later,
+        )
 
     def runs(self, rows: tuple[RunRow, ...], folder: str) -> str:
         """Return the list of the evaluation runs in ``folder``."""
@@ -222,15 +289,36 @@ class Pages:
         )
 
     def _about(self, asked: Asked, answer: Answer, pack: Corpus) -> dict[str, Any]:
-        view = answer_page(answer, pack)
+        view = answer_page(answer, pack, asked.back)
         first = next(iter(view.sources.values()), None)
         return {
             "view": view,
+            "more": self._more(asked, answer, pack),
+            "markdown": answer_markdown(view),
+            "results_href": asked.address("/search"),
             "why_href": asked.address("/why"),
             "compare_href": address("/compare", {"q": asked.question, "pack": asked.pack, "a": answer.profile}),
             "plain_href": asked.address("/ask"),
             "picture_href": address("/neighborhood", {"pack": first.pack, "title": first.title}) if first else "",
             "picture_title": first.title if first else "",
+        }
+
+    def _more(self, asked: Asked, answer: Answer, pack: Corpus) -> tuple[ResultRow, ...]:
+        """Return the best sections that an answer read and does not show, below one that is stated."""
+        if answer.abstained or is_doubtful(answer):
+            return ()
+        shown = {citation.section_id for citation in shown_citations(answer)}
+        others = [item for item in answer.evidence if item.section.section_id not in shown]
+        return result_rows(pack, asked.question, others[:_MAX_MORE], asked.back)
+
+    def _said(self, asked: Asked, typed: str) -> dict[str, Any]:
+        """Return the earlier questions of a conversation, as understood, with their answers; and the last as typed."""
+        before = [(turn, replace(asked, question=turn.question, turns=())) for turn in asked.turns]
+        alone = replace(asked, question=typed, turns=()).address("/ask") if typed else ""
+        return {
+            "typed": typed,
+            "alone_href": alone,
+            "before": [(turn.question, turn.answer, question.address("/ask")) for turn, question in before],
         }
 
     def _form_pack(self, pack: Corpus) -> str:
@@ -239,7 +327,3 @@ class Pages:
     def _render(self, page: str, asked: Asked, heading: str, **values: Any) -> str:
         asked = replace(asked, profile=asked.profile or self._site.profile)
         return render(page, site=self._site, page=page, asked=asked, heading=heading, **values)
-
-
-def _central(pack: Corpus) -> tuple[ArticleLink, ...]:
-    return tuple(link_to(pack, title) for title in ranks_of(pack).first(_MAX_CENTRAL))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from wikigr.answer.answer import Answer
@@ -25,22 +25,25 @@ from wikigr.pipeline.graph_queries import find_paths
 from wikigr.pipeline.target import find_article
 from wikigr.retrieval.entity_linking import open_linker
 from wikigr.retrieval.trace import Trace
-from wikigr.serve.api import GoneError, error_status, until_gone
+from wikigr.serve.api import GoneError, error_response, error_status, until_gone
 from wikigr.serve.event_stream import EVENT_STREAM, stream_events
 from wikigr.serve.packs import ServedPacks, Session
 from wikigr.serve.service import MAX_HOPS, MAX_NAME_CHARS, MAX_QUESTION_CHARS, NotFoundError, Service, client_hint
 from wikigr.serve.web.addresses import article_address
 from wikigr.serve.web.answer_page import ArticleLink, link_to
 from wikigr.serve.web.article_page import Quotation
-from wikigr.serve.web.pages import Asked, Pages, ServedPack, Site, read_turns, served_pack
+from wikigr.serve.web.pages import RESULTS, Asked, Pages, ServedPack, Site, read_turns, served_pack
 from wikigr.serve.web.recent_answers import RecentAnswers
 from wikigr.serve.web.rendering import static_routes
+from wikigr.serve.web.results_page import complete_title
 from wikigr.serve.web.run_pages import find_run, list_runs, report_of
 from wikigr.serve.workers import BusyError, Task, TimeLimitError
 from wikigr.text import harmless, scrub
 
 # Articles of a path in one picture.
 _MAX_PATH = 8
+# Sections that a search finds, on several pages.
+_MAX_FOUND = 50
 # Digits of an offset.
 _MAX_DIGITS = 9
 # The profile with which another one is compared by default.
@@ -92,7 +95,7 @@ class WebPage:
         self._runs = runs
         self._answers = RecentAnswers()
         # The pages that ask questions; the others do not wait for a model.
-        self._questions: tuple[_Page, ...] = (self._ask, self._why, self._compare)
+        self._questions: tuple[_Page, ...] = (self._ask, self._search, self._why, self._compare)
 
     def routes(self) -> list[Route]:
         """Return the routes of all pages and of their static files."""
@@ -100,6 +103,7 @@ class WebPage:
             "/": self._home,
             "/ask": self._ask,
             "/why": self._why,
+            "/search": self._search,
             "/compare": self._compare,
             "/article": self._article,
             "/neighborhood": self._neighborhood,
@@ -110,6 +114,7 @@ class WebPage:
         return [
             *routes,
             Route("/ask/events", self._events),
+            Route("/titles", self._titles),
             *static_routes(),
             Route("/{path:path}", self._endpoint(_miss)),
         ]
@@ -173,6 +178,33 @@ class WebPage:
         events = stream_events(partial(service.workers.run, answer), _event)
         return StreamingResponse(events, media_type=EVENT_STREAM, headers={"X-Accel-Buffering": "no"})
 
+    def _search(self, request: Request, task: Task) -> Response:
+        asked = self._asked(request)
+        if not asked.question:
+            return RedirectResponse("/", 303)
+        if self._costs_a_stranger(request, asked.profile):
+            return self._start(asked)
+        with self._packs.session(asked.pack or None) as session:
+            trace = Trace(clock=session.pack.clock, on_stage=task.on_stage)
+            # The same number for every page, because the order may depend on it.
+            found = session.pipeline(asked.profile).search(asked.question, top_k=_MAX_FOUND, trace=trace)
+            return HTMLResponse(self._pages().results(asked, found, _page(request), session.pack))
+
+    async def _titles(self, request: Request) -> Response:
+        """Send the titles that may be meant by the last words of a text, for a box in which it is typed."""
+        service: Service = request.app.state.service
+
+        def complete(task: Task) -> Response:
+            text = scrub(request.query_params.get("q", ""))[:MAX_QUESTION_CHARS]
+            with self._packs.session(request.query_params.get("pack") or None) as session:
+                found = complete_title(session.pack.members, text)
+            return JSONResponse({"ending": found.ending, "titles": [harmless(title) for title in found.titles]})
+
+        try:
+            return await until_gone(request, service.lookups.run(complete))
+        except WikigrError as error:
+            return error_response(error)
+
     def _why(self, request: Request, task: Task) -> Response:
         asked = self._asked(request)
         if not asked.question:
@@ -210,7 +242,18 @@ class WebPage:
         with self._one_pack(request) as pack:
             if not _is_title(pack, title):
                 return RedirectResponse(article_address(pack.label, _title_of(pack, title)))
-            return HTMLResponse(self._pages().article(pack, title, section_id, quotation))
+            return HTMLResponse(self._pages().article(pack, title, section_id, quotation, *self._back(request)))
+
+    def _back(self, request: Request) -> tuple[str, str]:
+        """Return the address of the answer or the results that led to an article, and which of both it is."""
+        question = _text(request, "q", MAX_QUESTION_CHARS)
+        if not question:
+            return "", ""
+        query = request.query_params
+        asked = Asked(question, query.get("within", ""), query.get("profile", ""))
+        if query.get("from") == RESULTS:
+            return asked.address("/search", page=query.get("page", "")), "results"
+        return asked.address("/ask"), "answer"
 
     def _neighborhood(self, request: Request, task: Task) -> Response:
         titles = [_checked(value, "title", MAX_NAME_CHARS) for value in request.query_params.getlist("title")]
@@ -231,7 +274,8 @@ class WebPage:
                     centers = list(found.paths.paths[0].nodes)
                 else:
                     problem = f"No path of at most {MAX_HOPS} steps leads to {to!r}."
-            return HTMLResponse(self._pages().neighborhood(pack, centers, to, problem))
+            given = {"pack": pack.label, "title": titles, "entity": entity, "to": to}
+            return HTMLResponse(self._pages().neighborhood(pack, centers, given, _page(request), to, problem))
 
     def _list_runs(self, request: Request, task: Task) -> Response:
         pages = self._pages()
@@ -351,6 +395,11 @@ def _number(request: Request, name: str) -> int:
     if not (value.isascii() and value.isdecimal() and len(value) <= _MAX_DIGITS):
         raise UsageError(f"The parameter {name} must be a number.")
     return int(value)
+
+
+def _page(request: Request) -> int:
+    """Return the number of the page of a list, from 1; a list shows its last page for a greater one."""
+    return max(1, _number(request, "page")) if "page" in request.query_params else 1
 
 
 def _is_title(pack: Pack, title: str) -> bool:

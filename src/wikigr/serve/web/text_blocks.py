@@ -15,8 +15,9 @@ _LINE = re.compile(r"[^\n]+")
 _GAP = re.compile(r"\n[ \t]*\n")
 _BULLET = re.compile(r"[ \t]*[-*•][ \t]+")
 _NUMBER = re.compile(r"[ \t]*(\d{1,4})[.)][ \t]+")
-# Readers of sources write the cells of a table on one line.
+# Readers of sources write the cells of a table on one line, each after the name of its column (``sources.tables``).
 _CELL = re.compile(r" \| ")
+_COLUMN = re.compile(r"(\S[^\n:]{0,79}): ")
 _INDENTED = re.compile(r"(?: {2,}|\t)\S")
 _WORD = re.compile(r"\w+")
 
@@ -38,12 +39,14 @@ class Run:
 class Block:
     """A block of text: its lines, which consist of cells, which consist of runs. Only tables have several cells.
 
-    ``first`` is the first number of a numbered list.
+    ``first`` is the first number of a numbered list. ``head`` holds the names of the columns of a table, if it has any;
+    its lines then have as many cells, some of them without a run.
     """
 
     kind: BlockKind
     lines: tuple[tuple[tuple[Run, ...], ...], ...]
     first: int = 1
+    head: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +61,8 @@ class Mark:
 def divide(text: str, marks: Sequence[Mark] = (), links: Mapping[Span, str] | None = None) -> tuple[Block, ...]:
     """Return ``text`` as blocks; of overlapping ``marks`` the last one counts.
 
-    ``links`` maps spans to what they link to. Bullets, numbers and the separators of cells are left
-    out; otherwise the runs hold every character but the line breaks.
+    ``links`` maps spans to what they link to. Bullets, numbers, the separators of cells and the names
+    of columns are left out; otherwise the runs hold every character but the line breaks.
     """
     divider = _Divider(text, marks, links or {})
     return tuple(divider.block(span) for span in _paragraphs(text))
@@ -68,6 +71,12 @@ def divide(text: str, marks: Sequence[Mark] = (), links: Mapping[Span, str] | No
 def runs(text: str, marks: Sequence[Mark] = (), links: Mapping[Span, str] | None = None) -> tuple[Run, ...]:
     """Return ``text`` as one line of runs."""
     return _Divider(text, marks, links or {}).runs((0, len(text)))
+
+
+def paragraph_around(text: str, start: int, end: int) -> Span:
+    """Return the characters of the paragraph, or the paragraphs, that ``start:end`` of ``text`` lies in."""
+    found = [span for span in _paragraphs(text) if span[0] < end and span[1] > start]
+    return (min(start, found[0][0]), max(end, found[-1][1])) if found else (start, end)
 
 
 def find_names(text: str, titles: Mapping[str, str]) -> dict[Span, str]:
@@ -114,6 +123,10 @@ class _Divider:
         """Return the paragraph ``span`` as a block."""
         text = self._text
         lines = [found.span() for found in _LINE.finditer(text, *span)]
+        table = _named_cells(text, lines)
+        if table is not None:
+            rows = tuple(tuple(self.runs(cell) if cell else () for cell in row.values()) for row in table)
+            return Block("table", rows, head=tuple(table[0]))
         kind = _kind([text[start:end] for start, end in lines])
         marker = {"bullets": _BULLET, "numbers": _NUMBER}.get(kind)
         cells = [
@@ -161,6 +174,32 @@ def _kind(lines: Sequence[str]) -> BlockKind:
         # A list in which an item has an item or a paragraph of its own.
         return "lines" if _BULLET.match(lines[0]) or _NUMBER.match(lines[0]) else "code"
     return "text"
+
+
+def _named_cells(text: str, lines: Sequence[Span]) -> list[dict[str, Span | None]] | None:
+    """Return the cells of each line by the names of all columns; ``None`` unless every cell has a name in front.
+
+    Lines leave out cells without text. All lines must have their columns in the same order.
+    """
+    rows: list[dict[str, Span]] = []
+    for line in lines:
+        row: dict[str, Span] = {}
+        for start, end in _cells(text, line):
+            column = _COLUMN.match(text, start, end)
+            if column is None or column[1] in row:
+                return None
+            row[column[1]] = (column.end(), end)
+        rows.append(row)
+    names: list[str] = []
+    for row in rows:
+        place = 0
+        for name in row:
+            if name not in names:
+                names.insert(place, name)
+            elif names.index(name) < place:
+                return None
+            place = names.index(name) + 1
+    return [{name: row.get(name) for name in names} for row in rows] if len(names) > 1 else None
 
 
 def _without_marker(text: str, line: Span, marker: re.Pattern[str] | None) -> Span:

@@ -1,8 +1,10 @@
 // Everything here is a convenience: asking and reading work without it.
 
 const RECENT = "wikigr.recent";
+const LAST = "wikigr.last";
 const MAX_RECENT = 20;
 const box = document.getElementById("q");
+document.documentElement.classList.add("scripted");
 
 // Keys: "/" goes to the box, the arrows go through the citations, Enter opens the one with the focus.
 document.addEventListener("keydown", (event) => {
@@ -36,6 +38,92 @@ function moveFocus(step) {
   return true;
 }
 
+// The box selects the question that was asked, so that typing asks the next one.
+box?.addEventListener("focus", () => box.value === box.defaultValue && box.select());
+
+// Titles are completed while they are typed.
+for (const input of document.querySelectorAll("input[data-titles]")) completeTitles(input);
+
+function completeTitles(input) {
+  const list = document.createElement("ul");
+  Object.assign(list, { id: `${input.id}-titles`, role: "listbox", ariaLabel: "Titles", className: "titles", hidden: true });
+  input.after(list);
+  for (const [name, value] of Object.entries({ role: "combobox", "aria-autocomplete": "list", "aria-controls": list.id, "aria-expanded": "false" })) input.setAttribute(name, value);
+  let chosen = -1;
+  let ending = "";
+  let timer;
+  let request;
+
+  const choose = (number) => {
+    chosen = number;
+    [...list.children].forEach((option, n) => option.setAttribute("aria-selected", String(n === number)));
+    if (number < 0) input.removeAttribute("aria-activedescendant");
+    else input.setAttribute("aria-activedescendant", list.children[number].id);
+  };
+  const show = (titles) => {
+    list.replaceChildren(...titles.map((title, n) => Object.assign(document.createElement("li"), { role: "option", id: `${list.id}-${n}`, textContent: title })));
+    list.hidden = !titles.length;
+    input.setAttribute("aria-expanded", String(!list.hidden));
+    Object.assign(list.style, { left: `${input.offsetLeft}px`, top: `${input.offsetTop + input.offsetHeight}px`, width: `${input.offsetWidth}px` });
+    choose(-1);
+  };
+  const close = () => {
+    clearTimeout(timer);
+    request?.abort();
+    show([]);
+  };
+  const take = (option) => {
+    const at = input.selectionStart;
+    input.setRangeText(option.textContent, at - ending.length, at, "end");
+    close();
+  };
+
+  input.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(async () => {
+      const typed = input.value.slice(0, input.selectionStart);
+      request?.abort();
+      request = new AbortController();
+      try {
+        const query = new URLSearchParams({ q: typed, pack: input.form.elements.pack?.value ?? "" });
+        const found = await (await fetch(`/titles?${query}`, { signal: request.signal })).json();
+        ending = found.ending ?? "";
+        show((found.titles ?? []).filter((title) => title !== ending));
+      } catch {
+        // The server is gone, or more was typed since.
+      }
+    }, 150);
+  });
+  input.addEventListener("keydown", (event) => {
+    const count = list.children.length;
+    if (!count) return;
+    if (event.key === "ArrowDown") choose(chosen + 1 < count ? chosen + 1 : -1);
+    else if (event.key === "ArrowUp") choose(chosen < 0 ? count - 1 : chosen - 1);
+    else if (event.key === "Enter" && chosen >= 0) take(list.children[chosen]);
+    else if (event.key === "Escape") close();
+    else return;
+    event.preventDefault();
+  });
+  input.addEventListener("blur", close);
+  // The box keeps the focus.
+  list.addEventListener("pointerdown", (event) => event.preventDefault());
+  list.addEventListener("click", (event) => event.target.closest("li") && take(event.target.closest("li")));
+}
+
+// Copying; where a page may not, the text is shown and selected.
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  const text = document.getElementById(button.dataset.copy);
+  try {
+    await navigator.clipboard.writeText(text.textContent);
+    button.textContent = "Copied";
+  } catch {
+    text.closest("details").open = true;
+    getSelection().selectAllChildren(text);
+  }
+});
+
 // Sections are folded on a phone, where they would push the text off the screen.
 if (matchMedia("(max-width: 46rem)").matches) document.querySelector(".outline details")?.removeAttribute("open");
 
@@ -61,6 +149,16 @@ function remember(question, address) {
 const asked = document.querySelector("[data-remember]");
 if (asked) remember(asked.dataset.remember, asked.dataset.address);
 
+// An article leads back to the answer with the conversation before it, which the address of the answer alone lacks.
+try {
+  if (asked) sessionStorage.setItem(LAST, JSON.stringify([asked.dataset.address, location.pathname + location.search]));
+  const [address, whole] = JSON.parse(sessionStorage.getItem(LAST) ?? "[]");
+  const back = document.querySelector(".back a");
+  if (back && back.getAttribute("href") === address && whole.startsWith("/ask?")) back.href = whole;
+} catch {
+  // The browser keeps nothing.
+}
+
 const recent = document.getElementById("recent");
 if (recent) {
   const list = document.getElementById("recent-list");
@@ -82,7 +180,8 @@ if (recent) {
 
 // If a model writes the answers of a profile, show them while it writes.
 for (const form of document.querySelectorAll('form.ask[action="/ask"]')) {
-  form.addEventListener("submit", () => {
+  form.addEventListener("submit", (event) => {
+    if (event.submitter?.hasAttribute("formaction")) return;
     if (!form.elements.profile.selectedOptions[0]?.hasAttribute("data-writes")) return;
     const live = document.createElement("input");
     Object.assign(live, { type: "hidden", name: "live", value: "1" });
@@ -106,7 +205,7 @@ if (live) {
     events.close();
     // The server rendered and escaped this part of the page, as it does without a script.
     const part = new DOMParser().parseFromString(JSON.parse(event.data), "text/html").body;
-    live.replaceChildren(...live.querySelectorAll(":scope > h1, :scope > .note"), ...part.childNodes);
+    live.replaceChildren(...live.querySelectorAll(":scope > h1, :scope > .note, :scope > .before"), ...part.childNodes);
     history.replaceState(null, "", live.dataset.address);
   });
   events.addEventListener("problem", (event) => {
