@@ -82,7 +82,7 @@ def test_a_quotation_far_down_is_scrolled_into_view(site: str, visit: Visit) -> 
 def test_everything_to_read_works_without_a_script(site: str, visit: Visit) -> None:
     page = visit(site, javascript=False)
     page.locator("#q").fill(BORN)
-    page.locator("form.ask button").click()
+    page.get_by_role("button", name="Ask").click()
     expect(page.locator(".headline")).to_have_text("Würzburg on 5 December 1901")
     page.locator("a.source").click()
     assert page.locator("#quote").bounding_box()["y"] < 860
