@@ -59,7 +59,7 @@ def test_titles_of_several_packs(open_site: Open, physics_pack: Path, hostile_pa
 def test_gold_questions_are_examples(open_site: Open, physics_pack: Path, tmp_path: Path) -> None:
     pack = shutil.copytree(physics_pack, tmp_path / "own")
     questions = [f"Why {SCRIPT}?", "How?", "Who?", "Why is a longer question than the others not shown?"]
-    lines = [
+    lines: list[dict[str, object]] = [
         {"id": str(n), "question": question, "answers": ["x"], "gold": [{"title": "Spin"}], "type": "single"}
         for n, question in enumerate(questions)
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from wikigr.serve.web.answer_page import AnswerPage, Source
@@ -63,4 +64,4 @@ def _text(cell: Iterable[Run]) -> str:
 def _escape(text: str) -> str:
     """Return ``text`` on one line without characters that Markdown takes for marks."""
     line = "".join(f"\\{c}" if c in "\\`*_[]<>|&#~" else c for c in text)
-    return "".join((" " if line[:1].isspace() else "", " ".join(line.split()), " " if line[-1:].isspace() else ""))
+    return re.sub(r"\s+", " ", line)

@@ -22,7 +22,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 function moveFocus(step) {
-  const sources = [...document.querySelectorAll("a.source, a.at")];
+  const sources = [...document.querySelectorAll("a.source, .others a.at, main.search a.at")];
   const here = sources.indexOf(document.activeElement);
   if (!sources.length || document.activeElement?.closest("svg, .scroll")) return false;
   if (here < 0 && step < 0) return false;
