@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -44,7 +45,22 @@ def test_the_walls_of_the_sandbox_are_named(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_api_key_is_optional_and_never_shown() -> None:
     assert not by_name(doctor.diagnose({}))["API key"].passed
     key = by_name(doctor.diagnose({"ANTHROPIC_API_KEY": "sk-secret"}))["API key"]
-    assert key == Check("API key", True, "ANTHROPIC_API_KEY is set", required=False)
+    assert (key.passed, key.required, key.detail) == (True, False, "ANTHROPIC_API_KEY is set")
+
+
+def test_a_server_and_a_model_file_are_named_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    none = by_name(doctor.diagnose({}))
+    assert "offline" in none["API key"].detail
+    server, file = none["OpenAI-compatible server"], none["model file"]
+    assert (server.passed, server.required, file.required) == (False, False, False)
+    assert "WIKIGR_OPENAI_BASE_URL is not set" in server.detail
+    assert "wikigr[local]" in file.fix
+    found = by_name(doctor.diagnose({"WIKIGR_OPENAI_BASE_URL": "http://user:secret@127.0.0.1/v1"}))
+    assert found["OpenAI-compatible server"].passed
+    assert "secret" not in found["OpenAI-compatible server"].detail
+    assert "offline" not in found["API key"].detail
+    monkeypatch.setitem(sys.modules, "xllamacpp", None)
+    assert not by_name(doctor.diagnose({}))["model file"].passed
 
 
 def test_a_missing_encoder_is_a_failure_with_the_command_that_prepares_it(

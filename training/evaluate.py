@@ -14,7 +14,7 @@ from training.config import Config
 from training.features import Feature, collate
 from training.model import SpanReader
 from training.retrieve import ANSWERABLE, OFF_TOPIC, UNANSWERABLE, Passage, RetrievedQuestion
-from wikigr.evaluation.metrics.abstention import auroc
+from wikigr.evaluation.abstention import auroc
 from wikigr.evaluation.metrics.accuracy import accuracy, exact_match, token_f1
 from wikigr.reader.spans import best_span
 from wikigr.reader.windows import Window, WindowMaker

@@ -9,7 +9,7 @@ from statistics import fmean
 from training.evaluate import window_logits
 from training.judged import JudgedQuestion, JudgedSentence
 from training.model import SpanReader
-from wikigr.evaluation.metrics.abstention import auroc
+from wikigr.evaluation.abstention import auroc
 from wikigr.reader.spans import best_spans
 from wikigr.reader.windows import Window, WindowMaker
 

@@ -19,7 +19,7 @@ from training.retrieve import Passage
 from training.sources.natural_questions import read_natural_questions
 from wikigr.answer.sentences import rank_sentences
 from wikigr.embeddings.embedder import Embedder
-from wikigr.hops.options import HopsOptions
+from wikigr.hops.chain_search import HopsOptions
 from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline

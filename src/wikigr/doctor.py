@@ -12,6 +12,7 @@ from pathlib import Path
 
 from wikigr.checks import Check
 from wikigr.errors import WikigrError
+from wikigr.llm import CHAT_URL
 from wikigr.settings import cache_folder, data_folder
 
 _MIN_PYTHON = (3, 11)
@@ -34,19 +35,40 @@ def diagnose(variables: Mapping[str, str]) -> list[Check]:
     found = [check() for check in checks]
     found.append(_writable("cache folder", cache_folder()))
     found.append(_writable("data folder", data_folder()))
-    key = bool(variables.get("ANTHROPIC_API_KEY"))
-    found.append(
+    return [*found, *_models(variables)]
+
+
+def _models(variables: Mapping[str, str]) -> list[Check]:
+    """Return the checks of the three ways to let a model write the answers, all of which are optional."""
+    key, server = bool(variables.get("ANTHROPIC_API_KEY")), bool(variables.get(CHAT_URL, "").strip())
+    without = "" if server else ": without a model, answers are extracted from the pack, offline"
+    has_client, has_library = find_spec("openai") is not None, find_spec("xllamacpp") is not None
+    client = "" if has_client else ", but the package openai is not installed"
+    return [
         Check(
             "API key",
             key,
-            "ANTHROPIC_API_KEY is set"
-            if key
-            else "ANTHROPIC_API_KEY is not set: answers are extracted from the pack, offline",
-            "" if key else "No action needed: a key is optional.",
+            "ANTHROPIC_API_KEY is set" if key else f"ANTHROPIC_API_KEY is not set{without}",
+            "No action needed: a key is optional. ANTHROPIC_BASE_URL names another server of the Messages API.",
             required=False,
-        )
-    )
-    return found
+        ),
+        Check(
+            "OpenAI-compatible server",
+            server and has_client,
+            f"{CHAT_URL} is {'set' if server else 'not set'}{client}",
+            "For a server such as llama.cpp, Ollama or vLLM: pip install 'wikigr[openai]', and set the variable.",
+            required=False,
+        ),
+        Check(
+            "model file",
+            has_library,
+            "xllamacpp is installed: --model FILE.gguf writes answers on this machine"
+            if has_library
+            else "xllamacpp is not installed: --model FILE.gguf needs it",
+            "To let a model in a GGUF file write the answers: pip install 'wikigr[local]'",
+            required=False,
+        ),
+    ]
 
 
 def _python() -> Check:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from wikigr.errors import UsageError, WikigrError
 from wikigr.settings import is_first_time
 from wikigr_cli.environment import Environment
-from wikigr_cli.packs import open_all
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from wikigr.pack.open import Corpus
     from wikigr.pipeline.pipeline import Pipeline
     from wikigr.pipeline.profile import Profile
+    from wikigr_cli.render.progress import StatusLine
 
 _NO_KEY = (
     "No model writes the answer, because ANTHROPIC_API_KEY is not set; it quotes the pack. Set the variable, or "
@@ -50,9 +50,10 @@ class AskOptions:
     def apply_to(self, profile: Profile) -> Profile:
         """Return ``profile`` with these options; raises ``UsageError`` for a value out of range."""
         from wikigr.answer.extractive import ExtractiveOptions
-        from wikigr.llm.options import BudgetOptions, SynthesisOptions
+        from wikigr.llm import api_of
+        from wikigr.llm.options import BudgetOptions, ModelFileOptions, SynthesisOptions
         from wikigr.retrieval.candidates import RetrievalOptions
-        from wikigr.retrieval.explore.options import MultiStrategyOptions
+        from wikigr.retrieval.explore.stage import MultiStrategyOptions
 
         if self.exact:
             profile = profile.override(RetrievalOptions, exact=True)
@@ -60,7 +61,14 @@ class AskOptions:
             if not self.model.strip():
                 raise UsageError("--model must not be empty.")
             profile = profile.override(SynthesisOptions, model=self.model)
-        profile = self._apply_to_file(profile)
+        for name, value in (("threads", self.threads), ("context", self.context)):
+            if value is None:
+                continue
+            if api_of(profile[SynthesisOptions].model) != "file":
+                raise UsageError(
+                    f"--{name} has no effect: no model file writes the answer.", hint="Add --model FILE.gguf."
+                )
+            profile = profile.override(ModelFileOptions, **{name: value})
         if self.max_cost is not None:
             if not 0.0 < self.max_cost <= 10_000.0:
                 raise UsageError(f"--max-cost must be above 0 and at most 10,000 US dollars, not {self.max_cost:g}.")
@@ -71,31 +79,34 @@ class AskOptions:
                     f"--iterations has no effect: the profile {profile.name} does not use multi_strategy.",
                     hint="Add --profile multi-strategy.",
                 )
-            if not 1 <= self.iterations <= 10:
-                raise UsageError(f"--iterations must be from 1 to 10, not {self.iterations}.")
             profile = profile.override(MultiStrategyOptions, iterations=self.iterations)
         if self.max_sentences is not None:
-            if not 1 <= self.max_sentences <= 10:
-                raise UsageError(f"--max-sentences must be from 1 to 10, not {self.max_sentences}.")
             profile = profile.override(ExtractiveOptions, max_sentences=self.max_sentences)
         return profile
 
-    def _apply_to_file(self, profile: Profile) -> Profile:
-        from wikigr.llm import api_of
-        from wikigr.llm.options import ModelFileOptions, SynthesisOptions
 
-        for name, value, limit in (("threads", self.threads, 1024), ("context", self.context, 1_048_576)):
-            if value is None:
-                continue
-            if api_of(profile[SynthesisOptions].model) != "file":
-                raise UsageError(
-                    f"--{name} has no effect: no model file writes the answer.", hint="Add --model FILE.gguf."
-                )
-            least = 256 if name == "context" else 1
-            if not least <= value <= limit:
-                raise UsageError(f"--{name} must be from {least} to {limit:,}, not {value}.")
-            profile = profile.override(ModelFileOptions, **{name: value})
-        return profile
+def open_all(
+    environment: Environment, packs: Sequence[str], *, encoder: str | None, purpose: Purpose, preload: bool
+) -> Corpus:
+    """Open the pack, or several packs as one, and use their language from now on.
+
+    A note on stderr names those that were given twice.
+    """
+    from wikigr.languages.language import speak
+
+    if len(packs) == 1:
+        from wikigr.pack.open import Pack
+
+        pack: Corpus = Pack(packs[0], encoder=encoder, purpose=purpose, preload=preload)
+    else:
+        from wikigr.joined.pack import open_packs
+
+        opened = open_packs(packs, encoder=encoder, purpose=purpose, preload=preload)
+        for location in opened.repeated:
+            environment.note(f"wikigr: {location} is among the packs already, so it counts once.")
+        pack = opened.pack
+    speak(pack.language)
+    return pack
 
 
 class AskSession:
@@ -127,6 +138,11 @@ class AskSession:
         self._purpose: Purpose = purpose
         self._budget: Budget | None = None
         self._client: ModelClient | None = None
+        self._progress: StatusLine | None = None
+        if environment.can_animate():
+            from wikigr_cli.render.progress import StatusLine
+
+            self._progress = StatusLine(environment)
         # Load it while the engine reads the vectors.
         Thread(target=load_segmenter, daemon=True).start()
         self.named = load_profile(profile)
@@ -171,12 +187,16 @@ class AskSession:
     def answer(self, question: str, *, live: bool) -> Answer:
         """Return the answer; ``live`` prints it while it is written, and ends its line before an error message."""
         if not live:
-            return self.pipeline.answer(question)
+            try:
+                return self.pipeline.answer(question)
+            finally:
+                self._stop_progress()
         started = False
 
         def show(piece: str) -> None:
             nonlocal started
             started = True
+            self._stop_progress()
             self._environment.write_text(piece)
 
         try:
@@ -185,6 +205,12 @@ class AskSession:
             if started:
                 self._environment.print()
             raise
+        finally:
+            self._stop_progress()
+
+    def _stop_progress(self) -> None:
+        if self._progress is not None:
+            self._progress.stop()
 
     def _open(self, packs: Sequence[str]) -> Corpus:
         # The encoder loads meanwhile.
@@ -197,7 +223,7 @@ class AskSession:
 
     def _connect(self, profile: Profile, pack: Corpus) -> Pipeline:
         from wikigr.pipeline.pipeline import Pipeline
-        from wikigr.reader.options import ReaderOptions
+        from wikigr.reader.passage import ReaderOptions
 
         if self._purpose == "queries" and profile[ReaderOptions].enabled:
             pack.start_reader()
@@ -223,10 +249,16 @@ class AskSession:
         if self._options.show_prompt:
             return None
 
+        from wikigr.llm import api_of
         from wikigr.llm.options import SynthesisOptions
         from wikigr.pipeline.connect import connect
 
-        client = connect(profile, offline=self._options.offline, budget=self._budget)
+        offline, model = self._options.offline, self._options.model
+        if offline and model is not None and api_of(model) != "file":
+            self._environment.note(
+                f"wikigr: --model {model} is not used: with --offline, only a model in a GGUF file can answer."
+            )
+        client = connect(profile, offline=offline, budget=self._budget, progress=self._progress)
         if client is not None and self._options.max_cost is not None:
             self._budget = client.budget
         environment = self._environment

@@ -25,15 +25,14 @@ class BatchQuestion:
     question: str
 
 
-def ask_each(
-    environment: Environment, location: str, ask: Callable[[str], T]
-) -> Iterator[tuple[BatchQuestion, T | None]]:
-    """Yield each question of a batch with the result of ``ask``, or with ``None`` after printing why it failed.
+def ask_each(environment: Environment, location: str, ask: Callable[[str], T]) -> Iterator[tuple[BatchQuestion, T]]:
+    """Yield each question of a batch with the result of ``ask``, and print why others failed.
 
-    An exhausted budget and wrong usage end the batch.
+    An exhausted budget and wrong usage end the batch. Raises ``WikigrError`` at the end if questions failed.
     """
     from wikigr.llm.budget import BudgetError
 
+    failed = 0
     for item in read_batch(location, environment.stdin):
         try:
             result = ask(item.question)
@@ -42,9 +41,11 @@ def ask_each(
         except WikigrError as error:
             environment.print_error(f"wikigr: question {item.id}: {error.message}")
             print_json_line(environment, failure_document(item.id, item.question, error))
-            yield item, None
+            failed += 1
         else:
             yield item, result
+    if failed:
+        raise WikigrError(f"{failed} of the questions could not be answered.")
 
 
 def read_batch(location: str, stdin: TextIO) -> Iterator[BatchQuestion]:

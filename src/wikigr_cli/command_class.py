@@ -21,13 +21,9 @@ GLOBAL_OPTIONS = {
     "verbose": ("-v", "Print a trace of every stage on stderr."),
     "debug": (None, "Show the traceback of an error."),
 }
-# These arguments are packs. The value says whether the default pack applies: the commands that remove or choose a pack
-# need its name.
-_PACK_ARGUMENTS = {"pack": True, "packs": True}
-_PACK_ARGUMENTS_OF: dict[tuple[str, ...], dict[str, bool]] = {
-    ("pack", "remove"): {"pack": False},
-    ("pack", "use"): {"pack": False},
-}
+# These arguments are packs. The default pack does not apply to the commands that remove or choose a pack.
+_PACK_ARGUMENTS = ("pack", "packs")
+_WITHOUT_DEFAULT = (("pack", "remove"), ("pack", "use"))
 
 
 class Command(TyperCommand):
@@ -218,12 +214,10 @@ def _join_words(ctx: Any, parameter: Any, words: Sequence[str] | None) -> str | 
 def _accept_pack_option(command: Any, path: tuple[str, ...]) -> None:
     if any(long_name(option) == "pack" for option in options_of(command)):
         return
-    names = _PACK_ARGUMENTS_OF.get(path, _PACK_ARGUMENTS)
     for parameter in command.params:
-        if parameter.param_type_name == "argument" and parameter.name in names:
-            option = PackOption(parameter, path, default_applies=names[parameter.name])
+        if parameter.param_type_name == "argument" and parameter.name in _PACK_ARGUMENTS:
+            command.params.append(PackOption(parameter, path, default_applies=path not in _WITHOUT_DEFAULT))
             parameter.required = False
-            command.params.append(option)
             return
 
 

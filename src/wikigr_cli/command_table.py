@@ -15,13 +15,13 @@ from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import EXIT_CODES_HELP
 
 HELP_OPTIONS = ("-h", "--help")
-# Command name to module, in the order of the help. A module holds a Typer app (a group) or a function of that name.
+# Command name to module, in the order of the help. The module has a Typer app (a group) or a function of that name.
 _MODULES = {
     "ask": "ask",
     "replay": "replay",
     "search": "search",
-    "rerank": "rerank",
-    "why": "why",
+    "rerank": "search",
+    "why": "show",
     "show": "show",
     "open": "show",
     "graph": "graph",
@@ -30,12 +30,12 @@ _MODULES = {
     "profile": "profile",
     "eval": "eval",
     "serve": "serve",
-    "mcp": "mcp",
-    "model": "model",
-    "config": "config",
-    "doctor": "doctor",
-    "help": "help",
-    "version": "help",
+    "mcp": "serve",
+    "model": "about",
+    "config": "about",
+    "doctor": "about",
+    "help": "about",
+    "version": "about",
 }
 
 
@@ -48,11 +48,12 @@ class _Commands(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         if name not in self._loaded:
             module = import_module(f"wikigr_cli.commands.{_MODULES[name]}")
-            self._loaded[name] = (
-                typer.main.get_group(module.app) if hasattr(module, "app") else _single_command(_function(module, name))
-            )
-            self._loaded[name].name = name
-            prepare(self._loaded[name], (name,))
+            # `help` and `eval` would hide the built-in.
+            found = getattr(module, name, None) or getattr(module, f"{name}_command")
+            command = typer.main.get_group(found) if isinstance(found, typer.Typer) else _single_command(found)
+            command.name = name
+            prepare(command, (name,))
+            self._loaded[name] = command
         return self._loaded[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -84,12 +85,6 @@ def print_help(context: typer.Context) -> None:
     """Print the help of a group that was called without a command."""
     if context.invoked_subcommand is None:
         context.ensure_object(Environment).write(f"{context.get_help()}\n")
-
-
-def _function(module: Any, name: str) -> Callable[..., None]:
-    # `help` would hide the built-in.
-    function: Callable[..., None] = getattr(module, name, None) or getattr(module, f"{name}_command")
-    return function
 
 
 def _single_command(function: Callable[..., None]) -> Any:

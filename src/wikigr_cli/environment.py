@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TextIO
 
 from wikigr.errors import UsageError
 from wikigr.text import CONTROL, harmless
-from wikigr_cli.render.links import openable
-from wikigr_cli.render.wrapping import breaks, cells, cut, wrap_pieces
+from wikigr_cli.render.terminal import breaks, cells, cut, openable, wrap_pieces
 
 if TYPE_CHECKING:
     from rich.console import Console

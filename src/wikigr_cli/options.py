@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -119,10 +118,7 @@ def check_version(version: str | None) -> str | None:
     return version
 
 
-class Engine(StrEnum):
-    LOCAL = "local"
-    RAY = "ray"
-
+Engine = Literal["local", "ray"]
 
 RayAddress = Annotated[
     str | None,
@@ -145,10 +141,13 @@ Workers = Annotated[
 def require_ray(engine: Engine, **given: object) -> None:
     """Raise ``UsageError`` for an option that only --engine ray uses."""
     for name, value in given.items():
-        if engine is not Engine.RAY and value is not None:
+        if engine != "ray" and value is not None:
             raise UsageError(f"--{name} needs --engine ray.", hint="Add --engine ray.")
 
 
+# Arguments that are packs or profiles.
+Pack = partial(typer.Argument, callback=note_ambiguous_pack, autocompletion=complete_packs)
+Profile = partial(typer.Argument, autocompletion=complete_profiles)
 # Every option also has the variable of its command and name, see ``command_class``.
 PackName = Annotated[
     str | None,
@@ -178,22 +177,10 @@ QUESTION_HELP = "The question; it needs no quotes unless the shell would change 
 RequiredQuestion = Annotated[str, typer.Argument(metavar="QUESTION...", help=QUESTION_HELP)]
 Question = Annotated[str | None, typer.Argument(metavar="QUESTION...", help=QUESTION_HELP, show_default=False)]
 PackArgument = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="PACK",
-        help="The pack: a folder, a .db file or a name from `wikigr pack list`.",
-        callback=note_ambiguous_pack,
-        autocompletion=complete_packs,
-    ),
+    str | None, Pack(metavar="PACK", help="The pack: a folder, a .db file or a name from `wikigr pack list`.")
 ]
 PackArguments = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="PACK...",
-        help="The packs: folders, .db files or names from `wikigr pack list`.",
-        callback=note_ambiguous_pack,
-        autocompletion=complete_packs,
-    ),
+    list[str], Pack(metavar="PACK...", help="The packs: folders, .db files or names from `wikigr pack list`.")
 ]
 Json = Annotated[bool, Output("--json", help="Print one JSON document instead of text.")]
 Batch = Annotated[

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import shlex
+import signal
+import subprocess
+from collections.abc import Callable
+from types import FrameType
 from typing import TYPE_CHECKING
 from urllib.parse import quote as percent_encode
 from urllib.parse import urlsplit
@@ -10,9 +16,8 @@ from wikigr.errors import UsageError, WikigrError
 from wikigr.responses.article import section_document
 from wikigr.text import harmless
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.links import openable
-from wikigr_cli.render.pager import page
 from wikigr_cli.render.section import find_quote, print_section, print_whole_article
+from wikigr_cli.render.terminal import openable
 
 if TYPE_CHECKING:
     from wikigr.pack.open import Pack
@@ -84,3 +89,55 @@ def check_quote(quote: str | None) -> str | None:
     if quote is not None and not quote.strip():
         raise UsageError("--quote must not be empty.")
     return quote
+
+
+_DEFAULT_PAGER = "less"
+# As git does: color, quit if the text fits on the screen, and leave it there afterwards.
+_LESS = "FRX"
+
+
+class _Screen(io.StringIO):
+    """Text for a terminal, kept until the pager shows it."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def page(environment: Environment, print_text: Callable[[Environment], None]) -> None:
+    """Show what ``print_text`` prints in $PAGER (default: ``less``), or print it if stdout is not a terminal.
+
+    A pager that cannot be started is named in a note, and the text is printed instead.
+    """
+    if not environment.stdout.isatty() or environment.variables.get("TERM") in (None, "", "dumb"):
+        print_text(environment)
+        return
+    command = _pager(environment)
+    screen = _Screen()
+    variables = {**environment.variables, "COLUMNS": str(environment.width(environment.stdout))}
+    # Not every version of less hides the addresses of links.
+    variables["TERM"] = ""
+    print_text(Environment(environment.stdin, screen, environment.stderr, variables))
+    own = {"LESS": _LESS, **environment.variables}
+    # Ctrl-C belongs to the pager. A handler, unlike SIG_IGN, is not inherited by it.
+    before = signal.signal(signal.SIGINT, _do_nothing)
+    try:
+        subprocess.run(command, input=screen.getvalue(), text=True, encoding="utf-8", env=own, check=False)
+    except OSError as error:
+        environment.note(f"Cannot start the pager {command[0]!r}: {error.strerror}. Set PAGER to another one.")
+        print_text(environment)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _pager(environment: Environment) -> list[str]:
+    """Return the command of the user's pager, or the default one if $PAGER is no command."""
+    given = environment.variables.get("PAGER", "")
+    try:
+        return shlex.split(given) or [_DEFAULT_PAGER]
+    except ValueError as error:
+        environment.note(f"Cannot read PAGER ({given}): {error}. Using {_DEFAULT_PAGER}.")
+        return [_DEFAULT_PAGER]
+
+
+def _do_nothing(number: int, frame: FrameType | None) -> None:
+    del number, frame

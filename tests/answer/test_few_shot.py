@@ -16,7 +16,7 @@ from wikigr.answer.few_shot import FewShotManager
 from wikigr.embeddings.embedder import Embedder
 from wikigr.embeddings.models import find_prepared
 from wikigr.errors import ModelError
-from wikigr.pack.extras import MAX_EXAMPLES
+from wikigr.pack.manifest import MAX_EXAMPLES
 
 PHYSICS = Path(__file__).parents[2] / "packs" / "physics"
 # The example of reference/phase1-enhancements.md.

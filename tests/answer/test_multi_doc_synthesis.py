@@ -12,7 +12,7 @@ import pytest
 from wikigr.agent.enhancements.multidoc_synthesizer import MultiDocSynthesizer as SecondPath
 from wikigr.answer.multi_doc_synthesis import MultiDocSynthesizer
 from wikigr.embeddings.embedder import Embedder
-from wikigr.embeddings.generator import EmbeddingGenerator
+from wikigr.embeddings.loader import EmbeddingGenerator
 from wikigr.graph.engine_choice import import_engine
 
 kuzu = import_engine()

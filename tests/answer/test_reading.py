@@ -11,7 +11,7 @@ from wikigr.errors import ModelError
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
-from wikigr.reader.options import ReaderOptions
+from wikigr.reader.passage import ReaderOptions
 from wikigr.reader.prepared import NoReaderError
 
 WITHOUT = Profile().override(ReaderOptions, enabled=False)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.answer.evidence import evidence
 
 from wikigr.answer.candidates.candidate import Quotation
+from wikigr.answer.extractive import surroundings
 from wikigr.answer.sentences import SentenceScore
-from wikigr.answer.surroundings import surroundings
 from wikigr.segmentation import sentence_spans
 
 

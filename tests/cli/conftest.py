@@ -39,7 +39,11 @@ def wikigr(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Wikigr:
 
     def call(*arguments: str, stdin: str = "") -> Result:
         environment = Environment(io.StringIO(stdin), io.StringIO(), io.StringIO())
-        code = run(arguments, environment)
+        with monkeypatch.context() as patch:
+            # Starting parser processes takes a fifth of a small build; tests/ingest/engines tests them.
+            for command in {"build", "make", "update"}.intersection(arguments):
+                patch.setenv(f"WIKIGR_PACK_{command.upper()}_JOBS", "0")
+            code = run(arguments, environment)
         assert isinstance(environment.stdout, io.StringIO)
         assert isinstance(environment.stderr, io.StringIO)
         return Result(code, environment.stdout.getvalue(), environment.stderr.getvalue())

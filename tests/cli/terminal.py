@@ -6,7 +6,7 @@ import io
 
 from wikigr_cli.app import run
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.wrapping import cells
+from wikigr_cli.render.terminal import cells
 
 from .conftest import Result
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -14,53 +15,40 @@ HEAVY = set(
     """numpy onnxruntime onnx tokenizers torch sentence_transformers real_ladybug ladybug tantivy pyarrow scipy
     anthropic openai xllamacpp
     mwxml mwparserfromhell libzim pyoxigraph lxml selectolax markdown_it pydantic yaml rich nupunkt rapidfuzz
-    ahocorasick_rs prompt_toolkit""".split()
+    ahocorasick_rs prompt_toolkit mcp mcp_types starlette uvicorn wikigr.joined""".split()
 )
 PROGRAM = """
-import sys
+import json, sys
 from wikigr_cli.app import run
 from wikigr_cli.environment import Environment
-code = run(sys.argv[1:], Environment())
-sys.stderr.write("MODULES " + " ".join(m for m in sys.modules if "." not in m) + "\\n")
-sys.exit(code)
+for command in json.loads(sys.argv[1]):
+    assert run(command, Environment()) == 0, command
+sys.stderr.write("MODULES " + " ".join(sys.modules) + "\\n")
 """
 
 
-def imported(*arguments: str) -> set[str]:
-    done = subprocess.run([sys.executable, "-c", PROGRAM, *arguments], capture_output=True, text=True, check=True)
+def imported(*commands: list[str]) -> set[str]:
+    """Return which of ``HEAVY`` a process that runs ``commands`` imports."""
+    program = [sys.executable, "-c", PROGRAM, json.dumps(commands)]
+    done = subprocess.run(program, capture_output=True, text=True, check=True)
     line = next(line for line in done.stderr.splitlines() if line.startswith("MODULES "))
     return set(line.split()[1:]) & HEAVY
 
 
-def test_version_needs_nothing_heavy() -> None:
-    assert imported("--version") == set()
-
-
-def test_help_needs_nothing_heavy() -> None:
-    assert imported("--help") == set()
+def test_version_and_help_need_nothing_heavy() -> None:
+    assert imported(["--version"], ["--help"], ["serve", "--help"], ["mcp", "--help"], ["version"]) == set()
 
 
 @pytest.mark.parametrize("command", ["ask", "search"])
-def test_a_question_needs_neither_parsers_nor_training_libraries(command: str, physics_pack: Path) -> None:
-    used = imported(command, "What is spin?", "--pack", str(physics_pack), "--json")
+def test_a_question_to_one_pack_needs_neither_parsers_nor_servers_nor_what_joins_packs(
+    command: str, physics_pack: Path
+) -> None:
+    used = imported([command, "What is spin?", "--offline", "--pack", str(physics_pack), "--json"])
     assert used <= {"numpy", "onnxruntime", "tokenizers", import_engine().__name__, "tantivy", "nupunkt"}
 
 
-def test_a_question_to_one_pack_needs_nothing_of_several(physics_pack: Path) -> None:
-    program = """
-import sys
-from wikigr_cli.app import run
-from wikigr_cli.environment import Environment
-code = run(sys.argv[1:], Environment())
-sys.exit(code or any(name.startswith("wikigr.joined") for name in sys.modules))
-"""
-    for command in (["ask", "--offline"], ["search"]):
-        arguments = [*command, "What is spin?", "--pack", str(physics_pack)]
-        subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, check=True)
-
-
 def test_a_lexical_search_needs_no_encoder(physics_pack: Path) -> None:
-    used = imported("search", "spin", "--mode", "lexical", "--pack", str(physics_pack), "--json")
+    used = imported(["search", "spin", "--mode", "lexical", "--pack", str(physics_pack), "--json"])
     assert not used & {"onnxruntime", "tokenizers"}
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from tests.waiting import until
 
-from wikigr_cli.render.wrapping import cells
+from wikigr_cli.render.terminal import cells
 
 from .conftest import MAIN, Wikigr
 from .terminal import environment_of, in_terminal, widest

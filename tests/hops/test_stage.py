@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from wikigr.answer.answer import Answer
-from wikigr.hops.options import HopsOptions
+from wikigr.hops.chain_search import HopsOptions
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
-from wikigr.reader.options import ReaderOptions
+from wikigr.reader.passage import ReaderOptions
 
 TWO_HOPS = "In which town was the critic born who asked whether the Moon is there when nobody looks?"
 WITHOUT = Profile().override(HopsOptions, enabled=False)

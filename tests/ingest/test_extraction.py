@@ -39,8 +39,7 @@ from wikigr.llm.response_cache import ResponseCache
 from wikigr.pack.open import Pack
 from wikigr.pack.validate import validate_pack
 from wikigr.sources.detect import open_source
-from wikigr.versions.review import UpdateOptions
-from wikigr.versions.update import update_pack
+from wikigr.versions.update import UpdateOptions, update_pack
 from wikigr_cli.app import run
 from wikigr_cli.environment import Environment
 

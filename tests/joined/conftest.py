@@ -14,8 +14,7 @@ from wikigr.embeddings.embedder import Embedder
 from wikigr.embeddings.models import prepare
 from wikigr.embeddings.onnx import OnnxEncoder
 from wikigr.ingest.build import BuildOptions, build_pack
-from wikigr.joined.open import open_packs
-from wikigr.joined.pack import JoinedPack
+from wikigr.joined.pack import JoinedPack, open_packs
 from wikigr.pack.layout import ENCODER
 from wikigr.reader.prepared import copy_prepared
 from wikigr.sources.detect import open_source

@@ -1,7 +1,10 @@
-"""Several packs as one: compared with a pack that has all of their articles, and where these differ."""
+"""Several packs as one: opening, searching and asking them."""
 
 from __future__ import annotations
 
+import shutil
+import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -10,13 +13,137 @@ from tests.joined.conftest import BIRDS, OpenAll, Record, build
 
 from wikigr.answer.abstention import THRESHOLD_NAME
 from wikigr.embeddings.embedder import Embedder
-from wikigr.errors import UsageError
+from wikigr.errors import EncoderMismatchError, PackError, UsageError
+from wikigr.index.lexical import LexicalIndex, LexicalWriter
+from wikigr.joined.pack import JoinedLexicalIndex, JoinedPack, open_packs
+from wikigr.pack.layout import DATABASE, MANIFEST
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.profiles.files import load_profile
-from wikigr.retrieval.relation_paths.options import RelationPathsOptions
+from wikigr.retrieval.relation_paths.stage import RelationPathsOptions
 from wikigr.retrieval.rerankers.graph_reranker import GraphReranking
+
+
+def test_the_same_content_counts_once_wherever_it_is(birds: Path, machines: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(birds)
+    shutil.copytree(birds, tmp_path / "copy")
+    again = [str(birds / DATABASE), str(tmp_path / "link"), str(tmp_path / "copy")]
+    alone = open_packs([str(birds), *again])
+    with alone.pack as pack:
+        assert not isinstance(pack, JoinedPack)
+        assert alone.repeated == tuple(again)
+    two = open_packs([str(birds), str(machines), *again])
+    with two.pack as pack:
+        assert [member.manifest.name for member in pack.members] == ["birds", "machines"]
+        assert two.repeated == tuple(again)
+
+
+def test_the_order_of_the_packs_does_not_matter(open_all: OpenAll, birds: Path, machines: Path) -> None:
+    one, other = open_all(birds, machines), open_all(machines, birds)
+    assert [member.label for member in one.members] == [member.label for member in other.members]
+    assert one.manifest == other.manifest
+
+
+def test_two_packs_of_one_name_are_told_apart(open_all: OpenAll, birds: Path, machines: Path, tmp_path: Path) -> None:
+    manifest = (machines / MANIFEST).read_text().replace('"name": "machines"', '"name": "birds"', 1)
+    shutil.copytree(machines, tmp_path / "other")
+    (tmp_path / "other" / MANIFEST).write_text(manifest)
+    digests = [member.manifest.digest[:12] for member in open_all(birds, tmp_path / "other").members]
+    labels = [member.label for member in open_all(birds, tmp_path / "other").members]
+    assert labels == [f"birds 1.0.0 {digest}" for digest in digests]
+    (tmp_path / "other" / MANIFEST).write_text(manifest.replace('"version": "1.0.0"', '"version": "2.0.0"', 1))
+    assert [m.label for m in open_all(tmp_path / "other", birds).members] == ["birds 1.0.0", "birds 2.0.0"]
+
+
+@pytest.mark.parametrize("part", [DATABASE, MANIFEST, "lexical/meta.json"])
+def test_an_unreadable_pack_is_named_and_no_other_stays_open(
+    birds: Path, machines: Path, tmp_path: Path, part: str
+) -> None:
+    broken = shutil.copytree(machines, tmp_path / "broken")
+    (broken / part).write_text("")
+    with pytest.raises(PackError, match="nowhere"):
+        open_packs([str(birds), str(tmp_path / "nowhere")])
+    # The traceback in "caught" refers to the packs, so none is closed because nothing refers to it.
+    with pytest.raises(PackError, match="broken") as caught:
+        open_packs([str(birds), str(broken)], preload=True)
+    assert caught.value.hint
+    if sys.platform == "linux":
+        files = [str(link.readlink()) for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
+        assert str(birds / DATABASE) not in files
+
+
+def test_models_are_loaded_once_for_each_encoder(
+    open_all: OpenAll, birds: Path, machines: Path, waves: Path, encoder: object
+) -> None:
+    first, second, third = open_all(waves, birds, machines).members
+    assert [first.label, second.label, third.label] == ["birds", "machines", "waves"]
+    assert first.encoder is second.encoder
+    assert first.reader is second.reader
+    assert third.encoder is not first.encoder
+
+
+def test_another_encoder_must_fit_every_pack(birds: Path, waves: Path) -> None:
+    with open_packs([str(birds), str(waves)], encoder="all-MiniLM-L6-v2").pack as pack:
+        assert pack.members[0].encoder.identity.dimension == 384
+        with pytest.raises(EncoderMismatchError, match="waves"):
+            _ = pack.encoder
+
+
+Make = Callable[[str, Mapping[str, str]], LexicalIndex]
+# Every text has four tokens, so that the average length is the same in all indexes.
+CODE = {
+    "json#0": "json reads a string",
+    "list#0": "list sorts a sequence",
+    "set#0": "set drops a string",
+    "wave#0": "wave module reads files",
+}
+PHYSICS = {"electron#0": "electron is a wave", "photon#0": "photon is a wave", "sound#0": "sound as wave_train"}
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Make:
+    def index(name: str, texts: Mapping[str, str]) -> LexicalIndex:
+        with LexicalWriter(tmp_path / name) as writer:
+            for section_id, text in texts.items():
+                writer.add(section_id, "", "", text)
+        return LexicalIndex(tmp_path / name)
+
+    return index
+
+
+@pytest.mark.parametrize(
+    "query", ["wave", "a wave", "a wave a waves", "string reads", "wave_train", "WAVE AND string", "_", "nothing", ""]
+)
+def test_scores_are_those_of_one_index(make: Make, query: str) -> None:
+    parts = [make("code", CODE), make("physics", PHYSICS)]
+    whole = make("whole", {**CODE, **PHYSICS})
+    joined = JoinedLexicalIndex(parts, lambda number, section_id: section_id)
+    found, expected = joined.search(query, 10), whole.search(query, 10)
+    assert {hit.section_id: hit.score for hit in found} == pytest.approx(
+        {hit.section_id: hit.score for hit in expected}, rel=1e-4
+    )
+    assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
+    assert joined.search(query, 2) == found[:2]
+    assert joined.search(query, 0) == []
+
+
+def test_rarity_is_that_of_one_index(make: Make) -> None:
+    joined = JoinedLexicalIndex([make("code", CODE), make("physics", PHYSICS)], lambda number, section_id: section_id)
+    whole = make("whole", {**CODE, **PHYSICS})
+    assert len(joined) == len(whole) == 7
+    for stem in ("wave", "string", "a", "nothing"):
+        assert joined.frequency(stem) == whole.frequency(stem)
+        assert joined.rarity(stem) == whole.rarity(stem)
+
+
+def test_a_rare_word_of_one_pack_does_not_outweigh_the_others(make: Make) -> None:
+    code, physics = make("code", CODE), make("physics", PHYSICS)
+    assert code.search("wave", 1)[0].score > 2 * physics.search("wave", 1)[0].score
+    joined = JoinedLexicalIndex([code, physics], lambda number, section_id: f"{number}:{section_id}")
+    scores = {hit.section_id: hit.score for hit in joined.search("wave", 10)}
+    assert scores["0:wave#0"] == pytest.approx(scores["1:photon#0"], rel=1e-4)
+
 
 QUESTIONS = ["Which bird waits for fish?", "What does a winch wind?", "How long does a crane live?", "horn"]
 

@@ -6,7 +6,7 @@ import pytest
 
 from wikigr.errors import UsageError
 from wikigr.index.lexical import LexicalWriter, stems
-from wikigr.languages.language import ENGLISH, current, language_of, speaking
+from wikigr.languages.language import ENGLISH, current, language_named, language_of, speaking
 from wikigr.question.answer_type import answer_type
 from wikigr.question.question import content_stems
 from wikigr.segmentation import sentence_spans
@@ -34,6 +34,23 @@ def test_an_unknown_language_keeps_its_words_and_a_wrong_code_is_refused() -> No
     for code in ("", "german", "1", "../etc"):
         with pytest.raises(UsageError, match="not the code of a language"):
             language_of(code)
+
+
+def test_only_codes_of_languages_can_be_given() -> None:
+    for code in ("de", "pt-BR", "zho", "eo", "gsw"):
+        assert language_named(code) is language_of(code)
+    for code in ("xx", "qqq"):
+        with pytest.raises(UsageError, match="No language has the code"):
+            language_named(code)
+
+
+def test_the_known_parts_of_a_language() -> None:
+    assert all(language_of("de").known_parts.values()) and all(ENGLISH.known_parts.values())
+    assert [part for part, known in language_of("tr").known_parts.items() if not known] == [
+        "stop words",
+        "question words",
+    ]
+    assert not any(language_of("eo").known_parts.values())
 
 
 def test_scripts_without_spaces_are_split_into_pairs_of_characters() -> None:

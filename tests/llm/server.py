@@ -230,6 +230,8 @@ class MessagesServer:
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
+        # What GET /v1/models lists; without a list, it fails.
+        self.models: list[str] | None = None
         self.closing = threading.Event()
         self._lock = threading.Lock()
         self._script: list[Behavior] = []
@@ -282,6 +284,11 @@ def _handler_of(server: MessagesServer) -> type[BaseHTTPRequestHandler]:
             except (BrokenPipeError, ConnectionResetError):
                 # A client that gave up, which is what some tests are about.
                 self.close_connection = True
+
+        def do_GET(self) -> None:
+            found = server.models is not None and self.path == "/v1/models"
+            listed = {"object": "list", "data": [{"id": name, "object": "model"} for name in server.models or ()]}
+            self.answer(Response((json.dumps(listed).encode(),)) if found else status(404, "there is no list"))
 
         def answer(self, response: Response) -> None:
             if response.mute:

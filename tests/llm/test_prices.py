@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-import wikigr.llm.prices
-from wikigr.llm.prices import Price, cost, price_of
+import wikigr.llm.usage
+from wikigr.llm.usage import Price, cost, price_of
 
-LISTED = yaml.safe_load(Path(wikigr.llm.prices.__file__).with_name("prices.yaml").read_text())
+LISTED = yaml.safe_load(Path(wikigr.llm.usage.__file__).with_name("prices.yaml").read_text())
 
 
 def test_the_list_says_from_when_it_is() -> None:

@@ -12,7 +12,7 @@ from wikigr.profiles import files as profile_files
 from wikigr.profiles.files import ProfileError, differences, load_profile
 from wikigr.profiles.names import profile_names
 from wikigr.profiles.schema import profile_values
-from wikigr.reader.options import ReaderOptions
+from wikigr.reader.passage import ReaderOptions
 from wikigr.retrieval.candidates import RetrievalOptions
 from wikigr.retrieval.document_selection import MultiDocOptions
 from wikigr.retrieval.graph_walk import GraphWalkOptions

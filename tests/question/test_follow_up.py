@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import UsageError
 from wikigr.ingest.build import BuildOptions, build_pack
-from wikigr.joined.open import open_packs
+from wikigr.joined.pack import open_packs
 from wikigr.pack.open import Corpus
 from wikigr.pipeline.conversation import pronouns_for, replay, understand
 from wikigr.pipeline.pipeline import Pipeline

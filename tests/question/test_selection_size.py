@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wikigr.question.selection_size import COMPREHENSIVE, EXPLANATORY, FACTUAL, SPECIFIC, SelectionSize, selection_size
+from wikigr.question.question import COMPREHENSIVE, EXPLANATORY, FACTUAL, SPECIFIC, SelectionSize, selection_size
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ import pytest
 import yaml
 
 from wikigr.evaluation.questions import load_questions
-from wikigr.recipes.find import find_recipe, list_recipes, recipe_argument, shipped_recipes
-from wikigr.recipes.recipe import RecipeError, read_recipe
+from wikigr.recipes.recipe import RecipeError, find_recipe, list_recipes, read_recipe, recipe_argument, shipped_recipes
 from wikigr.sources.formats import format_named
 
 ROOT = Path(__file__).parents[2]
@@ -55,6 +54,8 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"source": {"debian": {"package": "--x", "folder": "/doc"}}}, "`source.debian.package`"),
     ({"options": {"jobs": 3}}, "there is no key `options.jobs`"),
     ({"options": {"limit": 0}}, "`options.limit`"),
+    ({"options": {"source_format": "htlm"}}, "`options.source_format` must be one of"),
+    ({"options": {"embedding_model": "~nobody-of-that-name/x"}}, "`options.embedding_model`"),
     ({"questions": "/etc/passwd"}, "`questions` must be a relative path"),
     ({"questions": "eval/questions.jsonl"}, "`questions`: there is no file"),
 ]
@@ -67,6 +68,22 @@ def test_a_mistake_is_named_with_file_and_key(tmp_path: Path) -> None:
             read_recipe(file)
         assert expected in caught.value.message, changes
         assert str(file) in caught.value.message
+
+
+def test_a_mistake_is_named_with_its_line(tmp_path: Path) -> None:
+    file = write(tmp_path)
+    text = "".join(f"{line}\n" for line in file.read_text(encoding="utf-8").splitlines())
+    lines = len(text.splitlines())
+    for added, line in (
+        ("options:\n  keep_going: true\n  limit: 0\n", lines + 3),
+        ("options:\n  jobs: 3\n", lines + 2),
+    ):
+        file.write_text(text + added, encoding="utf-8")
+        with pytest.raises(RecipeError, match=f"invalid in line {line}: "):
+            read_recipe(file)
+    file.write_text(text.replace("license: CC0-1.0\n", ""), encoding="utf-8")
+    with pytest.raises(RecipeError, match="invalid in line 1: `license`"):
+        read_recipe(file)
 
 
 def test_what_is_not_a_recipe_is_named(tmp_path: Path) -> None:

@@ -80,6 +80,39 @@ def hostile(folder: Path) -> dict[str, Path]:
     }
 
 
+def test_headers_that_would_fill_the_memory_are_refused_by_name(tmp_path: Path) -> None:
+    large = tarfile.TarInfo("x")
+    large.pax_headers = {"comment": "y" * 70_000}
+    long = tarfile.TarInfo("z" * 70_000)
+    sparse = special(tarfile.GNUTYPE_SPARSE)
+    gaps = tarfile.TarInfo("x")
+    gaps.pax_headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0"}
+    pax, gnu = {"format": tarfile.PAX_FORMAT}, {"format": tarfile.GNU_FORMAT}
+    everywhere = {**pax, "pax_headers": {f"key{number}": "y" for number in range(200)}}
+    cases = (
+        ("attributes", large, pax, "a header of 70,"),
+        ("name", long, gnu, "a header of 70,"),
+        ("sparse", sparse, gnu, "is a sparse file"),
+        ("gaps", gaps, pax, "is a sparse file"),
+        ("global", tarfile.TarInfo("x"), everywhere, "global attributes"),
+    )
+    for name, member, options, reason in cases:
+        with tarfile.open(tmp_path / name, "w:gz", **options) as archive:  # type: ignore[call-overload]
+            archive.addfile(member)
+            archive.addfile(tarfile.TarInfo("last"))
+        with pytest.raises(SourceError, match=f"{name} cannot be unpacked: .*{reason}"):
+            unpack_archive(tmp_path / name, tmp_path / "out")
+
+
+def test_ordinary_attributes_are_read(tmp_path: Path) -> None:
+    member = tarfile.TarInfo("ü" * 40 + "/x" * 60)
+    member.pax_headers = {"comment": "y" * 1000}
+    with tarfile.open(tmp_path / "a", "w:gz", format=tarfile.PAX_FORMAT, pax_headers={"comment": "git"}) as archive:
+        archive.addfile(member)
+    unpack_archive(tmp_path / "a", tmp_path / "out")
+    assert list(files(tmp_path / "out")) == [member.name]
+
+
 def test_a_hostile_archive_is_named_and_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "given").mkdir()
     (tmp_path / "secret").write_text("secret")

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
 import time
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import Any
 
 import h11
 import pytest
+from starlette.responses import JSONResponse
 from tests.serve.conftest import Blocked, Running, running
+
+from wikigr.serve.server import AppServer
 
 REQUEST = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
@@ -70,6 +75,76 @@ def test_a_request_that_is_cut_off_when_the_server_stops_gets_an_error(
         thread.join()
     assert responses == [(503, "The server is shutting down.")]
     assert not capfd.readouterr().err
+
+
+def test_a_stream_that_is_cut_off_when_the_server_stops_ends_without_a_log(
+    physics_pack: Path, monkeypatch: pytest.MonkeyPatch, blocked: Blocked, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("wikigr.serve.server.GRACE", 0.5)
+    with (
+        running(physics_pack) as server,
+        connect(
+            server,
+            b"GET /api/ask?question=a HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n",
+        ) as connection,
+    ):
+        assert blocked.started.wait(60)
+        received = connection.recv(65536)
+        server.stop()
+        while piece := connection.recv(65536):
+            received += piece
+    assert received.startswith(b"HTTP/1.1 200") and b"event: stage" in received
+    assert not capfd.readouterr().err
+
+
+class StopsWhileClientsConnect(AppServer):
+    """Stops in the moment in which connections have been accepted, but are not known to the server yet."""
+
+    connected: tuple[socket.socket, ...] = ()
+
+    async def on_tick(self, counter: int) -> bool:
+        if not await super().on_tick(counter):
+            return False
+        port = self.servers[0].sockets[0].getsockname()[1]
+        self.connected = tuple(socket.create_connection(("127.0.0.1", port), timeout=20) for _ in range(3))
+        for _ in ("accept", "make the transport", "tell the protocol"):
+            await asyncio.sleep(0)
+        return True
+
+
+def test_a_connection_that_is_accepted_while_the_server_stops_is_dropped(
+    physics_pack: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    servers = []
+
+    def make(*arguments: Any) -> AppServer:
+        servers.append(StopsWhileClientsConnect(*arguments))
+        return servers[-1]
+
+    monkeypatch.setattr("tests.serve.conftest.AppServer", make)
+    with running(physics_pack) as server:
+        begun = time.monotonic()
+        server.stop()
+        assert time.monotonic() - begun < 3
+    assert servers[0].connected
+    for connection in servers[0].connected:
+        with connection, suppress(ConnectionResetError):
+            assert connection.recv(1) == b""
+
+
+def test_a_client_that_does_not_read_the_error_of_its_request_does_not_delay_the_end(
+    physics_pack: Path, monkeypatch: pytest.MonkeyPatch, blocked: Blocked
+) -> None:
+    monkeypatch.setattr("wikigr.serve.server.GRACE", 0.5)
+    # As if the buffers were full of earlier responses.
+    long = JSONResponse({"error": "x" * 10_000_000}, 503)
+    monkeypatch.setattr("wikigr.serve.server.error_response", lambda error: long)
+    ask = b"GET /api/ask?question=a HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with running(physics_pack) as server, connect(server, ask):
+        assert blocked.started.wait(60)
+        begun = time.monotonic()
+        server.stop()
+        assert time.monotonic() - begun < 3
 
 
 ARTICLE = b"GET /api/articles/Albert%20Einstein HTTP/1.1\r\nHost: localhost\r\n\r\n"

@@ -10,8 +10,9 @@ from itertools import islice
 
 import pytest
 
-from wikigr.serve.server import network_of
-from wikigr.serve.workers import CLIENT, BusyError, Cancelled, Task, TimeLimitError, Workers
+from wikigr.serve import workers as module
+from wikigr.serve.server import client_at
+from wikigr.serve.workers import CLIENT, BusyError, Cancelled, Client, Task, TimeLimitError, Usage, Workers
 
 
 def test_more_questions_than_may_wait_are_refused() -> None:
@@ -33,9 +34,10 @@ def test_more_questions_than_may_wait_are_refused() -> None:
 
 
 def answers(clients: str, *, waiting: int) -> tuple[list[str], list[str]]:
-    """Ask one question for each letter of ``clients``, its client; return who was answered, in order, and who refused.
+    """Ask one question for each letter of ``clients``; return the letters that were answered, in order, and refused.
 
-    There is one thread, and all questions are there before the first is answered.
+    Each small letter is a network with one client; all capitals are clients of one network. There is one thread, and
+    all questions are there before the first is answered.
     """
     answered: list[str] = []
     refused: list[str] = []
@@ -45,7 +47,7 @@ def answers(clients: str, *, waiting: int) -> tuple[list[str], list[str]]:
         workers = Workers(threads=1, waiting=waiting, time_limit=60)
 
         async def ask(client: str) -> None:
-            CLIENT.set(client)
+            CLIENT.set(Client("capitals" if client.isupper() else client, client))
             try:
                 answered.append(await workers.run(lambda _: client if gate.wait(30) else "late"))
             except BusyError:
@@ -71,6 +73,10 @@ def answers(clients: str, *, waiting: int) -> tuple[list[str], list[str]]:
         ("aaaabbb", 3, "a b aa", "abb"),
         ("aaaaaa", 3, "aaaa", "aa"),
         ("ab", 0, "a", "b"),
+        # Many clients of one network share the turn and the places of one client.
+        ("ABCDab", 5, "A ab BCD", ""),
+        ("ABCDab", 3, "A ab B", "CD"),
+        ("ABCDa", 3, "A a BC", "D"),
     ],
 )
 def test_the_client_that_used_the_least_time_is_next(clients: str, waiting: int, answered: str, refused: str) -> None:
@@ -84,13 +90,13 @@ def test_the_client_that_used_the_least_time_is_next(clients: str, waiting: int,
     assert sorted(turned_away) == sorted(refused)
 
 
-def test_clients_that_used_more_than_the_mean_have_half_of_the_threads() -> None:
+def test_clients_that_used_more_than_their_share_have_a_quarter_of_the_threads() -> None:
     async def run(workers: Workers, client: str, function: Callable[[], object]) -> object:
-        CLIENT.set(client)
+        CLIENT.set(Client(client, client))
         return await workers.run(lambda _: function())
 
     async def ask_all() -> None:
-        workers = Workers(threads=4, waiting=8, time_limit=60)
+        workers = Workers(threads=8, waiting=8, time_limit=60)
         await asyncio.create_task(run(workers, "light", lambda: None))
         await asyncio.create_task(run(workers, "heavy", lambda: time.sleep(0.2)))
         gate = threading.Event()
@@ -111,6 +117,44 @@ def test_clients_that_used_more_than_the_mean_have_half_of_the_threads() -> None
         workers.close()
 
     asyncio.run(ask_all())
+
+
+def test_the_clients_of_a_network_share_its_fair_share() -> None:
+    usage = Usage()
+    many = [Client("many", str(number)) for number in range(1_000)]
+    for client in many:
+        usage.add(client, 0.1)
+    for client in (Client("one", "a"), Client("one", "b"), Client("two", "c")):
+        usage.add(client, 2.0)
+    new = Client("three", "d")
+    usage.add(new)
+    # No client of many used as much as the others, but all of them together did.
+    assert all(usage.is_heavy(client) for client in many)
+    assert not usage.is_heavy(Client("two", "c")) and not usage.is_heavy(new)
+    order = sorted([many[-1], Client("one", "a"), Client("two", "c"), new], key=usage.order)
+    assert [client.network for client in order] == ["three", "two", "one", "many"]
+
+
+def test_what_is_remembered_of_clients_is_bounded_and_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 60.0
+    monkeypatch.setattr("wikigr.serve.workers.time.monotonic", lambda: now)
+    monkeypatch.setattr(module, "MAX_NETWORKS", 4)
+    monkeypatch.setattr(module, "MAX_CLIENTS", 3)
+    usage = Usage()
+    for network in range(10):
+        for address in range(10):
+            usage.add(Client(str(network), str(address)), 1.0)
+    kept = usage._networks
+    assert list(kept) == ["6", "7", "8", "9"]
+    assert all(list(network.clients) == ["7", "8", "9"] for network in kept.values())
+    # A network has used what those of its clients used that were forgotten.
+    assert usage.order(Client("9", "9")) == (10.0, 1.0) and usage.order(Client("9", "0")) == (10.0, 0.0)
+    now += 60.0
+    usage.add(Client("9", "9"))
+    assert usage.order(Client("9", "9")) == (5.0, 0.5)
+    now += 60.0 * 20
+    usage.add(Client("new", "new"))
+    assert list(kept) == ["new"]
 
 
 def test_a_client_that_is_alone_has_all_threads() -> None:
@@ -158,16 +202,17 @@ def test_a_question_that_is_cancelled_or_late_while_it_waits_leaves_its_place() 
 
 
 @pytest.mark.parametrize(
-    ("address", "network"),
+    ("address", "network", "client"),
     [
-        ("192.0.2.7", "192.0.2.7"),
-        ("2001:db8:0:1:2:3:4:5", "2001:db8:0:1::/64"),
-        ("fe80::1%eth0", "fe80::/64"),
-        ("testclient", "testclient"),
+        ("192.0.2.7", "192.0.2.0/24", "192.0.2.7/32"),
+        ("::ffff:192.0.2.7", "192.0.2.0/24", "192.0.2.7/32"),
+        ("2001:db8:5:1:2:3:4:5", "2001:db8:5::/48", "2001:db8:5:1::/64"),
+        ("fe80::1%eth0", "fe80::/48", "fe80::/64"),
+        ("testclient", "testclient", "testclient"),
     ],
 )
-def test_addresses_of_one_ipv6_network_are_one_client(address: str, network: str) -> None:
-    assert network_of(address) == network
+def test_addresses_of_one_small_ipv6_network_are_one_client(address: str, network: str, client: str) -> None:
+    assert client_at(address) == Client(network, client)
 
 
 def ends(started: threading.Event, ended: threading.Event) -> Callable[[Task], None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from wikigr.sources.anchors import section_anchors
+from wikigr.sources.formats import format_named
 
 
 @pytest.mark.parametrize(
@@ -32,3 +33,11 @@ def test_a_heading_without_text_counts_and_the_pieces_of_a_section_share_its_anc
     # "Usage" without text of its own is above "Options"; then a section in two pieces, and the same heading again.
     paths = [["Usage", "Options"], ["Notes"], ["Notes"], ["Usage"], ["Notes"]]
     assert list(section_anchors("slug", paths)) == ["options", "notes", "notes", "usage-1", "notes-1"]
+
+
+def test_documents_of_an_e_book_and_headings_of_a_text_document_have_anchors() -> None:
+    paths = [["Document 3"], ["Document 3", "Tides"], ["Document 12", "Fees"]]
+    assert list(section_anchors("place", paths)) == ["epubcfi(/6/6!)", "epubcfi(/6/6!)", "epubcfi(/6/24!)"]
+    rules = [format_named(name).anchors_of(file) for name in ("office", "mixed") for file in ("a.DOCX", "b.pdf")]
+    assert rules == ["outline", "place"] * 2
+    assert list(section_anchors("outline", [[], ["Berths", "Fees"]])) == ["", "Fees|outline"]

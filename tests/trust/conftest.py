@@ -23,6 +23,11 @@ __all__ = ["messages_server", "no_model", "wikigr"]
 _PROPERTY = "tally"
 
 
+def kills(default: int) -> int:
+    """Return how many times a test kills a process: ``default``, or ``WIKIGR_KILLS``."""
+    return int(os.environ.get("WIKIGR_KILLS", default))
+
+
 @pytest.fixture(autouse=True)
 def _build_as_for_users(spawn_builds: None) -> None: ...
 

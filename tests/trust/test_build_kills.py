@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,10 @@ from wikigr.pack.manifest import read_manifest
 from wikigr.pack.validate import validate_pack
 from wikigr.sources.detect import open_source
 
-from .conftest import Tally
+from .conftest import Tally, kills
 
 SEED = int(os.environ.get("WIKIGR_TRUST_SEED", "20261121"))
-BUILD_KILLS, EXPORT_KILLS, RUN_KILLS = 20, 10, 15
+BUILD_KILLS, EXPORT_KILLS, RUN_KILLS = kills(20), kills(10), kills(15)
 _COMMAND = "from wikigr_cli.app import main; main()"
 _TOWNS = 24
 _QUESTIONS = 12
@@ -112,8 +113,17 @@ def test_a_killed_export_leaves_the_old_file_or_the_new_one(
     left = 0
     for n in range(EXPORT_KILLS):
         archive.write_bytes(old)
-        # Kill each run in the middle of writing, which is at a different time on every machine.
-        killed(chance.uniform(0.3, 1.05) * seconds, tmp_path, *export)
+        if n % 2:
+            killed(chance.uniform(0.3, 1.05) * seconds, tmp_path, *export)
+        else:
+            # In the middle of writing, which is at a different time on every machine.
+            process = start(tmp_path, *export)
+            while process.poll() is None and len(list(archive.parent.iterdir())) == 1:
+                time.sleep(0.001)
+            time.sleep(chance.uniform(0, 0.05))
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
         assert archive.read_bytes() in (old, new), n
         beside = [path.name for path in archive.parent.iterdir() if path != archive]
         assert len(beside) <= 1

@@ -18,9 +18,9 @@ from tests.retrieval.cypher.test_runner import FORBIDDEN, GAPS, Writer, make_dat
 from tests.trust.conftest import Tally
 
 from wikigr.graph.engine import Graph, QueryError
+from wikigr.retrieval.cypher.dialect import BlockedQueryError
 from wikigr.retrieval.cypher.guard import check_query
 from wikigr.retrieval.cypher.runner import QueryRunner
-from wikigr.retrieval.cypher.tokens import BlockedQueryError
 
 SEED = int(os.environ.get("WIKIGR_FUZZ_SEED", "0"))
 QUERIES = int(os.environ.get("WIKIGR_FUZZ_QUERIES", "100000"))

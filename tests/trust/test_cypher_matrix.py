@@ -15,9 +15,8 @@ from tests.retrieval.cypher.test_runner import make_database, rss_kb, state
 from tests.trust.conftest import Tally
 
 from wikigr.graph.engine import Graph, QueryError
-from wikigr.retrieval.cypher.dialect import BINARY_OPERATORS, FUNCTIONS, TYPES
+from wikigr.retrieval.cypher.dialect import BINARY_OPERATORS, FUNCTIONS, TYPES, BlockedQueryError
 from wikigr.retrieval.cypher.runner import QueryRunner
-from wikigr.retrieval.cypher.tokens import BlockedQueryError
 
 VALUES = [
     "170141183460469231731687303715884105727",

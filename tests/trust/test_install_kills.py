@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from tests.distribution.letters import build_letters
-from tests.trust.conftest import Tally
+from tests.trust.conftest import Tally, kills
 
 from wikigr.distribution.archive import export_pack
 from wikigr.distribution.install import install
@@ -25,7 +25,7 @@ from wikigr.pack.locate import find_pack
 from wikigr.pack.manifest import check_file, read_manifest
 from wikigr.pack.open import Pack
 
-KILLS = 30
+KILLS = kills(30)
 _PROGRAM = "import sys; from wikigr.distribution.install import install; install(sys.argv[1])"
 
 

@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.cli.conftest import MAIN, Wikigr
 from tests.llm.server import MessagesServer, reply
-from tests.trust.conftest import Process, Tally
+from tests.trust.conftest import Process, Tally, kills
 
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
@@ -236,7 +236,7 @@ def test_a_batch_killed_at_any_moment(physics_pack: Path, tmp_path: Path, tally:
     counted = tally("a killed batch of receipts")
     moments = random.Random(14)
     questions = f"{QUESTION}\n" * 1_000
-    for n in range(24):
+    for n in range(kills(24)):
         path = tmp_path / f"{n}.jsonl"
         arguments = ["ask", "--batch", "-", "--pack", str(physics_pack), "--offline", "--receipt", str(path)]
         with (tmp_path / "questions").open("w+") as given, (tmp_path / "answers").open("w+b") as printed:

@@ -20,10 +20,10 @@ from wikigr.pack.manifest import read_manifest
 from wikigr.pack.validate import validate_pack
 from wikigr.sources.detect import open_source
 
-from .conftest import Tally
+from .conftest import Tally, kills
 
 SEED = int(os.environ.get("WIKIGR_TRUST_SEED", "20261121"))
-KILLS = 25
+KILLS = kills(25)
 # Processes that ask a pack while updates run, and the seconds that each goes on.
 READERS = 16
 ASKED = 40.0

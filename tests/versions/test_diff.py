@@ -30,7 +30,7 @@ from wikigr.versions.content_diff import ContentDiff, EdgeChanges, Removed, Rena
 from wikigr.versions.diff import diff_packs, suggest
 from wikigr.versions.gold_drift import DriftedQuestion, contains_answer, find_content_drift
 from wikigr.versions.next_version import Level
-from wikigr.versions.staging_reader import StagingReader
+from wikigr.versions.update import StagingReader
 
 Record = dict[str, object]
 Build = Callable[..., Path]

@@ -22,8 +22,7 @@ from wikigr.pack.open import Pack
 from wikigr.pack.validate import validate_pack
 from wikigr.profiles.files import load_profile
 from wikigr.sources.detect import open_source
-from wikigr.versions.review import LostArticlesError, UpdateOptions
-from wikigr.versions.update import UpdateReport, plan_update, update_pack
+from wikigr.versions.update import LostArticlesError, UpdateOptions, UpdateReport, plan_update, update_pack
 
 RECORDS: list[dict[str, object]] = [
     {

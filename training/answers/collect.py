@@ -17,7 +17,7 @@ from wikigr.index.candidate import Evidence, Section
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.profiles.files import load_profile
-from wikigr.reader.options import ReaderOptions
+from wikigr.reader.passage import ReaderOptions
 from wikigr.retrieval.state import State
 from wikigr.retrieval.trace import Trace
 from wikigr.segmentation import sentence_spans

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from wikigr.answer.answer import Answer
 from wikigr.answer.few_shot import FewShotManager
 from wikigr.answer.multi_doc_synthesis import MultiDocSynthesizer
-from wikigr.embeddings.generator import EmbeddingGenerator
+from wikigr.embeddings.loader import EmbeddingGenerator
 from wikigr.errors import PackError, UsageError, WikigrError
 from wikigr.graph.engine import Graph
 from wikigr.llm.model_client import ModelClient
@@ -26,9 +26,8 @@ from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.profiles.files import load_profile
 from wikigr.question.question import checked
-from wikigr.retrieval.candidates import RetrievalOptions
+from wikigr.retrieval.candidates import RetrievalOptions, best_by_title, rephrase
 from wikigr.retrieval.document_selection import MultiDocOptions, calibrated_min_relevance
-from wikigr.retrieval.multi_query import best_by_title, rephrase
 from wikigr.retrieval.rerankers.cross_encoder import (
     MS_MARCO,
     CrossEncoderOptions,

@@ -12,8 +12,8 @@ from wikigr.answer.candidates.blocks import BEFORE_CODE
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation
 from wikigr.answer.citations import Citation, StoredText, verify_against
 from wikigr.answer.probability import overlaps
+from wikigr.answer.sentences import SentenceScore
 from wikigr.answer.stages import Draft, material_of
-from wikigr.answer.surroundings import surroundings
 from wikigr.options import Few, Options
 from wikigr.pack.open import Corpus
 from wikigr.text import words
@@ -27,6 +27,8 @@ MIN_PROBABILITY = 0.5
 _DUPLICATE_SHARE = 0.7
 # Other answers that are shown with one that is not sure.
 MAX_ALTERNATIVES = 2
+# Characters of the surroundings before and after a quotation at most.
+_MAX_AROUND = 300
 # The kinds that quote one sentence, which others may follow.
 _SENTENCE_KINDS = frozenset(("span", "yes_no", "definition"))
 # A line of a list, a table or a definition, which stands on a line of its own.
@@ -202,3 +204,20 @@ def lay_out(quote: str) -> str:
 def subject_of(citation: Citation) -> str:
     """Return the title of a quotation that begins with a pronoun, as what precedes it, or nothing."""
     return f"{citation.title}: " if _PRONOUN.match(citation.quote) else ""
+
+
+def surroundings(quotation: Quotation, sentences: Sequence[SentenceScore]) -> StoredText:
+    """Return ``quotation`` with the sentence before and the one after it, where they stand on the same line.
+
+    ``sentences`` are those of its section in the order of the text. The items of a list, the rows of a table and facts
+    stand on lines of their own.
+    """
+    content = quotation.section.content
+    start, end = quotation.start, quotation.end
+    before = next((s for s in reversed(sentences) if s.end <= start), None)
+    after = next((s for s in sentences if s.start >= end), None)
+    if before is not None and start - before.start <= _MAX_AROUND and "\n" not in content[before.end : start]:
+        start = before.start
+    if after is not None and after.end - end <= _MAX_AROUND and "\n" not in content[end : after.start]:
+        end = after.end
+    return StoredText(content[start:end], quotation.section.section_id, start, end)

@@ -13,8 +13,8 @@ import numpy as np
 from wikigr.answer.abstention import NOT_COVERED
 from wikigr.embeddings.embedder import Embedder, Vectors
 from wikigr.pack import layout as parts
-from wikigr.pack.extras import check_example_count, read_extra
 from wikigr.pack.layout import Layout
+from wikigr.pack.manifest import check_example_count, read_extra
 from wikigr.text import scrub
 
 _FILE = "few_shot_examples.json"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from wikigr.answer.facts import extract_facts
-from wikigr.embeddings.generator import EmbeddingGenerator
+from wikigr.embeddings.loader import EmbeddingGenerator
 from wikigr.errors import WikigrError
 from wikigr.graph.engine import Graph, QueryError
 from wikigr.index.candidate import Hit

@@ -53,6 +53,8 @@ def level_in_words(level: Level, confidence: float) -> str:
 
 def usage_in_words(usage: Usage) -> str:
     """Return the tokens that a model read and wrote, and their price."""
+    if usage.is_unknown:
+        return "tokens and cost unknown: the server does not report them"
     tokens_in = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
     price = "cost unknown" if usage.cost_usd is None else f"${usage.cost_usd:.4f}"
     return f"{tokens_in:,} tokens in, {usage.output_tokens:,} out, {price}"

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from wikigr.answer.abstention import ABSTENTION, NO_ANSWER, THRESHOLD_NAME, Confidence, assess
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material
 from wikigr.answer.candidates.table import find_candidates
-from wikigr.answer.parts import TwoParts, read_two_parts
 from wikigr.answer.probability import (
     WITH_READER,
     WITHOUT_READER,
@@ -18,13 +17,12 @@ from wikigr.answer.probability import (
     answer_models,
     rank_candidates,
 )
-from wikigr.answer.reading import read_sentences
+from wikigr.answer.reading import TwoParts, read_sentences, read_two_parts
 from wikigr.answer.sentences import SentenceScore, rank_sentences
 from wikigr.index.lexical import stems
 from wikigr.pack.open import Corpus
 from wikigr.question.question import Question
-from wikigr.reader.options import ReaderOptions
-from wikigr.reader.passage import SMALL, ReaderName
+from wikigr.reader.passage import SMALL, ReaderName, ReaderOptions
 from wikigr.reader.prepared import NoReaderError
 from wikigr.retrieval.state import PipelineStage, State
 from wikigr.retrieval.trace import StageRecord, Trace

@@ -16,7 +16,7 @@ from wikigr.answer.citations import verify_against
 from wikigr.answer.few_shot import FewShotManager
 from wikigr.answer.requests import CitationStyle, Request, build_request, own_knowledge_request
 from wikigr.index.candidate import Evidence
-from wikigr.llm import cites, name_of
+from wikigr.llm import cites
 from wikigr.llm.client import BadRequestError, BlockEnd, TextDelta
 from wikigr.llm.options import FewShotOptions
 from wikigr.retrieval.state import Resources
@@ -74,7 +74,8 @@ class Synthesizer:
                 record.degraded = True
             written = self._write(answer, "markers", on_text)
         verify_against(self._pack, written.citations, answer.trace)
-        model = name_of(self._options.model)
+        assert self._model is not None
+        model = self._model.answering(self._options.model)
         if written.declined:
             return replace(answer, model=model, confidence=0.0)
         claims = len(written.citations) + len(written.unverified)
@@ -94,7 +95,7 @@ class Synthesizer:
         assert self._model is not None
         options = self._options
         with answer.trace.stage(OWN_KNOWLEDGE) as record:
-            model = record.notes["model"] = name_of(options.model)
+            model = record.notes["model"] = self._model.answering(options.model)
             reply = self._model.complete(
                 **own_knowledge_request(answer.question).to_dict(), model=options.model, max_tokens=options.max_tokens
             )
@@ -110,7 +111,8 @@ class Synthesizer:
             warnings: list[str] = []
             stream = CitationStream(answer.evidence, style, on_text or _discard)
             record.scored = len(answer.evidence)
-            record.notes.update(model=name_of(options.model), citations=style)
+            model = self._model.answering(options.model)
+            record.notes.update(model=model, citations=style)
             fields: dict[str, Any] = {**request.to_dict(), "model": options.model, "max_tokens": options.max_tokens}
             if on_text is not None:
                 reply = self._model.stream(**fields, on_event=stream.take)
@@ -122,7 +124,12 @@ class Synthesizer:
             if reply.stop_reason == "max_tokens":
                 warnings.append(f"the answer was cut at {options.max_tokens:,} tokens (synthesis.max_tokens)")
             elif reply.stop_reason == "refusal":
-                warnings.append(f"{name_of(options.model)} refused to answer")
+                warnings.append(f"{model} refused to answer")
+            if reply.usage.is_unknown:
+                warnings.append("the server did not report how many tokens it used")
+            if self._model.caveat:
+                warnings.append(self._model.caveat)
+                record.degraded = True
             written = stream.finish()
             if written.unverified:
                 record.notes["unverified"] = len(written.unverified)

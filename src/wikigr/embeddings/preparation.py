@@ -74,8 +74,7 @@ def _write_graph(checkpoint: Checkpoint, model_id: str, folder: Path) -> int:
     if can_write(checkpoint.config):
         return write_bert_graph(checkpoint.weights, checkpoint.config, checkpoint.pooling, folder, GRAPH)
 
-    from wikigr.embeddings.onnx_export import export_graph
-    from wikigr.embeddings.onnx_import import adapt_graph
+    from wikigr.embeddings.onnx_import import adapt_graph, export_graph
 
     dimension = checkpoint.config.get("hidden_size", checkpoint.config.get("dim"))
     if not isinstance(dimension, int):

@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wikigr.errors import SourceError, UsageError
+from wikigr.evaluation.abstention import share
 from wikigr.evaluation.judge import SCORES
-from wikigr.evaluation.metrics.abstention import share
 from wikigr.evaluation.samples import Sample
-from wikigr.evaluation.statistics.bootstrap import bootstrap_estimate
 from wikigr.evaluation.statistics.clusters import Floats
+from wikigr.evaluation.statistics.intervals import bootstrap_estimate
 from wikigr.sources.jsonl import JsonlSource
 from wikigr.validation import NO_OTHER_KEYS, InvalidError, validated
 

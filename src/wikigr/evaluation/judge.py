@@ -20,14 +20,13 @@ from typing import Any
 from wikigr.errors import UsageError
 from wikigr.evaluation.questions import GoldQuestion
 from wikigr.evaluation.samples import Sample
+from wikigr.llm import open_client
 from wikigr.llm.budget import Budget, BudgetError
 from wikigr.llm.client import BadRequestError, LlmError, Reply
 from wikigr.llm.model_client import ModelClient
-from wikigr.llm.open_client import open_client
-from wikigr.llm.prices import cost
 from wikigr.llm.prompts import prompt
 from wikigr.llm.response_cache import ResponseCache
-from wikigr.llm.usage import Usage
+from wikigr.llm.usage import Usage, cost
 
 _log = logging.getLogger(__name__)
 
@@ -112,7 +111,9 @@ class Judge:
         self._budget = Budget(max_cost_usd=options.max_cost_usd)
         # Newer models reject a temperature. After the first rejection, all requests leave it out.
         self._sampling: dict[str, Any] = {"temperature": 0}
-        self.connect().close()
+        client = self.connect()
+        client.check_model("--judge-model")
+        client.close()
 
     def connect(self) -> ModelClient:
         """Return a new client for ``grade``; each thread needs its own."""

@@ -1,4 +1,4 @@
-"""Reliability of a profile's confidence: the reliability diagram and the expected calibration error."""
+"""Reliability of a profile's confidence: the diagram, the expected calibration error, and the precision by level."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikigr.answer.answer import ABSTAINED
+from wikigr.answer.probability import LEVELS, Level
 from wikigr.evaluation.risk_coverage import RIGHT
 from wikigr.evaluation.samples import Sample, cluster_keys
-from wikigr.evaluation.statistics.bootstrap import Estimate, bootstrap_estimate
 from wikigr.evaluation.statistics.clusters import Floats, cluster_numbers
-from wikigr.evaluation.statistics.wilson import wilson_interval
+from wikigr.evaluation.statistics.intervals import Estimate, bootstrap_estimate, wilson_interval
 
 MAX_BINS = 10
 # Fewer answers have fewer bins, so that each bin has about this many.
@@ -125,3 +125,43 @@ def _noise(confidence: Floats, members: Floats, questions: Sequence[str], seed: 
         right = draws.random(int(which.max()) + 1)[which] < confidence
         total += float(np.abs((right - confidence) @ members).sum())
     return total / (_SIMULATIONS * len(confidence))
+
+
+# The levels of answers; the last one is that of abstentions and of answers from a model's memory.
+_ANSWERED = LEVELS[:-1]
+
+
+@dataclass(frozen=True, slots=True)
+class LevelPrecision:
+    """The answers of one level: their number, and the share of them that are right, or None without answers.
+
+    The interval is the Wilson interval of the share. Dependent answers (repeats, clusters) count as one trial.
+    """
+
+    level: Level
+    answers: int
+    precision: Estimate | None
+
+
+def level_precision(
+    samples: Sequence[Sample], *, clusters: Mapping[str, str] | None = None
+) -> tuple[LevelPrecision, ...] | None:
+    """Measure the precision of the answers of each level, the surest first.
+
+    Failed samples, abstentions, answers from a model's memory and samples without ``RIGHT`` are left out. Returns None
+    if none remain, as in older runs, whose samples have no level.
+    """
+    good = [
+        sample for sample in samples if sample.error is None and sample.level in _ANSWERED and RIGHT in sample.metrics
+    ]
+    if not good:
+        return None
+    found = []
+    for level in _ANSWERED:
+        own = [sample for sample in good if sample.level == level]
+        estimate = None
+        if own:
+            share = sum(sample.metrics[RIGHT] for sample in own) / len(own)
+            estimate = Estimate(share, wilson_interval(share, len(set(cluster_keys(own, clusters)))))
+        found.append(LevelPrecision(level, len(own), estimate))
+    return tuple(found)

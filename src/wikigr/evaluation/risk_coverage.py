@@ -10,8 +10,8 @@ import numpy as np
 
 from wikigr.answer.answer import ABSTAINED
 from wikigr.evaluation.samples import Sample, cluster_keys
-from wikigr.evaluation.statistics.bootstrap import Estimate, bootstrap_estimate
 from wikigr.evaluation.statistics.clusters import Floats
+from wikigr.evaluation.statistics.intervals import Estimate, bootstrap_estimate
 
 # The metric that decides whether an answer is right.
 RIGHT = "accuracy"

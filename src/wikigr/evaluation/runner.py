@@ -20,12 +20,11 @@ from wikigr.atomic import write_atomic
 from wikigr.cluster import Cluster
 from wikigr.embeddings.batching import available_cores
 from wikigr.errors import UsageError
-from wikigr.evaluation.asking import ask_question
+from wikigr.evaluation.asking import ask_on_cluster, ask_question
 from wikigr.evaluation.cached_pack import CachedPack
 from wikigr.evaluation.comparison import MARGIN, PRIMARY
-from wikigr.evaluation.distributed import ask_on_cluster
 from wikigr.evaluation.judge import NO_JUDGE, Judge, JudgeOptions, judge_samples
-from wikigr.evaluation.leakage import Leak, find_leaks
+from wikigr.evaluation.question_checks import Leak, find_leaks
 from wikigr.evaluation.questions import GoldQuestion, question_set_hash
 from wikigr.evaluation.run import (
     NO_MODEL,
@@ -35,10 +34,10 @@ from wikigr.evaluation.run import (
     default_folder,
     describe_missing_articles,
     read_run,
+    store_questions,
     versions,
 )
 from wikigr.evaluation.samples import SAMPLES, RunError, Sample, SampleStore, lock_run, read_samples
-from wikigr.evaluation.stored_run import store_questions
 from wikigr.llm.options import BudgetOptions
 from wikigr.llm.response_cache import ResponseCache
 from wikigr.llm.usage import Usage

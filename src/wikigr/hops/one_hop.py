@@ -11,8 +11,7 @@ from wikigr.answer.reading import FindNames, answer_words, read_sentences, readi
 from wikigr.answer.sentences import SentenceScore, order_sentences, rank_sentences
 from wikigr.index.candidate import Candidate, Section
 from wikigr.names import bare_name
-from wikigr.reader.options import ReaderOptions
-from wikigr.reader.passage import Calibration
+from wikigr.reader.passage import Calibration, ReaderOptions
 from wikigr.retrieval.chain import Hop
 from wikigr.retrieval.state import Resources
 from wikigr.stop_words import FUNCTION_WORDS

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
-from wikigr.hops.chain_search import Search, search_chains
+from wikigr.hops.chain_search import HopsOptions, Search, search_chains
 from wikigr.hops.one_hop import known_names, read_question
-from wikigr.hops.options import HopsOptions
 from wikigr.index.candidate import HOPS, RELEVANCE, Candidate, section_ids
 from wikigr.index.lexical import stems
 from wikigr.question.comparison import compare, decompose_choice

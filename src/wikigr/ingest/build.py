@@ -33,7 +33,7 @@ from wikigr.languages.language import Language, speaking
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
 from wikigr.pack.manifest import MIN_RELEVANCE, Manifest, describe_files, read_manifest
-from wikigr.pack.source_folder import record_source_folder
+from wikigr.pack.section_urls import record_source_folder
 from wikigr.progress import Progress, Silent
 from wikigr.reader.prepared import copy_prepared
 from wikigr.sources.article import Source

@@ -28,14 +28,13 @@ from wikigr.ingest.extraction_format import (
     section_request,
 )
 from wikigr.ingest.staging import Staging
+from wikigr.llm import open_client
 from wikigr.llm.budget import Budget, BudgetError
 from wikigr.llm.client import BadRequestError, LlmError, Reply
 from wikigr.llm.model_client import ModelClient
-from wikigr.llm.open_client import open_client
-from wikigr.llm.prices import cost
 from wikigr.llm.prompts import prompt
 from wikigr.llm.response_cache import ResponseCache
-from wikigr.llm.usage import Usage
+from wikigr.llm.usage import Usage, cost
 from wikigr.progress import Progress
 
 MODEL = "claude-haiku-4-5"
@@ -157,7 +156,9 @@ class Extractor:
         # Optional features. If the server rejects one, later requests omit it.
         self._sampling: dict[str, Any] = {"temperature": 0}
         self._tool = TOOL
-        self._connect().close()
+        client = self._connect()
+        client.check_model("--extract-model")
+        client.close()
 
     def _connect(self) -> ModelClient:
         return open_client(

@@ -20,6 +20,8 @@ _SAMPLE_CHARS = 2_000
 _MIN_SAMPLE_CHARS = 80
 # Text with this share of English function words is English; to load the detector takes 0.7 s.
 _MIN_ENGLISH = 0.25
+# A stated English is wrong if this share of the text's characters is in one other language.
+_MIN_CONTRADICTION = 0.9
 _LETTERS = re.compile(r"[^\W\d_]")
 
 
@@ -35,15 +37,20 @@ class StatesLanguage(Protocol):
 def find_language(wanted: str | None, source: Source, staging: Staging, progress: Progress) -> Language:
     """Return the language ``wanted``, the one that ``source`` states, or the one of most of the staged text.
 
-    Detection needs the package py3langid. Raises ``UsageError`` if ``wanted`` is not the code of a language.
+    Detection needs the package py3langid. Templates state English for text in any language, so a stated ``en`` counts
+    only if the text of the source does not contradict it. Raises ``UsageError`` if ``wanted`` is not a code.
     """
     if wanted is not None:
-        return language_of(wanted)
+        language = language_of(wanted)
+        _note_missing_parts(language, progress)
+        return language
     stated = source.stated_language() if isinstance(source, StatesLanguage) else None
     if stated is not None:
-        if is_described(stated):
+        if is_described(stated) and not language_of(stated).is_english:
             return language_of(stated)
-        progress.note(f"The source states the language {stated!r}, which wikigr does not know.")
+        if not is_described(stated):
+            progress.note(f"The source states the language {stated!r}, which wikigr does not know.")
+            stated = None
     texts = _samples(staging)
     if not texts or _is_evidently_english(texts):
         return ENGLISH
@@ -54,14 +61,41 @@ def find_language(wanted: str | None, source: Source, staging: Staging, progress
                 "pip install 'wikigr[languages]'"
             )
         return ENGLISH
-    return _detected(texts)
+    language, share = _detected(texts)
+    if stated is None or language.is_english:
+        return language
+    if share < _MIN_CONTRADICTION or not is_described(language.code):
+        return ENGLISH
+    progress.note(
+        f"The source states the language 'en', but nearly all of its text is {language.name}, so that is used. "
+        "--language en overrides that."
+    )
+    return language
 
 
-def _detected(texts: list[str]) -> Language:
+def _note_missing_parts(language: Language, progress: Progress) -> None:
+    parts = language.known_parts
+    if not all(parts.values()):
+        known = [part for part, is_known in parts.items() if is_known]
+        missing = [part for part, is_known in parts.items() if not is_known]
+        progress.note(
+            f"wikigr knows {', '.join(known) if known else 'nothing'} of the language {language.name!r}; without: "
+            f"{', '.join(missing)}."
+        )
+
+
+def _detected(texts: list[str]) -> tuple[Language, float]:
+    """Return the language of most of ``texts``, and its share of their characters, 0 to 1."""
     import py3langid
 
-    found = Counter(py3langid.classify(text)[0] for text in texts)
-    return language_of(max(found, key=lambda code: (found[code], code == ENGLISH.code, code)))
+    found: Counter[str] = Counter()
+    characters: Counter[str] = Counter()
+    for text in texts:
+        code = py3langid.classify(text)[0]
+        found[code] += 1
+        characters[code] += len(text)
+    code = max(found, key=lambda code: (found[code], code == ENGLISH.code, code))
+    return language_of(code), characters[code] / characters.total()
 
 
 def _is_evidently_english(texts: list[str]) -> bool:

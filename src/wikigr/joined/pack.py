@@ -4,25 +4,89 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, Self
 
 from wikigr.embeddings.embedder import Embedder, EncoderIdentity, Vectors
+from wikigr.embeddings.model_id import DEFAULT_WEIGHTS_SHA256
 from wikigr.errors import UsageError
+from wikigr.graph.engine_choice import prepare_engine
 from wikigr.graph.schema import article_title
 from wikigr.index.candidate import Hit, Section
 from wikigr.index.dense import DenseMethod
-from wikigr.joined.encoders import JoinedEncoder
-from wikigr.joined.lexical import JoinedLexicalIndex
-from wikigr.pack.manifest import EXAMPLES, MIN_RELEVANCE, Manifest
+from wikigr.index.lexical import CONTENT, LexicalIndex
+from wikigr.pack.layout import DATABASE, MANIFEST, Layout
+from wikigr.pack.locate import find_pack
+from wikigr.pack.manifest import EXAMPLES, MIN_RELEVANCE, Manifest, read_manifest
 from wikigr.pack.open import Corpus, Pack
 
 if TYPE_CHECKING:
+    from wikigr.embeddings.loader import Purpose
     from wikigr.graph.graph_index import GraphIndex
     from wikigr.reader.reader import Reader
+
+
+class JoinedEncoder:
+    """Encodes a text with each of ``parts``: the vector is theirs, one after the other, and has norm 1."""
+
+    def __init__(self, parts: Sequence[Embedder]) -> None:
+        self._parts = parts
+        self._scale = math.sqrt(len(parts))
+        identities = [part.identity for part in parts]
+        self._identity = EncoderIdentity(
+            " + ".join(identity.model_id for identity in identities),
+            sum(identity.dimension for identity in identities),
+            hashlib.sha256(" ".join(identity.weights_sha256 for identity in identities).encode()).hexdigest(),
+        )
+
+    @property
+    def identity(self) -> EncoderIdentity:
+        return self._identity
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        import numpy as np
+
+        vectors: Vectors = np.hstack([part.encode(texts) for part in self._parts]) / np.float32(self._scale)
+        return vectors
+
+    def vector_of(self, part: int, vector: Vectors) -> Vectors:
+        """Return the vector of the encoder number ``part`` in a joined ``vector``, with norm 1."""
+        ends = [0, *accumulate(each.identity.dimension for each in self._parts)]
+        own: Vectors = vector[ends[part] : ends[part + 1]] * vector.dtype.type(self._scale)
+        return own
+
+
+class JoinedLexicalIndex(LexicalIndex):
+    """The indexes ``parts`` as one: words are weighted by their rarity in all of them together.
+
+    With its own weights, a pack would rate a word highest that it hardly contains. ``rename`` maps the number of a part
+    and a section id of that part to the id under which the section is found.
+    """
+
+    def __init__(self, parts: Sequence[LexicalIndex], rename: Callable[[int, str], str]) -> None:
+        self._parts = parts
+        self._rename = rename
+
+    def __len__(self) -> int:
+        return sum(map(len, self._parts))
+
+    def frequency(self, stem: str, field: str = CONTENT) -> int:
+        return sum(part.frequency(stem, field) for part in self._parts)
+
+    def search(self, query: str, limit: int) -> list[Hit]:
+        found = [
+            Hit(self._rename(number, hit.section_id), hit.score)
+            for number, part in enumerate(self._parts)
+            for hit in part.search_as_part(query, limit, self)
+        ]
+        return sorted(found, key=lambda hit: (-hit.score, hit.section_id))[:limit]
+
 
 # A larger one would leave no range of cosines above it.
 _MAX_MIN_RELEVANCE = 0.9
@@ -254,3 +318,65 @@ def _join_manifests(members: Sequence[Pack], min_relevance: float) -> Manifest:
 def _comparable(cosine: float, own: float, scale: float) -> float:
     """Map a cosine so that ``own``, the highest one of unrelated texts, becomes ``scale``, and 1 stays 1."""
     return scale + (cosine - own) * (1.0 - scale) / (1.0 - own)
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The packs that were opened, as one, and the locations of those that were given before."""
+
+    pack: Corpus
+    repeated: tuple[str, ...]
+
+
+def open_packs(
+    locations: Sequence[str],
+    *,
+    encoder: str | None = None,
+    purpose: Purpose = "query",
+    preload: bool = False,
+    models_from: Mapping[EncoderIdentity, Corpus] | None = None,
+) -> Opened:
+    """Open the packs at ``locations`` as one; the arguments are those of ``Pack``.
+
+    ``models_from`` are open packs by their encoder, whose models are used instead of loading them again.
+
+    The same content with the same encoder counts once, wherever it is. The result does not depend on the order of
+    ``locations``. Raises ``PackError`` if any of them is missing, damaged or has another
+    format; none is then left open.
+    """
+    found: dict[tuple[str, EncoderIdentity], tuple[Layout, Manifest]] = {}
+    repeated = []
+    for location in locations:
+        layout = find_pack(location)
+        with layout.reading():
+            manifest = read_manifest(layout.part(MANIFEST))
+        if found.setdefault((manifest.digest, manifest.encoder), (layout, manifest))[0] is not layout:
+            repeated.append(location)
+    chosen = sorted(found.values(), key=lambda pair: _order(pair[1]))
+    if len(chosen) > 1:
+        prepare_engine(layout.part(DATABASE) for layout, _ in chosen)
+    with ExitStack() as stack:
+        leads = dict(models_from or {})
+        members = []
+        for layout, manifest in chosen:
+            lead = leads.get(manifest.encoder)
+            member = stack.enter_context(
+                Pack(
+                    layout.root,
+                    encoder=encoder,
+                    purpose=purpose,
+                    preload=preload,
+                    models_from=lead,
+                )
+            )
+            leads.setdefault(manifest.encoder, member)
+            members.append(member)
+        stack.pop_all()
+    return Opened(members[0] if len(members) == 1 else JoinedPack(members), tuple(repeated))
+
+
+def _order(manifest: Manifest) -> tuple[bool, str, str, str, str]:
+    """Return the sort key of a pack; the default encoder comes first, because its reader expects its cosines."""
+    encoder = manifest.encoder
+    is_other = encoder.weights_sha256 != DEFAULT_WEIGHTS_SHA256
+    return is_other, manifest.name, manifest.version, manifest.digest, encoder.weights_sha256

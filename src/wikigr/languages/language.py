@@ -48,6 +48,16 @@ class Language:
     def is_english(self) -> bool:
         return self.code == ENGLISH.code
 
+    @property
+    def known_parts(self) -> dict[str, bool]:
+        """What helps to search and to answer in this language, and whether it is known."""
+        return {
+            "a stemmer": self.stemmer is not None or self.characters,
+            "stop words": bool(self.function_words),
+            "question words": self.is_english or bool(self.asks),
+            "the ends of abbreviations and ordinals": self.is_english or bool(self.abbreviations) or self.ordinals,
+        }
+
     def stop_words(self, english: frozenset[str]) -> frozenset[str]:
         """Return ``english``, a list of English words, or in another language its function words."""
         return english if self.is_english else self.function_words
@@ -130,6 +140,17 @@ def language_of(code: str) -> Language:
         abbreviations=frozenset(fields.get("abbreviations", "").split()),
         ordinals=fields.get("ordinals", False),
     )
+
+
+def language_named(code: str) -> Language:
+    """Return ``language_of(code)`` for a code that somebody gave; raises ``UsageError`` if no language has it."""
+    from importlib.resources import files
+
+    language = language_of(code)
+    # ISO 639, as far as CLDR has names for its codes.
+    if language.code not in (files("wikigr.languages") / "codes.txt").read_text("ascii").split():
+        raise UsageError(f"No language has the code {code[:40]!r}.", hint="Give one such as en, de or zh (ISO 639-1).")
+    return language
 
 
 # ISO 639-2 and 639-3 codes, which ZIM files use.

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import os
-from pathlib import PurePath
-from typing import Literal
+import re
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from wikigr.llm.budget import Budget
+    from wikigr.llm.model_client import ModelClient
+    from wikigr.llm.options import ModelFileOptions
+    from wikigr.llm.response_cache import ResponseCache
+    from wikigr.progress import Progress
 
 # The server that implements the chat-completions API, and its key. The variables of OpenAI's own SDK are not read: a
 # key for one server must not be sent to another.
@@ -13,15 +21,28 @@ CHAT_KEY = "WIKIGR_OPENAI_API_KEY"
 
 Api = Literal["file", "chat", "messages"]
 
-
-# These functions are not in ``open_client`` because a question without a model must not load the clients.
+GGUF_MAGIC = b"GGUF"
+# An id of a model may contain a slash, but does not begin like a path.
+_PATH = re.compile(r"(~|\.{0,2}/)|.*\.gguf\Z", re.IGNORECASE | re.DOTALL)
 
 
 def api_of(model: str) -> Api:
-    """Return how ``model`` is called: a path that ends in .gguf is a file, and the environment names the server."""
-    if model.lower().endswith(".gguf"):
+    """Return how ``model`` is called: what looks like a path, or is a GGUF file, is a file; else by a server."""
+    if _PATH.match(model) or _is_gguf(model):
         return "file"
     return "chat" if os.environ.get(CHAT_URL, "").strip() else "messages"
+
+
+def _is_gguf(model: str) -> bool:
+    from wikigr.regular_files import open_regular
+
+    try:
+        if not Path(model).is_file():
+            return False
+        with open_regular(Path(model)) as file:
+            return file.read(len(GGUF_MAGIC)) == GGUF_MAGIC
+    except (OSError, ValueError):
+        return False
 
 
 def available(model: str = "") -> bool:
@@ -38,3 +59,36 @@ def cites(model: str) -> bool:
 def name_of(model: str) -> str:
     """Return the name of ``model`` in answers, messages and receipts: without the folder, if it is a file."""
     return PurePath(model).name if api_of(model) == "file" else model
+
+
+def open_client(
+    model: str,
+    *,
+    api_key: str | None = None,
+    timeout: float = 60.0,
+    retries: int = 2,
+    budget: Budget | None = None,
+    cache: ResponseCache | None = None,
+    file: ModelFileOptions | None = None,
+    progress: Progress | None = None,
+) -> ModelClient:
+    """Return a client for ``model`` (see ``api_of``). ``api_key`` is one for Claude; ``file`` configures a model file,
+    which reports its progress.
+
+    Raises ``UsageError`` if a key, a package or the file is missing or malformed.
+    """
+    match api_of(model):
+        case "file":
+            from wikigr.llm.model_file import ModelFile
+
+            return ModelFile(
+                model, options=file, timeout=timeout, retries=retries, budget=budget, cache=cache, progress=progress
+            )
+        case "chat" if api_key is None:
+            from wikigr.llm.chat_server import ChatServer
+
+            return ChatServer(model=model, timeout=timeout, retries=retries, budget=budget, cache=cache)
+        case _:
+            from wikigr.llm.client import Claude
+
+            return Claude(model=model, api_key=api_key, timeout=timeout, retries=retries, budget=budget, cache=cache)

@@ -1,13 +1,18 @@
-"""The budget of one run, checked before every call: a call that could exceed it is not made."""
+"""The budget of a run and the quota of a question, checked before every call: one that exceeds them is not made."""
 
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from wikigr.errors import UsageError, WikigrError
-from wikigr.llm.prices import cost
-from wikigr.llm.usage import Usage
+from wikigr.llm.usage import Usage, cost
+
+if TYPE_CHECKING:
+    from wikigr.llm.model_client import ModelClient
+    from wikigr.llm.reply import Reply
 
 # Claude's tokenizer is not public. English takes about four bytes per token, and dense text rarely less than two. The
 # overhead covers what the API adds to a prompt.
@@ -108,3 +113,23 @@ class Budget:
                 f"next call to {model} may cost up to ${wanted.cost_usd:.4f}.",
                 hint="Raise budget.max_cost_usd in the profile, or --max-cost.",
             )
+
+
+class CallQuota:
+    """Limits a client to ``calls`` calls within the next ``seconds``, in addition to the client's own budget."""
+
+    def __init__(self, client: ModelClient, *, calls: int, seconds: float) -> None:
+        self._client = client
+        self._max_calls = calls
+        self._seconds = seconds
+        self._deadline = time.monotonic() + seconds
+        self.calls = 0
+
+    def complete(self, **request: Any) -> Reply:
+        """Like ``ModelClient.complete``, but raises ``BudgetError`` instead of calling if the quota is exhausted."""
+        if self.calls >= self._max_calls:
+            raise BudgetError(f"The question has used its quota of {self._max_calls} model calls.")
+        if time.monotonic() >= self._deadline:
+            raise BudgetError(f"The question has used its quota of {self._seconds:g} s for model calls.")
+        self.calls += 1
+        return self._client.complete(**request)

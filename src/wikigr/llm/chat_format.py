@@ -1,10 +1,14 @@
 """Translate between the Messages API and the chat-completions API of OpenAI: requests, replies and streams.
 
+Servers differ in what they leave out. A reply without a reason for its end, its model or its usage is accepted; one
+whose text or tool calls cannot be read is not.
+
 https://platform.openai.com/docs/api-reference/chat
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,15 +17,20 @@ from wikigr.llm.failures import BadRequestError
 from wikigr.llm.model_client import Request, decoded
 from wikigr.llm.reply import MalformedReply
 
-# The stop reasons of the Messages API. Others are passed on.
+# The stop reasons of the Messages API, also for the spellings of other servers. Others are passed on.
 _STOP_REASONS = {
     "stop": "end_turn",
+    "eos": "end_turn",
+    "eos_token": "end_turn",
     "length": "max_tokens",
     "tool_calls": "tool_use",
     "function_call": "tool_use",
     "content_filter": "refusal",
+    "safety": "refusal",
 }
 _TEXT_BLOCK = 0
+# What a client puts after the chunks of a stream that ended with the marker of the API.
+END_OF_STREAM = {"type": "end_of_stream"}
 
 
 def chat_body(request: Request) -> dict[str, Any]:
@@ -75,14 +84,14 @@ def message_of(completion: Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(said, Mapping):
         raise MalformedReply("it has no message")
     blocks: list[dict[str, Any]] = []
-    if text := _string(said.get("content"), "content") or _string(said.get("refusal"), "refusal"):
+    if text := _content(said.get("content")) or _string(said.get("refusal"), "refusal"):
         blocks.append({"type": "text", "text": text})
     for call in _objects(said.get("tool_calls"), "tool_calls"):
         name, arguments = _function(call)
-        blocks.append({"type": "tool_use", "name": name, "input": decoded(arguments)})
+        blocks.append({"type": "tool_use", "name": name, "input": decoded(arguments or "{}")})
     return {
         "type": "message",
-        "model": completion.get("model"),
+        "model": _model(completion),
         "content": blocks,
         "stop_reason": _stop_reason(choice.get("finish_reason"), said),
         "usage": _usage(completion.get("usage")),
@@ -92,14 +101,16 @@ def message_of(completion: Mapping[str, Any]) -> Mapping[str, Any]:
 def events_of(chunks: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     """Yield the events for the chunks of a stream up to its end marker; raises ``MalformedReply``.
 
-    The last event follows only if the server said why the model stopped and how many tokens it used.
+    The last event follows only if the server said why the model stopped, or that the stream is complete.
     """
     stream = _Stream()
     for chunk in chunks:
-        if chunk.get("error"):
+        if chunk == END_OF_STREAM:
+            stream.complete = True
+        elif chunk.get("error"):
             yield _error(chunk)
             return
-        if not is_empty(chunk):
+        elif not is_empty(chunk):
             yield from stream.take(chunk)
     yield from stream.finish()
 
@@ -116,21 +127,22 @@ class _Stream:
     started: bool = False
     open: dict[int, None] = field(default_factory=dict)
     stop_reason: str | None = None
+    complete: bool = False
     refused: bool = False
     usage: Mapping[str, int] = field(default_factory=dict)
 
     def take(self, chunk: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         if not self.started:
             self.started = True
-            yield {"type": "message_start", "message": {"model": chunk.get("model")}}
+            yield {"type": "message_start", "message": {"model": _model(chunk)}}
         if chunk.get("usage"):
             self.usage = _usage(chunk["usage"])
         for choice in _objects(chunk.get("choices"), "choices"):
             delta = choice.get("delta") or {}
             if not isinstance(delta, Mapping):
                 raise MalformedReply("delta is not an object")
-            for name in ("content", "refusal"):
-                if text := _string(delta.get(name), name):
+            for name, text in (("content", _content(delta.get("content"))), ("refusal", delta.get("refusal"))):
+                if text := _string(text, name):
                     self.refused |= name == "refusal"
                     yield from self._open(_TEXT_BLOCK, {"type": "text", "text": ""})
                     yield _delta(_TEXT_BLOCK, {"type": "text_delta", "text": text})
@@ -138,18 +150,22 @@ class _Stream:
                 yield from self._take_call(call)
             if reason := choice.get("finish_reason"):
                 self.stop_reason = _stop_reason(reason, {"refusal": self.refused})
+                self.complete = True
 
     def finish(self) -> Iterator[dict[str, Any]]:
         yield from ({"type": "content_block_stop", "index": index} for index in self.open)
-        if self.started and self.stop_reason is not None:
+        if self.started and self.complete:
             yield {"type": "message_delta", "delta": {"stop_reason": self.stop_reason}, "usage": self.usage}
             yield {"type": "message_stop"}
 
     def _take_call(self, call: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        index = call.get("index", 0)
-        if not isinstance(index, int) or index < 0:
-            raise MalformedReply("the index of a tool call is malformed")
-        block = index + 1
+        index = call.get("index")
+        if isinstance(index, int) and index >= 0:
+            block = index + 1
+        else:
+            # Some servers do not number the calls: a name begins the next one.
+            last = max(self.open, default=_TEXT_BLOCK)
+            block = last if last != _TEXT_BLOCK and not _has_name(call) else last + 1
         name, arguments = _function(call, opened=block in self.open)
         yield from self._open(block, {"type": "tool_use", "name": name, "input": {}})
         if arguments:
@@ -177,7 +193,25 @@ def _function(call: Mapping[str, Any], *, opened: bool = False) -> tuple[str, st
     name = _string(function.get("name"), "name")
     if not name and not opened:
         raise MalformedReply("a tool call has no name")
-    return name, _string(function.get("arguments"), "arguments")
+    arguments = function.get("arguments")
+    return name, json.dumps(arguments) if isinstance(arguments, Mapping) else _string(arguments, "arguments")
+
+
+def _has_name(call: Mapping[str, Any]) -> bool:
+    function = call.get("function")
+    return isinstance(function, Mapping) and bool(function.get("name"))
+
+
+def _model(reply: Mapping[str, Any]) -> str:
+    model = reply.get("model")
+    return model if isinstance(model, str) else ""
+
+
+def _content(content: object) -> str:
+    """Return the text of a reply, which is a string, missing, or a list of parts."""
+    if not isinstance(content, list):
+        return _string(content, "content")
+    return "".join(_string(part.get("text"), "text") for part in _objects(content, "content"))
 
 
 def _stop_reason(reason: object, said: Mapping[str, Any]) -> str | None:
@@ -185,28 +219,27 @@ def _stop_reason(reason: object, said: Mapping[str, Any]) -> str | None:
         raise MalformedReply("finish_reason is not a string")
     if said.get("refusal"):
         return "refusal"
-    return None if reason is None else _STOP_REASONS.get(reason, reason)
+    return None if reason is None else _STOP_REASONS.get(reason.lower(), reason)
 
 
 def _usage(reported: object) -> dict[str, int]:
-    """Return token counts by their names in the Messages API, where cached tokens are no part of the input."""
+    """Return token counts by their names in the Messages API, where cached tokens are no part of the input.
+
+    The result is empty if the counts are missing or cannot be read.
+    """
     if not isinstance(reported, Mapping):
-        raise MalformedReply("usage is missing")
+        return {}
     details = reported.get("prompt_tokens_details")
-    cached = details.get("cached_tokens") if isinstance(details, Mapping) else 0
-    counts: dict[str, Any] = {
-        "prompt_tokens": reported.get("prompt_tokens"),
-        "completion_tokens": reported.get("completion_tokens"),
-    }
-    counts["cached_tokens"] = cached or 0
-    for name, count in counts.items():
-        if not isinstance(count, int) or isinstance(count, bool):
-            raise MalformedReply(f"usage.{name} is missing")
-    return {
-        "input_tokens": counts["prompt_tokens"] - counts["cached_tokens"],
-        "output_tokens": counts["completion_tokens"],
-        "cache_read_input_tokens": counts["cached_tokens"],
-    }
+    cached = details.get("cached_tokens") if isinstance(details, Mapping) else None
+    prompt, completion = _count(reported.get("prompt_tokens")), _count(reported.get("completion_tokens"))
+    cached = _count(cached or 0)
+    if prompt is None or completion is None or cached is None or cached > prompt:
+        return {}
+    return {"input_tokens": prompt - cached, "output_tokens": completion, "cache_read_input_tokens": cached}
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def _first(values: object, name: str) -> Mapping[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +12,10 @@ from wikigr.errors import UsageError
 from wikigr.llm import CHAT_KEY, CHAT_URL
 from wikigr.llm.budget import Budget
 from wikigr.llm.chat_format import chat_body, events_of, is_empty, message_of
-from wikigr.llm.failures import Api, Server
+from wikigr.llm.failures import Api, LlmError, Server
 from wikigr.llm.http_api import HttpClient, checked_key, checked_url
-from wikigr.llm.model_client import Request
+from wikigr.llm.model_client import Request, decoded
+from wikigr.llm.reply import MalformedReply
 from wikigr.llm.response_cache import ResponseCache
 
 if TYPE_CHECKING:
@@ -29,18 +31,23 @@ _HEADERS = {
     "x-stainless-raw-response",
 }
 _OPENAI = "https://api.openai.com/"
+_CLAUDE = "claude"
+# How many of the server's models a message names.
+_MAX_NAMES = 8
 
 
 class ChatServer(HttpClient):
     """Calls one model with the chat-completions API; ``HttpClient`` describes deadlines, retries, budget and cache.
 
     ``base_url`` and ``api_key`` default to ``WIKIGR_OPENAI_BASE_URL`` and ``WIKIGR_OPENAI_API_KEY``, which may be
-    missing. No other variable of the environment is sent. Such servers have no citations of their own.
+    missing. No other variable of the environment is sent. Such servers have no citations of their own. The default
+    model is one of Claude; in its place, a server that does not have it answers with its only model.
 
     Raises ``UsageError`` if the SDK is not installed, or if the address is missing or malformed.
     """
 
     _end_of_stream = "[DONE]"
+    _requires_usage = False
 
     def __init__(
         self,
@@ -85,6 +92,56 @@ class ChatServer(HttpClient):
             max_retries=0,
             http_client=open_http_client(self._base_url, self._prepare),
         )
+
+    def answering(self, model: str | None = None) -> str:
+        """Return the model that answers; raises ``UsageError`` if nothing says which of the server's models it is."""
+        asked = model or self.model
+        if not asked.startswith(_CLAUDE) or asked in self._listed:
+            return asked
+        if not self.model.startswith(_CLAUDE):
+            return self.model
+        if len(self._listed) == 1:
+            return self._listed[0]
+        names = [self._server.clean(name) for name in self._listed[:_MAX_NAMES]]
+        raise UsageError(
+            f"No model was chosen, and {self._server.name} "
+            + (f"has {len(self._listed)}." if names else "does not say which it has."),
+            hint="Give its name with --model, or as synthesis.model in the profile"
+            + (f": {', '.join(names)}." if names else "."),
+        )
+
+    def check_model(self, option: str) -> None:
+        found = self.answering()
+        if found != self.model:
+            raise UsageError(
+                f"{self._server.name} answers with the model {self._server.clean(found)}, not with {self.model}.",
+                hint=f"Name it: {option} {self._server.clean(found)}",
+            )
+
+    @cached_property
+    def _listed(self) -> tuple[str, ...]:
+        """The ids of the server's models; empty if it does not list them."""
+        try:
+            raw = self._with_retries(self.model, self._deadline(), self._fetch_list)
+            found = decoded(raw).get("data")
+        except LlmError as error:
+            if error.status is None:
+                raise
+            return ()
+        except MalformedReply:
+            return ()
+        ids = [each.get("id") for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+        return tuple(name for name in ids if isinstance(name, str) and name)
+
+    def _fetch_list(self, seconds: float) -> bytes:
+        from wikigr.transport import BodyTooLargeError
+
+        with self.sdk.models.with_streaming_response.list(timeout=seconds) as response:
+            try:
+                raw: bytes = response.read()
+                return raw
+            except BodyTooLargeError as error:
+                raise MalformedReply(str(error)) from None
 
     def _prepare(self, request: httpx2.Request) -> None:
         """Leave only the headers that the server needs, with the key if there is one."""

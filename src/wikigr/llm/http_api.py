@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from wikigr.errors import UsageError
 from wikigr.llm.budget import Budget
+from wikigr.llm.chat_format import END_OF_STREAM
 from wikigr.llm.failures import LlmError, Server
 from wikigr.llm.model_client import ModelClient, Request, decoded
 from wikigr.llm.reply import MalformedReply
@@ -44,7 +45,7 @@ class HttpClient(ModelClient):
     A server may echo what it was sent, so credentials are removed from every reply (``secrets``).
     """
 
-    # What ends a stream of events besides the end of the response.
+    # The data that ends a stream of events, for which ``END_OF_STREAM`` stands.
     _end_of_stream: ClassVar[str | None] = None
 
     def __init__(
@@ -114,7 +115,7 @@ class HttpClient(ModelClient):
     def _fetch_message(self, request: Request) -> tuple[Mapping[str, Any], str | None]:
         body = self._body(request, stream=False)
         raw, request_id = self._with_retries(
-            request, self._deadline(), lambda seconds: self._fetch(request, body, seconds)
+            request.model, self._deadline(), lambda seconds: self._fetch(request, body, seconds)
         )
         message = decoded(raw)
         return self._to_message(message), request_id
@@ -125,7 +126,7 @@ class HttpClient(ModelClient):
         with ExitStack() as stack:
             deadline = self._deadline()
             response = self._with_retries(
-                request, deadline, lambda seconds: stack.enter_context(self._send(body, seconds, stream=True))
+                request.model, deadline, lambda seconds: stack.enter_context(self._send(body, seconds, stream=True))
             )
             yield self._to_events(self._events(response, request, deadline)), response.request_id
 
@@ -135,7 +136,7 @@ class HttpClient(ModelClient):
         self._calls()
         return time.monotonic() + self.timeout * (self.retries + 1)
 
-    def _with_retries(self, request: Request, deadline: float, attempt: Callable[[float], _T]) -> _T:
+    def _with_retries(self, model: str, deadline: float, attempt: Callable[[float], _T]) -> _T:
         """Call ``attempt`` with its time limit in seconds, and retry after transient failures."""
         import httpx2
 
@@ -145,7 +146,7 @@ class HttpClient(ModelClient):
             try:
                 return attempt(min(self.timeout, deadline - time.monotonic()))
             except (library.APIError, httpx2.HTTPError) as error:
-                failure = self._failure(error, request)
+                failure = self._failure(error, model)
                 asked = _retry_after(error.response.headers) if isinstance(error, library.APIStatusError) else None
             tried += 1
             # Raised outside the handler of the SDK's error, whose traceback could show the key.
@@ -189,6 +190,7 @@ class HttpClient(ModelClient):
         try:
             for text in httpx2.EventSource(response.http_response):
                 if text.data and text.data == self._end_of_stream:
+                    yield END_OF_STREAM
                     return
                 if text.data:
                     event = decoded(text.data)
@@ -199,14 +201,14 @@ class HttpClient(ModelClient):
         except (httpx2.SSEError, httpx2.DecodingError, BodyTooLargeError) as error:
             raise MalformedReply(str(error).rstrip(".")) from None
         except httpx2.HTTPError as error:
-            broken = self._failure(error, request)
+            broken = self._failure(error, request.model)
         raise broken
 
-    def _failure(self, error: Any, request: Request) -> LlmError:
+    def _failure(self, error: Any, model: str) -> LlmError:
         import httpx2
 
         if isinstance(error, self._library().APIStatusError):
-            return self._server.rejected(error.status_code, error.body, model=request.model)
+            return self._server.rejected(error.status_code, error.body, model=model)
         # The SDK raises the errors of ``httpx2`` as the causes of its own, except while it reads a body.
         cause = error if isinstance(error, httpx2.HTTPError) else error.__cause__ or error
         unreachable = httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError, httpx2.UnsupportedProtocol

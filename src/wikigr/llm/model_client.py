@@ -13,11 +13,10 @@ from typing import Any, ClassVar
 from wikigr.errors import UsageError
 from wikigr.llm.budget import Budget
 from wikigr.llm.failures import LlmError, Server
-from wikigr.llm.prices import cost
 from wikigr.llm.redaction import Secrets
 from wikigr.llm.reply import Event, MalformedReply, Reply, ReplyReader
 from wikigr.llm.response_cache import ResponseCache, request_key
-from wikigr.llm.usage import Usage
+from wikigr.llm.usage import Usage, cost
 
 # The limit of a reply in bytes, and what each token that was asked for adds to it. A token takes about 4 bytes, the
 # event that streams it another 130, and its share of the citations a few hundred. Decoded, JSON may be 50 times larger.
@@ -37,6 +36,8 @@ class ModelClient(ABC):
 
     # Whether the model runs on this machine without a server, so that nothing leaves it.
     runs_here: ClassVar[bool] = False
+    # Whether a reply without its tokens is refused. Otherwise its usage is unknown, and the budget counts its maximum.
+    _requires_usage: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -96,9 +97,18 @@ class ModelClient(ABC):
     def _origin(self) -> str:
         """What else than the request decides about a reply: the URL of the server, or the hash of the file."""
 
-    def _model_of(self, model: str | None) -> str:
-        """Return the model that answers if ``model`` is asked for."""
+    @property
+    def caveat(self) -> str:
+        """What makes the replies less reliable than they should be, ``""`` if nothing is known."""
+        return ""
+
+    def answering(self, model: str | None = None) -> str:
+        """Return the name of the model that answers if ``model``, by default the client's, is asked for."""
         return model or self.model
+
+    def check_model(self, option: str) -> None:
+        """Raise ``UsageError``, which names the ``option`` to correct, if another model than the client's answers."""
+        del option
 
     def complete(
         self,
@@ -118,7 +128,7 @@ class ModelClient(ABC):
         request, and ``LlmError`` for any other failure, including a reply with neither text nor a use of an offered
         tool.
         """
-        request = Request.of(self._model_of(model), system, messages, max_tokens, extra)
+        request = Request.of(self.answering(model), system, messages, max_tokens, extra)
         key = self._cache_key(request) if self.cache is not None else ""
         stored = self.cache.get(key) if self.cache is not None else None
         if stored is not None:
@@ -128,7 +138,7 @@ class ModelClient(ABC):
                     self.hits += 1
                 return reply
         # The reader removes credentials, so that neither the caller nor the cache gets one.
-        reader = ReplyReader(secrets=self.secrets)
+        reader = ReplyReader(secrets=self.secrets, requires_usage=self._requires_usage)
         with self._accounted(request, reader):
             message, request_id = self._fetch_message(request)
             if message.get("type") == "error":
@@ -154,8 +164,8 @@ class ModelClient(ABC):
         Only failures before the stream begins are retried. Raises the errors of ``complete`` and of ``on_event``; after
         an error, the events passed so far are not an answer.
         """
-        request = Request.of(self._model_of(model), system, messages, max_tokens, extra)
-        reader = ReplyReader(on_event, self.secrets)
+        request = Request.of(self.answering(model), system, messages, max_tokens, extra)
+        reader = ReplyReader(on_event, self.secrets, self._requires_usage)
         with self._accounted(request, reader), self._open_stream(request) as (events, request_id):
             for event in events:
                 if event.get("type") == "error":
@@ -184,11 +194,11 @@ class ModelClient(ABC):
             complete = error.status is not None
             raise
         finally:
-            used = _used(request, reader)
+            used = _used(request, reader, complete=complete)
             with self._lock:
                 self._usage += used
             if self.budget is not None:
-                self.budget.settle(used, reservation, worst_case=not complete)
+                self.budget.settle(used, reservation, worst_case=not complete or used.is_unknown)
 
     def _cache_key(self, request: Request) -> str:
         return request_key(
@@ -205,8 +215,8 @@ class ModelClient(ABC):
         reply = Reply(
             blocks=tuple(reader.blocks),
             stop_reason=reader.stop_reason,
-            model=reader.model,
-            usage=Usage() if cached else _used(request, reader),
+            model=reader.model or request.model,
+            usage=Usage() if cached else _used(request, reader, complete=True),
             request_id=self.secrets.clean(request_id) if request_id else None,
             tool_uses=tuple(reader.tool_uses),
             cached=cached,
@@ -270,11 +280,14 @@ def decoded(raw: bytes | str) -> Mapping[str, Any]:
     return found
 
 
-def _used(request: Request, reader: ReplyReader) -> Usage:
-    """Return the usage that the reply reported, at the price of the requested model; empty if it reported none."""
+def _used(request: Request, reader: ReplyReader, *, complete: bool) -> Usage:
+    """Return the usage that the reply reported, at the price of the requested model.
+
+    If it reported none, that of a complete reply is unknown, and that of another empty.
+    """
     counts = reader.tokens
     if not counts:
-        return Usage()
+        return Usage(calls=1, cost_usd=None) if complete and (reader.blocks or reader.tool_uses) else Usage()
     tokens = {
         "input_tokens": counts.get("input_tokens", 0),
         "output_tokens": counts.get("output_tokens", 0),

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import mmap
 import os
 import re
+import struct
 import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
+from weakref import WeakSet, WeakValueDictionary
 
 from wikigr.errors import UsageError
+from wikigr.llm import GGUF_MAGIC
 from wikigr.llm.budget import Budget
 from wikigr.llm.chat_format import chat_body, events_of
 from wikigr.llm.failures import Api, LlmError, Server
@@ -22,6 +27,7 @@ from wikigr.llm.model_client import ModelClient, Request
 from wikigr.llm.options import ModelFileOptions
 from wikigr.llm.reply import MalformedReply, ReplyReader
 from wikigr.llm.response_cache import ResponseCache
+from wikigr.progress import Progress, Silent
 from wikigr.read_errors import describe_read_error
 from wikigr.regular_files import open_regular
 from wikigr.sandbox.process import (
@@ -32,22 +38,35 @@ from wikigr.sandbox.process import (
     library_paths,
 )
 
-_MAGIC = b"GGUF"
 _PART = re.compile(r"-\d{5}-of-\d{5}\.gguf\Z", re.I)
+# The limit for loading, and the rate in bytes per second that a slow disk reaches.
 _LOAD_SECONDS = 600.0
+_LOAD_RATE = 20 << 20
 _CPU_SECONDS = 1 << 30
 _CHUNK_BYTES = 1 << 20
 # Address space beside the weights: the libraries, the buffers, and the keys and values of each token of the context.
 _SPACE = 16 << 30
 _TOKEN_SPACE = 1 << 20
+# The address of a Unix socket has 108 bytes on Linux and 104 on macOS.
+_MAX_SOCKET_PATH = 100
+_MEMORY_HINT = "Check the file and the free memory, and lower --context (model_file.context) if it is large."
+# The metadata precede the weights; a large vocabulary takes about 20 MB of them. The length of a key precedes it.
+_METADATA_BYTES = 64 << 20
+_TEMPLATE = b"tokenizer.chat_template"
+_TEMPLATE_KEY = struct.pack("<Q", len(_TEMPLATE)) + _TEMPLATE
+
+# The engines in use, by file and options.
+_engines: WeakValueDictionary[tuple[Path, tuple[int, int, int], ModelFileOptions], _Engine] = WeakValueDictionary()
+_opening = threading.Lock()
 
 
 class ModelFile(ModelClient):
     """Runs the model in the GGUF file ``path``, with the chat template of the file.
 
-    The process starts with the first call and answers one call at a time. A call that fails or is interrupted ends the
-    process, and with it the computation; the next call starts another. No call takes longer than
-    ``timeout * (retries + 1)`` seconds after the model was loaded, nor ``timeout`` from one token to the next.
+    All clients of a file share one process. It starts with the first call, answers one call at a time, and ends when
+    the last client is closed. A call that fails or is interrupted ends the process, and with it the computation; the
+    next call starts another. A call may go on while it makes progress: after each token, and after each batch of tokens
+    of the prompt, the next has ``timeout * (retries + 1)`` seconds. ``progress`` gets the stages of each call.
 
     Raises ``UsageError`` if the library is not installed or the file cannot be used.
     """
@@ -64,23 +83,16 @@ class ModelFile(ModelClient):
         budget: Budget | None = None,
         cache: ResponseCache | None = None,
         repeat: int = 0,
+        progress: Progress | None = None,
     ) -> None:
-        self._path = Path(path).expanduser().absolute()
-        self._options = options or ModelFileOptions()
-        self._stamp = _check(self._path)
-        self._longest = timeout * (retries + 1)
-        self._running = threading.Lock()
-        self._process: SandboxedProcess | None = None
-        self._sha256: str | None = None
-        # Whether the process has a call under way, so that it cannot take another.
-        self._busy = False
+        file = Path(path).expanduser().absolute()
+        key = (file, _check(file), options or ModelFileOptions())
+        with _opening:
+            self._engine = _engines.setdefault(key, _Engine(*key))
+        self._progress = progress or Silent()
+        self._patience = timeout * (retries + 1)
         super().__init__(
-            model=self._path.name,
-            server=_File(self._path.name),
-            timeout=timeout,
-            budget=budget,
-            cache=cache,
-            repeat=repeat,
+            model=file.name, server=_File(file.name), timeout=timeout, budget=budget, cache=cache, repeat=repeat
         )
 
     @property
@@ -90,27 +102,27 @@ class ModelFile(ModelClient):
     @property
     def weights_sha256(self) -> str:
         """The SHA-256 of the file; raises ``UsageError`` if the file has changed since it was opened."""
-        if self._sha256 is None:
-            with open_regular(self._path) as file:
-                found = hashlib.file_digest(file, "sha256").hexdigest()
-            if _stamp(self._path) != self._stamp:
-                raise UsageError(f"The model file {self._path} has changed meanwhile.", hint="Run the command again.")
-            self._sha256 = found
-        return self._sha256
+        return self._engine.sha256
+
+    @property
+    def caveat(self) -> str:
+        if self._engine.has_template:
+            return ""
+        return f"{self.model} has no chat template, so it got its prompt in the format ChatML, which it may not know"
 
     @property
     def _origin(self) -> str:
         return f"sha256:{self.weights_sha256}"
 
-    def _model_of(self, model: str | None) -> str:
+    def answering(self, model: str | None = None) -> str:
         # A profile may name another model for another task, but here is only one.
         return self.model
 
     def close(self) -> None:
-        """End the process."""
-        process, self._process = self._process, None
-        if process is not None:
-            process.close()
+        """End the process unless other clients use it."""
+        self._engine.users.discard(self)
+        if not self._engine.users:
+            self._engine.end()
 
     def _fetch_message(self, request: Request) -> tuple[Mapping[str, Any], str | None]:
         reader = ReplyReader()
@@ -127,27 +139,32 @@ class ModelFile(ModelClient):
     def _open_stream(self, request: Request) -> Iterator[tuple[Iterator[Mapping[str, Any]], str | None]]:
         # The likeliest words, so that the same file gives the same answer again.
         body = {"temperature": 0.0, "seed": 0, **chat_body(request)}
-        body |= {"stream": True, "stream_options": {"include_usage": True}}
-        with self._running:
+        body |= {"stream": True, "stream_options": {"include_usage": True}, "return_progress": True}
+        engine = self._engine
+        engine.users.add(self)
+        with engine.turn:
             try:
                 yield events_of(self._chunks(body, request.max_reply_bytes)), None
             except SandboxTimeoutError as error:
-                raise self._server.timed_out(self.timeout) from error
+                raise self._server.timed_out(self._patience) from error
             except SandboxError as error:
                 raise LlmError(f"The process of the model {self.model} {error.message}.", hint=_MEMORY_HINT) from error
             finally:
-                if self._busy:
-                    self.close()
+                if engine.busy:
+                    engine.end()
 
     def _chunks(self, body: Mapping[str, Any], max_bytes: int) -> Iterator[Mapping[str, Any]]:
         """Yield the chunks of the reply to ``body``; an error is the last one."""
-        self._busy = True
-        process = self._process = self._process or self._start()
-        end = time.monotonic() + self._longest
-        process.send(body, end)
-        # Reading the prompt takes long, so the first chunk has the time of the whole call.
-        message = process.receive(end)
-        while message is not None:
+        engine = self._engine
+        engine.busy = True
+        process = engine.started(self._progress)
+
+        def receive() -> Any:
+            return process.receive(time.monotonic() + self._patience)
+
+        process.send(body, time.monotonic() + self._patience)
+        stages = _Stages(self._progress, body["max_tokens"])
+        while (message := receive()) is not None:
             chunk = message.get("chunk") if isinstance(message, dict) else None
             if not isinstance(chunk, dict):
                 raise MalformedReply("a chunk is not an object")
@@ -155,21 +172,90 @@ class ModelFile(ModelClient):
             if max_bytes < 0:
                 raise MalformedReply("it is too long")
             if chunk.get("error"):
-                while process.receive(end) is not None:
+                while receive() is not None:
                     pass
-                self._busy = False
+                engine.busy = False
                 yield chunk
                 return
+            stages.take(chunk)
             # The library gives the path of the file as the name of the model.
             yield {**chunk, "model": self.model}
-            message = process.receive(min(time.monotonic() + self.timeout, end))
-        self._busy = False
+        engine.busy = False
+
+
+class _Stages:
+    """Reports to ``progress`` how many tokens of the prompt are read, and then how many are written."""
+
+    def __init__(self, progress: Progress, max_tokens: int) -> None:
+        self._progress = progress
+        self._max_tokens = max_tokens
+        self._stage = ""
+        self._read = 0
+
+    def take(self, chunk: Mapping[str, Any]) -> None:
+        reading = chunk.get("prompt_progress")
+        if isinstance(reading, dict):
+            total, done = reading.get("total"), reading.get("processed")
+            if isinstance(total, int) and isinstance(done, int):
+                self._begin("reading the prompt", total)
+                self._progress.advance(done - self._read)
+                self._read = done
+        else:
+            self._begin("writing", self._max_tokens)
+            self._progress.advance(1)
+
+    def _begin(self, stage: str, total: int) -> None:
+        if stage != self._stage:
+            self._stage = stage
+            self._progress.start(stage, total, "tokens")
+
+
+class _Engine:
+    """The process that has loaded a model file, and the clients that use it.
+
+    Whoever has the ``turn`` may call it. ``busy`` says that a call is under way, so that it cannot take another.
+    """
+
+    def __init__(self, path: Path, stamp: tuple[int, int, int], options: ModelFileOptions) -> None:
+        self._path = path
+        self._stamp = stamp
+        self._options = options
+        self.users: WeakSet[ModelFile] = WeakSet()
+        self.turn = threading.Lock()
+        self.busy = False
+        self.process: SandboxedProcess | None = None
+
+    @cached_property
+    def sha256(self) -> str:
+        with open_regular(self._path) as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+        if _stamp(self._path) != self._stamp:
+            raise UsageError(f"The model file {self._path} has changed meanwhile.", hint="Run the command again.")
+        return found
+
+    @cached_property
+    def has_template(self) -> bool:
+        """Whether the file says how a chat is written for this model; llama.cpp uses the format ChatML otherwise."""
+        with open_regular(self._path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            return content.find(_TEMPLATE_KEY, 0, _METADATA_BYTES) >= 0
+
+    def end(self) -> None:
+        process, self.process = self.process, None
+        self.busy = False
+        if process is not None:
+            process.close()
+
+    def started(self, progress: Progress) -> SandboxedProcess:
+        """Return the process, which has loaded the model; raises ``SandboxError`` and ``LlmError``."""
+        if self.process is None:
+            progress.start(f"loading {self._path.name}", None, "")
+            self.process = self._start()
+        return self.process
 
     def _start(self) -> SandboxedProcess:
-        """Return a process that has loaded the model; raises ``SandboxError`` and ``LlmError``."""
         size = self._path.stat().st_size
         threads = self._options.threads or _processors()
-        with tempfile.TemporaryDirectory(prefix="wikigr-") as folder:
+        with _socket_folder() as folder:
             limits = ProcessLimits(
                 readable=[*library_paths(), self._path],
                 address_space=2 * size + _SPACE + self._options.context * _TOKEN_SPACE,
@@ -182,7 +268,7 @@ class ModelFile(ModelClient):
                 "model": str(self._path),
                 "threads": threads,
                 "context": self._options.context,
-                "socket": f"{folder}/unused.sock",
+                "socket": f"{folder}/{_SOCKET}",
             }
             process = SandboxedProcess(
                 "wikigr.llm.model_process:serve",
@@ -190,18 +276,32 @@ class ModelFile(ModelClient):
                 limits,
                 environment={"OMP_NUM_THREADS": str(threads)},
             )
+            seconds = _LOAD_SECONDS + size / _LOAD_RATE
             try:
-                loaded = process.receive(time.monotonic() + _LOAD_SECONDS)
+                loaded = process.receive(time.monotonic() + seconds)
+            except SandboxTimeoutError as error:
+                raise LlmError(
+                    f"llama.cpp did not load the model {self._path.name} within {seconds:.0f} s.", hint=_MEMORY_HINT
+                ) from error
             except BaseException:
                 process.close()
                 raise
         if loaded != {"loaded": True}:
             process.close()
-            raise LlmError(f"llama.cpp cannot load the model {self.model}.", hint=_MEMORY_HINT)
+            raise LlmError(f"llama.cpp cannot load the model {self._path.name}.", hint=_MEMORY_HINT)
         return process
 
 
-_MEMORY_HINT = "Check the file and the free memory, and lower --context (model_file.context) if it is large."
+_SOCKET = "unused.sock"
+
+
+def _socket_folder() -> tempfile.TemporaryDirectory[str]:
+    """Return a new folder for the socket, in /tmp if the path in the usual folder would be too long for a socket."""
+    folder = tempfile.TemporaryDirectory(prefix="wikigr-")
+    if len(os.fsencode(f"{folder.name}/{_SOCKET}")) <= _MAX_SOCKET_PATH:
+        return folder
+    folder.cleanup()
+    return tempfile.TemporaryDirectory(prefix="wikigr-", dir="/tmp")
 
 
 class _File(Server):
@@ -216,6 +316,13 @@ class _File(Server):
         if "context size" in error.message:
             error.hint = "Raise --context (model_file.context in the profile), or read fewer sections."
         return error
+
+    def timed_out(self, seconds: float) -> LlmError:
+        return LlmError(
+            f"{self.name} made no progress for {seconds:g} s.",
+            hint="Use a smaller model, or raise synthesis.timeout in the profile: the limit is "
+            "synthesis.timeout * (synthesis.retries + 1).",
+        )
 
     def disconnected(self, reason: str) -> LlmError:
         return LlmError(f"{self.name} stopped before the reply was complete: {self.clean(reason)}")
@@ -233,11 +340,11 @@ def _check(path: Path) -> tuple[int, int, int]:
         )
     try:
         with open_regular(path) as file:
-            magic = file.read(len(_MAGIC))
+            magic = file.read(len(GGUF_MAGIC))
         stamp = _stamp(path)
     except OSError as error:
         raise UsageError(f"Cannot read the model file {path}: {describe_read_error(error)}.", hint=hint) from error
-    if magic != _MAGIC:
+    if magic != GGUF_MAGIC:
         raise UsageError(f"The model file {path} is not in the format GGUF.", hint=hint)
     if find_spec("xllamacpp") is None:
         raise UsageError(

@@ -17,6 +17,8 @@ from wikigr.sandbox.child import Channel
 
 # Only fatal errors are logged: the log would contain the question.
 _SILENT = -1
+# Tokens of the prompt that are read at a time: after each batch, the parent learns of the progress.
+_BATCH = 256
 
 
 def serve(channel: Channel, *, model: str, threads: int, context: int, socket: str) -> None:
@@ -39,6 +41,7 @@ def _load(model: str, threads: int, context: int, socket: str) -> Any:
     parameters = xllamacpp.CommonParams()
     parameters.model.path = model
     parameters.n_ctx = context
+    parameters.n_batch = _BATCH
     parameters.n_parallel = 1
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = threads
     parameters.n_gpu_layers = 0

@@ -95,11 +95,12 @@ class ReplyReader:
     """Assembles a reply from a complete message or from the events of a stream, whose text it passes on as it arrives.
 
     ``secrets`` are removed from everything that is passed on or assembled. ``tokens`` are the counts reported so far,
-    by their names in the API.
+    by their names in the API. Without ``requires_usage``, a reply may lack them.
     """
 
     on_event: Callable[[Event], None] = lambda _: None
     secrets: Secrets = field(default_factory=Secrets)
+    requires_usage: bool = True
     blocks: list[TextBlock] = field(default_factory=list)
     tool_uses: list[ToolUse] = field(default_factory=list)
     model: str = ""
@@ -178,7 +179,7 @@ class ReplyReader:
     def _require_tokens(self) -> None:
         """Raise ``MalformedReply`` if input or output tokens are missing, because a budget must not count them as 0."""
         for name in ("input_tokens", "output_tokens"):
-            if name not in self.tokens:
+            if self.requires_usage and name not in self.tokens:
                 raise MalformedReply(f"usage.{name} is missing")
 
     def _start_block(self, index: int, block: Mapping[Any, Any]) -> None:

@@ -76,7 +76,7 @@ class ResponseCache:
         if self._fresh and key not in self._written:
             return None
         path = self._path(key)
-        reader = ReplyReader()
+        reader = ReplyReader(requires_usage=False)
         try:
             entry = json.loads(path.read_bytes())
             if not isinstance(entry, dict) or (entry.get("schema_version"), entry.get("key")) != (SCHEMA_VERSION, key):

@@ -130,7 +130,7 @@ class Layout:
 
     @property
     def source_record(self) -> Path:
-        """The record of the folder that the pack was built from (``source_folder``)."""
+        """The record of the folder that the pack was built from (``section_urls``)."""
         return self.work / _SOURCE
 
     @property

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 EXAMPLES = "few_shot_examples.json"
 QUESTIONS = "eval/questions.jsonl"
 EXTRAS = (EXAMPLES, QUESTIONS)
+# `ask` encodes the questions of all examples, at about a thousand per second, before it sends the first request.
+MAX_EXAMPLES = 2_000
+MAX_EXTRA_BYTES = 16 << 20
 # The limit for a manifest, which is read as a whole. One that lists 10,000 files has 1.5 MB.
 MAX_MANIFEST_BYTES = 16 << 20
 # ASCII names only, so that a name denotes the same file on every system, whatever its Unicode form.
@@ -315,3 +318,17 @@ def _record(fields: Any, name: str) -> FileRecord:
 def _typed_map(fields: Any, name: str, read: Callable[[Any, str], Any]) -> dict[str, Any]:
     values = _typed(fields, name, dict)
     return {key: read(values, key) for key in values}
+
+
+def read_extra(path: Path) -> bytes:
+    """Return the content of a file of examples or questions.
+
+    Raises ``OSError``, and ``ValueError`` when it has more than ``MAX_EXTRA_BYTES``.
+    """
+    return read_regular(path, MAX_EXTRA_BYTES)
+
+
+def check_example_count(path: Path, count: int) -> None:
+    """Raise ``ValueError`` for more than ``MAX_EXAMPLES`` worked examples."""
+    if count > MAX_EXAMPLES:
+        raise ValueError(f"{path} has {count:,} examples, more than the limit of {MAX_EXAMPLES:,}")

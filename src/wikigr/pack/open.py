@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from wikigr.embeddings.embedder import Embedder, Vectors
 from wikigr.errors import EncoderMismatchError, ModelError, PackError, WikigrError
-from wikigr.graph.engine import Graph
+from wikigr.graph.engine import Graph, reserved_space
 from wikigr.index.candidate import Hit, Section
 from wikigr.index.dense import DenseIndex, DenseMethod
 from wikigr.index.lexical import LexicalIndex
@@ -226,7 +226,7 @@ class Pack(Corpus):
                 self.start_encoder()
             self._damaged = damaged_files(self.layout, self.manifest)
             self._refuse_damage()
-            self.graph = graph or Graph(self.layout.part(parts.DATABASE), read_only=read_only)
+            self.graph = graph or _open_graph(self.layout.part(parts.DATABASE), read_only)
             self.lexical = lexical or LexicalIndex(self.layout.part(parts.LEXICAL), self.language)
             self.dense = DenseIndex(
                 self.graph,
@@ -346,17 +346,20 @@ class Pack(Corpus):
         """The graph as arrays: the stored index, or one rebuilt from the database if that is missing or outdated."""
         from wikigr.graph.graph_index import GraphIndexError, index_graph, load_graph_index
 
-        try:
-            counts = self.manifest.counts
-            index = load_graph_index(self.layout.part(parts.GRAPH_INDEX), counts["articles"] + counts["entities"])
-            if index.digest != self.manifest.digest:
+        path, counts = self.layout.part(parts.GRAPH_INDEX), self.manifest.counts
+        if not path.exists():
+            cause = "The pack has no graph index."
+        elif self._damage_of(parts.GRAPH_INDEX):
+            # Damaged arrays can fail in any way, so they are not read.
+            cause = "The pack's graph index is damaged."
+        else:
+            try:
+                index = load_graph_index(path, counts["articles"] + counts["entities"])
+                if index.digest == self.manifest.digest:
+                    return index
                 cause = "The pack's graph index belongs to other content."
-            elif self._damage_of(parts.GRAPH_INDEX):
-                cause = "The pack's graph index is damaged."
-            else:
-                return index
-        except GraphIndexError as error:
-            cause = error.message if self.layout.part(parts.GRAPH_INDEX).exists() else "The pack has no graph index."
+            except GraphIndexError as error:
+                cause = error.message
         self.graph_index_warning = f"{cause} It was rebuilt in memory; `wikigr pack build` stores one in the pack."
         return index_graph(self.graph, self.manifest.digest)
 
@@ -393,6 +396,12 @@ class Pack(Corpus):
 
     def close(self) -> None:
         self.graph.close()
+
+
+def _open_graph(path: Path, read_only: bool) -> Graph:
+    """Open a database; to read, with little address space: a process has room for 15 with the engine's default."""
+    space = reserved_space(path.stat().st_size) if read_only and path.is_file() else None
+    return Graph(path, read_only=read_only, address_space=space)
 
 
 def _in_background(open_: Callable[[], _Opened]) -> Future[_Opened]:

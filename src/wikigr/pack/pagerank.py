@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from wikigr.errors import PackError
-from wikigr.graph.engine import Graph
 from wikigr.graph.link_graph import rank_articles, read_links
 from wikigr.graph.pagerank_cache import (
     CacheFormat,
@@ -21,6 +20,7 @@ from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
 from wikigr.pack.locate import find_pack
 from wikigr.pack.manifest import describe_file, read_manifest
+from wikigr.pack.open import Pack
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +35,9 @@ class RankedPack:
 
 def compute(location: str | Path, parameters: Parameters) -> tuple[PageRankCache, int]:
     """Compute the PageRank of the pack at ``location``; returns it with the number of links. Raises ``PackError``."""
-    layout = find_pack(location)
-    with layout.reading():
-        manifest = read_manifest(layout.part(parts.MANIFEST))
-        graph = Graph(layout.part(parts.DATABASE))
-    with graph:
-        links = read_links(graph)
-    return PageRankCache(rank_articles(links, parameters), manifest.digest, parameters), len(links.sources)
+    with Pack(location) as pack:
+        links = read_links(pack.graph)
+    return PageRankCache(rank_articles(links, parameters), pack.manifest.digest, parameters), len(links.sources)
 
 
 def stored(location: str | Path) -> PageRankCache:

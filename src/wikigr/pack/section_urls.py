@@ -1,26 +1,35 @@
-"""The addresses of sections: the article's web address, or its source file, with the anchor of the section."""
+"""The addresses of sections: the article's web address, or its source file, with the anchor of the section.
+
+The folder that a pack was built from is recorded beside it, as a path relative to the pack's folder, so both can be
+moved together. The record lies in the pack's work folder, which is never exported: a published pack contains no path of
+the machine that built it.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from wikigr.atomic import write_atomic
 from wikigr.errors import UsageError
 from wikigr.graph.engine import Graph
 from wikigr.graph.schema import article_title
 from wikigr.pack.layout import Layout
-from wikigr.pack.source_folder import find_source_file
+from wikigr.regular_files import read_regular
 from wikigr.sources.anchors import section_anchors
 from wikigr.sources.facts import FACTS
 from wikigr.sources.formats import SourceFormat, format_named
 
 _MAX_URL_LENGTH = 4_096
+_MAX_PATH_BYTES = 4_096
 # The characters that separate the parts of an address; all others are percent-encoded. ``%`` begins an encoded one.
 _SEPARATORS = "%/:?#[]@!$&'()*+,;=~"
-# RFC 3986, section 3.5. A PDF viewer needs the equals sign.
-_IN_ANCHOR = "=!:,"
+# RFC 3986, section 3.5. A PDF viewer needs the equals sign, and a reader of e-books the parentheses and slashes.
+_IN_ANCHOR = "=!:,()/"
 _FORBIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\s]")
 
 
@@ -100,4 +109,31 @@ def _known_format(name: str) -> SourceFormat | None:
         return format_named(name)
     except UsageError:
         # A pack of a later release, or one that names no format.
+        return None
+
+
+def record_source_folder(layout: Layout, folder: Path | None) -> None:
+    """Record the ``folder`` of the source's files; ``None`` removes the record of an earlier build."""
+    path = layout.source_record
+    if folder is None:
+        path.unlink(missing_ok=True)
+        return
+    relative = os.path.relpath(folder.resolve(), layout.root.resolve())
+    write_atomic(path, os.fsencode(relative))
+
+
+def find_source_file(layout: Layout, source_id: str, suffixes: tuple[str, ...]) -> Path | None:
+    """Return the source file ``source_id`` (a relative POSIX path) if it is still where the build read it.
+
+    A file outside the recorded folder, or with none of ``suffixes``, is never returned.
+    """
+    relative = PurePosixPath(source_id)
+    if relative.is_absolute() or ".." in relative.parts or not source_id.lower().endswith(suffixes):
+        return None
+    try:
+        recorded = read_regular(layout.source_record, _MAX_PATH_BYTES)
+        path = (layout.root.resolve() / os.fsdecode(recorded)).resolve() / relative
+        return path if path.is_file() else None
+    except (OSError, ValueError):
+        # No record, or a name that this file system does not allow.
         return None

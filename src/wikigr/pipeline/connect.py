@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from wikigr.llm.budget import Budget
     from wikigr.llm.model_client import ModelClient
     from wikigr.llm.response_cache import ResponseCache
+    from wikigr.progress import Progress
 
 
 def connect(
@@ -20,11 +21,13 @@ def connect(
     offline: bool = False,
     budget: Budget | None = None,
     cache: ResponseCache | None = None,
+    progress: Progress | None = None,
 ) -> ModelClient | None:
     """Return a client for the profile's models, or ``None`` if it works without one.
 
     ``budget`` may be shared by several clients; by default the client gets the profile's budget for itself. Replies are
-    stored in ``cache``, if given. ``offline`` allows a model file only. Raises ``UsageError`` when the profile requires
+    stored in ``cache``, if given. ``offline`` allows a model file only, whose
+    stages ``progress`` gets. Raises ``UsageError`` when the profile requires
     a model and there is neither a file, a key nor a server, or if one of them cannot be used.
     """
     options = profile[SynthesisOptions]
@@ -36,7 +39,7 @@ def connect(
         return None
     if options.provider == "auto" and not api_key and not available(options.model):
         return None
-    from wikigr.llm.open_client import open_client
+    from wikigr.llm import open_client
 
     return open_client(
         options.model,
@@ -46,6 +49,7 @@ def connect(
         budget=budget if budget is not None else budget_of(profile),
         cache=cache,
         file=profile[ModelFileOptions],
+        progress=progress,
     )
 
 

@@ -9,11 +9,9 @@ from wikigr.errors import UsageError
 from wikigr.graph.neighborhood import Edge, Neighborhood, Node, Step
 from wikigr.pack.open import Pack
 from wikigr.retrieval.entity_linking import open_linker
-from wikigr.retrieval.explore.metapath import parse_metapath
-from wikigr.retrieval.explore.metapath_search import follow_metapath
-from wikigr.retrieval.explore.paths import Paths
-from wikigr.retrieval.explore.shortest_paths import shortest_paths
-from wikigr.retrieval.node_lookup import find_nodes
+from wikigr.retrieval.explore.metapath import follow_metapath, parse_metapath
+from wikigr.retrieval.explore.paths import Paths, shortest_paths
+from wikigr.retrieval.name_matching import find_nodes
 from wikigr.text import scrub
 
 

@@ -25,11 +25,11 @@ from wikigr.pipeline.profile import Profile
 from wikigr.pipeline.stages import ANSWER_STAGES, RETRIEVAL_STAGES, Stage
 from wikigr.pipeline.strategies import STRATEGIES, Writers
 from wikigr.question.question import Question, analyze, checked
-from wikigr.reader.options import ReaderOptions
+from wikigr.reader.passage import ReaderOptions
 from wikigr.retrieval.candidates import Fetch, RetrievalOptions, search_depth
 from wikigr.retrieval.document_selection import MultiDocOptions
 from wikigr.retrieval.entity_linking import replace_aliases
-from wikigr.retrieval.explore.options import MultiStrategyOptions
+from wikigr.retrieval.explore.stage import MultiStrategyOptions
 from wikigr.retrieval.state import PipelineStage, Resources, State
 from wikigr.retrieval.trace import Trace
 from wikigr.text import fold

@@ -13,21 +13,18 @@ from typing import Any
 
 from wikigr.answer.extractive import ExtractiveOptions
 from wikigr.answer.stages import Assess, FindAnswers, RankSentences, ReadSentences
-from wikigr.hops.options import HopsOptions
+from wikigr.hops.chain_search import HopsOptions
 from wikigr.hops.stage import Hops
 from wikigr.index.candidate import CROSS_ENCODER, DENSE, HOPS, LEXICAL, WALK
 from wikigr.llm.options import BudgetOptions, FewShotOptions, ModelFileOptions, SynthesisOptions
 from wikigr.options import Options
 from wikigr.pipeline.profile import Profile
-from wikigr.reader.options import ReaderOptions
-from wikigr.retrieval.candidates import DenseSearch, Encode, Fetch, Fuse, LexicalSearch, RetrievalOptions
+from wikigr.reader.passage import ReaderOptions
+from wikigr.retrieval.candidates import DenseSearch, Encode, Fetch, Fuse, LexicalSearch, MultiQuery, RetrievalOptions
 from wikigr.retrieval.document_selection import DocumentSelection, MultiDocOptions
-from wikigr.retrieval.explore.options import MultiStrategyOptions
-from wikigr.retrieval.explore.stage import MultiStrategyStage
+from wikigr.retrieval.explore.stage import MultiStrategyOptions, MultiStrategyStage
 from wikigr.retrieval.graph_walk import EntityLinking, GraphWalk, GraphWalkOptions
-from wikigr.retrieval.multi_query import MultiQuery
-from wikigr.retrieval.relation_paths.options import RelationPathsOptions
-from wikigr.retrieval.relation_paths.stage import RelationPaths
+from wikigr.retrieval.relation_paths.stage import RelationPaths, RelationPathsOptions
 from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderOptions, CrossEncoding
 from wikigr.retrieval.rerankers.graph_reranker import GraphRerankerOptions, GraphReranking
 from wikigr.retrieval.rerankers.section_quality import SectionQuality, SectionQualityOptions

@@ -8,7 +8,7 @@ from wikigr.errors import UsageError
 from wikigr.graph.neighborhood import Neighborhood
 from wikigr.pack.open import Pack
 from wikigr.retrieval.entity_linking import open_linker
-from wikigr.retrieval.node_lookup import find_exact_node, find_nodes
+from wikigr.retrieval.name_matching import find_exact_node, find_nodes
 from wikigr.suggestions import nearest
 from wikigr.text import fold
 

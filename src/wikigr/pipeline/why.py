@@ -15,7 +15,7 @@ from wikigr.answer.extractive import MIN_PROBABILITY, SENTENCE_FLOOR
 from wikigr.answer.stages import FindAnswers, RankSentences, ReadSentences
 from wikigr.graph.schema import article_title
 from wikigr.pipeline.stages import ANSWER_STAGES, RETRIEVAL_STAGES
-from wikigr.reader.options import ReaderOptions
+from wikigr.reader.passage import ReaderOptions
 from wikigr.retrieval.trace import StageRecord
 
 Outcome = Literal["cited", "read", "dropped", "not_found"]

@@ -14,7 +14,7 @@ from wikigr.errors import UsageError
 from wikigr.pipeline.profile import Profile
 from wikigr.profiles.names import SUFFIXES, is_users_own, profile_folders, profile_names
 from wikigr.read_errors import describe_read_error
-from wikigr.reader.options import ReaderOptions
+from wikigr.reader.passage import ReaderOptions
 from wikigr.settings import overlay
 from wikigr.suggestions import did_you_mean, nearest
 

@@ -55,11 +55,11 @@ _BOUNDARIES = frozenset(
 _OUTSIDE_PHRASES = FUNCTION_WORDS | AUXILIARIES | _BOUNDARIES
 _PRONOUN = re.compile(rf"\b(?:{'|'.join(_FORMS)})\b", re.I)
 _OPENING = re.compile(r"\s*(?:(?:and|but|so|then|also|ok|okay|well)\b[\s,]*)+", re.I)
-_ADVERB = r"(?:\w+ly|also|ever|often|sometimes|still|usually)\s+"
+_USUALLY = r"(?:\w+ly|also|ever|often|sometimes|still|usually)\s+"
 # "Is it possible to …", "it was believed that …", "What time is it", "How long does it take to …": it means nothing.
 _EXPLETIVE = re.compile(
-    rf"\bit\s+(?:(?:is|was|be|been)\s+)?(?:{_ADVERB})?[\w-]+(?:\s+\w+)?\s+(?:for\s[^,?]+\s)?(?:to|that|whether|if)\b"
-    rf"|\bit\s+(?:{_ADVERB})?(?:takes?|took|costs?|requires?)\b[^,?]*\bto\b"
+    rf"\bit\s+(?:(?:is|was|be|been)\s+)?(?:{_USUALLY})?[\w-]+(?:\s+\w+)?\s+(?:for\s[^,?]+\s)?(?:to|that|whether|if)\b"
+    rf"|\bit\s+(?:{_USUALLY})?(?:takes?|took|costs?|requires?)\b[^,?]*\bto\b"
     r"|\bit\s+(?:like\s+to|rain|snow|matter|mean)|\btime\s+(?:is|was)\s+it\b|\bhow\s+(?:is|was)\s+it\s+that\b"
     r"|\b(?:is|was)\s+it\s+(?:from|to|when|called\s+when)\b"
     r"|\bis\s+it\s+(?:raining|snowing|true|late|safe|legal)\b",

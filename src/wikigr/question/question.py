@@ -11,10 +11,40 @@ from wikigr.embeddings.embedder import Vectors
 from wikigr.errors import UsageError
 from wikigr.index.lexical import MAX_QUERY_WORDS, LexicalIndex, query_words, stems
 from wikigr.languages.language import current
+from wikigr.question import patterns
 from wikigr.question.answer_type import AnswerType, answer_type
-from wikigr.question.selection_size import SelectionSize, selection_size
 from wikigr.stop_words import QUESTION_WORDS
 from wikigr.text import PREFIX_LENGTH, scrub, share_prefix
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionSize:
+    """Articles to read, and sections to read of each.
+
+    The numbers come from reference/multidoc-synthesizer.md, "Performance Tuning". Its column ``min_relevance`` suits
+    other encoders, so ``auto`` uses the pack's own calibrated threshold instead.
+    """
+
+    num_docs: int
+    max_sections: int
+
+
+FACTUAL = SelectionSize(3, 2)
+EXPLANATORY = SelectionSize(5, 3)
+COMPREHENSIVE = SelectionSize(7, 5)
+SPECIFIC = SelectionSize(3, 3)
+
+
+def selection_size(question: str) -> SelectionSize:
+    """Return the documented size of the selection for ``question``, factual unless worded otherwise."""
+    if patterns.ASKS_OVERVIEW.search(question):
+        return COMPREHENSIVE
+    if patterns.ASKS_EXPLANATION.search(question):
+        return EXPLANATORY
+    if patterns.ASKS_DETAIL.search(question):
+        return SPECIFIC
+    return FACTUAL
+
 
 # The weight of a stem if the text contains only a related word: one that shares most of its letters ("Norman",
 # "Normandy").

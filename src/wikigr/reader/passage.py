@@ -1,11 +1,13 @@
-"""What the reader reads and returns, apart from what runs it: a question imports this before the models are loaded."""
+"""What the reader reads and returns, and its options: what a question imports before the models are loaded."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
+
+from wikigr.options import Limits, Options, Positive
 
 # The name of the reader that ships, in answers and in JSON.
 ReaderName = Literal["small"]
@@ -101,3 +103,35 @@ class Calibration:
 
 # Before anything is fitted, margins alone decide.
 UNCALIBRATED = Calibration(0.0, 0.5, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0)
+
+
+_WindowTokens = Annotated[int, Limits(ge=128, le=512)]
+_OverlapTokens = Annotated[int, Limits(ge=0, le=256)]
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderOptions(Options):
+    """Finding the short answer in the best sections.
+
+    In a profile file, ``reader: auto`` and ``reader: small`` stand for the section with ``enabled: true``, and
+    ``reader: off`` for the one with ``enabled: false``.
+    """
+
+    section: ClassVar[str] = "reader"
+
+    enabled: Annotated[bool, "find the short answer with the reader; `reader: off` is short for `false`"] = True
+    sections: Annotated[Positive, "sections to read, the best ones first"] = 4
+    window: Annotated[_WindowTokens, "tokens of a window, with the question and the title"] = 256
+    overlap: Annotated[_OverlapTokens, "tokens of text that two windows of a section share"] = 64
+    max_answer_tokens: Annotated[Positive, "tokens of a short answer at most"] = MAX_ANSWER_TOKENS
+
+    def problem(self) -> tuple[tuple[str, ...], str] | None:
+        try:
+            self.windows()
+        except ValueError:
+            return ("window", "overlap"), "leave no room for new text"
+        return None
+
+    def windows(self) -> WindowOptions:
+        """Return the size of windows; raises ``ValueError`` if they leave no room for new text."""
+        return WindowOptions(tokens=self.window, overlap=self.overlap)

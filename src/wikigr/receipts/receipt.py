@@ -34,9 +34,8 @@ from wikigr.pipeline.strategies import QUERY_TYPES
 from wikigr.profiles.files import differences, load_profile
 from wikigr.profiles.names import profile_names
 from wikigr.profiles.schema import EmbeddedProfile, profile_values
-from wikigr.retrieval.explore.options import MultiStrategyOptions
-from wikigr.retrieval.explore.stage import MultiStrategyStage
-from wikigr.retrieval.multi_query import MultiQuery
+from wikigr.retrieval.candidates import MultiQuery
+from wikigr.retrieval.explore.stage import MultiStrategyOptions, MultiStrategyStage
 from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderOptions
 from wikigr.settings import cache_folder
 

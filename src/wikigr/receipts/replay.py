@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Literal
 
@@ -265,7 +264,7 @@ def _changed_templates(recorded: Mapping[str, str]) -> str:
     from wikigr.llm import prompts
 
     # Only the names of shipped templates are opened: a name in the receipt may be a path.
-    shipped = {Path(file.name).stem for file in resources.files(prompts).iterdir() if file.name.endswith(".md")}
+    shipped = prompts.prompt_names()
     return ", ".join(
         name
         for name, digest in sorted(recorded.items())

@@ -21,8 +21,7 @@ from wikigr.errors import SourceError, UsageError
 from wikigr.pack.manifest import file_sha256
 from wikigr.progress import Progress, Silent
 from wikigr.recipes.debian import find_documents
-from wikigr.recipes.find import recipe_argument
-from wikigr.recipes.recipe import Recipe
+from wikigr.recipes.recipe import Recipe, recipe_argument
 from wikigr.recipes.unpack import unpack_archive
 from wikigr.settings import cache_folder
 
@@ -155,7 +154,7 @@ class _Target:
     def kept(self, sha256: str) -> Path:
         """Return where the cache keeps the downloaded file."""
         name = re.sub(r"[^A-Za-z0-9._-]", "_", PurePosixPath(urlsplit(self.place).path).name).lstrip(".")
-        return _store(sha256) / (name[-200:] or "source")
+        return _store(sha256) / ("source" if name.lower() in ("", _UNPACKED) else name[-200:])
 
     def documents(self, file: Path, sha256: str, progress: Progress) -> Documents:
         """Return the documents in ``file``, which is unpacked if it is an archive."""

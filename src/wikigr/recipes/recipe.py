@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
+import yaml
 from pydantic import StringConstraints
 
 from wikigr.embeddings.loader import DEFAULT_MODEL
-from wikigr.errors import UsageError
+from wikigr.embeddings.model_id import local_folder
+from wikigr.errors import ModelError, UsageError
 from wikigr.options import Limits
-from wikigr.pack.locate import is_pack_name
+from wikigr.pack.locate import RECIPE, is_pack_name
 from wikigr.pack.manifest import parse_version
 from wikigr.read_errors import describe_read_error
 from wikigr.regular_files import read_regular
+from wikigr.sources.formats import FORMAT_NAMES
+from wikigr.suggestions import did_you_mean, nearest
 from wikigr.validation import NO_OTHER_KEYS, InvalidError, Text, validated
 from wikigr.yaml_files import MAX_BYTES, read_yaml
 
@@ -27,6 +32,7 @@ _PackageName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9+.-]+$
 _AbsolutePath = Annotated[str, StringConstraints(pattern=r"^/[^\x00-\x1f\x7f]+$")]
 # Where Debian packages have their documents.
 DEBIAN_ROOT = "/usr/share"
+_SUFFIXES = (".yaml", ".yml")
 
 
 class RecipeError(UsageError):
@@ -139,21 +145,22 @@ class Recipe:
 
 
 def read_recipe(file: Path) -> Recipe:
-    """Read a recipe; raises ``RecipeError``, which names the file and the key of a mistake."""
+    """Read a recipe; raises ``RecipeError``, which names the file, the line and the key of a mistake."""
     try:
-        values = read_yaml(read_regular(file, MAX_BYTES)).values
+        document = read_yaml(read_regular(file, MAX_BYTES))
     except (OSError, ValueError) as error:
         raise RecipeError(f"Cannot read the recipe {file}: {describe_read_error(error)}.") from error
     try:
         # A key that is not text becomes one, and JSON has no other types than the schema expects.
-        fields = validated(_Fields, json.dumps(values))
+        fields = validated(_Fields, json.dumps(document.values))
         mistake = next(_mistakes(fields), None)
         if mistake is not None:
             raise InvalidError(mistake)
         questions = _questions(file, fields.questions)
     except (InvalidError, TypeError) as error:
         raise RecipeError(
-            f"The recipe {file} is invalid: {error}.", hint="docs/how-to/recipes.md lists the keys of a recipe."
+            f"The recipe {file} is invalid in line {_line_of(document.node, str(error))}: {error}.",
+            hint="docs/how-to/recipes.md lists the keys of a recipe.",
         ) from error
     return Recipe(
         file, fields.name, fields.version, fields.description, fields.license, fields.attribution, fields.homepage,
@@ -183,6 +190,26 @@ def _mistakes(fields: _Fields) -> Iterator[str]:
     if fields.questions is not None and not _stays(fields.questions):
         yield "`questions` must be a relative path within the folder of the recipe"
 
+    if fields.options.source_format not in (None, *FORMAT_NAMES):
+        yield f"`options.source_format` must be one of {', '.join(FORMAT_NAMES)}"
+    try:
+        local_folder(fields.options.embedding_model)
+    except ModelError as error:
+        yield f"`options.embedding_model`: {error.message.rstrip('.')}"
+
+
+def _line_of(node: Any, mistake: str) -> int:
+    """Return the line of the key that a mistake names, or of the innermost key around it that exists."""
+    named = re.search(r"`([^`]+)`", mistake)
+    line = 1
+    for part in named[1].split(".") if named is not None else ():
+        pairs = node.value if isinstance(node, yaml.MappingNode) else []
+        found = next((pair for pair in pairs if pair[0].value == part), None)
+        if found is None:
+            break
+        line, node = found[0].start_mark.line + 1, found[1]
+    return line
+
 
 def _questions(file: Path, name: str | None) -> Path | None:
     if name is None:
@@ -199,3 +226,43 @@ def _stays(path: str) -> bool:
     """Return whether a relative path leads to a place below where it starts."""
     pure = PurePosixPath(path)
     return not (pure.is_absolute() or ".." in pure.parts or "\\" in path or "\0" in path)
+
+
+def shipped_recipes() -> Path:
+    """Return the folder of the recipes that ship with wikigr: in the package, or ``packs`` of a checkout."""
+    packaged = Path(__file__).parent / "shipped"
+    return packaged if packaged.is_dir() else Path(__file__).parents[3] / "packs"
+
+
+def shipped_names() -> list[str]:
+    """Return the sorted names of the recipes that ship with wikigr."""
+    return sorted(file.parent.name for file in shipped_recipes().glob(f"*/{RECIPE}"))
+
+
+def list_recipes() -> list[Recipe]:
+    """Return the recipes that ship with wikigr, sorted by name."""
+    return [find_recipe(name) for name in shipped_names()]
+
+
+def recipe_argument(recipe: Recipe) -> str:
+    """Return what names ``recipe`` on the command line."""
+    is_shipped = recipe.file.parent.parent == shipped_recipes()
+    return recipe.name if is_shipped else str(recipe.file) if "/" in str(recipe.file) else f"./{recipe.file}"
+
+
+def find_recipe(name: str) -> Recipe:
+    """Return the recipe ``name``: one that ships with wikigr, or the path of a user's file or of its folder.
+
+    A path contains a slash or ends with ``.yaml``, so no file in the working directory replaces a recipe that ships
+    with wikigr. Raises ``RecipeError``.
+    """
+    if "/" in name or name.endswith(_SUFFIXES):
+        path = Path(name)
+        return read_recipe(path / RECIPE if path.is_dir() else path)
+    file = shipped_recipes() / name / RECIPE
+    if name in (".", "..", "") or not file.is_file():
+        own = Path(name, RECIPE)
+        path_hint = f"For a recipe of your own, give its path: ./{own}" if own.is_file() else None
+        hint = path_hint or did_you_mean(nearest(name, shipped_names()), "`wikigr pack make --list` lists the recipes.")
+        raise RecipeError(f"There is no recipe {name[:80]!r}.", hint=hint)
+    return read_recipe(file)

@@ -9,12 +9,19 @@ import tarfile
 import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Any, NoReturn
 
 from wikigr.errors import SourceError
 
 MAX_BYTES = 8 << 30
 MAX_MEMBERS = 500_000
+# Of a header with a long name or with the attributes of a member, which ``tarfile`` reads into memory.
+MAX_HEADER_BYTES = 64 << 10
+_HEADERS = (
+    tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE,
+)  # fmt: skip
+# How many attributes may hold for all members that follow.
+_MAX_GLOBAL_ATTRIBUTES = 100
 _ZIP_MAGIC = b"PK\x03\x04"
 _DAMAGE = (
     tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, OverflowError,
@@ -73,9 +80,29 @@ class _Limits:
             raise SourceError(f"{self._archive.name} is larger than {self._max_bytes:,} bytes unpacked, the limit.")
 
 
+class _Member(tarfile.TarInfo):
+    """A member whose headers take a limited amount of memory; raises ``ValueError`` for others."""
+
+    # The entry point that ``tarfile`` leaves to subclasses.
+    def _proc_member(self, tar: tarfile.TarFile) -> Any:
+        if self.type in _HEADERS and self.size > MAX_HEADER_BYTES:
+            raise ValueError(f"a header of {self.size:,} bytes is larger than {MAX_HEADER_BYTES:,}, the limit")
+        if len(tar.pax_headers) > _MAX_GLOBAL_ATTRIBUTES:
+            raise ValueError(f"it has more than {_MAX_GLOBAL_ATTRIBUTES} global attributes, the limit")
+        return super()._proc_member(tar)  # type: ignore[misc]
+
+    # The maps of the gaps in a sparse file have any length.
+    def _refuse_sparse(self, *_: object) -> NoReturn:
+        raise ValueError(f"{self.name[:80]!r} is a sparse file")
+
+    _proc_sparse = _proc_gnusparse_00 = _proc_gnusparse_01 = _proc_gnusparse_10 = _refuse_sparse
+
+
 def _unpack_tar(archive: Path, folder: Path, limits: _Limits) -> None:
-    with tarfile.open(archive) as tar:
+    with tarfile.open(archive, tarinfo=_Member) as tar:
         for member in tar:
+            # The list of all members, with the attributes of each, would grow with the archive.
+            tar.members.clear()  # type: ignore[attr-defined]
             # A header is followed by as many bytes as it says, so the sizes are those of the files.
             limits.count(member.size)
             content = tar.extractfile(member) if member.isreg() else None

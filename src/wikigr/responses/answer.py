@@ -1,18 +1,28 @@
-"""The document of an answer."""
+"""The documents of an answer, of a search, and of what every stage did with an expected article."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from wikigr.responses.pack import SCHEMA_VERSION, packs_document, with_pack
-from wikigr.responses.search import result_document, scores_document
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer, PossibleAnswer
+    from wikigr.index.candidate import Candidate, Evidence
     from wikigr.pack.open import Corpus
     from wikigr.pipeline.pipeline import Pipeline
-    from wikigr.responses.shapes import AnswerDocument, ExplainShape, PossibleAnswerShape, StageShape
+    from wikigr.pipeline.why import Why
+    from wikigr.responses.shapes import (
+        AnswerDocument,
+        ExplainShape,
+        PossibleAnswerShape,
+        ResultShape,
+        SearchDocument,
+        StageShape,
+        WhyDocument,
+    )
     from wikigr.retrieval.trace import Trace
 
 
@@ -135,3 +145,72 @@ def stages_document(trace: Trace) -> list[StageShape]:
         }
         for record in trace.stages
     ]
+
+
+def search_document(
+    question: str, evidence: Sequence[Evidence], trace: Trace, profile: str, pack: Corpus
+) -> SearchDocument:
+    """Return what ``wikigr search --json`` prints."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "question": question,
+        "results": [with_pack(pack, result_document(rank, item)) for rank, item in enumerate(evidence, start=1)],
+        "profile": profile,
+        "degraded": trace.degraded,
+        "warnings": trace.warnings,
+        **packs_document(pack, [item.section.section_id for item in evidence]),  # type: ignore[typeddict-item]
+        "timings": dict(trace.timings()),
+    }
+
+
+def result_document(rank: int, item: Evidence) -> ResultShape:
+    """Return a section with its ``rank`` as a result of the JSON documents."""
+    section = item.section
+    return {
+        "rank": rank,
+        "title": section.title,
+        "section_id": section.section_id,
+        "section": section.heading,
+        "source_id": section.source_id,
+        **scores_document(item.candidate),  # type: ignore[typeddict-item]
+        "content": section.content,
+        "url": item.url,
+    }
+
+
+def scores_document(candidate: Candidate) -> dict[str, Any]:
+    """Return the score of a candidate and the scores that it was computed from."""
+    return {
+        "score": round(candidate.score, 6),
+        "scores": {name: round(value, 6) for name, value in candidate.scores.items()},
+    }
+
+
+def why_document(answer: Answer, explained: Why, warnings: Sequence[str] = ()) -> WhyDocument:
+    """Return what ``wikigr why --json`` prints; ``warnings`` are about the name of the article."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "question": answer.question,
+        "title": explained.title,
+        "section_id": explained.section_id,
+        "profile": answer.profile,
+        "outcome": explained.outcome,
+        "reason": explained.reason,
+        "dropped_at": explained.dropped_at,
+        "setting": explained.setting,
+        "stages": [
+            {
+                "stage": stage.stage,
+                "rank": stage.rank,
+                "article_rank": stage.article_rank,
+                "of": stage.of,
+                "section_id": stage.section_id,
+                "score": None if stage.score is None else round(stage.score, 6),
+                "reason": stage.reason or None,
+            }
+            for stage in explained.stages
+        ],
+        "abstained": answer.abstained,
+        "degraded": answer.trace.degraded,
+        "warnings": [*warnings, *answer.trace.warnings],
+    }

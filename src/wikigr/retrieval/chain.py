@@ -1,4 +1,4 @@
-"""A chain of hops: what was asked on the way to an answer, and where each answer was read."""
+"""What leads to an answer: a chain of hops that were read, or the facts along a relation path."""
 
 from __future__ import annotations
 
@@ -73,3 +73,28 @@ class Chain:
     def __str__(self) -> str:
         """The answers, in order."""
         return " → ".join(hop.name for hop in self.hops)
+
+
+@dataclass(frozen=True, slots=True)
+class StatedFact:
+    """A fact as its section states it: ``subject``, ``relation`` and ``value`` are names."""
+
+    subject: str
+    relation: str
+    value: str
+    section_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class PathAnswers:
+    """The answers at the end of a path: their names, and for each of them the facts that lead to it.
+
+    ``total`` is the number of all answers, of which the first ones are here; ``is_cut`` says that there are even more.
+    ``confidence`` lies in [0, 1].
+    """
+
+    names: tuple[str, ...]
+    chains: tuple[tuple[StatedFact, ...], ...]
+    total: int
+    is_cut: bool
+    confidence: float

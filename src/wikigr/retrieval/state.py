@@ -13,7 +13,7 @@ from wikigr.llm.options import SynthesisOptions
 from wikigr.options import Options
 from wikigr.pack.open import Corpus
 from wikigr.question.question import Question
-from wikigr.reader.options import ReaderOptions
+from wikigr.reader.passage import ReaderOptions
 from wikigr.retrieval.chain import Chain
 from wikigr.retrieval.entity_linking import EntityLink, EntityLinker
 from wikigr.retrieval.trace import StageRecord, Trace
@@ -21,8 +21,8 @@ from wikigr.retrieval.trace import StageRecord, Trace
 if TYPE_CHECKING:
     from wikigr.llm.model_client import ModelClient
     from wikigr.reader.prepared import NoReaderError
+    from wikigr.retrieval.chain import PathAnswers
     from wikigr.retrieval.explore.multi_strategy import Exploration
-    from wikigr.retrieval.relation_paths.answers import PathAnswers
 
 StageOptions = TypeVar("StageOptions", bound=Options)
 StageState = TypeVar("StageState")

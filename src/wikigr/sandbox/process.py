@@ -28,6 +28,7 @@ _START_SECONDS = 30.0
 _EXIT_SECONDS = 5.0
 _PIPE_BYTES = 1 << 16
 _MAX_POLL_MS = 2**31 - 1
+_MAX_FAULT = 1_000
 
 # malloc reserves address space per arena, and the thread pools of numeric libraries per thread.
 _ENVIRONMENT = {"LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "2", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -159,14 +160,14 @@ class SandboxedProcess:
         """Return the child's next message; raises ``SandboxError`` if it ends or sends none before ``deadline``."""
         size = HEADER.unpack(self._read(HEADER.size, deadline))[0]
         if size > self._limits.message_bytes:
-            self._fail()
+            self.reject()
         try:
             message = json.loads(self._read(size, deadline), parse_constant=_reject_constant)
         except (ValueError, RecursionError) as error:
-            self._fail(error)
+            self.reject(error)
         if isinstance(message, dict) and "fault" in message:
             self.close()
-            raise SandboxError(f"failed with {message['fault']}")
+            raise SandboxError(f"failed with {str(message['fault'])[:_MAX_FAULT]}")
         return message
 
     def _read(self, size: int, deadline: float) -> bytes:
@@ -188,7 +189,8 @@ class SandboxedProcess:
             self.close()
             raise SandboxTimeoutError("took too long and was stopped")
 
-    def _fail(self, cause: Exception | None = None) -> NoReturn:
+    def reject(self, cause: Exception | None = None) -> NoReturn:
+        """End the child because of an invalid message, and raise ``SandboxError``."""
         self.close()
         raise SandboxError("sent an invalid message and was stopped") from cause
 

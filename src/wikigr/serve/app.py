@@ -20,7 +20,7 @@ from wikigr.serve.mcp.http import McpEndpoint
 from wikigr.serve.packs import ServedPacks
 from wikigr.serve.security import HEALTH, Security, is_loopback
 from wikigr.serve.service import Service
-from wikigr.serve.workers import Workers
+from wikigr.serve.workers import Usage, Workers
 
 # Threads for questions, questions that wait for one, and seconds until a client is told that it takes too long.
 THREADS = max(4, os.cpu_count() or 1)
@@ -48,8 +48,10 @@ def create_app(
     in ``request.app.state.service``. ``threads``, ``waiting`` and ``time_limit`` are those of ``Workers`` for
     questions.
     """
-    workers = Workers(threads=threads, waiting=waiting, time_limit=time_limit)
-    lookups = Workers(threads=LOOKUP_THREADS, waiting=waiting, time_limit=time_limit)
+    # Together, because lookups slow the questions of others down as well.
+    usage = Usage()
+    workers = Workers(threads=threads, waiting=waiting, time_limit=time_limit, usage=usage)
+    lookups = Workers(threads=LOOKUP_THREADS, waiting=waiting, time_limit=time_limit, usage=usage)
     service = Service(packs, workers, lookups, shows_paths=is_loopback(host) and not allowed_hosts)
     endpoint = McpEndpoint(service)
 

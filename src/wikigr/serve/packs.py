@@ -9,7 +9,7 @@ from pathlib import Path
 
 from wikigr.embeddings.embedder import EncoderIdentity
 from wikigr.errors import PackError, UsageError
-from wikigr.joined.open import open_packs
+from wikigr.joined.pack import open_packs
 from wikigr.llm.budget import Budget
 from wikigr.pack import layout as parts
 from wikigr.pack.locate import find_pack, packs_named
@@ -19,10 +19,10 @@ from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.profiles.files import load_profile
 from wikigr.profiles.names import profile_names
-from wikigr.reader.options import ReaderOptions
+from wikigr.reader.passage import ReaderOptions
 
-# What tells that a pack was replaced: its folder, and the inode, time of change and size of its manifest.
-_State = tuple[str, int, int, int]
+# What tells that a pack was replaced or damaged: its folder, and the inode, time of change and size of each file.
+_State = tuple[str, tuple[tuple[int, int, int], ...]]
 
 
 class Session:
@@ -242,11 +242,18 @@ def _state_of(location: str) -> _State:
     """Return the state of the pack at ``location``; raises ``PackError`` if there is none."""
     layout = find_pack(location)
     try:
-        found = layout.part(parts.MANIFEST).stat()
+        return str(layout.root), tuple(_states_of_files(layout))
     except FileNotFoundError:
         # It was moved into place between the two calls.
         try:
-            found = layout.part(parts.MANIFEST).stat()
+            return str(layout.root), tuple(_states_of_files(layout))
         except OSError as error:
             raise PackError(f"The pack {location} cannot be read: {error.strerror}.") from error
-    return str(layout.root), found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def _states_of_files(layout: parts.Layout) -> Iterator[tuple[int, int, int]]:
+    for part in map(layout.part, parts.PARTS):
+        # Opening the lexical index writes its lock files, whose names begin with a dot.
+        for path in sorted(part.glob("[!.]*")) if part.is_dir() else [part] if part.exists() else []:
+            found = path.stat()
+            yield found.st_ino, found.st_mtime_ns, found.st_size

@@ -10,21 +10,23 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from ipaddress import ip_address, ip_network
+from functools import partial
+from ipaddress import IPv6Address, ip_address, ip_network
 from types import FrameType
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.types import Message, Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from wikigr.errors import UsageError, WikigrError
 from wikigr.serve.api import error_response
-from wikigr.serve.connections import HEAD_TIME_LIMIT, limited_protocol
-from wikigr.serve.workers import CLIENT, BusyError
+from wikigr.serve.connections import HEAD_TIME_LIMIT, LimitedProtocol
+from wikigr.serve.workers import CLIENT, BusyError, Client
 
 # Seconds for requests under way after SIGTERM or Ctrl-C; a second signal ends them.
 GRACE = 4
+# Seconds in which clients must read the error of a request that is cut off.
+LAST_WORDS = 0.2
 # The maximum number of open connections, if the process may open twice as many files.
 MAX_CONNECTIONS = 1_000
 # Bytes that the system keeps of the responses on a connection; its own limit is several MB.
@@ -73,10 +75,11 @@ class AppServer(uvicorn.Server):
     """Serves an application made by ``create_app``.
 
     When it is told to stop, it ends the streams of clients, gives the requests under way ``GRACE`` seconds, cuts the
-    others off and returns.
+    others off, drops the connections that remain and returns.
     """
 
     cut_off = 0
+    is_stopping = False
 
     def __init__(self, app: Starlette, on_ready: Callable[[], None]) -> None:
         most = _max_connections()
@@ -85,7 +88,7 @@ class AppServer(uvicorn.Server):
             interface="asgi3",
             log_level="error",
             access_log=False,
-            http=limited_protocol(most),
+            http=partial(LimitedProtocol, most_connections=most, is_stopping=lambda: self.is_stopping),  # type: ignore[arg-type]
             # So many connections are accepted before the first of them is counted.
             backlog=max(8, most // 8),
             timeout_keep_alive=HEAD_TIME_LIMIT,
@@ -101,13 +104,14 @@ class AppServer(uvicorn.Server):
 
     async def _respond(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request; one that is cut off gets an error."""
-        started = False
+        started = complete = False
         if scope["type"] == "http" and scope["client"] is not None:
-            CLIENT.set(network_of(scope["client"][0]))
+            CLIENT.set(client_at(scope["client"][0]))
 
         async def noted(message: Message) -> None:
-            nonlocal started
+            nonlocal started, complete
             started = True
+            complete = message["type"] == "http.response.body" and not message.get("more_body", False)
             await send(message)
 
         try:
@@ -118,6 +122,8 @@ class AppServer(uvicorn.Server):
                 raise
             if not started:
                 await error_response(BusyError("The server is shutting down."))(scope, receive, send)
+            elif not complete:
+                await send({"type": "http.response.body"})
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=sockets)
@@ -125,18 +131,29 @@ class AppServer(uvicorn.Server):
             self._on_ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self.is_stopping = True
         self._app.state.mcp.end_streams()
-        timer = asyncio.get_running_loop().call_later(GRACE, self._cut_off)
+        ending = asyncio.create_task(self._cut_off())
         await super().shutdown(sockets=sockets)
-        timer.cancel()
+        ending.cancel()
 
-    def _cut_off(self) -> None:
-        for connection in list(self.server_state.connections):
-            if isinstance(connection, H11Protocol) and connection.transport.get_write_buffer_size():
-                connection.transport.abort()  # its client does not read
-        self.cut_off = len(self.server_state.tasks)
-        for task in list(self.server_state.tasks):
+    async def _cut_off(self) -> None:
+        """Cancel what is under way after ``GRACE`` seconds, and drop whose clients do not read."""
+        await asyncio.sleep(GRACE)
+        for connection in self._connections():
+            if connection.transport.get_write_buffer_size():
+                connection.drop()
+        tasks = list(self.server_state.tasks)
+        self.cut_off = len(tasks)
+        for task in tasks:
             task.cancel()
+        while True:
+            await asyncio.sleep(LAST_WORDS)
+            for connection in self._connections():
+                connection.drop()
+
+    def _connections(self) -> list[LimitedProtocol]:
+        return [each for each in self.server_state.connections if isinstance(each, LimitedProtocol)]
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -154,14 +171,20 @@ class AppServer(uvicorn.Server):
         self.handle_exit(number, frame)
 
 
-def network_of(address: str) -> str:
-    """Return what one client may be expected to own: an IPv4 address, or the /64 network of an IPv6 address."""
-    host = address.partition("%")[0]
+def client_at(address: str) -> Client:
+    """Return the client at an address, which has what one customer of a provider usually gets.
+
+    That is an IPv4 address in a /24 network, or a /64 network of IPv6 in a /48 network.
+    """
     try:
-        version = ip_address(host).version
+        found = ip_address(address.partition("%")[0])
     except ValueError:
-        return address
-    return host if version == 4 else str(ip_network(f"{host}/64", strict=False))
+        return Client(address, address)
+    if isinstance(found, IPv6Address) and found.ipv4_mapped is not None:
+        found = found.ipv4_mapped
+    own, shared = (32, 24) if found.version == 4 else (64, 48)
+    network, address = (str(ip_network((found, bits), strict=False)) for bits in (shared, own))
+    return Client(network, address)
 
 
 def _max_connections() -> int:

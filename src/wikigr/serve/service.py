@@ -17,11 +17,9 @@ from wikigr.pipeline.graph_queries import find_neighbors, find_paths
 from wikigr.pipeline.target import find_article, find_section, find_target, is_named
 from wikigr.pipeline.why import explain_article
 from wikigr.question.follow_up import may_refer_back
-from wikigr.responses.answer import answer_document
-from wikigr.responses.article import article_document, section_document
-from wikigr.responses.graph import neighbors_document, paths_document
+from wikigr.responses.answer import answer_document, search_document, why_document
+from wikigr.responses.article import article_document, neighbors_document, paths_document, section_document
 from wikigr.responses.pack import SCHEMA_VERSION, listed_document, unusable_document
-from wikigr.responses.search import search_document
 from wikigr.responses.shapes import (
     AnswerDocument,
     ArticleDocument,
@@ -31,7 +29,6 @@ from wikigr.responses.shapes import (
     SectionDocument,
     WhyDocument,
 )
-from wikigr.responses.why import why_document
 from wikigr.retrieval.trace import Trace
 from wikigr.serve.packs import ServedPacks
 from wikigr.serve.workers import Task, Workers

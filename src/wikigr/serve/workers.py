@@ -5,19 +5,35 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections import deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import TypeVar
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
 
 from wikigr.errors import WikigrError
 
 _Result = TypeVar("_Result")
 
-# The network address that the request under way comes from; "" outside a server.
-CLIENT: ContextVar[str] = ContextVar("client", default="")
+# The networks, and the clients of each, whose use of the threads is remembered.
+MAX_NETWORKS = 512
+MAX_CLIENTS = 256
+# Seconds of use that are forgotten when a minute begins.
+_NEGLIGIBLE = 0.001
+
+
+class Client(NamedTuple):
+    """Who is to have a fair share of the threads: an address in a network, both as text."""
+
+    network: str
+    address: str
+
+
+# Outside a server, there is only one client.
+_ALONE = Client("", "")
+# The client whose request is under way.
+CLIENT: ContextVar[Client] = ContextVar("client", default=_ALONE)
 
 
 class BusyError(WikigrError):
@@ -58,47 +74,103 @@ class Task:
             self._on_event(kind, value)
 
 
+class Usage:
+    """The seconds that each client has used; each minute, what it used before counts half as much.
+
+    Every network has the same fair share of the time, and so has every client of one network: whoever has many
+    addresses in a network gains nothing by them. Keeps at most ``MAX_NETWORKS`` networks and ``MAX_CLIENTS`` clients of
+    each, those seen last.
+    """
+
+    def __init__(self) -> None:
+        self._networks: OrderedDict[str, _Network] = OrderedDict()
+        self._minute = _minute_now()
+
+    def add(self, client: Client, seconds: float = 0.0) -> None:
+        """Note that ``client`` was seen, and that it used ``seconds`` more."""
+        self._age()
+        network = self._networks.setdefault(client.network, _Network())
+        network.seconds += seconds
+        network.clients[client.address] = network.clients.get(client.address, 0.0) + seconds
+        _keep_latest(self._networks, client.network, MAX_NETWORKS)
+        _keep_latest(network.clients, client.address, MAX_CLIENTS)
+
+    def order(self, client: Client) -> tuple[float, float]:
+        """Return the key that sorts clients by what their networks used, and then by what they used themselves."""
+        network = self._networks.get(client.network, _Network())
+        return network.seconds, network.clients.get(client.address, 0.0)
+
+    def is_heavy(self, client: Client) -> bool:
+        """Return whether a client, or its network, used more than its fair share."""
+        of_network, own = self.order(client)
+        share = sum(network.seconds for network in self._networks.values()) / max(1, len(self._networks))
+        clients = self._networks[client.network].clients if client.network in self._networks else ()
+        return of_network > share or own * max(1, len(clients)) > share
+
+    def _age(self) -> None:
+        minutes, self._minute = _minute_now() - self._minute, _minute_now()
+        if not minutes:
+            return
+        for name, network in list(self._networks.items()):
+            network.seconds /= 2.0**minutes
+            for address, seconds in list(network.clients.items()):
+                network.clients[address] = seconds / 2.0**minutes
+                if network.clients[address] < _NEGLIGIBLE:
+                    del network.clients[address]
+            if network.seconds < _NEGLIGIBLE:
+                del self._networks[name]
+
+
+@dataclass(slots=True)
+class _Network:
+    """What a network used, and its clients; ``seconds`` includes clients that are not kept."""
+
+    seconds: float = 0.0
+    clients: OrderedDict[str, float] = field(default_factory=OrderedDict)
+
+
+def _minute_now() -> int:
+    return int(time.monotonic() / 60)
+
+
+def _keep_latest(kept: OrderedDict[str, Any], name: str, most: int) -> None:
+    kept.move_to_end(name)
+    if len(kept) > most:
+        kept.popitem(last=False)
+
+
 @dataclass(frozen=True)
 class _Turn:
     """A thread for one question of a client."""
 
-    client: str
+    client: Client
     is_heavy: bool
     begun: float
 
 
 class _Turns:
-    """Gives at most ``most`` turns at a time, next to the client that used the least time in the last minutes.
+    """Gives at most ``most`` turns at a time, next to the client that comes first in the order of ``usage``.
 
-    A client that used more than the mean of all is heavy. All heavy clients together have half of the turns at most, so
-    that the others hardly wait behind their questions; a client that is alone has all turns. At most ``waiting``
-    requests wait. One more takes the place of the last one of the client with most of them, unless it is that client's
-    own. Call the methods from one event loop only.
+    All clients that used more than their fair share have a quarter of the turns together, so that the others hardly
+    wait behind their questions, nor compete with them for the processor; a client that is alone has all turns. At most
+    ``waiting`` requests wait. One more takes the place of the last one of the network, and in it of the client, with
+    most of them, unless it is that client's own. Call the methods from one event loop only.
     """
 
-    def __init__(self, most: int, waiting: int) -> None:
+    def __init__(self, most: int, waiting: int, usage: Usage) -> None:
         self._free = most
-        self._free_for_heavy = max(1, most // 2)
+        self._free_for_heavy = max(1, most // 4)
         self._most_waiting = waiting
-        self._queues: dict[str, deque[asyncio.Future[_Turn]]] = {}
-        # Seconds of each client in this minute and in the one before.
-        self._used: dict[str, float] = {}
-        self._used_before: dict[str, float] = {}
-        self._minute = 0
+        self._usage = usage
+        self._queues: dict[Client, deque[asyncio.Future[_Turn]]] = {}
 
-    async def take(self, client: str) -> _Turn:
+    async def take(self, client: Client) -> _Turn:
         """Wait for a turn, which ``give_back`` ends; raises ``BusyError`` if too many wait."""
-        self._forget()
-        self._used.setdefault(client, 0.0)
+        self._usage.add(client)
         if self._has_turn(client):
             return self._begin(client)
         if sum(map(len, self._queues.values())) >= self._most_waiting:
-            longest = max(self._queues.values(), key=len, default=deque())
-            if len(longest) <= len(self._queues.get(client, ())) + 1:
-                raise _busy()
-            refused = longest.pop()
-            if not refused.done():
-                refused.set_exception(_busy())
+            self._refuse_one_for(client)
         given: asyncio.Future[_Turn] = asyncio.get_running_loop().create_future()
         self._queues.setdefault(client, deque()).append(given)
         try:
@@ -114,9 +186,8 @@ class _Turns:
         """End a turn and give it to the next client."""
         self._free += 1
         self._free_for_heavy += turn.is_heavy
-        self._forget()
-        self._used[turn.client] = self._used.get(turn.client, 0) + time.monotonic() - turn.begun
-        for client in sorted(self._queues, key=self._time_of):
+        self._usage.add(turn.client, time.monotonic() - turn.begun)
+        for client in sorted(self._queues, key=self._usage.order):
             queue = self._queues[client]
             while queue and self._has_turn(client):
                 given = queue.popleft()
@@ -133,30 +204,34 @@ class _Turns:
                     given.set_exception(BusyError("The server is shutting down."))
         self._queues.clear()
 
-    def _begin(self, client: str) -> _Turn:
-        turn = _Turn(client, self._is_heavy(client), time.monotonic())
+    def _begin(self, client: Client) -> _Turn:
+        turn = _Turn(client, self._usage.is_heavy(client), time.monotonic())
         self._free -= 1
         self._free_for_heavy -= turn.is_heavy
         return turn
 
-    def _has_turn(self, client: str) -> bool:
-        return self._free > 0 and (self._free_for_heavy > 0 or not self._is_heavy(client))
+    def _has_turn(self, client: Client) -> bool:
+        return self._free > 0 and (self._free_for_heavy > 0 or not self._usage.is_heavy(client))
 
-    def _is_heavy(self, client: str) -> bool:
-        everyone = self._used.keys() | self._used_before.keys()
-        return self._time_of(client) * len(everyone) > sum(map(self._time_of, everyone))
+    def _refuse_one_for(self, newcomer: Client) -> None:
+        """Refuse the last request of the client with most of them; raises ``BusyError`` if that is the newcomer."""
+        waiting = Counter({client: len(queue) for client, queue in self._queues.items()})
+        waiting[newcomer] += 1
+        networks: Counter[str] = Counter()
+        for client, count in waiting.items():
+            networks[client.network] += count
+        most = max(
+            reversed(waiting), key=lambda client: (networks[client.network], waiting[client], client == newcomer)
+        )
+        if most == newcomer:
+            raise _busy()
+        refused = self._queues[most].pop()
+        if not refused.done():
+            refused.set_exception(_busy())
+        if not self._queues[most]:
+            del self._queues[most]
 
-    def _time_of(self, client: str) -> float:
-        return self._used.get(client, 0) + self._used_before.get(client, 0)
-
-    def _forget(self) -> None:
-        minute = int(time.monotonic() / 60)
-        if minute != self._minute:
-            self._used_before = self._used if minute == self._minute + 1 else {}
-            self._used = {}
-            self._minute = minute
-
-    def _withdraw(self, client: str, given: asyncio.Future[_Turn]) -> None:
+    def _withdraw(self, client: Client, given: asyncio.Future[_Turn]) -> None:
         queue = self._queues.get(client, deque())
         if given in queue:
             queue.remove(given)
@@ -167,16 +242,15 @@ class _Turns:
 class Workers:
     """Runs functions in at most ``threads`` threads, with at most ``waiting`` more in a queue.
 
-    The clients in the queue take turns, so that one with many questions does not hold up the others.
-    ``time_limit`` is in seconds, from the arrival of a question to its answer. A question that is cancelled or late
-    ends at its next stage; until then it keeps its thread.
+    The clients in the queue take turns by their ``usage``, so that one with many questions does not hold up the others;
+    several ``Workers`` may share it. ``time_limit`` is in seconds, from the arrival of a question to its answer. A
+    question that is cancelled or late ends at its next stage; until then it keeps its thread.
     """
 
-    def __init__(self, *, threads: int, waiting: int, time_limit: float) -> None:
-        self.threads = threads
+    def __init__(self, *, threads: int, waiting: int, time_limit: float, usage: Usage | None = None) -> None:
         self._time_limit = time_limit
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="question")
-        self._turns = _Turns(threads, waiting)
+        self._turns = _Turns(threads, waiting, usage or Usage())
 
     async def run(self, function: Callable[[Task], _Result], task: Task | None = None) -> _Result:
         """Return what ``function`` returns; call it from one event loop only.

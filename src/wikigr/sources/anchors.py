@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-_PLACE = re.compile(r"(?P<unit>Page|Slide|Cell) (?P<number>\d+)")
+_PLACE = re.compile(r"(?P<unit>Page|Slide|Cell|Document) (?P<number>\d+)")
 _CELLS = re.compile(r"![A-Z]+\d+:[A-Z]+\d+$")
 _NOT_IN_SLUG = re.compile(r"[^\w\- ]")
 
@@ -29,9 +29,17 @@ def _wiki_anchor(heading: str) -> str:
     return "_".join(heading.split())
 
 
+def _outline_anchor(heading_path: Sequence[str]) -> str:
+    return f"{heading_path[-1]}|outline" if heading_path else ""
+
+
 def _place_anchor(heading_path: Sequence[str]) -> str:
     first = heading_path[0] if heading_path else ""
     place = _PLACE.fullmatch(first)
+    if place is not None and place["unit"] == "Document":
+        # The address of a document of an e-book in EPUB Canonical Fragment Identifiers 1.1: the package's third element
+        # is its spine, and elements have even numbers.
+        return f"epubcfi(/6/{2 * int(place['number'])}!)"
     if place is not None:
         return f"{place['unit'].lower()}={place['number']}"
     return first if _CELLS.search(first) else ""
@@ -44,12 +52,13 @@ _RULES = {"slug": _Rule(_slug, "-", 1), "wiki": _Rule(_wiki_anchor, "_", 2)}
 def section_anchors(rule_name: str, heading_paths: Sequence[Sequence[str]]) -> Iterator[str]:
     """Yield the anchor of each section of a document, ``""`` for a lead and without a rule (``rule_name`` is ``""``).
 
-    The rule ``place`` is for sections whose first heading is a place in the file: ``page=7`` for ``Page 7``.
+    The rule ``place`` is for sections whose first heading is a place in the file: ``page=7`` for ``Page 7``. The rule
+    ``outline`` is that of LibreOffice for headings of a text document, where the first of equal ones is found.
 
     ``heading_paths`` are those of the sections in order. Neighbors with the same path are pieces of one section.
     """
-    if rule_name == "place":
-        yield from map(_place_anchor, heading_paths)
+    if rule_name in ("place", "outline"):
+        yield from map(_place_anchor if rule_name == "place" else _outline_anchor, heading_paths)
         return
     rule = _RULES.get(rule_name)
     uses: Counter[str] = Counter()

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from wikigr.errors import RecordError
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,50 @@ class Source(Protocol):
 
     def parse(self, record: Any) -> Iterable[SourceItem]:
         """Turn one raw record into articles and redirects; raises ``RecordError`` for a bad record."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RawDocument:
+    """One file of a folder as it was read, before its names are known."""
+
+    source_id: str
+    data: bytes
+
+    @property
+    def where(self) -> str:
+        return self.source_id
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names that a document gives itself; ``heading`` is the heading that its text need not repeat, or ``""``.
+
+    ``labels`` are names of places in the document that links may use, with the headings there. ``redirect`` is the
+    ``href`` that a page has moved to.
+    """
+
+    title: str = ""
+    heading: str = ""
+    aliases: tuple[str, ...] = ()
+    labels: tuple[tuple[str, str], ...] = ()
+    redirect: str | None = None
+
+
+@runtime_checkable
+class ScannedSource(Source, Protocol):
+    """A source that must know the names in all documents before it yields its records."""
+
+    def documents(self) -> Iterator[RawDocument]:
+        """Yield the readable documents, sorted by path; raises ``SourceError`` if there is none."""
+        ...
+
+    def scan(self, document: RawDocument) -> Names:
+        """Return the names in one document; raises ``RecordError`` as ``parse`` does."""
+        ...
+
+    def records(self, scanned: Iterable[tuple[str, Names | RecordError]] | None = None) -> Iterator[Any]:
+        """Yield every record; ``scanned`` has the names in each document, which otherwise are read in this process."""
         ...
 
 

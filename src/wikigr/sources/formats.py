@@ -81,7 +81,8 @@ class SourceFormat:
     def anchors_of(self, source_id: str) -> str:
         """Return the rule for the anchors in one document: that of its own format, if this one combines several."""
         own = (row for row in FORMATS if row.name in self.combines and row.has_suffix(source_id))
-        return next(own, self).anchors
+        rule = next(own, self).anchors
+        return "outline" if rule == "place" and strip_compression(source_id).lower().endswith(_TEXT_DOCUMENTS) else rule
 
     @property
     def missing_packages(self) -> tuple[str, ...]:
@@ -157,6 +158,8 @@ _RST = (".rst", ".rest")
 _TEXT = (".txt", ".text")
 _HTML_PAGES = (".html", ".htm", ".xhtml")
 _OFFICE = (".pdf", ".epub", ".docx", ".odt", ".pptx", ".xlsx", ".ipynb")
+# Office files without places.
+_TEXT_DOCUMENTS = (".docx", ".odt")
 _OFFICE_PACKAGES = ("pypdfium2", "lxml", "mammoth", "pptx", "openpyxl", "nbformat")
 
 # Sniffing goes down this list, and so does the tie between two formats with the same number of files in a folder.

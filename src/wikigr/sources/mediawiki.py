@@ -102,8 +102,9 @@ class MediaWikiSource:
             if self._head is None:
                 self._head = multistream.read_head(Path(block.path))
             for record in self._read(multistream.read_export(block, self._head)):
-                yield record
                 pages += 1
+                if pages <= block.records:
+                    yield record
         except _MALFORMED as error:
             raise self._malformed(error, place) from error
         if pages != block.records:

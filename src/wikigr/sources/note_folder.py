@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import posixpath
 from abc import ABC, abstractmethod
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import ClassVar, Protocol, cast
 from urllib.parse import unquote
 
 from wikigr.errors import RecordError, SourceError
-from wikigr.sources.article import Shared, Skipped, SourceArticle, SourceItem, SourceSection
+from wikigr.sources.article import Names, RawDocument, Shared, Skipped, SourceArticle, SourceItem, SourceSection
 from wikigr.sources.folder import Folder, Pages, resolve_link, stem, unique_titles
 from wikigr.sources.formats import format_named, strip_compression
 from wikigr.sources.stated_language import language_in_folder
@@ -82,14 +83,14 @@ _NO_NOTES = Notes((), ())
 class NoteRecord:
     """One file; ``title`` is unique in the folder, ``alias`` is the file's name if links may use it.
 
-    ``problem`` says why the file is unreadable. ``notes`` resolves links; all records of a folder share it.
+    ``error`` says why the file is unreadable. ``notes`` resolves links; all records of a folder share it.
     """
 
     source_id: str
     data: bytes
     title: str
     alias: str = ""
-    problem: str = ""
+    error: RecordError | None = None
     notes: Notes = field(default=_NO_NOTES, repr=False, compare=False)
 
     @property
@@ -108,19 +109,6 @@ class NoteRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class NoteNames:
-    """The names that a note gives itself; ``heading`` is the heading that its text need not repeat, or ``""``.
-
-    ``labels`` are names of places in the note that links may use, with the headings there.
-    """
-
-    title: str = ""
-    heading: str = ""
-    aliases: tuple[str, ...] = ()
-    labels: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class NoteText:
     """The content of a parsed note."""
 
@@ -134,7 +122,7 @@ class NoteText:
 class NoteReader(Protocol):
     """Reads single documents of a folder that may hold others too."""
 
-    def scan_names(self, source_id: str, data: bytes) -> NoteNames:
+    def scan(self, document: RawDocument) -> Names:
         """Return the names in one file quickly; raises ``RecordError`` as ``parse_note`` does."""
         ...
 
@@ -158,23 +146,23 @@ class NoteFolder(ABC):
         self._folder = Folder(self.path, format_named(self.format).suffixes, self.kind, follow_links=follow_links)
 
     @abstractmethod
-    def scan_names(self, source_id: str, data: bytes) -> NoteNames:
+    def scan(self, document: RawDocument) -> Names:
         """See ``NoteReader``."""
 
     @abstractmethod
     def parse_note(self, record: NoteRecord) -> NoteText:
         """See ``NoteReader``."""
 
-    def records(self) -> Iterator[NoteRecord]:
+    def documents(self) -> Iterator[RawDocument]:
+        """Yield the readable documents, sorted by path."""
+        for source_id in self._folder.source_ids():
+            with suppress(SourceError):  # ``records`` reports the error
+                yield RawDocument(source_id, self._folder.read(source_id))
+
+    def records(self, scanned: Iterable[tuple[str, Names | RecordError]] | None = None) -> Iterator[NoteRecord]:
         """Yield one record per file, sorted by path; every file is read twice, because titles must be unique."""
         source_ids = self._folder.source_ids()
-        names: dict[str, NoteNames] = {}
-        for source_id in source_ids:
-            try:
-                names[source_id] = self.scan_names(source_id, self._folder.read(source_id))
-            except SourceError:
-                # ``parse`` reports the error for this record.
-                names[source_id] = NoteNames()
+        names, errors = self._names(scanned)
         titles = unique_titles({source_id: names[source_id].title or stem(source_id) for source_id in source_ids})
         files = Counter(fold(stem(source_id)) for source_id in source_ids)
         file_aliases: dict[str, str] = {}
@@ -192,13 +180,37 @@ class NoteFolder(ABC):
             },
         )
         for source_id in source_ids:
-            title, alias = titles[source_id], file_aliases[source_id]
-            try:
-                data = self._folder.read(source_id)
-            except SourceError as error:
-                yield NoteRecord(source_id, b"", title, problem=error.message)
+            data, error = self._read(source_id, errors)
+            yield NoteRecord(source_id, data, titles[source_id], file_aliases[source_id], error, notes)
+
+    def _names(
+        self, scanned: Iterable[tuple[str, Names | RecordError]] | None
+    ) -> tuple[defaultdict[str, Names], dict[str, RecordError]]:
+        """Return the names in each document, and the errors of those that have none."""
+        names: defaultdict[str, Names] = defaultdict(Names)
+        errors: dict[str, RecordError] = {}
+        for source_id, found in self._scanned() if scanned is None else scanned:
+            if isinstance(found, RecordError):
+                errors[source_id] = found
             else:
-                yield NoteRecord(source_id, data, title, alias, notes=notes)
+                names[source_id] = found
+        return names, errors
+
+    def _scanned(self) -> Iterator[tuple[str, Names | RecordError]]:
+        for document in self.documents():
+            try:
+                yield document.source_id, self.scan(document)
+            except RecordError as error:
+                yield document.source_id, error
+
+    def _read(self, source_id: str, errors: Mapping[str, RecordError]) -> tuple[bytes, RecordError | None]:
+        """Return the bytes of a document, or why it has none."""
+        if source_id in errors:
+            return b"", errors[source_id]
+        try:
+            return self._folder.read(source_id), None
+        except SourceError as error:
+            return b"", RecordError(source_id, error.message)
 
     def stated_language(self) -> str | None:
         """Return the code of the language that most files state, if they do."""
@@ -206,8 +218,8 @@ class NoteFolder(ABC):
 
     def parse(self, record: NoteRecord) -> Iterator[SourceItem]:
         """Turn one file into an article; raises ``RecordError`` with the file and, if known, the line."""
-        if record.problem:
-            raise RecordError(record.source_id, record.problem)
+        if record.error is not None:
+            raise record.error
         note = self.parse_note(record)
         if not note.sections:
             yield Skipped(record.source_id, "no text")
@@ -235,8 +247,8 @@ class MixedNotesSource(NoteFolder):
     format = "notes"
     kind = "Markdown, reStructuredText or text"
 
-    def scan_names(self, source_id: str, data: bytes) -> NoteNames:
-        return self._reader(source_id).scan_names(source_id, data)
+    def scan(self, document: RawDocument) -> Names:
+        return self._reader(document.source_id).scan(document)
 
     def parse_note(self, record: NoteRecord) -> NoteText:
         return self._reader(record.source_id).parse_note(record)

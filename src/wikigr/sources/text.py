@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from wikigr.sources.note_folder import NoteFolder, NoteNames, NoteRecord, NoteText, decode_lines
+from wikigr.sources.article import Names, RawDocument
+from wikigr.sources.note_folder import NoteFolder, NoteRecord, NoteText, decode_lines
 from wikigr.sources.plain_text import PlainTextWriter, collapse_spaces
 
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1{2,}[ \t]*")
@@ -43,10 +44,10 @@ class TextSource(NoteFolder):
     format = "text"
     kind = "text"
 
-    def scan_names(self, source_id: str, data: bytes) -> NoteNames:
-        lines = decode_lines(source_id, data)
+    def scan(self, document: RawDocument) -> Names:
+        lines = decode_lines(document.source_id, document.data)
         title = _heading_on_top(lines) or _first_line_title(lines)
-        return NoteNames(title, title)
+        return Names(title, title)
 
     def parse_note(self, record: NoteRecord) -> NoteText:
         lines = decode_lines(record.source_id, record.data)

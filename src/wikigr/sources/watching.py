@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
@@ -27,39 +27,61 @@ def check_watchable(location: str) -> Path:
     return path.resolve()
 
 
-def watch_files(path: Path, *, stop: Event | None = None) -> Iterator[None]:
+def watch_files(
+    path: Path, *, note: Callable[[str], None] = lambda message: None, stop: Event | None = None
+) -> Iterator[None]:
     """Yield once when the folder or file ``path`` is being watched, and then whenever it has changed.
 
-    Hidden files and folders do not count. Ends when ``stop`` is set; Ctrl-C raises
-    ``KeyboardInterrupt``. Raises ``SourceError`` if the system cannot watch so many files.
+    Hidden files and folders do not count. A folder that is removed or replaced is followed as soon as it exists again,
+    and ``note`` receives that. Ends when ``stop`` is set; Ctrl-C raises ``KeyboardInterrupt``. Raises ``SourceError``
+    if the system cannot watch so many files.
     """
     from watchfiles import Change, watch
 
+    stop = stop or Event()
+    folder = path if path.is_dir() else path.parent
+
     def is_wanted(change: Change, changed: str) -> bool:
-        if path.is_dir():
+        if path == folder:
             return not any(part.startswith(".") for part in Path(changed).relative_to(path).parts)
         # Editors replace a file, so its folder is watched.
         return changed == str(path)
 
-    folder = path if path.is_dir() else path.parent
-    found = watch(
-        folder,
-        watch_filter=is_wanted,
-        debounce=_DEBOUNCE,
-        step=_STEP,
-        stop_event=stop,
-        rust_timeout=_TIMEOUT,
-        yield_on_timeout=True,
-    )
-    is_first = True
+    while not stop.is_set():
+        watched = _identity(folder)
+        is_first = True
+        try:
+            for changes in watch(
+                folder,
+                watch_filter=is_wanted,
+                debounce=_DEBOUNCE,
+                step=_STEP,
+                stop_event=stop,
+                rust_timeout=_TIMEOUT,
+                yield_on_timeout=True,
+            ):
+                if _identity(folder) != watched:
+                    break
+                if changes or is_first:
+                    is_first = False
+                    yield
+        except OSError as error:
+            if _identity(folder) == watched:
+                raise SourceError(
+                    f"Cannot watch {folder}: {error}.",
+                    hint="Raise the limit of the system (fs.inotify.max_user_watches on Linux), or set "
+                    "WATCHFILES_FORCE_POLLING=1.",
+                ) from error
+        if not stop.is_set():
+            note(f"{folder} was removed or replaced; it is watched again as soon as it is there.")
+        while not (_identity(folder) or stop.wait(_STEP / 1000)):
+            pass
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    """Return the device and number of a folder, which another one in its place does not share."""
     try:
-        for changes in found:
-            if changes or is_first:
-                is_first = False
-                yield
-    except OSError as error:
-        raise SourceError(
-            f"Cannot watch {folder}: {error}.",
-            hint="Raise the limit of the system (fs.inotify.max_user_watches on Linux), or set "
-            "WATCHFILES_FORCE_POLLING=1.",
-        ) from error
+        found = folder.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

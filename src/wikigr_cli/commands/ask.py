@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -17,7 +18,7 @@ from wikigr_cli.ask_session import AskOptions, AskSession
 from wikigr_cli.environment import Environment, OutputClosed, typed_in
 from wikigr_cli.exit_codes import ExitStatus
 from wikigr_cli.render.answer import print_answer, print_answer_markdown
-from wikigr_cli.render.formats import AnswerFormat, OutputFormat, chosen_format
+from wikigr_cli.render.formats import AnswerFormat, chosen_format
 from wikigr_cli.render.output import print_json, print_json_line, print_trace
 
 if TYPE_CHECKING:
@@ -41,24 +42,36 @@ def ask(
         ),
     ] = None,
     threads: Annotated[
-        int | None, options.Model("--threads", metavar="N", help="The number of threads of a model file.")
+        int | None,
+        options.Model("--threads", metavar="N", min=1, max=1024, help="The number of threads of a model file."),
     ] = None,
     model_context: Annotated[
         int | None,
-        options.Model("--context", metavar="TOKENS", help="The room of a model file for the prompt and the answer."),
+        options.Model(
+            "--context",
+            metavar="TOKENS",
+            min=256,
+            max=1_048_576,
+            help="The room of a model file for the prompt and the answer.",
+        ),
     ] = None,
     offline: options.Offline = False,
     max_sentences: Annotated[
         int | None,
         options.Output(
             metavar="N",
-            help="Quote at most N sentences, 1 to 10, if no model writes the answer. Default: the profile's.",
+            min=1,
+            max=10,
+            help="Quote at most N sentences if no model writes the answer. Default: the profile's.",
         ),
     ] = None,
     iterations: Annotated[
         int | None,
         options.Retrieval(
-            metavar="N", help="The maximum number of planning rounds, 1 to 10; only for a profile with multi_strategy."
+            metavar="N",
+            min=1,
+            max=10,
+            help="The maximum number of planning rounds; only for a profile with multi_strategy.",
         ),
     ] = None,
     exact: options.Exact = False,
@@ -133,7 +146,7 @@ def ask(
             hint='Example: wikigr ask "Who proposed matter waves?" --pack packs/physics',
         )
     printed_as = chosen_format(output_format, json_output=json_output, typed=typed_in(context))
-    if batch is not None and printed_as is OutputFormat.MD:
+    if batch is not None and printed_as == "md":
         raise UsageError(f"--batch prints JSON Lines, not {printed_as}.", hint="Leave out --format.")
     packs = options.require_packs(pack)
     if receipt is not None:
@@ -152,29 +165,30 @@ def ask(
             if question is None:
                 raise UsageError("--show-prompt takes one question, not --batch.")
             trace = Trace()
-            print_json(environment, session.pipeline.request(question, trace).to_dict())
+            request = session.pipeline.request(question, trace).to_dict()
+            environment.write_json(json.dumps(request, ensure_ascii=False, indent=2) + "\n")
             print_trace(environment, trace)
             return
         if batch is not None:
             with _batch_receipts(environment, receipt, session, packs[0]) as keep:
-                abstained, failed = _ask_batch(environment, session, batch, keep, explain=explain)
-            if failed:
-                raise WikigrError(f"{failed} of the questions could not be answered.")
+                abstained = _ask_batch(environment, session, batch, keep, explain=explain)
         else:
             assert question is not None
-            live = session.streams and printed_as is OutputFormat.TEXT
-            with _receipt(environment, receipt, session, packs[0]) as keep:
-                answer = session.answer(question, live=live)
-                keep(answer)
+            live = session.streams and printed_as == "text"
+            answer = session.answer(question, live=live)
+            # For --strict an answer without a verified citation counts as none.
+            abstained = answer.abstained or not answer.citations
+            try:
                 print_trace(environment, answer.trace)
-                # For --strict an answer without a verified citation counts as none.
-                abstained = answer.abstained or not answer.citations
-                if printed_as is OutputFormat.JSON:
+                if printed_as == "json":
                     print_json(environment, answer_document(answer, session.pipeline, explain=explain))
-                elif printed_as is OutputFormat.MD:
+                elif printed_as == "md":
                     print_answer_markdown(environment, answer_document(answer, session.pipeline, explain=False))
                 else:
                     print_answer(environment, answer, session.pack, explain=explain, streamed=live)
+            finally:
+                if receipt is not None:
+                    _write_receipt(environment, receipt, session, packs[0], answer)
     if strict and abstained:
         raise typer.Exit(ExitStatus.FAILED_CHECK)
 
@@ -203,24 +217,12 @@ def _check_receipt(path: Path, batch: str | None, *, show_prompt: bool) -> None:
     check_target(path, batch=batch is not None)
 
 
-@contextmanager
-def _receipt(
-    environment: Environment, path: Path | None, session: AskSession, pack: str
-) -> Iterator[Callable[[Answer], None]]:
-    """Yield a function that makes the receipt of the answer; write it at the end, even after an error."""
-    if path is None:
-        yield lambda answer: None
-        return
-    from wikigr.receipts.receipt import Receipt, make_receipt
+def _write_receipt(environment: Environment, path: Path, session: AskSession, pack: str, answer: Answer) -> None:
+    from wikigr.receipts.receipt import make_receipt
     from wikigr.receipts.receipt_file import write_receipt
 
-    made: list[Receipt] = []
-    try:
-        yield lambda answer: made.append(make_receipt(answer, session.pipeline, base=session.named))
-    finally:
-        for receipt in made:
-            write_receipt(path, receipt)
-            _note_replay(environment, path, pack)
+    write_receipt(path, make_receipt(answer, session.pipeline, base=session.named))
+    _note_replay(environment, path, pack)
 
 
 @contextmanager
@@ -235,22 +237,18 @@ def _batch_receipts(
     from wikigr.receipts.receipt_file import BatchReceipts
 
     receipts = BatchReceipts(path)
-
-    def finish() -> None:
-        if receipts.finish():
-            _note_replay(environment, path, pack)
-
+    is_interrupted = False
     try:
         yield lambda answer, id_: receipts.append(make_receipt(answer, session.pipeline, base=session.named, id_=id_))
-    except (WikigrError, OutputClosed, BrokenPipeError):
-        # The batch ended by itself: an exhausted budget, a malformed line, a reader that has seen enough.
-        finish()
+    except BaseException as error:
+        # Otherwise it ended by itself: an exhausted budget, a malformed line, a reader that has seen enough.
+        is_interrupted = not isinstance(error, WikigrError | OutputClosed | BrokenPipeError)
         raise
-    except BaseException:
-        if receipts.partial.exists():
+    finally:
+        if not is_interrupted and receipts.finish():
+            _note_replay(environment, path, pack)
+        elif is_interrupted and receipts.partial.exists():
             environment.note(f"The receipts so far are in {receipts.partial}.")
-        raise
-    finish()
 
 
 def _note_replay(environment: Environment, path: Path, pack: str) -> None:
@@ -264,18 +262,12 @@ def _ask_batch(
     keep: Callable[[Answer, str | int], None],
     *,
     explain: bool,
-) -> tuple[bool, int]:
-    """Answer a batch; return whether a question was not covered, and how many questions failed.
-
-    If a model fails, the line of its question holds ``error`` and the batch continues. An exhausted budget ends it.
-    """
+) -> bool:
+    """Answer a batch and return whether a question was not covered."""
     from wikigr_cli.batch import ask_each
 
-    abstained, failed = False, 0
+    abstained = False
     for item, answer in ask_each(environment, location, session.pipeline.answer):
-        if answer is None:
-            failed += 1
-            continue
         print_trace(environment, answer.trace)
         abstained = abstained or answer.abstained or not answer.citations
         document = {"id": item.id, **answer_document(answer, session.pipeline, explain=explain)}
@@ -286,4 +278,4 @@ def _ask_batch(
             print_json_line(environment, document)
             raise
         print_json_line(environment, document)
-    return abstained, failed
+    return abstained

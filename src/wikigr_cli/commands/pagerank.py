@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -16,8 +15,8 @@ from wikigr_cli import options
 from wikigr_cli.command_table import group
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus, exit_status
-from wikigr_cli.render.output import SCHEMA_VERSION, print_json, print_result, print_warning
-from wikigr_cli.render.pagerank import print_article, print_built, print_top, print_verified
+from wikigr_cli.render.graph import print_article, print_built, print_top, print_verified
+from wikigr_cli.render.output import print_json, print_result, print_warning
 
 if TYPE_CHECKING:
     from wikigr.graph.pagerank_cache import PageRankCache
@@ -28,9 +27,7 @@ _MIN_SIMILARITY = 75
 _MAX_DIFFERENCE = 1e-6
 
 
-class Format(StrEnum):
-    JSON = "json"
-    PARQUET = "parquet"
+Format = Literal["json", "parquet"]
 
 
 def build(
@@ -79,7 +76,7 @@ def build(
     for pack in packs:
         started = time.perf_counter()
         try:
-            built = build_cache(pack, parameters, output=output, file_format=chosen.value, force=force)
+            built = build_cache(pack, parameters, output=output, file_format=chosen, force=force)
         except (WikigrError, OSError) as error:
             known = error if isinstance(error, WikigrError) else WikigrError(f"Cannot write {output or pack}: {error}.")
             failure = failure or exit_status(known)
@@ -98,7 +95,7 @@ def build(
         if not json_output:
             print_built(environment, row)
     if json_output:
-        print_json(environment, {"schema_version": SCHEMA_VERSION, "packs": rows})
+        print_json(environment, {"packs": rows})
     if failure is not None:
         raise typer.Exit(failure)
 
@@ -106,10 +103,10 @@ def build(
 def _format(output: Path | None, chosen: Format | None) -> Format:
     """Return the format to write: the chosen one, else the one that fits the suffix of the file."""
     if output is None:
-        if chosen is Format.PARQUET:
+        if chosen == "parquet":
             raise UsageError("The cache of a pack is JSON.", hint="Give a file for Parquet: -o scores.parquet")
-        return Format.JSON
-    return chosen or (Format.PARQUET if output.suffix == ".parquet" else Format.JSON)
+        return "json"
+    return chosen or ("parquet" if output.suffix == ".parquet" else "json")
 
 
 def top(
@@ -129,7 +126,7 @@ def top(
     scores = _scores(environment, options.require_pack(pack))
     best = sorted(scores, key=lambda title: (-scores[title], title))[:top_k]
     rows = [{"rank": n, "title": title, "score": scores[title]} for n, title in enumerate(best, start=1)]
-    print_result(environment, {"schema_version": SCHEMA_VERSION, "articles": rows}, print_top, as_json=json_output)
+    print_result(environment, {"articles": rows}, print_top, as_json=json_output)
 
 
 def show(
@@ -163,7 +160,6 @@ def show(
         hint = did_you_mean([by_fold[near[0]]] if near else [])
         raise UsageError(f"The pack has no PageRank for an article {title!r}.", hint=hint)
     document = {
-        "schema_version": SCHEMA_VERSION,
         "title": found,
         "score": scores[found],
         "rank": 1 + sum(score > scores[found] for score in scores.values()),
@@ -212,7 +208,7 @@ def verify(context: typer.Context, packs: options.PackArguments, json_output: op
         if not json_output:
             print_verified(environment, row)
     if json_output:
-        print_json(environment, {"schema_version": SCHEMA_VERSION, "packs": rows})
+        print_json(environment, {"packs": rows})
     if failure is not None:
         raise typer.Exit(failure)
     if not all(row["passed"] for row in rows):
@@ -237,7 +233,7 @@ def _compare(pack: str, cache: PageRankCache) -> dict[str, Any]:
     }
 
 
-app = group(
+pagerank = group(
     """Precompute, show and verify the PageRank of packs.
 
     \b

@@ -11,15 +11,10 @@ from wikigr.errors import UsageError
 from wikigr_cli import options
 from wikigr_cli.command_table import group
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.output import SCHEMA_VERSION, counted, print_result
+from wikigr_cli.render.output import counted, print_result
 from wikigr_cli.render.settings import print_differences, print_profile, print_profiles
 
-Name = Annotated[
-    str,
-    typer.Argument(
-        metavar="PROFILE", help="The name of a profile, or its YAML file.", autocompletion=options.complete_profiles
-    ),
-]
+Name = Annotated[str, options.Profile(metavar="PROFILE", help="The name of a profile, or its YAML file.")]
 
 
 def list_profiles(context: typer.Context, json_output: options.Json = False) -> None:
@@ -41,7 +36,7 @@ def list_profiles(context: typer.Context, json_output: options.Json = False) -> 
             profiles.append({"name": name, "description": load_profile(name).description})
         except ProfileError as error:
             environment.print_error(f"wikigr: {error.message}")
-    document = {"schema_version": SCHEMA_VERSION, "profiles": profiles}
+    document = {"profiles": profiles}
     print_result(environment, document, print_profiles, as_json=json_output)
 
 
@@ -58,19 +53,14 @@ def show(context: typer.Context, name: Name, json_output: options.Json = False) 
     from wikigr.profiles.files import load_profile
     from wikigr.profiles.schema import profile_values
 
-    document = {"schema_version": SCHEMA_VERSION, "profile": profile_values(load_profile(name))}
+    document = {"profile": profile_values(load_profile(name))}
     print_result(environment, document, print_profile, as_json=json_output)
 
 
 def validate(
     context: typer.Context,
     names: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="PROFILE...",
-            help="The names of profiles, or their YAML files.",
-            autocompletion=options.complete_profiles,
-        ),
+        list[str], options.Profile(metavar="PROFILE...", help="The names of profiles, or their YAML files.")
     ],
 ) -> None:
     """Check profiles and print the first mistake of each with its file, line and key. Exits with 2 if there is one.
@@ -100,14 +90,7 @@ def validate(
 def diff(
     context: typer.Context,
     first: Name,
-    second: Annotated[
-        str,
-        typer.Argument(
-            metavar="OTHER",
-            help="The name or YAML file of the profile to compare.",
-            autocompletion=options.complete_profiles,
-        ),
-    ],
+    second: Annotated[str, options.Profile(metavar="OTHER", help="The name or YAML file of the profile to compare.")],
     json_output: options.Json = False,
 ) -> None:
     """Print the keys in which two profiles differ, with both values.
@@ -125,11 +108,11 @@ def diff(
         {"key": key, first: left, second: right}
         for key, left, right in differences(load_profile(first), load_profile(second))
     ]
-    document = {"schema_version": SCHEMA_VERSION, "differences": rows}
+    document = {"differences": rows}
     print_result(environment, document, partial(print_differences, first=first, second=second), as_json=json_output)
 
 
-app = group(
+profile = group(
     """List, show, validate and compare profiles.
 
     \b

@@ -1,19 +1,21 @@
-"""``wikigr search``: rank the sections of a pack for a question."""
+"""``wikigr search`` and ``wikigr rerank``: rank the sections of a pack for a question, and reorder results."""
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from wikigr.errors import UsageError, WikigrError
-from wikigr.responses.search import search_document
+from wikigr.errors import UsageError
+from wikigr.read_errors import describe_read_error
+from wikigr.responses.answer import search_document
 from wikigr_cli import options
-from wikigr_cli.environment import Environment, typed_in
+from wikigr_cli.environment import Environment, strict_utf8, typed_in
 from wikigr_cli.render.formats import OutputFormat, chosen_fields, chosen_format
-from wikigr_cli.render.output import print_json_line, print_trace
-from wikigr_cli.render.search import FIELDS, PACK, print_search, search_fields
+from wikigr_cli.render.output import SCHEMA_VERSION, print_json_line, print_result, print_trace
+from wikigr_cli.render.search import FIELDS, PACK, print_reranked, print_search, rerank_document, search_fields
 
 if TYPE_CHECKING:
     from wikigr.embeddings.loader import Purpose
@@ -21,15 +23,8 @@ if TYPE_CHECKING:
     from wikigr.responses.shapes import SearchDocument
 
 
-class Mode(StrEnum):
-    HYBRID = "hybrid"
-    DENSE = "dense"
-    LEXICAL = "lexical"
-
-
-class Fusion(StrEnum):
-    WEIGHTED = "weighted"
-    RRF = "rrf"
+Mode = Literal["hybrid", "dense", "lexical"]
+Fusion = Literal["weighted", "rrf"]
 
 
 def search(
@@ -83,15 +78,15 @@ def search(
         )
     printed_as = chosen_format(output_format, json_output=json_output, typed=typed_in(context))
     columns = chosen_fields(fields, (*FIELDS, PACK))
-    if batch is not None and printed_as in (OutputFormat.MD, OutputFormat.CSV):
+    if batch is not None and printed_as in ("md", "csv"):
         raise UsageError(f"--batch prints JSON Lines, not {printed_as}.", hint="Leave out --format.")
-    if columns is not None and batch is None and printed_as is OutputFormat.TEXT:
+    if columns is not None and batch is None and printed_as == "text":
         raise UsageError("--fields needs another format than text.", hint="Example: --format csv")
     packs = options.require_packs(pack)
 
     from wikigr.profiles.files import load_profile
     from wikigr.retrieval.candidates import RetrievalOptions
-    from wikigr_cli.packs import open_all
+    from wikigr_cli.ask_session import open_all
 
     chosen = _with_flags(load_profile(profile), mode, fusion, exact=exact)
     purpose: Purpose = "query" if batch is None else "queries"
@@ -113,14 +108,8 @@ def search(
             return search_document(text, evidence, trace, chosen.name, opened)
 
         if batch is not None:
-            failed = 0
             for item, found in ask_each(environment, batch, run):
-                if found is None:
-                    failed += 1
-                else:
-                    print_json_line(environment, {"id": item.id, **search_fields(found, columns)})
-            if failed:
-                raise WikigrError(f"{failed} of the questions could not be answered.")
+                print_json_line(environment, {"id": item.id, **search_fields(found, columns)})
             return
         assert question is not None
         document = run(question)
@@ -139,5 +128,149 @@ def _with_flags(profile: Profile, mode: Mode | None, fusion: Fusion | None, *, e
     if exact:
         profile = profile.override(RetrievalOptions, exact=True)
     if fusion is not None:
-        profile = profile.override(RetrievalOptions, fusion=fusion.value)
-    return rankers_only(profile).override(RetrievalOptions, mode=mode.value) if mode is not None else profile
+        profile = profile.override(RetrievalOptions, fusion=fusion)
+    return rankers_only(profile).override(RetrievalOptions, mode=mode) if mode is not None else profile
+
+
+def rerank(
+    context: typer.Context,
+    results: Annotated[
+        str,
+        typer.Argument(
+            metavar="[RESULTS|-]",
+            help="A file, or - for standard input, with the output of `wikigr search --json` or `--batch`, or with a "
+            "list of {title, score, content?}.",
+        ),
+    ] = "-",
+    pack: options.PackName = None,
+    method: Annotated[
+        str,
+        options.Retrieval(
+            metavar="METHOD",
+            help="How to rerank: graph mixes PageRank into the scores, cross-encoder lets the reader (or the model "
+            "that the profile names) score the question with each text, and quality scores the sections. Join several "
+            "with +, such as graph+cross-encoder.",
+        ),
+    ] = "graph",
+    profile: options.ProfileName = options.DEFAULT_PROFILE,
+    alpha: Annotated[
+        float | None, options.Retrieval(help="The weight of the given score. Default: the one in the profile.")
+    ] = None,
+    beta: Annotated[
+        float | None, options.Retrieval(help="The weight of PageRank. alpha and beta must sum to 1.")
+    ] = None,
+    top_k: Annotated[
+        int | None, options.Retrieval("--top-k", "-k", min=1, help="The maximum number of results. Default: all.")
+    ] = None,
+    query: Annotated[
+        str | None, options.Input("--query", help="The question. Default: the one in the results.")
+    ] = None,
+    offline: options.Offline = False,
+    json_output: options.Json = False,
+) -> None:
+    """Rerank search results and print them in the same form with their old ranks.
+
+    The results do not leave this machine. If the profile names a cross-encoder other than the reader, it is downloaded
+    once, unless --offline is given.
+
+    \b
+    Examples:
+      wikigr rerank results.json --pack packs/physics
+      wikigr search spin -p packs/physics --json | wikigr rerank -p packs/physics
+    """
+    environment = context.ensure_object(Environment)
+    pack = options.require_pack(pack)
+    documents, is_lines = _read(results, environment)
+
+    from wikigr.pack.open import Pack
+    from wikigr.pipeline.pipeline import Pipeline
+    from wikigr.pipeline.reranking import rerank_results, stages_of
+    from wikigr.profiles.files import load_profile
+    from wikigr.retrieval.rerankers.graph_reranker import GraphRerankerOptions
+    from wikigr.retrieval.trace import Trace
+
+    uses_graph = any(stage.options is GraphRerankerOptions for stage in stages_of(method))
+    if (alpha is not None or beta is not None) and not uses_graph:
+        raise UsageError(
+            f"--method {method} does not use PageRank, so --alpha and --beta have no effect.",
+            hint="Leave them out, or choose --method graph.",
+        )
+    chosen = _weighted(load_profile(profile), alpha, beta)
+    with Pack(pack) as opened:
+        pipeline = Pipeline(chosen, opened, offline=offline)
+        for document in documents:
+            trace = Trace()
+            found = document["results"]
+            # An empty list is not an error: the search before the pipe may find nothing.
+            reranked = found and rerank_results(
+                pipeline, query or document.get("question") or "", found, method, top_k=top_k or len(found), trace=trace
+            )
+            print_trace(environment, trace)
+            printed = rerank_document(document, reranked, method, trace)
+            if is_lines:
+                print_json_line(environment, printed)
+            else:
+                print_result(environment, printed, print_reranked, as_json=json_output)
+
+
+def _weighted(profile: Profile, alpha: float | None, beta: float | None) -> Profile:
+    """Return ``profile`` with ``--alpha`` and ``--beta`` applied; a missing one is 1 minus the other."""
+    if alpha is None and beta is None:
+        return profile
+    first = alpha if alpha is not None else 1.0 - (beta or 0.0)
+    second = beta if beta is not None else 1.0 - first
+    if not (0.0 < first <= 1.0 and 0.0 < second <= 1.0 and abs(first + second - 1.0) <= 1e-6):
+        raise UsageError(f"--alpha and --beta must be in (0, 1] and sum to 1, not {first:g} and {second:g}.")
+
+    from wikigr.retrieval.rerankers.graph_reranker import GraphRerankerOptions
+
+    return profile.override(GraphRerankerOptions, alpha=first, beta=second)
+
+
+def _read(location: str, environment: Environment) -> tuple[list[dict[str, Any]], bool]:
+    """Return the documents to rerank, and whether they are JSON Lines."""
+    name = "standard input" if location == "-" else location
+    if location == "-" and environment.stdin.isatty():
+        environment.note(
+            "Reading search results from the terminal: paste the output of `wikigr search --json` and press Ctrl-D at "
+            "the end, or Ctrl-C to stop. Usually they come from a pipe: wikigr search spin --json | wikigr rerank"
+        )
+    try:
+        text = strict_utf8(environment.stdin).read() if location == "-" else Path(location).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"Cannot read the results from {name}: {describe_read_error(error)}.") from error
+    text = text.removeprefix("\ufeff")
+    if not text.strip():
+        raise UsageError(f"{name} holds no results.", hint="Example: wikigr search spin --json | wikigr rerank")
+    try:
+        return [_document(json.loads(text), name)], False
+    except (ValueError, RecursionError) as error:
+        rows = [line for line in text.splitlines() if line.strip()]
+        if len(rows) < 2:
+            raise UsageError(f"{name} is not valid JSON: {error}.") from error
+    documents = []
+    for number, row in enumerate(rows, start=1):
+        try:
+            documents.append(_document(json.loads(row), f"line {number} of {name}"))
+        except (ValueError, RecursionError) as error:
+            raise UsageError(f"Line {number} of {name} is not valid JSON: {error}.") from error
+    return documents, True
+
+
+def _document(value: Any, name: str) -> dict[str, Any]:
+    if isinstance(value, list):
+        value = {"schema_version": SCHEMA_VERSION, "question": "", "results": value}
+    if not isinstance(value, dict) or not isinstance(value.get("results"), list):
+        raise UsageError(f"{name} holds neither a list of results nor the output of `wikigr search --json`.")
+    if not all(isinstance(result, dict) for result in value["results"]):
+        raise UsageError(f"{name} holds a result that is not an object.")
+    if not isinstance(value.get("question", ""), str):
+        raise UsageError(f"The question in {name} is not a string.")
+
+    from wikigr.text import scrub
+
+    for result in value["results"]:
+        for key in ("title", "content", "section_id"):
+            if isinstance(result.get(key), str):
+                result[key] = scrub(result[key])
+    return value

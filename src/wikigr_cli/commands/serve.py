@@ -1,14 +1,30 @@
-"""``wikigr serve``: answer a browser, programs and assistants over HTTP."""
+"""``wikigr serve`` and ``wikigr mcp``: answer a browser, programs and assistants."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
 from ipaddress import ip_address
-from typing import Annotated
+from pathlib import Path
+from threading import Thread
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from wikigr.errors import UsageError
 from wikigr_cli import options
 from wikigr_cli.environment import Environment
+
+if TYPE_CHECKING:
+    from wikigr.serve.packs import ServedPacks
+
+_PACKAGES = ("mcp", "starlette", "uvicorn")
 
 
 def serve(
@@ -48,7 +64,6 @@ def serve(
     environment = context.ensure_object(Environment)
     packs = options.require_packs(pack)
 
-    from wikigr_cli.packs import open_served, require_extra
     from wikigr_cli.render.output import counted
 
     require_extra("serve")
@@ -90,3 +105,96 @@ def _reachable(host: str, bound: str) -> str:
     if ip_address(bound.partition("%")[0]).is_unspecified:
         return "[::1]" if ":" in bound else "127.0.0.1"
     return f"[{host}]" if ":" in host and not host.startswith("[") else host
+
+
+def mcp(
+    context: typer.Context,
+    pack: options.PackNames = None,
+    profile: options.ProfileName = options.DEFAULT_PROFILE,
+    offline: options.Offline = False,
+    print_config: Annotated[
+        Literal["claude-desktop", "claude-code", "vscode", "cursor"] | None,
+        options.Server(
+            "--print-config", metavar="CLIENT", help="Print what to paste into the settings of this client."
+        ),
+    ] = None,
+) -> None:
+    """Serve packs to an assistant over the Model Context Protocol (MCP), on standard input and output.
+
+    The assistant starts this command itself; --print-config prints its settings for claude-desktop, claude-code, vscode
+    or cursor. Needs the extra `serve`.
+
+    \b
+    Examples:
+      wikigr mcp --pack packs/physics --print-config claude-code
+      wikigr mcp --pack packs/physics --print-config cursor
+    """
+    environment = context.ensure_object(Environment)
+    packs = options.require_packs(pack)
+    if print_config is not None:
+        from wikigr.pack.locate import find_pack, packs_named
+        from wikigr.profiles.names import SUFFIXES
+        from wikigr.serve.mcp.client_config import client_config
+
+        for name in packs:
+            find_pack(name)
+        # The assistant starts the command in another folder.
+        located = [packs_named(name)[0].path if packs_named(name) else Path(name) for name in packs]
+        command = [_program(), "mcp", *(part for path in located for part in ("--pack", str(path.absolute())))]
+        is_path = "/" in profile or profile.endswith(SUFFIXES)
+        profile = str(Path(profile).absolute()) if is_path else profile
+        command += ["--profile", profile] if profile != options.DEFAULT_PROFILE else []
+        command += ["--offline"] if offline else []
+        environment.write_text(client_config(print_config, command) + "\n")
+        return
+
+    require_extra("mcp")
+    # The protocol takes longer to import than the packs to open.
+    Thread(target=import_module, args=("wikigr.serve.mcp.stdio",), daemon=True).start()
+    served = open_served(environment, packs, profile, offline=offline)
+
+    from wikigr.serve.app import LOOKUP_THREADS, THREADS, TIME_LIMIT, WAITING
+    from wikigr.serve.mcp.stdio import serve_stdio
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        # The interpreter would wait for the thread that reads a line, and for those that wait for a model.
+        try:
+            if number == signal.SIGINT:
+                environment.print_error("Interrupted.")
+        finally:
+            os._exit(128 + number)
+
+    old = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        serve_stdio(served, threads=THREADS, lookup_threads=LOOKUP_THREADS, waiting=WAITING, time_limit=TIME_LIMIT)
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)
+
+
+def _program() -> str:
+    """Return the path of the program ``wikigr`` that runs, or its name if it is not a file."""
+    own = Path(sys.argv[0])
+    if own.name == "wikigr" and os.access(own, os.X_OK):
+        return str(own.absolute())
+    return shutil.which("wikigr") or "wikigr"
+
+
+def require_extra(command: str) -> None:
+    """Raise ``UsageError`` unless the packages of the extra ``serve`` are installed."""
+    missing = [name for name in _PACKAGES if find_spec(name) is None]
+    if missing:
+        raise UsageError(
+            f"`wikigr {command}` needs {', '.join(missing)}, which is not installed.",
+            hint="Install it: pip install 'wikigr[serve]'",
+        )
+
+
+def open_served(environment: Environment, packs: Sequence[str], profile: str, *, offline: bool) -> ServedPacks:
+    """Open the packs of a server; a note on stderr names those that were given twice."""
+    from wikigr.serve.packs import ServedPacks
+
+    served = ServedPacks(packs, profile=profile, offline=offline)
+    for location in served.repeated:
+        environment.note(f"wikigr: {location} is among the packs already, so it counts once.")
+    return served

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
-from wikigr.responses.why import why_document
+from wikigr.responses.answer import why_document
 from wikigr.suggestions import did_you_mean, nearest
 from wikigr.text import harmless
 from wikigr_cli.ask_session import AskSession
@@ -18,9 +18,8 @@ from wikigr_cli.exit_codes import report_error
 from wikigr_cli.options import complete_packs, complete_profiles
 from wikigr_cli.render.answer import print_answer, print_explanation
 from wikigr_cli.render.output import counted, one_line, print_trace
-from wikigr_cli.render.pager import page
-from wikigr_cli.render.why import print_why
-from wikigr_cli.viewer import open_in_browser, open_in_pager
+from wikigr_cli.render.search import print_why
+from wikigr_cli.viewer import open_in_browser, open_in_pager, page
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer

@@ -1,21 +1,23 @@
-"""Read lines from the terminal and hand them to the session, until the user leaves."""
+"""Read lines from the terminal and hand them to the session, until the user leaves; keep them as the history."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from contextlib import closing
+from pathlib import Path
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.history import History
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.input import Input, create_input
 from prompt_toolkit.output import ColorDepth, Output, create_output
 
+from wikigr.settings import state_folder
 from wikigr.text import harmless
 from wikigr_cli.ask_session import AskOptions, AskSession
 from wikigr_cli.environment import Environment
 from wikigr_cli.prompt.completion import AskCompleter
 from wikigr_cli.prompt.conversation import PREFIX, Conversation, describe
-from wikigr_cli.prompt.history import open_history
 
 
 def run_prompt(
@@ -75,3 +77,43 @@ def _line_reader(
         input=source,
         output=screen,
     )
+
+
+_NAME = "ask_history"
+
+
+def open_history(environment: Environment) -> History:
+    """Return the history of the user, which only the user may read; without a folder for it, one in memory."""
+    folder = state_folder()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = folder / _NAME
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+        try:
+            # An earlier file, or one from a backup, may have other permissions.
+            os.fchmod(handle, 0o600)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        environment.note(f"The questions are not kept: {error.strerror} ({folder / _NAME}).")
+        return InMemoryHistory()
+    return _UserHistory(environment, path)
+
+
+class _UserHistory(FileHistory):
+    """A history that goes on in memory when the disk is full."""
+
+    def __init__(self, environment: Environment, path: Path) -> None:
+        super().__init__(str(path))
+        self._environment = environment
+        self._path = path
+        self._is_kept = True
+
+    def store_string(self, string: str) -> None:
+        if not self._is_kept:
+            return
+        try:
+            super().store_string(string)
+        except OSError as error:
+            self._is_kept = False
+            self._environment.note(f"The questions are not kept: {error.strerror} ({self._path}).")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +14,11 @@ from wikigr_cli.render.formats import markdown, markdown_link
 from wikigr_cli.render.output import Document, print_address, stage_lines
 
 if TYPE_CHECKING:
-    from wikigr.answer.answer import Answer, AnswerHop, PossibleAnswer
+    from wikigr.answer.answer import Answer, PossibleAnswer
     from wikigr.answer.citations import Citation
     from wikigr.answer.presentation import Passage
     from wikigr.errors import WikigrError
     from wikigr.pack.open import Corpus
-    from wikigr.responses.shapes import ExplainShape
 
 # ``--explain`` prints this many dropped candidates and sentences; the JSON has all.
 _MAX_DROPPED = 20
@@ -117,7 +116,8 @@ def _print_source(environment: Environment, citation: Citation, pack: Corpus) ->
 
     environment.print(f"  [{citation.n}] ", end="")
     environment.print(place(citation.title, citation.heading), end="", link=citation.url)
-    stored = _stored_at(pack, citation.section_id)
+    member, own_id = pack.origin(citation.section_id)
+    stored = f"{member.label}: {own_id}" if len(pack.members) > 1 else own_id
     environment.print(f"  {stored} [{citation.start}:{citation.end}]", style="dim", hang=_INDENT)
     print_address(environment, citation.url, indent=_INDENT)
 
@@ -156,7 +156,9 @@ def print_answer_markdown(environment: Environment, document: Document) -> None:
         parts = [PERHAPS, _markdown_sources((document, *others), first=1)]
     else:
         parts = [f"**{markdown(document['span']['text'])}**"] if document["span"] is not None else []
-        parts += [_markdown_lines(part) for part in document["answer"].split("\n\n") if part.strip()]
+        # Markdown keeps a line break after two blanks.
+        paragraphs = [part.split("\n") for part in document["answer"].split("\n\n") if part.strip()]
+        parts += ["  \n".join(markdown(line, keep="[]") for line in lines) for lines in paragraphs]
         parts.append(_markdown_sources((document,), first=1))
         if others:
             parts += [OTHERS, _markdown_sources(others, first=len(document["citations"]) + 1)]
@@ -175,34 +177,16 @@ def _markdown_sources(answers: Iterable[Document], first: int) -> str:
     return "\n".join(lines)
 
 
-def _markdown_lines(text: str) -> str:
-    """Return ``text`` with its lines kept by the blanks at their ends that Markdown needs for that."""
-    return "  \n".join(markdown(line, keep="[]") for line in text.split("\n"))
-
-
-def _stored_at(pack: Corpus, section_id: str) -> str:
-    """Return the id of a section, preceded by the name of its pack if there are several."""
-    member, own_id = pack.origin(section_id)
-    return f"{member.label}: {own_id}" if len(pack.members) > 1 else own_id
-
-
 def print_explanation(environment: Environment, answer: Answer, pack: Corpus) -> None:
     """Print what ``--explain`` adds: the chain of hops, and the stages, sections and sentences with their scores."""
-    if answer.chain:
-        _print_chain(environment, answer.chain)
-    _print_explanation(environment, explain_document(answer, pack))
-
-
-def _print_chain(environment: Environment, chain: Sequence[AnswerHop]) -> None:
-    environment.print()
-    environment.print("Chain", style="bold")
-    for hop in chain:
-        environment.print(f"  {hop.question} → {' '.join(hop.answer.split())} [{hop.n}]  {hop.probability:.2f}", hang=4)
-
-
-def _print_explanation(environment: Environment, explain: ExplainShape) -> None:
     from wikigr.index.snippets import make_snippet
 
+    if answer.chain:
+        environment.print()
+        environment.print("Chain", style="bold")
+    for hop in answer.chain:
+        environment.print(f"  {hop.question} → {' '.join(hop.answer.split())} [{hop.n}]  {hop.probability:.2f}", hang=4)
+    explain = explain_document(answer, pack)
     environment.print()
     environment.print("Stages", style="bold")
     for line in stage_lines(explain["stages"]):

@@ -7,49 +7,33 @@ import io
 import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from wikigr.errors import UsageError
 from wikigr.suggestions import did_you_mean, nearest
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.links import linked_address
+from wikigr_cli.render.terminal import linked_address
 
 # Also a source file, or its path, with an anchor, but no other scheme, such as javascript.
 _ADDRESS = re.compile(r"(?:https?|file)://[^<>\n]+|[^<>\n:]+")
 
 
-class OutputFormat(StrEnum):
-    """A format of a list of results."""
-
-    TEXT = "text"
-    JSON = "json"
-    JSONL = "jsonl"
-    MD = "md"
-    CSV = "csv"
+# The formats of a list of results, and of an answer.
+OutputFormat = Literal["text", "json", "jsonl", "md", "csv"]
+AnswerFormat = Literal["text", "json", "md"]
 
 
-class AnswerFormat(StrEnum):
-    """A format of an answer; the values are those of ``OutputFormat``."""
-
-    TEXT = "text"
-    JSON = "json"
-    MD = "md"
-
-
-def chosen_format(given: StrEnum | None, *, json_output: bool, typed: Callable[[str], bool]) -> OutputFormat:
+def chosen_format(given: OutputFormat | None, *, json_output: bool, typed: Callable[[str], bool]) -> OutputFormat:
     """Return the format that ``--format`` and ``--json`` ask for.
 
     ``typed`` tells whether the parameter of that name is on the command line, which precedes variables and settings
     files. Raises ``UsageError`` if the two differ and neither precedes the other.
     """
-    if given is None:
-        return OutputFormat.JSON if json_output else OutputFormat.TEXT
-    if json_output and given.value != OutputFormat.JSON:
-        if typed("output_format") == typed("json_output"):
-            raise UsageError(f"--json and --format {given.value} contradict each other.", hint="Give one of them.")
-        return OutputFormat.JSON if typed("json_output") else OutputFormat(given.value)
-    return OutputFormat(given.value)
+    if not json_output or given == "json":
+        return given or "text"
+    if given is not None and typed("output_format") == typed("json_output"):
+        raise UsageError(f"--json and --format {given} contradict each other.", hint="Give one of them.")
+    return "json" if given is None or typed("json_output") else given
 
 
 def chosen_fields(given: str | None, known: Sequence[str]) -> list[str] | None:

@@ -1,4 +1,4 @@
-"""What the commands of ``wikigr graph`` print."""
+"""What the commands of ``wikigr graph`` and ``wikigr pagerank`` print."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from wikigr.responses.graph import edge_document, node_document
+from wikigr.responses.article import edge_document, node_document
 from wikigr.text import harmless
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.output import SCHEMA_VERSION, Document, counted, one_line, print_warning
+from wikigr_cli.render.output import Document, counted, one_line, print_warning
 
 if TYPE_CHECKING:
     from wikigr.graph.neighborhood import Node
@@ -27,7 +27,6 @@ _MAX_NAME_LENGTH = 200
 def links_document(question: str, found: Sequence[EntityLink], limit: int, warnings: Sequence[str]) -> dict[str, Any]:
     """Return what ``wikigr graph link --json`` prints."""
     return {
-        "schema_version": SCHEMA_VERSION,
         "question": question,
         "links": [
             {
@@ -68,7 +67,6 @@ def triplets_document(
 ) -> dict[str, Any]:
     """Return what ``wikigr graph triplets --json`` prints."""
     return {
-        "schema_version": SCHEMA_VERSION,
         "question": question,
         "sources": [node_document(item) for item in sources],
         "triplets": [{**edge_document(item), "text": str(item)} for item in result.triplets],
@@ -111,7 +109,6 @@ def print_paths(environment: Environment, document: Document, max_hops: int) -> 
 def rows_document(result: QueryResult) -> dict[str, Any]:
     """Return what ``wikigr graph cypher --json`` prints."""
     return {
-        "schema_version": SCHEMA_VERSION,
         "columns": list(result.columns),
         "rows": [list(row) for row in result.rows],
         "truncated": result.truncated,
@@ -219,3 +216,36 @@ def note_truncation(environment: Environment, hint: str, *, truncated: bool) -> 
     """Say on stderr that the result is ``truncated``, and how to get more."""
     if truncated:
         environment.note(f"Truncated: {hint}")
+
+
+def print_built(environment: Environment, row: Document) -> None:
+    """Print one line for a pack whose PageRank cache was written, or was still valid."""
+    outcome = f"written in {row['milliseconds']:.0f} ms" if row["written"] else "fresh"
+    counts = f"{counted(row['articles'], 'articles')}, {counted(row['links'], 'links')}"
+    environment.print(f"{row['pack']}: {counts}, {row['file']} {outcome}", hang=2)
+
+
+def print_top(environment: Environment, document: Document) -> None:
+    """Print the articles with the highest PageRank, one per line."""
+    for article in document["articles"]:
+        environment.print(f"{article['rank']:>4}. {article['score']:.6f}  {article['title']}", hang=16)
+    if not document["articles"]:
+        environment.note("The pack has no hyperlinks to rank by.")
+
+
+def print_article(environment: Environment, document: Document) -> None:
+    """Print the PageRank and the rank of one article."""
+    environment.print(
+        f"{document['title']}: {document['score']:.6f}, rank {document['rank']:,} of {document['articles']:,}"
+    )
+
+
+def print_verified(environment: Environment, row: Document) -> None:
+    """Print one line for a pack whose PageRank cache was compared with a new computation."""
+    environment.print(f"{row['pack']}: ", end="")
+    if "error" in row:
+        environment.print(f"FAILED, {row['error']}", hang=2)
+        return
+    difference = f"largest difference {row['largest_difference']:.1e}"
+    parameters = f"damping {row['damping']:g}, tolerance {row['tol']:g}"
+    environment.print(f"{'ok' if row['passed'] else 'DIFFERS'}, {difference} ({parameters})", hang=2)

@@ -12,7 +12,7 @@ from wikigr.responses.answer import stages_document
 from wikigr.responses.pack import SCHEMA_VERSION as SCHEMA_VERSION
 from wikigr.text import harmless
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.links import shown_address
+from wikigr_cli.render.terminal import shown_address
 
 if TYPE_CHECKING:
     from wikigr.checks import Check
@@ -44,8 +44,9 @@ def print_address(environment: Environment, url: str | None, *, indent: int) -> 
 
 
 def print_json(environment: Environment, document: Document) -> None:
-    """Print one indented JSON document."""
-    environment.write_json(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+    """Print one indented JSON document, which begins with the version of its schema."""
+    versioned = {"schema_version": SCHEMA_VERSION, **document}
+    environment.write_json(json.dumps(versioned, ensure_ascii=False, indent=2) + "\n")
 
 
 def print_json_line(environment: Environment, document: Document) -> None:
@@ -107,7 +108,7 @@ def _note(value: object) -> str:
 
 def checks_document(checks: Sequence[Check]) -> dict[str, Any]:
     """Return what ``wikigr doctor --json`` and ``wikigr pack validate --json`` print."""
-    return {"schema_version": SCHEMA_VERSION, "passed": all_passed(checks), "checks": [asdict(c) for c in checks]}
+    return {"passed": all_passed(checks), "checks": [asdict(c) for c in checks]}
 
 
 def all_passed(checks: Sequence[Check]) -> bool:

@@ -1,8 +1,9 @@
-"""What ``wikigr pack list``, ``use`` and ``remove`` print."""
+"""What the commands print that list, choose, remove and distribute packs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,10 +11,13 @@ from typing import TYPE_CHECKING, Any
 from wikigr.responses.pack import listed_document, unusable_document
 from wikigr.text import harmless
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.output import SCHEMA_VERSION, Document, counted, one_line
-from wikigr_cli.render.wrapping import cells, cut
+from wikigr_cli.render.output import Document, checks_document, counted, one_line
+from wikigr_cli.render.terminal import cells, cut
 
 if TYPE_CHECKING:
+    from wikigr.distribution.archive import ExportedArchive
+    from wikigr.distribution.install import Installed
+    from wikigr.distribution.verify import Verification
     from wikigr.pack.listing import ListedPack
     from wikigr.pack.remove import RemovalPlan
     from wikigr_cli.default_pack import DefaultPack
@@ -43,7 +47,6 @@ def list_document(packs: Sequence[ListedPack], defaults: Sequence[DefaultPack]) 
     ]
     unusable = [unusable_document(pack) for pack in packs if pack.problem]
     return {
-        "schema_version": SCHEMA_VERSION,
         "packs": rows,
         "unusable": unusable,
         "default": _default_fields(defaults[0]) if defaults else None,
@@ -156,7 +159,7 @@ def default_document(defaults: Sequence[DefaultPack], *, changed: bool) -> dict[
     """Return what ``wikigr pack use --json`` prints."""
     fields = [_default_fields(default) for default in defaults]
     first = fields[0] if fields else {"pack": None, "origin": None, "path": None}
-    return {"schema_version": SCHEMA_VERSION, **first, "defaults": fields, "changed": changed}
+    return {**first, "defaults": fields, "changed": changed}
 
 
 def print_default(environment: Environment, document: Document) -> None:
@@ -195,3 +198,74 @@ def print_removed(environment: Environment, document: Document) -> None:
     environment.print(f"{_shown(document['removed'])} was removed.")
     if document["kept"]:
         environment.note(kept_note(Path(document["path"]), document["kept"], "still"))
+
+
+def export_document(exported: ExportedArchive) -> dict[str, Any]:
+    """Return what ``wikigr pack export --json`` prints."""
+    return {
+        "file": str(exported.file),
+        "size": exported.size,
+        "sha256": exported.sha256,
+        "name": exported.manifest.name,
+        "version": exported.manifest.version,
+        "digest": exported.manifest.digest,
+        "files": len(exported.manifest.files),
+        "signer": exported.signer.fingerprint if exported.signer else None,
+    }
+
+
+def print_export(environment: Environment, document: Document) -> None:
+    """Print an exported archive with what a recipient can verify."""
+    environment.print(f"{document['file']}: {document['name']} {document['version']}")
+    for label, text in (
+        ("size", f"{document['size']:,} bytes, {document['files']} files"),
+        ("sha256", document["sha256"]),
+        ("digest", document["digest"]),
+        ("signer", document["signer"] or "nobody"),
+    ):
+        environment.print(f"  {label:<7} {text}")
+
+
+def verify_document(verified: Verification) -> dict[str, Any]:
+    """Return what ``wikigr pack verify --json`` prints: the checks, and the pack that they describe."""
+    manifest = verified.manifest
+    return {
+        **checks_document(verified.checks),
+        "name": manifest.name if manifest else None,
+        "version": manifest.version if manifest else None,
+        "digest": manifest.digest if manifest else None,
+        "size": verified.size,
+        "sha256": verified.sha256,
+        "signer": verified.signer.fingerprint if verified.signer else None,
+    }
+
+
+def installed_document(installed: Installed) -> dict[str, Any]:
+    """Return what ``wikigr pack install --json`` prints."""
+    fields = {key: value for key, value in asdict(installed).items() if key != "folder"}
+    return {**fields, "path": str(installed.folder)}
+
+
+def print_installed(environment: Environment, document: Document) -> None:
+    """Print an installed pack with its source, signer and digest."""
+    label = f"{document['name']} {document['version']}"
+    if not document["changed"]:
+        environment.print(f"{label} is already installed.")
+        return
+    replaced = f" and replaced {document['before']}" if document["before"] else ""
+    environment.print(f"{label} was installed{replaced}.", style="bold")
+    signer = document["signer"] or "nobody"
+    for key, value in {"from": document["source"], "signed by": signer, "digest": document["digest"]}.items():
+        environment.print(f"  {key:<10} {value}")
+
+
+def print_pins(environment: Environment, installed: Installed) -> None:
+    """Print on stderr how to pin the source of a pack that was installed without --sha256 and --trust."""
+    environment.note("The source of this pack was not verified. To require the same one the next time:")
+    if installed.sha256 is not None:
+        environment.note(f"  --sha256 {installed.sha256}")
+    environment.note(
+        f"  --trust KEY, where KEY has the fingerprint {installed.signer}"
+        if installed.signer
+        else "  --trust cannot be used: the pack is not signed"
+    )

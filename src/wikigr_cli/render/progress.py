@@ -12,6 +12,7 @@ from wikigr_cli.render.output import counted
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
+    from rich.status import Status
 
 _RESUME_HINT = "Run the same command again to resume."
 # A rate over fewer units is not meaningful.
@@ -104,6 +105,40 @@ class TerminalProgress:
                 f"{stage}: {counted(done, unit)} in {elapsed:.1f} s" + (f" ({rate})" if rate else "")
             )
         self._stage = None
+
+
+class StatusLine:
+    """The ``wikigr.progress.Progress`` of a terminal that shows the current stage only, until ``stop``."""
+
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
+        self._status: Status | None = None
+        self._stage = ""
+        self._total: int | None = None
+        self._done = 0
+        self._unit = ""
+
+    def start(self, stage: str, total: int | None, unit: str, *, done: int = 0) -> None:
+        self._stage, self._total, self._unit, self._done = stage, total, unit, done
+        if self._status is None:
+            self._status = self._environment.console(self._environment.stderr).status("")
+            self._status.start()
+        self.advance(0)
+
+    def advance(self, count: int) -> None:
+        self._done += count
+        if self._status is not None:
+            counts = f": {self._done:,} of {self._total:,} {self._unit}" if self._total is not None else ""
+            self._status.update(harmless(f"{self._stage}{counts}"))
+
+    def note(self, message: str) -> None:
+        self._environment.note(message)
+
+    def stop(self) -> None:
+        """Remove the line; the next stage shows it again."""
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
 
 
 def _rate(done: int, seconds: float) -> str:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.output import SCHEMA_VERSION, Document, all_passed, one_line
+from wikigr_cli.render.output import Document, all_passed, one_line
 
 if TYPE_CHECKING:
     from wikigr.checks import Check
@@ -46,7 +46,6 @@ def replay_document(read: ReceiptRead, where: Whereabouts, pack: Corpus, checks:
 def replays_document(documents: Sequence[Document]) -> dict[str, Any]:
     """Return what ``wikigr replay --json`` prints: one document with the ``replay_document`` of every receipt."""
     return {
-        "schema_version": SCHEMA_VERSION,
         "passed": all(item["passed"] for item in documents),
         "count": len(documents),
         "held": sum(item["passed"] for item in documents),

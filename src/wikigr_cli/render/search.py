@@ -1,4 +1,4 @@
-"""What ``wikigr search`` and ``wikigr rerank`` print."""
+"""What ``wikigr search``, ``rerank`` and ``why`` print."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from wikigr_cli.render.formats import (
     print_markdown_table,
     with_fields,
 )
-from wikigr_cli.render.output import Document, print_address, print_json, print_json_line
+from wikigr_cli.render.output import Document, one_line, print_address, print_json, print_json_line
 
 if TYPE_CHECKING:
     from wikigr.retrieval.trace import Trace
@@ -41,16 +41,16 @@ def print_search(
 ) -> None:
     """Print the results of a search; ``weights`` are those of the stems of its question."""
     results = document["results"]
-    if output_format is OutputFormat.JSON:
+    if output_format == "json":
         print_json(environment, search_fields(document, fields))
-    elif output_format is OutputFormat.JSONL:
+    elif output_format == "jsonl":
         for result in results:
             print_json_line(environment, with_fields(result, fields))
-    elif output_format is OutputFormat.CSV:
+    elif output_format == "csv":
         print_csv(environment, results, fields or (*_COLUMNS, *([PACK] if "packs" in document else [])))
-    elif output_format is OutputFormat.MD and fields is not None:
+    elif output_format == "md" and fields is not None:
         print_markdown_table(environment, results, fields)
-    elif output_format is OutputFormat.MD:
+    elif output_format == "md":
         _print_markdown_list(environment, results, weights)
     else:
         print_results(environment, document, weights)
@@ -120,3 +120,31 @@ def print_reranked(environment: Environment, document: Document) -> None:
         was = "" if not moved else f"  was {result['old_rank']}"
         environment.print(f"{result['rank']:>3}. {section}", style="bold", end="")
         environment.print(f"  {result['score']:.4f}{was}", style="dim", hang=5)
+
+
+# Longer texts are cut in text output.
+_MAX_NAME_LENGTH = 200
+_MAX_REASON_LENGTH = 800
+# Continuation lines start in the last column of the table.
+_HANG = 41
+
+
+def print_why(environment: Environment, document: Document) -> None:
+    """Print the outcome for an article, then its rank at every stage."""
+    environment.print(one_line(document["section_id"] or document["title"], _MAX_NAME_LENGTH), style="bold", end="")
+    environment.print(f": {one_line(document['reason'], _MAX_REASON_LENGTH)}")
+    if document["setting"]:
+        profile = one_line(document["profile"], _MAX_NAME_LENGTH)
+        environment.print(f"`{document['setting']}` in the profile {profile} decides that.", style="dim")
+    environment.print()
+    environment.print(f"{'stage':<16}{'section':>8}{'of':>6}{'article':>9}", style="bold")
+    for stage in document["stages"]:
+        if stage["rank"] is None:
+            reason = one_line(stage["reason"], _MAX_REASON_LENGTH)
+            environment.print(f"{stage['stage']:<16}{'-':>8}{stage['of']:>6}{'-':>9}  {reason}", hang=_HANG)
+        else:
+            score = "" if stage["score"] is None else f"  {stage['score']:.3f}"
+            place = f"{stage['rank']:>8}{stage['of']:>6}{stage['article_rank']:>9}"
+            section_id = one_line(stage["section_id"], _MAX_NAME_LENGTH)
+            environment.print(f"{stage['stage']:<16}{place}  {section_id}", end="")
+            environment.print(score, style="dim", hang=_HANG)

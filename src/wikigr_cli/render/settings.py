@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from wikigr.text import harmless
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.output import SCHEMA_VERSION, Document, counted
-from wikigr_cli.render.wrapping import cells
+from wikigr_cli.render.output import Document, counted
+from wikigr_cli.render.terminal import cells
 
 if TYPE_CHECKING:
     from wikigr.embeddings.prepared import PreparedModel
@@ -93,7 +93,6 @@ def _yaml_value(value: object) -> str:
 def model_document(prepared: PreparedModel, reader: PreparedReader | None) -> dict[str, Any]:
     """Return what ``wikigr model prepare --json`` prints."""
     return {
-        "schema_version": SCHEMA_VERSION,
         "folder": str(prepared.folder),
         **asdict(prepared.identity),
         "reader": reader.adapter_sha256 if reader is not None else None,

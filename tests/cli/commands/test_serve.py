@@ -112,7 +112,7 @@ def test_what_a_server_refuses(wikigr: Wikigr, physics_pack: Path, monkeypatch: 
             result = wikigr(*arguments)
             assert (result.code, result.out) == (code, ""), result
             assert message in result.err
-    monkeypatch.setattr("wikigr_cli.packs.find_spec", lambda name: None if name == "mcp" else importlib.util)
+    monkeypatch.setattr("wikigr_cli.commands.serve.find_spec", lambda name: None if name == "mcp" else importlib.util)
     for command in ("serve", "mcp"):
         result = wikigr(command, *pack)
         assert result.code == 2 and "pip install 'wikigr[serve]'" in result.err and "needs mcp" in result.err
@@ -137,20 +137,3 @@ def test_the_settings_of_assistants(
     monkeypatch.chdir(physics_pack.parent)
     words = shlex.split(wikigr("mcp", *options, "claude-code").out)
     assert words[:5] == ["claude", "mcp", "add", "wikigr", "--"] and words[6:] == expected
-
-
-def test_no_other_command_imports_the_server(physics_pack: Path) -> None:
-    program = """
-import sys
-from wikigr_cli.app import run
-from wikigr_cli.environment import Environment
-code = run(sys.argv[1:], Environment())
-heavy = {"mcp", "mcp_types", "starlette", "uvicorn", "pydantic"} & sys.modules.keys()
-sys.exit(code or (str(heavy) if heavy else 0))
-"""
-    pack = ["--pack", str(physics_pack)]
-    for command in (
-        *(["serve", "--help"], ["mcp", "--help"], ["--help"], ["help", "serve"], ["version"]),
-        *(["search", "spin", *pack], ["ask", "What is spin?", "--offline", *pack]),
-    ):
-        subprocess.run([sys.executable, "-c", program, *command], capture_output=True, check=True)

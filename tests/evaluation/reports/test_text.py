@@ -23,10 +23,9 @@ from wikigr.evaluation.reports.text import (
     markdown_gate,
     markdown_report,
 )
-from wikigr.evaluation.run import Run
+from wikigr.evaluation.run import Run, StoredRun
 from wikigr.evaluation.samples import Sample
 from wikigr.evaluation.statistics.wording import headline
-from wikigr.evaluation.stored_run import StoredRun
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.evaluation import evaluation, gate
 

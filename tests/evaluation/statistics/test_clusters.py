@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 from statsmodels.regression.linear_model import OLS
 
-from wikigr.evaluation.statistics.bootstrap import bootstrap_interval
 from wikigr.evaluation.statistics.clusters import clustered_standard_error
+from wikigr.evaluation.statistics.intervals import bootstrap_interval
 from wikigr.evaluation.statistics.significance import mcnemar_p, permutation_p
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.power import TTestPower
 
-from wikigr.evaluation.statistics.bootstrap import Interval, bootstrap_interval
 from wikigr.evaluation.statistics.clusters import clustered_standard_error
+from wikigr.evaluation.statistics.intervals import Interval, bootstrap_interval
 from wikigr.evaluation.statistics.paired import PairedResult, Verdict, compare_paired, correct_secondary, verdict
 
 grades = st.integers(min_value=-20, max_value=20).map(lambda tenths: tenths / 10)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import pickle
 import resource
 import signal
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from subprocess import Popen
 from typing import Any
@@ -18,10 +21,13 @@ from tests.sources.office import files
 from tests.sources.test_zim import archive  # noqa: F401
 
 from wikigr.errors import BuildError, RecordError
-from wikigr.ingest.engines import parser_process
+from wikigr.ingest.engines import local, parser_process
 from wikigr.ingest.engines.engine import Parsed
 from wikigr.ingest.engines.local import LocalEngine
 from wikigr.sources.detect import open_source
+from wikigr.sources.folder import Folder
+from wikigr.sources.html.source import HtmlSource
+from wikigr.sources.markdown.source import MarkdownSource
 
 # Takes a second for 100 KB: every marker is a delimiter of emphasis.
 EMPHASIS = "*a* " * 50_000
@@ -38,7 +44,7 @@ def parse(folder: Path, jobs: int = 1) -> list[Parsed]:
     return list(LocalEngine(jobs).parse(open_source(folder), 0))
 
 
-def outcome(parsed: list[Parsed]) -> dict[str, str]:
+def outcome(parsed: Sequence[tuple[str, object]]) -> dict[str, str]:
     return {where: items.reason if isinstance(items, RecordError) else "parsed" for where, items in parsed}
 
 
@@ -101,6 +107,111 @@ def test_a_record_that_takes_too_much_memory_costs_that_record_only(
     assert "memory" in found["b.md"]
 
 
+def test_names_and_titles_are_read_within_the_limits_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parser_process, "RECORD_CPU_SECONDS", 1)
+    scanned_in: set[int] = set()
+    for source in (MarkdownSource, HtmlSource):
+        monkeypatch.setattr(source, "scan", lambda *_: scanned_in.add(os.getpid()))  # of this process only
+    # The first heading of a note, and the title of a page, may cost as much as the rest.
+    notes_folder = notes(tmp_path / "notes", {"a.md": "First.", "b.md": f"# {EMPHASIS * 3}\n", "c.md": "Last."})
+    page = "<title>%s</title><p>Some text.</p>"
+    pages = notes(tmp_path / "pages", {"a.html": page % "A", "b.html": "<h1>x</h1>" * 1_000_000, "c.html": page % "A"})
+    too_slow = "the parser took too much time or memory and was stopped"
+    assert outcome(parse(notes_folder)) == {"a.md": "parsed", "b.md": too_slow, "c.md": "parsed"}
+    assert outcome(parse(pages)) == {"a.html": "parsed", "b.html": too_slow, "c.html": "parsed"}
+    assert not scanned_in
+
+
+def test_few_bytes_are_read_ahead_of_the_parser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "MAX_AHEAD_BYTES", 8 << 20)
+    source = open_source(
+        notes(tmp_path / "notes", {f"{number:02}.html": "<p>x</p>" * (1 << 18) for number in range(20)})
+    )
+    read: list[str] = []
+    read_file = Folder.read
+
+    def count(folder: Folder, source_id: str) -> bytes:
+        read.append(source_id)
+        return read_file(folder, source_id)
+
+    monkeypatch.setattr(Folder, "read", count)
+    parsed = LocalEngine(2).parse(source, 0)
+    next(parsed)
+    assert len(read) <= 20 + 7  # all for their titles, and then 8 MiB, one more part and the one that is staged
+    del parsed
+
+
+HOSTILE = "tests.ingest.engines.hostile_parser:serve"
+INVALID = "the parser sent an invalid message and was stopped"
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        None,
+        7,
+        {"title": "A"},
+        [["SourceArticle", {}]],
+        [{"title": "A", "source_id": 1, "sections": []}],
+        [{"title": "A", "source_id": "a.md", "sections": [{"heading_path": "text", "text": "T"}]}],
+        [{"alias": "A", "target": None}],
+        {"error": "a.md"},
+        {"error": ["a.md", 3, None]},
+    ],
+)
+def test_a_result_of_another_form_makes_a_bad_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, result: object
+) -> None:
+    folder = notes(tmp_path / "notes", {"a.md": "First.", "b.md": "Last."})
+    monkeypatch.setattr(parser_process, "_SERVER", HOSTILE)
+    source = open_source(folder)
+    part = parser_process.PickledRecords()
+    for record in source.records():
+        part.add(record)
+    process = parser_process.ParserProcess(source)
+    monkeypatch.setattr(process, "_pickled", pickle.dumps([{"record": "a.md"}, {"result": result}, None]))
+    assert outcome(process.run("parse", part)) == {"a.md": INVALID, "b.md": INVALID}
+    process.close()
+
+
+@pytest.mark.parametrize(
+    ("messages", "expected"),
+    [
+        # Another record cannot be blamed.
+        (
+            [{"record": "other.md"}, {"result": {"error": ["other.md", "bad", None]}}, {"record": ""}, {"result": []}],
+            {"a.md": "bad", "b.md": "parsed"},
+        ),
+        ([{"record": "a.md"}, {"record": "b.md"}], {"a.md": INVALID, "b.md": INVALID}),
+        ([{"record": "a.md"}, {"problem": "The disk is full.", "hint": None}], {"a.md": INVALID, "b.md": INVALID}),
+        ([{"result": []}], None),
+        ([["record"]], None),
+        ([None], None),
+        ([{"record": "a.md"}, {"result": []}], None),
+        ([{"record": "", "result": []}, {"result": []}] * 3, None),
+    ],
+)
+def test_messages_in_another_order_end_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, messages: list[object], expected: dict[str, str] | None
+) -> None:
+    folder = notes(tmp_path / "notes", {"a.md": "First.", "b.md": "Last."})
+    monkeypatch.setattr(parser_process, "_SERVER", HOSTILE)
+    source = open_source(folder)
+    part = parser_process.PickledRecords()
+    for record in source.records():
+        part.add(record)
+    process = parser_process.ParserProcess(source)
+    monkeypatch.setattr(process, "_pickled", pickle.dumps([*messages, None]))
+    if expected is None:
+        with pytest.raises(BuildError, match="sent an invalid message and was stopped between two records"):
+            process.run("parse", part)
+    else:
+        found = process.run("parse", part)
+        assert outcome(found) == expected
+        assert all(items.where in ("a.md", "b.md") for _, items in found if isinstance(items, RecordError))
+    process.close()
+
+
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The ids of the processes that are started."""
@@ -156,9 +267,13 @@ def test_processes_end_with_the_parsing_even_within_a_record(tmp_path: Path, sta
 
 def test_what_records_share_is_sent_once(tmp_path: Path) -> None:
     source = open_source(notes(tmp_path / "notes", {f"{number:04}.md": "Text." for number in range(2_000)}))
-    records = list(source.records())
+    records = source.records()
     process = parser_process.ParserProcess(source)
-    first, second = (process._message(records[at : at + 16], 0) for at in (0, 16))
+    parts = parser_process.PickledRecords(), parser_process.PickledRecords()
+    for part in parts:
+        for record in islice(records, 16):
+            part.add(record)
+    first, second = (process._message("parse", part, 0) for part in parts)
     # The titles and paths of the folder are in the first message only.
     assert len(second) < len(first) / 20
     process.close()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from wikigr.retrieval.cypher.dialect import BlockedQueryError
 from wikigr.retrieval.cypher.guard import check_query
-from wikigr.retrieval.cypher.tokens import BlockedQueryError
 
 A = "MATCH (a:Article) "
 

@@ -23,9 +23,9 @@ from tests.retrieval.cypher.test_guard import CONFINED, HARMLESS, HOSTILE, WITHO
 from wikigr.errors import PackError, WikigrError
 from wikigr.graph.engine import Graph, QueryError
 from wikigr.graph.schema import NODE_TABLES, REL_TABLES, ddl
+from wikigr.retrieval.cypher.dialect import BlockedQueryError
 from wikigr.retrieval.cypher.guard import check_query
 from wikigr.retrieval.cypher.runner import MAX_MESSAGE, QueryRunner, QueryTimeoutError
-from wikigr.retrieval.cypher.tokens import BlockedQueryError
 
 ARTICLES = 40
 TIMEOUT = 0.2

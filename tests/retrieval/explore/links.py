@@ -7,9 +7,8 @@ import pyarrow as pa
 from wikigr.graph.engine import Graph
 from wikigr.graph.neighborhood import Neighborhood, Node
 from wikigr.graph.schema import ddl
-from wikigr.retrieval.explore.metapath import parse_metapath
-from wikigr.retrieval.explore.metapath_search import follow_metapath
-from wikigr.retrieval.explore.shortest_paths import shortest_paths
+from wikigr.retrieval.explore.metapath import follow_metapath, parse_metapath
+from wikigr.retrieval.explore.paths import shortest_paths
 
 LINKS = [("A", "B"), ("B", "C"), ("C", "D"), ("A", "E"), ("E", "D"), ("B", "A"), ("B", "B"), ("F", "D"), ("A", "B")]
 

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -17,12 +17,15 @@ from typing import Any
 
 import pytest
 from tests.llm.server import Behavior, MessagesServer, Response, first_cited, reply, respond, status, text
+from tests.retrieval.explore.films import BELL as THE_BELL
+from tests.retrieval.explore.films import entity
 
 from wikigr.answer.answer import Answer
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import UsageError
-from wikigr.graph.neighborhood import Neighborhood, Node, article
-from wikigr.llm import call_quota
+from wikigr.graph.neighborhood import Edge, Neighborhood, Node, Step, article
+from wikigr.llm import budget as llm_budget
+from wikigr.llm.budget import BudgetError
 from wikigr.llm.client import Claude
 from wikigr.llm.options import SynthesisOptions
 from wikigr.pack.open import Pack
@@ -30,12 +33,22 @@ from wikigr.pipeline.pipeline import Pipeline
 from wikigr.profiles.files import load_profile
 from wikigr.retrieval.cypher.runner import QueryResult, QueryRunner
 from wikigr.retrieval.entity_linking import EntityLinker
-from wikigr.retrieval.explore import bounded_pruner
-from wikigr.retrieval.explore.multi_strategy import ExplorationLimits, MultiStrategy
-from wikigr.retrieval.explore.options import MultiStrategyOptions
+from wikigr.retrieval.explore import multi_strategy
+from wikigr.retrieval.explore.multi_strategy import (
+    BoundedPruner,
+    Deadline,
+    GraphContext,
+    MultiStrategy,
+)
 from wikigr.retrieval.explore.planners import Plan, PlannerState
 from wikigr.retrieval.explore.rule_pruner import RulePruner
-from wikigr.retrieval.explore.triplets import TripletRetriever
+from wikigr.retrieval.explore.stage import MultiStrategyOptions
+from wikigr.retrieval.explore.triplets import (
+    CandidateRelation,
+    FollowedTriplet,
+    QuestionPruner,
+    Selection,
+)
 from wikigr.retrieval.trace import StageRecord, Trace
 from wikigr_cli.app import run
 from wikigr_cli.environment import Environment
@@ -328,8 +341,8 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(bounded_pruner, "time", made)
-    monkeypatch.setattr(call_quota, "time", made)
+    monkeypatch.setattr(multi_strategy, "time", made)
+    monkeypatch.setattr(llm_budget, "time", made)
     return made
 
 
@@ -389,11 +402,10 @@ def test_the_deadline_is_checked_before_every_metapath_and_node(films: Path, mon
         queries = QueryRunner(films / "pack.db")
         for seconds in range(1, 60):
             ticks = count()
-            monkeypatch.setattr(bounded_pruner, "time", SimpleNamespace(monotonic=lambda ticks=ticks: next(ticks)))
-            limits = ExplorationLimits(seconds=seconds, iterations=2)
-            search = MultiStrategy(queries, around, linker, pruner, lambda p: TripletRetriever(around, p), limits)
+            monkeypatch.setattr(multi_strategy, "time", SimpleNamespace(monotonic=lambda ticks=ticks: next(ticks)))
+            search = MultiStrategy(queries, around, linker, pruner, MultiStrategyOptions(max_seconds=seconds))
             explored = search.explore("Who founded the producer of The Iron Bell?", Once(plan), Trace())
-            paths = sum(piece.strategy == "paths" for piece in explored.context.pieces)
+            paths = sum(line.count(" -> ") > 2 for line in explored.context.lines)
             found.append((explored.stop_reason, bool(explored.explored), paths))
             if explored.stop_reason == "finish":
                 break
@@ -413,14 +425,9 @@ def test_a_database_that_queries_cannot_open_degrades_the_answer(films: Path, tm
     with Pack(films) as pack:
         around = Neighborhood(pack.graph)
         linker = EntityLinker(pack.graph_index, pack.lexical)
-        search = MultiStrategy(
-            QueryRunner(tmp_path / "pack.db"),
-            around,
-            linker,
-            RulePruner(pack.encoder, pack.graph),
-            lambda pruner: TripletRetriever(around, pruner),
-            ExplorationLimits(),
-        )
+        pruner = RulePruner(pack.encoder, pack.graph)
+        queries = QueryRunner(tmp_path / "pack.db")
+        search = MultiStrategy(queries, around, linker, pruner, MultiStrategyOptions())
         trace = Trace()
         explored = search.explore("What is Kelburg?", Once(plan), trace)
     assert explored.stop_reason == "failed"
@@ -632,8 +639,8 @@ def test_iterations_of_the_command(
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        (("--profile", "multi-strategy", "--iterations", "0"), "1 to 10"),
-        (("--profile", "multi-strategy", "--iterations", "11"), "1 to 10"),
+        (("--profile", "multi-strategy", "--iterations", "0"), "'--iterations'"),
+        (("--profile", "multi-strategy", "--iterations", "11"), "'--iterations'"),
         (("--iterations", "3"), "multi_strategy"),
     ],
 )
@@ -657,3 +664,73 @@ def untimed(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: untimed(item) for name, item in value.items() if name not in ("timings", "ms")}
     return [untimed(item) for item in value] if isinstance(value, list) else value
+
+
+HOPS = [FollowedTriplet(THE_BELL, Edge(THE_BELL, "cast", entity(name))) for name in ("Ann", "Bob", "Cleo", "Dan")]
+
+
+class KeepAll:
+    """A pruner that keeps everything, whatever the limit."""
+
+    always_links = True
+
+    def begin(self, question: str, sources: Sequence[Node]) -> QuestionPruner:
+        return self
+
+    def prune_relations(self, candidates: Sequence[CandidateRelation], limit: int) -> Selection[Step]:
+        return Selection(tuple(candidate.step for candidate in candidates))
+
+    def rank_triplets(self, hops: Sequence[FollowedTriplet]) -> Sequence[FollowedTriplet]:
+        return hops
+
+    def prune_entities(self, found: Sequence[Edge], hops: Sequence[FollowedTriplet], limit: int) -> Selection[Node]:
+        return Selection(tuple(hop.end for hop in hops))
+
+    def answer_chain(self, found: Collection[Edge]) -> tuple[Edge, ...]:
+        return tuple(found)
+
+
+def bounded(explored: dict[Node, None], max_nodes: int, seconds: float = 60.0) -> QuestionPruner:
+    return BoundedPruner(KeepAll(), explored, max_nodes, Deadline.after(seconds)).begin("Who?", [THE_BELL])
+
+
+def test_explored_nodes_are_skipped_and_the_rest_is_limited() -> None:
+    explored: dict[Node, None] = {entity("Bob"): None}
+    assert bounded(explored, 3).prune_entities([], HOPS, 5).items == (entity("Ann"), entity("Cleo"))
+    assert bounded(explored, 9).prune_entities([], HOPS, 1).items == (entity("Ann"),)
+    assert bounded(explored, 1).prune_entities([], HOPS, 5).items == ()
+
+
+def test_expanded_nodes_count_as_explored() -> None:
+    explored: dict[Node, None] = {}
+    bounded(explored, 9).prune_relations([CandidateRelation(THE_BELL, Step("cast"), 4)], 5)
+    assert list(explored) == [THE_BELL]
+
+
+def test_nothing_is_pruned_after_the_deadline() -> None:
+    late = bounded({}, 9, seconds=-1.0)
+    with pytest.raises(BudgetError, match="ran out of time"):
+        late.prune_relations([], 5)
+    with pytest.raises(BudgetError, match="ran out of time"):
+        late.prune_entities([], HOPS, 5)
+
+
+EDGE = Edge(article("A"), "r", article("B"), "A#0")
+
+
+def test_lines_keep_their_order_and_are_distinct() -> None:
+    context = GraphContext(1000)
+    for line, edges in (("A -> r -> B", (EDGE,)), ("A -> s -> C", ()), ("A -> r -> B", ()), ("n: 1", ())):
+        context.add(line, edges)
+    assert (context.lines, context.edges) == (["A -> r -> B", "A -> s -> C", "n: 1"], [EDGE])
+    assert not context.truncated
+
+
+def test_lines_beyond_the_budget_are_dropped_and_reported() -> None:
+    context = GraphContext(10)
+    # 8 and 2 tokens; the one between has no room.
+    for line in ("x" * 31, "z" * 7, "x" * 31):
+        context.add(line)
+    assert (context.lines, context.truncated) == (["x" * 31, "z" * 7], False)
+    context.add("y" * 31)
+    assert (context.lines, context.truncated) == (["x" * 31, "z" * 7], True)

@@ -13,7 +13,6 @@ from wikigr.graph.engine import Graph
 from wikigr.graph.neighborhood import Edge, Neighborhood, Step, article
 from wikigr.retrieval.explore.rule_pruner import RulePruner
 from wikigr.retrieval.explore.triplets import TripletRetriever
-from wikigr.retrieval.trace import StageRecord
 
 
 def test_max_num_relations_limits(graph: Graph, encoder: Embedder) -> None:
@@ -91,20 +90,10 @@ def test_limits_below_one_are_errors(graph: Graph, encoder: Embedder) -> None:
             TripletRetriever(Neighborhood(graph), RulePruner(encoder, graph), **{name: 0})
 
 
-def test_the_record_says_what_happened(graph: Graph, encoder: Embedder) -> None:
-    record = StageRecord("triplets")
-    retriever = TripletRetriever(
-        Neighborhood(graph), RulePruner(encoder, graph), max_num_relations=1, max_num_iterations=2
-    )
-    result = retriever.retrieve(MAYOR, [BELL], record)
-    assert record.notes == {
-        "stop_reason": "max_iterations",
-        "iterations": 2,
-        "explored": ["The Iron Bell", "Clara Voss"],
-        "triplets": shown(result),
-        "truncated": False,
-    }
-    assert record.scored >= len(result.triplets)
+def test_the_result_says_what_happened(graph: Graph, encoder: Embedder) -> None:
+    result = by_rule(graph, encoder, MAYOR, max_num_relations=1, max_num_iterations=2)
+    assert (result.stop_reason, result.iterations, result.truncated) == ("max_iterations", 2, False)
+    assert [node.label for node in result.explored] == ["The Iron Bell", "Clara Voss"]
 
 
 def test_steps_have_the_direction_of_the_search() -> None:

@@ -13,7 +13,7 @@ from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
-from wikigr.retrieval.relation_paths.options import RelationPathsOptions
+from wikigr.retrieval.relation_paths.stage import RelationPathsOptions
 from wikigr.sources.detect import open_source
 
 
@@ -161,7 +161,7 @@ def test_no_path_leaves_the_articles_to_which_a_question_is_restricted(pipeline:
 
 
 def test_vectors_of_another_encoder_are_not_matched(graph_pack: Pack, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wikigr.embeddings.published.DEFAULT_WEIGHTS_SHA256", "another")
+    monkeypatch.setattr("wikigr.embeddings.model_id.DEFAULT_WEIGHTS_SHA256", "another")
     answer = Pipeline(Profile(), graph_pack, offline=True).answer("a film directed by clara voss")
     (record,) = [record for record in answer.trace.stages if record.stage == "relation_paths"]
     assert "default encoder" in record.notes["skipped"]

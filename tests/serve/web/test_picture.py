@@ -7,8 +7,7 @@ from itertools import combinations
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from wikigr.serve.web.graph_layout import DrawnEdge, lay_out
-from wikigr.serve.web.picture import Line, Spot, draw, label_lines
+from wikigr.serve.web.picture import DrawnEdge, Line, Spot, draw, label_lines, lay_out
 
 
 @st.composite

@@ -94,7 +94,10 @@ def test_the_cells_of_a_notebook_follow_its_notes() -> None:
 
 def test_a_book_is_read_in_the_order_of_its_spine() -> None:
     book = files.epub({"b.xhtml": "<h1>One</h1><p>First.</p>", "a.xhtml": "<h1>Two</h1><p>Second.</p>"})
-    assert list(texts(book).items()) == [(("One",), "First."), (("Two",), "Second.")]
+    assert list(texts(book).items()) == [
+        (("Document 2", "One"), "First."),
+        (("Document 3", "Two"), "Second."),
+    ]
 
 
 def test_the_title_of_the_document_is_an_alias(tmp_path: Path) -> None:

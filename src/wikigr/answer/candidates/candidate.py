@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from wikigr.answer.candidates.blocks import Cell, cells
-from wikigr.answer.parts import TwoParts
+from wikigr.answer.reading import TwoParts
 from wikigr.answer.sentences import SentenceScore
 from wikigr.index.candidate import Evidence, Section
 from wikigr.index.lexical import stems

@@ -1,24 +1,65 @@
-"""What something is: the sentence that defines an article, or an entry of a reference or glossary."""
+"""What something is: the sentence that defines an article, or an entry of a reference or glossary.
+
+Such a sentence may share few words with the question: a definition opens an article, and the first sentence of a
+reference entry says what it does.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from wikigr.answer.candidates.blocks import entry_blocks
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation, quotation_of, share_named
-from wikigr.answer.definition_patterns import is_definition
-from wikigr.answer.direct_answers import direct_answers
+from wikigr.answer.definition_patterns import explains, is_definition, is_entry
+from wikigr.answer.sentences import SentenceScore
+from wikigr.index.candidate import Section
+from wikigr.question.intent import asks_definition, asks_entry
+from wikigr.question.question import Question
+from wikigr.text import words
 
 # Entries that compete, those that name most of what is asked first.
 _MAX_ENTRIES = 6
+# A long lead is cut into several sections, after captions and tables that precede its text.
+_LEAD_SECTIONS = 3
+# Fewer words than these at the beginning of an article are a caption or a note ("New in version 3.4.").
+_MIN_WORDS = 8
+# Entries of the same last name that may all be explained: "What is a Context?"
+_MAX_NAMESAKES = 3
 
 
 def find_definitions(material: Material) -> Iterator[AnswerCandidate]:
     """Yield the sentences that define what the question asks about by their position and form."""
-    for number in direct_answers(material.question, material.sentences):
-        sentence = material.sentences[number]
+    question, sentences = material.question, material.sentences
+    titles = {sentence.section.title for sentence in sentences}
+    defined = [title for title in titles if asks_definition(question, title)]
+    found = [_definition(title, sentences) for title in defined]
+    if not defined:
+        found = [_explanation(section, sentences) for section in _entries(question, sentences)]
+    for sentence in filter(None, found):
         fit = 1.0 if is_definition(sentence.text, sentence.section.title) else 0.5
         yield AnswerCandidate("definition", (quotation_of(sentence),), fit=fit)
+
+
+def _definition(title: str, sentences: Sequence[SentenceScore]) -> SentenceScore | None:
+    """Return the sentence in the lead of ``title`` that defines it, or the lead's first one."""
+    own = [s for s in sentences if s.section.title == title and s.is_prose and s.section.position < _LEAD_SECTIONS]
+    lead = sorted(own, key=lambda s: (s.section.position, s.start))
+    openings = (s for s in lead if s.section.position == 0 and len(words(s.text)) >= _MIN_WORDS)
+    return next((s for s in lead if is_definition(s.text, title)), next(openings, None))
+
+
+def _entries(question: Question, sentences: Sequence[SentenceScore]) -> list[Section]:
+    """Return the entries that the question asks about: those of exactly that name, else all whose name ends in it."""
+    sections = {sentence.section.section_id: sentence.section for sentence in sentences}
+    asked = [section for section in sections.values() if asks_entry(question, section.heading) and is_entry(section)]
+    exact = [section for section in asked if asks_definition(question, section.heading)]
+    return exact or (asked if len(asked) <= _MAX_NAMESAKES else [])
+
+
+def _explanation(section: Section, sentences: Sequence[SentenceScore]) -> SentenceScore | None:
+    """Return the first sentence of the entry ``section`` that says what it is."""
+    own = (s for s in sentences if s.section.section_id == section.section_id)
+    return next((s for s in own if s.is_prose and explains(s.text)), None)
 
 
 def find_entries(material: Material) -> Iterator[AnswerCandidate]:

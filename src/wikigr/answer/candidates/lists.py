@@ -1,14 +1,20 @@
-"""Whole lists: the items of a list with the sentence before them, and all rows of a table that a question names."""
+"""Answers in lists and tables: whole ones, the rows and the cell that a question names, and the steps of a task.
+
+A step is an item of a numbered list, or a command of a section whose heading names the task.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
-from wikigr.answer.candidates.blocks import MAX_CHARS, Block, bulleted_blocks, cells, numbered_blocks
-from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation, quotation_of
+from wikigr.answer.candidates.blocks import BEFORE_CODE, MAX_CHARS, Block, Cell, bulleted_blocks, cells, numbered_blocks
+from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation, quotation_of, span_in
 from wikigr.answer.sentences import SentenceScore
 from wikigr.index.candidate import Section
 from wikigr.index.lexical import stems
+from wikigr.question.intent import asks_yes_no
+from wikigr.question.question import Question
 
 # Lists that compete, those of the best sections first.
 _MAX_LISTS = 8
@@ -17,6 +23,10 @@ _MAX_INTRODUCTION = 300
 _MAX_ROWS = 12
 # A row is of the kind that the question names if one of its values says nothing else than that ("category: stoves").
 _MAX_KIND_WORDS = 3
+# Rows whose cells compete, the best ones first, and cells of each.
+_MAX_CELL_ROWS = 6
+_MAX_CELLS = 2
+_MAX_STEP_SECTIONS = 8
 
 
 def find_lists(material: Material) -> Iterator[AnswerCandidate]:
@@ -88,3 +98,52 @@ def _name_of(row: Quotation) -> str:
     """Return the name of what a row describes: the article's title, if the row has it, or else its first value."""
     values = [row.text[cell.start : cell.end] for cell in cells(row.text)]
     return row.section.title if row.section.title in values else values[0]
+
+
+def find_cells(material: Material) -> Iterator[AnswerCandidate]:
+    """Yield the cells whose column and row the question names best."""
+    if asks_yes_no(material.question):
+        return
+    for sentence in islice(filter(material.cells, material.sentences), _MAX_CELL_ROWS):
+        row = material.cells(sentence)
+        fits = [(cell, _fit(material.question, sentence, cell, row)) for cell in row]
+        for cell, fit in sorted(fits, key=lambda item: -item[1])[:_MAX_CELLS]:
+            span = span_in(sentence, cell.start, cell.end)
+            yield AnswerCandidate("cell", (quotation_of(sentence),), span=span, fit=fit)
+
+
+def _fit(question: Question, sentence: SentenceScore, cell: Cell, row: list[Cell]) -> float:
+    """Return how well the question names the column of ``cell`` and the rest of its row, in [0, 1].
+
+    A value that the question names is not what it asks for.
+    """
+    value = sentence.text[cell.start : cell.end]
+    if set(stems(value)) <= question.weights.keys():
+        return 0.0
+    column = question.coverage(set(stems(cell.column.replace("_", " "))))
+    others = " ".join(sentence.text[other.start : other.end] for other in row if other is not cell)
+    said = question.coverage(set(stems(f"{sentence.section.title} {sentence.section.heading} {others}")))
+    read = sentence.span is not None and sentence.start + cell.start <= sentence.span.start < sentence.start + cell.end
+    is_type = question.answer_type is not None and question.is_answer_type_in(value)
+    return min(1.0, 0.4 * min(1.0, column + said) + 0.3 * (column > 0) + 0.2 * read + 0.1 * is_type)
+
+
+def find_steps(material: Material) -> Iterator[AnswerCandidate]:
+    """Yield the numbered lists, and the runs of commands, of the best sections; each is whole."""
+    for item in material.evidence[:_MAX_STEP_SECTIONS]:
+        section = item.section
+        fit = material.question.coverage(material.place_stems(section))
+        numbered = list(numbered_blocks(section.content))
+        for block in numbered:
+            yield AnswerCandidate("steps", (Quotation(section, block.start, block.end),), fit=fit)
+        commands = _commands(material, section) if not numbered else None
+        if commands is not None:
+            yield AnswerCandidate("commands", (commands,), fit=fit)
+
+
+def _commands(material: Material, section: Section) -> Quotation | None:
+    """Return the text from the first to the last sentence of a section that introduces code, or ``None``."""
+    own = [s for s in material.by_section.get(section.section_id, ()) if BEFORE_CODE in s.text]
+    if not own or own[-1].end - own[0].start > MAX_CHARS:
+        return None
+    return Quotation(section, own[0].start, own[-1].end)

@@ -1,4 +1,4 @@
-"""The answers at the end of a path in the graph, each with the facts that lead to it."""
+"""Answers in several steps: the facts along a path in the graph, or hops that ask about one another's answers."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation, quotation_of
 from wikigr.graph.neighborhood import Edge
 from wikigr.index.candidate import Section
+from wikigr.question.intent import asks_short_answer
 from wikigr.reader.passage import Span
-from wikigr.retrieval.relation_paths.answers import PathAnswers, StatedFact
+from wikigr.retrieval.chain import PathAnswers, StatedFact
 from wikigr.sources.facts import readable_relation
 from wikigr.text import fold
+
+_MAX_CHAINS = 3
 
 
 def find_paths(material: Material) -> Iterator[AnswerCandidate]:
@@ -106,3 +109,17 @@ def _sentence_stating(edge: Edge, material: Material) -> Quotation | None:
         if names <= mentioned | {title} and mentioned - {title}:
             return quotation_of(sentence)
     return None
+
+
+def find_chains(material: Material) -> Iterator[AnswerCandidate]:
+    """Yield the likeliest chains whose sections were read; ``fit`` is their strength. The last hop is quoted first."""
+    by_place = {sentence.place: sentence for sentence in material.sentences}
+    short = asks_short_answer(material.question)
+    for chain in material.chains[:_MAX_CHAINS]:
+        if not all(hop.place in by_place for hop in chain.hops):
+            continue
+        places = dict.fromkeys(hop.place for hop in (chain.last, *chain.hops[:-1]))
+        quotations = tuple(quotation_of(by_place[place]) for place in places)
+        kind = "chain" if chain.is_clause else "noun_chain"
+        span = chain.short_answer if short else None
+        yield AnswerCandidate(kind, quotations, span=span, hops=chain.hops, fit=chain.strength)

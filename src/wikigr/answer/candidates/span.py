@@ -1,16 +1,18 @@
-"""A span in a sentence: the short answer that the reader found, or the whole sentence."""
+"""Sentences that answer: with the short answer that the reader found, with yes or no, or both parts of a question."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import islice
 
-from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotation_of
+from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotation_of, span_in
 from wikigr.question.intent import asks_short_answer, asks_yes_no
 from wikigr.sources.facts import FACTS
 
 # Sentences that compete, the best ones first.
-MAX_SENTENCES = 12
+_MAX_SENTENCES = 12
+_SAYS = re.compile(r"(?:yes|no)\b", re.IGNORECASE)
 
 
 def find_spans(material: Material) -> Iterator[AnswerCandidate]:
@@ -22,5 +24,28 @@ def find_spans(material: Material) -> Iterator[AnswerCandidate]:
         return
     short = asks_short_answer(material.question)
     statements = (sentence for sentence in material.statements if sentence.section.heading != FACTS)
-    for sentence in islice(statements, MAX_SENTENCES):
+    for sentence in islice(statements, _MAX_SENTENCES):
         yield AnswerCandidate("span", (quotation_of(sentence),), span=sentence.span if short else None)
+
+
+def find_yes_no(material: Material) -> Iterator[AnswerCandidate]:
+    """Yield the best sentences for a question that can be answered with yes or no.
+
+    Only a sentence that begins with one of these words has a short answer; the others are quoted as they are, because
+    whether a sentence agrees with a question is not judged.
+    """
+    if not asks_yes_no(material.question):
+        return
+    for sentence in material.statements[:_MAX_SENTENCES]:
+        said = _SAYS.match(sentence.text)
+        span = span_in(sentence, *said.span()) if said else None
+        yield AnswerCandidate("yes_no", (quotation_of(sentence),), span=span, fit=float(said is not None))
+
+
+def find_two_parts(material: Material) -> Iterator[AnswerCandidate]:
+    """Yield the sentence that answers both parts, or one for each; ``fit`` is the lower of their probabilities."""
+    if material.parts is None:
+        return
+    stating = material.parts.stating
+    fit = min(material.parts.first[0].score, material.parts.second[0].score)
+    yield AnswerCandidate("two_part", tuple(quotation_of(s) for s in stating), span=stating[0].span, fit=fit)

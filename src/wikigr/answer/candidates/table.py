@@ -6,18 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material
-from wikigr.answer.candidates.chain import find_chains
 from wikigr.answer.candidates.comparison import find_comparisons
 from wikigr.answer.candidates.definition import find_definitions, find_entries
 from wikigr.answer.candidates.fact import find_facts
 from wikigr.answer.candidates.faq_pair import find_pairs
-from wikigr.answer.candidates.lists import find_lists, find_rows, find_tables
-from wikigr.answer.candidates.path import find_explored, find_paths
-from wikigr.answer.candidates.span import find_spans
-from wikigr.answer.candidates.steps import find_steps
-from wikigr.answer.candidates.table_cell import find_cells
-from wikigr.answer.candidates.two_part import find_two_parts
-from wikigr.answer.candidates.yes_no import find_yes_no
+from wikigr.answer.candidates.lists import find_cells, find_lists, find_rows, find_steps, find_tables
+from wikigr.answer.candidates.path import find_chains, find_explored, find_paths
+from wikigr.answer.candidates.span import find_spans, find_two_parts, find_yes_no
 
 
 @dataclass(frozen=True, slots=True)

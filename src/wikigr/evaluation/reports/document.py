@@ -21,15 +21,13 @@ from wikigr.evaluation.comparison import Comparison, Flip, compare, flips, means
 from wikigr.evaluation.gate import GateResult
 from wikigr.evaluation.groups import Group, group_figures, hops_of, metric_figures, type_of
 from wikigr.evaluation.judge import ERROR, NO_JUDGE, SCORES
-from wikigr.evaluation.levels import level_precision
 from wikigr.evaluation.metrics import METRICS, known_metric
-from wikigr.evaluation.reliability import reliability
+from wikigr.evaluation.reliability import level_precision, reliability
 from wikigr.evaluation.repeats import repeats
 from wikigr.evaluation.risk_coverage import risk_coverage
-from wikigr.evaluation.run import NO_MODEL, PROFILES, Run, describe_missing_articles, late_choices
+from wikigr.evaluation.run import NO_MODEL, PROFILES, Run, StoredRun, describe_missing_articles, late_choices
 from wikigr.evaluation.samples import Sample
-from wikigr.evaluation.statistics.bootstrap import Estimate
-from wikigr.evaluation.stored_run import StoredRun
+from wikigr.evaluation.statistics.intervals import Estimate
 from wikigr.llm.usage import Usage
 
 SCHEMA_VERSION = 1

@@ -13,8 +13,8 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader
 
+from wikigr.evaluation.groups import hop_rows, type_rows
 from wikigr.evaluation.reports import html_figures as figures
-from wikigr.evaluation.reports.groups import hop_rows, type_rows
 from wikigr.evaluation.reports.html_confidence import accuracy_rows, confidence_figures, level_rows
 from wikigr.evaluation.reports.html_figures import as_whole, fixed_point
 from wikigr.evaluation.reports.html_forest import VERDICT_MARKS, forest, verdict_card

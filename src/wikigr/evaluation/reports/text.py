@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 from wikigr.answer.presentation import LEVEL_WORDS
 from wikigr.evaluation.gate import GateResult
-from wikigr.evaluation.reports.groups import SHOWN, GroupRow, hop_rows, type_rows
+from wikigr.evaluation.groups import SHOWN, GroupRow, hop_rows, type_rows
 from wikigr.evaluation.statistics.wording import headline
 
 Document = Mapping[str, Any]

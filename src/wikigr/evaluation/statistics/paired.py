@@ -11,8 +11,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wikigr.evaluation.statistics.bootstrap import Interval, bootstrap_interval
 from wikigr.evaluation.statistics.clusters import cluster_sums, clustered_standard_error
+from wikigr.evaluation.statistics.intervals import Interval, bootstrap_interval
 from wikigr.evaluation.statistics.significance import holm, mcnemar_p, permutation_p
 
 # The power of the detectable effect.

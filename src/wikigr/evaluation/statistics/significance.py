@@ -7,8 +7,8 @@ from collections.abc import Hashable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wikigr.evaluation.statistics.bootstrap import BATCH, check_resamples
 from wikigr.evaluation.statistics.clusters import ROUNDING, cluster_sums, finite_values
+from wikigr.evaluation.statistics.intervals import BATCH, check_resamples
 
 # Up to this many differing units, the test enumerates every sign pattern (16,384 at most).
 _MAX_ENUMERATED = 14

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from wikigr.embeddings.embedder import Embedder, Vectors
 from wikigr.errors import RecordError
+from wikigr.ingest.engines.items import parse_record
 from wikigr.sources.article import Record, Source, SourceItem
 from wikigr.sources.formats import FORMATS
 
@@ -52,14 +53,6 @@ class Engine(Protocol):
         ...
 
 
-def parse_record(source: Source, record: Record) -> Parsed:
-    """Parse one record of ``source``; a bad one gives its error."""
-    try:
-        return record.where, list(source.parse(record))
-    except RecordError as error:
-        return record.where, error
-
-
 def parse_records(source: Source, records: Iterable[Record]) -> Iterator[Parsed]:
     """Parse ``records`` of ``source`` in this process."""
-    return (parse_record(source, record) for record in records)
+    return ((record.where, parse_record(source, record)) for record in records)

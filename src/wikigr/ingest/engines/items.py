@@ -2,29 +2,83 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from wikigr.errors import RecordError
-from wikigr.ingest.staging import load_article
-from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem
+from wikigr.sources.article import (
+    Names,
+    RawDocument,
+    Record,
+    Redirect,
+    ScannedSource,
+    Skipped,
+    Source,
+    SourceArticle,
+    SourceItem,
+)
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+# What parsing or scanning a record gives.
+Result = list[SourceItem] | Names | RecordError
+
+_MAX_REASON = 2_000
 
 
-def encode_items(items: list[SourceItem] | RecordError) -> Any:
-    """Return the result of a record as values of JSON; its text may contain lone surrogates."""
-    if isinstance(items, RecordError):
-        return {"where": items.where, "reason": items.reason, "hint": items.hint}
-    return [[type(item).__name__, asdict(item)] for item in items]
+def parse_record(source: Source, record: Record) -> list[SourceItem] | RecordError:
+    """Return what is in one record of ``source``; a bad one gives its error."""
+    try:
+        return list(source.parse(record))
+    except RecordError as error:
+        return error
 
 
-def decode_items(found: Any) -> list[SourceItem] | RecordError:
-    """Return what ``encode_items`` got."""
-    if isinstance(found, dict):
-        return RecordError(found["where"], found["reason"], hint=found["hint"])
-    return [_decode_item(kind, fields) for kind, fields in found]
+def scan_document(source: ScannedSource, document: RawDocument) -> Names | RecordError:
+    """Return the names in one document of ``source``; a bad one gives its error."""
+    try:
+        return source.scan(document)
+    except RecordError as error:
+        return error
 
 
-def _decode_item(kind: str, fields: dict[str, Any]) -> SourceItem:
-    if kind == SourceArticle.__name__:
-        return load_article(fields)
-    return Redirect(**fields) if kind == Redirect.__name__ else Skipped(**fields)
+def encode_result(result: Result) -> Any:
+    """Return the result of a record as values of JSON."""
+    if isinstance(result, RecordError):
+        return {"error": [result.where, result.reason, result.hint]}
+    return asdict(result) if isinstance(result, Names) else [asdict(item) for item in result]
+
+
+def decode_items(value: Any, place: str) -> list[SourceItem] | RecordError:
+    """Return the items, or the error, of the record ``place``; raises ``ValueError`` for another form of ``value``."""
+    items: list[SourceItem] = _checked(list[SourceArticle | Redirect | Skipped], value, place)
+    return items
+
+
+def decode_names(value: Any, place: str) -> Names | RecordError:
+    """Return the names of the document ``place``, or its error; raises ``ValueError`` for another form of ``value``."""
+    names: Names = _checked(Names, value, place)
+    return names
+
+
+def _checked(form: Any, value: Any, place: str) -> Any:
+    if isinstance(value, dict) and value.keys() == {"error"}:
+        where, reason, hint = _validated(tuple[str, str, str | None], value["error"])
+        return RecordError(where if place in where else place, reason[:_MAX_REASON], hint=hint)
+    return _validated(form, value)
+
+
+def _validated(form: Any, value: Any) -> Any:
+    # As JSON: a list stands for a tuple, nothing else is converted, and unpaired surrogates are refused.
+    return _adapter(form).validate_json(json.dumps(value), strict=True)
+
+
+@cache
+def _adapter(form: Any) -> TypeAdapter[Any]:
+    # pydantic takes a tenth of a second to import, and the parser processes do not need it.
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(form)

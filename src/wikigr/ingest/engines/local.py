@@ -7,15 +7,16 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 from wikigr.embeddings.batching import available_cores
 from wikigr.embeddings.embedder import Embedder, Vectors
 from wikigr.ingest.embedding import encode_texts
 from wikigr.ingest.engines.engine import CHUNK, PARSED_SLOWLY, Parsed, parse_records
-from wikigr.ingest.engines.parser_process import ParserProcess, Part
+from wikigr.ingest.engines.items import Result
+from wikigr.ingest.engines.parser_process import ParserProcess, Part, PickledRecords, Task
 from wikigr.ingest.mentions import find_targets
-from wikigr.sources.article import Source
+from wikigr.sources.article import Record, ScannedSource, Source
 from wikigr.sources.blocks import BlockSource, skip_records
 
 if TYPE_CHECKING:
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
 
 # Texts encoded between two reports of progress, for each core: about a second of work.
 _TEXTS_PER_CORE = 16
+
+# Parts that wait for a process or to be staged, for each process. Their records have at most so many bytes together,
+# or one more part does: a file has up to 64 MiB.
+_PARTS_PER_JOB = 4
+MAX_AHEAD_BYTES = 64 << 20
+_PART_BYTES = 4 << 20
 
 
 class LocalEngine:
@@ -38,8 +45,7 @@ class LocalEngine:
     def parse(self, source: Source, skip: int) -> Iterator[Parsed]:
         if self._jobs == 0 or source.format not in PARSED_SLOWLY:
             return parse_records(source, islice(source.records(), skip, None))
-        parts, skip = _parts(source, skip)
-        return islice(_parse_in_processes(source, parts, self._jobs), skip, None)
+        return _parse_in_processes(source, skip, self._jobs)
 
     def find_mentions(
         self, matcher: NameMatcher, articles: Iterable[tuple[int, str]]
@@ -55,42 +61,71 @@ class LocalEngine:
         pass
 
 
-def _parts(source: Source, skip: int) -> tuple[Iterable[Part], int]:
-    """Return the parts of ``source`` after the first ``skip`` records, and how many records of the first to skip."""
-    if isinstance(source, BlockSource) and (blocks := source.blocks()):
-        return skip_records(blocks, skip)
-    records = islice(source.records(), skip, None)
-    return iter(lambda: list(islice(records, CHUNK)), []), 0
+class _Parsers:
+    """``jobs`` parser processes, one for each thread; ends them at the end of the ``with`` block."""
 
+    def __init__(self, source: Source, jobs: int) -> None:
+        self._jobs = jobs
+        self._processes = [ParserProcess(source) for _ in range(jobs)]
+        self._idle: SimpleQueue[ParserProcess] = SimpleQueue()
+        for process in self._processes:
+            self._idle.put(process)
+        self._pool = ThreadPoolExecutor(jobs, thread_name_prefix="parser")
 
-def _parse_in_processes(source: Source, parts: Iterable[Part], jobs: int) -> Iterator[Parsed]:
-    """Parse with ``jobs`` processes, one for each thread; the order is that of the parts."""
-    idle: SimpleQueue[ParserProcess] = SimpleQueue()
-    processes = [ParserProcess(source) for _ in range(jobs)]
-    for process in processes:
-        idle.put(process)
-
-    def parse(part: Part) -> list[Parsed]:
-        process = idle.get()
-        try:
-            return process.parse(part)
-        finally:
-            idle.put(process)
-
-    # The window bounds memory.
-    window: deque[Future[list[Parsed]]] = deque()
-    pool = ThreadPoolExecutor(jobs, thread_name_prefix="parser")
-    try:
+    def run(self, task: Task, parts: Iterable[Part]) -> Iterator[tuple[str, Any]]:
+        """Yield the results in the order of ``parts``, of which only a limited number and size is read ahead."""
+        window: deque[tuple[int, Future[list[tuple[str, Result]]]]] = deque()
+        waiting = 0
         for part in parts:
-            window.append(pool.submit(parse, part))
-            if len(window) >= 4 * jobs:
-                yield from window.popleft().result()
-        while window:
-            yield from window.popleft().result()
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in processes:
+            size = part.size if isinstance(part, PickledRecords) else 0
+            window.append((size, self._pool.submit(self._run, task, part)))
+            waiting += size
+            while window and (len(window) >= _PARTS_PER_JOB * self._jobs or waiting > MAX_AHEAD_BYTES):
+                size, future = window.popleft()
+                yield from future.result()
+                waiting -= size
+        for _, future in window:
+            yield from future.result()
+
+    def _run(self, task: Task, part: Part) -> list[tuple[str, Result]]:
+        process = self._idle.get()
+        try:
+            return process.run(task, part)
+        finally:
+            self._idle.put(process)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        for process in self._processes:
             process.stop()
-        pool.shutdown()
-        for process in processes:
+        self._pool.shutdown()
+        for process in self._processes:
             process.close()
+
+
+def _parse_in_processes(source: Source, skip: int, jobs: int) -> Iterator[Parsed]:
+    with _Parsers(source, jobs) as parsers:
+        if isinstance(source, BlockSource) and (blocks := source.blocks()):
+            blocks, skip = skip_records(blocks, skip)
+            yield from islice(parsers.run("parse", blocks), skip, None)
+            return
+        if isinstance(source, ScannedSource):
+            records = source.records(parsers.run("scan", _pickled(source.documents())))
+        else:
+            records = source.records()
+        yield from parsers.run("parse", _pickled(islice(records, skip, None)))
+
+
+def _pickled(records: Iterable[Record]) -> Iterator[PickledRecords]:
+    """Yield ``records`` in parts of ``CHUNK``, or of fewer large ones."""
+    part = PickledRecords()
+    for record in records:
+        part.add(record)
+        if len(part) == CHUNK or part.size >= _PART_BYTES:
+            yield part
+            part = PickledRecords()
+    if len(part):
+        yield part

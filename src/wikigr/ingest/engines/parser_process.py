@@ -5,20 +5,19 @@ A parser that a record crashes, or sends into a long computation, costs that rec
 
 from __future__ import annotations
 
-import json
 import math
 import mimetypes
 import pickle
 import resource
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
+from typing import Any, Literal
 
 from wikigr.errors import BuildError, RecordError, SourceError
-from wikigr.ingest.engines.engine import Parsed, parse_record
-from wikigr.ingest.engines.items import decode_items, encode_items
+from wikigr.ingest.engines.items import Result, decode_items, decode_names, encode_result, parse_record, scan_document
 from wikigr.sandbox.child import Channel
 from wikigr.sandbox.process import (
     ProcessLimits,
@@ -27,7 +26,7 @@ from wikigr.sandbox.process import (
     SandboxStartError,
     library_paths,
 )
-from wikigr.sources.article import FileSource, Record, Shared, Source, SourceItem
+from wikigr.sources.article import FileSource, Record, Shared, Source
 from wikigr.sources.blocks import Block, BlockSource
 
 # Seconds of processor time for one record, and bytes of address space for the process.
@@ -35,18 +34,47 @@ RECORD_CPU_SECONDS = 60
 ADDRESS_SPACE = 4 << 30
 # Seconds until a process is stopped that sends no message, however busy the machine is.
 _SILENCE_SECONDS = 20.0 * RECORD_CPU_SECONDS
-_MESSAGE_BYTES = 1 << 30
+# Of the result of one record.
+_MESSAGE_BYTES = 256 << 20
 # The processor time of one process for all records.
 _TOTAL_CPU_SECONDS = 1 << 30
 
+# Of a place that a process names, in characters.
+_MAX_PLACE = 1_000
+_SERVER = "wikigr.ingest.engines.parser_process:serve"
+
+Task = Literal["parse", "scan"]
+
+
+class PickledRecords:
+    """Records as a process gets them: pickled once, each for itself, but for what they share."""
+
+    def __init__(self) -> None:
+        self.places: list[str] = []
+        self.pickled: list[bytes] = []
+        self.shared: dict[int, Shared] = {}
+        self.size = 0
+
+    def add(self, record: Record) -> None:
+        stream = BytesIO()
+        _Pickler(stream, self.shared).dump(record)
+        self.places.append(record.where)
+        self.pickled.append(stream.getvalue())
+        self.size += len(self.pickled[-1])
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+
 # What the process gets: a block, which it reads itself, or records.
-Part = Block | Sequence[Record]
+Part = Block | PickledRecords
 
 
 class ParserProcess:
-    """Parses parts of ``source``.
+    """Works on parts of ``source``: ``parse`` gives the items of their records, ``scan`` the names in documents.
 
-    The process starts with the first part, and again after a record that it did not survive.
+    The process starts with the first part, and again after a record that it did not survive. It may be compromised by
+    what it parses: its messages are checked, and a record that it sends something else for is a bad one.
     """
 
     def __init__(self, source: Source) -> None:
@@ -59,18 +87,18 @@ class ParserProcess:
         self._sent: dict[int, Shared] = {}
         self._stopped = False
 
-    def parse(self, part: Part) -> list[Parsed]:
-        """Return the parsed records of ``part``; one that the parser does not survive gives a ``RecordError``.
+    def run(self, task: Task, part: Part) -> list[tuple[str, Result]]:
+        """Return the results for ``part``; a record that the parser does not survive gives a ``RecordError``.
 
         Raises ``SourceError`` for an unreadable block, and ``BuildError`` if the process cannot start.
         """
-        parsed: list[Parsed] = []
-        while not self._parse_rest(part, parsed):
+        results: list[tuple[str, Result]] = []
+        while not self._run_rest(task, part, results) and len(results) < _length(part):
             pass
-        return parsed
+        return results
 
     def stop(self) -> None:
-        """End the process while another thread is in ``parse``, which raises ``BuildError``."""
+        """End the process while another thread is in ``run``, which raises ``BuildError``."""
         self._stopped = True
         if self._process is not None:
             self._process.kill()
@@ -82,31 +110,39 @@ class ParserProcess:
             self._process = None
             self._sent = {}
 
-    def _parse_rest(self, part: Part, parsed: list[Parsed]) -> bool:
-        """Append to ``parsed`` the records of ``part`` that are missing there; return whether all are there."""
+    def _run_rest(self, task: Task, part: Part, results: list[tuple[str, Result]]) -> bool:
+        """Append to ``results`` those of ``part`` that are missing there; return whether all are there."""
+        decode = decode_items if task == "parse" else decode_names
         where = None
         try:
             process = self._process = self._process or self._start()
             self._check_stopped()
-            process.send_bytes(self._message(part, len(parsed)), _deadline())
+            process.send_bytes(self._message(task, part, len(results)), _deadline())
             while (message := process.receive(_deadline())) is not None:
-                if "problem" in message:
-                    raise SourceError(message["problem"], hint=message["hint"])
-                if "record" in message:
-                    where = message["record"]
-                else:
-                    parsed.append((where or "", decode_items(message["items"])))
-                    where = None
+                match message:
+                    case {"problem": str(problem), "hint": str() | None as hint} if isinstance(part, Block):
+                        raise SourceError(problem, hint=hint)
+                    case {"record": str(place)} if where is None and len(results) < _length(part):
+                        # A process may name only the records that it reads itself.
+                        where = place[:_MAX_PLACE] if isinstance(part, Block) else part.places[len(results)]
+                    case {"result": value} if where is not None:
+                        results.append((where, decode(value, where)))
+                        where = None
+                    case _:
+                        process.reject()
+            if where is not None or len(results) < _length(part):
+                process.reject()
         except SandboxStartError as error:
             raise BuildError(
                 f"The parser process {error.message}.", hint="Parse in the process of the build with --jobs 0."
             ) from error
-        except SandboxError as error:
+        except (SandboxError, ValueError) as error:
+            reason = error.message if isinstance(error, SandboxError) else "sent an invalid message and was stopped"
             self.close()
             self._check_stopped()
             if where is None:
-                raise BuildError(f"The parser process {error.message} between two records.") from error
-            parsed.append((where, RecordError(where, f"the parser {error.message}")))
+                raise BuildError(f"The parser process {reason} between two records.") from error
+            results.append((where, RecordError(where, f"the parser {reason}")))
             return False
         return True
 
@@ -115,34 +151,32 @@ class ParserProcess:
             self.close()
             raise BuildError("The parsing was stopped.")
 
-    def _message(self, part: Part, skip: int) -> bytes:
-        """Return ``part``, and what its records share as far as the process does not have it yet."""
-        stream = BytesIO()
-        pickler = _Pickler(stream, self._sent)
-        pickler.dump(part)
-        return pickle.dumps((pickler.new, stream.getvalue(), skip), protocol=5)
+    def _message(self, task: Task, part: Part, skip: int) -> bytes:
+        """Return ``part`` without the first ``skip`` records, and what they share that the process does not have."""
+        if isinstance(part, Block):
+            return pickle.dumps((task, {}, part, skip), protocol=5)
+        new = {key: value for key, value in part.shared.items() if key not in self._sent}
+        # Kept, so that no other object gets the same id.
+        self._sent |= new
+        return pickle.dumps((task, new, part.pickled[skip:], 0), protocol=5)
 
     def _start(self) -> SandboxedProcess:
-        limits = {"record_cpu_seconds": RECORD_CPU_SECONDS}
-        process = SandboxedProcess("wikigr.ingest.engines.parser_process:serve", limits, self._limits)
+        process = SandboxedProcess(_SERVER, {"record_cpu_seconds": RECORD_CPU_SECONDS}, self._limits)
         process.send_bytes(self._pickled, _deadline())
         return process
 
 
 class _Pickler(pickle.Pickler):
-    """Replaces objects that records share by their ids; those that are not in ``sent`` are in ``new`` afterwards."""
+    """Replaces objects that records share by their ids, and collects them in ``shared``."""
 
-    def __init__(self, stream: BytesIO, sent: dict[int, Shared]) -> None:
+    def __init__(self, stream: BytesIO, shared: dict[int, Shared]) -> None:
         super().__init__(stream, protocol=5)
-        self._sent = sent
-        self.new: dict[int, Shared] = {}
+        self._shared = shared
 
     def persistent_id(self, obj: object) -> int | None:
         if not isinstance(obj, Shared):
             return None
-        if id(obj) not in self._sent:
-            # Kept, so that no other object gets the same id.
-            self._sent[id(obj)] = self.new[id(obj)] = obj
+        self._shared[id(obj)] = obj
         return id(obj)
 
 
@@ -157,43 +191,46 @@ class _Unpickler(pickle.Unpickler):
         return self._shared[pid]
 
 
+def _length(part: Part) -> int:
+    return part.records if isinstance(part, Block) else len(part)
+
+
 def _deadline() -> float:
     return time.monotonic() + _SILENCE_SECONDS
 
 
 def serve(channel: Channel, *, record_cpu_seconds: int) -> None:
-    """Parse parts until the parent closes the channel: the child's side of ``ParserProcess``."""
+    """Work on parts until the parent closes the channel: the child's side of ``ParserProcess``."""
     source = pickle.loads(channel.receive_bytes())  # noqa: S301 (the build pickled it)
     shared: dict[int, Shared] = {}
     while True:
-        new, pickled, skip = pickle.loads(channel.receive_bytes())  # noqa: S301
+        task, new, part, skip = pickle.loads(channel.receive_bytes())  # noqa: S301
         shared |= new
-        part = _Unpickler(pickled, shared).load()
+        work = parse_record if task == "parse" else scan_document
         try:
-            for record in islice(_records(source, part), skip, None):
+            for record in islice(_records(source, part, shared), skip, None):
                 channel.send({"record": record.where})
                 # The kernel ends the process at the soft limit, even in a library that does not return to Python.
                 seconds = math.ceil(time.process_time()) + record_cpu_seconds
                 _, hard = resource.getrlimit(resource.RLIMIT_CPU)
                 resource.setrlimit(resource.RLIMIT_CPU, (min(seconds, hard) if hard >= 0 else seconds, hard))
-                # As ASCII, because ``send`` would replace lone surrogates.
-                channel.send_bytes(json.dumps({"items": encode_items(_parse(source, record))}).encode())
+                channel.send({"result": encode_result(_within_memory(work, source, record))})
         except SourceError as error:
             channel.send({"problem": error.message, "hint": error.hint})
         else:
             channel.send(None)
 
 
-def _records(source: Source, part: Part) -> Iterable[Record]:
+def _records(source: Source, part: Block | list[bytes], shared: dict[int, Shared]) -> Iterable[Record]:
     if not isinstance(part, Block):
-        return part
+        return (_Unpickler(pickled, shared).load() for pickled in part)
     if not isinstance(source, BlockSource):
         raise TypeError(f"{type(source).__name__} has no blocks")
     return source.read_block(part)
 
 
-def _parse(source: Source, record: Record) -> list[SourceItem] | RecordError:
+def _within_memory(work: Callable[[Any, Any], Result], source: Source, record: Record) -> Result:
     try:
-        return parse_record(source, record)[1]
+        return work(source, record)
     except MemoryError:
         return RecordError(record.where, f"parsing it takes more than {ADDRESS_SPACE >> 30} GB of memory")

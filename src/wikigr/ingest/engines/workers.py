@@ -13,7 +13,7 @@ from wikigr.embeddings.embedder import Embedder, EncoderIdentity
 from wikigr.errors import ModelError, WikigrError
 from wikigr.ingest.embedding import encode_texts
 from wikigr.ingest.engines.engine import Parsed, parse_records
-from wikigr.ingest.engines.items import decode_items, encode_items
+from wikigr.ingest.engines.items import decode_items, encode_result
 from wikigr.ingest.engines.parts import CHECK, PartStore, output_folder
 from wikigr.ingest.mentions import NameMatcher, find_targets
 from wikigr.sources.article import Source
@@ -41,7 +41,7 @@ class BlockParser:
             {
                 "place": pa.array([place for place, _ in parsed], pa.string()),
                 "items": pa.array(
-                    [json.dumps(encode_items(items), separators=(",", ":")) for _, items in parsed], pa.string()
+                    [json.dumps(encode_result(items), separators=(",", ":")) for _, items in parsed], pa.string()
                 ),
             }
         )
@@ -51,7 +51,7 @@ class BlockParser:
 def parsed_records(table: pa.Table) -> list[Parsed]:
     """Return what a ``BlockParser`` wrote."""
     places, items = (table.column(name).to_pylist() for name in ("place", "items"))
-    return [(place, decode_items(json.loads(stored))) for place, stored in zip(places, items, strict=True)]
+    return [(place, decode_items(json.loads(stored), place)) for place, stored in zip(places, items, strict=True)]
 
 
 def parse_chunk(source: Source, records: Sequence[Any]) -> list[Parsed]:

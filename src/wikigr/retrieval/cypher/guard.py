@@ -30,8 +30,12 @@ from wikigr.retrieval.cypher.dialect import (
     TEXT_ARGUMENTS,
     TYPES,
     WRITE_KEYWORDS,
+    BlockedQueryError,
+    Token,
+    blocked,
+    read_tokens,
+    visible,
 )
-from wikigr.retrieval.cypher.tokens import BlockedQueryError, Token, blocked, read_tokens, visible
 
 MAX_CHARACTERS = 8_000
 MAX_DEPTH = 12  # brackets, CASE, NOT and minus signs; the engine's parser has no limit and hangs at 5,000

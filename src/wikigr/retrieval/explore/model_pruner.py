@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from wikigr.graph.neighborhood import STRUCTURAL, Edge, Node, Step
-from wikigr.llm.call_quota import CallQuota
+from wikigr.llm.budget import CallQuota
 from wikigr.llm.model_client import ModelClient
 from wikigr.llm.prompts import prompt
-from wikigr.retrieval.explore.model_planner import find_tagged
+from wikigr.retrieval.explore.planners import find_tagged
 from wikigr.retrieval.explore.triplets import CandidateRelation, FollowedTriplet, QuestionPruner, Selection
 
 _T = TypeVar("_T")

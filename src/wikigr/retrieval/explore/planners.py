@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from wikigr.graph.neighborhood import Node
+from wikigr.llm.budget import CallQuota
+from wikigr.llm.failures import BadRequestError
+from wikigr.llm.prompts import prompt
+from wikigr.llm.reply import Reply
+from wikigr.retrieval.trace import Trace
+from wikigr.text import scrub
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +66,131 @@ class RulePlanner:
         if state.iteration >= len(rounds):
             return Plan(finish=True)
         return Plan(nodes=tuple(node for node in rounds[state.iteration] if node not in state.explored))
+
+
+_MAX_QUESTION_CHARS = 2_000
+_MAX_REPLY_TOKENS = 1_000
+# Per kind of item in a reply.
+_MAX_ITEMS = 10
+_MAX_ITEM_CHARS = 2_000
+_TOOL = "plan"
+
+
+class ModelPlanner:
+    """Asks a model for the plan of every iteration, through a tool if the server supports tools, else in tags.
+
+    Pack text reaches the model only inside delimited blocks that it cannot close. Tags are parsed from the model's own
+    reply alone. ``cypher_examples`` are worked examples of queries. ``plan`` raises what ``CallQuota.complete`` raises.
+    """
+
+    def __init__(self, client: CallQuota, model: str, schema: str, cypher_examples: str, trace: Trace) -> None:
+        self._client = client
+        self._model = model
+        self._schema = schema
+        self._cypher_examples = cypher_examples
+        self._trace = trace
+        self._use_tools = model.startswith("claude")
+
+    def plan(self, state: PlannerState) -> Plan:
+        reply = self._ask(state)
+        inputs = [use.input for use in reply.tool_uses if use.name == _TOOL]
+        plan = _parse_tool_input(inputs[0]) if inputs else _parse_tags(reply.text)
+        if plan.empty and not plan.finish:
+            with self._trace.stage("graph_plan") as record:
+                record.degrade("the model's reply contains nothing to look up")
+        return plan
+
+    def _ask(self, state: PlannerState) -> Reply:
+        name = "graph_plan_iterative" if state.iteration else "graph_plan_initial"
+        blocks = [
+            ("question", [state.question[:_MAX_QUESTION_CHARS]]),
+            ("schema", self._schema.splitlines()),
+            ("cypher-examples", self._cypher_examples.splitlines()),
+            ("graph-context", state.lines),
+            ("query-feedback", state.feedback),
+        ]
+        content = "\n\n".join(_block(tag, lines) for tag, lines in blocks if lines)
+        request: dict[str, Any] = {
+            "system": f"{prompt(name)}\n\n{prompt('graph_plan_reply')}",
+            "messages": [{"role": "user", "content": content}],
+            "max_tokens": _MAX_REPLY_TOKENS,
+            "model": self._model,
+        }
+        if self._use_tools:
+            try:
+                return self._client.complete(**request, extra={"tools": [_tool_definition()]})
+            except BadRequestError as error:
+                if "tool" not in error.message.lower():
+                    raise
+                self._use_tools = False
+                with self._trace.stage("graph_plan") as record:
+                    record.warning = f"{error.message} Falling back to tags instead of a tool."
+                    record.degraded = True
+        return self._client.complete(**request)
+
+
+def _tool_definition() -> dict[str, Any]:
+    texts = {"type": "array", "items": {"type": "string"}}
+    return {
+        "name": _TOOL,
+        "description": "Say what to look up next in the knowledge graph, or that enough was found.",
+        "input_schema": {
+            "type": "object",
+            "properties": {"entities": texts, "metapaths": texts, "cypher": texts, "finish": {"type": "boolean"}},
+            "required": ["finish"],
+            "additionalProperties": False,
+        },
+    }
+
+
+def _block(tag: str, lines: Sequence[str]) -> str:
+    inside = "\n".join(_escape(line) for line in lines)
+    return f"<{tag}>\n{inside}\n</{tag}>"
+
+
+# The "<" of anything that could open or close a block, even with white space or invisible characters inside. The arrows
+# of paths and Cypher patterns do not match.
+_TAG = re.compile(r"<(?=[\s\u200b-\u200f\u2060-\u206f\ufeff]*[/!?]|[\u200b-\u200f\u2060-\u206f\ufeff]*[^\W\d])")
+
+
+def _escape(text: str) -> str:
+    return _TAG.sub("‹", scrub(text))
+
+
+def _parse_tool_input(arguments: Mapping[str, Any]) -> Plan:
+    def texts(name: str) -> tuple[str, ...]:
+        values = arguments.get(name)
+        return _clean(value for value in values if isinstance(value, str)) if isinstance(values, list) else ()
+
+    if arguments.get("finish") is True:
+        return Plan(finish=True)
+    return Plan(mentions=texts("entities"), metapaths=texts("metapaths"), queries=texts("cypher"))
+
+
+_PLAN_TAGS = re.compile(r"<(entity-extraction|path-extraction|opencypher)>.*?</\1>", re.DOTALL)
+
+
+def _parse_tags(reply: str) -> Plan:
+    """Parse the tags of the reference document. Repeated tags are merged, missing ones are empty."""
+    # A FINISH tag inside another tag may repeat pack text, so it does not count.
+    if any(text.strip() == "FINISH" for text in find_tagged(_PLAN_TAGS.sub("", reply), "task-completion")):
+        return Plan(finish=True)
+    return Plan(
+        mentions=_clean(line for text in find_tagged(reply, "entity-extraction") for line in text.splitlines()),
+        metapaths=_clean(line for text in find_tagged(reply, "path-extraction") for line in text.splitlines()),
+        queries=_clean(find_tagged(reply, "opencypher")),
+    )
+
+
+def find_tagged(reply: str, tag: str) -> list[str]:
+    """Return the text inside every ``tag`` of a model's reply."""
+    return re.findall(rf"<{tag}>(.*?)</{tag}>", reply, re.DOTALL)
+
+
+_FENCE = re.compile(r"\A```\w*\s+|\s*```\Z")
+_LIST_MARK = re.compile(r"^(?:[-*•]\s+|\d{1,3}[.)]\s+)")
+
+
+def _clean(texts: Iterable[str]) -> tuple[str, ...]:
+    stripped = (_LIST_MARK.sub("", _FENCE.sub("", text.strip()))[:_MAX_ITEM_CHARS] for text in texts)
+    return tuple(dict.fromkeys(text for text in stripped if text))[:_MAX_ITEMS]

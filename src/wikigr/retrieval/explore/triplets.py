@@ -7,13 +7,12 @@ prunes without a model, ``model_pruner`` asks one.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, fields
 from typing import Generic, Literal, Protocol, TypeVar
 
-from wikigr.errors import UsageError
 from wikigr.graph.neighborhood import STRUCTURAL, Edge, Neighborhood, Node, Step
 from wikigr.llm.budget import BudgetError
-from wikigr.retrieval.trace import StageRecord
+from wikigr.retrieval.explore.paths import check_limits
 
 StopReason = Literal["finish", "no_progress", "max_iterations", "max_triplets", "budget"]
 
@@ -89,19 +88,19 @@ class Pruner(Protocol):
 class TripletResult:
     """``triplets`` and ``explored`` entities, in the order found.
 
-    ``last`` holds the ends of the last iteration's triplets. ``chain`` leads from a source to the most likely answer,
+    ``chain`` leads from a source to the most likely answer,
     if the pruner knows it. ``truncated`` means that a limit cut selected triplets.
     """
 
     triplets: tuple[Edge, ...]
     explored: tuple[Node, ...]
-    last: tuple[Node, ...]
     iterations: int
     truncated: bool
     stop_reason: StopReason
-    chain: tuple[Edge, ...] = ()
+    chain: tuple[Edge, ...]
 
 
+@dataclass(frozen=True, slots=True)
 class TripletRetriever:
     """Explores the graph from the entities of a question and collects triplets.
 
@@ -111,67 +110,31 @@ class TripletRetriever:
     Raises ``UsageError`` for a limit below 1.
     """
 
-    def __init__(
-        self,
-        neighborhood: Neighborhood,
-        pruner: Pruner,
-        *,
-        max_num_relations: int = 5,
-        max_num_entities: int = 5,
-        max_num_iterations: int = 3,
-        max_num_triplets: int = 60,
-        max_edges_per_relation: int = 100,
-    ) -> None:
-        limits = {
-            "max_num_relations": max_num_relations,
-            "max_num_entities": max_num_entities,
-            "max_num_iterations": max_num_iterations,
-            "max_num_triplets": max_num_triplets,
-            "max_edges_per_relation": max_edges_per_relation,
-        }
-        for name, limit in limits.items():
-            if limit < 1:
-                raise UsageError(f"{name} must be at least 1, not {limit}.")
-        self._neighborhood = neighborhood
-        self._pruner = pruner
-        self.max_num_relations = max_num_relations
-        self.max_num_entities = max_num_entities
-        self.max_num_iterations = max_num_iterations
-        self.max_num_triplets = max_num_triplets
-        self.max_edges_per_relation = max_edges_per_relation
+    neighborhood: Neighborhood
+    pruner: Pruner
+    _: KW_ONLY
+    max_num_relations: int = 5
+    max_num_entities: int = 5
+    max_num_iterations: int = 3
+    max_num_triplets: int = 60
+    max_edges_per_relation: int = 100
 
-    def retrieve(
-        self, question: str, source_entities: Sequence[Node], record: StageRecord | None = None
-    ) -> TripletResult:
+    def __post_init__(self) -> None:
+        check_limits(**{field.name: getattr(self, field.name) for field in fields(self) if field.kw_only})
+
+    def retrieve(self, question: str, source_entities: Sequence[Node]) -> TripletResult:
         """Return the triplets found for ``question`` from ``source_entities``, best first within each iteration.
 
-        Skips entities that are not in the pack. ``record`` receives the number of scored triplets, and the outcome as
-        notes. An exhausted budget ends the search and keeps what it found (``stop_reason`` "budget"). Raises
-        ``QueryError``, and ``LlmError`` if the pruner asks a model.
+        Skips entities that are not in the pack. An exhausted budget ends the search and keeps what it found
+        (``stop_reason`` "budget"). Raises ``QueryError``, and ``LlmError`` if the pruner asks a model.
         """
-        stored = self._neighborhood.nodes((node.kind, node.key) for node in source_entities)
-        sources = list(dict.fromkeys(self._neighborhood.unified(node) for node in stored))
-        state = _SearchState(self._pruner.begin(question, sources))
+        stored = self.neighborhood.nodes((node.kind, node.key) for node in source_entities)
+        sources = list(dict.fromkeys(self.neighborhood.unified(node) for node in stored))
+        state = _SearchState(self.pruner.begin(question, sources))
         stop = self._search(state, sources)
-        result = TripletResult(
-            tuple(state.found.values()),
-            tuple(state.explored),
-            state.last,
-            state.iterations,
-            state.truncated,
-            stop,
-            state.pruner.answer_chain(tuple(state.found.values())),
-        )
-        if record is not None:
-            record.scored += state.read
-            record.notes.update(
-                stop_reason=stop,
-                iterations=result.iterations,
-                explored=[node.label for node in result.explored],
-                triplets=[str(edge) for edge in result.triplets],
-                truncated=result.truncated,
-            )
-        return result
+        triplets = tuple(state.found.values())
+        chain = state.pruner.answer_chain(triplets)
+        return TripletResult(triplets, tuple(state.explored), state.iterations, state.truncated, stop, chain)
 
     def _search(self, state: _SearchState, frontier: Sequence[Node]) -> StopReason:
         for iteration in range(self.max_num_iterations):
@@ -217,10 +180,10 @@ class TripletRetriever:
         candidates = [
             CandidateRelation(node, step, count)
             for node in nodes
-            for step, count in self._neighborhood.facts_at(node).items()
+            for step, count in self.neighborhood.facts_at(node).items()
         ]
-        if self._pruner.always_links or len({candidate.step for candidate in candidates}) < self.max_num_relations:
-            links = self._neighborhood.expand(nodes, relations=STRUCTURAL, most=self.max_edges_per_relation)
+        if self.pruner.always_links or len({candidate.step for candidate in candidates}) < self.max_num_relations:
+            links = self.neighborhood.expand(nodes, relations=STRUCTURAL, most=self.max_edges_per_relation)
             for node in nodes:
                 counts: dict[Step, int] = {}
                 for edge in links.edges[node]:
@@ -236,13 +199,12 @@ class TripletRetriever:
         hops: dict[tuple[Node, str, Node], FollowedTriplet] = {}
         for step in steps:
             nodes = [candidate.node for candidate in candidates if candidate.step == step]
-            read = self._neighborhood.expand(
+            read = self.neighborhood.expand(
                 nodes, relations=[step.relation], inverse=step.inverse, most=self.max_edges_per_relation
             )
             state.truncated = state.truncated or bool(read.cut)
             for node in nodes:
                 for edge in read.edges[node]:
-                    state.read += 1
                     if _key(edge) not in state.found:
                         hops.setdefault(_key(edge), FollowedTriplet(node, edge))
         room = self.max_num_triplets - len(state.found)
@@ -251,8 +213,6 @@ class TripletRetriever:
         state.truncated = state.truncated or len(ranked) > share
         kept = ranked[: min(share, room)]
         state.found.update((_key(hop.edge), hop.edge) for hop in kept)
-        if kept:
-            state.last = tuple(dict.fromkeys(hop.end for hop in kept))
         return kept
 
 
@@ -264,9 +224,7 @@ class _SearchState:
     # Keyed by ends and relation: a fact stated in two sections is one triplet.
     found: dict[tuple[Node, str, Node], Edge] = field(default_factory=dict)
     explored: dict[Node, None] = field(default_factory=dict)
-    last: tuple[Node, ...] = ()
     iterations: int = 0
-    read: int = 0
     truncated: bool = False
 
 

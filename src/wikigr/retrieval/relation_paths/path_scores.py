@@ -16,8 +16,7 @@ import numpy as np
 
 from wikigr.graph.fact_graph import Numbers
 from wikigr.question.masked_question import MaskedQuestion, Token
-from wikigr.retrieval.relation_paths.evidence import Floats, RelationEvidence
-from wikigr.retrieval.relation_paths.weights import Weights
+from wikigr.retrieval.relation_paths.evidence import Floats, RelationEvidence, Weights
 
 MAX_HOPS = 3
 # Prefixes of a path that are extended by another step.

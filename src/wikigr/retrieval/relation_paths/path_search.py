@@ -13,12 +13,11 @@ from wikigr.embeddings.embedder import Embedder
 from wikigr.graph.fact_graph import FactGraph, Numbers
 from wikigr.question.grammar import WHO
 from wikigr.question.masked_question import MaskedQuestion, mask
-from wikigr.retrieval.explore.relation_text import relation_words, share_stem
-from wikigr.retrieval.relation_paths.answers import PathAnswers, StatedFact
-from wikigr.retrieval.relation_paths.evidence import EvidenceReader, answer_fit
+from wikigr.retrieval.chain import PathAnswers, StatedFact
+from wikigr.retrieval.relation_paths.evidence import WEIGHTS, EvidenceReader, Weights, answer_fit
 from wikigr.retrieval.relation_paths.path_scores import MAX_HOPS, ScoredPath, score_paths
+from wikigr.retrieval.relation_paths.relation_match import relation_words, share_stem
 from wikigr.retrieval.relation_paths.topics import Topic
-from wikigr.retrieval.relation_paths.weights import WEIGHTS, Weights
 from wikigr.retrieval.rerankers.cross_encoder import as_probability
 
 # Distinct steps that are compared with one question.

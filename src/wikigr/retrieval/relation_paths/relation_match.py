@@ -1,10 +1,8 @@
-"""The model that matches a word of a question with a relation: a few thousand weights on top of the encoder's vectors.
-
-``training/relations`` trains it on words and relation names of many random schemas.
-"""
+"""Match words of a question with relations: by stem, and by a model on top of the encoder's vectors."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikigr.embeddings.embedder import EncoderIdentity
-from wikigr.embeddings.published import DEFAULT_WEIGHTS_SHA256
+from wikigr.embeddings.model_id import DEFAULT_WEIGHTS_SHA256
+from wikigr.text import share_prefix
 
 Floats = NDArray[np.float64]
 
@@ -55,3 +54,19 @@ class RelationMatcher:
         cosines = self.scale[0] * (relations @ words.T) + self.scale[1]
         low = (words @ self.words).T
         return np.stack([cosines + (relations @ side) @ low for side in (self.forward, self.inverse)])
+
+
+_CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_NON_WORD = re.compile(r"[\W_]+")
+_MIN_PREFIX_SHARE = 0.6
+
+
+def relation_words(relation: str) -> str:
+    """Return a relation's name as lower-case words, as in "born in" for ``bornIn``; of an IRI, its last part."""
+    local = re.split(r"[/#]", relation.rstrip("/#"))[-1] or relation
+    return " ".join(_NON_WORD.sub(" ", _CAMEL_CASE.sub(" ", local)).lower().split())
+
+
+def share_stem(one: str, other: str) -> bool:
+    """Return whether two words share a stem, judged by their common prefix ("founder", "founded")."""
+    return one == other or share_prefix(one, other, share=_MIN_PREFIX_SHARE)

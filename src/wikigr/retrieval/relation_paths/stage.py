@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from wikigr.index.candidate import FACT, RELEVANCE, Candidate, section_ids
+from wikigr.options import Options, Positive
 from wikigr.question.intent import asks_yes_no
 from wikigr.question.two_parts import two_parts
 from wikigr.retrieval.candidates import fetch
-from wikigr.retrieval.relation_paths.answers import PathAnswers
-from wikigr.retrieval.relation_paths.options import RelationPathsOptions
+from wikigr.retrieval.chain import PathAnswers
 from wikigr.retrieval.state import RetrievalStage, State
 from wikigr.retrieval.trace import StageRecord, Trace
 from wikigr.sources.formats import FORMATS, LinkTarget
@@ -21,6 +21,17 @@ if TYPE_CHECKING:
     from wikigr.pack.open import Pack
     from wikigr.retrieval.relation_paths.path_search import FoundPath, PathSearch
     from wikigr.retrieval.relation_paths.topics import TopicFinder
+
+
+@dataclass(frozen=True, slots=True)
+class RelationPathsOptions(Options):
+    """Answering along relations from the thing that the question names; only in packs made of triples."""
+
+    section: ClassVar[str] = "relation_paths"
+
+    enabled: Annotated[bool, "in packs made of triples, answer along the relations that the question describes"] = True
+    max_answers: Annotated[Positive, "answers to list; the total is always given"] = 30
+
 
 # Formats whose packs are made of triples.
 _OF_TRIPLES = frozenset(row.name for row in FORMATS if row.links is LinkTarget.NODE)
@@ -143,6 +154,6 @@ def _joined(parts: Sequence[PathAnswers]) -> PathAnswers:
 
 
 def _has_default_encoder(pack: Pack) -> bool:
-    from wikigr.embeddings.published import DEFAULT_WEIGHTS_SHA256
+    from wikigr.embeddings.model_id import DEFAULT_WEIGHTS_SHA256
 
     return pack.encoder.identity.weights_sha256 == DEFAULT_WEIGHTS_SHA256

@@ -9,7 +9,7 @@ from itertools import islice, pairwise
 from wikigr.graph.neighborhood import Edge, Neighborhood, Node
 from wikigr.pack.open import Pack
 from wikigr.serve.web.addresses import address, article_address
-from wikigr.serve.web.article_ranks import ranks_of
+from wikigr.serve.web.article_page import ranks_of
 from wikigr.serve.web.picture import EdgeRole, Line, NodeRole, Picture, Spot, draw
 
 _MAX_NODES = 26

@@ -1,12 +1,14 @@
-"""The pages: from packs, answers and runs to HTML."""
+"""The pages: from packs, answers and runs to HTML. Forms carry earlier questions, so the server keeps none."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from wikigr.answer.answer import Answer
-from wikigr.errors import WikigrError
+from wikigr.errors import UsageError, WikigrError
 from wikigr.graph.neighborhood import Node
 from wikigr.pack.manifest import Manifest
 from wikigr.pack.open import Corpus, Pack
@@ -15,15 +17,39 @@ from wikigr.pipeline.profile import Profile
 from wikigr.question.follow_up import MAX_TURNS, Turn
 from wikigr.serve.service import client_hint
 from wikigr.serve.web.addresses import address
-from wikigr.serve.web.answer_page import ArticleLink, answer_page, link_to
-from wikigr.serve.web.article_page import Quotation, article_page
-from wikigr.serve.web.article_ranks import ranks_of
-from wikigr.serve.web.comparison_page import comparison_page
+from wikigr.serve.web.answer_page import ArticleLink, answer_page, comparison_page, link_to
+from wikigr.serve.web.article_page import Quotation, article_page, ranks_of
 from wikigr.serve.web.neighborhood_page import neighborhood_page
 from wikigr.serve.web.rendering import render
 from wikigr.serve.web.run_pages import RunRow
 from wikigr.serve.web.trace_page import trace_page
-from wikigr.serve.web.turns import write_turn
+from wikigr.text import scrub
+
+# Characters of one turn in a form. A longer one is not carried.
+MAX_TURN_CHARS = 1_500
+
+
+def write_turn(turn: Turn) -> str:
+    """Return ``turn`` as the value of a field, or ``""`` if it is too long."""
+    value = json.dumps([turn.question, turn.answer, *turn.titles], ensure_ascii=False, separators=(",", ":"))
+    return value if len(value) <= MAX_TURN_CHARS else ""
+
+
+def read_turns(values: Sequence[str]) -> tuple[Turn, ...]:
+    """Return the last turns from the values of their fields; raises ``UsageError`` for what no page has written."""
+    return tuple(_read(value) for value in values[-MAX_TURNS:])
+
+
+def _read(value: str) -> Turn:
+    try:
+        found = json.loads(value) if len(value) <= MAX_TURN_CHARS else None
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, list) or len(found) < 2 or not all(isinstance(part, str) for part in found):
+        raise UsageError("The parameter turn is damaged.", hint="Ask the question again with its subject.")
+    question, answer, *titles = map(scrub, found)
+    return Turn(question, answer, tuple(titles))
+
 
 _MAX_CENTRAL = 16
 

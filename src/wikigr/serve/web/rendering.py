@@ -1,13 +1,18 @@
-"""Fill in the templates. Every value is escaped, and no control character reaches a page."""
+"""Fill in the templates, and serve the files that pages load."""
 
 from __future__ import annotations
 
-from functools import cache
+import hashlib
+from functools import cache, partial
+from importlib import resources
 from typing import Any
 from urllib.parse import urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from wikigr.text import harmless
 
@@ -43,3 +48,28 @@ def _host(url: str) -> str:
 def _moment(created: str) -> str:
     """Return a time in ISO 8601 to the minute, or a dash if there is none."""
     return created[:16].replace("T", " ") or "–"
+
+
+_TYPES = {
+    "page.css": "text/css",
+    "page.js": "text/javascript",
+    "picture.js": "text/javascript",
+    "icon.svg": "image/svg+xml",
+}
+
+
+def static_routes() -> list[Route]:
+    """Return a route for each file."""
+    folder = resources.files(__package__ or "") / "static"
+    return [
+        Route(f"/static/{name}", partial(_send, content=(folder / name).read_bytes(), media_type=media_type))
+        for name, media_type in _TYPES.items()
+    ]
+
+
+async def _send(request: Request, *, content: bytes, media_type: str) -> Response:
+    tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
+    headers = {"ETag": tag, "Cache-Control": "no-cache"}
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    return Response(content, media_type=media_type, headers=headers)

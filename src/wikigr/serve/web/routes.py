@@ -32,11 +32,10 @@ from wikigr.serve.service import MAX_HOPS, MAX_NAME_CHARS, MAX_QUESTION_CHARS, N
 from wikigr.serve.web.addresses import article_address
 from wikigr.serve.web.answer_page import ArticleLink, link_to
 from wikigr.serve.web.article_page import Quotation
-from wikigr.serve.web.pages import Asked, Pages, ServedPack, Site, served_pack
+from wikigr.serve.web.pages import Asked, Pages, ServedPack, Site, read_turns, served_pack
 from wikigr.serve.web.recent_answers import RecentAnswers
+from wikigr.serve.web.rendering import static_routes
 from wikigr.serve.web.run_pages import find_run, list_runs, report_of
-from wikigr.serve.web.static_files import static_routes
-from wikigr.serve.web.turns import read_turns
 from wikigr.serve.workers import BusyError, Task, TimeLimitError
 from wikigr.text import harmless, scrub
 

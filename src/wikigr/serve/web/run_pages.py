@@ -9,9 +9,8 @@ from pathlib import Path
 from wikigr.errors import WikigrError
 from wikigr.evaluation.reports.document import report_document
 from wikigr.evaluation.reports.html import html_report
-from wikigr.evaluation.run import RUN, read_run
+from wikigr.evaluation.run import RUN, load_run, read_run
 from wikigr.evaluation.samples import SAMPLES
-from wikigr.evaluation.stored_run import load_run
 from wikigr.serve.web.addresses import address
 
 _MAX_RUNS = 200
@@ -31,7 +30,6 @@ class RunRow:
     created: str
     questions: int
     profiles: tuple[str, ...]
-    judge: str
     problem: str
 
 
@@ -68,7 +66,7 @@ def _row(folder: Path) -> RunRow:
     try:
         run = read_run(folder)
     except WikigrError as error:
-        return RunRow(folder.name, href, "", "", 0, (), "", error.message)
+        return RunRow(folder.name, href, "", "", 0, (), error.message)
     return RunRow(
         name=folder.name,
         href=href,
@@ -76,6 +74,5 @@ def _row(folder: Path) -> RunRow:
         created=run.created,
         questions=run.questions["count"],
         profiles=tuple(run.profiles),
-        judge=run.judge,
         problem="",
     )

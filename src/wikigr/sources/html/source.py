@@ -5,18 +5,17 @@ from __future__ import annotations
 import hashlib
 import posixpath
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from wikigr.errors import RecordError, SourceError
-from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem
-from wikigr.sources.folder import Folder, Pages, resolve_link, stem, unique_titles
+from wikigr.errors import RecordError
+from wikigr.sources.article import Names, RawDocument, Redirect, Skipped, SourceArticle, SourceItem
+from wikigr.sources.folder import Pages, resolve_link, stem, unique_titles
 from wikigr.sources.formats import format_named
 from wikigr.sources.html.text import HtmlPage, parse_html, parse_html_head, state_infoboxes
-from wikigr.sources.note_folder import NoteNames, NoteRecord, NoteText
-from wikigr.sources.stated_language import language_in_folder
+from wikigr.sources.note_folder import NoteFolder, NoteRecord, NoteText
 from wikigr.text import fold
 
 SUFFIXES = format_named("html").suffixes
@@ -35,7 +34,7 @@ _MANY_LINKS = 100
 
 @dataclass(frozen=True, slots=True)
 class HtmlRecord:
-    """One file; ``title`` is unique in the folder, ``problem`` says why the file is unreadable.
+    """One file; ``title`` is unique in the folder, ``error`` says why the file is unreadable.
 
     ``name`` is the title on the page, without what makes it unique. ``duplicate_of`` is the title of the first page
     with the same bytes. ``redirect_to`` is the title of the page that a meta refresh leads to, ``""`` if that page is
@@ -48,7 +47,7 @@ class HtmlRecord:
     name: str = ""
     duplicate_of: str | None = None
     redirect_to: str | None = None
-    problem: str = ""
+    error: RecordError | None = None
 
     @property
     def where(self) -> str:
@@ -63,7 +62,7 @@ class _Survey:
     redirects: dict[str, str]
 
 
-class HtmlSource:
+class HtmlSource(NoteFolder):
     """HTML pages below a folder, or one page; the path relative to the folder is the ``source_id``.
 
     Links are resolved to such ids. A page without categories gets its folder's name as category. Pages that only
@@ -71,42 +70,41 @@ class HtmlSource:
     """
 
     format = "html"
+    kind = "HTML"
 
     def __init__(self, path: Path, *, follow_links: bool = False) -> None:
-        self.path = Path(path)
-        self._folder = Folder(self.path, SUFFIXES, "HTML", follow_links=follow_links)
+        super().__init__(path, follow_links=follow_links)
         self._pages: Pages | None = None
+        self._digests: dict[str, bytes] = {}
 
-    def records(self) -> Iterator[HtmlRecord]:
+    def documents(self) -> Iterator[RawDocument]:
+        for document in super().documents():
+            self._digests[document.source_id] = hashlib.sha256(document.data).digest()
+            yield document
+
+    def records(self, scanned: Iterable[tuple[str, Names | RecordError]] | None = None) -> Iterator[HtmlRecord]:  # type: ignore[override]
         """Yield one record per file, sorted by path; every file is read twice, because titles must be unique."""
         source_ids = self._folder.source_ids()
         self._pages = Pages(source_ids, SUFFIXES)
-        survey = self._survey(source_ids)
+        names, errors = self._names(scanned)
+        survey = self._survey(names)
         for source_id in source_ids:
-            title = survey.titles.get(source_id, source_id)
-            try:
-                data = self._folder.read(source_id)
-            except SourceError as error:
-                yield HtmlRecord(source_id, b"", title, problem=error.message)
-                continue
+            data, error = self._read(source_id, errors)
             original = survey.originals.get(source_id)
             yield HtmlRecord(
                 source_id,
                 data,
-                title,
+                survey.titles.get(source_id, source_id),
                 name=survey.names.get(source_id, ""),
                 duplicate_of=survey.titles[original] if original is not None else None,
                 redirect_to=self._redirect_title(source_id, survey),
+                error=error,
             )
 
-    def stated_language(self) -> str | None:
-        """Return the code of the language that most pages state, if they do."""
-        return language_in_folder(self._folder)
-
-    def parse(self, record: HtmlRecord) -> Iterator[SourceItem]:
+    def parse(self, record: HtmlRecord) -> Iterator[SourceItem]:  # type: ignore[override]
         """Turn one page into an article, or a moved or duplicate page into a redirect."""
-        if record.problem:
-            raise RecordError(record.source_id, record.problem)
+        if record.error is not None:
+            raise record.error
         if record.duplicate_of is not None:
             yield Skipped(record.source_id, "duplicate page")
             yield Redirect(record.source_id, record.duplicate_of)
@@ -138,9 +136,9 @@ class HtmlSource:
             triples=triples,
         )
 
-    def scan_names(self, source_id: str, data: bytes) -> NoteNames:
-        """Return the title of a page among other documents; raises as ``parse`` does."""
-        return NoteNames(parse_html_head(data, where=source_id).title)
+    def scan(self, document: RawDocument) -> Names:
+        head = parse_html_head(document.data, where=document.source_id)
+        return Names(head.title, head.heading, redirect=head.is_redirect_to)
 
     def parse_note(self, record: NoteRecord) -> NoteText:
         """Return the content of a page among other documents; raises as ``parse`` does."""
@@ -153,32 +151,23 @@ class HtmlSource:
             self._pages = Pages(self._folder.source_ids(), SUFFIXES)
         return self._pages
 
-    def _survey(self, source_ids: list[str]) -> _Survey:
-        """Read all pages and find shared titles, duplicates and redirects."""
-        titles: dict[str, str] = {}
-        headings: dict[str, str] = {}
+    def _survey(self, scanned: Mapping[str, Names]) -> _Survey:
+        """Find shared titles, duplicates and redirects."""
+        titles = {source_id: names.title or stem(source_id) for source_id, names in scanned.items()}
+        headings = {source_id: names.heading for source_id, names in scanned.items()}
         originals: dict[str, str] = {}
         redirects: dict[str, str] = {}
         first_with: dict[bytes, str] = {}
-        for source_id in source_ids:
-            try:
-                data = self._folder.read(source_id)
-                head = parse_html_head(data)
-            except SourceError:
-                # ``parse`` reports the error for this record.
-                continue
-            titles[source_id] = head.title or stem(source_id)
-            headings[source_id] = head.heading
-            if head.is_redirect_to is None:
-                original = first_with.setdefault(hashlib.sha256(data).digest(), source_id)
+        for source_id, found in scanned.items():
+            if found.redirect is None:
+                original = first_with.setdefault(self._digests[source_id], source_id)
                 if original != source_id:
                     originals[source_id] = original
             else:
-                href = head.is_redirect_to.partition("#")[0]
-                target = resolve_link(source_id, href, SUFFIXES, self._known_pages())
+                target = resolve_link(source_id, found.redirect.partition("#")[0], SUFFIXES, self._known_pages())
                 if target is not None:
                     redirects[source_id] = target
-                elif "://" in head.is_redirect_to or head.is_redirect_to.startswith("/"):
+                elif "://" in found.redirect or found.redirect.startswith("/"):
                     redirects[source_id] = ""
         # Only pages that become articles compete for a title.
         articles = {key: title for key, title in titles.items() if key not in originals and key not in redirects}

@@ -12,6 +12,7 @@ from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.front_matter import front_matter_plugin
 
+from wikigr.sources.article import Names, RawDocument
 from wikigr.sources.bylines import add_byline
 from wikigr.sources.formats import format_named
 from wikigr.sources.html.document import HtmlDocument
@@ -19,7 +20,7 @@ from wikigr.sources.html.text import parse_html_head, read_note
 from wikigr.sources.markdown.front_matter import FrontMatter, parse_front_matter
 from wikigr.sources.markdown.html import NOTE, OWN_HTML, rendering_plugin
 from wikigr.sources.markdown.syntax import note_plugin, wikilink_plugin
-from wikigr.sources.note_folder import NoteFolder, NoteNames, NoteRecord, NoteText, decode_note
+from wikigr.sources.note_folder import NoteFolder, NoteRecord, NoteText, decode_note
 from wikigr.text import fold
 
 _SUFFIXES = format_named("markdown").suffixes
@@ -35,10 +36,10 @@ class MarkdownSource(NoteFolder):
     format = "markdown"
     kind = "Markdown"
 
-    def scan_names(self, source_id: str, data: bytes) -> NoteNames:
+    def scan(self, document: RawDocument) -> Names:
         env: dict[str, Any] = {}
-        tokens = _block_parser().parse(decode_note(source_id, data), env)
-        return _names(tokens, _front_matter(tokens, source_id), source_id, env)
+        tokens = _block_parser().parse(decode_note(document.source_id, document.data), env)
+        return _names(tokens, _front_matter(tokens, document.source_id), document.source_id, env)
 
     def parse_note(self, record: NoteRecord) -> NoteText:
         env: dict[str, Any] = {NOTE: record}
@@ -79,14 +80,14 @@ def _block_parser() -> MarkdownIt:
     )
 
 
-def _names(tokens: Sequence[Token], matter: FrontMatter, source_id: str, env: dict[str, Any]) -> NoteNames:
+def _names(tokens: Sequence[Token], matter: FrontMatter, source_id: str, env: dict[str, Any]) -> Names:
     heading = _title_heading(tokens, source_id, env)
     # The title in the front matter replaces a heading that opens the text; the heading becomes an alias.
     if matter.title and _opens_with_heading(tokens):
         alias = (heading,) if heading and fold(heading) != fold(matter.title) else ()
-        return NoteNames(matter.title, heading, (*matter.aliases, *alias))
+        return Names(matter.title, heading, (*matter.aliases, *alias))
     title = matter.title or heading
-    return NoteNames(title, title, matter.aliases)
+    return Names(title, title, matter.aliases)
 
 
 def _front_matter(tokens: Sequence[Token], source_id: str) -> FrontMatter:

@@ -20,9 +20,10 @@ def read(data: bytes, document: Document, where: str) -> None:
         title = next(package.iter(OWN_TITLE), None)
         document.title = " ".join("".join(title.itertext()).split()) if title is not None else ""
         items = {item.get("id"): item for item in package.iter("{*}item")}
-        for reference in package.iter("{*}itemref"):
+        for number, reference in enumerate(package.iter("{*}itemref"), start=1):
             item = items.get(reference.get("idref"))
             if item is None or item.get("media-type") not in _PAGES or "nav" in item.get("properties", "").split():
                 continue
             name = posixpath.normpath(posixpath.join(posixpath.dirname(package_path), unquote(item.get("href", ""))))
+            document.place(f"Document {number}")
             document.html(opened.read(name).decode("utf-8-sig", errors="replace"), is_page=True)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from wikigr.errors import RecordError
+from wikigr.sources.article import Names, RawDocument
 from wikigr.sources.formats import format_named
-from wikigr.sources.note_folder import NoteFolder, NoteNames, NoteRecord, NoteText
+from wikigr.sources.note_folder import NoteFolder, NoteRecord, NoteText
 from wikigr.sources.office.archive import names_of
 from wikigr.sources.office.document import Document
 from wikigr.text import fold
@@ -53,8 +54,8 @@ class OfficeSource(NoteFolder):
     format = "office"
     kind = "office"
 
-    def scan_names(self, source_id: str, data: bytes) -> NoteNames:
-        return NoteNames()
+    def scan(self, document: RawDocument) -> Names:
+        return Names()
 
     def parse_note(self, record: NoteRecord) -> NoteText:
         document = Document(record.title)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from wikigr.errors import RecordError
+from wikigr.sources.article import Names, RawDocument
 from wikigr.sources.formats import format_named
 from wikigr.sources.html.document import HtmlDocument
 from wikigr.sources.html.text import read_note
-from wikigr.sources.note_folder import NoteFolder, NoteNames, NoteRecord, NoteText, decode_lines
+from wikigr.sources.note_folder import NoteFolder, NoteRecord, NoteText, decode_lines
 from wikigr.sources.rst.scan import find_aliases, find_labels, headings_by_line
 
 _SUFFIXES = format_named("rst").suffixes
@@ -24,11 +25,11 @@ class RstSource(NoteFolder):
     format = "rst"
     kind = "reStructuredText"
 
-    def scan_names(self, source_id: str, data: bytes) -> NoteNames:
-        lines = decode_lines(source_id, data)
+    def scan(self, document: RawDocument) -> Names:
+        lines = decode_lines(document.source_id, document.data)
         headings = headings_by_line(lines)
         title = next(iter(headings.values()), "")
-        return NoteNames(title, title, find_aliases(lines), tuple(find_labels(lines, headings)))
+        return Names(title, title, find_aliases(lines), tuple(find_labels(lines, headings)))
 
     def parse_note(self, record: NoteRecord) -> NoteText:
         # docutils takes a tenth of a second to import.

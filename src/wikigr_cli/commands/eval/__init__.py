@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from wikigr_cli.command_table import group
-from wikigr_cli.commands.eval import calibrate, compare, gate, report, run, validate
+from wikigr_cli.commands.eval import gate, questions, report, run
 
-app = group(
+eval_command = group(
     """Score profiles on gold questions, tell real differences from noise, and gate CI jobs.
 
     \b
@@ -17,11 +17,11 @@ app = group(
         "run": run.run,
         "report": report.report,
         "trec": report.trec,
-        "compare": compare.compare,
-        "flips": compare.flips,
+        "compare": report.compare,
+        "flips": report.flips,
         "gate": gate.gate,
         "bless": gate.bless,
-        "calibrate": calibrate.calibrate,
-        "validate": validate.validate,
+        "calibrate": questions.calibrate,
+        "validate": questions.validate,
     },
 )

@@ -31,11 +31,11 @@ from wikigr_cli.commands.eval.options import (
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus
 from wikigr_cli.render import evaluation as render_evaluation
-from wikigr_cli.render.output import SCHEMA_VERSION, counted, print_json
+from wikigr_cli.render.output import counted, print_json
 
 if TYPE_CHECKING:
     from wikigr.evaluation.gate import Baseline, GateResult, Requirements
-    from wikigr.evaluation.stored_run import StoredRun
+    from wikigr.evaluation.run import StoredRun
 
 
 def gate(
@@ -63,7 +63,7 @@ def gate(
 
     from wikigr.evaluation.gate import read_baseline
     from wikigr.evaluation.reports.document import gate_document
-    from wikigr.evaluation.stored_run import load_run
+    from wikigr.evaluation.run import load_run
 
     stored = load_run(folder)
     if not is_gated(floors, baseline, fail_on, max_errors):
@@ -74,7 +74,6 @@ def gate(
     result = judge(stored, profile, wanted, None if baseline is None else read_baseline(baseline))
     if json_output:
         document = {
-            "schema_version": SCHEMA_VERSION,
             "run": str(folder),
             "primary": wanted.primary,
             "margin": wanted.margin,
@@ -101,7 +100,7 @@ def requirements(
         raise UsageError(f"--max-errors takes a share from 0 to 1, not {max_errors}.")
     return Requirements(
         _parse_floors(floors or []),
-        (fail_on or FailOn.REGRESSION).value,
+        fail_on or "regression",
         margin,
         max_errors or 0.0,
         known_metric(primary),
@@ -182,7 +181,7 @@ def bless(
     environment = context.ensure_object(Environment)
 
     from wikigr.evaluation.gate import make_baseline, write_baseline
-    from wikigr.evaluation.stored_run import load_run
+    from wikigr.evaluation.run import load_run
 
     stored = load_run(folder)
     baseline = make_baseline(stored.run, stored.samples, profile_of(stored, profile))
@@ -192,7 +191,6 @@ def bless(
         raise WikigrError(f"Cannot write the baseline {output}: {error.strerror}.") from error
     if json_output:
         document = {
-            "schema_version": SCHEMA_VERSION,
             "baseline": str(output),
             "profile": baseline.profile,
             "questions": len(baseline.means),

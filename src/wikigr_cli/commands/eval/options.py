@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -13,14 +12,10 @@ from wikigr.errors import UsageError
 from wikigr_cli.options import Check, Input, Retrieval
 
 if TYPE_CHECKING:
-    from wikigr.evaluation.stored_run import StoredRun
+    from wikigr.evaluation.run import StoredRun
 
 
-class FailOn(StrEnum):
-    REGRESSION = "regression"
-    INCONCLUSIVE = "inconclusive"
-    NEVER = "never"
-
+FailOn = Literal["regression", "inconclusive", "never"]
 
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")]
 # Both default to what was declared when the run was made.

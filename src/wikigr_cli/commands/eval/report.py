@@ -1,42 +1,46 @@
-"""``wikigr eval report`` and ``wikigr eval trec``: write the report of a run, or its TREC files."""
+"""``wikigr eval report``, ``trec``, ``compare`` and ``flips``: what runs say, and how two of them differ."""
 
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Sequence
-from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from wikigr.errors import UsageError, WikigrError
 from wikigr_cli import options
-from wikigr_cli.commands.eval.options import JudgeLabels, Margin, Primary, RunFolder, check_margin
+from wikigr_cli.commands.eval.options import (
+    JudgeLabels,
+    Margin,
+    OneProfile,
+    Primary,
+    RunFolder,
+    check_margin,
+    deciding,
+    profile_of,
+)
 from wikigr_cli.environment import Environment, plain_json
 from wikigr_cli.render import evaluation as render_evaluation
-from wikigr_cli.render.output import SCHEMA_VERSION, print_json
+from wikigr_cli.render.output import print_json, print_result
 
 if TYPE_CHECKING:
     from wikigr.evaluation.agreement import Label
     from wikigr.evaluation.gate import GateResult
-    from wikigr.evaluation.stored_run import StoredRun
+    from wikigr.evaluation.run import StoredRun
     from wikigr.evaluation.trec import TrecFiles
 
 
-class ReportFormat(StrEnum):
-    TEXT = "text"
-    MD = "md"
-    HTML = "html"
-    JUNIT = "junit"
-    JSON = "json"
-    GITHUB = "github"
+ReportFormat = Literal["text", "md", "html", "junit", "json", "github"]
 
 
 def report(
     context: typer.Context,
     folder: RunFolder,
-    report_format: Annotated[ReportFormat, options.Output("--format", help="The output format.")] = ReportFormat.TEXT,
+    report_format: Annotated[ReportFormat, options.Output("--format", help="The output format.")] = "text",
     primary: Primary = None,
     margin: Margin = None,
     output: Annotated[
@@ -53,7 +57,7 @@ def report(
     """
     environment = context.ensure_object(Environment)
 
-    from wikigr.evaluation.stored_run import load_run
+    from wikigr.evaluation.run import load_run
 
     stored = load_run(folder)
     labels = None if judge_labels is None else _read_labels(stored, judge_labels)
@@ -87,12 +91,12 @@ def print_report(
     from wikigr.evaluation.reports.document import report_document
 
     document = report_document(stored, primary=primary, margin=check_margin(margin), labels=labels, gate=gate)
-    if report_format is ReportFormat.TEXT and output is None:
+    if report_format == "text" and output is None:
         render_evaluation.evaluation(environment, document)
         return
     text = _format(document, report_format)
     if output is None:
-        write = environment.write_json if report_format is ReportFormat.JSON else environment.write_text
+        write = environment.write_json if report_format == "json" else environment.write_text
         write(text)
         return
     try:
@@ -106,22 +110,20 @@ def print_summary(
 ) -> None:
     """Print the verdict of a run, its primary metric and some of the questions that changed."""
     from wikigr.evaluation.reports.document import report_document
-    from wikigr_cli.render.evaluation_summary import summary
 
-    summary(environment, report_document(stored, primary=primary, margin=margin, labels=labels))
+    render_evaluation.summary(environment, report_document(stored, primary=primary, margin=margin, labels=labels))
 
 
 def _format(document: dict[str, Any], report_format: ReportFormat) -> str:
-    if report_format is ReportFormat.JSON:
+    if report_format == "json":
         return plain_json(json.dumps(document, ensure_ascii=False, indent=2)) + "\n"
-    if report_format is ReportFormat.HTML:
+    if report_format == "html":
         from wikigr.evaluation.reports.html import html_report
 
         return html_report(document)
     from wikigr.evaluation.reports.text import github_report, junit_report, markdown_report
 
-    writers = {ReportFormat.JUNIT: junit_report, ReportFormat.GITHUB: github_report}
-    return writers.get(report_format, markdown_report)(document)
+    return {"junit": junit_report, "github": github_report}.get(report_format, markdown_report)(document)
 
 
 def trec(
@@ -139,7 +141,7 @@ def trec(
     """
     environment = context.ensure_object(Environment)
 
-    from wikigr.evaluation.stored_run import load_run
+    from wikigr.evaluation.run import load_run
     from wikigr.evaluation.trec import export_trec
 
     stored = load_run(folder)
@@ -149,7 +151,6 @@ def trec(
         raise WikigrError(f"Cannot write the TREC files to {output}: {error.strerror}.") from error
     if json_output:
         document = {
-            "schema_version": SCHEMA_VERSION,
             **_paths(articles),
             "passages": None if passages is None else _paths(passages),
         }
@@ -162,3 +163,148 @@ def trec(
 
 def _paths(files: TrecFiles) -> dict[str, Any]:
     return {"qrels": str(files.qrels), "runs": {profile: str(file) for profile, file in files.runs.items()}}
+
+
+def compare(
+    context: typer.Context,
+    first: RunFolder,
+    second: Annotated[Path, typer.Argument(metavar="OTHER", help="The run to compare it with.")],
+    profile: OneProfile = None,
+    primary: Primary = None,
+    margin: Margin = None,
+    force: Annotated[
+        bool, options.Build("--force", help="Compare runs even over different questions or packs, and say so.")
+    ] = False,
+    show_all: Annotated[bool, options.Output("--all", help="Also print the metrics that do not differ.")] = False,
+    json_output: options.Json = False,
+) -> None:
+    """Compare one profile of two runs over the same questions.
+
+    The first run is the base: a positive difference means that the other run has the higher value. It prints the
+    verdict, the primary metric and the metrics that differ; --all prints every metric.
+
+    \b
+    Examples:
+      wikigr eval compare runs/first runs/second
+      wikigr eval compare runs/first runs/second --primary recall@5
+    """
+    environment = context.ensure_object(Environment)
+
+    from wikigr.evaluation.comparison import compare as compare_samples
+    from wikigr.evaluation.reports.document import comparison_document, side_document
+    from wikigr.evaluation.run import load_run
+
+    one, other = load_run(first), load_run(second)
+    if first.resolve() == second.resolve():
+        raise UsageError(
+            f"{first} and {second} are the same run.",
+            hint=f"Compare the profiles of one run: wikigr eval report {shlex.quote(str(first))}",
+        )
+    caveats = check_comparable(one, other, force=force)
+    left, right = profile_of(one, profile), profile_of(other, profile)
+    primary, margin = deciding(one, primary, margin)
+    comparison = compare_samples(
+        one.samples_of(left),
+        other.samples_of(right),
+        names=side_labels((first, left), (second, right)),
+        seed=one.run.seed,
+        primary=primary,
+        margin=margin,
+        clusters=one.clusters,
+    )
+    document = {
+        "caveats": caveats,
+        "notices": choice_notices(one, other, primary, margin),
+        "base": side_document(one, left),
+        "other": side_document(other, right),
+        **comparison_document(comparison),
+    }
+    print_text = partial(render_evaluation.compare, show_all=show_all)
+    print_result(environment, document, print_text, as_json=json_output)
+
+
+def check_comparable(one: StoredRun, other: StoredRun, *, force: bool) -> list[str]:
+    """Return the reasons why two runs are not comparable; without ``force``, raise ``UsageError`` if there are any."""
+    from wikigr.evaluation.run import differences
+
+    caveats = differences(one.run, other.run)
+    if caveats and not force:
+        raise UsageError(f"The runs are not comparable: {', '.join(caveats)}.", hint="--force compares them anyway.")
+    return caveats
+
+
+def side_labels(*sides: tuple[Path, str]) -> tuple[str, str]:
+    """Return a distinct ``FOLDER/PROFILE`` label for each side; equal folder names become full paths."""
+    folders = [folder.name for folder, _ in sides]
+    if len(set(folders)) < len(sides):
+        folders = [str(folder) for folder, _ in sides]
+    before, after = (f"{folder}/{profile}" for folder, (_, profile) in zip(folders, sides, strict=True))
+    return before, after
+
+
+def choice_notices(one: StoredRun, other: StoredRun, primary: str, margin: float | None) -> list[str]:
+    """Return one sentence per choice that was not declared before both runs."""
+    from wikigr.evaluation.run import late_choices
+
+    choices = [(str(stored.folder), late_choices(stored.run, primary, margin)) for stored in (one, other)]
+    if choices[0][1] == choices[1][1]:
+        return [f"{choice}." for choice in choices[0][1]]
+    return [f"{folder}: {choice}." for folder, late in choices for choice in late]
+
+
+def flips(
+    context: typer.Context,
+    first: RunFolder,
+    second: Annotated[
+        Path | None, typer.Argument(metavar="[OTHER]", help="Another run; by default the first profile of this run.")
+    ] = None,
+    profile: OneProfile = None,
+    primary: Primary = None,
+    force: Annotated[
+        bool, options.Build("--force", help="Compare runs even over different questions or packs.")
+    ] = False,
+    json_output: options.Json = False,
+) -> None:
+    """Show the questions that changed, with the evidence of both sides and the commands that reproduce them.
+
+    \b
+    Examples:
+      wikigr eval flips runs/first
+      wikigr eval flips runs/first runs/second --json
+    """
+    environment = context.ensure_object(Environment)
+
+    from wikigr.evaluation.comparison import count_paired
+    from wikigr.evaluation.comparison import flips as find_flips
+    from wikigr.evaluation.reports.document import flip_document
+    from wikigr.evaluation.run import load_run
+
+    one = load_run(first)
+    other = one if second is None else load_run(second)
+    caveats = [] if second is None else check_comparable(one, other, force=force)
+    # Within one run, the other profiles are compared with the first one.
+    before = next(iter(one.run.profiles)) if second is None else profile_of(one, profile)
+    after = profile_of(other, profile)
+    if before == after and (second is None or first.resolve() == second.resolve()):
+        raise _same_profile(one, before)
+    primary, _ = deciding(one, primary, None)
+    left, right = one.samples_of(before), other.samples_of(after)
+    labels = (before, after) if second is None else side_labels((first, before), (second, after))
+    document = {
+        "caveats": caveats,
+        "notices": choice_notices(one, other, primary, None),
+        "primary": primary,
+        "paired": count_paired(left, right, primary),
+        "flips": [flip_document((one, other), flip, labels) for flip in find_flips(left, right, primary)],
+    }
+    print_result(environment, document, partial(render_evaluation.flips, labels=labels), as_json=json_output)
+
+
+def _same_profile(stored: StoredRun, profile: str) -> UsageError:
+    others = [name for name in stored.run.profiles if name != profile]
+    return UsageError(
+        f"Cannot compare {profile} with itself: the other profiles of the run are compared with it.",
+        hint=f"Choose another profile: --profile {' or '.join(others)}"
+        if others
+        else "Give another run: wikigr eval flips RUN OTHER",
+    )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import shlex
 from contextlib import ExitStack
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -22,14 +21,9 @@ from wikigr_cli.commands.eval.options import (
     Questions,
     Split,
 )
-from wikigr_cli.commands.eval.report import ReportFormat, print_report, print_summary
+from wikigr_cli.commands.eval.report import print_report, print_summary
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import counted
-
-
-class JudgeKind(StrEnum):
-    NONE = "none"
-    CLAUDE = "claude"
 
 
 def run(
@@ -55,7 +49,7 @@ def run(
     jobs: Annotated[int, options.Build(min=1, max=64, help="How many questions to ask in parallel.")] = 1,
     engine: Annotated[
         options.Engine, options.Build("--engine", help="Ask on this machine or, with --offline, on a Ray cluster.")
-    ] = options.Engine.LOCAL,
+    ] = "local",
     ray_address: options.RayAddress = None,
     workers: options.Workers = None,
     strict: Annotated[
@@ -80,7 +74,9 @@ def run(
     baseline: BaselineFile = None,
     fail_on: FailOnOption = None,
     max_errors: MaxErrors = None,
-    judge: Annotated[JudgeKind, options.Model("--judge", help="An additional grader of the answers.")] = JudgeKind.NONE,
+    judge: Annotated[
+        Literal["none", "claude"], options.Model("--judge", help="An additional grader of the answers.")
+    ] = "none",
     judge_model: Annotated[
         str | None,
         options.Model("--judge-model", metavar="ID", help="The model of the judge; claude-opus-4-6 by default."),
@@ -116,7 +112,7 @@ def run(
     if ablate and len(names) != 1:
         raise UsageError("--ablate needs exactly one profile.", hint="Example: --profile enhanced --ablate")
 
-    if judge is JudgeKind.NONE and any(given is not None for given in (judge_model, judge_max_cost, judge_labels)):
+    if judge == "none" and any(given is not None for given in (judge_model, judge_max_cost, judge_labels)):
         raise UsageError("--judge-model, --judge-max-cost and --judge-labels need a judge.", hint="Add --judge claude.")
     wanted = gate.requirements(floors, fail_on, max_errors, primary, margin)
 
@@ -124,18 +120,18 @@ def run(
     from wikigr.evaluation.gate import read_baseline
     from wikigr.evaluation.judge import JUDGED, MODEL, NO_JUDGE, JudgeOptions
     from wikigr.evaluation.questions import load_questions, question_file, question_set_hash
+    from wikigr.evaluation.run import load_run
     from wikigr.evaluation.runner import Evaluation, ablations, evaluate
-    from wikigr.evaluation.stored_run import load_run
     from wikigr.pack.locate import find_pack
     from wikigr.profiles.files import load_profile
     from wikigr_cli.render.progress import TerminalProgress
 
-    if judge is JudgeKind.NONE and wanted.by_judge:
+    if judge == "none" and wanted.by_judge:
         raise UsageError(f"The metric {JUDGED} needs a judge.", hint="Add --judge claude.")
     file = questions or question_file(find_pack(pack).root)
     loaded = load_questions(file, split=split)
     chosen = [load_profile(name) for name in names]
-    options_of_judge = None if judge is JudgeKind.NONE else JudgeOptions(judge_model or MODEL, judge_max_cost)
+    options_of_judge = None if judge == "none" else JudgeOptions(judge_model or MODEL, judge_max_cost)
     blessed = None
     if baseline is not None:
         judge_id = NO_JUDGE if options_of_judge is None else options_of_judge.identity
@@ -172,7 +168,7 @@ def run(
     with ExitStack() as stack:
         progress = stack.enter_context(TerminalProgress(environment, resumes=True))
         cluster = None
-        if engine is options.Engine.RAY:
+        if engine == "ray":
             from wikigr.cluster import connect
 
             cluster = stack.enter_context(connect(ray_address, workers))
@@ -193,7 +189,7 @@ def run(
     gated = gate.is_gated(floors, baseline, fail_on, max_errors)
     # Print the figures first, because the gate may raise an error.
     if show_all and not json_output:
-        print_report(environment, stored, primary, margin, ReportFormat.TEXT, labels=labels)
+        print_report(environment, stored, primary, margin, "text", labels=labels)
     elif not json_output:
         print_summary(environment, stored, primary, margin, labels)
         path = shlex.quote(str(folder))
@@ -204,7 +200,7 @@ def run(
             environment.note(f"All changed questions:  wikigr eval flips {path}{which}", overflow="keep")
     result = gate.judge(stored, None, wanted, blessed) if gated and broken is None else None
     if json_output:
-        print_report(environment, stored, primary, margin, ReportFormat.JSON, labels=labels, gate=result)
+        print_report(environment, stored, primary, margin, "json", labels=labels, gate=result)
     if broken is not None:
         raise WikigrError(f"Every question failed under {broken}: {stored.samples_of(broken)[0].error}")
     if result is not None:

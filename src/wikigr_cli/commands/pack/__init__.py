@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from wikigr.versions.next_version import RULE
 from wikigr_cli.command_table import group
-from wikigr_cli.commands.pack import build, diff, export, info, install, make, remove, update, use, verify
+from wikigr_cli.commands.pack import build, distribution, info, remove, update
 
 _VERSION_RULE = f"The suggested version: {RULE}"
 
-app = group(
+pack = group(
     """Build, inspect, choose, compare, update and distribute knowledge packs.
 
     \b
@@ -18,16 +18,16 @@ app = group(
     """,
     {
         "build": build.build,
-        "make": make.make,
+        "make": build.make,
         "info": info.info,
         "list": info.list_packs,
-        "use": use.use,
-        "validate": verify.validate,
-        "diff": diff.diff,
+        "use": info.use,
+        "validate": distribution.validate,
+        "diff": update.diff,
         "update": update.update,
-        "export": export.export,
-        "verify": verify.verify,
-        "install": install.install,
+        "export": distribution.export,
+        "verify": distribution.verify,
+        "install": distribution.install,
         "remove": remove.remove,
     },
     epilogs={"diff": _VERSION_RULE, "update": _VERSION_RULE},

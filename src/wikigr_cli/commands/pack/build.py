@@ -1,4 +1,4 @@
-"""``wikigr pack build``: turn a source into a pack."""
+"""``wikigr pack build`` and ``wikigr pack make``: turn a source, or a recipe, into a pack."""
 
 from __future__ import annotations
 
@@ -12,13 +12,22 @@ from wikigr.errors import PackError, UsageError
 from wikigr.sources.formats import FORMAT_NAMES, FORMATS
 from wikigr_cli import options
 from wikigr_cli.environment import Environment
+from wikigr_cli.exit_codes import ExitStatus
 from wikigr_cli.render.output import print_result
-from wikigr_cli.render.pack import build_document, print_build
+from wikigr_cli.render.pack import (
+    build_document,
+    made_document,
+    plan_document,
+    print_build,
+    print_made,
+    print_plan,
+    print_recipes,
+    recipes_document,
+)
 
 if TYPE_CHECKING:
     from wikigr.ingest.extraction import Extractor
     from wikigr.pack.manifest import Manifest
-
 
 SourceFormat = Annotated[
     str | None,
@@ -90,7 +99,7 @@ def build(
     ] = None,
     engine: Annotated[
         options.Engine, options.Build("--engine", help="Run the costly stages on this machine or on a Ray cluster.")
-    ] = options.Engine.LOCAL,
+    ] = "local",
     ray_address: options.RayAddress = None,
     workers: options.Workers = None,
     staging_path: Annotated[
@@ -121,7 +130,7 @@ def build(
     from wikigr.embeddings.loader import open_encoder
     from wikigr.ingest.build import BuildOptions, build_pack
     from wikigr.ingest.destination import check_destination
-    from wikigr.languages.language import language_of
+    from wikigr.languages.language import language_named
     from wikigr.sources.detect import open_source
     from wikigr_cli.render.progress import TerminalProgress
 
@@ -151,12 +160,12 @@ def build(
         resume=resume,
         keep_going=keep_going,
         follow_links=follow_links,
-        language=language_of(language).code if language is not None else None,
+        language=language_named(language).code if language is not None else None,
     )
     with ExitStack() as stack:
         progress = stack.enter_context(TerminalProgress(environment, resumes=resume))
         cluster = None
-        if engine is options.Engine.RAY:
+        if engine == "ray":
             from wikigr.cluster import connect
             from wikigr.ingest.engines.parts import PartStore, staging_location
             from wikigr.ingest.engines.ray_engine import RayEngine
@@ -221,3 +230,93 @@ def _extractor(
     return Extractor(
         ExtractionOptions(MODEL if model is None else model, MAX_COST_USD if max_cost is None else max_cost), cache
     )
+
+
+def _complete_recipes(incomplete: str) -> list[str]:
+    from wikigr.recipes.recipe import shipped_names
+
+    return [name for name in shipped_names() if name.startswith(incomplete)]
+
+
+def make(
+    context: typer.Context,
+    recipe: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="RECIPE",
+            help="The name of a recipe that --list shows, or the path of your own: PATH/recipe.yaml.",
+            show_default=False,
+            autocompletion=_complete_recipes,
+        ),
+    ] = None,
+    list_recipes: Annotated[
+        bool, options.Output("--list", help="List the recipes with license and size, and make nothing.")
+    ] = False,
+    dry_run: Annotated[
+        bool, options.Build("--dry-run", help="Say what would be done, and download and build nothing.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        options.Output("-o", "--output", metavar="DIR", help="The folder of the pack. Default: packs/NAME."),
+    ] = None,
+    source: Annotated[
+        str | None,
+        options.Input(
+            "--source", metavar="SOURCE", help="Read this folder, file or https:// URL in place of the recipe's source."
+        ),
+    ] = None,
+    sha256: Annotated[
+        str | None,
+        options.Check("--sha256", metavar="HEX", help="Require this SHA-256 of the file, not the recipe's."),
+    ] = None,
+    allow_private: options.AllowPrivate = False,
+    resume: options.Resume = True,
+    jobs: options.Jobs = options.PROCESSORS,
+    json_output: options.Json = False,
+) -> None:
+    """Get the documents that a recipe names and build a pack from them, with license, attribution and gold questions.
+
+    Downloads resume, must have the SHA-256 that the recipe pins, and are kept in the cache folder. If a recipe pins
+    none, the command prints the SHA-256 of the download and stops: compare it and give it with --sha256.
+
+    \b
+    Examples:
+      wikigr pack make --list
+      wikigr pack make mine/recipe.yaml
+    """
+    environment = context.ensure_object(Environment)
+    if list_recipes and recipe is not None:
+        raise UsageError("--list takes no recipe.", hint="Leave one of them out.")
+    if not list_recipes and recipe is None:
+        raise UsageError("No recipe was given.", hint="`wikigr pack make --list` lists the recipes.")
+
+    from wikigr.evaluation.questions import load_questions
+    from wikigr.pack.locate import PACKS
+    from wikigr.recipes import recipe as recipes
+    from wikigr.recipes.fetch import Choice, fetch, plan_fetch
+
+    if recipe is None:
+        document = recipes_document(recipes.list_recipes())
+        print_result(environment, document, print_recipes, as_json=json_output)
+        return
+    chosen = recipes.find_recipe(recipe)
+    folder = Path(PACKS, chosen.name) if output is None else output
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder} is a file, but -o takes a folder.")
+    if chosen.questions is not None:
+        load_questions(chosen.questions)
+    choice = Choice(source, sha256, allow_private)
+    if dry_run:
+        plan = plan_document(chosen, plan_fetch(chosen, choice), folder)
+        print_result(environment, plan, print_plan, as_json=json_output)
+        if plan["problem"]:
+            raise typer.Exit(ExitStatus.RUNTIME)
+        return
+
+    from wikigr.recipes.make import make_pack
+    from wikigr_cli.render.progress import TerminalProgress
+
+    with TerminalProgress(environment, resumes=resume) as progress:
+        documents = fetch(chosen, choice, progress)
+        report = make_pack(chosen, documents, folder, jobs=jobs, resume=resume, progress=progress)
+    print_result(environment, made_document(report, folder), print_made, as_json=json_output)

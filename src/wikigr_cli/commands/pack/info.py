@@ -1,4 +1,4 @@
-"""``wikigr pack info`` and ``wikigr pack list``: describe packs from their manifests."""
+"""``wikigr pack info``, ``list`` and ``use``: describe packs, and choose the default pack."""
 
 from __future__ import annotations
 
@@ -72,3 +72,68 @@ def list_packs(
     folders = [folder] if folder else [installed_packs(), project_packs() or Path(PACKS)]
     document = list_document(listing.list_packs(folder), applying_packs(environment.variables))
     print_result(environment, document, partial(print_list, folders=folders), as_json=json_output)
+
+
+def use(
+    context: typer.Context,
+    pack: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="PACK",
+            help="A name from `wikigr pack list`, or a folder. Without it, the default pack is shown.",
+            autocompletion=options.complete_packs,
+        ),
+    ] = None,
+    project: Annotated[
+        bool, options.Build("--project", help="Set it for this project (wikigr.yaml), not for you.")
+    ] = False,
+    unset: Annotated[bool, options.Build("--unset", help="Remove the setting.")] = False,
+    json_output: options.Json = False,
+) -> None:
+    """Set the default pack of every command, or show it and where it is set.
+
+    It is the line `pack: NAME` of a settings file, the project's before the user's. The option --pack and its
+    environment variables precede it.
+
+    \b
+    Examples:
+      wikigr pack use physics
+      wikigr pack use physics --project
+    """
+    environment = context.ensure_object(Environment)
+
+    from wikigr.pack.layout import MANIFEST
+    from wikigr.pack.locate import find_pack
+    from wikigr.pack.manifest import read_manifest
+    from wikigr_cli.default_pack import (
+        applying_packs,
+        portable_name,
+        project_file,
+        unset_default,
+        user_file,
+        write_default,
+    )
+    from wikigr_cli.render.packs import default_document, print_default
+
+    if unset and pack is not None:
+        raise UsageError("--unset takes no pack.", hint="wikigr pack use --unset")
+    if project and pack is None and not unset:
+        raise UsageError("--project needs a pack or --unset.", hint="wikigr pack use PACK --project")
+    file = project_file() if project else user_file()
+    changed = False
+    if pack is not None:
+        layout = find_pack(pack)
+        options.note_other_packs(environment, pack)
+        read_manifest(layout.part(MANIFEST))
+        write_default(file, portable_name(layout, project=project))
+        changed = True
+    elif unset:
+        changed = unset_default(file)
+        environment.note(f"Removed from {file}." if changed else f"{file} sets no default pack.")
+    defaults = applying_packs(environment.variables)
+    is_same = bool(defaults) and defaults[0].file is not None and defaults[0].file.resolve() == file.resolve()
+    if defaults and (pack is not None or unset) and not is_same:
+        environment.note(
+            f"{defaults[0].origin} precedes {file}." if pack is not None else "Another setting applies now."
+        )
+    print_result(environment, default_document(defaults, changed=changed), print_default, as_json=json_output)

@@ -12,7 +12,7 @@ import typer
 from wikigr.errors import UsageError
 from wikigr_cli import options
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.output import SCHEMA_VERSION, one_line, print_result
+from wikigr_cli.render.output import one_line, print_result
 
 if TYPE_CHECKING:
     from wikigr_cli.default_pack import DefaultPack
@@ -59,9 +59,14 @@ def remove(
         _confirm(environment, [f"The installed pack {name} in {one_line(str(place), 4096)}."], defaults, yes=yes)
         remove_installed(name)
     else:
-        kept = _remove_folder(environment, pack, place, defaults, yes=yes)
+        from wikigr.pack.layout import Layout
+        from wikigr.pack.remove import plan_removal, remove_pack
+        from wikigr_cli.render.packs import describe_removal
+
+        plan = plan_removal(Layout(place))
+        _confirm(environment, describe_removal(pack, plan), defaults, yes=yes)
+        kept = remove_pack(plan.layout).kept
     document = {
-        "schema_version": SCHEMA_VERSION,
         "removed": name or pack,
         "path": str(place),
         "kept": list(kept),
@@ -100,19 +105,6 @@ def _folder(pack: str) -> Path:
             hint="Remove the link yourself, or give the path of the folder.",
         )
     return path if Layout(path).half_removed() else readable_path(find_pack(pack).root)
-
-
-def _remove_folder(
-    environment: Environment, pack: str, folder: Path, defaults: Sequence[DefaultPack], *, yes: bool
-) -> tuple[str, ...]:
-    """Remove the pack in ``folder`` after a confirmation, and return what stays there."""
-    from wikigr.pack.layout import Layout
-    from wikigr.pack.remove import plan_removal, remove_pack
-    from wikigr_cli.render.packs import describe_removal
-
-    plan = plan_removal(Layout(folder))
-    _confirm(environment, describe_removal(pack, plan), defaults, yes=yes)
-    return remove_pack(plan.layout).kept
 
 
 def _confirm(environment: Environment, lines: Sequence[str], defaults: Sequence[DefaultPack], *, yes: bool) -> None:

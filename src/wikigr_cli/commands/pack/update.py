@@ -1,33 +1,66 @@
-"""``wikigr pack update``: bring a pack up to date with its source."""
+"""``wikigr pack diff`` and ``wikigr pack update``: what changed between two packs, and follow a source."""
 
 from __future__ import annotations
 
 import shlex
+import time
+from datetime import datetime
 from functools import partial
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wikigr.errors import UsageError
+from wikigr.errors import UsageError, WikigrError
+from wikigr.progress import Silent
 from wikigr_cli import options
 from wikigr_cli.commands.pack.build import SourceFormat
-from wikigr_cli.commands.pack.diff import Everything
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.changes import print_update, update_document
-from wikigr_cli.render.distribution import installed_document, print_installed
-from wikigr_cli.render.output import print_result
+from wikigr_cli.exit_codes import ExitStatus
+from wikigr_cli.render.changes import diff_document, print_diff, print_update, update_document
+from wikigr_cli.render.output import counted, print_json_line, print_result
+from wikigr_cli.render.packs import installed_document, print_installed
+
+if TYPE_CHECKING:
+    from wikigr.versions.update import UpdateOptions, UpdateReport
+
+Everything = Annotated[bool, options.Output("--all", help="Show all changes, not only the first ten of each kind.")]
+
+
+def diff(
+    context: typer.Context,
+    before: Annotated[str, options.Pack(metavar="A", help="The old pack.")],
+    after: Annotated[str, options.Pack(metavar="B", help="The new pack.")],
+    questions: Annotated[
+        Path | None,
+        options.Input("--questions", metavar="FILE", help="Gold questions to check. Default: those of B, else of A."),
+    ] = None,
+    everything: Everything = False,
+    exit_code: Annotated[bool, options.Check("--exit-code", help="Exit with 1 if the packs differ.")] = False,
+    json_output: options.Json = False,
+) -> None:
+    """Compare two packs: the changes, the gold questions that they affect, and the next version.
+
+    \b
+    Examples:
+      wikigr pack diff packs/notes packs/notes
+      wikigr pack diff packs/notes packs/notes --exit-code --json
+    """
+    environment = context.ensure_object(Environment)
+
+    from wikigr.versions.diff import diff_packs
+
+    difference = diff_packs(before, after, questions=questions)
+    print_text = partial(print_diff, everything=everything)
+    print_result(environment, diff_document(difference), print_text, as_json=json_output)
+    if exit_code and difference.differs:
+        raise typer.Exit(ExitStatus.FAILED_CHECK)
 
 
 def update(
     context: typer.Context,
     pack: Annotated[
-        str,
-        typer.Argument(
-            metavar="PACK",
-            help="The folder of the pack, or the name of an installed pack.",
-            autocompletion=options.complete_packs,
-            callback=options.note_ambiguous_pack,
-        ),
+        str, options.Pack(metavar="PACK", help="The folder of the pack, or the name of an installed pack.")
     ],
     source: Annotated[
         str | None,
@@ -97,17 +130,13 @@ def update(
         )
 
     from wikigr.sources.detect import open_source
-    from wikigr.versions.review import UpdateOptions
-    from wikigr.versions.update import plan_update, update_pack
+    from wikigr.versions.update import UpdateOptions, plan_update, update_pack
 
     chosen = UpdateOptions(pack_version, force, jobs, keep_going, follow_links)
     if watch:
         if dry_run or pack_version:
             raise UsageError("--watch does not go with --dry-run or --pack-version.")
-
-        from wikigr_cli.watching import keep_current
-
-        keep_current(environment, folder, source, source_format, chosen, as_json=json_output)
+        _keep_current(environment, folder, source, source_format, chosen, as_json=json_output)
         return
     opened = open_source(source, source_format, follow_links=follow_links)
     with TerminalProgress(environment) as progress:
@@ -115,3 +144,66 @@ def update(
         report = run(folder, opened, source, options=chosen, progress=progress)
     document = update_document(report, folder, dry_run=dry_run)
     print_result(environment, document, partial(print_update, everything=everything), as_json=json_output)
+
+
+class _Notes(Silent):
+    """Shows the notes of an update; its stages are too short for bars."""
+
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
+
+    def note(self, message: str) -> None:
+        self._environment.note(message)
+
+
+def _keep_current(
+    environment: Environment,
+    folder: Path,
+    source: str,
+    source_format: str | None,
+    chosen: UpdateOptions,
+    *,
+    as_json: bool,
+) -> None:
+    """Update the pack in ``folder`` now and after every change, with a line for each update, until Ctrl-C.
+
+    An update that fails is reported, and the next change is waited for. The pack stays whole if it is interrupted.
+    """
+    from wikigr.sources.detect import open_source
+    from wikigr.sources.watching import check_watchable, watch_files
+    from wikigr.versions.update import update_pack
+
+    path = check_watchable(source)
+    try:
+        for number, _ in enumerate(watch_files(path, note=environment.note)):
+            begun = time.perf_counter()
+            try:
+                opened = open_source(source, source_format, follow_links=chosen.follow_links)
+                report = update_pack(folder, opened, source, options=chosen, progress=_Notes(environment))
+            except WikigrError as error:
+                environment.report(error)
+            else:
+                if as_json:
+                    print_json_line(environment, update_document(report, folder, dry_run=False))
+                elif report.build is not None:
+                    environment.print(f"{datetime.now():%H:%M:%S} {_summary(report, time.perf_counter() - begun)}")
+            environment.stdout.flush()
+            if number == 0:
+                environment.note(f"Watching {source}. Ctrl-C stops.")
+    except KeyboardInterrupt:
+        environment.note("Stopped watching.")
+
+
+def _summary(report: UpdateReport, seconds: float) -> str:
+    """Return an update in one line: ``1 article added, 2 changed; 3 sections encoded in 1.2 s``."""
+    content, build = report.diff.content, report.build
+    changes = {
+        "added": len(content.added),
+        "removed": len(content.removed),
+        "renamed": len(content.renamed),
+        "changed": len(content.changed),
+    }
+    parts = [f"{count:,} {kind}" for kind, count in changes.items() if count]
+    what = f"articles: {', '.join(parts)}" if parts else "links, names or files changed"
+    encoded = counted(build.embedded, "sections") if build is not None else "no section"
+    return f"{what}; {encoded} encoded in {seconds:.1f} s, version {report.diff.b.version}"

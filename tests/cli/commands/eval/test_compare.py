@@ -1,19 +1,33 @@
-"""``wikigr eval compare``."""
+"""``wikigr eval compare`` and ``wikigr eval flips``: two sides, and commands that reproduce them."""
 
 from __future__ import annotations
 
 import json
+import shlex
+import shutil
 from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.llm.server import MessagesServer, reply
+
+from wikigr.evaluation.run import read_run
 
 from ...conftest import Wikigr
-from .conftest import TOTAL, Run
+from .conftest import TOTAL, Run, write_questions
 
 
-def test_runs_over_other_questions_refuse_to_be_compared(run: Run, wikigr: Wikigr, questions: Path) -> None:
+def test_two_runs_are_compared_over_the_same_questions_only(
+    run: Run, wikigr: Wikigr, questions: Path, tmp_path: Path
+) -> None:
     run("one", "--profile", "enhanced")
     same = run("two", "--profile", "fast")
     assert same.code == 0
     assert wikigr("eval", "compare", "one", "two").code == 0
+    itself = wikigr("eval", "compare", "one", str(tmp_path / "one"))
+    assert (itself.code, itself.out) == (2, "")
+    assert "are the same run." in itself.err and "wikigr eval report one" in itself.err
+    _only_the_metrics_that_differ_are_printed(wikigr)
     questions.write_text("".join(questions.read_text().splitlines(keepends=True)[1:]))
     run("three", "--profile", "enhanced")
     told = wikigr("eval", "compare", "one", "two").out.splitlines()
@@ -38,16 +52,7 @@ def test_runs_over_other_questions_refuse_to_be_compared(run: Run, wikigr: Wikig
     assert found["caveats"] == ["the question sets differ"]
 
 
-def test_a_run_is_not_compared_with_itself(run: Run, wikigr: Wikigr, tmp_path: Path) -> None:
-    run("one", "--profile", "enhanced")
-    refused = wikigr("eval", "compare", "one", str(tmp_path / "one"))
-    assert (refused.code, refused.out) == (2, "")
-    assert "are the same run." in refused.err and "wikigr eval report one" in refused.err
-
-
-def test_only_the_metrics_that_differ_are_printed(run: Run, wikigr: Wikigr) -> None:
-    run("one", "--profile", "enhanced")
-    run("two", "--profile", "fast")
+def _only_the_metrics_that_differ_are_printed(wikigr: Wikigr) -> None:
     results = json.loads(wikigr("eval", "compare", "one", "two", "--json").out)["results"]
     differing = [r["metric"] for r in results if r["wins"] or r["losses"]]
     assert 0 < len(differing) < len(results)
@@ -63,3 +68,138 @@ def test_only_the_metrics_that_differ_are_printed(run: Run, wikigr: Wikigr) -> N
     told = wikigr("eval", "compare", "one", "two").out
     assert f"{len(results) - len(expected)} metrics do not differ; --all shows them." in told
     assert "do not differ" not in wikigr("eval", "compare", "one", "two", "--all").out
+
+
+def test_flips_show_both_sides_and_how_to_reproduce_them(run: Run, questions: Path, wikigr: Wikigr) -> None:
+    write_questions(questions, 10, 2)
+    run("r")
+    found = json.loads(wikigr("eval", "flips", "r", "--json").out)["flips"]
+    for flip in found:
+        assert flip["difference"] != 0
+        assert [side["profile"] for side in flip["sides"]] == ["baseline", "enhanced"]
+        assert all("wikigr ask" in side["command"] for side in flip["sides"])
+    assert wikigr("eval", "flips", "r").out.count("expected:") == len(found) > 0
+
+
+def answers_again(wikigr: Wikigr, flips: list[dict[str, Any]]) -> None:
+    """Run the command of every side and hold what it answers against what the side shows."""
+    for side in (side for flip in flips for side in flip["sides"]):
+        _, ask, *words = shlex.split(side["command"])
+        result = wikigr(ask, "--json", *words)
+        assert result.code == 0, f"{side['command']}\n{result.err}"
+        assert json.loads(result.out)["answer"] == side["answer"], side["command"]
+
+
+def test_the_commands_of_flips_give_the_answers_that_they_show(
+    run: Run,
+    questions: Path,
+    wikigr: Wikigr,
+    tmp_path: Path,
+    messages_server: MessagesServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # It answers from nothing, under a name that no folder of profiles has.
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "timid.yaml").write_text("multi_doc: {min_relevance: 1.0}\nretrieval: {mode: dense}\n")
+    run("r", "--profile", "enhanced", "--profile", "mine/timid.yaml")
+    write_questions(questions, 3, 0)
+    run("ablation", "--profile", "enhanced", "--ablate")
+    # A run that asked no model is not reproduced by asking one, and paying it.
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_server.url)
+    messages_server.always(reply("Paid for."))
+    found = json.loads(wikigr("eval", "flips", "r", "--json").out)["flips"]
+    assert len({side["answer"] for flip in found for side in flip["sides"]}) > 1
+    answers_again(wikigr, found[:2])
+    of_ablation = ("eval", "flips", "ablation", "--profile", "enhanced-without-lexical", "--primary", "mrr", "--json")
+    found = json.loads(wikigr(*of_ablation).out)["flips"]
+    assert found
+    answers_again(wikigr, found[:2])
+    assert messages_server.requests == []
+
+
+def test_a_run_without_a_model_is_reproduced_without_one(
+    wikigr: Wikigr, physics_pack: Path, questions: Path, tmp_path: Path, no_model: None
+) -> None:
+    lines = questions.read_text().splitlines()
+    row = json.loads(lines[0]) | {"id": "dash"}
+    # A question may look like an option.
+    questions.write_text("\n".join([*lines[:3], json.dumps(row | {"question": "--" + row["question"]})]) + "\n")
+    common = ("--pack", str(physics_pack), "--questions", str(questions))
+    assert wikigr("eval", "run", *common, "-o", "r").code == 0
+    found = json.loads(wikigr("eval", "flips", "r", "--primary", "ndcg@10", "--json").out)["flips"]
+    assert "dash" in {flip["question_id"] for flip in found}
+    assert all("--offline" in side["command"] for flip in found for side in flip["sides"])
+    answers_again(wikigr, found)
+
+
+def test_flips_of_a_profile_with_itself_are_wrong_usage(run: Run, questions: Path, wikigr: Wikigr) -> None:
+    write_questions(questions, 2, 0)
+    run("r", "--profile", "enhanced", "--ablate")
+    run("one", "--profile", "enhanced")
+    # The whole profile is what an ablation is about, and what the others are compared with.
+    result = wikigr("eval", "flips", "r")
+    assert (result.code, "--profile enhanced-without-relation_paths or" in result.err) == (2, True)
+    for again in (("r", "r"), ("one",)):
+        assert wikigr("eval", "flips", *again, "--profile", "enhanced").code == 2
+    assert wikigr("eval", "flips", "one", "r").code == 0
+
+
+def test_flips_say_how_many_questions_could_have_changed(run: Run, wikigr: Wikigr, tmp_path: Path) -> None:
+    run("r")
+    whole = json.loads(wikigr("eval", "flips", "r", "--json").out)
+    assert (whole["primary"], whole["paired"]) == ("accuracy", TOTAL)
+    path = tmp_path / "r" / "samples.jsonl"
+    path.write_text("".join(line for line in path.read_text().splitlines(keepends=True) if '"baseline"' in line))
+    said = "Nothing to compare: no question has accuracy under both baseline and enhanced."
+    assert said in wikigr("-q", "eval", "flips", "r").out
+    assert json.loads(wikigr("eval", "flips", "r", "--json").out)["paired"] == 0
+    # The same answers twice are another thing.
+    same = wikigr("eval", "flips", "r", "r", "--profile", "baseline")
+    assert same.code == 2
+    shutil.copytree(tmp_path / "r", tmp_path / "copy")
+    same = wikigr("eval", "flips", "r", "copy", "--profile", "baseline")
+    assert (same.out, same.err) == ("", f"None of the {TOTAL} questions changed.\n")
+
+
+def test_a_metric_that_was_chosen_after_the_run_is_named_as_such(
+    run: Run, questions: Path, wikigr: Wikigr, tmp_path: Path
+) -> None:
+    write_questions(questions, 2, 0)
+    for folder in ("one", "two"):
+        assert "was declared" not in run(folder, "--primary", "recall@5", "--margin", "0.05").out
+    described = read_run(tmp_path / "one")
+    assert (described.primary, described.margin) == ("recall@5", 0.05)
+    report = json.loads(wikigr("eval", "report", "one", "--format", "json").out)
+    assert (report["primary"], report["margin"], report["notices"]) == ("recall@5", 0.05, [])
+    command: tuple[str, ...]
+    for command in (("compare", "one", "two"), ("flips", "one")):
+        document = json.loads(wikigr("eval", *command, "--json").out)
+        assert (document["primary"], document["notices"]) == ("recall@5", [])
+    gate = json.loads(wikigr("eval", "gate", "one", "--min", "recall@5=0", "--json").out)
+    assert (gate["primary"], gate["margin"], gate["caveats"]) == ("recall@5", 0.05, [])
+
+    metric = "recall@5 was declared as the primary metric before the run; mrr was chosen after it"
+    margin = "0.05 was declared as the margin before the run; 0.1 was chosen after it"
+    chosen = ("--primary", "mrr", "--margin", "0.1")
+    for report_format in ("text", "md", "html", "junit", "github", "json"):
+        text = wikigr("eval", "report", "one", "--format", report_format, *chosen).out
+        assert (report_format, f"{metric}." in text, f"{margin}." in text) == (report_format, True, True)
+    for command, told in (
+        (("compare", "one", "two", *chosen), (metric, margin)),
+        (("flips", "one", "--primary", "mrr"), (metric,)),
+        (("gate", "one", "--min", "mrr=0", *chosen), (metric, margin)),
+    ):
+        text, document = wikigr("-q", "eval", *command).out, wikigr("eval", *command, "--json").out
+        for said in told:
+            assert (text.count(said), document.count(said)) == (1, 1), command
+    # The run is not asked again for another metric: then that is chosen after it, too.
+    assert "recall@5 was declared as the primary metric before the run; accuracy" in run("one").out
+    run("three")
+    said = json.loads(wikigr("eval", "compare", "one", "three", "--json").out)["notices"]
+    assert [notice.split(":")[0] for notice in said] == ["three", "three"]
+
+
+def test_flips_of_a_misspelled_profile_are_wrong_usage(run: Run, wikigr: Wikigr) -> None:
+    run("r")
+    result = wikigr("eval", "flips", "r", "--profile", "enhancd")
+    assert (result.code, "no profile 'enhancd'" in result.err) == (2, True)

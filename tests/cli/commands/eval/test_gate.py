@@ -12,8 +12,8 @@ import pytest
 
 from wikigr.evaluation.gate import make_baseline, write_baseline
 from wikigr.evaluation.questions import load_questions, question_set_hash
+from wikigr.evaluation.run import load_run
 from wikigr.evaluation.samples import Sample, write_line
-from wikigr.evaluation.stored_run import load_run
 
 from ...conftest import Wikigr
 from .conftest import Run, write_questions

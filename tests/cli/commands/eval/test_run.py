@@ -27,7 +27,7 @@ from ...conftest import MAIN, Wikigr
 from .conftest import GOLD, TOTAL, Run, write_questions
 
 
-def test_a_run_prints_figures_and_keeps_every_sample(run: Run, tmp_path: Path) -> None:
+def test_a_run_prints_figures_and_keeps_every_sample_for_the_same_run_again(run: Run, tmp_path: Path) -> None:
     result = run("r")
     assert result.code == 0, result.err
     lines = result.out.splitlines()
@@ -44,9 +44,7 @@ def test_a_run_prints_figures_and_keeps_every_sample(run: Run, tmp_path: Path) -
     assert list(described.profiles) == ["baseline", "enhanced"]
     assert described.questions["count"] == TOTAL
     assert described.versions["python"] == sys.version.split()[0]
-
-
-def test_the_same_run_again_asks_nothing_and_prints_the_same(run: Run, tmp_path: Path) -> None:
+    # The same run again asks nothing and prints the same.
     first = run("r", "--json")
     before = (tmp_path / "r" / "samples.jsonl").read_bytes()
     second = run("r", "--json")

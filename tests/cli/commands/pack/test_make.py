@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import shutil
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ import yaml
 from tests.distribution.file_server import FileServer, Handler, serving
 
 from wikigr.distribution import download
-from wikigr.recipes.find import list_recipes
+from wikigr.recipes.recipe import list_recipes
 from wikigr.settings import cache_folder
 
 from ...conftest import Wikigr
@@ -227,6 +228,24 @@ def test_recipes_are_listed_with_license_and_size(wikigr: Wikigr) -> None:
     assert (git["license"], git["source"], git["size_mb"]) == ("GPL-2.0-only", "Debian package git-doc", 14)
     text = wikigr("pack", "make", "--list").out
     assert "GPL-2.0-only · 14 MB · Debian package git-doc" in text
+
+
+def test_gold_questions_are_checked_before_the_download(wikigr: Wikigr, server: FileServer) -> None:
+    own = recipe({"archive": {"url": server.url("/tea.tar.gz"), "sha256": "a" * 64}})
+    Path("own/eval/questions.jsonl").write_text(QUESTION + '{"id": "2", "question": "Why?"}\n')
+    for option in ("--allow-private", "--dry-run"):
+        done = wikigr("pack", "make", own, option)
+        assert done.code == 2
+        assert "questions.jsonl, line 2" in done.err
+
+
+def test_a_url_may_end_in_the_name_of_the_folder_of_the_cache(wikigr: Wikigr, server: FileServer) -> None:
+    server.files["/Unpacked"] = content = archive()
+    server.files["/unpacked"] = content
+    for name in ("Unpacked", "unpacked"):
+        source = {"url": server.url(f"/{name}"), "sha256": sha256(content), "folder": "docs-1.0/html"}
+        assert make(wikigr, recipe({"archive": source}), "-o", name)["counts"]["articles"] == 2
+        shutil.rmtree(cache_folder() / "sources")
 
 
 def test_wrong_arguments_are_refused(wikigr: Wikigr) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -73,13 +74,30 @@ def test_every_change_becomes_an_update_until_ctrl_c(notes: tuple[Path, Path]) -
     assert [check for check in validate_pack(str(pack)) if not check.passed] == []
 
 
-def test_an_update_is_one_line(notes: tuple[Path, Path]) -> None:
+def test_a_folder_that_is_replaced_is_followed(notes: tuple[Path, Path]) -> None:
     source, pack = notes
-    with watching(pack, source) as process:
-        (source / "laser.md").write_text("# Laser\n\nA laser emits coherent light.\n")
-        assert process.stdout is not None
-        line = process.stdout.readline()
-    assert "articles: 1 added; 1 section encoded in " in line, line
+    new = source.with_name("new")
+    with watching(pack, source, "--json") as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.readline()
+        # Another folder takes its place, as when a checkout is made anew.
+        shutil.copytree(source, new)
+        (new / "laser.md").write_text("# Laser\n\nA laser emits coherent light.\n")
+        source.rename(source.with_name("old"))
+        new.rename(source)
+        assert json.loads(process.stdout.readline())["updated"] and titles(pack) == ["Laser", "Photon", "Spin"]
+        assert "was removed or replaced" in process.stderr.readline()
+        # It is deleted, and made again later.
+        shutil.copytree(source, new)
+        shutil.rmtree(source)
+        while "was removed or replaced" not in process.stderr.readline():
+            assert process.poll() is None
+        (new / "laser.md").unlink()
+        new.rename(source)
+        assert json.loads(process.stdout.readline())["updated"] and titles(pack) == ["Photon", "Spin"]
+        # What changes in the new folder is noticed.
+        (source / "maser.md").write_text("# Maser\n\nA maser emits coherent microwaves.\n")
+        assert json.loads(process.stdout.readline())["updated"] and "Maser" in titles(pack)
 
 
 def test_a_file_that_an_editor_replaces_is_followed(wikigr: Wikigr, tmp_path: Path) -> None:
@@ -92,7 +110,8 @@ def test_a_file_that_an_editor_replaces_is_followed(wikigr: Wikigr, tmp_path: Pa
         new.write_text(row % ("1", "One") + row % ("2", "Two"))
         new.rename(source)
         assert process.stdout is not None
-        process.stdout.readline()
+        # An update is one line.
+        assert "articles: 1 added; 1 section encoded in " in process.stdout.readline()
         assert titles(pack) == ["One", "Two"]
 
 

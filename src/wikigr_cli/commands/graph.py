@@ -1,0 +1,379 @@
+"""``wikigr graph``: the graph of a pack."""
+
+from __future__ import annotations
+
+import re
+from contextlib import closing
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from wikigr.errors import UsageError
+from wikigr.responses.article import neighbors_document, paths_document
+from wikigr_cli import options
+from wikigr_cli.command_table import group
+from wikigr_cli.environment import Environment, read_stdin
+from wikigr_cli.render.graph import (
+    links_document,
+    note_truncation,
+    print_links,
+    print_neighbors,
+    print_paths,
+    print_rows,
+    print_schema,
+    print_triplets,
+    print_warnings,
+    rows_document,
+    triplets_document,
+)
+from wikigr_cli.render.output import print_result
+
+if TYPE_CHECKING:
+    from wikigr.pack.open import Corpus
+    from wikigr.retrieval.entity_linking import EntityLink
+
+# Nodes with the same name are ranked by the similarity of this many articles to the question.
+_CONTEXT_ARTICLES = 100
+
+
+def link(
+    context: typer.Context,
+    question: options.RequiredQuestion,
+    pack: options.PackName = None,
+    fuzzy: Annotated[
+        bool, options.Retrieval("--fuzzy/--no-fuzzy", help="Also match capitalized names with a typo.")
+    ] = True,
+    semantic: Annotated[
+        int, options.Retrieval(metavar="N", min=0, max=1000, help="Add the N articles whose vectors are nearest.")
+    ] = 0,
+    limit: Annotated[
+        int, options.Retrieval("--top-k", "-k", min=1, max=1000, help="The maximum number of links.")
+    ] = 50,
+    json_output: options.Json = False,
+) -> None:
+    """Show the articles and entities that a question names, with the score of each link.
+
+    \b
+    Examples:
+      wikigr graph link "Did Bohr teach Heisenberg?" --pack packs/physics
+      wikigr graph link "wave mechanics" --pack packs/physics --semantic 3
+    """
+    environment = context.ensure_object(Environment)
+    pack = options.require_pack(pack)
+
+    from wikigr.pack.open import Pack
+    from wikigr.question.question import checked
+    from wikigr.retrieval.entity_linking import fits_linker
+
+    question = checked(question)
+    with Pack(pack, preload=semantic > 0) as opened:
+        links = link_question(opened, question, fuzzy=fuzzy)
+        if semantic:
+            from wikigr.retrieval.entity_linking import link_by_meaning, nearest_articles
+
+            links += link_by_meaning(question, nearest_articles(question, opened, semantic))
+        warnings = print_warnings(environment, opened)
+    if not fits_linker(question):
+        warnings.append("The question is long: only its beginning was searched for names.")
+        environment.note(warnings[-1])
+    document = links_document(question, links, limit, warnings)
+    print_result(environment, document, print_links, as_json=json_output)
+    note_truncation(environment, "--top-k shows more links.", truncated=document["truncated"])
+
+
+def link_question(pack: Corpus, question: str, *, fuzzy: bool = True) -> list[EntityLink]:
+    """Return the links of ``question``; similarity to the question decides between nodes of the same name."""
+    from wikigr.retrieval.entity_linking import nearest_articles, open_linker
+
+    linker = open_linker(pack)
+    links = linker.link_question(question, fuzzy=fuzzy)
+    if len({(link.start, link.end) for link in links}) < len(links):
+        relevance = nearest_articles(question, pack, _CONTEXT_ARTICLES)
+        links = linker.link_question(question, fuzzy=fuzzy, relevance=relevance)
+    return links
+
+
+def neighbors(
+    context: typer.Context,
+    name: Annotated[
+        str, typer.Argument(metavar="NAME...", help="An article or entity. Case and underscores do not matter.")
+    ],
+    pack: options.PackName = None,
+    relation: Annotated[
+        str | None,
+        options.Retrieval(metavar="R", help="Show only LINKS_TO, MENTIONS, HAS_ENTITY or this relation of the pack."),
+    ] = None,
+    direction: Annotated[
+        Literal["out", "in", "both"], options.Retrieval(help="Show outgoing edges, incoming edges or both.")
+    ] = "both",
+    limit: Annotated[
+        int,
+        options.Retrieval(
+            "--top-k",
+            "-k",
+            min=1,
+            max=10_000,
+            help="The maximum number of edges of each kind and direction. All facts are one kind.",
+        ),
+    ] = 20,
+    json_output: options.Json = False,
+) -> None:
+    """Show the edges of an article or entity.
+
+    \b
+    Examples:
+      wikigr graph neighbors Louis de Broglie --pack packs/physics
+      wikigr graph neighbors Spin --direction in -k 5 --pack packs/physics
+    """
+    environment = context.ensure_object(Environment)
+    pack = options.require_pack(pack)
+
+    from wikigr.pack.open import Pack
+    from wikigr.pipeline.graph_queries import find_neighbors
+
+    with Pack(pack) as opened:
+        found = find_neighbors(
+            opened,
+            name,
+            relation=relation,
+            inverse=None if direction == "both" else direction == "in",
+            limit=limit,
+            note=environment.note,
+        )
+        warnings = print_warnings(environment, opened)
+    document = neighbors_document(found.node, found.edges, found.truncated, warnings)
+    print_result(environment, document, print_neighbors, as_json=json_output)
+    hint = "--top-k shows more edges of a kind, --relation one kind only."
+    note_truncation(environment, hint, truncated=document["truncated"])
+
+
+def triplets(
+    context: typer.Context,
+    question: options.RequiredQuestion,
+    pack: options.PackName = None,
+    sources: Annotated[
+        list[str] | None,
+        options.Input("--start", metavar="NAME", help="Start from this article or entity. Repeatable."),
+    ] = None,
+    max_relations: Annotated[
+        int, options.Retrieval(min=1, help="The maximum number of relations to follow in an iteration.")
+    ] = 5,
+    max_entities: Annotated[
+        int, options.Retrieval(min=1, help="The maximum number of entities to explore in an iteration.")
+    ] = 5,
+    max_iterations: Annotated[
+        int, options.Retrieval(min=1, max=100, help="The maximum number of iterations; each goes one hop further.")
+    ] = 3,
+    max_triplets: Annotated[
+        int, options.Retrieval("--top-k", "-k", min=1, help="The maximum number of triplets in total.")
+    ] = 60,
+    json_output: options.Json = False,
+) -> None:
+    """Explore the relations most similar to a question, from the nodes that it names. Calls no model.
+
+    \b
+    Examples:
+      wikigr graph triplets "What did Bohr change?" --pack packs/physics
+      wikigr graph triplets "Who knew him?" --start Spin -p packs/physics
+    """
+    environment = context.ensure_object(Environment)
+    pack = options.require_pack(pack)
+
+    from wikigr.graph.neighborhood import Neighborhood
+    from wikigr.pack.open import Pack
+    from wikigr.question.question import checked
+
+    question = checked(question)
+    with Pack(pack, preload=True) as opened:
+        from wikigr.retrieval.entity_linking import open_linker
+        from wikigr.retrieval.explore.rule_pruner import RulePruner
+        from wikigr.retrieval.explore.triplets import TripletRetriever
+        from wikigr.retrieval.name_matching import find_nodes
+
+        neighborhood = Neighborhood(opened.graph)
+        if sources:
+            matcher = open_linker(opened).matcher
+            starts = find_nodes(sources, matcher, neighborhood, environment.note)
+        else:
+            links = sorted(link_question(opened, question), key=lambda link: (-link.score, link.start, link.node))
+            starts = list(dict.fromkeys(neighborhood.unified(link.node) for link in links))
+        retriever = TripletRetriever(
+            neighborhood,
+            RulePruner(opened.encoder, opened.graph),
+            max_num_relations=max_relations,
+            max_num_entities=max_entities,
+            max_num_iterations=max_iterations,
+            max_num_triplets=max_triplets,
+        )
+        result = retriever.retrieve(question, starts)
+        warnings = print_warnings(environment, opened)
+    document = triplets_document(question, starts, result, warnings)
+    print_result(environment, document, print_triplets, as_json=json_output)
+    note_truncation(
+        environment, "raise --top-k and the --max-... limits to explore further.", truncated=result.truncated
+    )
+
+
+def paths(
+    context: typer.Context,
+    start: Annotated[str, typer.Argument(metavar="A", help="The first article or entity.")],
+    end: Annotated[
+        str | None, typer.Argument(metavar="[B]", help="The last article or entity; optional with --metapath.")
+    ] = None,
+    pack: options.PackName = None,
+    metapath: Annotated[
+        str | None,
+        options.Retrieval(
+            metavar="STEPS", help='Follow these relations: "director -> born_in". ~R follows R backward.'
+        ),
+    ] = None,
+    max_hops: Annotated[
+        int, options.Retrieval(min=1, help="The maximum number of edges in a shortest path, up to 8.")
+    ] = 4,
+    max_paths: Annotated[
+        int, options.Retrieval("--top-k", "-k", min=1, max=10_000, help="The maximum number of paths.")
+    ] = 10,
+    json_output: options.Json = False,
+) -> None:
+    """Show the shortest paths between two nodes, or the paths along a metapath.
+
+    Shortest paths follow edges in both directions. ~R in a path is an edge R in the opposite direction.
+
+    \b
+    Examples:
+      wikigr graph paths Spin "Louis de Broglie" --pack packs/physics
+      wikigr graph paths Spin --metapath "LINKS_TO" -k 3 --pack packs/physics
+    """
+    environment = context.ensure_object(Environment)
+    pack = options.require_pack(pack)
+    if end is None and metapath is None:
+        raise UsageError(
+            "Give two names, or one name and --metapath.", hint='Example: wikigr graph paths "Isaac Newton" "Moon"'
+        )
+
+    from wikigr.pack.open import Pack
+    from wikigr.pipeline.graph_queries import find_paths
+
+    with Pack(pack) as opened:
+        found = find_paths(
+            opened, start, end, metapath=metapath, max_hops=max_hops, max_paths=max_paths, note=environment.note
+        )
+        warnings = print_warnings(environment, opened)
+    document = paths_document(found.start, found.end, found.steps, found.paths, warnings)
+    print_result(environment, document, partial(print_paths, max_hops=max_hops), as_json=json_output)
+    if not found.paths.paths:
+        hint = f"a {'smaller --max-hops' if found.steps is None else 'shorter metapath'} can be searched completely."
+    elif len(found.paths.paths) < max_paths:
+        hint = "the search stopped at its limit."
+    else:
+        hint = "--top-k shows more paths."
+    note_truncation(environment, hint, truncated=found.paths.truncated)
+
+
+_MAX_TIMEOUT = 3600.0
+# The engine reports a malformed query with these words. Every other failure is a run-time error.
+_MALFORMED = re.compile(r"The query failed: (?:Binder|Parser) exception: ")
+
+
+def cypher(
+    context: typer.Context,
+    query: Annotated[
+        str, typer.Argument(metavar="QUERY|-", help="A read-only query, or - to read it from standard input.")
+    ],
+    pack: options.PackName = None,
+    limit: Annotated[
+        int, options.Retrieval("--top-k", "-k", min=1, max=100_000, help="The maximum number of rows.")
+    ] = 100,
+    timeout: Annotated[float, options.Retrieval(metavar="SECONDS", help="Interrupt the query after this time.")] = 10.0,
+    json_output: options.Json = False,
+) -> None:
+    """Run a read-only Cypher query on the pack. Queries that write or have no bound are refused (exit 2).
+
+    A result wider than 80 columns is printed with one value on each line.
+
+    \b
+    Examples:
+      wikigr graph cypher "MATCH (a:Article) RETURN a.title" -p packs/physics -k 3
+      wikigr graph cypher "MATCH (e:Entity) RETURN e.name" -p packs/physics --json
+    """
+    environment = context.ensure_object(Environment)
+    pack = options.require_pack(pack)
+    if not 0.0 < timeout <= _MAX_TIMEOUT:
+        raise UsageError(f"--timeout must be above 0 and at most {_MAX_TIMEOUT:g} seconds, not {timeout:g}.")
+
+    from wikigr.graph.engine import QueryError
+    from wikigr.pack.layout import DATABASE, MANIFEST
+    from wikigr.pack.locate import find_pack
+    from wikigr.pack.manifest import read_manifest
+    from wikigr.retrieval.cypher.dialect import BlockedQueryError
+    from wikigr.retrieval.cypher.runner import QueryRunner
+    from wikigr.text import scrub
+
+    text = scrub(read_stdin(environment, "the query") if query == "-" else query)
+    layout = find_pack(pack)
+    with layout.reading():
+        read_manifest(layout.part(MANIFEST))
+        runner = QueryRunner(layout.part(DATABASE))
+    with closing(runner):
+        try:
+            result = runner.run(text, max_rows=limit, timeout=timeout)
+        except BlockedQueryError as error:
+            raise UsageError(error.message, hint=error.hint) from error
+        except QueryError as error:
+            if not _MALFORMED.match(error.message):
+                raise
+            hint = error.hint or "`wikigr graph schema` shows labels, properties and relations."
+            raise UsageError(error.message, hint=hint) from error
+    print_result(environment, rows_document(result), print_rows, as_json=json_output)
+    note_truncation(environment, "--top-k shows more rows.", truncated=result.truncated)
+    if result.cut:
+        environment.note("Long texts and lists are cut, marked with an ellipsis (…).")
+    if environment.verbosity > 0:
+        environment.note(f"Executed in {result.milliseconds:.1f} ms: {result.executed}")
+
+
+def schema(
+    context: typer.Context,
+    pack: options.PackName = None,
+    most: Annotated[
+        int, options.Retrieval("--top-k", "-k", min=0, help="The maximum number of the pack's relations to list.")
+    ] = 30,
+    json_output: options.Json = False,
+) -> None:
+    """Show what a query can use: labels, properties, relationships and the most frequent relations.
+
+    \b
+    Examples:
+      wikigr graph schema --pack packs/physics
+      wikigr graph schema --pack packs/physics --top-k 5 --json
+    """
+    environment = context.ensure_object(Environment)
+    pack = options.require_pack(pack)
+
+    from wikigr.graph.neighborhood import Neighborhood
+    from wikigr.pack.open import Pack
+    from wikigr.retrieval.explore.graph_schema import describe_schema
+
+    with Pack(pack) as opened:
+        described = describe_schema(opened.graph, Neighborhood(opened.graph), max_relations=most)
+    print_result(environment, described.to_dict(), print_schema, as_json=json_output)
+    note_truncation(environment, "--top-k lists more relations.", truncated=described.truncated)
+
+
+graph = group(
+    """Explore the graph of a pack: names, neighbors, triplets, paths, Cypher and schema.
+
+    \b
+    Examples:
+      wikigr graph neighbors Spin --pack packs/physics
+    """,
+    {
+        "link": link,
+        "neighbors": neighbors,
+        "triplets": triplets,
+        "paths": paths,
+        "cypher": cypher,
+        "schema": schema,
+    },
+)
