@@ -51,6 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--run", help="the name of the training below --work (by default that of the reader)")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=JSON", help="such as rank=32, data.qamr=0")
     parser.add_argument("--start", type=Path, help="the adapter to continue from, which may be an earlier release's")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where train computes")
     parser.add_argument("--stop-at", type=int, help="end each phase after this many steps; it can continue later")
     parser.add_argument("--questions", type=int, default=400, help="questions of each group to evaluate")
     parser.add_argument("--adapter", type=Path, action="append", default=[], help="evaluate these adapters instead")
@@ -121,8 +122,18 @@ def _train(options: argparse.Namespace, config: Config) -> None:
             tokens = sum(len(feature.input_ids) for feature in features) / len(features)
             print(f"{phase.name}: {len(features):,} windows of {tokens:.0f} tokens")
             run = options.run / phase.name
-            model = train(features, folder, pad_id, run, settings, phase, start=start, stop_at=options.stop_at)
-            start = model.adapter()
+            model = train(
+                features,
+                folder,
+                pad_id,
+                run,
+                settings,
+                phase,
+                start=start,
+                stop_at=options.stop_at,
+                device=options.device,
+            )
+            start = {name: tensor.cpu() for name, tensor in model.adapter().items()}
 
 
 def _evaluate(options: argparse.Namespace, config: Config) -> None:
@@ -204,7 +215,7 @@ def _trained(options: argparse.Namespace, config: Config, folder: Path) -> tuple
     shares: list[tuple[float, dict[str, Tensor]]] = []
     steps = 0
     for phase in config.phases:
-        state = torch.load(options.run / phase.name / CHECKPOINT, weights_only=True)
+        state = torch.load(options.run / phase.name / CHECKPOINT, weights_only=True, map_location="cpu")
         shares.append((phase.share, state["adapter"]))
         steps += state["position"][0]
     if config.start_sha256:

@@ -75,10 +75,11 @@ def window_logits(
     """Yield the number of each of ``windows`` and its logits, padded on the right; the shortest windows come first."""
     order = sorted(range(len(windows)), key=lambda n: len(windows[n].input_ids))
     model.eval()
+    device = next(model.parameters()).device
     for start in range(0, len(order), _BATCH):
         numbers = order[start : start + _BATCH]
-        batch = collate([Feature.of_window(windows[n]) for n in numbers], pad_id)
-        logits = model(batch.input_ids, batch.token_types, batch.mask).numpy()
+        batch = collate([Feature.of_window(windows[n]) for n in numbers], pad_id).to(device)
+        logits = model(batch.input_ids, batch.token_types, batch.mask).cpu().numpy()
         yield from zip(numbers, logits, strict=True)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import torch
@@ -63,6 +63,11 @@ class Batch:
     text: Tensor
     questions: Tensor
     taught: Tensor | None = None
+
+    def to(self, device: torch.device | str) -> Batch:
+        """Return the batch on ``device``."""
+        values = (getattr(self, field.name) for field in fields(self))
+        return Batch(*(value if value is None else value.to(device) for value in values))
 
 
 def make_features(examples: Sequence[Example], maker: WindowMaker) -> list[Feature]:

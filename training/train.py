@@ -57,13 +57,13 @@ def shared_loss(logits: Tensor, batch: Batch) -> Tensor:
     """
     relative = (logits - logits[:, :1]).masked_fill(~batch.text.unsqueeze(-1), -torch.inf)
     targets = torch.stack((batch.starts, batch.ends), -1) & batch.text.unsqueeze(-1)
-    losses = []
-    for question in batch.questions.unique():
-        rows = batch.questions == question
-        scores, right = relative[rows].flatten(0, 1), targets[rows].flatten(0, 1)
-        if right.any():
-            losses.append(scores.logsumexp(0) - scores.masked_fill(~right, -torch.inf).logsumexp(0))
-    return torch.stack(losses).mean() if losses else logits.new_zeros(())
+    elsewhere = (batch.questions.unique().unsqueeze(-1) != batch.questions).unsqueeze(-1)
+    every, right = (
+        scores.logsumexp(1).masked_fill(elsewhere, -torch.inf).logsumexp(1)
+        for scores in (relative, relative.masked_fill(~targets, -torch.inf))
+    )
+    answered = right.isfinite()
+    return (every[answered] - right[answered]).mean() if answered.any() else logits.new_zeros(())
 
 
 def learning_rate(step: int, phase: Phase) -> float:
@@ -82,11 +82,13 @@ def train(
     *,
     start: Mapping[str, Tensor] | None = None,
     stop_at: int | None = None,
+    device: str = "cpu",
 ) -> SpanReader:
     """Train a phase on ``features`` from the encoder in the folder ``checkpoint``, and return the trained model.
 
     The adapter is at first ``start``, or changes nothing. The folder ``run`` receives the settings, the log and the
-    last checkpoint; training continues from it. ``stop_at`` ends after that many steps. Only the learning rates of
+    last checkpoint; training continues from it. ``stop_at`` ends after that many steps. ``device`` is ``cpu`` or
+    ``cuda``; the model that is returned is on it. Only the learning rates of
     later steps may change, which also makes a finished phase longer. Raises ``ValueError`` if ``run`` holds a
     training with other settings.
     """
@@ -94,11 +96,11 @@ def train(
     torch.set_num_threads(config.threads)
     torch.manual_seed(config.seed)
     model = SpanReader(checkpoint, rank=config.rank, scale=config.scale, bfloat16=config.bfloat16)
-    model.train()
+    model.to(device).train()
     parameters = dict(model.trained_parameters())
     optimizer = torch.optim.AdamW(parameters.values(), lr=0.0, weight_decay=config.weight_decay)
     position = _Position()
-    state = torch.load(run / CHECKPOINT, weights_only=True) if (run / CHECKPOINT).exists() else None
+    state = torch.load(run / CHECKPOINT, weights_only=True, map_location="cpu") if (run / CHECKPOINT).exists() else None
     if state is not None:
         position = _Position(*state["position"])
     _record_settings(run / CONFIG, config, phase, position.step)
@@ -114,6 +116,7 @@ def train(
     with (run / LOG).open("a", encoding="utf-8") as log:
         begun, examples, total = time.perf_counter(), 0, 0.0
         for batch, reached in _batches(features, pad_id, config, phase, position):
+            batch = batch.to(device)
             rate = learning_rate(position.step, phase)
             for group in optimizer.param_groups:
                 group["lr"] = rate
