@@ -10,6 +10,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from wikigr.evaluation.statistics.intervals import wilson_interval
+
 NO_FIGURE = "–"
 VERDICT_WORDS = {
     "improved": "better",
@@ -118,6 +120,17 @@ def headline(comparison: Mapping[str, Any]) -> str:
     elif way := _way(result):
         said = f"{second} scored {way} than {first} in {primary}, but that may be chance"
     return f"{said}: {figures(result)}. {why_unclear(result)}".rstrip()
+
+
+def what_so_few_show(questions: int) -> str:
+    """Return a sentence about what a run over so few questions can show of one profile and of a change."""
+    right = round(0.8 * questions)
+    interval = wilson_interval(right / questions, questions)
+    return (
+        f"{count_of(questions, 'question')} show large differences only: {right} right of {questions} mean an accuracy "
+        f"between {interval.low:.0%} and {interval.high:.0%}, and a change has to win {MIN_QUESTIONS} of them and lose "
+        "none before it is more than chance."
+    )
 
 
 def detectable(result: Mapping[str, Any]) -> str:
