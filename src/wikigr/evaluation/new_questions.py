@@ -261,7 +261,7 @@ def _definition(sentence: str, rest: str, article: _Article) -> tuple[str, str] 
     if defined is None or not is_definition(sentence, article.title) or _REFERS.search(defined["answer"]):
         return None
     # In "the theory of electrons, positrons and light", the definition goes on after the comma.
-    if len(defined["answer"].split()) > 8 or re.match(r", [\w -]+ (?:and|or)\b", rest[defined.end() :]):
+    if not 2 <= len(defined["answer"].split()) <= 8 or re.match(r", [\w -]+ (?:and|or)\b", rest[defined.end() :]):
         return None
     # Two words with capitals may be a person of whom the article does not say so.
     if not article.is_person and _NAME.match(f"{article.title} "):
