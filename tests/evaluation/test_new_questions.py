@@ -18,8 +18,8 @@ NOTES = {
     "Printer": "The printer is in room 214, next to the kitchen. It was bought in 2021 from a shop in Leeds.\n\n"
     "# Toner\nJonas Weber orders the toner. A cartridge lasts 3,000 pages. Please don't shake them!",
     "Kettle": "The kettle is a steel model with a wooden handle. The kettle takes two minutes to boil.",
-    "Ada Lovelace": "Ada Lovelace was an English mathematician. She was born in London on 10 December 1815. Her father "
-    "died in 1824. She published the notes in 1843.",
+    "Ada Lovelace": "Ada Lovelace was an English mathematician. She was born in London on 10 December 1815. She "
+    "published the notes in 1843. Her father died in 1824. She moved in 1835.",
     # None of these stands on its own, names its subject or has an answer.
     "Rest": "TODO: buy milk? He moved it in 1999. It holds many things. Tom Okafor presented his budget there.\n\n"
     "# More\nThis is the case in 2020. The next one was moved to 9 April 2024. New York is large. See (p. 4).",

@@ -338,7 +338,8 @@ class _Resources:
     async def list_page(self, _: object, params: PaginatedRequestParams) -> ListResourcesResult:
         """Return a page of the list: each pack, followed by its articles; the cursor is the last address before it."""
         names = self._service.packs.names
-        last_pack, title = names[0], None
+        last_pack = names[0]
+        title: str | None = None
         if params.cursor is not None:
             path = params.cursor.removeprefix(f"{SCHEME}://")
             last_pack, title = (unquote(part) for part in path.partition("/")[::2])
