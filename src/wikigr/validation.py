@@ -74,11 +74,12 @@ def validated(kind: type[T], content: str | bytes) -> T:
     try:
         value: T = _adapter(cast("Any", kind)).validate_json(content, strict=True)
     except pydantic.ValidationError as error:
-        raise InvalidError(_explain(error.errors(include_url=False, include_input=False)[0])) from error
+        raise InvalidError(explain_mistake(error.errors(include_url=False, include_input=False)[0])) from error
     return value
 
 
-def _explain(mistake: Mapping[str, Any]) -> str:
+def explain_mistake(mistake: Mapping[str, Any]) -> str:
+    """Return a mistake that pydantic found in a few words: the key, and what is wrong with it."""
     key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in mistake["loc"]).removeprefix(".")
     name = f"`{' '.join(key.split())[:80]}`" if key else "the document"
     message = mistake["msg"][:200]

@@ -18,13 +18,11 @@ from wikigr.evaluation.metrics import METRICS, known_metric
 from wikigr.evaluation.run import RUN, Run
 from wikigr.evaluation.samples import RunError, Sample
 from wikigr.evaluation.statistics.paired import PairedResult, Verdict
-from wikigr.evaluation.statistics.wording import VERDICT_WORDS, figures, in_points, too_few_changed
+from wikigr.evaluation.statistics.wording import MIN_QUESTIONS, figures, in_points, verdict_in_words, why_unclear
 from wikigr.options import Share
 from wikigr.validation import NO_OTHER_KEYS, validated
 
 SCHEMA_VERSION = 1
-# With fewer questions, no paired test can reach 0.05.
-_MIN_QUESTIONS = 6
 FailOn = Literal["regression", "inconclusive", "never"]
 Outcome = Literal["passed", "failed", "inconclusive"]
 
@@ -202,20 +200,21 @@ def _caveats(run: Run, baseline: Baseline) -> list[str]:
 def _against_baseline(result: PairedResult, wanted: Requirements) -> GateCheck:
     # The largest loss that the interval contains; negative if it contains gains only.
     loss = -result.interval.low if METRICS[wanted.primary].higher_is_better else result.interval.high
-    units, counted = (result.n, "questions") if result.clusters is None else (result.clusters, "clusters")
+    units = result.n if result.clusters is None else result.clusters
+    said = asdict(result)
     margin = f"the margin of {in_points(wanted.margin)}"
-    words, unclear = VERDICT_WORDS[result.verdict], False
+    words, unclear = verdict_in_words(said), False
     if result.verdict is Verdict.EQUIVALENT:
         reason = f"The whole interval is within {margin}."
     elif result.verdict is not Verdict.INCONCLUSIVE:
         reason = "The interval excludes 0, and p is at most 0.05."
-    elif units < _MIN_QUESTIONS:
-        unclear, reason = True, f"Fewer than {_MIN_QUESTIONS} {counted} cannot show a difference."
+    elif units < MIN_QUESTIONS:
+        unclear, reason = True, why_unclear(said)
     elif loss <= wanted.margin:
         words, reason = "not worse", f"The interval excludes a loss of more than {margin}."
     else:
         unclear, reason = True, f"A loss of {in_points(loss)} is possible, which is more than {margin}."
-        reason = f"{too_few_changed(asdict(result))} {reason}".lstrip()
+        reason = f"{why_unclear(said)} {reason}".lstrip()
     regressed = result.verdict is Verdict.REGRESSED
     failed = {"regression": regressed, "inconclusive": regressed or unclear, "never": False}[wanted.fail_on]
     if not failed and (regressed or unclear):
@@ -225,7 +224,7 @@ def _against_baseline(result: PairedResult, wanted: Requirements) -> GateCheck:
     return GateCheck(
         f"{wanted.primary} against the baseline",
         not failed,
-        f"{words}: {figures(asdict(result))}. {reason}",
+        f"{words}: {figures(said)}. {reason}",
         inconclusive=unclear and not failed,
     )
 

@@ -200,6 +200,14 @@ class StoredRun:
         """The profile that a gate judges by default."""
         return self.run.subject or list(self.run.profiles)[-1]
 
+    def only(self, profile: str) -> StoredRun:
+        """Return the part of the run that judges ``profile``: its samples and those of the first one, the reference."""
+        kept = {
+            name: each for name, each in self.run.profiles.items() if name in (next(iter(self.run.profiles)), profile)
+        }
+        run = replace(self.run, profiles=kept, subject=profile)
+        return replace(self, run=run, samples=[sample for sample in self.samples if sample.profile in kept])
+
     @property
     def clusters(self) -> dict[str, str] | None:
         """The cluster of each question by id, or None if the question set has no clusters."""

@@ -27,6 +27,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 # Suggestions for an unknown name: their number, the minimum similarity (0 to 100), and the number that is ranked.
 MAX_SUGGESTIONS = 3
 _MIN_SIMILARITY = 70.0
+_MIN_PART_SIMILARITY = 80.0
 _MAX_RANKED = 100
 # Names can be plain values of a megabyte; only this many characters are compared.
 MAX_COMPARED_CHARS = 200
@@ -89,6 +90,10 @@ class NameMatcher:
         keys, numbers = self._spelled(range(len(self.index)))
         # A token set matches a name of several words by any of them; the plain ratio then prefers short names.
         found = process.extract(key, keys, scorer=fuzz.token_set_ratio, score_cutoff=_MIN_SIMILARITY, limit=_MAX_RANKED)
+        if not found:
+            # A misspelled part of a longer name, such as a surname.
+            longer = {place: each for place, each in enumerate(keys) if len(each) > len(key)}
+            found = process.extract(key, longer, scorer=fuzz.partial_ratio, score_cutoff=_MIN_PART_SIMILARITY)
         best = sorted(
             (-similarity, -fuzz.ratio(key, near), self.index.node(numbers[place]).label)
             for near, similarity, place in found

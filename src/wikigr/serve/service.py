@@ -268,15 +268,15 @@ class Service:
             "defaults": [],
         }
 
-    async def titles(self, pack: str, beginning: str, limit: int) -> list[str]:
-        """Return at most ``limit`` titles of a pack that begin with ``beginning``, whatever its case."""
-        found = "MATCH (a:Article) WHERE starts_with(lower(a.title), $beginning)"
+    async def titles(self, pack: str, beginning: str, limit: int, *, after: str = "") -> list[str]:
+        """Return the first titles of a pack after ``after`` that begin with ``beginning``, whatever its case."""
+        found = "MATCH (a:Article) WHERE starts_with(lower(a.title), $beginning) AND a.title > $after"
         query = f"{found} RETURN a.title ORDER BY a.title LIMIT $limit"
 
         def run(_: Task) -> list[str]:
             with self.packs.session(pack) as session:
                 (member,) = session.pack.members
-                rows = member.graph.rows(query, {"beginning": beginning.lower(), "limit": limit})
+                rows = member.graph.rows(query, {"beginning": beginning.lower(), "after": after, "limit": limit})
                 return [str(title) for (title,) in rows]
 
         return await self.lookups.run(run)

@@ -21,17 +21,15 @@ _MIN_HEADING_WIDTH = 10
 
 
 def evaluation(environment: Environment, document: Mapping[str, Any]) -> None:
-    """Print the report of a run."""
+    """Print the report of a run: the verdicts, then the figures."""
     from wikigr.evaluation.reports import text
-    from wikigr.evaluation.statistics.wording import headline
 
+    _print_verdicts(environment, document, grouped=False)
     print_table(environment, *text.profile_rows(document))
     environment.print(text.legend(document), style="dim")
-    notices(environment, document["notices"])
-    failures(environment, document)
     for item in document["comparisons"]:
         environment.print()
-        environment.print(harmless(headline(item)), style="bold")
+        environment.print(f"{harmless(item['second'])} against {harmless(item['first'])}", style="bold")
         comparison(environment, item)
     for each in text.further_tables(document):
         environment.print()
@@ -218,17 +216,23 @@ _NONE = "—"
 def summary(environment: Environment, document: Mapping[str, Any]) -> None:
     """Print the verdict, the primary metric of every profile and some of the questions that changed."""
     comparisons = document["comparisons"]
-    if len(comparisons) == 1:
-        _print_verdict(environment, comparisons[0])
-    elif comparisons:
-        _print_verdicts(environment, document)
-    notices(environment, document["notices"])
-    failures(environment, document)
-    if comparisons:
-        environment.print()
+    _print_verdicts(environment, document, grouped=len(comparisons) > 1)
     print_table(environment, *_profiles(document))
     if len(comparisons) == 1:
         _print_flips(environment, document, comparisons[0]["second"])
+
+
+def _print_verdicts(environment: Environment, document: Mapping[str, Any], *, grouped: bool) -> None:
+    """Print the verdicts, each with its figures or ``grouped``, and what makes them less trustworthy."""
+    if grouped:
+        _print_groups(environment, document)
+    else:
+        for each in document["comparisons"]:
+            _print_verdict(environment, each)
+    notices(environment, document["notices"])
+    failures(environment, document)
+    if document["comparisons"]:
+        environment.print()
 
 
 def _print_verdict(environment: Environment, comparison: Mapping[str, Any]) -> None:
@@ -240,7 +244,7 @@ def _print_verdict(environment: Environment, comparison: Mapping[str, Any]) -> N
         environment.print(detectable(result), style="dim")
 
 
-def _print_verdicts(environment: Environment, document: Mapping[str, Any]) -> None:
+def _print_groups(environment: Environment, document: Mapping[str, Any]) -> None:
     """Print one line per verdict, with the profiles that have it."""
     from wikigr.evaluation.statistics.wording import VERDICT_WORDS, primary_result
 

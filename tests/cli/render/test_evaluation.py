@@ -70,8 +70,8 @@ def test_without_a_difference_it_says_what_could_be_detected() -> None:
 
 def test_an_interval_without_0_that_the_test_does_not_confirm_says_so() -> None:
     said = " ".join(shown(report({"one": set(range(10)), "two": set(range(6))}, 10)))
-    assert said.startswith("No difference shown between two and one in accuracy: -40.0 points")
-    assert "p = 0.1250, 10 questions. The interval excludes 0, but p is above 0.05" in said
+    assert said.startswith("two scored lower than one in accuracy, but that may be chance: -40.0 points")
+    assert "p = 0.1250, 10 questions. The interval excludes 0, but it is too narrow" in said
 
 
 def test_several_profiles_are_listed_by_verdict() -> None:
@@ -80,7 +80,7 @@ def test_several_profiles_are_listed_by_verdict() -> None:
     assert lines[:3] == [
         "Compared with all in accuracy:",
         "  worse: without-section_quality, c",
-        "  no difference shown: without-b",
+        "  unclear: without-b",
     ]
     assert [line.split()[0] for line in lines[5:]] == ["all", "without-section_quality", "without-b", "c"]
 

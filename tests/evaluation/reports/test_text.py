@@ -105,7 +105,7 @@ def test_of_a_metric_of_which_less_is_better_more_is_worse_in_every_report() -> 
         for case in ElementTree.fromstring(junit_report(made)).iter("testcase")
         if case.find("failure") is not None
     ]
-    assert failed == [("one", "a2"), ("two", "a1")]
+    assert failed == [("two", "a1")]
     assert "hallucination ↓ *" in printed(made) and "↓ lower is better" in printed(made)
 
 
@@ -315,7 +315,9 @@ def test_a_comparison_has_its_verdict_on_the_same_line() -> None:
              for name, wrong in (("one", 400), ("two", 0)) for n in range(1000)]  # fmt: skip
     made = document(found)
     text = printed(made)
-    compared = text[text.index("two is better than one") :]
+    # The verdict comes before all figures.
+    assert text.startswith("two is better than one in accuracy: +40.0 points")
+    compared = text[text.index("two against one") :]
     row = next(line for line in compared.splitlines() if line.startswith("accuracy *"))
     assert len(row) <= 80
     assert row.split()[2] == "+0.400" and row.split()[-2:] == ["400/600/0", "improved"]

@@ -74,6 +74,7 @@ def report_document(
         "schema_version": SCHEMA_VERSION,
         # The time would make two reports of the same samples differ.
         "run": {key: value for key, value in asdict(stored.run).items() if key != "created"},
+        "subject": stored.subject,
         "primary": primary,
         "margin": margin,
         "metrics": {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -346,38 +346,51 @@ def _property(text: str) -> str:
 
 
 def junit_report(document: Document) -> str:
-    """Return the report as JUnit XML: a suite per profile and a case per question, by the primary metric."""
+    """Return the report as JUnit XML: a suite of the judged profile, with a case per question by the primary metric.
+
+    The verdict, the reference with its primary metric, and the notices are properties of the suite.
+    """
     root = ElementTree.Element("testsuites", name="wikigr eval")
-    best = 1.0 if document["metrics"].get(document["primary"], {}).get("higher_is_better", True) else 0.0
-    for profile in document["profiles"]:
-        cases = [
-            (q, q["by_profile"][profile["name"]]) for q in document["questions"] if profile["name"] in q["by_profile"]
-        ]
-        suite = ElementTree.SubElement(root, "testsuite", name=_xml(profile["name"]), tests=str(len(cases)))
-        if document["notices"]:
-            properties = ElementTree.SubElement(suite, "properties")
-            for notice in document["notices"]:
-                ElementTree.SubElement(properties, "property", name="notice", value=_xml(notice))
-        failures = errors = skipped = 0
-        for question, sample in cases:
-            name, group = _xml(question["id"]), _xml(profile["name"])
-            case = ElementTree.SubElement(suite, "testcase", name=name, classname=group)
-            if sample["error"] is not None:
-                errors += 1
-                ElementTree.SubElement(case, "error", message=_xml(sample["error"]))
-            elif document["primary"] not in sample["metrics"]:
-                # Neither right nor wrong: the metric does not apply, or the judge gave no grade.
-                skipped += 1
-                ElementTree.SubElement(case, "skipped", message=f"{document['primary']} does not apply")
-            elif sample["metrics"][document["primary"]] != best:
-                failures += 1
-                failure = ElementTree.SubElement(case, "failure", message=_xml(question["question"]))
-                failure.text = _xml(f"expected {question['answers']}, got: {sample['answer']}")
-        suite.set("failures", str(failures))
-        suite.set("errors", str(errors))
-        suite.set("skipped", str(skipped))
+    primary, subject = document["primary"], document["subject"]
+    best = 1.0 if document["metrics"].get(primary, {}).get("higher_is_better", True) else 0.0
+    cases = [(q, q["by_profile"][subject]) for q in document["questions"] if subject in q["by_profile"]]
+    suite = ElementTree.SubElement(root, "testsuite", name=_xml(subject), tests=str(len(cases)))
+    properties = ElementTree.SubElement(suite, "properties")
+    for name, value in _junit_properties(document):
+        ElementTree.SubElement(properties, "property", name=name, value=_xml(value))
+    failures = errors = skipped = 0
+    for question, sample in cases:
+        case = ElementTree.SubElement(suite, "testcase", name=_xml(question["id"]), classname=_xml(subject))
+        if sample["error"] is not None:
+            errors += 1
+            ElementTree.SubElement(case, "error", message=_xml(sample["error"]))
+        elif primary not in sample["metrics"]:
+            # Neither right nor wrong: the metric does not apply, or the judge gave no grade.
+            skipped += 1
+            ElementTree.SubElement(case, "skipped", message=f"{primary} does not apply")
+        elif sample["metrics"][primary] != best:
+            failures += 1
+            failure = ElementTree.SubElement(case, "failure", message=_xml(question["question"]))
+            failure.text = _xml(f"expected {question['answers']}, got: {sample['answer']}")
+    suite.set("failures", str(failures))
+    suite.set("errors", str(errors))
+    suite.set("skipped", str(skipped))
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _junit_properties(document: Document) -> Iterator[tuple[str, str]]:
+    primary = document["primary"]
+    for comparison in document["comparisons"]:
+        if comparison["second"] == document["subject"]:
+            yield "verdict", headline(comparison)
+            yield "reference", comparison["first"]
+    for profile in document["profiles"]:
+        figure = profile["metrics"].get(primary)
+        if figure is not None and (profile["name"] == document["subject"] or profile is document["profiles"][0]):
+            yield f"{primary} of {_xml(profile['name'])}", _estimate(figure, "mean")
+    for notice in document["notices"]:
+        yield "notice", notice
 
 
 def _xml(text: str) -> str:

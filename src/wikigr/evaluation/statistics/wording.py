@@ -10,13 +10,17 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from wikigr.evaluation.statistics.intervals import wilson_interval
+
 NO_FIGURE = "–"
 VERDICT_WORDS = {
     "improved": "better",
     "regressed": "worse",
     "equivalent": "as good",
-    "inconclusive": "no difference shown",
+    "inconclusive": "unclear",
 }
+# With fewer questions, no paired test can reach 0.05.
+MIN_QUESTIONS = 6
 
 
 def finite(value: object) -> float | None:
@@ -61,13 +65,40 @@ def figures(result: Mapping[str, Any]) -> str:
     )
 
 
-def too_few_changed(result: Mapping[str, Any]) -> str:
-    """Return the reason why a result is inconclusive although its interval excludes 0, or an empty string."""
-    low, high = (finite(result["interval"][end]) or 0.0 for end in ("low", "high"))
-    if result["verdict"] != "inconclusive" or low <= 0.0 <= high:
+def verdict_in_words(result: Mapping[str, Any]) -> str:
+    """Return the verdict on a paired result: what was measured, and whether it may be chance."""
+    if result["verdict"] != "inconclusive":
+        return VERDICT_WORDS[result["verdict"]]
+    way = _way(result)
+    return f"{way}, but that may be chance" if way else "no difference shown"
+
+
+def _way(result: Mapping[str, Any]) -> str:
+    """Return which way a difference points, or an empty string if there is none."""
+    difference = finite(result["difference"])
+    return ("higher" if difference > 0 else "lower") if difference else ""
+
+
+def why_unclear(result: Mapping[str, Any]) -> str:
+    """Return the reason of a verdict that the interval alone does not explain, or an empty string.
+
+    A difference is shown only if the interval excludes 0, the test agrees, and there are enough questions.
+    """
+    if result["verdict"] != "inconclusive":
         return ""
-    # The bootstrap interval is too narrow if few questions differ. The test is exact.
-    return "The interval excludes 0, but p is above 0.05: too few questions changed to rule out chance."
+    units, counted = (result["n"], "questions") if result["clusters"] is None else (result["clusters"], "clusters")
+    if units < MIN_QUESTIONS:
+        return f"Fewer than {MIN_QUESTIONS} {counted} cannot show a difference."
+    low, high = (finite(result["interval"][end]) or 0.0 for end in ("low", "high"))
+    if low <= 0.0 <= high:
+        is_shown = (finite(result["p"]) or 0.0) <= 0.05 and _way(result)
+        return "p is at most 0.05, but the interval contains 0: both have to agree." if is_shown else ""
+    # The bootstrap takes the questions that changed for all that could change.
+    changed = result["wins"] + result["losses"]
+    return (
+        f"The interval excludes 0, but it is too narrow if so few questions change ({changed} of {result['n']}); the "
+        "test decides, and its p is above 0.05."
+    )
 
 
 def primary_result(comparison: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -86,7 +117,20 @@ def headline(comparison: Mapping[str, Any]) -> str:
         said = f"{second} is {VERDICT_WORDS[result['verdict']]} than {first} in {primary}"
     elif result["verdict"] == "equivalent":
         said = f"{second} is as good as {first} in {primary}, within {in_points(comparison['margin'])}"
-    return f"{said}: {figures(result)}. {too_few_changed(result)}".rstrip()
+    elif way := _way(result):
+        said = f"{second} scored {way} than {first} in {primary}, but that may be chance"
+    return f"{said}: {figures(result)}. {why_unclear(result)}".rstrip()
+
+
+def what_so_few_show(questions: int) -> str:
+    """Return a sentence about what a run over so few questions can show of one profile and of a change."""
+    right = round(0.8 * questions)
+    interval = wilson_interval(right / questions, questions)
+    return (
+        f"{count_of(questions, 'question')} show large differences only: {right} right of {questions} mean an accuracy "
+        f"between {interval.low:.0%} and {interval.high:.0%}, and a change has to win {MIN_QUESTIONS} of them and lose "
+        "none before it is more than chance."
+    )
 
 
 def detectable(result: Mapping[str, Any]) -> str:

@@ -314,10 +314,19 @@ def cut(text: str, most: int) -> str:
 def beginning(text: str, tool: str, argument: str, name: str) -> str:
     """Return ``text``; of a longer one, the first part, with the call of the ``tool`` that reads on."""
     part, following = _page(text, 0)
+    return _with_call(part, following, len(text), tool, argument, name)
+
+
+def with_rest(found: ArticleResult | SectionResult, tool: str, argument: str, name: str) -> str:
+    """Return the text of a result, with the call of the ``tool`` that reads on if there is more."""
+    return _with_call(found["text"], found["next_offset"], found["total_chars"], tool, argument, name)
+
+
+def _with_call(part: str, following: int | None, total: int, tool: str, argument: str, name: str) -> str:
     if following is None:
         return part
     call = f"{tool} with {argument} {name!r} and offset {following}"
-    return f"{part}\n\n[{following:,} of {len(text):,} characters. Read on with the tool {call}.]"
+    return f"{part}\n\n[{following:,} of {total:,} characters. Read on with the tool {call}.]"
 
 
 def _page(text: str, offset: int) -> tuple[str, int | None]:

@@ -14,6 +14,7 @@ eval_command = group(
       wikigr eval report runs/first
     """,
     {
+        "new": questions.new,
         "run": run.run,
         "report": report.report,
         "trec": report.trec,

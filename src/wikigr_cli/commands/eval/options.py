@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from wikigr.errors import UsageError
-from wikigr_cli.options import Check, Input, Retrieval
+from wikigr_cli.options import Check, Input, Output, Retrieval
 
 if TYPE_CHECKING:
     from wikigr.evaluation.run import StoredRun
@@ -48,6 +48,7 @@ MaxErrors = Annotated[
 JudgeLabels = Annotated[
     Path | None, Input("--judge-labels", metavar="FILE", help="Human grades (JSON Lines) to compare the judge with.")
 ]
+ShowAll = Annotated[bool, Output("--all", help="Print all figures, not only those that matter most.")]
 OneProfile = Annotated[
     str | None,
     Retrieval(

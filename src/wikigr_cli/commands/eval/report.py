@@ -19,6 +19,7 @@ from wikigr_cli.commands.eval.options import (
     OneProfile,
     Primary,
     RunFolder,
+    ShowAll,
     check_margin,
     deciding,
     profile_of,
@@ -41,14 +42,22 @@ def report(
     context: typer.Context,
     folder: RunFolder,
     report_format: Annotated[ReportFormat, options.Output("--format", help="The output format.")] = "text",
+    profile: Annotated[
+        str | None,
+        options.Retrieval("--profile", metavar="NAME", help="Report on this profile and the first one only."),
+    ] = None,
     primary: Primary = None,
     margin: Margin = None,
     output: Annotated[
         Path | None, options.Output("-o", "--output", metavar="FILE", help="Write to this file instead of stdout.")
     ] = None,
     judge_labels: JudgeLabels = None,
+    show_all: ShowAll = False,
 ) -> None:
-    """Write the report of a run from its stored samples.
+    """Write the report of a run from its stored samples: the verdict, then the figures.
+
+    In the text format, --all prints every metric; without it, the report is that of wikigr eval run. JUnit has the
+    cases of one profile: the one given, by default the last one or, of an ablation, the full one.
 
     \b
     Examples:
@@ -61,7 +70,12 @@ def report(
 
     stored = load_run(folder)
     labels = None if judge_labels is None else _read_labels(stored, judge_labels)
-    print_report(environment, stored, primary, margin, report_format, output, labels)
+    if profile is not None:
+        stored = stored.only(profile_of(stored, profile))
+    if report_format == "text" and output is None and not show_all:
+        print_summary(environment, stored, primary, check_margin(margin), labels)
+    else:
+        print_report(environment, stored, primary, margin, report_format, output, labels)
 
 
 def _read_labels(stored: StoredRun, file: Path) -> list[Label]:
@@ -106,12 +120,23 @@ def print_report(
 
 
 def print_summary(
-    environment: Environment, stored: StoredRun, primary: str, margin: float, labels: Sequence[Label] | None
+    environment: Environment,
+    stored: StoredRun,
+    primary: str | None,
+    margin: float | None,
+    labels: Sequence[Label] | None,
 ) -> None:
-    """Print the verdict of a run, its primary metric and some of the questions that changed."""
+    """Print the verdict of a run, its primary metric, some of the questions that changed, and how to see the rest."""
     from wikigr.evaluation.reports.document import report_document
 
     render_evaluation.summary(environment, report_document(stored, primary=primary, margin=margin, labels=labels))
+    path = shlex.quote(str(stored.folder))
+    environment.note(f"\nAll figures:            wikigr eval report {path} --all", overflow="keep")
+    if len(stored.run.profiles) > 1:
+        # `eval flips` compares the subject with the first profile.
+        others = list(stored.run.profiles)[1:]
+        which = "" if stored.subject in others and len(others) == 1 else " --profile NAME"
+        environment.note(f"All changed questions:  wikigr eval flips {path}{which}", overflow="keep")
 
 
 def _format(document: dict[str, Any], report_format: ReportFormat) -> str:
@@ -175,7 +200,7 @@ def compare(
     force: Annotated[
         bool, options.Build("--force", help="Compare runs even over different questions or packs, and say so.")
     ] = False,
-    show_all: Annotated[bool, options.Output("--all", help="Also print the metrics that do not differ.")] = False,
+    show_all: ShowAll = False,
     json_output: options.Json = False,
 ) -> None:
     """Compare one profile of two runs over the same questions.

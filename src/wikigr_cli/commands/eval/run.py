@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Literal
@@ -19,6 +18,7 @@ from wikigr_cli.commands.eval.options import (
     JudgeLabels,
     MaxErrors,
     Questions,
+    ShowAll,
     Split,
 )
 from wikigr_cli.commands.eval.report import print_report, print_summary
@@ -88,10 +88,7 @@ def run(
     fresh: Annotated[
         bool, options.Model("--fresh", help="Ask models again for cached replies and cache the new ones.")
     ] = False,
-    show_all: Annotated[
-        bool,
-        options.Output("--all", help="Print every metric, by hops and type too, abstention, confidence and latency."),
-    ] = False,
+    show_all: ShowAll = False,
     json_output: options.Json = False,
 ) -> None:
     """Ask every question under every profile and compare the profiles. The same command resumes an interrupted run.
@@ -192,12 +189,6 @@ def run(
         print_report(environment, stored, primary, margin, "text", labels=labels)
     elif not json_output:
         print_summary(environment, stored, primary, margin, labels)
-        path = shlex.quote(str(folder))
-        environment.note(f"\nAll figures:            wikigr eval report {path}", overflow="keep")
-        if len(stored.run.profiles) > 1:
-            # `eval flips` compares the subject with the first profile.
-            which = "" if len(stored.run.profiles) == 2 and not ablate else " --profile NAME"
-            environment.note(f"All changed questions:  wikigr eval flips {path}{which}", overflow="keep")
     result = gate.judge(stored, None, wanted, blessed) if gated and broken is None else None
     if json_output:
         print_report(environment, stored, primary, margin, "json", labels=labels, gate=result)

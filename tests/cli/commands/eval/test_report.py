@@ -19,8 +19,18 @@ def test_reports_are_written_anew_from_the_samples(run: Run, wikigr: Wikigr, tmp
     run("r")
     markdown = wikigr("eval", "report", "r", "--format", "md").out
     assert markdown.startswith(f"# physics: {TOTAL} questions") and "| accuracy * |" in markdown
-    suites = ElementTree.fromstring(wikigr("eval", "report", "r", "--format", "junit").out)
-    assert [suite.get("tests") for suite in suites] == [str(TOTAL)] * 2
+    assert wikigr("eval", "report", "r").out.startswith("No difference shown between enhanced and baseline")
+    suites = {}
+    for profile in ((), ("--profile", "baseline")):
+        # The suite is that of the judged profile; the reference and its figure are properties.
+        (suite,) = ElementTree.fromstring(wikigr("eval", "report", "r", "--format", "junit", *profile).out)
+        assert suite.get("tests") == str(TOTAL)
+        properties = {each.get("name"): each.get("value") for each in suite.iter("property")}
+        suites[suite.get("name")] = sorted(properties.keys() & {"verdict", "reference", "accuracy of baseline"})
+    own = ["accuracy of baseline"]
+    assert suites == {"enhanced": [*own, "reference", "verdict"], "baseline": own}
+    assert "enhanced" not in wikigr("eval", "report", "r", "--profile", "baseline", "--all").out
+    assert wikigr("eval", "report", "r", "--profile", "other").code == 2
     assert wikigr("eval", "report", "r", "--format", "html", "-o", "r.html").code == 0
     assert "<svg" in (tmp_path / "r.html").read_text(encoding="utf-8")
     github = wikigr("eval", "report", "r", "--format", "github").out
