@@ -128,8 +128,9 @@ class AskSession:
         options: AskOptions,
         *,
         purpose: Purpose = "queries",
+        shows_stages: bool = True,
     ) -> None:
-        """Raises ``PackError`` or ``ProfileError`` if the packs or the profile cannot be opened."""
+        """``shows_stages`` shows in a terminal what a model does; raises ``PackError`` or ``ProfileError``."""
         from wikigr.profiles.files import load_profile
         from wikigr.segmentation import load_segmenter
 
@@ -139,7 +140,7 @@ class AskSession:
         self._budget: Budget | None = None
         self._client: ModelClient | None = None
         self._progress: StatusLine | None = None
-        if environment.can_animate():
+        if shows_stages and environment.can_animate():
             from wikigr_cli.render.progress import StatusLine
 
             self._progress = StatusLine(environment)

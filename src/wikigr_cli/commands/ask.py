@@ -17,7 +17,7 @@ from wikigr_cli import options
 from wikigr_cli.ask_session import AskOptions, AskSession
 from wikigr_cli.environment import Environment, OutputClosed, typed_in
 from wikigr_cli.exit_codes import ExitStatus
-from wikigr_cli.render.answer import print_answer, print_answer_markdown
+from wikigr_cli.render.answer import answer_markdown, print_answer, save_answers
 from wikigr_cli.render.formats import AnswerFormat, chosen_format
 from wikigr_cli.render.output import print_json, print_json_line, print_trace
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from wikigr.embeddings.loader import Purpose
 
 # Parameters that need a question on the command line.
-_NOT_AT_A_PROMPT = ("strict", "show_prompt", "receipt", "json_output", "output_format")
+_NOT_AT_A_PROMPT = ("strict", "show_prompt", "receipt", "output", "json_output", "output_format")
 
 
 def ask(
@@ -97,6 +97,12 @@ def ask(
         Path | None,
         options.Output(metavar="FILE", help="Write the evidence of the answer to FILE, for `wikigr replay`."),
     ] = None,
+    output: Annotated[
+        Path | None,
+        options.Output(
+            "-o", "--output", metavar="FILE", help="Also write the answer and its citations to FILE as Markdown."
+        ),
+    ] = None,
     batch: options.Batch = None,
     output_format: Annotated[
         AnswerFormat | None, options.Output("--format", help="The output format. Default: text.")
@@ -149,11 +155,13 @@ def ask(
     if batch is not None and printed_as == "md":
         raise UsageError(f"--batch prints JSON Lines, not {printed_as}.", hint="Leave out --format.")
     packs = options.require_packs(pack)
-    if receipt is not None:
-        _check_receipt(receipt, batch, show_prompt=show_prompt)
+    for option, target in (("--receipt", receipt), ("--output", output)):
+        if target is not None:
+            _check_target(option, target, batch, show_prompt=show_prompt)
 
     purpose: Purpose = "query" if batch is None else "queries"
-    with closing(AskSession(environment, packs, profile, asked, purpose=purpose)) as session:
+    one = batch is None
+    with closing(AskSession(environment, packs, profile, asked, purpose=purpose, shows_stages=one)) as session:
         if receipt is not None and len(session.pack.members) > 1:
             raise UsageError(
                 f"--receipt records the evidence of one pack, not of {len(session.pack.members)}.",
@@ -171,7 +179,7 @@ def ask(
             return
         if batch is not None:
             with _batch_receipts(environment, receipt, session, packs[0]) as keep:
-                abstained = _ask_batch(environment, session, batch, keep, explain=explain)
+                abstained = _ask_batch(environment, session, batch, keep, output, explain=explain)
         else:
             assert question is not None
             live = session.streams and printed_as == "text"
@@ -183,12 +191,14 @@ def ask(
                 if printed_as == "json":
                     print_json(environment, answer_document(answer, session.pipeline, explain=explain))
                 elif printed_as == "md":
-                    print_answer_markdown(environment, answer_document(answer, session.pipeline, explain=False))
+                    environment.write_text(answer_markdown(answer_document(answer, session.pipeline, explain=False)))
                 else:
                     print_answer(environment, answer, session.pack, explain=explain, streamed=live)
             finally:
                 if receipt is not None:
                     _write_receipt(environment, receipt, session, packs[0], answer)
+                if output is not None:
+                    save_answers(environment, output, [answer_document(answer, session.pipeline, explain=False)])
     if strict and abstained:
         raise typer.Exit(ExitStatus.FAILED_CHECK)
 
@@ -204,17 +214,15 @@ def _refuse_without_question(context: typer.Context) -> None:
             )
 
 
-def _check_receipt(path: Path, batch: str | None, *, show_prompt: bool) -> None:
-    """Raise ``UsageError`` if the receipt cannot be written to ``path``."""
+def _check_target(option: str, path: Path, batch: str | None, *, show_prompt: bool) -> None:
+    """Raise ``UsageError`` if ``option`` cannot write to ``path``."""
     from wikigr.receipts.receipt_file import check_target
 
     if show_prompt:
-        raise UsageError("--receipt needs an answer, and --show-prompt does not give one.")
+        raise UsageError(f"{option} needs an answer, and --show-prompt does not give one.")
     if batch is not None and batch != "-" and path.exists() and Path(batch).exists() and path.samefile(batch):
-        raise UsageError(
-            f"The receipts would replace the questions in {path}.", hint="Choose another file for --receipt."
-        )
-    check_target(path, batch=batch is not None)
+        raise UsageError(f"{option} would replace the questions in {path}.", hint=f"Choose another file for {option}.")
+    check_target(path, batch=batch is not None and option == "--receipt")
 
 
 def _write_receipt(environment: Environment, path: Path, session: AskSession, pack: str, answer: Answer) -> None:
@@ -260,22 +268,32 @@ def _ask_batch(
     session: AskSession,
     location: str,
     keep: Callable[[Answer, str | int], None],
+    output: Path | None,
     *,
     explain: bool,
 ) -> bool:
     """Answer a batch and return whether a question was not covered."""
-    from wikigr_cli.batch import ask_each
+    from wikigr_cli.batch import BatchQuestion, ask_each
 
     abstained = False
-    for item, answer in ask_each(environment, location, session.pipeline.answer):
+    documents = []
+
+    def show(item: BatchQuestion, answer: Answer) -> None:
+        nonlocal abstained
         print_trace(environment, answer.trace)
         abstained = abstained or answer.abstained or not answer.citations
-        document = {"id": item.id, **answer_document(answer, session.pipeline, explain=explain)}
+        document = answer_document(answer, session.pipeline, explain=explain)
+        if output is not None:
+            documents.append(document)
         try:
             keep(answer, item.id)
-        except WikigrError:
+        finally:
             # The disk may be full, but the answer was paid for.
-            print_json_line(environment, document)
-            raise
-        print_json_line(environment, document)
+            print_json_line(environment, {"id": item.id, **document})
+
+    try:
+        ask_each(environment, location, session.pipeline.answer, show)
+    finally:
+        if output is not None and documents:
+            save_answers(environment, output, documents)
     return abstained

@@ -96,7 +96,7 @@ def search(
         from wikigr.pipeline.pipeline import Pipeline
         from wikigr.question.question import content_stems
         from wikigr.retrieval.trace import Trace
-        from wikigr_cli.batch import ask_each
+        from wikigr_cli.batch import BatchQuestion, ask_each
 
         model = connect(chosen, offline=offline) if retrieval.multi_query else None
         pipeline = Pipeline(chosen, opened, model=model, offline=offline)
@@ -108,8 +108,11 @@ def search(
             return search_document(text, evidence, trace, chosen.name, opened)
 
         if batch is not None:
-            for item, found in ask_each(environment, batch, run):
+
+            def show(item: BatchQuestion, found: SearchDocument) -> None:
                 print_json_line(environment, {"id": item.id, **search_fields(found, columns)})
+
+            ask_each(environment, batch, run, show)
             return
         assert question is not None
         document = run(question)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wikigr.errors import UsageError, WikigrError
 from wikigr.responses.answer import explain_document
 from wikigr.responses.pack import SCHEMA_VERSION
+from wikigr.text import harmless
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.formats import markdown, markdown_link
-from wikigr_cli.render.output import Document, print_address, stage_lines
+from wikigr_cli.render.output import Document, counted, print_address, stage_lines
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer, PossibleAnswer
     from wikigr.answer.citations import Citation
     from wikigr.answer.presentation import Passage
-    from wikigr.errors import WikigrError
     from wikigr.pack.open import Corpus
 
 # ``--explain`` prints this many dropped candidates and sentences; the JSON has all.
@@ -144,8 +146,8 @@ def _hang(line: str) -> int:
     return len(line) - len(line.lstrip(" ")) + (_ROW_HANG if " | " in line else 0)
 
 
-def print_answer_markdown(environment: Environment, document: Document) -> None:
-    """Print the document of an answer as Markdown: the short answer, the text, and the numbered sources with quotes.
+def answer_markdown(document: Document) -> str:
+    """Return the document of an answer as Markdown: the short answer, the text, and the numbered sources with quotes.
 
     An answer that is not sure is not stated: its passage and those of the alternatives follow as sources.
     """
@@ -162,7 +164,33 @@ def print_answer_markdown(environment: Environment, document: Document) -> None:
         parts.append(_markdown_sources((document,), first=1))
         if others:
             parts += [OTHERS, _markdown_sources(others, first=len(document["citations"]) + 1)]
-    environment.write_text("\n\n".join(filter(None, parts)) + "\n")
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def save_answers(environment: Environment, path: Path, documents: Sequence[Document], *, replace: bool = True) -> None:
+    """Write the documents of answers to ``path`` as Markdown, each under its question, and say so.
+
+    Raises ``WikigrError`` if that fails, and ``UsageError`` if the file exists and ``replace`` is false.
+    """
+    from wikigr.answer.presentation import level_in_words
+    from wikigr.atomic import write_atomic
+
+    exists = path.exists()
+    if exists and not replace:
+        raise UsageError(f"{path} exists already.", hint="Choose another name, or remove the file first.")
+    parts = []
+    for document in documents:
+        packs = document.get("packs") or [document["pack"]]
+        names = ", ".join(f"{pack['name']} {pack['version']}" for pack in packs)
+        level = level_in_words(document["level"], document["confidence"])
+        parts.append(
+            f"## {markdown(document['question'])}\n\n{answer_markdown(document)}\n{level}, {markdown(names)}\n"
+        )
+    try:
+        write_atomic(path, harmless("\n".join(parts)))
+    except OSError as error:
+        raise WikigrError(f"Cannot write {path}: {error.strerror}.") from error
+    environment.note(f"{'Replaced' if exists else 'Wrote'} {path}: {counted(len(documents), 'answers')}.")
 
 
 def _markdown_sources(answers: Iterable[Document], first: int) -> str:
