@@ -18,10 +18,10 @@ import typer
 
 from wikigr.suggestions import did_you_mean, nearest
 from wikigr_cli import options
-from wikigr_cli.command_class import GLOBAL_OPTIONS, is_option, options_of, takes_words
+from wikigr_cli.command_class import GLOBAL_OPTIONS, is_option, options_of, print_all_help, takes_words
 from wikigr_cli.command_table import HELP_OPTIONS, CommandTable, print_help
 from wikigr_cli.environment import Environment, Interrupted, OutputClosed
-from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus, report_error
+from wikigr_cli.exit_codes import ExitStatus, report_error
 from wikigr_cli.settings import place_of, read_defaults
 
 _SILENT = logging.NullHandler()
@@ -39,7 +39,6 @@ app = typer.Typer(
       wikigr ask Who proposed matter waves --pack packs/physics
       wikigr help pack build
     """,
-    epilog=EXIT_CODES_HELP,
     pretty_exceptions_enable=False,
     # Plain help appears at once and reads the same in a pipe.
     rich_markup_mode=None,
@@ -74,9 +73,12 @@ def root(
         bool,
         options.Global("--version", callback=_print_version, is_eager=True, help="Print the version and the commit."),
     ] = False,
+    help_all: Annotated[
+        bool, options.Global("--help-all", is_eager=True, callback=print_all_help, help=GLOBAL_OPTIONS["help-all"][1])
+    ] = False,
 ) -> None:
     """Apply the global options and the settings files."""
-    del version
+    del version, help_all
     environment = context.ensure_object(Environment)
     environment.verbosity = -1 if quiet else 1 if verbose else 0
     environment.debug = debug

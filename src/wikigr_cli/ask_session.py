@@ -43,7 +43,7 @@ class AskOptions:
     exact: bool = False
     offline: bool = False
     show_prompt: bool = False
-    explain: bool = False
+    explain_limit: int = 0
     stream: bool | None = None
     encoder: str | None = None
 
@@ -264,7 +264,7 @@ class AskSession:
             self._budget = client.budget
         environment = self._environment
         if client is None and not self._options.offline and profile[SynthesisOptions].provider == "auto":
-            if environment.verbosity > 0 or self._options.explain:
+            if environment.verbosity > 0 or self._options.explain_limit:
                 environment.note(_NO_KEY)
             elif environment.verbosity == 0 and environment.stderr.isatty() and is_first_time("no-api-key"):
                 environment.note(f"{_NO_KEY} This note appears once; -v, --explain and `wikigr doctor` repeat it.")

@@ -12,7 +12,6 @@ import typer
 from wikigr.errors import UsageError
 from wikigr_cli.command_class import Command, Group, prepare
 from wikigr_cli.environment import Environment
-from wikigr_cli.exit_codes import EXIT_CODES_HELP
 
 HELP_OPTIONS = ("-h", "--help")
 # Command name to module, in the order of the help. The module has a Typer app (a group) or a function of that name.
@@ -71,13 +70,12 @@ def group(
 ) -> typer.Typer:
     """Return a group with the help ``text`` and ``commands`` by name.
 
-    ``epilogs`` gives a command a paragraph of its own, which its help prints above the exit codes.
+    ``epilogs`` gives a command a last paragraph.
     """
-    app = typer.Typer(cls=Group, help=text, rich_markup_mode=None, epilog=EXIT_CODES_HELP)
+    app = typer.Typer(cls=Group, help=text, rich_markup_mode=None)
     app.callback(invoke_without_command=True)(print_help)
     for name, function in commands.items():
-        own = (epilogs or {}).get(name)
-        app.command(name, cls=Command, epilog=f"{own}\n\n{EXIT_CODES_HELP}" if own else EXIT_CODES_HELP)(function)
+        app.command(name, cls=Command, epilog=(epilogs or {}).get(name))(function)
     return app
 
 
@@ -89,7 +87,7 @@ def print_help(context: typer.Context) -> None:
 
 def _single_command(function: Callable[..., None]) -> Any:
     app = typer.Typer(rich_markup_mode=None, add_completion=False)
-    app.command(cls=Command, epilog=EXIT_CODES_HELP)(function)
+    app.command(cls=Command)(function)
     return typer.main.get_command(app)
 
 

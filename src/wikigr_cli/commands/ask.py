@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wikigr.errors import UsageError, WikigrError
-from wikigr.responses.answer import answer_document
+from wikigr.responses.answer import EXPLAIN_LIMIT, answer_document
 from wikigr_cli import options
 from wikigr_cli.ask_session import AskOptions, AskSession
 from wikigr_cli.environment import Environment, OutputClosed, typed_in
@@ -93,6 +93,10 @@ def ask(
     explain: Annotated[
         bool, options.Output("--explain", help="Show the scores of every candidate and why it was dropped.")
     ] = False,
+    explain_limit: Annotated[
+        int,
+        options.Output("--explain-limit", metavar="N", min=1, help="How many sections and sentences --explain shows."),
+    ] = EXPLAIN_LIMIT,
     receipt: Annotated[
         Path | None,
         options.Output(metavar="FILE", help="Write the evidence of the answer to FILE, for `wikigr replay`."),
@@ -110,7 +114,9 @@ def ask(
     json_output: options.Json = False,
     embedding_model: options.EncoderModel = None,
 ) -> None:
-    """Answer a question from a pack, or several, with numbered, verified citations.
+    """Answer a question, with citations that were checked.
+
+    The answer comes from one pack or several.
 
     Without an API key, or with --offline, the answer quotes the pack and nothing leaves this machine. If
     ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL or WIKIGR_OPENAI_BASE_URL is set, the question, the sections found for it and
@@ -135,7 +141,7 @@ def ask(
         exact=exact,
         offline=offline,
         show_prompt=show_prompt,
-        explain=explain,
+        explain_limit=explain_limit if explain else 0,
         stream=stream,
         encoder=embedding_model,
     )
@@ -179,7 +185,7 @@ def ask(
             return
         if batch is not None:
             with _batch_receipts(environment, receipt, session, packs[0]) as keep:
-                abstained = _ask_batch(environment, session, batch, keep, output, explain=explain)
+                abstained = _ask_batch(environment, session, batch, keep, output, asked.explain_limit)
         else:
             assert question is not None
             live = session.streams and printed_as == "text"
@@ -189,11 +195,12 @@ def ask(
             try:
                 print_trace(environment, answer.trace)
                 if printed_as == "json":
-                    print_json(environment, answer_document(answer, session.pipeline, explain=explain))
+                    document = answer_document(answer, session.pipeline, explain=explain, explain_limit=explain_limit)
+                    print_json(environment, document)
                 elif printed_as == "md":
                     environment.write_text(answer_markdown(answer_document(answer, session.pipeline, explain=False)))
                 else:
-                    print_answer(environment, answer, session.pack, explain=explain, streamed=live)
+                    print_answer(environment, answer, session.pack, explain_limit=asked.explain_limit, streamed=live)
             finally:
                 if receipt is not None:
                     _write_receipt(environment, receipt, session, packs[0], answer)
@@ -269,8 +276,7 @@ def _ask_batch(
     location: str,
     keep: Callable[[Answer, str | int], None],
     output: Path | None,
-    *,
-    explain: bool,
+    explain_limit: int,
 ) -> bool:
     """Answer a batch and return whether a question was not covered."""
     from wikigr_cli.batch import BatchQuestion, ask_each
@@ -282,7 +288,7 @@ def _ask_batch(
         nonlocal abstained
         print_trace(environment, answer.trace)
         abstained = abstained or answer.abstained or not answer.citations
-        document = answer_document(answer, session.pipeline, explain=explain)
+        document = answer_document(answer, session.pipeline, explain=explain_limit > 0, explain_limit=explain_limit)
         if output is not None:
             documents.append(document)
         try:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
-from wikigr.responses.answer import answer_document
+from wikigr.responses.answer import EXPLAIN_LIMIT, answer_document
 from wikigr.responses.why import why_document
 from wikigr.suggestions import did_you_mean, nearest
 from wikigr.text import harmless
@@ -52,11 +52,11 @@ class Command:
 class Conversation:
     """Questions to a session, and commands about its last answer. ``handle`` answers a question or runs a command."""
 
-    def __init__(self, environment: Environment, session: AskSession, *, explain: bool = False) -> None:
-        """``explain`` is as in ``wikigr ask``."""
+    def __init__(self, environment: Environment, session: AskSession, *, explain_limit: int = 0) -> None:
+        """``explain_limit`` is as in ``print_answer``."""
         self._environment = environment
         self._session = session
-        self._explains = explain
+        self._explain_limit = explain_limit
         self._answer: Answer | None = None
         self._turns: tuple[Turn, ...] = ()
         self._documents: list[AnswerDocument] = []
@@ -124,7 +124,7 @@ class Conversation:
         self._answer = answer
         self._turns = (*self._turns, turn_of(answer))[-MAX_TURNS:]
         print_trace(environment, answer.trace)
-        print_answer(environment, answer, self.pack, explain=self._explains, streamed=live)
+        print_answer(environment, answer, self.pack, explain_limit=self._explain_limit, streamed=live)
         self._documents.append(answer_document(answer, self._session.pipeline, explain=False))
 
     def _last(self) -> Answer:
@@ -159,8 +159,8 @@ class Conversation:
 
     def _explain(self, argument: str) -> None:
         del argument
-        answer = self._last()
-        page(self._environment, lambda shown: print_explanation(shown, answer, self.pack))
+        answer, limit = self._last(), self._explain_limit or EXPLAIN_LIMIT
+        page(self._environment, lambda shown: print_explanation(shown, answer, self.pack, limit))
 
     def _open_citation(self, argument: str) -> None:
         from wikigr.pipeline.target import find_target

@@ -120,7 +120,7 @@ def test_open_shows_the_address_in_the_browser(
         ("/profile fsat", "fast"),
         ("/pack nope", "There is no pack 'nope'"),
         ("/open Heisenberg uncertainty", "Did you mean"),
-        ("/", "There is no command :."),
+        ("/", "There is no command /."),
     ],
 )
 def test_mistakes_are_explained_and_the_conversation_goes_on(converse: Converse, line: str, says: str) -> None:
@@ -177,7 +177,7 @@ def letters(tmp_path_factory: pytest.TempPathFactory, encoder: object) -> Path:
 
 def test_help_names_every_command_and_fits(converse: Converse) -> None:
     shown = converse().say("/help")[0]
-    assert [command.name for command in COMMANDS if f":{command.name}" not in shown] == []
+    assert [command.name for command in COMMANDS if f"/{command.name}" not in shown] == []
     assert widest(shown) <= 80
 
 
@@ -190,6 +190,24 @@ def test_help_needs_no_prefix(converse: Converse) -> None:
     talk = converse()
     assert talk.say("help") == talk.say("?") == talk.say("/help")
     assert "Ctrl-D leaves" in talk.say("help")[0]
+
+
+def test_answers_are_saved_and_the_screen_is_cleared(converse: Converse, tmp_path: Path) -> None:
+    talk = converse()
+    target = tmp_path / "notes.md"
+    assert "There is no answer yet." in talk.say(f"/save {target}")[1]
+    talk.say(QUESTION)
+    assert "Example: /save notes.md" in talk.say("/save")[1]
+    assert " ".join(talk.say(f"/save {target}")[1].split()) == f"Wrote {target}: 1 answer."
+    talk.say(OFF_TOPIC)
+    # The colon of earlier releases still begins a command.
+    assert " ".join(talk.say(f":save {target}")[1].split()) == f"Replaced {target}: 2 answers."
+    saved = target.read_text(encoding="utf-8")
+    assert [line[3:] for line in saved.splitlines() if line.startswith("## ")] == [QUESTION, OFF_TOPIC]
+    mine = tmp_path / "mine.md"
+    mine.write_text("My notes.")
+    assert "exists already" in talk.say(f"/save {mine}")[1] and mine.read_text() == "My notes."
+    assert talk.say("clear") == talk.say("/clear") == ("\x1b[H\x1b[2J\x1b[3J", "")
 
 
 def test_a_pack_or_profile_that_cannot_be_opened_is_an_error(private: Path, physics_pack: Path) -> None:

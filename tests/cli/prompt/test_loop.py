@@ -57,6 +57,18 @@ def test_questions_until_the_end_of_input(physics_pack: Path, private: Path) -> 
     assert history.get_strings() == [QUESTION, "/profile fast"]
 
 
+def test_pasted_lines_are_asked_one_by_one(physics_pack: Path, private: Path) -> None:
+    pasted = f"\x1b[200~{QUESTION}\n\n/profile fast\nWhat is spin?\x1b[201~\r{CTRL_D}"
+    out, err = prompted(physics_pack, pasted)
+    assert [line for line in out.splitlines() if line.startswith("> ")] == [
+        f"> {QUESTION}",
+        "> /profile fast",
+        "> What is spin?",
+    ]
+    assert ANSWER in out.split("> /profile")[0] and "Spin#0" in out.split("> What is spin?")[1]
+    assert err.endswith("Profile fast.\n")
+
+
 def test_ctrl_c_clears_the_line(physics_pack: Path, private: Path) -> None:
     out, err = prompted(physics_pack, f"What is spin{CTRL_C}/profile fast\r/quit\r")
     assert "Spin" not in out and err.endswith("Profile fast.\n")
@@ -64,7 +76,7 @@ def test_ctrl_c_clears_the_line(physics_pack: Path, private: Path) -> None:
 
 def test_a_line_is_edited(physics_pack: Path, private: Path) -> None:
     history = InMemoryHistory()
-    prompted(physics_pack, f"profile fasd\x01:\x05\x7ft\r{CTRL_D}", history)
+    prompted(physics_pack, f"profile fasd\x01/\x05\x7ft\r{CTRL_D}", history)
     assert history.get_strings() == ["/profile fast"]
 
 
