@@ -114,11 +114,21 @@ def run(arguments: Sequence[str], environment: Environment) -> int:
     except (OutputClosed, BrokenPipeError):
         return ExitStatus.OK
     except Exception as error:  # noqa: BLE001 -- turns an unexpected exception into a message
+        if _follows_interruption(error):
+            environment.print_error("Interrupted.")
+            return ExitStatus.INTERRUPTED
         usage = _usage_error(error)
         if usage is not None:
             environment.print_error(usage)
             return ExitStatus.USAGE
         return report_error(environment, error)
+
+
+def _follows_interruption(error: BaseException | None) -> bool:
+    """Return whether Ctrl-C led to ``error``: a module in C that is being imported turns it into an ``ImportError``."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _usage_error(error: Exception) -> str | None:
