@@ -18,7 +18,7 @@ import typer
 
 from wikigr.suggestions import did_you_mean, nearest
 from wikigr_cli import options
-from wikigr_cli.command_class import GLOBAL_OPTIONS, is_option, options_of, print_all_help, takes_words
+from wikigr_cli.command_class import GLOBAL_OPTIONS, in_words, is_option, options_of, print_all_help, takes_words
 from wikigr_cli.command_table import HELP_OPTIONS, CommandTable, print_help
 from wikigr_cli.environment import Environment, Interrupted, OutputClosed
 from wikigr_cli.exit_codes import ExitStatus, report_error
@@ -140,7 +140,12 @@ def _usage_error(error: Exception) -> str | None:
     option = getattr(error, "option_name", None)
     if context is not None and hasattr(error, "possibilities"):
         return "\n".join(_unknown_option(context, str(option), error.possibilities or ()))
-    message = _settings_mistake(context, error) or str(show())
+    message = in_words(_settings_mistake(context, error) or str(show()))
+    missing = getattr(error, "param", None)
+    if context is not None and missing is not None and takes_words(missing) and "Missing argument" in message:
+        # The last argument gets the first word, so it is the one that is missing.
+        last = [p for p in context.command.params if p.param_type_name == "argument"][-1]
+        message = message.replace(f"'{missing.metavar}'", f"'{last.metavar}'")
     lines = [f"wikigr: {message}{_meant_choice(error)}"]
     if context is not None:
         lines.append(f"Try '{context.command_path} --help'.")

@@ -73,6 +73,14 @@ def _show_progress(environment: Environment, location: str, stack: ExitStack) ->
     return progress.advance
 
 
+def open_batch(location: str) -> TextIO:
+    """Open a file of questions; raises ``UsageError``."""
+    try:
+        return Path(location).open(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"Cannot read the questions {_name(location)}: {error.strerror}.") from error
+
+
 def read_batch(location: str, stdin: TextIO) -> Iterator[BatchQuestion]:
     """Yield the questions of a file, or of standard input if it is ``-``, as they arrive; blank lines are skipped.
 
@@ -80,13 +88,7 @@ def read_batch(location: str, stdin: TextIO) -> Iterator[BatchQuestion]:
     """
     name = _name(location)
     with ExitStack() as stack:
-        if location == "-":
-            lines: TextIO = strict_utf8(stdin)
-        else:
-            try:
-                lines = stack.enter_context(Path(location).open(encoding="utf-8"))
-            except OSError as error:
-                raise UsageError(f"Cannot read the questions {name}: {error.strerror}.") from error
+        lines = strict_utf8(stdin) if location == "-" else stack.enter_context(open_batch(location))
         try:
             for number, line in enumerate(lines, start=1):
                 text = line.removeprefix("\ufeff").strip()

@@ -27,7 +27,15 @@ GLOBAL_OPTIONS = {
 }
 # What stands for a value in help texts, by type.
 _METAVARS = {"int": "N", "int range": "N", "float": "NUMBER", "float range": "NUMBER", "str": "TEXT"}
-_RANGES = ((re.compile(r"([\d.]+)<=x<=([\d.]+)"), r"\1 to \2"), (re.compile(r"x>=([\d.]+)"), r"at least \1"))
+# What click calls types and ranges.
+_TERMS = (
+    (re.compile(r"not in the range ([\d.]+)<=x<=([\d.]+)"), r"not in the range \1 to \2"),
+    (re.compile(r"not in the range x>=([\d.]+)"), r"not at least \1"),
+    (re.compile(r"([\d.]+)<=x<=([\d.]+)"), r"\1 to \2"),
+    (re.compile(r"x>=([\d.]+)"), r"at least \1"),
+    (re.compile(r"a valid (?:int range|integer|int)\b"), "a whole number"),
+    (re.compile(r"a valid float(?: range)?\b"), "a number"),
+)
 # A context with this key prints the whole help.
 _SHOWS_ALL = "wikigr.help_all"
 # These arguments are packs. The default pack does not apply to the commands that remove or choose a pack.
@@ -274,15 +282,20 @@ def _write_options(command: Any, ctx: Any, formatter: Any) -> None:
         record = parameter.get_help_record(ctx)
         if record is not None:
             names, text = record
-            for pattern, words in _RANGES:
-                text = pattern.sub(words, text)
-            sections[heading_of(parameter)].append((names, text))
+            sections[heading_of(parameter)].append((names, in_words(text)))
     if _SHOWS_ALL not in ctx.meta:
         del sections[PANELS[-1]]
     for heading, records in sections.items():
         if records:
             with formatter.section(heading):
                 formatter.write_dl(records)
+
+
+def in_words(text: str) -> str:
+    """Return a text of click with types and ranges in words."""
+    for term, words in _TERMS:
+        text = term.sub(words, text)
+    return text
 
 
 def _write_end(command: Any, ctx: Any, formatter: Any) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from wikigr.errors import UsageError
+from wikigr.suggestions import nearest
 from wikigr_cli.command_class import Command, Group, prepare
 from wikigr_cli.environment import Environment
 
@@ -100,7 +101,8 @@ class CommandTable(Group):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         word = args[0]
-        if word not in self.commands and (" " in word or word.endswith("?")):
+        is_asked = " " in word or (args[-1].endswith("?") and not nearest(word, self.commands))
+        if word not in self.commands and is_asked:
             raise UsageError(
                 f"No such command {word!r}.", hint=f"To ask a question: wikigr ask {shlex.quote(' '.join(args))}"
             )

@@ -15,6 +15,7 @@ from wikigr.errors import UsageError, WikigrError
 from wikigr.responses.answer import EXPLAIN_LIMIT, answer_document
 from wikigr_cli import options
 from wikigr_cli.ask_session import AskOptions, AskSession
+from wikigr_cli.batch import BatchQuestion, open_batch
 from wikigr_cli.environment import Environment, OutputClosed, typed_in
 from wikigr_cli.exit_codes import ExitStatus
 from wikigr_cli.render.answer import answer_markdown, print_answer, save_answers
@@ -165,6 +166,9 @@ def ask(
         if target is not None:
             _check_target(option, target, batch, show_prompt=show_prompt)
 
+    if batch is not None and batch != "-" and not Path(batch).is_fifo():
+        # An unreadable file is reported before the pack is opened.
+        open_batch(batch).close()
     purpose: Purpose = "query" if batch is None else "queries"
     one = batch is None
     with closing(AskSession(environment, packs, profile, asked, purpose=purpose, shows_stages=one)) as session:
@@ -279,7 +283,7 @@ def _ask_batch(
     explain_limit: int,
 ) -> bool:
     """Answer a batch and return whether a question was not covered."""
-    from wikigr_cli.batch import BatchQuestion, ask_each
+    from wikigr_cli.batch import ask_each
 
     abstained = False
     documents = []
