@@ -55,7 +55,7 @@ def test_an_empty_file_has_no_values(tmp_path: Path, user_file: Path) -> None:
         ),
         (
             b"a: 1\n  b: 2\n",
-            r": a colon that is out of place; text that contains one needs quotes in line 2, column 4\.$",
+            r": a colon that is out of place in line 2, column 4\.$",
         ),
         (b"\na: \xff\n", r": invalid UTF-8 in line 2 \(0xff\)\.$"),
         (b"- ask\n", "must contain a mapping"),

@@ -7,7 +7,7 @@ import re
 # What the messages of the YAML parser mean, in the words of someone who does not know its grammar.
 _YAML_MISTAKES = (
     (r"found character '\\t'", "a tab, but YAML is indented with blanks"),
-    (r"mapping values are not allowed", "a colon that is out of place; text that contains one needs quotes"),
+    (r"mapping values are not allowed", "a colon that is out of place"),
     (r"could not find expected ':'", "a key without a colon after it"),
     (r"expected <block end>", "a line that is not indented like the ones before it"),
     (r"expected ',' or '\]'", "a list that is not closed with ]"),
