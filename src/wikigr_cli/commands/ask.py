@@ -25,6 +25,7 @@ from wikigr_cli.render.output import print_json, print_json_line, print_trace
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
     from wikigr.embeddings.loader import Purpose
+    from wikigr.responses.shapes import AnswerDocument
 
 # Parameters that need a question on the command line.
 _NOT_AT_A_PROMPT = ("strict", "show_prompt", "receipt", "output", "json_output", "output_format")
@@ -286,7 +287,7 @@ def _ask_batch(
     from wikigr_cli.batch import ask_each
 
     abstained = False
-    documents = []
+    documents: list[AnswerDocument] = []
 
     def show(item: BatchQuestion, answer: Answer) -> None:
         nonlocal abstained
