@@ -51,10 +51,12 @@ def test_an_empty_file_has_no_values(tmp_path: Path, user_file: Path) -> None:
         (b"ask: {profile: fast\n", "line 2"),
         (
             b"a: [1\nb: 2\n",
-            r": expected ',' or '\]', but got ':' in line 2, column 2 "
-            r"\(while parsing a flow sequence from line 1, column 4\)\.$",
+            r": a list that is not closed with \] in line 2, column 2 \(it begins in line 1, column 4\)\.$",
         ),
-        (b"a: 1\n  b: 2\n", r": mapping values are not allowed here in line 2, column 4\.$"),
+        (
+            b"a: 1\n  b: 2\n",
+            r": a colon that is out of place in line 2, column 4\.$",
+        ),
         (b"\na: \xff\n", r": invalid UTF-8 in line 2 \(0xff\)\.$"),
         (b"- ask\n", "must contain a mapping"),
         (b"ask: \xff\n", "Cannot read the settings file"),

@@ -73,8 +73,7 @@ def _read(command: Any, context: Any) -> Command:
         paragraphs=_paragraphs(text),
         arguments=[_argument(p, context) for p in parameters if p.param_type_name == "argument"],
         options=[_option(p, context) for p in parameters if p.param_type_name == "option"],
-        # The pages list the exit codes once, not under every command.
-        closing=[text for text in _paragraphs(command.epilog) if not text.startswith("Exit codes:")],
+        closing=_paragraphs(command.epilog),
         examples=[line.strip() for line in examples.splitlines()],
         is_group=hasattr(command, "commands"),
     )

@@ -24,6 +24,10 @@ class SourceError(WikigrError):
     """The source of a build cannot be read: it is missing, truncated, corrupt or in an unknown format."""
 
 
+class MissingSourceError(SourceError, UsageError):
+    """The source of a build does not exist."""
+
+
 class RecordError(SourceError):
     """A record of a source is bad; the others may be good (``--keep-going`` skips it).
 

@@ -2,6 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
+# What the messages of the YAML parser mean, in the words of someone who does not know its grammar.
+_YAML_MISTAKES = (
+    (r"found character '\\t'", "a tab, but YAML is indented with blanks"),
+    (r"mapping values are not allowed", "a colon that is out of place"),
+    (r"could not find expected ':'", "a key without a colon after it"),
+    (r"expected <block end>", "a line that is not indented like the ones before it"),
+    (r"expected ',' or '\]'", "a list that is not closed with ]"),
+    (r"expected ',' or '\}'", "a mapping that is not closed with }"),
+    (r"found unexpected end of stream", "a quotation mark that is not closed"),
+)
+
 
 def describe_read_error(error: BaseException) -> str:
     """Return the reason of an error of the system, of decoding or of YAML, without the file's name and a period.
@@ -16,9 +29,10 @@ def describe_read_error(error: BaseException) -> str:
     mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
     if mark is None or problem is None:
         return " ".join(str(error).replace('in "<unicode string>", ', "at ").split())
+    problem = next((words for pattern, words in _YAML_MISTAKES if re.match(pattern, problem)), problem)
     reason = f"{problem} in {_place(mark)}"
-    context, start = getattr(error, "context", None), getattr(error, "context_mark", None)
-    return f"{reason} ({context} from {_place(start)})" if context and start is not None else reason
+    start = getattr(error, "context_mark", None)
+    return f"{reason} (it begins in {_place(start)})" if start is not None else reason
 
 
 def _place(mark: object) -> str:

@@ -18,10 +18,10 @@ import typer
 
 from wikigr.suggestions import did_you_mean, nearest
 from wikigr_cli import options
-from wikigr_cli.command_class import GLOBAL_OPTIONS, is_option, options_of, takes_words
+from wikigr_cli.command_class import GLOBAL_OPTIONS, in_words, is_option, options_of, print_all_help, takes_words
 from wikigr_cli.command_table import HELP_OPTIONS, CommandTable, print_help
 from wikigr_cli.environment import Environment, Interrupted, OutputClosed
-from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus, report_error
+from wikigr_cli.exit_codes import ExitStatus, report_error
 from wikigr_cli.settings import place_of, read_defaults
 
 _SILENT = logging.NullHandler()
@@ -39,7 +39,6 @@ app = typer.Typer(
       wikigr ask Who proposed matter waves --pack packs/physics
       wikigr help pack build
     """,
-    epilog=EXIT_CODES_HELP,
     pretty_exceptions_enable=False,
     # Plain help appears at once and reads the same in a pipe.
     rich_markup_mode=None,
@@ -74,9 +73,12 @@ def root(
         bool,
         options.Global("--version", callback=_print_version, is_eager=True, help="Print the version and the commit."),
     ] = False,
+    help_all: Annotated[
+        bool, options.Global("--help-all", is_eager=True, callback=print_all_help, help=GLOBAL_OPTIONS["help-all"][1])
+    ] = False,
 ) -> None:
     """Apply the global options and the settings files."""
-    del version
+    del version, help_all
     environment = context.ensure_object(Environment)
     environment.verbosity = -1 if quiet else 1 if verbose else 0
     environment.debug = debug
@@ -112,11 +114,21 @@ def run(arguments: Sequence[str], environment: Environment) -> int:
     except (OutputClosed, BrokenPipeError):
         return ExitStatus.OK
     except Exception as error:  # noqa: BLE001 -- turns an unexpected exception into a message
+        if _follows_interruption(error):
+            environment.print_error("Interrupted.")
+            return ExitStatus.INTERRUPTED
         usage = _usage_error(error)
         if usage is not None:
             environment.print_error(usage)
             return ExitStatus.USAGE
         return report_error(environment, error)
+
+
+def _follows_interruption(error: BaseException | None) -> bool:
+    """Return whether Ctrl-C led to ``error``: a module in C that is being imported turns it into an ``ImportError``."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _usage_error(error: Exception) -> str | None:
@@ -128,7 +140,12 @@ def _usage_error(error: Exception) -> str | None:
     option = getattr(error, "option_name", None)
     if context is not None and hasattr(error, "possibilities"):
         return "\n".join(_unknown_option(context, str(option), error.possibilities or ()))
-    message = _settings_mistake(context, error) or str(show())
+    message = in_words(_settings_mistake(context, error) or str(show()))
+    missing = getattr(error, "param", None)
+    if context is not None and missing is not None and takes_words(missing) and "Missing argument" in message:
+        # The last argument gets the first word, so it is the one that is missing.
+        last = [p for p in context.command.params if p.param_type_name == "argument"][-1]
+        message = message.replace(f"'{missing.metavar}'", f"'{last.metavar}'")
     lines = [f"wikigr: {message}{_meant_choice(error)}"]
     if context is not None:
         lines.append(f"Try '{context.command_path} --help'.")

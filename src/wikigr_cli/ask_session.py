@@ -43,7 +43,7 @@ class AskOptions:
     exact: bool = False
     offline: bool = False
     show_prompt: bool = False
-    explain: bool = False
+    explain_limit: int = 0
     stream: bool | None = None
     encoder: str | None = None
 
@@ -128,8 +128,9 @@ class AskSession:
         options: AskOptions,
         *,
         purpose: Purpose = "queries",
+        shows_stages: bool = True,
     ) -> None:
-        """Raises ``PackError`` or ``ProfileError`` if the packs or the profile cannot be opened."""
+        """``shows_stages`` shows in a terminal what a model does; raises ``PackError`` or ``ProfileError``."""
         from wikigr.profiles.files import load_profile
         from wikigr.segmentation import load_segmenter
 
@@ -139,7 +140,7 @@ class AskSession:
         self._budget: Budget | None = None
         self._client: ModelClient | None = None
         self._progress: StatusLine | None = None
-        if environment.can_animate():
+        if shows_stages and environment.can_animate():
             from wikigr_cli.render.progress import StatusLine
 
             self._progress = StatusLine(environment)
@@ -263,7 +264,7 @@ class AskSession:
             self._budget = client.budget
         environment = self._environment
         if client is None and not self._options.offline and profile[SynthesisOptions].provider == "auto":
-            if environment.verbosity > 0 or self._options.explain:
+            if environment.verbosity > 0 or self._options.explain_limit:
                 environment.note(_NO_KEY)
             elif environment.verbosity == 0 and environment.stderr.isatty() and is_first_time("no-api-key"):
                 environment.note(f"{_NO_KEY} This note appears once; -v, --explain and `wikigr doctor` repeat it.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO, TypeVar
@@ -25,27 +25,60 @@ class BatchQuestion:
     question: str
 
 
-def ask_each(environment: Environment, location: str, ask: Callable[[str], T]) -> Iterator[tuple[BatchQuestion, T]]:
-    """Yield each question of a batch with the result of ``ask``, and print why others failed.
+def ask_each(
+    environment: Environment, location: str, ask: Callable[[str], T], show: Callable[[BatchQuestion, T], None]
+) -> None:
+    """Call ``show`` with each question of a batch and the result of ``ask``, and print why others failed.
 
     An exhausted budget and wrong usage end the batch. Raises ``WikigrError`` at the end if questions failed.
     """
     from wikigr.llm.budget import BudgetError
 
-    failed = 0
-    for item in read_batch(location, environment.stdin):
-        try:
-            result = ask(item.question)
-        except (BudgetError, UsageError):
-            raise
-        except WikigrError as error:
-            environment.print_error(f"wikigr: question {item.id}: {error.message}")
-            print_json_line(environment, failure_document(item.id, item.question, error))
-            failed += 1
-        else:
-            yield item, result
+    asked = failed = 0
+    with ExitStack() as stack:
+        advance = _show_progress(environment, location, stack)
+        for item in read_batch(location, environment.stdin):
+            asked += 1
+            try:
+                result = ask(item.question)
+            except (BudgetError, UsageError):
+                raise
+            except WikigrError as error:
+                environment.print_error(f"wikigr: question {item.id}: {error.message}")
+                print_json_line(environment, failure_document(item.id, item.question, error))
+                failed += 1
+            else:
+                show(item, result)
+            advance(1)
+    if not asked:
+        environment.note(f"There are no questions {_name(location)}.")
     if failed:
         raise WikigrError(f"{failed} of the questions could not be answered.")
+
+
+def _show_progress(environment: Environment, location: str, stack: ExitStack) -> Callable[[int], None]:
+    """Show the progress of a batch until ``stack`` is closed, unless the terminal shows its results."""
+    if environment.stdout.isatty():
+        return lambda count: None
+    from wikigr_cli.render.progress import TerminalProgress
+
+    progress = stack.enter_context(TerminalProgress(environment))
+    path = Path(location)
+    total = None
+    # What comes through a pipe is not known yet, and an unreadable file is reported where it is read.
+    if location != "-" and path.is_file():
+        with suppress(OSError):
+            total = sum(1 for line in path.read_bytes().splitlines() if line.strip())
+    progress.start("asking", total, "questions")
+    return progress.advance
+
+
+def open_batch(location: str) -> TextIO:
+    """Open a file of questions; raises ``UsageError``."""
+    try:
+        return Path(location).open(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"Cannot read the questions {_name(location)}: {error.strerror}.") from error
 
 
 def read_batch(location: str, stdin: TextIO) -> Iterator[BatchQuestion]:
@@ -53,15 +86,9 @@ def read_batch(location: str, stdin: TextIO) -> Iterator[BatchQuestion]:
 
     Raises ``UsageError`` for an unreadable file, and with its number for a malformed line.
     """
-    name = "on standard input" if location == "-" else f"in {location}"
+    name = _name(location)
     with ExitStack() as stack:
-        if location == "-":
-            lines: TextIO = strict_utf8(stdin)
-        else:
-            try:
-                lines = stack.enter_context(Path(location).open(encoding="utf-8"))
-            except OSError as error:
-                raise UsageError(f"Cannot read the questions {name}: {error.strerror}.") from error
+        lines = strict_utf8(stdin) if location == "-" else stack.enter_context(open_batch(location))
         try:
             for number, line in enumerate(lines, start=1):
                 text = line.removeprefix("\ufeff").strip()
@@ -69,6 +96,10 @@ def read_batch(location: str, stdin: TextIO) -> Iterator[BatchQuestion]:
                     yield _parse(number, text)
         except UnicodeDecodeError as error:
             raise UsageError(f"The questions {name} are not UTF-8 text: {error.reason}.") from error
+
+
+def _name(location: str) -> str:
+    return "on standard input" if location == "-" else f"in {location}"
 
 
 def _parse(number: int, line: str) -> BatchQuestion:

@@ -6,13 +6,16 @@ options, and ``--pack`` if the object of a command is a pack.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from wikigr.errors import UsageError
 from wikigr_cli.environment import Environment, read_stdin, typed_in
+from wikigr_cli.exit_codes import EXIT_CODES_HELP
 from wikigr_cli.options import PACK_VARIABLE, PANELS, complete_packs, no_pack
 
 # After a command these options say the same as before it.
@@ -20,7 +23,21 @@ GLOBAL_OPTIONS = {
     "quiet": ("-q", "Hide progress and notes; errors still show."),
     "verbose": ("-v", "Print a trace of every stage on stderr."),
     "debug": (None, "Show the traceback of an error."),
+    "help-all": (None, "Show this help with the global options and the exit codes."),
 }
+# What stands for a value in help texts, by type.
+_METAVARS = {"int": "N", "int range": "N", "float": "NUMBER", "float range": "NUMBER", "str": "TEXT"}
+# What click calls types and ranges.
+_TERMS = (
+    (re.compile(r"not in the range ([\d.]+)<=x<=([\d.]+)"), r"not in the range \1 to \2"),
+    (re.compile(r"not in the range x>=([\d.]+)"), r"not at least \1"),
+    (re.compile(r"([\d.]+)<=x<=([\d.]+)"), r"\1 to \2"),
+    (re.compile(r"x>=([\d.]+)"), r"at least \1"),
+    (re.compile(r"a valid (?:int range|integer|int)\b"), "a whole number"),
+    (re.compile(r"a valid float(?: range)?\b"), "a number"),
+)
+# A context with this key prints the whole help.
+_SHOWS_ALL = "wikigr.help_all"
 # These arguments are packs. The default pack does not apply to the commands that remove or choose a pack.
 _PACK_ARGUMENTS = ("pack", "packs")
 _WITHOUT_DEFAULT = (("pack", "remove"), ("pack", "use"))
@@ -38,6 +55,9 @@ class Command(TyperCommand):
     def format_options(self, ctx: Any, formatter: Any) -> None:
         _write_options(self, ctx, formatter)
 
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        _write_end(self, ctx, formatter)
+
 
 class Group(TyperGroup):
     """A group of the tree."""
@@ -45,17 +65,22 @@ class Group(TyperGroup):
     path: tuple[str, ...] = ()
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        self.format_commands(ctx, formatter)
+        with formatter.section("Commands"):
+            # Whole summaries: click would cut them to one line.
+            formatter.write_dl([(name, self.commands[name].get_short_help_str(1000)) for name in self.commands])
         _write_options(self, ctx, formatter)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        _write_end(self, ctx, formatter)
 
 
 class GlobalOption(TyperOption):
-    """``--quiet``, ``--verbose`` or ``--debug`` after a command; it precedes the same option before the command."""
+    """A global option after a command; it precedes the same option before the command."""
 
     def __init__(self, name: str) -> None:
         short, text = GLOBAL_OPTIONS[name]
         super().__init__(
-            param_decls=[name, *filter(None, (short, f"--{name}"))],
+            param_decls=[name.replace("-", "_"), *filter(None, (short, f"--{name}"))],
             is_flag=True,
             default=False,
             expose_value=False,
@@ -70,12 +95,22 @@ class GlobalOption(TyperOption):
         environment = ctx.find_object(Environment)
         if not value or environment is None:
             return value
+        if self.name == "help_all":
+            print_all_help(ctx, value)
         if self.name == "debug":
             environment.debug = True
         # A flag before the command precedes a settings file.
         elif environment.verbosity == 0 or typed_in(ctx)(str(self.name)):
             environment.verbosity = -1 if self.name == "quiet" else 1
         return value
+
+
+def print_all_help(context: typer.Context, wanted: bool) -> None:
+    """Print the help of a command with the global options and the exit codes, and end the command."""
+    if wanted:
+        context.meta[_SHOWS_ALL] = True
+        context.ensure_object(Environment).write(f"{context.get_help()}\n")
+        raise typer.Exit
 
 
 class PackOption(TyperOption):
@@ -122,6 +157,9 @@ def prepare(command: Any, path: tuple[str, ...]) -> None:
     """Give ``command`` and its subcommands what every command has; ``path`` is the command's place in the tree."""
     command.path = path
     children = getattr(command, "commands", None)
+    for option in options_of(command):
+        choices = "|".join(getattr(option.type, "choices", ()))
+        option.metavar = option.metavar or choices or _METAVARS.get(option.type.name)
     if children is None:
         _name_variables(command, path)
         _accept_words(command)
@@ -243,8 +281,28 @@ def _write_options(command: Any, ctx: Any, formatter: Any) -> None:
     for parameter in command.get_params(ctx):
         record = parameter.get_help_record(ctx)
         if record is not None:
-            sections[heading_of(parameter)].append(record)
+            names, text = record
+            sections[heading_of(parameter)].append((names, in_words(text)))
+    if _SHOWS_ALL not in ctx.meta:
+        del sections[PANELS[-1]]
     for heading, records in sections.items():
         if records:
             with formatter.section(heading):
                 formatter.write_dl(records)
+
+
+def in_words(text: str) -> str:
+    """Return a text of click with types and ranges in words."""
+    for term, words in _TERMS:
+        text = term.sub(words, text)
+    return text
+
+
+def _write_end(command: Any, ctx: Any, formatter: Any) -> None:
+    """Write the last paragraph of ``command``, and the exit codes or where they are shown."""
+    more = f"Global options and exit codes: {ctx.command_path} --help-all"
+    for text in (command.epilog, EXIT_CODES_HELP if _SHOWS_ALL in ctx.meta else more):
+        if text:
+            formatter.write_paragraph()
+            with formatter.indentation():
+                formatter.write_text(text)

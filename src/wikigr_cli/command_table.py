@@ -10,9 +10,9 @@ from typing import Any
 import typer
 
 from wikigr.errors import UsageError
+from wikigr.suggestions import nearest
 from wikigr_cli.command_class import Command, Group, prepare
 from wikigr_cli.environment import Environment
-from wikigr_cli.exit_codes import EXIT_CODES_HELP
 
 HELP_OPTIONS = ("-h", "--help")
 # Command name to module, in the order of the help. The module has a Typer app (a group) or a function of that name.
@@ -71,13 +71,12 @@ def group(
 ) -> typer.Typer:
     """Return a group with the help ``text`` and ``commands`` by name.
 
-    ``epilogs`` gives a command a paragraph of its own, which its help prints above the exit codes.
+    ``epilogs`` gives a command a last paragraph.
     """
-    app = typer.Typer(cls=Group, help=text, rich_markup_mode=None, epilog=EXIT_CODES_HELP)
+    app = typer.Typer(cls=Group, help=text, rich_markup_mode=None)
     app.callback(invoke_without_command=True)(print_help)
     for name, function in commands.items():
-        own = (epilogs or {}).get(name)
-        app.command(name, cls=Command, epilog=f"{own}\n\n{EXIT_CODES_HELP}" if own else EXIT_CODES_HELP)(function)
+        app.command(name, cls=Command, epilog=(epilogs or {}).get(name))(function)
     return app
 
 
@@ -89,7 +88,7 @@ def print_help(context: typer.Context) -> None:
 
 def _single_command(function: Callable[..., None]) -> Any:
     app = typer.Typer(rich_markup_mode=None, add_completion=False)
-    app.command(cls=Command, epilog=EXIT_CODES_HELP)(function)
+    app.command(cls=Command)(function)
     return typer.main.get_command(app)
 
 
@@ -102,7 +101,8 @@ class CommandTable(Group):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         word = args[0]
-        if word not in self.commands and (" " in word or word.endswith("?")):
+        is_asked = " " in word or (args[-1].endswith("?") and not nearest(word, self.commands))
+        if word not in self.commands and is_asked:
             raise UsageError(
                 f"No such command {word!r}.", hint=f"To ask a question: wikigr ask {shlex.quote(' '.join(args))}"
             )

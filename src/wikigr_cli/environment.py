@@ -114,6 +114,8 @@ class Environment:
     debug: bool = False
     # The pieces of a terminal line that has not ended yet, each with its style.
     _pending: list[tuple[str, _Style]] = field(default_factory=list)
+    # Prints a message above the progress bars while they are shown; written to stderr, it would garble them.
+    print_above_bars: Callable[[str], None] | None = None
 
     def __post_init__(self) -> None:
         for stream in (self.stdout, self.stderr):
@@ -155,16 +157,19 @@ class Environment:
         )
 
     def width(self, stream: TextIO) -> int | None:
-        """Return the columns of ``stream``: COLUMNS, else what the terminal reports; ``None`` without a terminal."""
+        """Return the columns of ``stream``: what the terminal reports, or COLUMNS if that is less or nothing.
+
+        An exported COLUMNS does not change when the terminal is resized. Without a terminal the width is ``None``.
+        """
         if not stream.isatty():
             return None
-        columns = self.variables.get("COLUMNS", "")
-        if columns.isdecimal() and int(columns) > 0:
-            return int(columns)
+        variable = self.variables.get("COLUMNS", "")
+        wanted = int(variable) if variable.isdecimal() else 0
         try:
-            return os.get_terminal_size(stream.fileno()).columns or _DEFAULT_WIDTH
+            reported = os.get_terminal_size(stream.fileno()).columns
         except (OSError, ValueError):
-            return _DEFAULT_WIDTH
+            reported = 0
+        return min(filter(None, (wanted, reported)), default=_DEFAULT_WIDTH)
 
     def has_links(self, stream: TextIO) -> bool:
         """Return whether ``stream`` is a terminal that can make text clickable (OSC 8), which others ignore."""
@@ -254,6 +259,9 @@ class Environment:
             if width is not None and overflow == "wrap":
                 lines = breaks(message, width)
                 message = "\n".join(" " * indent + message[begin:end] for indent, begin, end in lines)
+            if self.print_above_bars is not None:
+                self.print_above_bars(message)
+                return
             self.stderr.write(f"{message}\n")
             self.stderr.flush()
 

@@ -16,8 +16,18 @@ DEFAULT_PROFILE = "enhanced"
 # The pack of every command that has no variable or settings of its own.
 PACK_VARIABLE = "WIKIGR_PACK"
 # The headings of options in help texts, in this order, and ``typer.Option`` under each of them.
-PANELS = ("Input", "Retrieval", "Model and cost", "Building", "Checks", "Server", "Output", "Global options")
-Input, Retrieval, Model, Build, Check, Server, Output, Global = (
+PANELS = (
+    "Input",
+    "Pack",
+    "Retrieval",
+    "Model and cost",
+    "Running",
+    "Checks",
+    "Server",
+    "Output",
+    "Options of every command",
+)
+Input, Metadata, Retrieval, Model, Run, Check, Server, Output, Global = (
     partial(typer.Option, rich_help_panel=panel) for panel in PANELS
 )
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -122,7 +132,7 @@ Engine = Literal["local", "ray"]
 
 RayAddress = Annotated[
     str | None,
-    Build(
+    Run(
         "--ray-address",
         metavar="HOST:PORT",
         help="The Ray cluster of --engine ray. Default: start one on this machine.",
@@ -130,7 +140,7 @@ RayAddress = Annotated[
 ]
 Workers = Annotated[
     int | None,
-    Build(
+    Run(
         "--workers",
         min=1,
         help="The maximum number of worker processes of --engine ray. Default: one per CPU, or per GPU for encoding.",
@@ -215,14 +225,14 @@ Offline = Annotated[
 Exact = Annotated[
     bool, Retrieval("--exact", help="Compare the question with every vector, even if the pack has quantized vectors.")
 ]
-KeepGoing = Annotated[bool, Build("--keep-going", help="Skip unreadable records instead of stopping.")]
+KeepGoing = Annotated[bool, Run("--keep-going", help="Skip unreadable records instead of stopping.")]
 FollowLinks = Annotated[
     bool, Input("--follow-links", help="Also read what links lead to that leave the folder of the source.")
 ]
-Resume = Annotated[bool, Build("--resume/--no-resume", help="Resume an interrupted build, or start over.")]
+Resume = Annotated[bool, Run("--resume/--no-resume", help="Resume an interrupted build, or start over.")]
 Jobs = Annotated[
     int,
-    Build(
+    Run(
         min=0,
         help="The number of parser processes, which limit the time and memory of a record; 0 parses without them.",
         show_default="the number of processors",
@@ -230,7 +240,9 @@ Jobs = Annotated[
 ]
 Language = Annotated[
     str | None,
-    Build(metavar="CODE", help="The language of the text, such as de. Default: what the source states, or detected."),
+    Metadata(
+        metavar="CODE", help="The language of the text, such as de. Default: what the source states, or detected."
+    ),
 ]
 AllowPrivate = Annotated[
     bool,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from wikigr import __version__
 from wikigr.version import commit
+from wikigr_cli.exit_codes import ExitStatus
 
 from .conftest import MAIN, Wikigr
 
@@ -142,3 +144,42 @@ def test_a_full_disk_behind_stdout_is_a_clear_error(arguments: tuple[str, ...]) 
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 3
     assert done.stderr.splitlines() == ["wikigr: No space left on device"]
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "says"),
+    [
+        ("why 'What is spin?'", 2, "Missing argument 'TITLE'."),
+        ("What is spin?", 2, "To ask a question: wikigr ask 'What is spin?'"),
+        ("ask x --explain-limit 0", 2, "0 is not at least 1."),
+        ("search x --top-k many", 2, "'many' is not a whole number."),
+        ("search x --top-k 0", 2, "0 is not in the range 1 to 1000."),
+        ("pack build missing -o out", 2, "missing does not exist."),
+        ("pack update . --from missing", 4, "does not contain a pack"),
+        ("ask --batch missing -p nowhere", 2, "Cannot read the questions in missing: No such file or directory."),
+        ("eval validate missing", 2, "missing does not exist."),
+        ("rerank missing -p .", 2, "Cannot read the results from missing"),
+        ("replay missing", 2, "Cannot read the receipt missing"),
+        ("profile validate missing.yaml", 2, "There is no profile file missing.yaml."),
+        ("profile validate tab.yaml", 2, "a tab, but YAML is indented with blanks in line 2, column 1."),
+        ("profile validate list.yaml", 2, "a list that is not closed with ] in line 2, column 2 (it begins in line 1"),
+    ],
+)
+def test_wrong_use_has_a_code_and_plain_words(wikigr: Wikigr, tmp_path: Path, line: str, code: int, says: str) -> None:
+    (tmp_path / "tab.yaml").write_text("extends: fast\n\tretrieval: 3\n")
+    (tmp_path / "list.yaml").write_text("a: [1\nb: 2\n")
+    result = wikigr(*shlex.split(line))
+    assert (result.code, result.out) == (code, "") and says in result.err and "Traceback" not in result.err
+
+
+def test_an_interrupted_import_is_an_interruption(wikigr: Wikigr, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module in C that is interrupted while it is imported raises an ImportError instead."""
+
+    def fail(*arguments: object) -> None:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as error:
+            raise ImportError("initialization failed") from error
+
+    monkeypatch.setattr("wikigr_cli.app.root_command", fail)
+    assert wikigr("version").code == ExitStatus.INTERRUPTED

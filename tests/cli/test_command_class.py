@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shlex
 import shutil
 from collections import defaultdict
@@ -16,7 +17,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from wikigr_cli.app import root_command, run
-from wikigr_cli.command_class import heading_of, long_name, options_of
+from wikigr_cli.command_class import GLOBAL_OPTIONS, heading_of, long_name, options_of
 from wikigr_cli.environment import Environment
 from wikigr_cli.options import PANELS
 
@@ -76,7 +77,7 @@ def test_no_two_options_mean_the_same() -> None:
 def test_a_variable_is_named_after_its_option_and_belongs_to_one() -> None:
     owners = defaultdict(list)
     for path, name, option in options():
-        if not path or name in ("quiet", "verbose", "debug"):
+        if not path or name in GLOBAL_OPTIONS:
             continue
         if option.envvar:
             expected = f"WIKIGR_{path}_{name}".upper().replace(" ", "_").replace("-", "_")
@@ -108,10 +109,23 @@ def test_help_fits_80_columns_and_has_two_examples_and_no_variables(
         assert widest(text) <= 80, path
         assert "env var" not in text and "WIKIGR_PACK" not in text and "\nOptions:\n" not in text, path
         is_group = hasattr(command, "commands")
+        for name, child in getattr(command, "commands", {}).items():
+            # A summary is one line, and not cut.
+            assert re.search(rf"^  {name} +{re.escape(child.get_short_help_str(1000))}$", text, re.MULTILINE), name
+        assert not re.search(r"<(?:int|str|float)|[a-z]\|[a-z|]*>|x[<>]=", text), path
         examples = text.partition("\n  Examples:\n")[2].partition("\n\n")[0].splitlines()
         assert len(examples) == 2 or (is_group and examples), path
         assert [line.strip() for line in examples] == examples_of(command)
         assert len(set(examples)) == len(examples)
+
+
+def test_global_options_and_exit_codes_are_in_the_whole_help_only(wikigr: Wikigr) -> None:
+    for path, _ in tree():
+        short, whole = wikigr("help", *path.split()), wikigr(*path.split(), "--help-all")
+        name = f"wikigr {path}".strip()
+        assert short.out.endswith(f"\n  Global options and exit codes: {name} --help-all\n"), path
+        assert "\nGlobal options:\n" not in short.out and "Exit codes: 0" not in short.out
+        assert whole.code == 0 and "\n  -q, --quiet " in whole.out and "\n  Exit codes: 0 success" in whole.out
 
 
 def test_the_examples_work(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -> None:

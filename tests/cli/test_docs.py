@@ -140,7 +140,8 @@ def _questions(name: str) -> list[str]:
 
 
 def _run(command: str, wikigr: Wikigr, folder: Path) -> Result:
-    words = shlex.split(command)
+    # What a page keeps in the home folder is not in the checkout.
+    words = [str(folder / "home") + word[1:] if word.startswith("~/") else word for word in shlex.split(command)]
     if words[0] == "wikigr" and "|" not in words:
         return wikigr(*words[1:])
     if words[0] == "wikigr":

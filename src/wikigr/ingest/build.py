@@ -25,7 +25,7 @@ from wikigr.ingest.engines.engine import Engine
 from wikigr.ingest.engines.local import LocalEngine
 from wikigr.ingest.entity_resolution import clear_extracted
 from wikigr.ingest.language_detection import find_language
-from wikigr.ingest.linking import link_all
+from wikigr.ingest.linking import link_all, lost_links
 from wikigr.ingest.parsing import read_source
 from wikigr.ingest.staging import Staging
 from wikigr.isolation import run_isolated
@@ -79,9 +79,13 @@ class BadRecord:
     reason: str
 
 
+# How many of the hyperlinks without a target a report names, each as the title of its article and the target.
+_MAX_EXAMPLES = 5
+
+
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """The result of a build. ``lost_links`` counts hyperlinks without a target in the pack.
+    """The result of a build. ``lost_links`` counts hyperlinks without a target in the pack; ``lost_examples`` are some.
 
     ``not_read`` are the files of the source's folder that have another format, and ``not_followed`` the links that lead
     out of it.
@@ -96,6 +100,7 @@ class BuildReport:
     extraction: ExtractionReport | None = None
     not_read: tuple[UnreadFiles, ...] = ()
     not_followed: tuple[str, ...] = ()
+    lost_examples: tuple[tuple[str, str], ...] = ()
 
 
 class Review(Protocol):
@@ -179,7 +184,8 @@ class _Build:
         """Run the stages after the first one."""
         staging, layout, encoder, progress = self.staging, self.layout, self.encoder, self.progress
         chunk_all(staging, progress)
-        lost_links = link_all(staging, progress, self.engine, by_id=self.source.format not in _TITLE_LINKS_ONLY)
+        by_id = self.source.format not in _TITLE_LINKS_ONLY
+        lost = link_all(staging, progress, self.engine, by_id=by_id)
         extraction = None
         if extractor is not None:
             extraction = extractor.extract(staging, progress)
@@ -232,13 +238,16 @@ class _Build:
             manifest = review.built(layout.new, manifest)
             (layout.new / parts.MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
         skipped = staging.skipped()
+        lost_examples = tuple(lost_links(staging, by_id=by_id, limit=_MAX_EXAMPLES)) if lost else ()
         bad = tuple(BadRecord(*row) for row in staging.rows("SELECT place, reason FROM bad ORDER BY n"))
         layout.replace_parts()
         record_source_folder(layout, self._source_folder())
         self.drop_staging(extractor)
         not_read = () if self.location == STDIN else unread_files(self.location, self.source.format)
         not_followed = () if self.options.follow_links or self.location == STDIN else links_outside(self.location)
-        return BuildReport(manifest, skipped, lost_links, embedded, reused, bad, extraction, not_read, not_followed)
+        return BuildReport(
+            manifest, skipped, lost, embedded, reused, bad, extraction, not_read, not_followed, lost_examples
+        )
 
     def drop_staging(self, extractor: Extractor | None) -> None:
         """Remove the working files, but keep replies that an interrupted build with ``--extract`` has paid for."""

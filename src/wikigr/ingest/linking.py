@@ -84,6 +84,16 @@ def resolve_links(staging: Staging, *, by_id: bool) -> int:
     return int(next(lost)[0])
 
 
+def lost_links(staging: Staging, *, by_id: bool, limit: int) -> list[tuple[str, str]]:
+    """Return the first ``limit`` hyperlinks that ``resolve_links`` dropped: the title of the article and the target."""
+    found = staging.rows(
+        f"SELECT a.title, l.target FROM raw_link l JOIN article a ON a.id = l.article "
+        f"WHERE {_article_of('l.target', 'l.target_fold')} IS NULL ORDER BY l.rowid LIMIT :limit",
+        {"by_id": by_id, "limit": limit},
+    )
+    return [(str(title), str(target)) for title, target in found]
+
+
 def resolve_objects(staging: Staging, *, by_id: bool) -> None:
     """Resolve the linked objects of triples like other links, and set the names of those without an article.
 

@@ -37,14 +37,14 @@ class ReceiptRead:
 
 
 def check_target(path: Path, *, batch: bool) -> None:
-    """Raise ``ReceiptError`` when no receipt can be written to ``path``. Call this before asking a model."""
+    """Raise ``ReceiptError`` when nothing can be written to ``path``. Call this before asking a model."""
     if path.exists() and not path.is_file():
-        raise ReceiptError(f"Cannot write the receipt: {path} is not a regular file.")
+        raise ReceiptError(f"Cannot write: {path} is not a regular file.")
     folder = path.resolve().parent
     if not folder.is_dir():
-        raise ReceiptError(f"Cannot write the receipt {path}: the folder {folder} does not exist.")
+        raise ReceiptError(f"Cannot write {path}: the folder {folder} does not exist.")
     if not os.access(folder, os.W_OK):
-        raise ReceiptError(f"Cannot write the receipt {path}: the folder {folder} is read-only.")
+        raise ReceiptError(f"Cannot write {path}: the folder {folder} is read-only.")
     if batch and os.path.lexists(partial := partial_path(path)):
         raise ReceiptError(
             f"{partial} contains the receipts of a batch that was interrupted or is still running.",

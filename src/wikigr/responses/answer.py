@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from wikigr.answer.facts import facts_among
 from wikigr.responses.pack import SCHEMA_VERSION, packs_document, with_pack
 
 if TYPE_CHECKING:
@@ -26,7 +28,13 @@ if TYPE_CHECKING:
     from wikigr.retrieval.trace import Trace
 
 
-def answer_document(answer: Answer, pipeline: Pipeline, *, explain: bool) -> AnswerDocument:
+# How many candidates and sentences an explanation lists.
+EXPLAIN_LIMIT = 20
+
+
+def answer_document(
+    answer: Answer, pipeline: Pipeline, *, explain: bool, explain_limit: int = EXPLAIN_LIMIT
+) -> AnswerDocument:
     """Return what ``wikigr ask --json`` prints."""
     pack = pipeline.pack
     document: AnswerDocument = {
@@ -42,7 +50,7 @@ def answer_document(answer: Answer, pipeline: Pipeline, *, explain: bool) -> Ans
         "sources": answer.sources,
         "unverified_claims": list(answer.unverified),
         "entities": pipeline.entities(answer),  # type: ignore[typeddict-item]
-        "facts": pipeline.facts(answer),
+        "facts": facts_among(citation.quote for citation in answer.citations),
         "cypher_query": answer.cypher_query,
         "profile": answer.profile,
         "degraded": answer.trace.degraded,
@@ -53,7 +61,7 @@ def answer_document(answer: Answer, pipeline: Pipeline, *, explain: bool) -> Ans
         "timings": dict(answer.trace.timings()),
     }
     if explain:
-        document["explain"] = explain_document(answer, pack)
+        document["explain"] = explain_document(answer, pack, explain_limit)
     return document
 
 
@@ -85,12 +93,22 @@ def _possible_answer(answer: PossibleAnswer, pack: Corpus) -> PossibleAnswerShap
     }
 
 
-def explain_document(answer: Answer, pack: Corpus) -> ExplainShape:
-    """Return the stages, the ranked sections and the sentences behind ``answer``."""
+def explain_document(answer: Answer, pack: Corpus, limit: int) -> ExplainShape:
+    """Return the stages, the ranked sections and the sentences behind ``answer``, at most ``limit`` of each.
+
+    Sections that were read precede others.
+    """
     cited = {(c.section_id, c.start) for c in answer.citations}
+    candidates = _candidates_document(answer)
+    kept = sorted(candidates, key=lambda candidate: candidate["reason"] is not None)[:limit]
+    listed = {candidate["section_id"] for candidate in kept}
     return {
-        "stages": stages_document(answer.trace),
-        "candidates": [with_pack(pack, candidate) for candidate in _candidates_document(answer)],
+        "stages": [
+            {**stage, "dropped": {key: reason for key, reason in stage["dropped"].items() if key in listed}}
+            for stage in stages_document(answer.trace)
+        ],
+        "candidates": [with_pack(pack, candidate) for candidate in sorted(kept, key=itemgetter("rank"))],
+        "candidates_in_all": len(candidates),
         "sentences": [
             with_pack(
                 pack,
@@ -105,8 +123,9 @@ def explain_document(answer: Answer, pack: Corpus) -> ExplainShape:
                     "cited": s.place in cited,
                 },
             )
-            for s in answer.sentences
+            for s in answer.sentences[:limit]
         ],
+        "sentences_in_all": len(answer.sentences),
     }
 
 
@@ -141,6 +160,7 @@ def stages_document(trace: Trace) -> list[StageShape]:
             "ms": round(record.milliseconds, 3),
             "scored": record.scored,
             "dropped": dict(record.dropped),
+            "dropped_in_all": len(record.dropped),
             "notes": dict(record.notes),
         }
         for record in trace.stages

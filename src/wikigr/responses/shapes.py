@@ -63,12 +63,13 @@ class EntityShape(TypedDict):
 
 
 class StageShape(TypedDict):
-    """What a stage did; ``dropped`` gives the reason by section id."""
+    """What a stage did; ``dropped`` gives the reason by section id, among the listed candidates."""
 
     stage: str
     ms: float
     scored: int
     dropped: dict[str, str]
+    dropped_in_all: int
     notes: dict[str, Any]
 
 
@@ -103,11 +104,13 @@ class SentenceShape(TypedDict):
 
 
 class ExplainShape(TypedDict):
-    """What every stage did, the ranked sections and the sentences."""
+    """What every stage did, the first of the ranked sections and the sentences, and how many there are in all."""
 
     stages: list[StageShape]
     candidates: list[CandidateShape]
+    candidates_in_all: int
     sentences: list[SentenceShape]
+    sentences_in_all: int
 
 
 class UsageShape(TypedDict):

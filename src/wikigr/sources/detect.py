@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from wikigr.errors import SourceError, UsageError
+from wikigr.errors import MissingSourceError, SourceError, UsageError
 from wikigr.sources.article import Source
 from wikigr.sources.formats import FORMAT_NAMES, FORMATS, HEAD_BYTES, SourceFormat, format_named
 from wikigr.sources.streams import STDIN, open_bytes
@@ -30,7 +30,7 @@ def open_source(
         return _stdin_format(requested).open(STDIN)
     path = Path(location)
     if not path.exists():
-        raise SourceError(f"{path} does not exist.", hint="Check the path of the source.")
+        raise MissingSourceError(f"{path} does not exist.", hint="Check the path.")
     if not path.is_file() and not path.is_dir():
         # Detection and every resumed build read the source again, which would block on a pipe or find it empty.
         raise UsageError(

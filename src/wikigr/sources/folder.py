@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from wikigr.errors import SourceError
+from wikigr.errors import MissingSourceError, SourceError
 from wikigr.sources.formats import COMPRESSION_SUFFIXES, strip_compression
 from wikigr.sources.streams import decompressed
 from wikigr.text import fold
@@ -72,7 +72,7 @@ class Folder:
         unreadable or contains no such document.
         """
         if not self._path.exists():
-            raise SourceError(f"{self._path} does not exist.", hint="Check the path of the source.")
+            raise MissingSourceError(f"{self._path} does not exist.", hint="Check the path.")
         if self._path.is_file():
             return [self._path.name]
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NamedTuple, cast
 
-from wikigr.errors import SourceError
+from wikigr.errors import MissingSourceError, SourceError
 
 STDIN = "-"
 MAX_LINE_BYTES = 64 * 1024 * 1024
@@ -68,7 +68,7 @@ def open_bytes(location: Path | str) -> Iterator[BinaryIO]:
     try:
         raw = path.open("rb")
     except FileNotFoundError as error:
-        raise SourceError(f"{path} does not exist.", hint="Check the path of the source.") from error
+        raise MissingSourceError(f"{path} does not exist.", hint="Check the path.") from error
     except OSError as error:
         raise SourceError(f"Cannot read {path}: {error.strerror or error}.") from error
     with raw, decompressed(raw, str(path)) as stream:

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from libzim.reader import Archive, Entry
 
-from wikigr.errors import RecordError, SourceError
+from wikigr.errors import MissingSourceError, RecordError, SourceError
 from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem, SourceSection
 from wikigr.sources.html.text import HtmlPage, parse_html, state_infoboxes
 from wikigr.sources.plain_text import collapse_spaces
@@ -178,7 +178,7 @@ def _open(path: Path) -> Archive:
         return Archive(path)
     except (RuntimeError, UnicodeError) as error:  # libzim's message may quote bytes of the file
         if not path.exists():
-            raise SourceError(f"{path} does not exist.", hint="Check the path of the source.") from error
+            raise MissingSourceError(f"{path} does not exist.", hint="Check the path.") from error
         reason = str(error).rstrip(".")
         raise SourceError(
             f"Cannot open {path} as a ZIM file: {reason}. The file is truncated, damaged or in another format.",

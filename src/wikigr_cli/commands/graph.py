@@ -52,7 +52,9 @@ def link(
     ] = 50,
     json_output: options.Json = False,
 ) -> None:
-    """Show the articles and entities that a question names, with the score of each link.
+    """Show the articles and entities that a question names.
+
+    Each has the score of its link.
 
     \b
     Examples:
@@ -170,7 +172,9 @@ def triplets(
     ] = 60,
     json_output: options.Json = False,
 ) -> None:
-    """Explore the relations most similar to a question, from the nodes that it names. Calls no model.
+    """Explore the relations most similar to a question.
+
+    It begins at the nodes that the question names, and calls no model.
 
     \b
     Examples:
@@ -236,7 +240,7 @@ def paths(
     ] = 10,
     json_output: options.Json = False,
 ) -> None:
-    """Show the shortest paths between two nodes, or the paths along a metapath.
+    """Show the paths between two nodes, or along a metapath.
 
     Shortest paths follow edges in both directions. ~R in a path is an edge R in the opposite direction.
 
@@ -341,7 +345,9 @@ def schema(
     ] = 30,
     json_output: options.Json = False,
 ) -> None:
-    """Show what a query can use: labels, properties, relationships and the most frequent relations.
+    """Show what a query can use, such as labels and properties.
+
+    It also shows the relationships and the most frequent relations.
 
     \b
     Examples:
@@ -362,7 +368,7 @@ def schema(
 
 
 graph = group(
-    """Explore the graph of a pack: names, neighbors, triplets, paths, Cypher and schema.
+    """Explore how the articles of a pack are connected.
 
     \b
     Examples:

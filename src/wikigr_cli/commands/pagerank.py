@@ -37,18 +37,18 @@ def build(
         Path | None,
         options.Output("-o", "--output", metavar="FILE", help="The file to write. Default: the cache of the pack."),
     ] = None,
-    damping: Annotated[float, options.Build(help="The damping factor, between 0 and 1.")] = 0.85,
+    damping: Annotated[float, options.Run(help="The damping factor, between 0 and 1.")] = 0.85,
     tol: Annotated[
-        float, options.Build(help="Stop when the total change is below this times the number of articles.")
+        float, options.Run(help="Stop when the total change is below this times the number of articles.")
     ] = 1e-6,
-    max_iter: Annotated[int, options.Build(min=1, help="The maximum number of iterations.")] = 100,
-    force: Annotated[bool, options.Build("--force", help="Compute the scores even if the cache is valid.")] = False,
+    max_iter: Annotated[int, options.Run(min=1, help="The maximum number of iterations.")] = 100,
+    force: Annotated[bool, options.Run("--force", help="Compute the scores even if the cache is valid.")] = False,
     file_format: Annotated[
         Format | None, options.Output("--format", help="The format of FILE. Default: determined by its suffix.")
     ] = None,
     json_output: options.Json = False,
 ) -> None:
-    """Compute PageRank over the hyperlinks of packs and print one line for each pack.
+    """Compute PageRank over the hyperlinks of packs.
 
     A cache with the same content and parameters is not computed again. If a pack fails, the other packs are still
     computed, and the exit code is that of the first failure.

@@ -18,7 +18,9 @@ Name = Annotated[str, options.Profile(metavar="PROFILE", help="The name of a pro
 
 
 def list_profiles(context: typer.Context, json_output: options.Json = False) -> None:
-    """List the profiles that ship with wikigr and your own (the folder `profiles` beside the user settings).
+    """List the profiles that ship with wikigr and your own.
+
+    Your own are in the folder `profiles` beside the user settings.
 
     \b
     Examples:
@@ -41,7 +43,7 @@ def list_profiles(context: typer.Context, json_output: options.Json = False) -> 
 
 
 def show(context: typer.Context, name: Name, json_output: options.Json = False) -> None:
-    """Print every key of a profile with its value, including inherited keys.
+    """Print every key of a profile, also the inherited ones.
 
     \b
     Examples:
@@ -63,7 +65,9 @@ def validate(
         list[str], options.Profile(metavar="PROFILE...", help="The names of profiles, or their YAML files.")
     ],
 ) -> None:
-    """Check profiles and print the first mistake of each with its file, line and key. Exits with 2 if there is one.
+    """Check profiles and print the first mistake of each.
+
+    A mistake is named with its file, line and key, and the exit code is 2.
 
     \b
     Examples:

@@ -60,7 +60,7 @@ def search(
     json_output: options.Json = False,
     embedding_model: options.EncoderModel = None,
 ) -> None:
-    """Find the sections of a pack, or of several, that best match a question.
+    """Find the sections that best match a question.
 
     Nothing leaves this machine, unless the profile rephrases the question (as `recall` does). In that case the question
     is sent to a model server. If the profile names a cross-encoder other than the reader, it is downloaded once.
@@ -96,7 +96,7 @@ def search(
         from wikigr.pipeline.pipeline import Pipeline
         from wikigr.question.question import content_stems
         from wikigr.retrieval.trace import Trace
-        from wikigr_cli.batch import ask_each
+        from wikigr_cli.batch import BatchQuestion, ask_each
 
         model = connect(chosen, offline=offline) if retrieval.multi_query else None
         pipeline = Pipeline(chosen, opened, model=model, offline=offline)
@@ -108,8 +108,11 @@ def search(
             return search_document(text, evidence, trace, chosen.name, opened)
 
         if batch is not None:
-            for item, found in ask_each(environment, batch, run):
+
+            def show(item: BatchQuestion, found: SearchDocument) -> None:
                 print_json_line(environment, {"id": item.id, **search_fields(found, columns)})
+
+            ask_each(environment, batch, run, show)
             return
         assert question is not None
         document = run(question)
@@ -163,12 +166,12 @@ def rerank(
         int | None, options.Retrieval("--top-k", "-k", min=1, help="The maximum number of results. Default: all.")
     ] = None,
     query: Annotated[
-        str | None, options.Input("--query", help="The question. Default: the one in the results.")
+        str | None, options.Input("--query", metavar="QUESTION", help="The question. Default: the one in the results.")
     ] = None,
     offline: options.Offline = False,
     json_output: options.Json = False,
 ) -> None:
-    """Rerank search results and print them in the same form with their old ranks.
+    """Rerank search results and show their old ranks.
 
     The results do not leave this machine. If the profile names a cross-encoder other than the reader, it is downloaded
     once, unless --offline is given.

@@ -50,7 +50,9 @@ def serve(
     offline: options.Offline = False,
     open_browser: Annotated[bool, options.Server("--open", help="Open the address in the browser.")] = False,
 ) -> None:
-    """Serve packs over HTTP: a web page, a JSON API under /api, and the Model Context Protocol (MCP) at /mcp.
+    """Serve packs over HTTP: a web page, a JSON API and MCP.
+
+    The API is under /api, and the Model Context Protocol (MCP) at /mcp.
 
     The packs stay open, so an answer takes a fraction of the time of `wikigr ask`. A pack that is replaced, as by
     `wikigr pack update`, is opened again. Ctrl-C stops the server after the requests under way. Needs the extra
@@ -119,7 +121,9 @@ def mcp(
         ),
     ] = None,
 ) -> None:
-    """Serve packs to an assistant over the Model Context Protocol (MCP), on standard input and output.
+    """Serve packs to an assistant (MCP).
+
+    It speaks the Model Context Protocol on standard input and output.
 
     The assistant starts this command itself; --print-config prints its settings for claude-desktop, claude-code, vscode
     or cursor. Needs the extra `serve`.

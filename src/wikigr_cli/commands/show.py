@@ -109,7 +109,7 @@ def why(
     offline: options.Offline = False,
     json_output: options.Json = False,
 ) -> None:
-    """Show where every stage ranked an expected article, and what dropped it.
+    """Show where each stage ranked an article, and what dropped it.
 
     The question is answered as by `wikigr ask`: a model is called if there is an API key or a server, unless --offline
     is given.

@@ -5,18 +5,19 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
-from wikigr.responses.answer import why_document
+from wikigr.responses.answer import EXPLAIN_LIMIT, answer_document, why_document
 from wikigr.suggestions import did_you_mean, nearest
 from wikigr.text import harmless
 from wikigr_cli.ask_session import AskSession
 from wikigr_cli.environment import Environment, Interrupted, OutputClosed
 from wikigr_cli.exit_codes import report_error
 from wikigr_cli.options import complete_packs, complete_profiles
-from wikigr_cli.render.answer import print_answer, print_explanation
+from wikigr_cli.render.answer import print_answer, print_explanation, save_answers
 from wikigr_cli.render.output import counted, one_line, print_trace
 from wikigr_cli.render.search import print_why
 from wikigr_cli.viewer import open_in_browser, open_in_pager, page
@@ -26,13 +27,15 @@ if TYPE_CHECKING:
     from wikigr.answer.citations import Citation
     from wikigr.pack.open import Corpus, Pack
     from wikigr.question.follow_up import Turn
+    from wikigr.responses.shapes import AnswerDocument
 
 _Found = TypeVar("_Found")
 
-# What begins a command; everything else is a question.
-PREFIX = ":"
-# What users of other prompts type to leave or to get help; no question is one of these words.
-_WORDS = {"exit": "quit", "q": "quit", "quit": "quit", "help": "help", "?": "help"}
+# What begins a command; everything else is a question. Earlier releases had the colon.
+PREFIX = "/"
+_PREFIXES = (PREFIX, ":")
+# What users of other prompts type; no question is one of these words.
+_WORDS = {"exit": "quit", "q": "quit", "quit": "quit", "help": "help", "?": "help", "clear": "clear"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +51,15 @@ class Command:
 class Conversation:
     """Questions to a session, and commands about its last answer. ``handle`` answers a question or runs a command."""
 
-    def __init__(self, environment: Environment, session: AskSession, *, explain: bool = False) -> None:
-        """``explain`` is as in ``wikigr ask``."""
+    def __init__(self, environment: Environment, session: AskSession, *, explain_limit: int = 0) -> None:
+        """``explain_limit`` is as in ``print_answer``."""
         self._environment = environment
         self._session = session
-        self._explains = explain
+        self._explain_limit = explain_limit
         self._answer: Answer | None = None
         self._turns: tuple[Turn, ...] = ()
+        self._documents: list[AnswerDocument] = []
+        self._saved: set[Path] = set()
 
     @property
     def pack(self) -> Corpus:
@@ -90,10 +95,10 @@ class Conversation:
         try:
             if line.lower() in _WORDS:
                 line = PREFIX + _WORDS[line.lower()]
-            if not line.startswith(PREFIX):
+            if not line.startswith(_PREFIXES):
                 self._ask(line)
                 return True
-            name, _, argument = line.removeprefix(PREFIX).strip().partition(" ")
+            name, _, argument = line[1:].strip().partition(" ")
             command = _command(name)
             if command is QUIT:
                 return False
@@ -118,7 +123,8 @@ class Conversation:
         self._answer = answer
         self._turns = (*self._turns, turn_of(answer))[-MAX_TURNS:]
         print_trace(environment, answer.trace)
-        print_answer(environment, answer, self.pack, explain=self._explains, streamed=live)
+        print_answer(environment, answer, self.pack, explain_limit=self._explain_limit, streamed=live)
+        self._documents.append(answer_document(answer, self._session.pipeline, explain=False))
 
     def _last(self) -> Answer:
         if self._answer is None:
@@ -136,7 +142,7 @@ class Conversation:
         else:
             titles = answer.sources or [item.section.title for item in answer.evidence]
             if not titles:
-                raise UsageError("Nothing in the pack matches the question.", hint="Give a title: :why TITLE")
+                raise UsageError("Nothing in the pack matches the question.", hint="Give a title: /why TITLE")
             title = titles[0]
         print_why(self._environment, why_document(answer, explain_article(answer, title)))
 
@@ -152,15 +158,15 @@ class Conversation:
 
     def _explain(self, argument: str) -> None:
         del argument
-        answer = self._last()
-        page(self._environment, lambda shown: print_explanation(shown, answer, self.pack))
+        answer, limit = self._last(), self._explain_limit or EXPLAIN_LIMIT
+        page(self._environment, lambda shown: print_explanation(shown, answer, self.pack, limit))
 
     def _open_citation(self, argument: str) -> None:
         from wikigr.pipeline.target import find_target
 
         number, _, place = argument.partition(" ")
         if not argument:
-            raise UsageError("Which citation?", hint="Example: :open 1, or :open 1 browser")
+            raise UsageError("Which citation?", hint="Example: /open 1, or /open 1 browser")
         if not number.isdecimal():
             member, (title, section_id) = self._search_members(
                 lambda member: find_target(member, argument, self._environment.note)
@@ -177,7 +183,7 @@ class Conversation:
             )
         if place.strip() not in ("", "browser"):
             raise UsageError(
-                f"A citation cannot be opened in {place.strip()!r}.", hint=f"Example: :open {number} browser"
+                f"A citation cannot be opened in {place.strip()!r}.", hint=f"Example: /open {number} browser"
             )
         opener = open_in_browser if place else open_in_pager
         pack, section_id = self.pack.origin(citation.section_id)
@@ -198,6 +204,20 @@ class Conversation:
         # What the last answer rests on is in the other pack.
         self._answer, self._turns = None, ()
         self._environment.note(describe(self.pack))
+
+    def _save(self, name: str) -> None:
+        if not self._documents:
+            raise UsageError("There is no answer yet.", hint="Ask a question first.")
+        if not name:
+            raise UsageError("Which file?", hint="Example: /save notes.md")
+        path = Path(name).expanduser()
+        save_answers(self._environment, path, self._documents, replace=path in self._saved)
+        self._saved.add(path)
+
+    def _clear(self, argument: str) -> None:
+        del argument
+        # Move the cursor home, and erase the screen and the lines above it.
+        self._environment.write("\x1b[H\x1b[2J\x1b[3J")
 
     def _list(self, names: list[str], current: str) -> None:
         for name in [*names, *([] if current in names else [current])]:
@@ -224,6 +244,9 @@ COMMANDS = (
             Conversation._explain),
     Command("profile", "[NAME]", "Answer with another profile, or list the profiles.", Conversation._change_profile),
     Command("pack", "[PACK...]", "Ask another pack, or several, or list the packs.", Conversation._change_pack),
+    Command("save", "FILE", "Write the answers so far with their citations to a file as Markdown.",
+            Conversation._save),
+    Command("clear", "", "Clear the screen.", Conversation._clear),
     Command("help", "", "Show this list.", Conversation._help),
     QUIT,
 )  # fmt: skip
@@ -234,7 +257,7 @@ def _split(names: str) -> list[str]:
     try:
         return shlex.split(names)
     except ValueError as error:
-        raise UsageError(f"Cannot read {harmless(names)}: {error}.", hint="Example: :pack physics") from error
+        raise UsageError(f"Cannot read {harmless(names)}: {error}.", hint="Example: /pack physics") from error
 
 
 def describe(pack: Corpus) -> str:

@@ -29,12 +29,12 @@ def run_prompt(
     terminal: tuple[Input, Output] | None = None,
     history: History | None = None,
 ) -> None:
-    """Answer questions from ``packs`` until the user leaves with Ctrl-D or ``:quit``.
+    """Answer questions from ``packs`` until the user leaves with Ctrl-D or ``/quit``.
 
     ``terminal`` and ``history`` replace those of the user.
     """
     with closing(AskSession(environment, packs, profile, options)) as session:
-        talk = Conversation(environment, session, explain=options.explain)
+        talk = Conversation(environment, session, explain_limit=options.explain_limit)
         reader = _line_reader(environment, talk, terminal, history)
         writer = f"Answers are written by {harmless(talk.model)}" if talk.model else "Answers quote the pack"
         environment.note(f"{describe(talk.pack)}. {writer}. {PREFIX}help lists the commands, Ctrl-D leaves.")
@@ -51,11 +51,16 @@ def _step(environment: Environment, talk: Conversation, reader: PromptSession[st
         return True
     except EOFError:
         return False
+    # Pasted text may be several questions.
+    lines = [part for part in line.splitlines() if part.strip()]
     try:
-        goes_on = talk.handle(line)
-        if goes_on and line.strip():
+        for part in lines:
+            if len(lines) > 1:
+                environment.print(f"> {part.strip()}", style="bold")
+            if not talk.handle(part):
+                return False
             environment.print()
-        return goes_on
+        return True
     except KeyboardInterrupt:
         environment.drop_line()
         environment.print_error("\nCancelled.")
@@ -72,7 +77,6 @@ def _line_reader(
         completer=AskCompleter(talk),
         complete_while_typing=False,
         color_depth=None if environment.has_color(environment.stdout) else ColorDepth.DEPTH_1_BIT,
-        # Pasted text may contain line breaks; a question is one line.
         multiline=False,
         input=source,
         output=screen,

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wikigr.responses.answer import explain_document
+from wikigr.errors import UsageError, WikigrError
+from wikigr.responses.answer import explain_document, stages_document
 from wikigr.responses.pack import SCHEMA_VERSION
+from wikigr.text import harmless
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.formats import markdown, markdown_link
-from wikigr_cli.render.output import Document, print_address, stage_lines
+from wikigr_cli.render.output import Document, counted, print_address, stage_lines
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer, PossibleAnswer
     from wikigr.answer.citations import Citation
     from wikigr.answer.presentation import Passage
-    from wikigr.errors import WikigrError
     from wikigr.pack.open import Corpus
 
-# ``--explain`` prints this many dropped candidates and sentences; the JSON has all.
-_MAX_DROPPED = 20
-_MAX_SENTENCES = 12
 # The maximum length of a printed sentence, in characters.
 _SENTENCE_LENGTH = 100
 # The maximum length of a passage, in characters and lines: of another possible answer, and of one of equal ones.
@@ -43,9 +42,12 @@ def failure_document(id_: str | int, question: str, error: WikigrError) -> dict[
 
 
 def print_answer(
-    environment: Environment, answer: Answer, pack: Corpus, *, explain: bool, streamed: bool = False
+    environment: Environment, answer: Answer, pack: Corpus, *, explain_limit: int = 0, streamed: bool = False
 ) -> None:
-    """Print an answer from ``pack`` as its level says; if a model's was ``streamed``, only what follows its text."""
+    """Print an answer from ``pack`` as its level says; if a model's was ``streamed``, only what follows its text.
+
+    ``explain_limit`` is as in ``print_explanation``; 0 prints no explanation.
+    """
     from wikigr.answer.presentation import is_doubtful, level_in_words, usage_in_words
 
     if is_doubtful(answer):
@@ -57,8 +59,8 @@ def print_answer(
         environment.print(f"{len(answer.unverified)} of the claims could not be verified.", style="yellow")
     if answer.usage.calls:
         environment.print(f"{answer.model}: {usage_in_words(answer.usage)}", style="dim")
-    if explain:
-        print_explanation(environment, answer, pack)
+    if explain_limit:
+        print_explanation(environment, answer, pack, explain_limit)
 
 
 def _print_stated(environment: Environment, answer: Answer, pack: Corpus, *, streamed: bool) -> None:
@@ -144,8 +146,8 @@ def _hang(line: str) -> int:
     return len(line) - len(line.lstrip(" ")) + (_ROW_HANG if " | " in line else 0)
 
 
-def print_answer_markdown(environment: Environment, document: Document) -> None:
-    """Print the document of an answer as Markdown: the short answer, the text, and the numbered sources with quotes.
+def answer_markdown(document: Document) -> str:
+    """Return the document of an answer as Markdown: the short answer, the text, and the numbered sources with quotes.
 
     An answer that is not sure is not stated: its passage and those of the alternatives follow as sources.
     """
@@ -162,7 +164,33 @@ def print_answer_markdown(environment: Environment, document: Document) -> None:
         parts.append(_markdown_sources((document,), first=1))
         if others:
             parts += [OTHERS, _markdown_sources(others, first=len(document["citations"]) + 1)]
-    environment.write_text("\n\n".join(filter(None, parts)) + "\n")
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def save_answers(environment: Environment, path: Path, documents: Sequence[Document], *, replace: bool = True) -> None:
+    """Write the documents of answers to ``path`` as Markdown, each under its question, and say so.
+
+    Raises ``WikigrError`` if that fails, and ``UsageError`` if the file exists and ``replace`` is false.
+    """
+    from wikigr.answer.presentation import level_in_words
+    from wikigr.atomic import write_atomic
+
+    exists = path.exists()
+    if exists and not replace:
+        raise UsageError(f"{path} exists already.", hint="Choose another name, or remove the file first.")
+    parts = []
+    for document in documents:
+        packs = document.get("packs") or [document["pack"]]
+        names = ", ".join(f"{pack['name']} {pack['version']}" for pack in packs)
+        level = level_in_words(document["level"], document["confidence"])
+        parts.append(
+            f"## {markdown(document['question'])}\n\n{answer_markdown(document)}\n{level}, {markdown(names)}\n"
+        )
+    try:
+        write_atomic(path, harmless("\n".join(parts)))
+    except OSError as error:
+        raise WikigrError(f"Cannot write {path}: {error.strerror}.") from error
+    environment.note(f"{'Replaced' if exists else 'Wrote'} {path}: {counted(len(documents), 'answers')}.")
 
 
 def _markdown_sources(answers: Iterable[Document], first: int) -> str:
@@ -177,8 +205,11 @@ def _markdown_sources(answers: Iterable[Document], first: int) -> str:
     return "\n".join(lines)
 
 
-def print_explanation(environment: Environment, answer: Answer, pack: Corpus) -> None:
-    """Print what ``--explain`` adds: the chain of hops, and the stages, sections and sentences with their scores."""
+def print_explanation(environment: Environment, answer: Answer, pack: Corpus, limit: int) -> None:
+    """Print what ``--explain`` adds: the chain of hops, and the stages, sections and sentences with their scores.
+
+    At most ``limit`` sections and sentences are printed.
+    """
     from wikigr.index.snippets import make_snippet
 
     if answer.chain:
@@ -186,10 +217,10 @@ def print_explanation(environment: Environment, answer: Answer, pack: Corpus) ->
         environment.print("Chain", style="bold")
     for hop in answer.chain:
         environment.print(f"  {hop.question} → {' '.join(hop.answer.split())} [{hop.n}]  {hop.probability:.2f}", hang=4)
-    explain = explain_document(answer, pack)
+    explain = explain_document(answer, pack, limit)
     environment.print()
     environment.print("Stages", style="bold")
-    for line in stage_lines(explain["stages"]):
+    for line in stage_lines(stages_document(answer.trace)):
         environment.print(line, hang=31)
     environment.print("Sections", style="bold")
     for result in explain["candidates"]:
@@ -205,13 +236,14 @@ def print_explanation(environment: Environment, answer: Answer, pack: Corpus) ->
     dropped = [result for result in explain["candidates"] if result["reason"] is not None]
     if dropped:
         environment.print("Dropped", style="bold")
-    for result in dropped[:_MAX_DROPPED]:
+    for result in dropped:
         line = f" {result['rank']:>3}. {result['score']:.3f}  {_place_of(result)}  {result['reason']}"
         environment.print(line, hang=13)
-    if len(dropped) > _MAX_DROPPED:
-        environment.print(f"      … and {len(dropped) - _MAX_DROPPED:,} more (--json has all)", style="dim")
+    more = explain["candidates_in_all"] - len(explain["candidates"])
+    if more:
+        environment.print(f"      … and {more:,} more; --explain-limit shows others", style="dim")
     environment.print("Sentences", style="bold")
-    for sentence in explain["sentences"][:_MAX_SENTENCES]:
+    for sentence in explain["sentences"]:
         mark = "*" if sentence["cited"] else " "
         parts = ", ".join(f"{part} {value:.2f}" for part, value in sentence["parts"].items())
         if sentence["margin"] is not None:

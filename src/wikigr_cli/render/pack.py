@@ -37,6 +37,7 @@ def build_document(report: BuildReport, folder: Path) -> dict[str, Any]:
         "not_read": [asdict(files) for files in report.not_read],
         "not_followed": list(report.not_followed),
         "links_to_nowhere": report.lost_links,
+        "links_to_nowhere_examples": [{"title": title, "target": target} for title, target in report.lost_examples],
         "embedded": report.embedded,
         "reused": report.reused,
         "extraction": _extraction_document(report.extraction),
@@ -74,7 +75,11 @@ def print_build(environment: Environment, document: Document) -> None:
     for reason, count in document["skipped"].items():
         environment.note(f"Skipped {count:,}: {reason}")
     if document["links_to_nowhere"]:
-        environment.note(f"Dropped {counted(document['links_to_nowhere'], 'hyperlinks')} to pages outside the pack.")
+        examples = document["links_to_nowhere_examples"]
+        named = ", ".join(f"{one_line(row['title'], 40)} → {one_line(row['target'], 60)}" for row in examples)
+        dropped = counted(document["links_to_nowhere"], "hyperlinks")
+        more = ", …" if document["links_to_nowhere"] > len(examples) else ""
+        environment.note(f"Dropped {dropped} to pages outside the pack: {named}{more}")
     extraction = document["extraction"]
     if extraction is not None:
         _print_extraction(environment, extraction)

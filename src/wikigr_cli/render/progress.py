@@ -1,8 +1,9 @@
-"""Progress of a long command on stderr: bars in a terminal, otherwise one line for each finished stage."""
+"""Progress of a long command on stderr: bars in a terminal, otherwise a line now and then, and after each stage."""
 
 from __future__ import annotations
 
 import time
+from threading import Event, Thread
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 _RESUME_HINT = "Run the same command again to resume."
 # A rate over fewer units is not meaningful.
 _MIN_UNITS = 10
+# Without bars, a line says this often how far a stage has come.
+_SECONDS_PER_LINE = 30.0
 
 
 class TerminalProgress:
@@ -31,7 +34,9 @@ class TerminalProgress:
         self._resumes = resumes
         self._bars: Progress | None = None
         self._task: TaskID | None = None
-        self._stage: tuple[str, str, float, int] | None = None
+        self._stage: tuple[str, str, float, int | None, int] | None = None
+        self._done = 0
+        self._ended = Event()
 
     def __enter__(self) -> Self:
         if self._environment.can_animate():
@@ -57,6 +62,9 @@ class TerminalProgress:
                 console=self._environment.console(self._environment.stderr),
             )
             self._bars.start()
+            self._environment.print_above_bars = self._bars.console.print
+        elif self._environment.verbosity >= 0:
+            Thread(target=self._print_lines, daemon=True).start()
         return self
 
     def __exit__(
@@ -64,6 +72,8 @@ class TerminalProgress:
     ) -> None:
         if kind is None:
             self._finish()
+        self._ended.set()
+        self._environment.print_above_bars = None
         if self._bars is not None:
             self._bars.stop()
         if kind is not None and issubclass(kind, KeyboardInterrupt):
@@ -71,38 +81,46 @@ class TerminalProgress:
 
     def start(self, stage: str, total: int | None, unit: str, *, done: int = 0) -> None:
         self._finish()
-        self._stage = (stage, unit, time.monotonic(), 0)
+        self._stage = (stage, unit, time.monotonic(), total, done)
+        self._done = 0
         if self._bars is not None:
             self._task = self._bars.add_task(stage, total=total, completed=done, unit=unit, rate="")
 
     def advance(self, count: int) -> None:
         if self._stage is None:
             return
-        stage, unit, started, done = self._stage
-        done += count
-        self._stage = (stage, unit, started, done)
+        self._done += count
         if self._bars is not None and self._task is not None:
-            self._bars.update(self._task, advance=count, rate=_rate(done, time.monotonic() - started))
+            rate = _rate(self._done, time.monotonic() - self._stage[2])
+            self._bars.update(self._task, advance=count, rate=rate)
 
     def note(self, message: str) -> None:
-        if self._bars is None or self._environment.verbosity < 0:
-            self._environment.note(message)
-        else:
-            # Rich prints it above the bars; writing to stderr directly would garble them.
-            self._bars.console.print(harmless(message))
+        self._environment.note(message)
+
+    def _print_lines(self) -> None:
+        while not self._ended.wait(_SECONDS_PER_LINE):
+            if self._stage is not None:
+                stage, unit, started, total, before = self._stage
+                elapsed = time.monotonic() - started
+                of = f" of {total:,}" if total is not None else ""
+                rate = _rate(self._done, elapsed)
+                self._environment.note(
+                    f"{stage}: {before + self._done:,}{of} {unit} after {elapsed:.0f} s"
+                    + (f" ({rate})" if rate else "")
+                )
 
     def _finish(self) -> None:
         if self._stage is None:
             return
-        stage, unit, started, done = self._stage
+        stage, unit, started, _, _ = self._stage
         elapsed = time.monotonic() - started
         if self._bars is not None and self._task is not None:
             finished = self._bars.tasks[self._task]
             self._bars.update(self._task, total=finished.completed)
         else:
-            rate = _rate(done, elapsed)
+            rate = _rate(self._done, elapsed)
             self._environment.note(
-                f"{stage}: {counted(done, unit)} in {elapsed:.1f} s" + (f" ({rate})" if rate else "")
+                f"{stage}: {counted(self._done, unit)} in {elapsed:.1f} s" + (f" ({rate})" if rate else "")
             )
         self._stage = None
 

@@ -1,15 +1,18 @@
 from __future__ import annotations
 
+import io
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from wikigr.pack.open import Pack
+from wikigr_cli.app import run
 
 from ..conftest import Wikigr
-from ..terminal import in_terminal
+from ..terminal import environment_of, in_terminal
 
 QUESTION = "In which year was Werner Heisenberg born?"
 OFF_TOPIC = "Which sauce goes best with grilled asparagus?"
@@ -110,7 +113,7 @@ def test_explain_shows_stages_scores_and_what_was_dropped(wikigr: Wikigr, physic
 
 
 def test_explain_says_why_each_candidate_was_not_read(wikigr: Wikigr, physics_pack: Path) -> None:
-    ask = ("ask", "What is spin?", "--pack", str(physics_pack), "--offline", "--explain")
+    ask = ("ask", "What is spin?", "--pack", str(physics_pack), "--offline", "--explain", "--explain-limit", "999")
     explain = json.loads(wikigr(*ask, "--json").out)["explain"]
     dropped = {key: why for stage in explain["stages"] for key, why in stage["dropped"].items()}
     candidates = explain["candidates"]
@@ -127,14 +130,66 @@ def test_explain_says_why_each_candidate_was_not_read(wikigr: Wikigr, physics_pa
     assert all(f"{count}: {reason}" in line for reason, count in reasons.items())
     told = text.split("Dropped\n")[1].split("Sentences\n")[0].splitlines()
     unread = [c for c in candidates if c["reason"] is not None]
-    assert [line.split(None, 2) for line in told[:-1]] == [
-        [f"{c['rank']}.", f"{c['score']:.3f}", f"{c['section_id']}  {c['reason']}"] for c in unread[:20]
+    assert [line.split(None, 2) for line in told] == [
+        [f"{c['rank']}.", f"{c['score']:.3f}", f"{c['section_id']}  {c['reason']}"] for c in unread
     ]
-    assert told[-1].strip() == f"… and {len(unread) - 20} more (--json has all)"
+
+
+def test_an_explanation_is_bounded_and_facts_are_what_is_quoted(wikigr: Wikigr, physics_pack: Path) -> None:
+    ask = ("ask", "What is spin?", "--pack", str(physics_pack), "--offline", "--explain")
+    long, short = wikigr(*ask, "--json"), wikigr(*ask, "--json", "--explain-limit", "3")
+    assert len(short.out) < len(long.out) / 3 < 20_000
+    document = json.loads(short.out)
+    assert document["facts"] == [citation["quote"] for citation in document["citations"]]
+    explain = document["explain"]
+    assert [len(explain[kind]) for kind in ("candidates", "sentences")] == [3, 3]
+    assert explain["candidates_in_all"] > 100 and explain["sentences_in_all"] > 10
+    assert {candidate["reason"] for candidate in explain["candidates"]} == {None}
+    (stage,) = (stage for stage in explain["stages"] if stage["stage"] == "documents")
+    assert stage["dropped"] == {} and stage["dropped_in_all"] > 100
+    more = explain["candidates_in_all"] - 3
+    assert f"… and {more} more; --explain-limit shows others" in wikigr(*ask, "--explain-limit", "3").out
+
+
+def test_answers_are_written_to_a_file_as_markdown(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -> None:
+    target, pack = tmp_path / "notes.md", ("--pack", str(physics_pack), "--offline")
+    one = wikigr("ask", QUESTION, *pack, "-o", str(target))
+    assert (one.out, one.err) == (wikigr("ask", QUESTION, *pack).out, f"Wrote {target}: 1 answer.\n")
+    text = target.read_text(encoding="utf-8")
+    assert text.startswith(f"## {QUESTION}\n\n**1901**")
+    assert "1. [Werner Heisenberg › Introduction](<" in text and text.endswith("), physics 1.0.0\n")
+    questions = tmp_path / "questions.txt"
+    questions.write_text(f"{QUESTION}\n\nWhat is spin?\n")
+    batch = wikigr("ask", "--batch", str(questions), *pack, "-o", str(target))
+    assert len(batch.out.splitlines()) == 2 and batch.err.endswith(f"Replaced {target}: 2 answers.\n")
+    assert target.read_text(encoding="utf-8").startswith(text) and "\n## What is spin?\n" in target.read_text()
+    for wrong, says in ((tmp_path, "is not a regular file"), (tmp_path / "no" / "x.md", "does not exist")):
+        assert (refused := wikigr("ask", QUESTION, *pack, "-o", str(wrong))).code == 2 and says in refused.err
+    assert "replace the questions" in wikigr("ask", "--batch", str(questions), *pack, "-o", str(questions)).err
+
+
+def test_a_batch_says_how_far_it_is_and_that_it_is_empty(
+    wikigr: Wikigr, physics_pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    questions = tmp_path / "questions.txt"
+    questions.write_text("laser\nspin\n\n")
+    monkeypatch.setattr("wikigr_cli.render.progress._SECONDS_PER_LINE", 0.0001)
+    pack = ("--pack", str(physics_pack), "--mode", "lexical")
+    found = wikigr("search", "--batch", str(questions), *pack)
+    assert re.search(r"^asking: [01] of 2 questions after 0 s$", found.err, re.MULTILINE)
+    assert "asking: 2 questions in" in found.err
+    bars, _, err = environment_of(80, TERM="xterm")
+    bars.stdout = io.StringIO()
+    assert run(("search", "--batch", str(questions), *pack), bars) == 0
+    assert "2/2" in err.getvalue() and len(bars.stdout.getvalue().splitlines()) == 2
+    questions.write_text("\n")
+    empty = wikigr("search", "--batch", str(questions), *pack)
+    assert (empty.code, empty.out) == (0, "") and f"There are no questions in {questions}." in empty.err
 
 
 def test_explain_says_that_the_baseline_reads_one_article(wikigr: Wikigr, physics_pack: Path) -> None:
-    ask = ("ask", "What is spin?", "--pack", str(physics_pack), "--offline", "--explain", "--profile", "baseline")
+    ask = ("ask", "What is spin?", "--pack", str(physics_pack), "--offline", "--explain-limit", "999")
+    ask = (*ask, "--explain", "--profile", "baseline")
     candidates = json.loads(wikigr(*ask, "--json").out)["explain"]["candidates"]
     assert len(candidates) > 90
     others = [c for c in candidates if c["title"] != candidates[0]["title"]]

@@ -25,19 +25,19 @@ def test_commands_and_their_arguments(converse: Converse, private: Path, monkeyp
     monkeypatch.chdir(private)
     (private / "data" / "wikigr" / "packs" / "valves").mkdir(parents=True)
     talk = converse()
-    assert completed(talk, ":") == [f":{command.name}" for command in COMMANDS]
-    assert completed(talk, ":pro") == [":profile"]
-    assert completed(talk, ":profile b") == [":profile baseline"]
-    assert completed(talk, ":pack ") == [":pack valves"]
-    assert completed(talk, ":help ") == []
-    assert completed(talk, ":open ") == []
+    assert completed(talk, "/") == [f"/{command.name}" for command in COMMANDS]
+    assert completed(talk, "/pro") == ["/profile"]
+    assert completed(talk, "/profile b") == ["/profile baseline"]
+    assert completed(talk, "/pack ") == ["/pack valves"]
+    assert completed(talk, "/help ") == []
+    assert completed(talk, "/open ") == []
     talk.say("Who measured the wavelength of the electron?")
     # The other possible answers have numbers, too.
-    numbers = [f":open {citation.n}" for citation in talk.conversation.citations]
-    assert numbers[0] == ":open 1" and completed(talk, ":open ") == numbers
-    assert completed(talk, ":open 1 b") == [":open 1 browser"]
-    assert completed(talk, ":open Louis d") == [":open Louis de Broglie"]
-    assert completed(talk, ":why pauli") == [":why Pauli exclusion principle"]
+    numbers = [f"/open {citation.n}" for citation in talk.conversation.citations]
+    assert numbers[0] == "/open 1" and completed(talk, "/open ") == numbers
+    assert completed(talk, "/open 1 b") == ["/open 1 browser"]
+    assert completed(talk, "/open Louis d") == ["/open Louis de Broglie"]
+    assert completed(talk, "/why pauli") == ["/why Pauli exclusion principle"]
 
 
 @pytest.mark.parametrize(

@@ -37,17 +37,17 @@ def test_why_is_about_the_last_answer(converse: Converse, physics_pack: Path) ->
     talk.say(QUESTION)
     for title, argument in (("Louis de Broglie", ""), ("Spin", "spin")):
         shown = in_terminal("why", QUESTION, title, "--pack", str(physics_pack), "--offline")
-        assert talk.say(f":why {argument}") == (shown.out, "")
-    assert "Did you mean" in talk.say(":why Heisenberg uncertainty")[1]
+        assert talk.say(f"/why {argument}") == (shown.out, "")
+    assert "Did you mean" in talk.say("/why Heisenberg uncertainty")[1]
     talk.say(OFF_TOPIC)
     # Without an answer, the best section that was read.
-    assert "stage" in talk.say(":why")[0]
+    assert "stage" in talk.say("/why")[0]
 
 
 def test_explain_shows_what_the_option_shows(converse: Converse) -> None:
     talk = converse()
     answer = talk.say(QUESTION)[0]
-    explained = talk.say(":explain")[0]
+    explained = talk.say("/explain")[0]
     assert "Sections\n" in explained and "Sentences\n" in explained
     assert "Sections\n" not in answer
 
@@ -57,7 +57,7 @@ def test_explain_opens_the_pager_and_cuts_sentences_between_words(
 ) -> None:
     talk = converse(TERM="xterm", COLUMNS="200", PAGER=f"sh -c 'cat > {tmp_path / 'seen'}'")
     talk.say(QUESTION)
-    assert talk.say(":explain") == ("", "")
+    assert talk.say("/explain") == ("", "")
     seen = (tmp_path / "seen").read_text()
     assert "Sections\n" in seen and "Sentences\n" in seen
     texts = [line.strip() for line in seen.split("Sentences\n")[1].splitlines()[1::2]]
@@ -74,11 +74,11 @@ def test_open_shows_the_quotation_in_the_pager(converse: Converse, tmp_path: Pat
     pager.write_text("import sys\nopen('seen', 'w').write(sys.stdin.read())\n")
     talk = converse(NO_COLOR="", TERM="xterm", PAGER=f"sh -c 'cd {tmp_path}; {sys.executable} pager.py'")
     talk.say(QUESTION)
-    assert talk.say(":open 1") == ("", "")
+    assert talk.say("/open 1") == ("", "")
     seen = (tmp_path / "seen").read_text()
     assert "Louis de Broglie › Proof and prize" in seen
     assert seen.count("\x1b[7m") >= 1 and seen.split("\x1b[7m")[1].startswith("The Davisson–Germer experiment")
-    assert talk.say(":open spin#1") == ("", "")
+    assert talk.say("/open spin#1") == ("", "")
     assert "Spin › Discovery" in (tmp_path / "seen").read_text()
 
 
@@ -90,9 +90,9 @@ def test_open_knows_the_numbers_of_the_other_possible_answers(
     out, _ = talk.say(QUESTION)
     assert out == in_terminal("ask", QUESTION, "-p", str(physics_pack), "--offline").out
     assert "\nOther possible answers\n  [2] Niels Bohr › Introduction" in out
-    assert talk.say(":open 2") == ("", "")
+    assert talk.say("/open 2") == ("", "")
     assert BOHR in " ".join((tmp_path / "seen").read_text().split())
-    assert "has no citation 4" in talk.say(":open 4")[1]
+    assert "has no citation 4" in talk.say("/open 4")[1]
 
 
 def test_open_shows_the_address_in_the_browser(
@@ -104,23 +104,23 @@ def test_open_shows_the_address_in_the_browser(
     monkeypatch.setattr("webbrowser._tryorder", None)
     talk = converse()
     talk.say(QUESTION)
-    assert "Opened file://" in talk.say(":open 1 browser")[1]
+    assert "Opened file://" in talk.say("/open 1 browser")[1]
     assert (tmp_path / "url").read_text() == talk.conversation.citations[0].url
 
 
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        (":open 1", "There is no answer from this pack yet."),
-        (":why", "There is no answer from this pack yet."),
-        (":explain", "There is no answer from this pack yet."),
-        (":open", "Which citation?"),
-        (":profle fast", "Did you mean :profile?"),
-        (":zzz", ":help lists the commands."),
-        (":profile fsat", "fast"),
-        (":pack nope", "There is no pack 'nope'"),
-        (":open Heisenberg uncertainty", "Did you mean"),
-        (":", "There is no command :."),
+        ("/open 1", "There is no answer from this pack yet."),
+        ("/why", "There is no answer from this pack yet."),
+        ("/explain", "There is no answer from this pack yet."),
+        ("/open", "Which citation?"),
+        ("/profle fast", "Did you mean /profile?"),
+        ("/zzz", "/help lists the commands."),
+        ("/profile fsat", "fast"),
+        ("/pack nope", "There is no pack 'nope'"),
+        ("/open Heisenberg uncertainty", "Did you mean"),
+        ("/", "There is no command /."),
     ],
 )
 def test_mistakes_are_explained_and_the_conversation_goes_on(converse: Converse, line: str, says: str) -> None:
@@ -129,43 +129,43 @@ def test_mistakes_are_explained_and_the_conversation_goes_on(converse: Converse,
     assert out == "" and says in err
     assert talk.conversation.profile == "enhanced"
     assert "Davisson–Germer" in talk.say(QUESTION)[0]
-    assert "has no citation 9" in talk.say(":open 9")[1]
-    assert "has no citation 111" in talk.say(f":open {'1' * 5000}")[1]
-    assert "cannot be opened in 'phone'" in talk.say(":open 1 phone")[1]
+    assert "has no citation 9" in talk.say("/open 9")[1]
+    assert "has no citation 111" in talk.say(f"/open {'1' * 5000}")[1]
+    assert "cannot be opened in 'phone'" in talk.say("/open 1 phone")[1]
 
 
 def test_the_profile_changes(converse: Converse) -> None:
     talk = converse()
     talk.say(QUESTION)
-    assert talk.say(":profile fast") == ("", "Profile fast.\n")
+    assert talk.say("/profile fast") == ("", "Profile fast.\n")
     assert talk.conversation.profile == "fast"
-    listed = talk.say(":profile")[0]
+    listed = talk.say("/profile")[0]
     assert "* fast\n" in listed and "  baseline\n" in listed
     # The last answer stays.
-    assert talk.say(":why")[0].startswith("Louis de Broglie#3") or "Louis de Broglie" in talk.say(":why")[0]
+    assert talk.say("/why")[0].startswith("Louis de Broglie#3") or "Louis de Broglie" in talk.say("/why")[0]
 
 
 def test_the_pack_changes(converse: Converse, letters: Path) -> None:
     talk = converse()
     talk.say(QUESTION)
-    assert talk.say(f":pack {letters}") == ("", "letters 1.0.0: 3 articles, 4 sections\n")
-    assert "There is no answer from this pack yet." in talk.say(":open 1")[1]
+    assert talk.say(f"/pack {letters}") == ("", "letters 1.0.0: 3 articles, 4 sections\n")
+    assert "There is no answer from this pack yet." in talk.say("/open 1")[1]
     assert "Beta is the second letter." in talk.say("What is Beta?")[0]
-    assert "* letters\n" in talk.say(":pack")[0]
+    assert "* letters\n" in talk.say("/pack")[0]
 
 
 def test_several_packs_are_asked_as_one(converse: Converse, physics_pack: Path, letters: Path, tmp_path: Path) -> None:
     talk = converse(TERM="xterm", PAGER=f"sh -c 'cat >{tmp_path / 'seen'}'")
-    said = talk.say(f":pack '{physics_pack}' '{letters}'")
+    said = talk.say(f"/pack '{physics_pack}' '{letters}'")
     assert said[1].endswith("53 articles, 241 sections\n")
     assert "letters: Beta#" in talk.say("What is Beta?")[0]
-    talk.say(":open 1")
+    talk.say("/open 1")
     assert "Beta is the second letter." in (tmp_path / "seen").read_text()
-    talk.say(":open spin#1")
+    talk.say("/open spin#1")
     assert "Spin › Discovery" in (tmp_path / "seen").read_text()
-    assert talk.say(":why Beta")[0].startswith("Beta: The answer quotes it")
-    assert "Nothing in the pack is called" in talk.say(":open Heisenberg uncertainty")[1]
-    assert "No closing quotation" in talk.say(":pack 'physics")[1]
+    assert talk.say("/why Beta")[0].startswith("Beta: The answer quotes it")
+    assert "Nothing in the pack is called" in talk.say("/open Heisenberg uncertainty")[1]
+    assert "No closing quotation" in talk.say("/pack 'physics")[1]
 
 
 @pytest.fixture(scope="module")
@@ -176,20 +176,38 @@ def letters(tmp_path_factory: pytest.TempPathFactory, encoder: object) -> Path:
 
 
 def test_help_names_every_command_and_fits(converse: Converse) -> None:
-    shown = converse().say(":help")[0]
-    assert [command.name for command in COMMANDS if f":{command.name}" not in shown] == []
+    shown = converse().say("/help")[0]
+    assert [command.name for command in COMMANDS if f"/{command.name}" not in shown] == []
     assert widest(shown) <= 80
 
 
-@pytest.mark.parametrize("line", [":quit", "exit", "quit", "Q"])
+@pytest.mark.parametrize("line", ["/quit", "exit", "quit", "Q"])
 def test_quit_ends_the_conversation(converse: Converse, line: str) -> None:
     assert not converse().conversation.handle(line)
 
 
 def test_help_needs_no_prefix(converse: Converse) -> None:
     talk = converse()
-    assert talk.say("help") == talk.say("?") == talk.say(":help")
+    assert talk.say("help") == talk.say("?") == talk.say("/help")
     assert "Ctrl-D leaves" in talk.say("help")[0]
+
+
+def test_answers_are_saved_and_the_screen_is_cleared(converse: Converse, tmp_path: Path) -> None:
+    talk = converse()
+    target = tmp_path / "notes.md"
+    assert "There is no answer yet." in talk.say(f"/save {target}")[1]
+    talk.say(QUESTION)
+    assert "Example: /save notes.md" in talk.say("/save")[1]
+    assert " ".join(talk.say(f"/save {target}")[1].split()) == f"Wrote {target}: 1 answer."
+    talk.say(OFF_TOPIC)
+    # The colon of earlier releases still begins a command.
+    assert " ".join(talk.say(f":save {target}")[1].split()) == f"Replaced {target}: 2 answers."
+    saved = target.read_text(encoding="utf-8")
+    assert [line[3:] for line in saved.splitlines() if line.startswith("## ")] == [QUESTION, OFF_TOPIC]
+    mine = tmp_path / "mine.md"
+    mine.write_text("My notes.")
+    assert "exists already" in talk.say(f"/save {mine}")[1] and mine.read_text() == "My notes."
+    assert talk.say("clear") == talk.say("/clear") == ("\x1b[H\x1b[2J\x1b[3J", "")
 
 
 def test_a_pack_or_profile_that_cannot_be_opened_is_an_error(private: Path, physics_pack: Path) -> None:
@@ -206,7 +224,7 @@ def test_a_damaged_pack_is_reported_and_the_conversation_goes_on(
     pack = shutil.copytree(physics_pack, tmp_path / "damaged")
     talk = converse()
     (pack / "manifest.json").write_text("{}")
-    said = " ".join(talk.say(f":pack {pack}")[1].split())
+    said = " ".join(talk.say(f"/pack {pack}")[1].split())
     assert "is not the manifest of a wikigr pack" in said
     assert "Davisson–Germer" in talk.say(QUESTION)[0]
 
@@ -230,5 +248,5 @@ def test_a_question_may_refer_to_the_last_ones(converse: Converse, physics_pack:
     talk.say("What is spin?")
     assert talk.say("Where was he born?")[0].startswith("Understood as: Where was Werner Heisenberg born?\n")
     # What was asked of another pack is forgotten.
-    talk.say(f":pack {letters}")
+    talk.say(f"/pack {letters}")
     assert "Understood" not in talk.say("Where was he born?")[0]

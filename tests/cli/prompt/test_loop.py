@@ -50,22 +50,34 @@ def prompted(pack: Path, keys: str, history: InMemoryHistory | None = None) -> t
 
 def test_questions_until_the_end_of_input(physics_pack: Path, private: Path) -> None:
     history = InMemoryHistory()
-    out, err = prompted(physics_pack, f"{QUESTION}\r:profile fast\r{CTRL_D}", history)
+    out, err = prompted(physics_pack, f"{QUESTION}\r/profile fast\r{CTRL_D}", history)
     assert out.startswith(in_terminal("ask", QUESTION, "--pack", str(physics_pack), "--offline").out)
-    assert err.startswith("physics 1.0.0: 50 articles, 237 sections. Answers quote the pack. :help")
+    assert err.startswith("physics 1.0.0: 50 articles, 237 sections. Answers quote the pack. /help")
     assert err.endswith("Profile fast.\n")
-    assert history.get_strings() == [QUESTION, ":profile fast"]
+    assert history.get_strings() == [QUESTION, "/profile fast"]
+
+
+def test_pasted_lines_are_asked_one_by_one(physics_pack: Path, private: Path) -> None:
+    pasted = f"\x1b[200~{QUESTION}\n\n/profile fast\nWhat is spin?\x1b[201~\r{CTRL_D}"
+    out, err = prompted(physics_pack, pasted)
+    assert [line for line in out.splitlines() if line.startswith("> ")] == [
+        f"> {QUESTION}",
+        "> /profile fast",
+        "> What is spin?",
+    ]
+    assert ANSWER in out.split("> /profile")[0] and "Spin#0" in out.split("> What is spin?")[1]
+    assert err.endswith("Profile fast.\n")
 
 
 def test_ctrl_c_clears_the_line(physics_pack: Path, private: Path) -> None:
-    out, err = prompted(physics_pack, f"What is spin{CTRL_C}:profile fast\r:quit\r")
+    out, err = prompted(physics_pack, f"What is spin{CTRL_C}/profile fast\r/quit\r")
     assert "Spin" not in out and err.endswith("Profile fast.\n")
 
 
 def test_a_line_is_edited(physics_pack: Path, private: Path) -> None:
     history = InMemoryHistory()
-    prompted(physics_pack, f"profile fasd\x01:\x05\x7ft\r{CTRL_D}", history)
-    assert history.get_strings() == [":profile fast"]
+    prompted(physics_pack, f"profile fasd\x01/\x05\x7ft\r{CTRL_D}", history)
+    assert history.get_strings() == ["/profile fast"]
 
 
 class Terminal:
@@ -114,14 +126,14 @@ def test_a_conversation_in_a_terminal(
     terminal = Terminal(physics_pack, "--offline")
     closed.append(terminal)
     terminal.says(QUESTION, ANSWER)
-    terminal.says(":open 1", "Proof and prize")
-    terminal.says(":why", "The answer quotes it: [1].")
-    terminal.says(":nonsense", "There is no command :nonsense.")
+    terminal.says("/open 1", "Proof and prize")
+    terminal.says("/why", "The answer quotes it: [1].")
+    terminal.says("/nonsense", "There is no command /nonsense.")
     assert terminal.leaves() == 0
     # The next session knows the questions of this one.
     again = Terminal(physics_pack, "--offline", "--profile", "fast")
     closed.append(again)
-    for line in (":nonsense", ":why", ":open 1", QUESTION):
+    for line in ("/nonsense", "/why", "/open 1", QUESTION):
         again.child.send(UP)
         again.child.expect_exact(line[1:])
     again.says("", ANSWER)

@@ -40,14 +40,14 @@ def pack(physics_pack: Path) -> Iterator[Pack]:
 
 def printed(answer: Answer, pack: Pack) -> str:
     environment = Environment(io.StringIO(), io.StringIO(), io.StringIO())
-    print_answer(environment, answer, pack, explain=False)
+    print_answer(environment, answer, pack)
     assert isinstance(environment.stdout, io.StringIO)
     return environment.stdout.getvalue()
 
 
 def colored(answer: Answer, pack: Pack, columns: int = 400) -> str:
     environment, out, _ = environment_of(columns, NO_COLOR="", TERM="xterm")
-    print_answer(environment, answer, pack, explain=False)
+    print_answer(environment, answer, pack)
     return out.getvalue()
 
 
@@ -124,7 +124,7 @@ def test_lists_and_tables_keep_their_lines_and_wrap_under_their_text(pack: Pack)
     row = "Mug | 500 ml | 3.20 | dishwasher safe and with a handle on the left"
     notes = Section("Notes#0", "Notes", "Setup", f"{steps}\n\nwhat | size | price | more\n{row}", "notes.md", 0)
     environment, out, _ = environment_of(40)
-    print_answer(environment, answer_of("sure", possible_answer(notes, steps, kind="steps")), pack, explain=False)
+    print_answer(environment, answer_of("sure", possible_answer(notes, steps, kind="steps")), pack)
     assert out.getvalue().split("\n\n")[0].splitlines() == [
         "1. Unpack the archive in a folder of its",
         "   own and compare its sum.",
@@ -133,7 +133,7 @@ def test_lists_and_tables_keep_their_lines_and_wrap_under_their_text(pack: Pack)
     ]
     environment, out, _ = environment_of(40)
     around = f"what | size | price | more\n{row}"
-    print_answer(environment, answer_of("sure", possible_answer(notes, row, around=around)), pack, explain=False)
+    print_answer(environment, answer_of("sure", possible_answer(notes, row, around=around)), pack)
     assert out.getvalue().split("\n\n")[0].splitlines() == [
         "what | size | price | more",
         "Mug | 500 ml | 3.20 | dishwasher safe",
@@ -141,7 +141,7 @@ def test_lists_and_tables_keep_their_lines_and_wrap_under_their_text(pack: Pack)
     ]
     environment, out, _ = environment_of(40)
     doubtful = answer_of("not_sure", possible_answer(notes, row, around=around))
-    print_answer(environment, doubtful, pack, explain=False)
+    print_answer(environment, doubtful, pack)
     assert (
         "      what | size | price | more\n      Mug | 500 ml | 3.20 | dishwasher\n          safe and" in out.getvalue()
     )

@@ -6,7 +6,9 @@ from wikigr_cli.command_table import group
 from wikigr_cli.commands.eval import gate, questions, report, run
 
 eval_command = group(
-    """Score profiles on gold questions, tell real differences from noise, and gate CI jobs.
+    """Measure the answers to test questions, and gate CI jobs.
+
+    Profiles are scored on gold questions, and real differences are told from noise.
 
     \b
     Examples:

@@ -50,7 +50,9 @@ def gate(
     margin: Margin = None,
     json_output: options.Json = False,
 ) -> None:
-    """Exit 0 if a run meets its requirements, 1 if it does not, and 3 if there is nothing to judge.
+    """Fail unless a run meets its requirements.
+
+    The exit code is 0 if it does, 1 if it does not, and 3 if there is nothing to judge.
 
     On GitHub Actions, it also writes a summary and an annotation for each question that got worse.
 

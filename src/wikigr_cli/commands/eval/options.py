@@ -30,7 +30,7 @@ Questions = Annotated[
     Path | None,
     Input("--questions", metavar="FILE", help="Gold questions; by default the pack's eval/questions.jsonl."),
 ]
-Split = Annotated[str | None, Input("--split", help="Use only the questions of this split.")]
+Split = Annotated[str | None, Input("--split", metavar="NAME", help="Use only the questions of this split.")]
 Floors = Annotated[
     list[str] | None, Check("--min", metavar="METRIC=VALUE", help="A floor, such as accuracy=0.8. Repeatable.")
 ]

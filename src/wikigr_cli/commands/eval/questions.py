@@ -80,8 +80,10 @@ def validate(
     split: Split = None,
     json_output: options.Json = False,
 ) -> None:
-    """Check gold questions for invalid lines, duplicates and answers in the question. With a pack, also check for
-    missing gold locations, gold locations without the answer, and unanswerable questions that the pack answers.
+    """Check gold questions for mistakes.
+
+    These are invalid lines, duplicates and answers in the question. With a pack, also check for missing gold
+    locations, gold locations without the answer, and unanswerable questions that the pack answers.
 
     Problems set exit code 1. Warnings do not: they name questions to read again, whose labels may be right.
 
@@ -135,10 +137,12 @@ def calibrate(
     questions: Questions = None,
     split: Split = "dev",
     profile: options.ProfileName = options.DEFAULT_PROFILE,
-    dry_run: Annotated[bool, options.Build("--dry-run", help="Show the threshold without changing the pack.")] = False,
+    dry_run: Annotated[bool, options.Run("--dry-run", help="Show the threshold without changing the pack.")] = False,
     json_output: options.Json = False,
 ) -> None:
-    """Fit the probability below which the pack abstains on a split of gold questions and store it in its manifest.
+    """Fit the probability below which the pack abstains.
+
+    It is fitted on a split of gold questions and stored in the manifest of the pack.
 
     \b
     Examples:

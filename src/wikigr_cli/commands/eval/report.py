@@ -157,7 +157,9 @@ def trec(
     output: Annotated[Path, options.Output("-o", "--output", metavar="DIR", help="The folder for the files.")],
     json_output: options.Json = False,
 ) -> None:
-    """Write TREC qrels and one run file per profile, by article and by passage, for other evaluation tools.
+    """Export a run as TREC files for other evaluation tools.
+
+    These are qrels and one run file per profile, by article and by passage.
 
     \b
     Examples:
@@ -198,7 +200,7 @@ def compare(
     primary: Primary = None,
     margin: Margin = None,
     force: Annotated[
-        bool, options.Build("--force", help="Compare runs even over different questions or packs, and say so.")
+        bool, options.Run("--force", help="Compare runs even over different questions or packs, and say so.")
     ] = False,
     show_all: ShowAll = False,
     json_output: options.Json = False,
@@ -285,12 +287,12 @@ def flips(
     ] = None,
     profile: OneProfile = None,
     primary: Primary = None,
-    force: Annotated[
-        bool, options.Build("--force", help="Compare runs even over different questions or packs.")
-    ] = False,
+    force: Annotated[bool, options.Run("--force", help="Compare runs even over different questions or packs.")] = False,
     json_output: options.Json = False,
 ) -> None:
-    """Show the questions that changed, with the evidence of both sides and the commands that reproduce them.
+    """Show the questions that changed, with both answers.
+
+    It shows the evidence of both sides and the commands that reproduce it.
 
     \b
     Examples:

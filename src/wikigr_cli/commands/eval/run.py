@@ -41,14 +41,14 @@ def run(
     ] = None,
     split: Split = None,
     ablate: Annotated[
-        bool, options.Build("--ablate", help="Switch off each enhancement of one profile in turn.")
+        bool, options.Run("--ablate", help="Switch off each enhancement of one profile in turn.")
     ] = False,
     offline: options.Offline = False,
-    seed: Annotated[int, options.Build(min=0, help="The seed of the bootstrap and the permutation tests.")] = 0,
-    repeat: Annotated[int, options.Build(min=1, max=100, help="How many times to ask every question.")] = 1,
-    jobs: Annotated[int, options.Build(min=1, max=64, help="How many questions to ask in parallel.")] = 1,
+    seed: Annotated[int, options.Run(min=0, help="The seed of the bootstrap and the permutation tests.")] = 0,
+    repeat: Annotated[int, options.Run(min=1, max=100, help="How many times to ask every question.")] = 1,
+    jobs: Annotated[int, options.Run(min=1, max=64, help="How many questions to ask in parallel.")] = 1,
     engine: Annotated[
-        options.Engine, options.Build("--engine", help="Ask on this machine or, with --offline, on a Ray cluster.")
+        options.Engine, options.Run("--engine", help="Ask on this machine or, with --offline, on a Ray cluster.")
     ] = "local",
     ray_address: options.RayAddress = None,
     workers: options.Workers = None,

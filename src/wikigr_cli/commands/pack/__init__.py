@@ -9,7 +9,7 @@ from wikigr_cli.commands.pack import build, distribution, info, remove, update
 _VERSION_RULE = f"The suggested version: {RULE}"
 
 pack = group(
-    """Build, inspect, choose, compare, update and distribute knowledge packs.
+    """Build, inspect, choose, update and distribute packs.
 
     \b
     Examples:

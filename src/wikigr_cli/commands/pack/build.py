@@ -46,23 +46,30 @@ def build(
     source_format: SourceFormat = None,
     name: Annotated[
         str | None,
-        options.Build(help="The pack's name. Default: the name of the pack in DIR, else the name of the folder."),
+        options.Metadata(
+            metavar="NAME", help="The pack's name. Default: the name of the pack in DIR, else the name of the folder."
+        ),
     ] = None,
     pack_version: Annotated[
         str | None,
-        options.Build(
-            "--pack-version", help="The pack's semantic version. Default: the version of the pack in DIR, else 1.0.0."
+        options.Metadata(
+            "--pack-version",
+            metavar="VERSION",
+            help="The pack's semantic version. Default: the version of the pack in DIR, else 1.0.0.",
         ),
     ] = None,
     description: Annotated[
-        str | None, options.Build(help="A one-line description. Default: the description of the pack in DIR.")
+        str | None, options.Metadata(help="A one-line description. Default: the description of the pack in DIR.")
     ] = None,
     license_name: Annotated[
-        str | None, options.Build("--license", help="The license of the text. Default: the license of the pack in DIR.")
+        str | None,
+        options.Metadata(
+            "--license", metavar="NAME", help="The license of the text. Default: the license of the pack in DIR."
+        ),
     ] = None,
     attribution: Annotated[
         str | None,
-        options.Build(help="Whom the license requires to name. Default: the attribution of the pack in DIR."),
+        options.Metadata(help="Whom the license requires to name. Default: the attribution of the pack in DIR."),
     ] = None,
     limit: Annotated[int | None, options.Input(min=1, help="Stop after this many articles.")] = None,
     embedding_model: Annotated[
@@ -70,7 +77,7 @@ def build(
     ] = "sentence-transformers/all-MiniLM-L6-v2",
     bundle_encoder: Annotated[
         bool,
-        options.Build(
+        options.Metadata(
             "--bundle-encoder", help="Copy the encoder and its reader into the pack, so that no other copy is needed."
         ),
     ] = False,
@@ -98,13 +105,13 @@ def build(
         ),
     ] = None,
     engine: Annotated[
-        options.Engine, options.Build("--engine", help="Run the costly stages on this machine or on a Ray cluster.")
+        options.Engine, options.Run("--engine", help="Run the costly stages on this machine or on a Ray cluster.")
     ] = "local",
     ray_address: options.RayAddress = None,
     workers: options.Workers = None,
     staging_path: Annotated[
         str | None,
-        options.Build(
+        options.Run(
             "--staging-path",
             metavar="PATH",
             help="The folder or URI (s3://bucket/path) that all machines of the cluster share. Default: DIR.",
@@ -253,7 +260,7 @@ def make(
         bool, options.Output("--list", help="List the recipes with license and size, and make nothing.")
     ] = False,
     dry_run: Annotated[
-        bool, options.Build("--dry-run", help="Say what would be done, and download and build nothing.")
+        bool, options.Run("--dry-run", help="Say what would be done, and download and build nothing.")
     ] = False,
     output: Annotated[
         Path | None,
@@ -274,7 +281,9 @@ def make(
     jobs: options.Jobs = options.PROCESSORS,
     json_output: options.Json = False,
 ) -> None:
-    """Get the documents that a recipe names and build a pack from them, with license, attribution and gold questions.
+    """Get the documents of a recipe and build a pack from them.
+
+    The pack gets the license, the attribution and the gold questions of the recipe.
 
     Downloads resume, must have the SHA-256 that the recipe pins, and are kept in the cache folder. If a recipe pins
     none, the command prints the SHA-256 of the download and stops: compare it and give it with --sha256.

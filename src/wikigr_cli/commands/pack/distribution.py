@@ -38,13 +38,13 @@ def export(
     ] = None,
     sign: Annotated[
         Path | None,
-        options.Build(
+        options.Metadata(
             "--sign",
             metavar="KEY",
             help="Sign with this Ed25519 private key (PEM or OpenSSH). WIKIGR_KEY_PASSPHRASE decrypts it.",
         ),
     ] = None,
-    force: Annotated[bool, options.Build("--force", help="Replace an existing file.")] = False,
+    force: Annotated[bool, options.Run("--force", help="Replace an existing file.")] = False,
     json_output: options.Json = False,
 ) -> None:
     """Write a pack as one file that others can verify and install. The same pack gives the same bytes.
@@ -77,7 +77,9 @@ def export(
 
 
 def validate(context: typer.Context, pack: options.PackArgument = None, json_output: options.Json = False) -> None:
-    """Check that the parts of a pack agree: counts, offsets, vectors, index, encoder and version.
+    """Check that the parts of a pack agree.
+
+    These are the counts, offsets, vectors, index, encoder and version.
 
     Exits with 4 if a check fails.
 
@@ -104,7 +106,9 @@ def verify(
     trust: options.Trust = None,
     json_output: options.Json = False,
 ) -> None:
-    """Check an untrusted pack before it is used: archive, signature, database and digest.
+    """Check an untrusted pack before it is used.
+
+    It checks the archive, the signature, the database and the digest.
 
     The database is first opened in a process with limited resources. Exits with 4 if a check fails.
 
@@ -133,13 +137,12 @@ def install(
     sha256: options.Sha256 = None,
     trust: options.Trust = None,
     name: Annotated[
-        str | None, options.Build("--name", help="Install the pack under this name. Default: its own name.")
+        str | None,
+        options.Metadata("--name", metavar="NAME", help="Install the pack under this name. Default: its own name."),
     ] = None,
     force: Annotated[
         bool,
-        options.Build(
-            "--force", help="Replace a newer version or a pack signed by another key, and accept any version."
-        ),
+        options.Run("--force", help="Replace a newer version or a pack signed by another key, and accept any version."),
     ] = False,
     allow_private: options.AllowPrivate = False,
     json_output: options.Json = False,

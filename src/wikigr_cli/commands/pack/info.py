@@ -85,12 +85,12 @@ def use(
         ),
     ] = None,
     project: Annotated[
-        bool, options.Build("--project", help="Set it for this project (wikigr.yaml), not for you.")
+        bool, options.Run("--project", help="Set it for this project (wikigr.yaml), not for you.")
     ] = False,
-    unset: Annotated[bool, options.Build("--unset", help="Remove the setting.")] = False,
+    unset: Annotated[bool, options.Run("--unset", help="Remove the setting.")] = False,
     json_output: options.Json = False,
 ) -> None:
-    """Set the default pack of every command, or show it and where it is set.
+    """Set or show the default pack of every command.
 
     It is the line `pack: NAME` of a settings file, the project's before the user's. The option --pack and its
     environment variables precede it.

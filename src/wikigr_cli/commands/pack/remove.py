@@ -26,7 +26,7 @@ def remove(
             metavar="PACK", help="A name from `wikigr pack list`, or a folder.", autocompletion=options.complete_packs
         ),
     ],
-    yes: Annotated[bool, options.Build("--yes", "-y", help="Do not ask. Needed without a terminal.")] = False,
+    yes: Annotated[bool, options.Run("--yes", "-y", help="Do not ask. Needed without a terminal.")] = False,
     json_output: options.Json = False,
 ) -> None:
     """Remove a pack. Files in its folder that are not part of the pack stay.

@@ -39,7 +39,9 @@ def diff(
     exit_code: Annotated[bool, options.Check("--exit-code", help="Exit with 1 if the packs differ.")] = False,
     json_output: options.Json = False,
 ) -> None:
-    """Compare two packs: the changes, the gold questions that they affect, and the next version.
+    """Compare two packs, and name the next version.
+
+    It lists the changes and the gold questions that they affect.
 
     \b
     Examples:
@@ -68,12 +70,15 @@ def update(
     ] = None,
     source_format: SourceFormat = None,
     pack_version: Annotated[
-        str | None, options.Build("--pack-version", help="The new semantic version. Default: the suggested one.")
+        str | None,
+        options.Metadata(
+            "--pack-version", metavar="VERSION", help="The new semantic version. Default: the suggested one."
+        ),
     ] = None,
-    dry_run: Annotated[bool, options.Build("--dry-run", help="Show what would change and write nothing.")] = False,
+    dry_run: Annotated[bool, options.Run("--dry-run", help="Show what would change and write nothing.")] = False,
     force: Annotated[
         bool,
-        options.Build(
+        options.Run(
             "--force",
             help="Allow the removal of more than half of the articles, or the installation of an older version.",
         ),
@@ -83,12 +88,12 @@ def update(
     jobs: options.Jobs = options.PROCESSORS,
     watch: Annotated[
         bool,
-        options.Build("--watch", help="Keep the pack current: update it whenever the source changes, until Ctrl-C."),
+        options.Run("--watch", help="Keep the pack current: update it whenever the source changes, until Ctrl-C."),
     ] = False,
     everything: Everything = False,
     json_output: options.Json = False,
 ) -> None:
-    """Update PACK from its SOURCE in one step; only changed sections are encoded again.
+    """Update PACK from its source, encoding only what changed.
 
     The name, description, license, encoder, gold questions and examples stay. A calibrated abstention threshold is
     recalibrated. Without --from, an installed pack is downloaded again from where it was installed.
