@@ -27,10 +27,14 @@ from wikigr.embeddings.onnx_bert import (
     position_tables,
     write_graph,
 )
+from wikigr.embeddings.int8 import read_ranges
 from wikigr.embeddings.onnx_nodes import WeightFile, inputs
 from wikigr.errors import ModelError
 from wikigr.reader.adapter import Adapter
 from wikigr.reader.windows import LOGITS, TOKEN_TYPES
+
+
+RANGES = Path(__file__).with_name("int8_ranges.json")
 
 
 class _MergedWeights:
@@ -51,12 +55,13 @@ class _MergedWeights:
 
 
 def write_reader_graph(
-    weights: Path, config: Mapping[str, Any], adapter: Adapter, folder: Path, name: str, *, encoder: Path
+    weights: Path, config: Mapping[str, Any], adapter: Adapter, folder: Path, name: str, *, encoder: Path, in_int8: bool
 ) -> None:
     """Write ``folder/name`` and its tensors ``folder/name + ".data"``; the same input gives the same bytes.
 
     ``weights`` is the safetensors file of a BERT, ``config`` the parsed ``config.json``, and ``encoder`` the prepared
-    graph beside it. Raises ``ModelError`` if they do not match the adapter.
+    graph beside it. With ``in_int8``, the graph multiplies matrices of 8-bit integers, if the ranges for this adapter
+    were recorded. Raises ``ModelError`` if they do not match the adapter.
     """
     if not can_write(config):
         raise ModelError(f"There is no reader for a model of the type {config.get('model_type')!r:.80}.")
@@ -64,7 +69,8 @@ def write_reader_graph(
     with (folder / f"{name}.data").open("wb") as stream:
         data = WeightFile(stream, f"{name}.data")
         merged = _MergedWeights(CheckpointWeights(weights), adapter)
-        graph = BertGraph(bert, merged, data)
+        ranges = read_ranges(RANGES, adapter.description.sha256) if in_int8 else None
+        graph = BertGraph(bert, merged, data, ranges)
         data.tensors.append(_shared_embeddings(encoder))
         positions, segments = position_tables(graph)
         tables = [data.add("embeddings.positions", positions), data.add("embeddings.segments", segments)]

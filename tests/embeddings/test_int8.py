@@ -1,0 +1,93 @@
+"""The 8-bit form of the default encoder and of its reader."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from wikigr.embeddings.embedder import Embedder
+from wikigr.embeddings.int8 import encoder_ranges, quantize_weights, read_ranges, scale_of
+from wikigr.embeddings.loader import open_encoder
+from wikigr.embeddings.model_id import DEFAULT_INT8, DEFAULT_MODEL, DEFAULT_WEIGHTS_SHA256
+from wikigr.embeddings.models import prepare
+from wikigr.embeddings.prepared import PreparedModel
+from wikigr.errors import ModelError
+from wikigr.reader.adapter import AdapterDescription
+from wikigr.reader.graph import RANGES
+from wikigr.reader.passage import Passage
+from wikigr.reader.prepared import find_reader, prepare_reader
+from wikigr.reader.reader import Reader
+
+TEXTS = [
+    "Max Planck was a German physicist who originated quantum theory.",
+    "git commit --amend replaces the tip of the current branch with a new commit.",
+    "The photoelectric effect is the emission of electrons when light hits a material. " * 8,
+    "Paris",
+    "東京は日本の首都である。",
+]
+
+
+@pytest.fixture(scope="module")
+def int8(encoder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> PreparedModel:
+    prepared = prepare(DEFAULT_INT8, cache_dir=tmp_path_factory.mktemp("models"))
+    prepare_reader(prepared)
+    return prepared
+
+
+@given(arrays(np.float32, (3, 4), elements=st.floats(-8, 8, width=32)))
+def test_weights_are_rounded_to_seven_bits_per_output(kernel: np.ndarray) -> None:
+    integers, scales = quantize_weights(kernel)
+    assert np.abs(integers.astype(int)).max() <= 63
+    assert (np.abs(integers * scales - kernel) <= scales * 0.501).all()
+
+
+@given(st.floats(-1e3, 1e3), st.floats(-1e3, 1e3))
+def test_zero_is_a_value(low: float, high: float) -> None:
+    scale, zero = scale_of((low, high))
+    assert scale > 0
+    assert 0 <= zero <= 255
+
+
+def test_ranges_are_recorded_for_the_models_that_ship() -> None:
+    # After a new adapter: python benchmarks/int8_ranges.py packs/physics packs/physics/eval/questions.jsonl
+    encoder, reader = encoder_ranges(DEFAULT_WEIGHTS_SHA256), read_ranges(RANGES, AdapterDescription.read().sha256)
+    assert encoder is not None
+    assert reader is not None
+    assert len(encoder) == len(reader) == 24
+    assert read_ranges(RANGES, "0" * 64) is None
+
+
+def test_vectors_are_close_and_independent_of_their_neighbors(encoder: Embedder, int8: PreparedModel) -> None:
+    bulk, single = (open_encoder(int8.folder, purpose=purpose) for purpose in ("bulk", "query"))
+    vectors = bulk.encode(TEXTS)
+    assert np.einsum("nd,nd->n", vectors, encoder.encode(TEXTS)).min() > 0.97
+    alone = np.vstack([single.encode([text]) for text in TEXTS])
+    np.testing.assert_allclose(vectors, alone, atol=1e-5)
+
+
+def test_the_identity_says_that_the_encoder_is_another_one(encoder: Embedder, int8: PreparedModel) -> None:
+    assert int8.identity.model_id == f"{DEFAULT_MODEL}@int8"
+    assert int8.identity != encoder.identity
+    assert int8.identity.weights_sha256 == encoder.identity.weights_sha256
+    # The weights take a quarter of the space, the embeddings of tokens as much as before.
+    assert sum(file.size for file in int8.files) < 60e6
+
+
+def test_the_reader_of_the_8_bit_encoder_finds_the_same_answer(encoder: Embedder, int8: PreparedModel) -> None:
+    text = "Albert Einstein was born in Ulm on 14 March 1879. He worked at the patent office in Bern from 1902 to 1909."
+    prepared = find_reader(int8)
+    ((span,),) = Reader(prepared).read("Where was Einstein born?", [Passage("Einstein", "", text, ((0, len(text)),))])
+    assert span is not None
+    assert text[span.start : span.end] == "Ulm"
+    assert sum(file.size for file in prepared.files) < 14e6
+
+
+@pytest.mark.parametrize("name", ["intfloat/e5-small@int8", "all-MiniLM-L12-v2@int8"])
+def test_other_models_have_no_8_bit_form(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="only sentence-transformers/all-MiniLM-L6-v2 has an 8-bit form"):
+        prepare(name, cache_dir=tmp_path)
