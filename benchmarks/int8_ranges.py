@@ -38,8 +38,8 @@ SECTIONS_PER_QUESTION = 2
 
 
 def multiplied(model: onnx.ModelProto) -> list[str]:
-    """Return the values that ``model`` multiplies with weights."""
-    weights = {tensor.name for tensor in model.graph.initializer}
+    """Return the values that ``model`` multiplies with the weights of its layers."""
+    weights = {tensor.name for tensor in model.graph.initializer if tensor.name.startswith("encoder.")}
     nodes = (node for node in model.graph.node if node.op_type in ("MatMul", "Attention"))
     return list(dict.fromkeys(node.input[0] for node in nodes if node.input[1] in weights))
 

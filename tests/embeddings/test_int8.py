@@ -46,11 +46,12 @@ def test_weights_are_rounded_to_seven_bits_per_output(kernel: np.ndarray) -> Non
     assert (np.abs(integers * scales - kernel) <= scales * 0.501).all()
 
 
-@given(st.floats(-1e3, 1e3), st.floats(-1e3, 1e3))
-def test_zero_is_a_value(low: float, high: float) -> None:
+@given(st.integers(-9000, 9000), st.integers(-9000, 9000))
+def test_a_range_and_zero_are_represented(one: int, other: int) -> None:
+    low, high = sorted((one / 1000, other / 1000))
     scale, zero = scale_of((low, high))
-    assert scale > 0
-    assert 0 <= zero <= 255
+    assert scale * (0 - float(zero)) <= low + scale
+    assert scale * (255 - float(zero)) >= high - scale
 
 
 def test_ranges_are_recorded_for_the_models_that_ship() -> None:
