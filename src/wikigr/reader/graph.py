@@ -15,6 +15,7 @@ import onnx
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import TensorProto, helper
 
+from wikigr.embeddings.int8 import read_ranges
 from wikigr.embeddings.onnx_bert import (
     WORD_EMBEDDINGS,
     Array,
@@ -27,12 +28,10 @@ from wikigr.embeddings.onnx_bert import (
     position_tables,
     write_graph,
 )
-from wikigr.embeddings.int8 import read_ranges
 from wikigr.embeddings.onnx_nodes import WeightFile, inputs
 from wikigr.errors import ModelError
 from wikigr.reader.adapter import Adapter
 from wikigr.reader.windows import LOGITS, TOKEN_TYPES
-
 
 RANGES = Path(__file__).with_name("int8_ranges.json")
 
