@@ -1,10 +1,10 @@
-"""Record the ranges of the values that the 8-bit encoder and the 8-bit reader multiply with weights.
+"""Record the ranges of the values that the 8-bit form of the default encoder multiplies with weights.
 
     python benchmarks/int8_ranges.py PACK QUESTIONS.jsonl [--sections 160] [--clip 0.1]
 
-Runs the prepared models in single precision on sections of the pack, spread evenly over it, and on the questions, and
-writes ``src/wikigr/embeddings/int8_ranges.json`` and ``src/wikigr/reader/int8_ranges.json``. Of the least and the
-greatest value of every token, the outermost ``--clip`` percent are left out. Run it again with every new adapter.
+Runs the encoder in single precision on sections of the pack, spread evenly over it, and on the questions, and writes
+``src/wikigr/embeddings/int8_ranges.json``. Of the least and the greatest value of every token, the outermost ``--clip``
+percent are left out. Other ranges give other vectors, so change them only with the id of the 8-bit form.
 """
 
 from __future__ import annotations
@@ -20,26 +20,21 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
-from wikigr.embeddings import int8
 from wikigr.embeddings.batching import token_batches
+from wikigr.embeddings.int8 import RECORDED
 from wikigr.embeddings.models import prepare
 from wikigr.embeddings.prepared import ATTENTION_MASK, INPUT_IDS
 from wikigr.embeddings.runtime import onnxruntime
-from wikigr.embeddings.tokenization import TextTokenizer, load_tokenizer
+from wikigr.embeddings.tokenization import TextTokenizer
 from wikigr.pack.locate import find_pack
 from wikigr.pack.open import Pack
-from wikigr.reader import graph as reader_graph
-from wikigr.reader.prepared import prepare_reader
-from wikigr.reader.windows import TOKEN_TYPES, WindowMaker
 
 Feed = Mapping[str, NDArray[np.int32]]
 
-SECTIONS_PER_QUESTION = 2
-
 
 def multiplied(model: onnx.ModelProto) -> list[str]:
-    """Return the values that ``model`` multiplies with the weights of its layers."""
-    weights = {tensor.name for tensor in model.graph.initializer if tensor.name.startswith("encoder.")}
+    """Return the values that ``model`` multiplies with weights."""
+    weights = {tensor.name for tensor in model.graph.initializer}
     nodes = (node for node in model.graph.node if node.op_type in ("MatMul", "Attention"))
     return list(dict.fromkeys(node.input[0] for node in nodes if node.input[1] in weights))
 
@@ -67,12 +62,6 @@ def ranges(path: Path, feeds: Iterable[Feed], clip: float) -> dict[str, tuple[fl
     }
 
 
-def write(path: Path, sha256: str, found: Mapping[str, tuple[float, float]]) -> None:
-    lines = ",\n".join(f"    {json.dumps(name)}: [{low}, {high}]" for name, (low, high) in found.items())
-    path.write_text(f'{{\n  "sha256": "{sha256}",\n  "ranges": {{\n{lines}\n  }}\n}}\n')
-    print(f"{path}: {len(found)} ranges")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pack")
@@ -92,21 +81,10 @@ def main() -> None:
         for batch in token_batches(encoded, pad_id=0, max_tokens=512, max_texts=64)
     ]
     found = ranges(encoder.graph, feeds, options.clip)
-    write(int8.ENCODER_RANGES, encoder.identity.weights_sha256, found)
-
-    reader = prepare_reader(encoder)
-    assert reader is not None
-    maker = WindowMaker(load_tokenizer(encoder.tokenizer))
-    windows = [
-        window
-        for place, (title, text) in enumerate(sections)
-        for window in maker.windows(questions[place // SECTIONS_PER_QUESTION % len(questions)], title, "", text)
-    ]
-    feeds = []
-    for window in windows:
-        ids, types = (np.array([values], np.int32) for values in (window.input_ids, window.token_types))
-        feeds.append({INPUT_IDS: ids, ATTENTION_MASK: np.ones_like(ids), TOKEN_TYPES: types})
-    write(reader_graph.RANGES, reader.adapter_sha256, ranges(reader.graph, feeds, options.clip))
+    lines = ",\n".join(f"    {json.dumps(name)}: [{low}, {high}]" for name, (low, high) in found.items())
+    sha256 = encoder.identity.weights_sha256
+    RECORDED.write_text(f'{{\n  "sha256": "{sha256}",\n  "ranges": {{\n{lines}\n  }}\n}}\n')
+    print(f"{RECORDED}: {len(found)} ranges")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The 8-bit form of the default encoder and of its reader."""
+"""The 8-bit form of the default encoder."""
 
 from __future__ import annotations
 
@@ -11,17 +11,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from wikigr.embeddings.embedder import Embedder
-from wikigr.embeddings.int8 import encoder_ranges, quantize_weights, read_ranges, scale_of
+from wikigr.embeddings.int8 import quantize_weights, recorded_ranges, scale_of
 from wikigr.embeddings.loader import open_encoder
 from wikigr.embeddings.model_id import DEFAULT_INT8, DEFAULT_MODEL, DEFAULT_WEIGHTS_SHA256
 from wikigr.embeddings.models import prepare
 from wikigr.embeddings.prepared import PreparedModel
 from wikigr.errors import ModelError
-from wikigr.reader.adapter import AdapterDescription
-from wikigr.reader.graph import RANGES
-from wikigr.reader.passage import Passage
-from wikigr.reader.prepared import find_reader, prepare_reader
-from wikigr.reader.reader import Reader
+from wikigr.reader.prepared import prepare_reader
 
 TEXTS = [
     "Max Planck was a German physicist who originated quantum theory.",
@@ -34,9 +30,7 @@ TEXTS = [
 
 @pytest.fixture(scope="module")
 def int8(encoder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> PreparedModel:
-    prepared = prepare(DEFAULT_INT8, cache_dir=tmp_path_factory.mktemp("models"))
-    prepare_reader(prepared)
-    return prepared
+    return prepare(DEFAULT_INT8, cache_dir=tmp_path_factory.mktemp("models"))
 
 
 @given(arrays(np.float32, (3, 4), elements=st.floats(-8, 8, width=32)))
@@ -54,13 +48,11 @@ def test_a_range_and_zero_are_represented(one: int, other: int) -> None:
     assert scale * (255 - float(zero)) >= high - scale
 
 
-def test_ranges_are_recorded_for_the_models_that_ship() -> None:
-    # After a new adapter: python benchmarks/int8_ranges.py packs/physics packs/physics/eval/questions.jsonl
-    encoder, reader = encoder_ranges(DEFAULT_WEIGHTS_SHA256), read_ranges(RANGES, AdapterDescription.read().sha256)
-    assert encoder is not None
-    assert reader is not None
-    assert len(encoder) == len(reader) == 24
-    assert read_ranges(RANGES, "0" * 64) is None
+def test_ranges_are_recorded_for_the_default_weights_only() -> None:
+    ranges = recorded_ranges(DEFAULT_WEIGHTS_SHA256)
+    assert ranges is not None
+    assert len(ranges) == 24
+    assert recorded_ranges("0" * 64) is None
 
 
 def test_vectors_are_close_and_independent_of_their_neighbors(encoder: Embedder, int8: PreparedModel) -> None:
@@ -79,13 +71,8 @@ def test_the_identity_says_that_the_encoder_is_another_one(encoder: Embedder, in
     assert sum(file.size for file in int8.files) < 60e6
 
 
-def test_the_reader_of_the_8_bit_encoder_finds_the_same_answer(encoder: Embedder, int8: PreparedModel) -> None:
-    text = "Albert Einstein was born in Ulm on 14 March 1879. He worked at the patent office in Bern from 1902 to 1909."
-    prepared = find_reader(int8)
-    ((span,),) = Reader(prepared).read("Where was Einstein born?", [Passage("Einstein", "", text, ((0, len(text)),))])
-    assert span is not None
-    assert text[span.start : span.end] == "Ulm"
-    assert sum(file.size for file in prepared.files) < 14e6
+def test_the_reader_can_stand_beside_it(int8: PreparedModel) -> None:
+    assert prepare_reader(int8) is not None
 
 
 @pytest.mark.parametrize("name", ["intfloat/e5-small@int8", "all-MiniLM-L12-v2@int8"])

@@ -19,4 +19,4 @@ def test_a_model_without_a_graph_of_ours_has_no_reader(
 ) -> None:
     weights = tmp_path / "model.safetensors"
     with pytest.raises(ModelError, match=f"no reader for a model of the type '{config['model_type']}'"):
-        write_reader_graph(weights, config, Adapter(), tmp_path, "reader.onnx", encoder=encoder.graph, in_int8=False)
+        write_reader_graph(weights, config, Adapter(), tmp_path, "reader.onnx", encoder=encoder.graph)

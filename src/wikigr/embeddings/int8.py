@@ -1,4 +1,4 @@
-"""Matrix products in 8-bit integers: how weights are rounded, and the recorded ranges of what they are multiplied with.
+"""Matrix products in 8-bit integers: how weights are rounded, and the recorded ranges of the other factors.
 
 Weights have one scale per output and 7 bits, so that sums of two products fit in 16 bits: the kernels of CPUs without
 VNNI add them there, and every CPU computes the same integers. The other factor has one scale, derived from a range that
@@ -19,20 +19,15 @@ from numpy.typing import NDArray
 # The values of a graph that are multiplied with weights, by name, with their least and greatest value.
 Ranges = Mapping[str, tuple[float, float]]
 
-ENCODER_RANGES = Path(__file__).with_name("int8_ranges.json")
+RECORDED = Path(__file__).with_name("int8_ranges.json")
 _MAX_WEIGHT = 63
 _MAX_VALUE = 255
 
 
-def encoder_ranges(weights_sha256: str) -> Ranges | None:
+def recorded_ranges(weights_sha256: str) -> Ranges | None:
     """Return the ranges of the encoder with these weights, or ``None`` if they were not recorded."""
-    return read_ranges(ENCODER_RANGES, weights_sha256)
-
-
-def read_ranges(path: Path, sha256: str) -> Ranges | None:
-    """Return the ranges in the JSON file ``path``, or ``None`` if they are those of a model with another ``sha256``."""
-    recorded: dict[str, Any] = json.loads(path.read_bytes())
-    if recorded["sha256"] != sha256:
+    recorded: dict[str, Any] = json.loads(RECORDED.read_bytes())
+    if recorded["sha256"] != weights_sha256:
         return None
     return {name: (low, high) for name, (low, high) in recorded["ranges"].items()}
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from wikigr.embeddings.checkpoint import Checkpoint
 from wikigr.embeddings.embedder import EncoderIdentity
-from wikigr.embeddings.int8 import Ranges, encoder_ranges
+from wikigr.embeddings.int8 import Ranges, recorded_ranges
 from wikigr.embeddings.model_id import DEFAULT_INT8
 from wikigr.embeddings.prepared import (
     DESCRIPTION,
@@ -55,7 +55,7 @@ def write_prepared(
 
 
 def _write(checkpoint: Checkpoint, model_id: str, weights_sha256: str, folder: Path) -> PreparedModel:
-    ranges = encoder_ranges(weights_sha256) if model_id == DEFAULT_INT8 else None
+    ranges = recorded_ranges(weights_sha256) if model_id == DEFAULT_INT8 else None
     dimension = _write_graph(checkpoint, model_id, folder, ranges)
     (folder / TOKENIZER).write_text(checkpoint.tokenizer_json(), encoding="utf-8")
     names = [name for name in (GRAPH, GRAPH_DATA, TOKENIZER) if (folder / name).exists()]

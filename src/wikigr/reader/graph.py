@@ -15,7 +15,6 @@ import onnx
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import TensorProto, helper
 
-from wikigr.embeddings.int8 import read_ranges
 from wikigr.embeddings.onnx_bert import (
     WORD_EMBEDDINGS,
     Array,
@@ -32,8 +31,6 @@ from wikigr.embeddings.onnx_nodes import WeightFile, inputs
 from wikigr.errors import ModelError
 from wikigr.reader.adapter import Adapter
 from wikigr.reader.windows import LOGITS, TOKEN_TYPES
-
-RANGES = Path(__file__).with_name("int8_ranges.json")
 
 
 class _MergedWeights:
@@ -54,13 +51,12 @@ class _MergedWeights:
 
 
 def write_reader_graph(
-    weights: Path, config: Mapping[str, Any], adapter: Adapter, folder: Path, name: str, *, encoder: Path, in_int8: bool
+    weights: Path, config: Mapping[str, Any], adapter: Adapter, folder: Path, name: str, *, encoder: Path
 ) -> None:
     """Write ``folder/name`` and its tensors ``folder/name + ".data"``; the same input gives the same bytes.
 
     ``weights`` is the safetensors file of a BERT, ``config`` the parsed ``config.json``, and ``encoder`` the prepared
-    graph beside it. With ``in_int8``, the graph multiplies matrices of 8-bit integers, if the ranges for this adapter
-    were recorded. Raises ``ModelError`` if they do not match the adapter.
+    graph beside it. Raises ``ModelError`` if they do not match the adapter.
     """
     if not can_write(config):
         raise ModelError(f"There is no reader for a model of the type {config.get('model_type')!r:.80}.")
@@ -68,8 +64,7 @@ def write_reader_graph(
     with (folder / f"{name}.data").open("wb") as stream:
         data = WeightFile(stream, f"{name}.data")
         merged = _MergedWeights(CheckpointWeights(weights), adapter)
-        ranges = read_ranges(RANGES, adapter.description.sha256) if in_int8 else None
-        graph = BertGraph(bert, merged, data, ranges)
+        graph = BertGraph(bert, merged, data)
         data.tensors.append(_shared_embeddings(encoder))
         positions, segments = position_tables(graph)
         tables = [data.add("embeddings.positions", positions), data.add("embeddings.segments", segments)]

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from wikigr.embeddings import prepared as encoders
-from wikigr.embeddings.model_id import DEFAULT_INT8
 from wikigr.embeddings.prepared import PREPARE_HINT, TOKENIZER, PreparedFile, PreparedModel, describe_file, sha256_of
 from wikigr.errors import ModelError
 from wikigr.reader.adapter import ADAPTER, Adapter, AdapterDescription, as_json
@@ -214,15 +213,7 @@ def _write_files(source: Path, encoder: PreparedModel, adapter: Adapter, folder:
     from wikigr.reader.graph import write_reader_graph
 
     checkpoint = Checkpoint.read(source)
-    write_reader_graph(
-        checkpoint.weights,
-        checkpoint.config,
-        adapter,
-        folder,
-        GRAPH,
-        encoder=encoder.graph,
-        in_int8=encoder.identity.model_id == DEFAULT_INT8,
-    )
+    write_reader_graph(checkpoint.weights, checkpoint.config, adapter, folder, GRAPH, encoder=encoder.graph)
     files = [describe_file(folder, name) for name in (GRAPH_DATA, GRAPH)]
     described = {
         "format_version": FORMAT_VERSION,
