@@ -53,6 +53,15 @@ def test_every_text_is_encoded_once(three: Staging) -> None:
     assert len(encoder.calls) == 1
 
 
+def test_texts_of_similar_length_are_encoded_together(staged: Callable[..., Staging]) -> None:
+    staging = staged(*(article(f"A{n:02}", "Word." * (n * 7 % 20 + 1)) for n in range(20)), by_id=True)
+    encoder = CountingEncoder()
+    embed_all(staging, encoder, Silent(), LocalEngine())
+    (lengths,) = ([len(text) for text in call] for call in encoder.calls)
+    assert lengths == sorted(lengths, reverse=True)
+    assert len(set(lengths)) == 20
+
+
 def test_vectors_are_stored_and_reported_as_they_are_encoded(three: Staging, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local, "available_cores", lambda: 1)
     monkeypatch.setattr(local, "_TEXTS_PER_CORE", 1)

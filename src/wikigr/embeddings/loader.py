@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal, Self, get_args
 
 from wikigr.embeddings.embedder import Embedder, EncoderIdentity, Vectors
-from wikigr.embeddings.model_id import DEFAULT_MODEL
+from wikigr.embeddings.model_id import DEFAULT_INT8, DEFAULT_MODEL
 from wikigr.embeddings.models import find_prepared
 from wikigr.errors import UsageError
 
@@ -31,8 +31,9 @@ def open_encoder(
     The purpose ``query`` minimizes the time to the first vector. ``queries`` is for many texts, one at a time; the
     vector of a text is then bitwise independent of earlier texts. ``bulk`` is for many texts at once. The backend
     ``auto`` is ONNX Runtime, or for ``bulk`` OpenVINO if it is installed and the CPU supports bfloat16. All backends
-    except ``sentence-transformers`` run a prepared encoder. Encoders of the E5 family get their prefixes: ``passage: ``
-    for ``bulk``, otherwise ``query: ``. ``threads`` is the number of cores for ONNX Runtime; the default is all.
+    except ``sentence-transformers`` run a prepared encoder, and only ONNX Runtime runs the 8-bit form of the default
+    model. Encoders of the E5 family get their prefixes: ``passage: `` for ``bulk``, otherwise ``query: ``. ``threads``
+    is the number of cores for ONNX Runtime; the default is all.
 
     Raises ``ModelError`` if the encoder is not prepared (``wikigr model prepare``) or is damaged, or if the backend is
     not installed, and ``UsageError`` for an unknown backend or purpose.
@@ -46,7 +47,8 @@ def open_encoder(
 
         return _with_prefix(SentenceTransformersEncoder(str(model_id)), purpose)
     prepared = find_prepared(str(model_id))
-    if backend == "openvino" or (backend == "auto" and purpose == "bulk" and _openvino_is_faster()):
+    is_int8 = prepared.identity.model_id == DEFAULT_INT8
+    if backend == "openvino" or (backend == "auto" and purpose == "bulk" and not is_int8 and _openvino_is_faster()):
         from wikigr.embeddings.openvino import OpenVinoEncoder
 
         return _with_prefix(OpenVinoEncoder(prepared), purpose)

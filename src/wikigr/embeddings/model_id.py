@@ -10,7 +10,11 @@ from wikigr.errors import ModelError
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 DEFAULT_WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
-_ALIASES = {"all-MiniLM-L6-v2": DEFAULT_MODEL}
+# The end of the id of a model's 8-bit form. Its vectors differ a little, so a pack names it as another model.
+INT8 = "@int8"
+DEFAULT_INT8 = DEFAULT_MODEL + INT8
+
+_ALIASES = {"all-MiniLM-L6-v2": DEFAULT_MODEL, "all-MiniLM-L6-v2" + INT8: DEFAULT_INT8}
 
 
 def canonical_id(model_id: str) -> str:
@@ -23,7 +27,7 @@ def local_folder(model_id: str) -> Path | None:
 
     Raises ``ModelError`` for a name that is neither.
     """
-    if canonical_id(model_id) == DEFAULT_MODEL:
+    if canonical_id(model_id) in (DEFAULT_MODEL, DEFAULT_INT8):
         return None
     try:
         path = Path(model_id).expanduser()

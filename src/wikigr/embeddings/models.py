@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from wikigr.embeddings.model_id import DEFAULT_MODEL, canonical_id, local_folder, local_id
+from wikigr.embeddings.model_id import DEFAULT_INT8, DEFAULT_MODEL, INT8, canonical_id, local_folder, local_id
 from wikigr.embeddings.prepared import DESCRIPTION, PREPARE_HINT, PreparedModel, open_if_valid, sha256_of
 from wikigr.errors import ModelError
 from wikigr.settings import cache_folder
@@ -52,9 +52,12 @@ def prepare(model_id: str, *, cache_dir: Path | None = None, force: bool = False
     """Prepare the encoder ``model_id`` unless that is already done, and return it; ``force`` prepares it again.
 
     The folder appears under its final name only when complete, so two processes may prepare the same model at once. A
-    damaged folder is replaced. Raises ``ModelError``, whose hint says what to install or run.
+    damaged folder is replaced. Only the default model has an 8-bit form. Raises ``ModelError``, whose hint says what to
+    install or run.
     """
     local = local_folder(model_id)
+    if local is None and model_id.endswith(INT8) and canonical_id(model_id) != DEFAULT_INT8:
+        raise ModelError(f"{model_id} does not exist: only {DEFAULT_MODEL} has an 8-bit form, {DEFAULT_INT8}.")
     if local is not None and (local / DESCRIPTION).is_file():
         return PreparedModel.from_folder(local)
     model_id = canonical_id(model_id)
@@ -67,7 +70,7 @@ def prepare(model_id: str, *, cache_dir: Path | None = None, force: bool = False
     from wikigr.embeddings.preparation import write_prepared
     from wikigr.embeddings.weights import checkpoint_folder
 
-    with checkpoint_folder(model_id) as folder:
+    with checkpoint_folder(DEFAULT_MODEL if model_id == DEFAULT_INT8 else model_id) as folder:
         checkpoint = Checkpoint.read(folder)
         weights_sha256 = sha256_of(checkpoint.weights)
         name = model_id if local is None else local_id(local, weights_sha256)

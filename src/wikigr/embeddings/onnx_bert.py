@@ -18,7 +18,8 @@ from onnx import NodeProto, ValueInfoProto, helper
 from safetensors import SafetensorError, safe_open
 
 from wikigr.embeddings.checkpoint import Pooling
-from wikigr.embeddings.onnx_nodes import OPSET, WeightFile, inputs, normalize_nodes, outputs, pooling_nodes
+from wikigr.embeddings.int8 import Ranges, quantize_weights, scale_of
+from wikigr.embeddings.onnx_nodes import OPSET, WeightFile, constant, inputs, normalize_nodes, outputs, pooling_nodes
 from wikigr.embeddings.prepared import ATTENTION_MASK, INPUT_IDS
 from wikigr.errors import ModelError
 
@@ -114,11 +115,12 @@ class Weights(Protocol):
 
 @dataclass(slots=True)
 class BertGraph:
-    """A graph under construction: its nodes and weights."""
+    """A graph under construction: its nodes and weights. With ``ranges``, it multiplies matrices of 8-bit integers."""
 
     config: BertConfig
     weights: Weights
     data: WeightFile
+    ranges: Ranges | None = None
     nodes: list[NodeProto] = field(default_factory=list)
 
     def op(self, operator: str, name: str, sources: list[str], *, domain: str = "", **attributes: Any) -> str:
@@ -129,21 +131,61 @@ class BertGraph:
     def tensor(self, name: str, *shape: int | None) -> str:
         return self.data.add(name, self.weights(name, *shape))
 
-    def kernel(self, name: str, *shape: int | None) -> str:
-        """Store a torch ``Linear`` weight ``[out, in]`` as ``[in, out]`` for MatMul, and return its name."""
-        return self.data.add(name, self.weights(name, *shape).T)
+    def product(self, name: str, source: str, weight: str, *shape: int | None) -> str:
+        """Multiply ``source`` with a torch ``Linear`` weight ``[out, in]``, and return ``name``."""
+        kernel = self.weights(weight, *shape).T
+        if self.ranges is None:
+            return self.op("MatMul", name, [source, self.data.add(weight, kernel)])
+        values, scale, zero = self._quantized(source)
+        weights, scales, weight_zero = self._quantized_kernel(weight, kernel)
+        factors = [values, weights, scale, scales, zero, weight_zero]
+        return self.op("MatMulIntegerToFloat", name, factors, domain=_CONTRIB)
+
+    def attention(self, name: str, source: str, kernel: tuple[str, Array], bias: str) -> str:
+        """Attend to ``source`` with a named kernel ``[hidden, 3 * hidden]``, and return ``name``."""
+        heads = self.config.heads
+        if self.ranges is None:
+            factors = [source, self.data.add(*kernel), bias, ATTENTION_MASK]
+            return self.op("Attention", name, factors, domain=_CONTRIB, num_heads=heads)
+        values, scale, zero = self._quantized(source)
+        weights, scales, weight_zero = self._quantized_kernel(*kernel)
+        factors = [values, weights, bias, scale, scales, ATTENTION_MASK, zero, weight_zero]
+        return self.op("QAttention", name, factors, domain=_CONTRIB, num_heads=heads)
+
+    def _quantized(self, source: str) -> tuple[str, str, str]:
+        """Round ``source`` to integers, and return the names of these, of their scale and of their zero point."""
+        assert self.ranges is not None
+        scale, zero = scale_of(self.ranges[source])
+        self.nodes += [constant(source + ".scale", scale), constant(source + ".zero", zero)]
+        values = self.op("QuantizeLinear", source + ".int8", [source, source + ".scale", source + ".zero"])
+        return values, source + ".scale", source + ".zero"
+
+    def _quantized_kernel(self, name: str, kernel: Array) -> tuple[str, str, str]:
+        """Store ``kernel`` as integers, and return the names of these, of their scales and of their zero point."""
+        integers, scales = quantize_weights(kernel)
+        self.nodes.append(constant(name + ".zero", np.array(0, np.int8)))
+        return self.data.add(name, integers), self.data.add(name + ".scales", scales), name + ".zero"
 
 
-def write_bert_graph(weights: Path, config: Mapping[str, Any], pooling: Pooling, folder: Path, name: str) -> int:
+def write_bert_graph(
+    weights: Path,
+    config: Mapping[str, Any],
+    pooling: Pooling,
+    folder: Path,
+    name: str,
+    *,
+    ranges: Ranges | None = None,
+) -> int:
     """Write ``folder/name`` and its tensors ``folder/name + ".data"``; the same input gives the same bytes.
 
-    ``weights`` is a safetensors file, and ``config`` is the parsed ``config.json``. Returns the length of an embedding.
+    ``weights`` is a safetensors file, and ``config`` is the parsed ``config.json``. With ``ranges``, the graph
+    multiplies matrices of 8-bit integers (see ``int8``). Returns the length of an embedding.
     Raises ``ModelError`` if the weights are not a BERT encoder or do not match ``config``.
     """
     bert = BertConfig.from_json(config)
     data_name = name + ".data"
     with (folder / data_name).open("wb") as stream:
-        graph = BertGraph(bert, CheckpointWeights(weights), WeightFile(stream, data_name))
+        graph = BertGraph(bert, CheckpointWeights(weights), WeightFile(stream, data_name), ranges)
         hidden = add_layers(graph, _embeddings(graph))
     graph.nodes += [*pooling_nodes(hidden, pooling, "pooled"), *normalize_nodes("pooled")]
     write_graph(graph, inputs(), outputs(bert.hidden), folder / name)
@@ -220,22 +262,12 @@ def _projections(graph: BertGraph, prefix: str) -> tuple[Array, Array]:
 
 def _layer(graph: BertGraph, prefix: str, hidden: str) -> str:
     kernel, bias = _projections(graph, prefix)
-    attended = graph.op(
-        "Attention",
-        prefix + "attention",
-        [
-            hidden,
-            graph.data.add(prefix + "qkv.weight", kernel),
-            graph.data.add(prefix + "qkv.bias", bias),
-            ATTENTION_MASK,
-        ],
-        domain=_CONTRIB,
-        num_heads=graph.config.heads,
-    )
+    bias_name = graph.data.add(prefix + "qkv.bias", bias)
+    attended = graph.attention(prefix + "attention", hidden, (prefix + "qkv.weight", kernel), bias_name)
     size = graph.config.hidden
     inner = _add_norm(graph, prefix + "attention.output.", attended, hidden, size)
     up = prefix + "intermediate.dense."
-    grown = graph.op("MatMul", up + "matmul", [inner, graph.kernel(up + "weight", None, size)])
+    grown = graph.product(up + "matmul", inner, up + "weight", None, size)
     bias_name = graph.tensor(up + "bias", None)
     activation = graph.config.activation
     if activation == "gelu":
@@ -249,7 +281,7 @@ def _layer(graph: BertGraph, prefix: str, hidden: str) -> str:
 
 def _add_norm(graph: BertGraph, prefix: str, source: str, skip: str, width: int | None) -> str:
     size = graph.config.hidden
-    product = graph.op("MatMul", prefix + "matmul", [source, graph.kernel(prefix + "dense.weight", size, width)])
+    product = graph.product(prefix + "matmul", source, prefix + "dense.weight", size, width)
     # ONNX Runtime's SkipLayerNormalization combines these three, but is six times slower on a CPU.
     biased = graph.op("Add", prefix + "bias", [product, graph.tensor(prefix + "dense.bias", size)])
     summed = graph.op("Add", prefix + "skip", [biased, skip])

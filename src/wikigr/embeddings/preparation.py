@@ -12,6 +12,8 @@ from pathlib import Path
 
 from wikigr.embeddings.checkpoint import Checkpoint
 from wikigr.embeddings.embedder import EncoderIdentity
+from wikigr.embeddings.int8 import Ranges, recorded_ranges
+from wikigr.embeddings.model_id import DEFAULT_INT8
 from wikigr.embeddings.prepared import (
     DESCRIPTION,
     GRAPH,
@@ -53,7 +55,8 @@ def write_prepared(
 
 
 def _write(checkpoint: Checkpoint, model_id: str, weights_sha256: str, folder: Path) -> PreparedModel:
-    dimension = _write_graph(checkpoint, model_id, folder)
+    ranges = recorded_ranges(weights_sha256) if model_id == DEFAULT_INT8 else None
+    dimension = _write_graph(checkpoint, model_id, folder, ranges)
     (folder / TOKENIZER).write_text(checkpoint.tokenizer_json(), encoding="utf-8")
     names = [name for name in (GRAPH, GRAPH_DATA, TOKENIZER) if (folder / name).exists()]
     model = PreparedModel(
@@ -68,11 +71,11 @@ def _write(checkpoint: Checkpoint, model_id: str, weights_sha256: str, folder: P
     return model
 
 
-def _write_graph(checkpoint: Checkpoint, model_id: str, folder: Path) -> int:
+def _write_graph(checkpoint: Checkpoint, model_id: str, folder: Path, ranges: Ranges | None) -> int:
     from wikigr.embeddings.onnx_bert import can_write, write_bert_graph
 
     if can_write(checkpoint.config):
-        return write_bert_graph(checkpoint.weights, checkpoint.config, checkpoint.pooling, folder, GRAPH)
+        return write_bert_graph(checkpoint.weights, checkpoint.config, checkpoint.pooling, folder, GRAPH, ranges=ranges)
 
     from wikigr.embeddings.onnx_import import adapt_graph, export_graph
 

@@ -15,8 +15,8 @@ from wikigr.ingest.engines.engine import Engine
 from wikigr.ingest.staging import Staging
 from wikigr.progress import Progress
 
-# Texts to encode that are read at a time.
-WINDOW = 512
+# Texts to encode that are read and sorted by length at a time.
+WINDOW = 1024
 
 # Sections of the existing pack read at a time: a vector of 384 Python numbers takes 25 KB. Every page is a pass over
 # all offsets, so smaller ones take longer.
@@ -71,7 +71,8 @@ def embed_all(staging: Staging, encoder: Embedder, progress: Progress, engine: E
 def _texts_without_vector(staging: Staging) -> Iterator[tuple[bytes, str]]:
     """Yield each text to encode once, with its hash. Vectors may be stored meanwhile.
 
-    The order of hashes mixes long and short texts, which keeps the displayed rate accurate.
+    The texts of a window are sorted by length, longest first, so that batches need little padding. The order of hashes
+    mixes long and short texts, so that all windows take about as long and the displayed rate is accurate.
     """
     last = b""
     while window := list(
@@ -81,7 +82,7 @@ def _texts_without_vector(staging: Staging) -> Iterator[tuple[bytes, str]]:
             (last, WINDOW),
         )
     ):
-        for key, text in window:
+        for key, text in sorted(window, key=lambda row: len(row[1]), reverse=True):
             yield bytes(key), str(text)
         last = window[-1][0]
 

@@ -13,7 +13,7 @@ from wikigr.answer.citations import Citation
 from wikigr.answer.extractive import ExtractiveOptions
 from wikigr.answer.facts import facts_among
 from wikigr.answer.stages import Draft
-from wikigr.embeddings.model_id import DEFAULT_MODEL
+from wikigr.embeddings.model_id import DEFAULT_WEIGHTS_SHA256
 from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
 from wikigr.index.candidate import Evidence
@@ -51,7 +51,7 @@ _State = TypeVar("_State", State, Draft)
 def _without_english_models(profile: Profile, pack: Corpus) -> Profile:
     """Return ``profile`` without the reader, and without vectors of an encoder that knows English only."""
     profile = profile.override(ReaderOptions, enabled=False)
-    if pack.manifest.encoder.model_id == DEFAULT_MODEL and profile[RetrievalOptions].mode == "hybrid":
+    if pack.manifest.encoder.weights_sha256 == DEFAULT_WEIGHTS_SHA256 and profile[RetrievalOptions].mode == "hybrid":
         profile = profile.override(RetrievalOptions, mode="lexical")
     return profile
 

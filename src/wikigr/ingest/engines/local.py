@@ -22,8 +22,8 @@ from wikigr.sources.blocks import BlockSource, skip_records
 if TYPE_CHECKING:
     from wikigr.ingest.mentions import NameMatcher
 
-# Texts encoded between two reports of progress, for each core: about a second of work.
-_TEXTS_PER_CORE = 16
+# Texts encoded between two reports of progress, for each core: about two seconds of work.
+_TEXTS_PER_CORE = 64
 
 # Parts that wait for a process or to be staged, for each process. Their records have at most so many bytes together,
 # or one more part does: a file has up to 64 MiB.
