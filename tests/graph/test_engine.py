@@ -57,3 +57,14 @@ def test_a_limit_on_virtual_memory_is_the_reported_cause(
     assert f"limited to {limit / 2**30:.1f} GiB (ulimit -v)" in done.stderr
     assert "`ulimit -v unlimited`" in done.stderr
     assert "build it again" not in done.stderr
+
+
+def test_keys_are_looked_up_together_and_one_by_one() -> None:
+    with Graph(Path(":memory:"), read_only=False) as graph:
+        graph.execute("CREATE NODE TABLE Thing(key STRING PRIMARY KEY, size INT64)")
+        for number in range(30):
+            graph.execute(f"CREATE (:Thing {{key: 'k{number}', size: {number}}})")
+        query = "MATCH (t:Thing {key: $key}) RETURN t.key, t.size"
+        for count in (0, 1, 7, 8, 9, 30):
+            keys = [f"k{number}" for number in range(count)]
+            assert sorted(graph.look_up(query, ["missing", *keys])) == sorted([key, int(key[1:])] for key in keys)

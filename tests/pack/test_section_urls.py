@@ -119,6 +119,14 @@ def test_records_without_an_address_have_none(letters_pack: Path) -> None:
     assert urls(letters_pack, "Alpha#0", "Alpha#1") == [None, None]
 
 
+def test_each_of_many_records_has_its_own_address(tmp_path: Path, encoder: Embedder) -> None:
+    known = {f"Valve {n}": f"https://w.example/{n}" if n % 3 else None for n in range(20)}
+    records = [{"title": title, "text": "It is red.", **({"url": url} if url else {})} for title, url in known.items()]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    pack = build(tmp_path / "a.jsonl", tmp_path / "pack", encoder)
+    assert urls(pack, *(f"{title}#0" for title in known)) == list(known.values())
+
+
 def test_a_pack_without_the_record_of_its_source_still_has_paths(tmp_path: Path, encoder: Embedder) -> None:
     pack = build(notes(tmp_path / "notes"), tmp_path / "pack", encoder)
     (pack / ".wikigr" / "source").unlink()

@@ -188,11 +188,11 @@ class JoinedPack(Corpus):
         return {section_id: found[section_id] for section_id in section_ids if section_id in found}
 
     def urls_of(self, section_ids: Iterable[str]) -> dict[str, str | None]:
-        found: dict[str, str | None] = {}
+        wanted: dict[Pack, dict[str, str]] = {}
         for section_id in section_ids:
             member, own_id = self.origin(section_id)
-            found[section_id] = member.urls_of([own_id])[own_id]
-        return found
+            wanted.setdefault(member, {})[own_id] = section_id
+        return {ids[own_id]: url for member, ids in wanted.items() for own_id, url in member.urls_of(ids).items()}
 
     def origin(self, section_id: str) -> tuple[Pack, str]:
         title = article_title(section_id)

@@ -329,13 +329,12 @@ class Pack(Corpus):
         return self.dense.warning
 
     def sections(self, section_ids: Sequence[str]) -> dict[str, Section]:
-        # One lookup by key per section: a join with the list of ids would read the text of the whole pack.
+        # Lookups by key: a join with the list of ids would read the text of the whole pack.
         query = (
-            "MATCH (s:Section {section_id: $id}) RETURN s.section_id, s.article_title, s.title, s.content, "
+            "MATCH (s:Section {section_id: $key}) RETURN s.section_id, s.article_title, s.title, s.content, "
             "s.source_id, s.position"
         )
-        found = (row for section_id in section_ids for row in self.graph.rows(query, {"id": section_id}))
-        return {row[0]: Section(*row) for row in found}
+        return {row[0]: Section(*row) for row in self.graph.look_up(query, section_ids)}
 
     def urls_of(self, section_ids: Iterable[str]) -> dict[str, str | None]:
         return self._urls.find(section_ids)

@@ -61,18 +61,26 @@ class SectionUrls:
 
         A web address is best, then the source file on this machine (``file://``), then its path relative to the source.
         """
-        return {section_id: self._of_article(article_title(section_id)).get(section_id) for section_id in section_ids}
+        found = {section_id: article_title(section_id) for section_id in section_ids}
+        self._read([title for title in dict.fromkeys(found.values()) if title not in self._articles])
+        return {section_id: self._articles[title].get(section_id) for section_id, title in found.items()}
 
-    def _of_article(self, title: str) -> dict[str, str | None]:
-        if title not in self._articles:
-            rows = self._graph.rows(
-                "MATCH (a:Article {title: $title})-[:HAS_SECTION]->(s:Section) "
-                "RETURN s.section_id, s.heading_path, coalesce(s.source_id, ''), coalesce(a.url, '') "
-                "ORDER BY s.source_id, s.position",
-                {"title": title},
-            )
-            self._articles[title] = self._addresses(rows)
-        return self._articles[title]
+    def _read(self, titles: Sequence[str]) -> None:
+        """Compute the addresses of all sections of the articles ``titles``."""
+        self._articles.update((title, {}) for title in titles)
+        if self._format is None or not self._format.reads_folders:
+            # Without an address of their article, sections have none either: finding them takes seven times as long.
+            urls = self._graph.look_up("MATCH (a:Article {title: $key}) RETURN a.title, coalesce(a.url, '')", titles)
+            titles = [str(title) for title, url in urls if web_address(str(url)) is not None]
+        rows = self._graph.look_up(
+            "MATCH (a:Article {title: $key})-[:HAS_SECTION]->(s:Section) "
+            "RETURN a.title, s.position, s.section_id, s.heading_path, coalesce(s.source_id, ''), coalesce(a.url, '')",
+            titles,
+        )
+        by_article: dict[str, list[Sequence[Any]]] = {}
+        for title, *row in sorted(rows, key=lambda row: int(row[1])):
+            by_article.setdefault(str(title), []).append(row[1:])
+        self._articles.update((title, self._addresses(sections)) for title, sections in by_article.items())
 
     def _addresses(self, rows: Sequence[Sequence[Any]]) -> dict[str, str | None]:
         if self._format is None:
