@@ -23,8 +23,8 @@ def new(
     context: typer.Context,
     output: Annotated[Path, options.Output("-o", "--output", metavar="FILE", help="The question file to write.")],
     pack: options.PackName = None,
-    count: Annotated[int, options.Build("--count", min=1, max=1000, help="How many questions to draft.")] = 15,
-    seed: Annotated[int, options.Build(min=0, help="The seed of the choice; the same seed drafts the same.")] = 0,
+    count: Annotated[int, options.Run("--count", min=1, max=1000, help="How many questions to draft.")] = 15,
+    seed: Annotated[int, options.Run(min=0, help="The seed of the choice; the same seed drafts the same.")] = 0,
     json_output: options.Json = False,
 ) -> None:
     """Draft gold questions from the sentences of a pack, for you to edit: each with its answer, quote and source.
