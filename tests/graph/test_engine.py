@@ -67,4 +67,6 @@ def test_keys_are_looked_up_together_and_one_by_one() -> None:
         query = "MATCH (t:Thing {key: $key}) RETURN t.key, t.size"
         for count in (0, 1, 7, 8, 9, 30):
             keys = [f"k{number}" for number in range(count)]
-            assert sorted(graph.look_up(query, ["missing", *keys])) == sorted([key, int(key[1:])] for key in keys)
+            assert sorted(map(list, graph.look_up(query, ["missing", *keys]))) == sorted(
+                [key, int(key[1:])] for key in keys
+            )

@@ -188,8 +188,8 @@ def test_a_batch_says_how_far_it_is_and_that_it_is_empty(
 
 
 def test_explain_says_that_the_baseline_reads_one_article(wikigr: Wikigr, physics_pack: Path) -> None:
-    ask = ("ask", "What is spin?", "--pack", str(physics_pack), "--offline", "--explain-limit", "999")
-    ask = (*ask, "--explain", "--profile", "baseline")
+    ask = ["ask", "What is spin?", "--pack", str(physics_pack), "--offline", "--explain", "--profile", "baseline"]
+    ask += ["--explain-limit", "999"]
     candidates = json.loads(wikigr(*ask, "--json").out)["explain"]["candidates"]
     assert len(candidates) > 90
     others = [c for c in candidates if c["title"] != candidates[0]["title"]]

@@ -172,7 +172,11 @@ def xlsx_as_people_make_them() -> bytes:
     buses.title = "Buses"
     buses["B2"] = "Timetable"
     buses.merge_cells("B2:D2")
-    rows = [["Line", "Stop", "First bus"], ["12", "Harbor", datetime.time(5, 6)], [None, "Mill", datetime.time(5, 21)]]
+    rows: list[list[str | datetime.time | None]] = [
+        ["Line", "Stop", "First bus"],
+        ["12", "Harbor", datetime.time(5, 6)],
+        [None, "Mill", datetime.time(5, 21)],
+    ]
     for i, row in enumerate(rows):
         for j, value in enumerate(row):
             buses.cell(3 + i, 2 + j, value)

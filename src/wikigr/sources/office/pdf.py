@@ -259,11 +259,11 @@ def _with_rows(lines: Sequence[PdfLine]) -> list[PdfLine]:
                 found[number] = replace(line, cells=line.narrow_cells)
     rows: list[PdfLine] = []
     for line in found:
-        cells = _unwrapped(rows[-1], line) if rows else None
-        if cells is None:
+        joined = _unwrapped(rows[-1], line) if rows else None
+        if joined is None:
             rows.append(line)
         else:
-            rows[-1] = replace(rows[-1], cells=cells, y=line.y, end_y=line.end_y)
+            rows[-1] = replace(rows[-1], cells=joined, y=line.y, end_y=line.end_y)
     return rows
 
 

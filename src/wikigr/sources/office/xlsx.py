@@ -96,7 +96,7 @@ def _tables(rows: Sequence[_Row]) -> Iterator[tuple[int, Sequence[_Row]]]:
     start = next((number for number, row in enumerate(rows) if sum(map(bool, row.texts)) > 1), len(rows))
     width = max(len(row.texts) for row in rows)
     for part in (rows[:start], rows[start:]):
-        filled = [any(row.texts[column : column + 1] > [""] for row in part) for column in range(width)]
+        filled = [any("".join(row.texts[column : column + 1]) for row in part) for column in range(width)]
         columns = [list(run) for is_filled, run in groupby(range(width), key=filled.__getitem__) if is_filled]
         tables = [_cut(part, run[0], run[-1] + 1) for run in columns]
         if not all(map(_has_names, tables)):

@@ -25,7 +25,7 @@ def test_reports_are_written_anew_from_the_samples(run: Run, wikigr: Wikigr, tmp
         # The suite is that of the judged profile; the reference and its figure are properties.
         (suite,) = ElementTree.fromstring(wikigr("eval", "report", "r", "--format", "junit", *profile).out)
         assert suite.get("tests") == str(TOTAL)
-        properties = {each.get("name"): each.get("value") for each in suite.iter("property")}
+        properties = {each.get("name", ""): each.get("value") for each in suite.iter("property")}
         suites[suite.get("name")] = sorted(properties.keys() & {"verdict", "reference", "accuracy of baseline"})
     own = ["accuracy of baseline"]
     assert suites == {"enhanced": [*own, "reference", "verdict"], "baseline": own}
