@@ -6,6 +6,7 @@ import datetime
 import zipfile
 from collections.abc import Mapping, Sequence
 from io import BytesIO
+from typing import Any
 
 import nbformat
 from docx import Document
@@ -172,7 +173,7 @@ def xlsx_as_people_make_them() -> bytes:
     buses.title = "Buses"
     buses["B2"] = "Timetable"
     buses.merge_cells("B2:D2")
-    rows: list[list[str | datetime.time | None]] = [
+    rows: list[list[Any]] = [
         ["Line", "Stop", "First bus"],
         ["12", "Harbor", datetime.time(5, 6)],
         [None, "Mill", datetime.time(5, 21)],
@@ -182,15 +183,17 @@ def xlsx_as_people_make_them() -> bytes:
             buses.cell(3 + i, 2 + j, value)
     buses.merge_cells("B4:B5")
     hours = made.create_sheet("Hours")
-    for row in (
+    rows = [
         ["Day", "Hours", None, "Room", "Seats"],
         ["Monday", "closed", None, "Hall", 120],
         ["Tuesday", "10:00-19:00", None, "Map room", 14],
         [None, None, None, "Attic", 9],
-    ):
+    ]
+    for row in rows:
         hours.append(row)
     budget = made.create_sheet("Budget")
-    for row in (["Item", 2025, "Change"], ["Staff", 1220, 1], ["Books", 410, 0.05]):
+    rows = [["Item", 2025, "Change"], ["Staff", 1220, 1], ["Books", 410, 0.05]]
+    for row in rows:
         budget.append(row)
     for number in (2, 3):
         budget.cell(number, 3).number_format = "0%"
