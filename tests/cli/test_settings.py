@@ -51,8 +51,8 @@ def test_mistakes_in_a_settings_file_are_named(wikigr: Wikigr, tmp_path: Path, t
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("top_k: abc", "wikigr.yaml: top-k: 'abc' is not a valid"),
-        ("search:\n  top_k: abc", "wikigr.yaml: search top-k: 'abc' is not a valid"),
+        ("top_k: abc", "wikigr.yaml: top-k: 'abc' is not a whole number"),
+        ("search:\n  top_k: abc", "wikigr.yaml: search top-k: 'abc' is not a whole number"),
         ("search: {format: markdown}", "wikigr.yaml: search format: 'markdown' is not one of"),
     ],
 )

@@ -142,4 +142,4 @@ def test_yaml_that_never_ends_is_a_plain_error(wikigr: Wikigr, tmp_path: Path, m
 
 def test_a_date_is_text(wikigr: Wikigr, tmp_path: Path) -> None:
     (tmp_path / "wikigr.yaml").write_text("top-k: 2026-11-25\n")
-    assert "top-k: '2026-11-25' is not a valid" in wikigr("search", "x").err
+    assert "top-k: '2026-11-25' is not a whole number" in wikigr("search", "x").err

@@ -156,7 +156,7 @@ def test_answers_are_written_to_a_file_as_markdown(wikigr: Wikigr, physics_pack:
     one = wikigr("ask", QUESTION, *pack, "-o", str(target))
     assert (one.out, one.err) == (wikigr("ask", QUESTION, *pack).out, f"Wrote {target}: 1 answer.\n")
     text = target.read_text(encoding="utf-8")
-    assert text.startswith(f"## {QUESTION}\n\n**1901**")
+    assert text.startswith(f"## {QUESTION}\n\n**5 December 1901**")
     assert "1. [Werner Heisenberg › Introduction](<" in text and text.endswith("), physics 1.0.0\n")
     questions = tmp_path / "questions.txt"
     questions.write_text(f"{QUESTION}\n\nWhat is spin?\n")

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from itertools import islice
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotation_of, span_in
+from wikigr.answer.reading import answer_words
 from wikigr.question.intent import asks_short_answer, asks_yes_no
 from wikigr.sources.facts import FACTS
+from wikigr.text import words
 
 # Sentences that compete, the best ones first.
 _MAX_SENTENCES = 12
@@ -22,10 +24,14 @@ def find_spans(material: Material) -> Iterator[AnswerCandidate]:
     """
     if asks_yes_no(material.question):
         return
-    short = asks_short_answer(material.question)
+    short, asked = asks_short_answer(material.question), words(material.question.text)
     statements = (sentence for sentence in material.statements if sentence.section.heading != FACTS)
     for sentence in islice(statements, _MAX_SENTENCES):
-        yield AnswerCandidate("span", (quotation_of(sentence),), span=sentence.span if short else None)
+        # The words with which the question begins ("how many") do not answer it.
+        span = sentence.span if short else None
+        if span is not None and (said := answer_words(sentence)) == asked[: len(said)]:
+            span = None
+        yield AnswerCandidate("span", (quotation_of(sentence),), span=span)
 
 
 def find_yes_no(material: Material) -> Iterator[AnswerCandidate]:

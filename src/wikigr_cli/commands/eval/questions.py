@@ -27,12 +27,14 @@ def new(
     seed: Annotated[int, options.Run(min=0, help="The seed of the choice; the same seed drafts the same.")] = 0,
     json_output: options.Json = False,
 ) -> None:
-    """Draft gold questions from the sentences of a pack, for you to edit: each with its answer, quote and source.
+    """Draft gold questions from a pack, for you to edit.
+
+    Each has its answer, its quotation and its source.
 
     \b
     Examples:
       wikigr eval new -p packs/physics -o gold.jsonl
-      wikigr eval new -p packs/physics -o gold.jsonl --count 30 --seed 1
+      wikigr eval new -p packs/physics -o more.jsonl --count 30 --seed 1
     """
     environment = context.ensure_object(Environment)
     pack = options.require_pack(pack)

@@ -54,7 +54,7 @@ def report(
     judge_labels: JudgeLabels = None,
     show_all: ShowAll = False,
 ) -> None:
-    """Write the report of a run from its stored samples: the verdict, then the figures.
+    """Report a stored run: the verdict, then the figures.
 
     In the text format, --all prints every metric; without it, the report is that of wikigr eval run. JUnit has the
     cases of one profile: the one given, by default the last one or, of an ablation, the full one.

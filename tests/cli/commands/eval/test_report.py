@@ -19,7 +19,7 @@ def test_reports_are_written_anew_from_the_samples(run: Run, wikigr: Wikigr, tmp
     run("r")
     markdown = wikigr("eval", "report", "r", "--format", "md").out
     assert markdown.startswith(f"# physics: {TOTAL} questions") and "| accuracy * |" in markdown
-    assert wikigr("eval", "report", "r").out.startswith("No difference shown between enhanced and baseline")
+    assert wikigr("eval", "report", "r").out.startswith("enhanced scored higher than baseline in accuracy, but that may be chance: ")
     suites = {}
     for profile in ((), ("--profile", "baseline")):
         # The suite is that of the judged profile; the reference and its figure are properties.
@@ -34,7 +34,7 @@ def test_reports_are_written_anew_from_the_samples(run: Run, wikigr: Wikigr, tmp
     assert wikigr("eval", "report", "r", "--format", "html", "-o", "r.html").code == 0
     assert "<svg" in (tmp_path / "r.html").read_text(encoding="utf-8")
     github = wikigr("eval", "report", "r", "--format", "github").out
-    assert github.startswith("::notice title=wikigr eval::No difference shown between enhanced and")
+    assert github.startswith("::notice title=wikigr eval::enhanced scored higher than baseline")
     document = json.loads(wikigr("eval", "report", "r", "--format", "json").out)
     worse = [flip for flip in document["flips"]["enhanced"] if flip["difference"] < 0]
     assert github.count("::warning file=") == len(worse)

@@ -31,7 +31,7 @@ def test_a_run_prints_figures_and_keeps_every_sample_for_the_same_run_again(run:
     result = run("r")
     assert result.code == 0, result.err
     lines = result.out.splitlines()
-    assert "enhanced" in lines[0] and "in accuracy:" in lines[0] and "p = " in lines[0]
+    assert "enhanced" in lines[0] and "in accuracy" in lines[0] and "p = " in lines[0]
     assert [line.split()[:2] for line in lines if line.startswith("profile")] == [["profile", "accuracy"]]
     assert len(lines) <= 20 and "recall@1" not in result.out and "milliseconds" not in result.out
     assert "wikigr eval report r" in result.err and "wikigr eval flips r" in result.err

@@ -109,7 +109,7 @@ def test_bundling_the_encoder_of_another_pack_leaves_that_pack_alone(wikigr: Wik
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (("nothing.xml", "-o", "p"), 3, "nothing.xml"),
+        (("nothing.xml", "-o", "p"), 2, "nothing.xml"),
         (("empty", "-o", "p"), 3, ""),
         ((str(ROOT_PACK / "articles"), "-o", "file"), 2, "is a file"),
         ((str(ROOT_PACK / "articles"), "-o", "p", "--source-format", "docx"), 2, "mediawiki"),
