@@ -19,7 +19,8 @@ def test_reports_are_written_anew_from_the_samples(run: Run, wikigr: Wikigr, tmp
     run("r")
     markdown = wikigr("eval", "report", "r", "--format", "md").out
     assert markdown.startswith(f"# physics: {TOTAL} questions") and "| accuracy * |" in markdown
-    assert wikigr("eval", "report", "r").out.startswith("enhanced scored higher than baseline in accuracy, but that may be chance: ")
+    verdict = "enhanced scored higher than baseline in accuracy, but that may be chance: "
+    assert wikigr("eval", "report", "r").out.startswith(verdict)
     suites = {}
     for profile in ((), ("--profile", "baseline")):
         # The suite is that of the judged profile; the reference and its figure are properties.
