@@ -11,6 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from tests.tampering import damage
 
 from wikigr.errors import PackError
 from wikigr.pack import checked_files
@@ -30,24 +31,6 @@ except WikigrError as error:
     print(type(error).__name__, error.message)
     sys.exit(4)
 """
-
-
-def damage(path: Path, rng: random.Random) -> None:
-    """Change bytes of a file, cut it, or swap two of its blocks; the file differs afterwards."""
-    before = path.read_bytes()
-    data = bytearray(before)
-    while bytes(data) == before:
-        kind = rng.choice(("bytes", "cut", "swap"))
-        if kind == "bytes":
-            for _ in range(rng.choice((1, 16, 400))):
-                data[rng.randrange(len(data))] = rng.randrange(256)
-        elif kind == "cut":
-            del data[rng.randrange(len(data)) :]
-        else:
-            one, other = rng.randrange(len(data)), rng.randrange(len(data))
-            size = min(4096, len(data) - one, len(data) - other)
-            data[one : one + size], data[other : other + size] = data[other : other + size], data[one : one + size]
-    path.write_bytes(data)
 
 
 def test_any_damage_of_any_file_is_found(letters_pack: Path, tmp_path: Path) -> None:

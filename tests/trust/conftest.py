@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Result, wikigr
+from tests.conftest import ROOT
 from tests.llm.plugin import messages_server, no_model
-from tests.trust import hostile
+from tests.trust import flips, hostile
 
 from wikigr.embeddings.embedder import Embedder
 from wikigr.settings import cache_folder
@@ -21,6 +22,7 @@ from wikigr.settings import cache_folder
 __all__ = ["messages_server", "no_model", "wikigr"]
 
 _PROPERTY = "tally"
+_PROCESSES = 2
 
 
 def kills(default: int) -> int:
@@ -88,6 +90,38 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for attack, (refused, harmless, failures) in sorted(rows.items()):
         tried = refused + harmless + failures
         terminalreporter.write_line(f"{attack:<{width}} | {tried:>7,} | {refused + harmless:>19,} | {failures:>6,}")
+
+
+def try_seeds(module: str, *arguments: str, first: int, times: int, count: Tally) -> list[str]:
+    """Run ``python -m module`` with ``arguments`` in two processes that share the seeds from ``first`` on.
+
+    They print a list of a seed, its outcome, a place and a reason for each, at least ``times`` in all. Adds the
+    outcomes to ``count``, and returns those that broke something.
+    """
+    each = -(-times // _PROCESSES)
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-m", module, *arguments, str(first + n * each), str(each)],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for n in range(_PROCESSES)
+    ]
+    broken = []
+    for process in running:
+        output, _ = process.communicate()
+        assert process.returncode == 0
+        for seed, outcome, place, reason in map(json.loads, output.splitlines()):
+            if outcome == flips.BROKEN:
+                broken.append(f"seed {seed}, {place}: {reason}")
+            elif outcome == flips.REFUSED:
+                count.refused()
+            else:
+                count.harmless()
+    assert broken or count.tried == each * _PROCESSES
+    return broken
 
 
 @pytest.fixture(scope="session")

@@ -169,6 +169,21 @@ def forked(function: Callable[[], Any], *, address_space: int = resource.RLIM_IN
     return os.waitstatus_to_exitcode(status), json.loads(text) if text else None
 
 
+def good_results(pack: Path, lines: Sequence[Sequence[str]]) -> list[list[Any]]:
+    """Return what ``use`` returns for a whole pack, after importing all that it imports into this process."""
+    code, modules = forked(lambda: [use(pack, lines), sorted(sys.modules)][1])
+    assert code == 0, modules
+    for module in modules:
+        # Once here, and not again in every forked process.
+        with suppress(ImportError):
+            importlib.import_module(module)
+    code, good = forked(lambda: use(pack, lines))
+    assert code == 0, good
+    assert all(code == 0 for code, _, _ in good), good
+    found: list[list[Any]] = good
+    return found
+
+
 def try_flip(pack: Path, pattern: str, seed: int, lines: Sequence[Sequence[str]], good: Any, folder: Path) -> list[str]:
     """Flip a bit of a copy of ``pack``; returns the outcome, the place, and the reason."""
     copy = folder / "pack"
@@ -201,15 +216,7 @@ def main() -> None:
         copy = shutil.copytree(pack, folder / "pack", ignore=shutil.ignore_patterns(".*"))
         code, lines = forked(lambda: commands(copy))
         assert code == 0, lines
-        code, modules = forked(lambda: [use(copy, lines), sorted(sys.modules)][1])
-        assert code == 0, modules
-        for module in modules:
-            # Once here, and not again in every forked process.
-            with suppress(ImportError):
-                importlib.import_module(module)
-        code, good = forked(lambda: use(copy, lines))
-        assert code == 0, good
-        assert all(code == 0 for code, _, _ in good), good
+        good = good_results(copy, lines)
         shutil.rmtree(copy)
         for seed in range(first, first + count):
             outcome = try_flip(pack, pattern, seed, lines, good, folder)

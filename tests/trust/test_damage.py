@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import shutil
@@ -19,15 +18,12 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from tests.conftest import ROOT
-from tests.trust.damage import QUESTION, damaged_part
-from tests.trust.flips import BROKEN, REFUSED
+from tests.trust import damage
 
-from .conftest import Tally
+from .conftest import Tally, try_seeds
 
 DAMAGES = int(os.environ.get("WIKIGR_DAMAGES", "60"))
 SEED = int(os.environ.get("WIKIGR_TRUST_SEED", "20261121"))
-PROCESSES = 2
 
 
 @pytest.fixture
@@ -37,30 +33,8 @@ def pack(physics_pack: Path, tmp_path: Path) -> Path:
 
 def test_ask_refuses_or_answers_the_same(pack: Path, tally: Callable[[str], Tally]) -> None:
     count = tally("random damage: ask")
-    each = -(-DAMAGES // PROCESSES)
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-m", "tests.trust.damage", str(pack), str(SEED + n * each), str(each)],
-            cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for n in range(PROCESSES)
-    ]
-    broken = []
-    for process in running:
-        output, _ = process.communicate()
-        assert process.returncode == 0
-        for seed, outcome, name, reason in map(json.loads, output.splitlines()):
-            if outcome == BROKEN:
-                broken.append(f"seed {seed}, {name}: {reason}")
-            elif outcome == REFUSED:
-                count.refused()
-            else:
-                count.harmless()
+    broken = try_seeds(damage.__name__, str(pack), first=SEED, times=DAMAGES, count=count)
     assert not broken, "\n".join(broken)
-    assert count.tried == each * PROCESSES
     assert count.outcome["refused"] > count.tried // 2
 
 
@@ -74,7 +48,7 @@ def serving(pack: Path) -> Iterator[tuple[subprocess.Popen[bytes], httpx2.Client
     with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
         while process.poll() is None:
             try:
-                client.post("/api/ask", json={"question": QUESTION})
+                client.post("/api/ask", json={"question": damage.QUESTION})
                 break
             except httpx2.ConnectError:
                 time.sleep(0.1)
@@ -91,7 +65,7 @@ def test_a_server_whose_pack_is_damaged_goes_on(pack: Path, tally: Callable[[str
     whole = shutil.copytree(pack, pack.parent / "whole")
 
     def ask(client: httpx2.Client) -> tuple[int, str]:
-        response = client.post("/api/ask", json={"question": QUESTION})
+        response = client.post("/api/ask", json={"question": damage.QUESTION})
         document = response.json()
         return response.status_code, document.get("answer") or document["error"]
 
@@ -99,7 +73,7 @@ def test_a_server_whose_pack_is_damaged_goes_on(pack: Path, tally: Callable[[str
         good = ask(client)
         assert good[0] == 200
         for _ in range(DAMAGES):
-            name = damaged_part(pack, rng)
+            name = damage.damaged_part(pack, rng)
             found = ask(client)
             assert process.poll() is None, name
             if found[0] == 503:

@@ -5,11 +5,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,7 +14,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.distribution.letters import build_triples
 from tests.trust import flips
-from tests.trust.conftest import Tally
+from tests.trust.conftest import Tally, try_seeds
 
 from wikigr.embeddings.embedder import Embedder
 from wikigr.ingest.build import BuildOptions, build_pack
@@ -27,7 +24,6 @@ FLIPS = int(os.environ.get("WIKIGR_FLIPS", "40"))
 # Among them are flips that passed the checks of an earlier version and then changed the results.
 FIRST_SEED = 1_060
 ARTICLES = 16
-PROCESSES = 2
 
 pytestmark = pytest.mark.trust
 
@@ -64,27 +60,5 @@ def test_a_flip_is_refused_or_harmless(
     """Regression: 4 of 593 flips in the database and 23 of 260 in the lexical index passed and broke a question."""
     count = tally(f"flipped bits: {pattern} of {pack}, all hashes right")
     folder = request.getfixturevalue(pack)
-    each = -(-FLIPS // PROCESSES)
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-m", flips.__name__, str(folder), pattern, str(FIRST_SEED + n * each), str(each)],
-            cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for n in range(PROCESSES)
-    ]
-    broken = []
-    for process in running:
-        output, _ = process.communicate()
-        assert process.returncode == 0
-        for seed, outcome, place, reason in map(json.loads, output.splitlines()):
-            if outcome == flips.BROKEN:
-                broken.append(f"seed {seed}, {place}: {reason}")
-            elif outcome == flips.REFUSED:
-                count.refused()
-            else:
-                count.harmless()
+    broken = try_seeds(flips.__name__, str(folder), pattern, first=FIRST_SEED, times=FLIPS, count=count)
     assert not broken, "\n".join(broken)
-    assert count.tried == each * PROCESSES

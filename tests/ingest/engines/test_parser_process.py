@@ -147,6 +147,21 @@ HOSTILE = "tests.ingest.engines.hostile_parser:serve"
 INVALID = "the parser sent an invalid message and was stopped"
 
 
+def hostile_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, messages: Sequence[object]
+) -> tuple[parser_process.ParserProcess, parser_process.PickledRecords]:
+    """Return a parser process that answers two notes with ``messages``, and the part that holds them."""
+    folder = notes(tmp_path / "notes", {"a.md": "First.", "b.md": "Last."})
+    monkeypatch.setattr(parser_process, "_SERVER", HOSTILE)
+    source = open_source(folder)
+    part = parser_process.PickledRecords()
+    for record in source.records():
+        part.add(record)
+    process = parser_process.ParserProcess(source)
+    monkeypatch.setattr(process, "_pickled", pickle.dumps([*messages, None]))
+    return process, part
+
+
 @pytest.mark.parametrize(
     "result",
     [
@@ -164,14 +179,7 @@ INVALID = "the parser sent an invalid message and was stopped"
 def test_a_result_of_another_form_makes_a_bad_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, result: object
 ) -> None:
-    folder = notes(tmp_path / "notes", {"a.md": "First.", "b.md": "Last."})
-    monkeypatch.setattr(parser_process, "_SERVER", HOSTILE)
-    source = open_source(folder)
-    part = parser_process.PickledRecords()
-    for record in source.records():
-        part.add(record)
-    process = parser_process.ParserProcess(source)
-    monkeypatch.setattr(process, "_pickled", pickle.dumps([{"record": "a.md"}, {"result": result}, None]))
+    process, part = hostile_process(tmp_path, monkeypatch, [{"record": "a.md"}, {"result": result}])
     assert outcome(process.run("parse", part)) == {"a.md": INVALID, "b.md": INVALID}
     process.close()
 
@@ -197,14 +205,7 @@ def test_a_result_of_another_form_makes_a_bad_record(
 def test_messages_in_another_order_end_the_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, messages: list[object], expected: dict[str, str] | None
 ) -> None:
-    folder = notes(tmp_path / "notes", {"a.md": "First.", "b.md": "Last."})
-    monkeypatch.setattr(parser_process, "_SERVER", HOSTILE)
-    source = open_source(folder)
-    part = parser_process.PickledRecords()
-    for record in source.records():
-        part.add(record)
-    process = parser_process.ParserProcess(source)
-    monkeypatch.setattr(process, "_pickled", pickle.dumps([*messages, None]))
+    process, part = hostile_process(tmp_path, monkeypatch, messages)
     if expected is None:
         with pytest.raises(BuildError, match="sent an invalid message and was stopped between two records"):
             process.run("parse", part)
