@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Collection
 
 _SPACES = re.compile(r"[\s_]+")
 # C0 and C1 control characters except tab and newline, halves of surrogate pairs, and the characters that change the
 # direction of text.
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_MARKDOWN_MARKS = frozenset("\\`*_[]<>|&#~")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
@@ -25,6 +27,11 @@ def scrub(text: str) -> str:
 def harmless(text: str) -> str:
     """Return ``text`` with each control character replaced by ``�``, so that it cannot drive a terminal or reader."""
     return CONTROL.sub("�", text)
+
+
+def escape_markdown(text: str, *, keep: Collection[str] = ()) -> str:
+    """Return ``text`` with each character that Markdown takes for a mark escaped, except those in ``keep``."""
+    return "".join(f"\\{c}" if c in _MARKDOWN_MARKS and c not in keep else c for c in text)
 
 
 def words(text: str) -> list[str]:

@@ -130,7 +130,7 @@ def page(environment: Environment, print_text: Callable[[Environment], None]) ->
 
 
 def _pager(environment: Environment) -> list[str]:
-    """Return the command of the user's pager, or the default one if $PAGER is no command."""
+    """Return the command of the user's pager, or the default one if $PAGER is not a command."""
     given = environment.variables.get("PAGER", "")
     try:
         return shlex.split(given) or [_DEFAULT_PAGER]

@@ -252,8 +252,8 @@ def _state_of(location: str) -> _State:
 
 
 def _states_of_files(layout: parts.Layout) -> Iterator[tuple[int, int, int]]:
-    for part in map(layout.part, parts.PARTS):
+    for part in filter(Path.exists, map(layout.part, parts.PARTS)):
         # Opening the lexical index writes its lock files, whose names begin with a dot.
-        for path in sorted(part.glob("[!.]*")) if part.is_dir() else [part] if part.exists() else []:
+        for path in sorted(part.glob("[!.]*")) if part.is_dir() else [part]:
             found = path.stat()
             yield found.st_ino, found.st_mtime_ns, found.st_size

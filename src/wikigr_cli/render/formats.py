@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from wikigr.errors import UsageError
 from wikigr.suggestions import did_you_mean, nearest
+from wikigr.text import escape_markdown
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.terminal import linked_address
 
@@ -77,8 +78,7 @@ def print_markdown_table(environment: Environment, rows: Sequence[Mapping[str, A
 
 def markdown(text: str, *, keep: Collection[str] = ()) -> str:
     """Return ``text`` on one line with Markdown escaped, except the characters in ``keep``."""
-    line = " ".join(text.split())
-    return "".join(f"\\{c}" if c in "\\`*_[]<>|&#~" and c not in keep else c for c in line)
+    return escape_markdown(" ".join(text.split()), keep=keep)
 
 
 def markdown_link(text: str, url: object) -> str:

@@ -108,6 +108,18 @@ class _Direction:
     def at(cls, node: Node, *, backwards: bool = False) -> _Direction:
         return cls({node: []}, frozenset((node,)), backwards)
 
+    def steps_to(self, nodes: Collection[Node]) -> Iterator[tuple[Node, Node, Edge]]:
+        """Yield each node on the way to ``nodes`` with a node and the edge that lead to it."""
+        seen: set[Node] = set()
+        pending = list(nodes)
+        while pending:
+            node = pending.pop()
+            if node not in seen:
+                seen.add(node)
+                for parent, edge in self.parents[node]:
+                    yield node, parent, edge
+                    pending.append(parent)
+
     def advance(self, neighborhood: Neighborhood, relations: Collection[str] | None, max_edges: int, room: int) -> bool:
         """Expand the frontier by one hop and at most ``room`` nodes; return whether anything was left out."""
         reached: dict[Node, list[tuple[Node, Edge]]] = {}
@@ -152,24 +164,10 @@ def _paths_through(
 ) -> Iterator[Path]:
     """Return the paths through the nodes where both directions met, sorted by the names of their nodes."""
     following: dict[Node, dict[tuple[Node, Edge], None]] = defaultdict(dict)
-    seen: set[Node] = set()
-    pending = list(meeting)
-    while pending:
-        node = pending.pop()
-        if node not in seen:
-            seen.add(node)
-            for parent, edge in ahead.parents[node]:
-                following[parent][node, edge] = None
-                pending.append(parent)
-    seen.clear()
-    pending = list(meeting)
-    while pending:
-        node = pending.pop()
-        if node not in seen:
-            seen.add(node)
-            for parent, edge in back.parents[node]:
-                following[node][parent, edge] = None
-                pending.append(parent)
+    for node, parent, edge in ahead.steps_to(meeting):
+        following[parent][node, edge] = None
+    for node, parent, edge in back.steps_to(meeting):
+        following[node][parent, edge] = None
     ordered = {
         node: sorted(neighbors, key=lambda pair, here=node: (pair[0].rank, pair[1].step_from(here), pair[1].section_id))  # type: ignore[misc]
         for node, neighbors in following.items()

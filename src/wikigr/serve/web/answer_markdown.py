@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from wikigr.serve.web.answer_page import AnswerPage, Source
 from wikigr.serve.web.text_blocks import Block, Run
+from wikigr.text import escape_markdown
 
 
 def answer_markdown(view: AnswerPage) -> str:
@@ -63,5 +64,4 @@ def _text(cell: Iterable[Run]) -> str:
 
 def _escape(text: str) -> str:
     """Return ``text`` on one line without characters that Markdown takes for marks."""
-    line = "".join(f"\\{c}" if c in "\\`*_[]<>|&#~" else c for c in text)
-    return re.sub(r"\s+", " ", line)
+    return re.sub(r"\s+", " ", escape_markdown(text))

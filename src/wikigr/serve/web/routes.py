@@ -145,12 +145,16 @@ class WebPage:
         with self._packs.session() as session:
             return HTMLResponse(self._pages().home(asked, session.pack.members))
 
-    def _ask(self, request: Request, task: Task) -> Response:
-        asked = self._asked(request)
+    def _instead_of_an_answer(self, request: Request, asked: Asked) -> Response | None:
+        """Return the first page if nothing is asked, or if a model would answer a stranger; else ``None``."""
         if not asked.question:
             return RedirectResponse("/", 303)
-        if self._costs_a_stranger(request, asked.profile):
-            return self._start(asked)
+        return self._start(asked) if self._costs_a_stranger(request, asked.profile) else None
+
+    def _ask(self, request: Request, task: Task) -> Response:
+        asked = self._asked(request)
+        if (instead := self._instead_of_an_answer(request, asked)) is not None:
+            return instead
         with self._packs.session(asked.pack or None) as session:
             try:
                 understood = understand(asked.question, asked.turns, session.pack)
@@ -180,10 +184,8 @@ class WebPage:
 
     def _search(self, request: Request, task: Task) -> Response:
         asked = self._asked(request)
-        if not asked.question:
-            return RedirectResponse("/", 303)
-        if self._costs_a_stranger(request, asked.profile):
-            return self._start(asked)
+        if (instead := self._instead_of_an_answer(request, asked)) is not None:
+            return instead
         with self._packs.session(asked.pack or None) as session:
             trace = Trace(clock=session.pack.clock, on_stage=task.on_stage)
             # The same number for every page, because the order may depend on it.
