@@ -204,8 +204,8 @@ def test_a_question_that_is_cancelled_or_late_while_it_waits_leaves_its_place() 
 @pytest.mark.parametrize(
     ("address", "network", "client"),
     [
-        ("192.0.2.7", "192.0.2.0/24", "192.0.2.7/32"),
-        ("::ffff:192.0.2.7", "192.0.2.0/24", "192.0.2.7/32"),
+        ("192.0.2.7", "192.0.2.7/32", "192.0.2.7/32"),
+        ("::ffff:192.0.2.7", "192.0.2.7/32", "192.0.2.7/32"),
         ("2001:db8:5:1:2:3:4:5", "2001:db8:5::/48", "2001:db8:5:1::/64"),
         ("fe80::1%eth0", "fe80::/48", "fe80::/64"),
         ("testclient", "testclient", "testclient"),
