@@ -46,7 +46,6 @@ def test_words_that_stand_together_are_the_short_answer(pipeline: Pipeline) -> N
     assert [c.quote for c in answer.citations] == [LIVES["tessa-arnold"].partition("\n\n")[2]]
 
 
-@pytest.mark.xfail(strict=True, reason="The order of sentences puts the one with the name first for either part.")
 def test_two_sentences_are_quoted_in_the_order_of_the_parts(pipeline: Pipeline) -> None:
     place, date = LIVES["ivo-brandt"].split("\n\n")
     for question, quotes in (

@@ -114,8 +114,12 @@ def reading_features(evidence: Sequence[Evidence], sentences: Sequence[SentenceS
 
 def answer_words(sentence: SentenceScore) -> list[str]:
     """Return the words of the short answer in ``sentence``; the same words are the same answer."""
+    return words(_short_answer(sentence))
+
+
+def _short_answer(sentence: SentenceScore) -> str:
     assert sentence.span is not None
-    return words(sentence.section.content[sentence.span.start : sentence.span.end])
+    return sentence.section.content[sentence.span.start : sentence.span.end]
 
 
 def _in_section(sentences: Sequence[SentenceScore], section: Section) -> list[SentenceScore]:
@@ -169,11 +173,15 @@ def read_two_parts(question: Question, read: Callable[[Question], Sequence[Sente
     parts = two_parts(question.text)
     if parts is None:
         return None
-    first, second = (
-        tuple(s for s in read(replace(question, text=part, answer_type=answer_type(part))) if s.span is not None)
-        for part in parts
-    )
+    asked = (replace(question, text=part, answer_type=answer_type(part)) for part in parts)
+    first, second = (_best_and_of_its_type(part, read(part)) for part in asked)
     return TwoParts(first, second) if first and second else None
+
+
+def _best_and_of_its_type(part: Question, read: Sequence[SentenceScore]) -> tuple[SentenceScore, ...]:
+    """Return the best sentence that was read, and those after it whose spans are of the type that ``part`` asks for."""
+    found = [s for s in read if s.span is not None]
+    return tuple(s for s in found if s is found[0] or part.is_answer_type_in(_short_answer(s)))
 
 
 def _joined(one: SentenceScore, other: SentenceScore) -> Span | None:
