@@ -7,8 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import UsageError
-from wikigr.sources.detect import detect_format
+from wikigr.ingest.build import BuildOptions, build_pack
+from wikigr.pack.open import Pack
+from wikigr.sources import detect, formats
+from wikigr.sources.detect import detect_format, open_source
 from wikigr.sources.formats import FORMAT_NAMES, FORMATS, LinkTarget, SourceFormat, format_named
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -23,6 +27,25 @@ def test_there_is_one_row_per_format() -> None:
     assert {suffix for row in FORMATS if row.sniffs_own_suffixes for suffix in row.suffixes} <= set(suffixes)
     assert sum(row.reads_stdin for row in FORMATS) == 1
     assert [row.name for row in FORMATS if row.links is LinkTarget.TITLE] == ["mediawiki"]
+
+
+def test_a_new_format_takes_one_file_and_one_row(
+    tmp_path: Path, encoder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = "tests.sources.stanzas:StanzaSource"
+    row = SourceFormat("stanzas", "a poem", (".stanza",), reader, LinkTarget.RECORD)
+    for module in (formats, detect):
+        monkeypatch.setattr(module, "FORMATS", (*FORMATS, row))
+        monkeypatch.setattr(module, "FORMAT_NAMES", (*FORMAT_NAMES, row.name))
+    poem = tmp_path / "poem.stanza"
+    poem.write_text("Sea\nThe sea meets the [Shore].\n\nShore\nThe shore is made of sand.\n")
+    assert detect_format(poem) is format_named("stanzas") is row
+    build_pack(open_source(poem), str(poem), tmp_path / "pack", encoder, BuildOptions(name="poem"))
+    with Pack(tmp_path / "pack") as pack:
+        assert pack.manifest.source["format"] == "stanzas"
+        links = pack.graph.rows("MATCH (a:Article)-[:LINKS_TO]->(b:Article) RETURN a.title, b.title")
+        assert [tuple(link) for link in links] == [("Sea", "Shore")]
+        assert pack.lexical.search("sand", 1)[0].section_id == "Shore#0"
 
 
 def test_a_format_that_combines_others_has_their_suffixes() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from wikigr.errors import UsageError
 from wikigr.evaluation.gate import GateCheck, GateResult
-from wikigr.evaluation.metrics import METRICS
+from wikigr.evaluation.metrics import METRICS, Metric
 from wikigr.evaluation.reports.document import report_document
 from wikigr.evaluation.reports.html import html_report
 from wikigr.evaluation.reports.text import (
@@ -91,6 +91,24 @@ def test_which_way_is_better_stands_in_the_document() -> None:
     }  # fmt: skip
     ways = {result["metric"]: result["higher_is_better"] for result in made["comparisons"][0]["results"]}
     assert ways == {"accuracy": True, "hallucination": False}
+
+
+def test_a_new_metric_takes_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = Metric("brevity", lambda asked: 1.0 / len(asked.text), "one divided by the length of the text")
+    assert isinstance(METRICS, dict)
+    monkeypatch.setitem(METRICS, "brevity", row)
+    values = {"one": 0.25, "two": 0.75}
+    made = document(
+        [replace(each, metrics={**each.metrics, "brevity": values[each.profile]}) for each in two_profiles()],
+        primary="brevity",
+    )
+    assert made["metrics"]["brevity"] == {
+        "higher_is_better": True, "binary": False, "description": row.description,
+    }  # fmt: skip
+    (result,) = [result for result in made["comparisons"][0]["results"] if result["metric"] == "brevity"]
+    assert result["difference"] == 0.5
+    assert {flip["difference"] for flip in made["flips"]["two"]} == {0.5}
+    assert "brevity" in printed(made) and "brevity" in markdown_report(made)
 
 
 def test_of_a_metric_of_which_less_is_better_more_is_worse_in_every_report() -> None:
