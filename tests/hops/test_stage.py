@@ -74,10 +74,11 @@ def test_a_question_in_one_hop_is_answered_as_without_the_stage(pack: Pack) -> N
 
 def test_a_name_is_found_beside_a_likelier_span_of_its_sentence(pack: Pack) -> None:
     question = "What was the executed son called of the theorist who guessed a radiation curve on a Sunday evening?"
-    (first, *_) = ask(pack, question).chain
+    answer = ask(pack, question)
+    first = answer.chain[0]
     quote = "Rubens told Planck of his data on a Sunday visit in October 1900, and Planck guessed the right curve"
     assert first.answer == "Planck"
-    assert quote in ask(pack, question).citations[first.n - 1].quote
+    assert quote in answer.citations[first.n - 1].quote
 
 
 def test_without_the_reader_there_are_no_hops(pack: Pack) -> None:

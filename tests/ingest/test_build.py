@@ -21,7 +21,7 @@ from wikigr.embeddings.embedder import Embedder, EncoderIdentity, Vectors
 from wikigr.errors import BuildError, RecordError, SourceError
 from wikigr.ingest.build import BuildOptions, BuildReport, build_pack
 from wikigr.ingest.calibration import _UNRELATED
-from wikigr.ingest.embedding import WINDOW
+from wikigr.ingest.engines import local
 from wikigr.ingest.engines.engine import Parsed
 from wikigr.ingest.engines.local import LocalEngine
 from wikigr.pack.layout import Layout
@@ -392,17 +392,24 @@ def test_titles_that_differ_in_case_only_are_two_articles(tmp_path: Path, encode
     assert [tuple(row) for row in rows] == [("AIDS", "Aids"), ("Aids", "AIDS")]
 
 
+BATCH = 64
+
+
 class Stopping(Counting):
-    """Fails after the first window, like a killed process."""
+    """Fails after the first batch, like a killed process."""
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        if len(self.texts) >= WINDOW:
+        if len(self.texts) >= BATCH:
             raise KeyboardInterrupt
         return super().encode(texts)
 
 
-def test_a_resumed_build_embeds_only_what_is_missing(tmp_path: Path, encoder: Embedder) -> None:
-    many = [{"id": str(n), "title": f"Article {n}", "text": f"Text number {n}."} for n in range(WINDOW + 10)]
+def test_a_resumed_build_embeds_only_what_is_missing(
+    tmp_path: Path, encoder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local, "_TEXTS_PER_CORE", BATCH)
+    monkeypatch.setattr(local, "available_cores", lambda: 1)
+    many = [{"id": str(n), "title": f"Article {n}", "text": f"Text number {n}."} for n in range(BATCH + 10)]
     source = write_source(tmp_path / "many.jsonl", many)
     with pytest.raises(KeyboardInterrupt):
         build(source, tmp_path / "pack", Stopping(encoder))
@@ -413,7 +420,7 @@ def test_a_resumed_build_embeds_only_what_is_missing(tmp_path: Path, encoder: Em
     with pytest.raises(KeyboardInterrupt):
         build(source, tmp_path / "other", Stopping(encoder))
     build(source, tmp_path / "other", afresh, resume=False)
-    assert len(afresh.texts) == WINDOW + 10
+    assert len(afresh.texts) == BATCH + 10
 
 
 def test_damaged_working_files_are_a_clear_error(tmp_path: Path, encoder: Embedder) -> None:

@@ -677,7 +677,8 @@ sys.exit(10 + ("anthropic" in sys.modules) if code == 0 else code)
 
 def test_a_build_without_extraction_does_not_import_the_sdk(server: MessagesServer, tmp_path: Path) -> None:
     source = write_source(tmp_path / "s.jsonl", RECORDS[1:2])
-    command = [sys.executable, "-c", PROGRAM, "pack", "build", str(source), "-o", str(tmp_path / "pack"), "--json"]
+    words = ["pack", "build", str(source), "-o", str(tmp_path / "pack"), "--jobs", "0", "--json"]
+    command = [sys.executable, "-c", PROGRAM, *words]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 10, done.stderr
     assert json.loads(done.stdout)["extraction"] is None

@@ -192,8 +192,8 @@ print(json.dumps(outcomes))
 
 @pytest.mark.parametrize(
     "profiles",
-    [("enhanced", "recall", "baseline", "fast"), pytest.param(("precise",), marks=pytest.mark.trust)],
-    ids=["fast profiles", "precise"],
+    [("enhanced", "baseline"), pytest.param(("recall", "fast", "precise"), marks=pytest.mark.trust)],
+    ids=["default", "others"],
 )
 def test_offline_touches_no_network(physics_pack: Path, tmp_path: Path, profiles: tuple[str, ...]) -> None:
     environment = {**os.environ, "ANTHROPIC_API_KEY": "sk-x", "ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}

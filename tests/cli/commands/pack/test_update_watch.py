@@ -23,7 +23,8 @@ MAIN = "from wikigr_cli.app import main; main()"
 @contextmanager
 def watching(pack: Path, source: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
     """Watch ``source`` in a process, whose first line on stderr says that it does."""
-    command = [sys.executable, "-c", MAIN, "pack", "update", str(pack), "--from", str(source), "--watch", *options]
+    words = ["pack", "update", str(pack), "--from", str(source), "--watch", "--jobs", "0", *options]
+    command = [sys.executable, "-c", MAIN, *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         for line in process.stderr:
