@@ -16,8 +16,6 @@ from wikigr.ingest.staging import Staging
 from wikigr.isolation import run_isolated
 from wikigr.progress import Progress, Silent
 
-pytestmark = pytest.mark.usefixtures("spawn_builds")
-
 
 def double(number: int, progress: Progress) -> int:
     progress.start("doubling", 1, "numbers")
