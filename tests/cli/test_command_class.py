@@ -128,6 +128,7 @@ def test_global_options_and_exit_codes_are_in_the_whole_help_only(wikigr: Wikigr
         assert whole.code == 0 and "\n  -q, --quiet " in whole.out and "\n  Exit codes: 0 success" in whole.out
 
 
+@pytest.mark.usefixtures("quick_validation")
 def test_the_examples_work(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -> None:
     shutil.copytree(physics_pack, tmp_path / "packs" / "physics")
     (tmp_path / "packs" / "physics" / "eval").mkdir()
@@ -249,6 +250,7 @@ def test_a_pack_is_an_argument_an_option_or_a_variable(
         monkeypatch.delenv("WIKIGR_PACK")
 
 
+@pytest.mark.usefixtures("quick_validation")
 def test_a_pack_is_removed_by_name_only(wikigr: Wikigr, physics_pack: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert wikigr("pack", "install", str(physics_pack)).code == 0
     monkeypatch.setenv("WIKIGR_PACK", "physics")

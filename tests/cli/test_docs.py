@@ -99,6 +99,7 @@ def relative(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
+@pytest.mark.usefixtures("quick_validation")
 @pytest.mark.parametrize("page", PAGES, ids=relative)
 def test_the_commands_of_a_page_run_in_order(
     page: Path, wikigr: Wikigr, physics_pack: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -44,6 +44,9 @@ class Notes(Silent):
         self.notes.append(message)
 
 
+pytestmark = pytest.mark.usefixtures("quick_validation")
+
+
 @pytest.fixture(scope="module")
 def letters(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
     return build_letters(tmp_path_factory.mktemp("installed") / "letters", encoder)

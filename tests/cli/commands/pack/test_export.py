@@ -64,6 +64,7 @@ def test_export_and_verify(wikigr: Wikigr, built: Path, tmp_path: Path, monkeypa
     assert list(cache_folder().glob("verify-*")) == []
 
 
+@pytest.mark.usefixtures("quick_validation")
 def test_another_signer_another_file_and_no_signature_are_failures(wikigr: Wikigr, built: Path) -> None:
     assert wikigr("pack", "export", str(built), "-o", "signed.wikigr", "--sign", "ann").code == 0
     assert wikigr("pack", "export", str(built), "-o", "bare.wikigr").code == 0
@@ -78,6 +79,7 @@ def test_another_signer_another_file_and_no_signature_are_failures(wikigr: Wikig
     assert (wrong.code, "not the expected one" in wrong.out, "archive:" in wrong.out) == (4, True, False)
 
 
+@pytest.mark.usefixtures("quick_validation")
 def test_a_pack_in_a_folder_is_verified_too(wikigr: Wikigr, built: Path, tmp_path: Path) -> None:
     assert wikigr("pack", "verify", str(built)).code == 0
     assert wikigr("pack", "verify", str(built / "pack.db")).code == 0
@@ -115,6 +117,7 @@ def test_wrong_use(wikigr: Wikigr, built: Path, arguments: tuple[str, ...], code
     assert message in " ".join(result.err.split())
 
 
+@pytest.mark.usefixtures("quick_validation")
 def test_files_outside_the_signature_are_not_trusted(wikigr: Wikigr, built: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(built, tmp_path / "copy")
     extras = ("few_shot_examples.json", "eval", "graph_index.npz")
@@ -148,6 +151,7 @@ def test_a_cache_that_cannot_be_written_is_named(
     assert "XDG_CACHE_HOME" in done.err
 
 
+@pytest.mark.usefixtures("quick_validation")
 def test_what_a_killed_verification_left_is_removed_after_a_day(
     wikigr: Wikigr, built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

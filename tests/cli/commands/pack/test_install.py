@@ -25,6 +25,8 @@ GOLD = [
     for n, (question, answerable) in enumerate([("What is spin?", True), ("Who painted the ceiling?", False)])
 ]  # fmt: skip
 
+pytestmark = pytest.mark.usefixtures("quick_validation")
+
 
 @pytest.fixture
 def archive(physics_pack: Path, wikigr: Wikigr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -14,6 +14,8 @@ from wikigr_cli.app import run
 from ...conftest import Result, Wikigr
 from ...terminal import Terminal, environment_of
 
+pytestmark = pytest.mark.usefixtures("quick_validation")
+
 
 def answer(text: str, *arguments: str) -> Result:
     """Run a command in a terminal in which the user types ``text``."""
