@@ -91,6 +91,19 @@ def quick_validation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(validate_untrusted, "_run", validate)
 
 
+@pytest.fixture
+def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw a tenth of the resamples of a bootstrap interval, for tests of what reports say about it."""
+    from wikigr.evaluation.statistics import intervals
+
+    resample = intervals._resample
+
+    def resample_less(*sample: Any, resamples: int, **options: Any) -> Any:
+        return resample(*sample, resamples=min(resamples, 999), **options)
+
+    monkeypatch.setattr(intervals, "_resample", resample_less)
+
+
 @pytest.fixture(scope="module")
 def quick_garbage_collection() -> None:
     """Exempt all present objects from garbage collection, which takes half a second in a run of all tests."""
