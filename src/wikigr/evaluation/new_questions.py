@@ -246,6 +246,7 @@ def _asked(
 
 
 _VERBS = "|".join(_PAST)
+_DONE_BY = rf"(?P<verb>is|are|was|were) (?P<rest>{_PARTICIPLE}) by {_NAME.pattern.removesuffix('(?= )')}(?=[ .,;]|$)"
 _PATTERNS: Sequence[tuple[str, re.Pattern[str], str]] = (
     (
         "when",
@@ -265,16 +266,14 @@ _PATTERNS: Sequence[tuple[str, re.Pattern[str], str]] = (
         ),
         "Where {verb} {name} {rest}",
     ),
+    ("by", re.compile(_DONE_BY), "By whom {verb} {name} {rest}"),
 )
 _AMOUNT = re.compile(
     rf"(?P<subject>(?:A|An|The|Each|Every) [a-z]+(?: [a-z]+)?) (?P<verb>{'|'.join(_HOLDS)}) "
     rf"(?:(?:about|up to|at least|at most|around|roughly|only) )?(?P<answer>{_NUMBER}) (?P<rest>[a-z]+s)\b"
     r"(?P<purpose> to [a-z]+(?=[.,;]))?"
 )
-_PASSIVE = re.compile(
-    rf"(?P<subject>[A-Z][a-z]+(?: [a-z]+){{0,2}}) (?P<verb>is|are|was|were) (?P<rest>{_PARTICIPLE}) by "
-    rf"{_NAME.pattern.removesuffix('(?= )')}(?=[ .,;]|$)"
-)
+_PASSIVE = re.compile(rf"(?P<subject>[A-Z][a-z]+(?: [a-z]+){{0,2}}) {_DONE_BY}")
 
 
 def _definition(sentence: str, rest: str, article: _Article) -> tuple[str, str] | None:
