@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from wikigr.responses.answer_markdown import answer_entry, answer_markdown
-from wikigr.responses.shapes import StatedAnswer
 
 
 def source(title: str, quote: str, url: str | None = None) -> Any:
     return {"title": title, "section": "Use", "source_id": "a_b.md", "quote": quote, "url": url}
 
 
-def document(text: str, **fields: Any) -> StatedAnswer:
-    fixed: Any = {
+def document(text: str, **fields: Any) -> Any:
+    return {
         "question": "What *is* it?",
         "answer": text,
         "confidence": 0.5,
@@ -23,8 +22,8 @@ def document(text: str, **fields: Any) -> StatedAnswer:
         "alternatives": [],
         "model": "",
         "pack": {"name": "notes", "version": "1.0.0"},
+        **fields,
     }
-    return {**fixed, **fields}
 
 
 def written(text: str, **fields: Any) -> str:

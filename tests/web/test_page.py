@@ -35,6 +35,8 @@ def test_asking_with_the_keyboard_alone(site: str, visit: Visit) -> None:
     page.locator("#q").fill(EARLIER)
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_have_text(EARLIER)
+    # The script runs last.
+    page.wait_for_load_state()
     sources = page.locator("a.source")
     page.keyboard.press("ArrowDown")
     expect(sources.nth(0)).to_be_focused()

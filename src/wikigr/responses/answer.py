@@ -40,7 +40,7 @@ def answer_document(
     pack = pipeline.pack
     document: AnswerDocument = {
         "schema_version": SCHEMA_VERSION,
-        **stated_answer(answer, pack),
+        **stated_answer(answer, pack),  # type: ignore[typeddict-item]
         "abstained": answer.abstained,
         "query_type": answer.query_type,
         "chain": [asdict(hop) for hop in answer.chain],  # type: ignore[misc]
@@ -53,7 +53,7 @@ def answer_document(
         "profile": answer.profile,
         "degraded": answer.trace.degraded,
         "warnings": answer.trace.warnings,
-        "usage": answer.usage.to_dict(),
+        "usage": answer.usage.to_dict(),  # type: ignore[typeddict-item]
         "timings": dict(answer.trace.timings()),
     }
     if explain:

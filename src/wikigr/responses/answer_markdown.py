@@ -13,7 +13,7 @@ from wikigr.responses.text_blocks import Block, Run, divide
 from wikigr.text import escape_markdown, markdown_link
 
 if TYPE_CHECKING:
-    from wikigr.responses.shapes import CitationShape, StatedAnswer
+    from wikigr.responses.shapes import CitationShape, PackShape, StatedAnswer
 
 # What a link to the address of a source leads to; None if it may not be linked.
 LinkTo = Callable[[str | None], str | None]
@@ -24,7 +24,7 @@ _MARKER = re.compile(rf"(?:(?<=\S)|(?<=\S ))(?:\[\d{{1,4}}\]|{re.escape(UNVERIFI
 
 def answer_entry(document: StatedAnswer, link_to: LinkTo) -> str:
     """Return an answer under its question, followed by its level and its packs."""
-    packs = document.get("packs") or [document["pack"]]
+    packs: Sequence[PackShape | None] = document.get("packs") or [document["pack"]]
     names = ", ".join(f"{pack['name']} {pack['version']}" for pack in packs if pack is not None)
     level = level_in_words(document["level"], document["confidence"])
     heading, last = escape_markdown(document["question"]), f"{level}, {escape_markdown(names)}"
