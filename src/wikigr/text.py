@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection
 
 _SPACES = re.compile(r"[\s_]+")
 # C0 and C1 control characters except tab and newline, halves of surrogate pairs, and the characters that change the
 # direction of text.
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-_MARKDOWN_MARKS = frozenset("\\`*_[]<>|&#~")
+_MARKDOWN_MARK = re.compile(r"[\\`*_\[\]<>|&#~]")
+# In the address of a link.
+_ADDRESS_MARKS = {ord("<"): "%3C", ord(">"): "%3E", ord("\n"): "%0A", ord("\r"): "%0D"}
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
@@ -29,9 +30,17 @@ def harmless(text: str) -> str:
     return CONTROL.sub("�", text)
 
 
-def escape_markdown(text: str, *, keep: Collection[str] = ()) -> str:
-    """Return ``text`` with each character that Markdown takes for a mark escaped, except those in ``keep``."""
-    return "".join(f"\\{c}" if c in _MARKDOWN_MARKS and c not in keep else c for c in text)
+def escape_markdown(text: str) -> str:
+    """Return ``text`` on one line with each character that Markdown takes for a mark escaped."""
+    return _MARKDOWN_MARK.sub(r"\\\g<0>", re.sub(r"\s+", " ", text))
+
+
+def markdown_link(text: str, address: str | None) -> str:
+    """Return a Markdown link to ``address``, or the text alone without one."""
+    if address is None:
+        return escape_markdown(text)
+    # In angle brackets, an address may have parentheses.
+    return f"[{escape_markdown(text)}](<{address.translate(_ADDRESS_MARKS)}>)"
 
 
 def words(text: str) -> list[str]:

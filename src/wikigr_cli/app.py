@@ -179,8 +179,8 @@ def _unknown_option(context: typer.Context, option: str, near: Sequence[str]) ->
     yield f"wikigr: No such option: {option}.{f' {hint}' if hint else ''}"
     if context.parent is None and is_option(command, option.lstrip("-")):
         yield f"{option} is an option of a command and goes after it."
-    elif any(takes_words(parameter) for parameter in command.params):
-        yield "If it is a part of the question, quote the question or put -- before it."
+    for parameter in filter(takes_words, command.params):
+        yield f"If it is a part of the {parameter.name}, quote the {parameter.name} or put -- before it."
     yield f"Try '{context.command_path} --help'."
 
 

@@ -47,6 +47,7 @@ def test_a_wrong_choice_gets_a_suggestion(wikigr: Wikigr) -> None:
 
 def test_a_misspelled_option_gets_a_suggestion(wikigr: Wikigr) -> None:
     assert "No such option: --pakc. Did you mean --pack?" in wikigr("ask", "x", "--pakc", "y").err
+    assert "If it is a part of the name, quote" in wikigr("graph", "neighbors", "x", "--depht", "2").err
     early = wikigr("--pack", "x", "ask", "y")
     assert early.code == 2 and "--pack is an option of a command and goes after it." in early.err
 

@@ -16,8 +16,10 @@ from wikigr.sources.detect import open_source
 
 NOTES = {
     "Printer": "The printer is in room 214, next to the kitchen. It was bought in 2021 from a shop in Leeds.\n\n"
-    "# Toner\nJonas Weber orders the toner. A cartridge lasts 3,000 pages. Please don't shake them!",
-    "Kettle": "The kettle is a steel model with a wooden handle. The kettle takes two minutes to boil.",
+    "# Toner\nJonas Weber orders the toner. A cartridge lasts 3,000 pages. Please don't shake them! "
+    "The tray is emptied by Amira Haddad.\n\n# Scanner\nThe scanner was replaced in 2019. It is repaired by hand.",
+    "Kettle": "The kettle is a steel model with a wooden handle. The kettle takes two minutes to boil. It is "
+    "descaled by Jonas Weber.",
     "Ada Lovelace": "Ada Lovelace was an English mathematician. She was born in London on 10 December 1815. She "
     "published the notes in 1843. Her father died in 1824. She moved in 1835.",
     # None of these stands on its own, names its subject or has an answer.
@@ -46,6 +48,9 @@ def test_only_sentences_that_stand_on_their_own_are_asked(notes: Path) -> None:
         ("When was the printer bought?", "2021", None),
         ("Who orders the toner?", "Jonas Weber", "Toner"),
         ("How many pages does a cartridge last?", "3,000", "Toner"),
+        ("By whom is the tray emptied?", "Amira Haddad", "Toner"),
+        ("When was the scanner replaced?", "2019", "Scanner"),
+        ("By whom is the kettle descaled?", "Jonas Weber", None),
         ("What is the kettle?", "steel model", None),
         ("How many minutes does the kettle take to boil?", "two", None),
         ("Who was Ada Lovelace?", "English mathematician", None),

@@ -37,6 +37,7 @@ def lookup(query_type: str = "abstained", **sections: list[Section]) -> PackLook
     articles = {**SECTIONS, **sections}
     return PackLookup(
         lambda name: name.upper() if name.upper() in articles else None,
+        lambda name: ["A", "B"] if name == "C" else [],
         lambda title: articles[title],
         lambda _: Answer(question="?", text="In\nKiel [1]", query_type=query_type, confidence=0.5, trace=Trace()),
     )
@@ -53,12 +54,12 @@ def test_a_file_that_fits_the_pack_has_no_problems() -> None:
 
 def test_problems_come_in_the_order_of_the_questions() -> None:
     same = replace(QUESTION, id="q2", question="where was  PLANCK born", gold=(Gold("C"),), line=2)
-    gold = (Gold("a", "LIFE", "a.md"), Gold("A", "Death"), Gold("B", None, "a.md"))
+    gold = (Gold("a", "LIFE", "a.md"), Gold("A", "Live"), Gold("B", None, "a.md"))
     section = replace(QUESTION, id="q3", question="Why?", gold=gold, line=3)
     assert check_questions([QUESTION, same, section, IMPOSSIBLE], lookup("extractive")) == [
         Problem("duplicate", "q2", 2, "asks the same as 'q1' on line 1"),
-        Problem("missing-title", "q2", 2, "the pack has no article 'C'"),
-        Problem("missing-section", "q3", 3, "the article 'A' has no section 'Death'"),
+        Problem("missing-title", "q2", 2, "the pack has no article 'C'. Did you mean 'A', 'B'?"),
+        Problem("missing-section", "q3", 3, "the article 'A' has no section 'Live'. Did you mean 'Life'?"),
         Problem("missing-passage", "q3", 3, "the article 'B' has no passage 'a.md'"),
         Problem("answered", "q4", 4, "is marked as unanswerable, but the pack answers: In Kiel [1]"),
     ]

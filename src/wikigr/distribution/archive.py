@@ -156,7 +156,9 @@ def export_pack(location: str | Path, output: Path, *, key: PrivateKey | None = 
         try:
             size, sha256 = _write(output, content, signature, manifest, files)
         except OSError as error:
-            raise WikigrError(
+            # A folder that does not exist is a mistake in the command.
+            kind = UsageError if isinstance(error, FileNotFoundError) else WikigrError
+            raise kind(
                 f"Cannot write the archive {output}: {error.strerror or error}.",
                 hint=_write_hint(error, output),
             ) from error

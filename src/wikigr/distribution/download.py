@@ -175,7 +175,7 @@ def _fetch(url: str, partial: _PartialFile, max_bytes: int, allow_private: bool,
             if attempt == _MAX_ATTEMPTS:
                 raise DownloadError(
                     f"The download of {redact_url(url)} failed {_MAX_ATTEMPTS} times, most recently because {reason}.",
-                    hint="Run the same command again later to resume. " + _proxy_hint(),
+                    hint=f"Run the same command again later to resume. {_proxy_hint()}".rstrip(),
                 ) from reason
             pause = _FIRST_PAUSE * 2 ** (attempt - 1)
             progress.note(f"The download was interrupted ({reason}). Retrying in {pause:g} s.")

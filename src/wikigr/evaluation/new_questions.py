@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -44,7 +44,7 @@ _HOLDS = dict(
     for pair in """holds:hold lasts:last takes:take weighs:weigh costs:cost contains:contain has:have seats:seat
     covers:cover needs:need uses:use carries:carry""".split()
 )
-_PARTICIPLE = r"(?:[a-z]+ed|built|made|held|bought|written|given|found|sold|sent|won|shown|begun|chosen|drawn)"
+_PARTICIPLE = r"(?:[a-z]+ed|built|made|held|kept|bought|written|given|found|sold|sent|won|shown|begun|chosen|drawn)"
 _PLACES = r"\d|[A-Z]|\b(?:room|floor|kitchen|office|building|cellar|cupboard|shelf|drawer|hall|basement|garage|attic)\b"
 # What refers to another sentence; a question with it would not stand on its own.
 _REFERS = re.compile(
@@ -115,12 +115,12 @@ class _Article:
 
     @cached_property
     def names(self) -> Sequence[str]:
-        """How a sentence that is about the article begins, the longest first."""
+        """How a sentence that is about the article begins."""
         own = [self.title, *(alias for alias in self.aliases if alias[:1].isupper() and len(alias) > 3)]
         if self.is_person:
             own.append(self.title.split()[-1])
         lowered = [f"The {name[:1].lower()}{name[1:]}" for name in own]
-        return sorted({*own, *lowered, *(f"The {name}" for name in own)}, key=lambda name: (-len(name), name))
+        return [*own, *lowered, *(f"The {name}" for name in own)]
 
 
 def draft_questions(pack: Pack, count: int, *, seed: int) -> list[Draft]:
@@ -165,15 +165,19 @@ def _drafts(article: _Article, common: set[str]) -> Iterator[Draft]:
     """Yield the questions of an article; ``common`` are the words that the pack also writes in lower case."""
     seen: set[str] = set()
     for place, (section_id, heading, content) in enumerate(article.sections):
-        is_about = True
+        subjects = dict.fromkeys(article.names, article.name)
+        if place and heading:
+            # What a section is about, its heading may name: "Mower" under the title "Tools".
+            subject = f"{heading[:1].lower()}{heading[1:]}"
+            subjects |= {f"The {name}": f"the {subject}" for name in (subject, heading)}
+        about: str | None = article.name
         for number, (start, end) in enumerate(sentence_spans(content)):
             sentence = " ".join(content[start:end].split())
-            rest = _predicate(sentence, article, is_about=is_about)
-            is_about = rest is not None
+            about, rest = _predicate(sentence, subjects, about, is_person=article.is_person)
             if not ends_as_prose(sentence) or len(sentence.split()) > _MAX_WORDS or " | " in sentence:
                 continue
             for kind, question, answer in _asked(
-                sentence, rest, article, common, is_lead=not place, is_first=not number
+                sentence, about, rest, article, common, is_lead=not place, is_first=not number
             ):
                 # The quotation has to answer the question, and the question must not answer itself.
                 if question not in seen and accuracy(sentence, [answer]) and not accuracy(question, [answer]):
@@ -182,23 +186,33 @@ def _drafts(article: _Article, common: set[str]) -> Iterator[Draft]:
                     yield Draft(question, answer, article.title, named, content[start:end], section_id, kind)
 
 
-def _predicate(sentence: str, article: _Article, *, is_about: bool) -> str | None:
-    """Return what a sentence says about the subject of the article, or None if it is about something else.
+def _predicate(
+    sentence: str, subjects: Mapping[str, str], about: str | None, *, is_person: bool
+) -> tuple[str | None, str]:
+    """Return the subject of a sentence, as a question names it, and what the sentence says about it.
 
-    A pronoun refers to the subject if the sentence before it, which ``is_about`` tells, was about it.
+    ``subjects`` has the name in a question by the beginning of a sentence. A pronoun refers to ``about``, the subject
+    of the sentence before it. The subject is None if the sentence is about something else.
     """
-    for name in article.names:
+    for name in sorted(subjects, key=len, reverse=True):
         if sentence.startswith(f"{name} "):
-            return sentence[len(name) + 1 :]
+            return subjects[name], sentence[len(name) + 1 :]
     pronoun, _, rest = sentence.partition(" ")
-    return rest if is_about and pronoun in (("He", "She") if article.is_person else ("It",)) else None
+    return (about, rest) if pronoun in (("He", "She") if is_person else ("It",)) else (None, "")
 
 
 def _asked(
-    sentence: str, rest: str | None, article: _Article, common: set[str], *, is_lead: bool, is_first: bool
+    sentence: str,
+    about: str | None,
+    rest: str,
+    article: _Article,
+    common: set[str],
+    *,
+    is_lead: bool,
+    is_first: bool,
 ) -> Iterator[tuple[str, str, str]]:
     """Yield the kind, the question and the answer of every pattern that a sentence fits."""
-    if is_lead and is_first and rest is not None and (found := _definition(sentence, rest, article)):
+    if is_lead and is_first and about is not None and (found := _definition(sentence, rest, article)):
         yield "definition", *found
     if is_lead and article.is_person and not _RELATIVES.search(sentence):
         if born := _BORN.search(sentence):
@@ -207,16 +221,20 @@ def _asked(
                 yield "life", f"Where was {article.title} born?", born["place"]
         if died := _DIED.search(sentence):
             yield "life", f"When did {article.title} die?", died["answer"]
-    for kind, pattern, template in _PATTERNS if rest is not None else ():
-        match = pattern.match(rest or "")
+    for kind, pattern, template in _PATTERNS if about is not None else ():
+        match = pattern.match(rest)
         if match is not None and not _REFERS.search(match["rest"] or ""):
             base = (_PAST | _HOLDS).get(match["verb"], match["verb"])
-            said = {"name": article.name, "verb": match["verb"], "base": base, "rest": match["rest"] or ""}
+            said = {"name": about, "verb": match["verb"], "base": base, "rest": match["rest"] or ""}
             yield kind, f"{template.format(**said).rstrip()}?", match["answer"].rstrip(".,")
     if (amount := _AMOUNT.match(sentence)) is not None:
         subject = f"{amount['subject'][:1].lower()}{amount['subject'][1:]}"
         asked = f"How many {amount['rest']} does {subject} {_HOLDS[amount['verb']]}{amount['purpose'] or ''}?"
         yield "amount", asked, amount["answer"]
+    if (passive := _PASSIVE.match(sentence)) is not None and passive["subject"].split()[0].lower() in common:
+        subject = f"{passive['subject'][:1].lower()}{passive['subject'][1:]}"
+        if not _REFERS.search(f"{subject} {passive['rest']}"):
+            yield "by", f"By whom {passive['verb']} {subject} {passive['rest']}?", passive["answer"]
     named = _NAME.match(sentence)
     if named is not None and not _NO_NAME.match(sentence) and not common & set(words(named["answer"])):
         acts = sentence[named.end() + 1 :].rstrip(".")
@@ -228,6 +246,7 @@ def _asked(
 
 
 _VERBS = "|".join(_PAST)
+_DONE_BY = rf"(?P<verb>is|are|was|were) (?P<rest>{_PARTICIPLE}) by {_NAME.pattern.removesuffix('(?= )')}(?=[ .,;]|$)"
 _PATTERNS: Sequence[tuple[str, re.Pattern[str], str]] = (
     (
         "when",
@@ -247,12 +266,14 @@ _PATTERNS: Sequence[tuple[str, re.Pattern[str], str]] = (
         ),
         "Where {verb} {name} {rest}",
     ),
+    ("by", re.compile(_DONE_BY), "By whom {verb} {name} {rest}"),
 )
 _AMOUNT = re.compile(
     rf"(?P<subject>(?:A|An|The|Each|Every) [a-z]+(?: [a-z]+)?) (?P<verb>{'|'.join(_HOLDS)}) "
     rf"(?:(?:about|up to|at least|at most|around|roughly|only) )?(?P<answer>{_NUMBER}) (?P<rest>[a-z]+s)\b"
     r"(?P<purpose> to [a-z]+(?=[.,;]))?"
 )
+_PASSIVE = re.compile(rf"(?P<subject>[A-Z][a-z]+(?: [a-z]+){{0,2}}) {_DONE_BY}")
 
 
 def _definition(sentence: str, rest: str, article: _Article) -> tuple[str, str] | None:

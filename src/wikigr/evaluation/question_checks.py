@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
+import numpy as np
+
+from wikigr.embeddings.embedder import Embedder
 from wikigr.evaluation.metrics.accuracy import accuracy
 from wikigr.evaluation.questions import COMPARISON, INTERSECTION, Gold, GoldQuestion, Problem, ProblemKind
 from wikigr.index.candidate import Section
+from wikigr.retrieval.name_matching import NameMatcher
+from wikigr.suggestions import did_you_mean, nearest
 from wikigr.text import fold, words
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
     from wikigr.pack.open import Pack
-from collections.abc import Mapping
-from typing import Any
-
-import numpy as np
-
-from wikigr.embeddings.embedder import Embedder
 
 
 @dataclass(frozen=True, slots=True)
 class PackLookup:
     """The questions that the rules ask a pack.
 
-    ``find_title`` returns the title in the pack for a gold title, or None. ``sections`` returns the sections of an
-    article by its title in the pack. ``answer`` answers a question offline.
+    ``find_title`` returns the title in the pack for a gold title, or None; ``similar_titles`` the titles that it may
+    mean. ``sections`` returns the sections of an article by its title in the pack. ``answer`` answers a question
+    offline.
     """
 
     find_title: Callable[[str], str | None]
+    similar_titles: Callable[[str], Sequence[str]]
     sections: Callable[[str], Sequence[Section]]
     answer: Callable[[str], Answer]
 
@@ -51,7 +52,7 @@ class Rule:
 
 def check_questions(questions: Sequence[GoldQuestion], pack: PackLookup | None = None) -> list[Problem]:
     """Return the findings of all rules in the order of ``questions``; without a pack, skip the rules that need one."""
-    lookup = pack or PackLookup(_no_pack, _no_pack, _no_pack)
+    lookup = pack or PackLookup(_no_pack, _no_pack, _no_pack, _no_pack)
     place = {question.id: place for place, question in enumerate(questions)}
     found = [
         Problem(rule.kind, question.id, question.line, message)
@@ -74,7 +75,10 @@ def look_up(pack: Pack, answer: Callable[[str], Answer]) -> PackLookup:
         )
         return [Section(*row) for row in rows]
 
-    return PackLookup(pack.find_title, sections, answer)
+    def similar_titles(name: str) -> list[str]:
+        return [label for label in NameMatcher(pack.graph_index).suggest(name) if pack.find_title(label)]
+
+    return PackLookup(pack.find_title, similar_titles, sections, answer)
 
 
 def _no_pack(_: str) -> NoReturn:
@@ -97,7 +101,7 @@ def _missing_titles(questions: Sequence[GoldQuestion], pack: PackLookup) -> Iter
     for question in questions:
         for gold in question.gold:
             if pack.find_title(gold.title) is None:
-                yield question, f"the pack has no article {gold.title!r}"
+                yield question, _unknown(f"the pack has no article {gold.title!r}", pack.similar_titles(gold.title))
 
 
 def _missing_sections(questions: Sequence[GoldQuestion], pack: PackLookup) -> Iterator[tuple[GoldQuestion, str]]:
@@ -106,9 +110,16 @@ def _missing_sections(questions: Sequence[GoldQuestion], pack: PackLookup) -> It
         for gold in question.gold:
             title = pack.find_title(gold.title)
             if title is not None and gold.section is not None:
-                headings = {fold(section.heading) for section in pack.sections(title)}
-                if fold(gold.section) not in headings:
-                    yield question, f"the article {title!r} has no section {gold.section!r}"
+                headings = [section.heading for section in pack.sections(title)]
+                if fold(gold.section) not in map(fold, headings):
+                    message = f"the article {title!r} has no section {gold.section!r}"
+                    yield question, _unknown(message, nearest(gold.section, headings))
+
+
+def _unknown(message: str, similar: Sequence[str]) -> str:
+    """Return the message about an unknown name with the names that it may mean."""
+    question = did_you_mean(similar)
+    return message if question is None else f"{message}. {question}"
 
 
 def _missing_passages(questions: Sequence[GoldQuestion], pack: PackLookup) -> Iterator[tuple[GoldQuestion, str]]:
@@ -235,11 +246,13 @@ def find_leaks(
     ):
         same = " ".join(words(example["question"]))
         similarities = gold @ vector
-        nearest = int(np.argmax(similarities))
+        most_similar = int(np.argmax(similarities))
         if same in asked:
-            nearest = asked.index(same)
-        if same in asked or similarities[nearest] >= MIN_SIMILARITY:
-            leaks.append(Leak(place, questions[nearest].id, round(float(similarities[nearest]), 4), same in asked))
+            most_similar = asked.index(same)
+        if same in asked or similarities[most_similar] >= MIN_SIMILARITY:
+            leaks.append(
+                Leak(place, questions[most_similar].id, round(float(similarities[most_similar]), 4), same in asked)
+            )
             continue
         for near in np.argsort(-similarities, kind="stable"):
             if similarities[near] < MIN_RELATEDNESS:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         ResultShape,
         SearchDocument,
         StageShape,
+        StatedAnswer,
         WhyDocument,
     )
     from wikigr.retrieval.trace import Trace
@@ -39,12 +40,9 @@ def answer_document(
     pack = pipeline.pack
     document: AnswerDocument = {
         "schema_version": SCHEMA_VERSION,
-        "question": answer.question,
-        **_possible_answer(answer, pack),
-        "level": answer.level,
+        **stated_answer(answer, pack),  # type: ignore[typeddict-item]
         "abstained": answer.abstained,
         "query_type": answer.query_type,
-        "alternatives": [_possible_answer(alternative, pack) for alternative in answer.alternatives],
         "chain": [asdict(hop) for hop in answer.chain],  # type: ignore[misc]
         "reader": answer.reader,
         "sources": answer.sources,
@@ -55,14 +53,24 @@ def answer_document(
         "profile": answer.profile,
         "degraded": answer.trace.degraded,
         "warnings": answer.trace.warnings,
-        **packs_document(pack, [c.section_id for c in answer.citations]),  # type: ignore[typeddict-item]
-        "model": answer.model,
-        "usage": answer.usage.to_dict(),
+        "usage": answer.usage.to_dict(),  # type: ignore[typeddict-item]
         "timings": dict(answer.trace.timings()),
     }
     if explain:
         document["explain"] = explain_document(answer, pack, explain_limit)
     return document
+
+
+def stated_answer(answer: Answer, pack: Corpus) -> StatedAnswer:
+    """Return the part of the document of an answer that a reader is told."""
+    return {
+        "question": answer.question,
+        **_possible_answer(answer, pack),
+        "level": answer.level,
+        "alternatives": [_possible_answer(alternative, pack) for alternative in answer.alternatives],
+        **packs_document(pack, [c.section_id for c in answer.citations]),  # type: ignore[typeddict-item]
+        "model": answer.model,
+    }
 
 
 def _possible_answer(answer: PossibleAnswer, pack: Corpus) -> PossibleAnswerShape:

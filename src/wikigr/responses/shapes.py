@@ -135,15 +135,23 @@ class PossibleAnswerShape(TypedDict):
     context: SpanShape | None
 
 
-class AnswerDocument(PossibleAnswerShape):
+class StatedAnswer(PossibleAnswerShape):
+    """What a reader is told: the answer to a question, how sure it is, and where it is from."""
+
+    question: str
+    level: Literal["sure", "likely", "not_sure", "not_covered"]
+    alternatives: list[PossibleAnswerShape]
+    pack: PackShape | None
+    packs: NotRequired[list[PackShape]]
+    model: str
+
+
+class AnswerDocument(StatedAnswer):
     """The answer to a question with verified citations."""
 
     schema_version: int
-    question: str
-    level: Literal["sure", "likely", "not_sure", "not_covered"]
     abstained: bool
     query_type: str
-    alternatives: list[PossibleAnswerShape]
     chain: list[HopShape]
     reader: Literal["small"] | None
     sources: list[str]
@@ -154,9 +162,6 @@ class AnswerDocument(PossibleAnswerShape):
     profile: str
     degraded: bool
     warnings: list[str]
-    pack: PackShape | None
-    packs: NotRequired[list[PackShape]]
-    model: str
     usage: UsageShape
     timings: Mapping[str, float]
     explain: NotRequired[ExplainShape]

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wikigr.errors import UsageError, WikigrError
-from wikigr.responses.answer import EXPLAIN_LIMIT, answer_document
+from wikigr.responses.answer import EXPLAIN_LIMIT, answer_document, stated_answer
 from wikigr_cli import options
 from wikigr_cli.ask_session import AskOptions, AskSession
 from wikigr_cli.batch import BatchQuestion, open_batch
 from wikigr_cli.environment import Environment, OutputClosed, typed_in
 from wikigr_cli.exit_codes import ExitStatus
-from wikigr_cli.render.answer import answer_markdown, print_answer, save_answers
-from wikigr_cli.render.formats import AnswerFormat, chosen_format
+from wikigr_cli.render.answer import print_answer, save_answers
+from wikigr_cli.render.formats import AnswerFormat, address_to_link, chosen_format
 from wikigr_cli.render.output import print_json, print_json_line, print_trace
 
 if TYPE_CHECKING:
@@ -203,14 +203,16 @@ def ask(
                     document = answer_document(answer, session.pipeline, explain=explain, explain_limit=explain_limit)
                     print_json(environment, document)
                 elif printed_as == "md":
-                    environment.write_text(answer_markdown(answer_document(answer, session.pipeline, explain=False)))
+                    from wikigr.responses.answer_markdown import answer_markdown
+
+                    environment.write_text(answer_markdown(stated_answer(answer, session.pack), address_to_link))
                 else:
                     print_answer(environment, answer, session.pack, explain_limit=asked.explain_limit, streamed=live)
             finally:
                 if receipt is not None:
                     _write_receipt(environment, receipt, session, packs[0], answer)
                 if output is not None:
-                    save_answers(environment, output, [answer_document(answer, session.pipeline, explain=False)])
+                    save_answers(environment, output, [stated_answer(answer, session.pack)])
     if strict and abstained:
         raise typer.Exit(ExitStatus.FAILED_CHECK)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
-from wikigr.responses.answer import EXPLAIN_LIMIT, answer_document, why_document
+from wikigr.responses.answer import EXPLAIN_LIMIT, stated_answer, why_document
 from wikigr.suggestions import did_you_mean, nearest
 from wikigr.text import harmless
 from wikigr_cli.ask_session import AskSession
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from wikigr.answer.citations import Citation
     from wikigr.pack.open import Corpus, Pack
     from wikigr.question.follow_up import Turn
-    from wikigr.responses.shapes import AnswerDocument
+    from wikigr.responses.shapes import StatedAnswer
 
 _Found = TypeVar("_Found")
 
@@ -58,7 +58,7 @@ class Conversation:
         self._explain_limit = explain_limit
         self._answer: Answer | None = None
         self._turns: tuple[Turn, ...] = ()
-        self._documents: list[AnswerDocument] = []
+        self._documents: list[StatedAnswer] = []
         self._saved: set[Path] = set()
 
     @property
@@ -124,7 +124,7 @@ class Conversation:
         self._turns = (*self._turns, turn_of(answer))[-MAX_TURNS:]
         print_trace(environment, answer.trace)
         print_answer(environment, answer, self.pack, explain_limit=self._explain_limit, streamed=live)
-        self._documents.append(answer_document(answer, self._session.pipeline, explain=False))
+        self._documents.append(stated_answer(answer, self._session.pack))
 
     def _last(self) -> Answer:
         if self._answer is None:

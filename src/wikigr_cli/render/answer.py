@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from wikigr.responses.answer import explain_document, stages_document
 from wikigr.responses.pack import SCHEMA_VERSION
 from wikigr.text import harmless
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.formats import markdown, markdown_link
+from wikigr_cli.render.formats import address_to_link
 from wikigr_cli.render.output import Document, counted, print_address, stage_lines
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from wikigr.answer.citations import Citation
     from wikigr.answer.presentation import Passage
     from wikigr.pack.open import Corpus
+    from wikigr.responses.shapes import StatedAnswer
 
 # The maximum length of a printed sentence, in characters.
 _SENTENCE_LENGTH = 100
@@ -146,63 +147,25 @@ def _hang(line: str) -> int:
     return len(line) - len(line.lstrip(" ")) + (_ROW_HANG if " | " in line else 0)
 
 
-def answer_markdown(document: Document) -> str:
-    """Return the document of an answer as Markdown: the short answer, the text, and the numbered sources with quotes.
-
-    An answer that is not sure is not stated: its passage and those of the alternatives follow as sources.
-    """
-    from wikigr.answer.presentation import OTHERS, PERHAPS
-
-    others = document["alternatives"]
-    if document["level"] == "not_sure" and document["citations"] and not document["model"]:
-        parts = [PERHAPS, _markdown_sources((document, *others), first=1)]
-    else:
-        parts = [f"**{markdown(document['span']['text'])}**"] if document["span"] is not None else []
-        # Markdown keeps a line break after two blanks.
-        paragraphs = [part.split("\n") for part in document["answer"].split("\n\n") if part.strip()]
-        parts += ["  \n".join(markdown(line, keep="[]") for line in lines) for lines in paragraphs]
-        parts.append(_markdown_sources((document,), first=1))
-        if others:
-            parts += [OTHERS, _markdown_sources(others, first=len(document["citations"]) + 1)]
-    return "\n\n".join(filter(None, parts)) + "\n"
-
-
-def save_answers(environment: Environment, path: Path, documents: Sequence[Document], *, replace: bool = True) -> None:
-    """Write the documents of answers to ``path`` as Markdown, each under its question, and say so.
+def save_answers(
+    environment: Environment, path: Path, answers: Sequence[StatedAnswer], *, replace: bool = True
+) -> None:
+    """Write answers to ``path`` as Markdown, each under its question, and say so.
 
     Raises ``WikigrError`` if that fails, and ``UsageError`` if the file exists and ``replace`` is false.
     """
-    from wikigr.answer.presentation import level_in_words
     from wikigr.atomic import write_atomic
+    from wikigr.responses.answer_markdown import answer_entry
 
     exists = path.exists()
     if exists and not replace:
         raise UsageError(f"{path} exists already.", hint="Choose another name, or remove the file first.")
-    parts = []
-    for document in documents:
-        packs = document.get("packs") or [document["pack"]]
-        names = ", ".join(f"{pack['name']} {pack['version']}" for pack in packs)
-        level = level_in_words(document["level"], document["confidence"])
-        parts.append(
-            f"## {markdown(document['question'])}\n\n{answer_markdown(document)}\n{level}, {markdown(names)}\n"
-        )
+    text = "\n".join(answer_entry(answer, address_to_link) for answer in answers)
     try:
-        write_atomic(path, harmless("\n".join(parts)))
+        write_atomic(path, harmless(text))
     except OSError as error:
         raise WikigrError(f"Cannot write {path}: {error.strerror}.") from error
-    environment.note(f"{'Replaced' if exists else 'Wrote'} {path}: {counted(len(documents), 'answers')}.")
-
-
-def _markdown_sources(answers: Iterable[Document], first: int) -> str:
-    """Return a numbered list of the citations of ``answers``; it begins with the number ``first``."""
-    from wikigr.index.candidate import place
-
-    lines = []
-    for number, citation in enumerate((c for answer in answers for c in answer["citations"]), start=first):
-        link = markdown_link(place(citation["title"], citation["section"]), citation.get("url"))
-        pack = f", {markdown(citation['pack'])}" if "pack" in citation else ""
-        lines.append(f"{number}. {link}{pack}: “{markdown(citation['quote'])}”")
-    return "\n".join(lines)
+    environment.note(f"{'Replaced' if exists else 'Wrote'} {path}: {counted(len(answers), 'answers')}.")
 
 
 def print_explanation(environment: Environment, answer: Answer, pack: Corpus, limit: int) -> None:

@@ -6,12 +6,12 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from wikigr.errors import UsageError
 from wikigr.suggestions import did_you_mean, nearest
-from wikigr.text import escape_markdown
+from wikigr.text import markdown_link
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.terminal import linked_address
 
@@ -67,25 +67,15 @@ def print_markdown_table(environment: Environment, rows: Sequence[Mapping[str, A
     """Print rows as a Markdown table; the title links to the ``url`` of its row, if it has one."""
     lines = [fields, ["---"] * len(fields)]
     for row in rows:
-        lines.append(
-            [
-                markdown_link(str(row[field]), row.get("url")) if field == "title" else markdown(_cell(row.get(field)))
-                for field in fields
-            ]
-        )
+        address = address_to_link(row.get("url"))
+        cells = [markdown_link(_cell(row.get(field)), address if field == "title" else None) for field in fields]
+        lines.append(cells)
     environment.write_text("".join(f"| {' | '.join(line)} |\n" for line in lines))
 
 
-def markdown(text: str, *, keep: Collection[str] = ()) -> str:
-    """Return ``text`` on one line with Markdown escaped, except the characters in ``keep``."""
-    return escape_markdown(" ".join(text.split()), keep=keep)
-
-
-def markdown_link(text: str, url: object) -> str:
-    """Return a Markdown link, or the text alone if ``url`` is not an address."""
-    if not isinstance(url, str) or not _ADDRESS.fullmatch(url):
-        return markdown(text)
-    return f"[{markdown(text)}](<{linked_address(url)}>)"
+def address_to_link(url: object) -> str | None:
+    """Return the address by which a document links to ``url``, or ``None`` if that is not an address."""
+    return linked_address(url) if isinstance(url, str) and _ADDRESS.fullmatch(url) else None
 
 
 def _cell(value: object) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from wikigr.text import escape_markdown, markdown_link
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.formats import (
     OutputFormat,
-    markdown,
-    markdown_link,
+    address_to_link,
     print_csv,
     print_markdown_table,
     with_fields,
@@ -61,10 +61,11 @@ def _print_markdown_list(environment: Environment, results: Sequence[Document], 
     from wikigr.index.snippets import make_snippet
 
     for result in results:
-        link = markdown_link(place(result["title"], result["section"]), result.get("url"))
-        snippet = make_snippet(result["content"], weights, _SNIPPET_LENGTH).text
-        pack = f", {markdown(result['pack'])}" if "pack" in result else ""
-        environment.write_text(f"{result['rank']}. {link}{pack} ({result['score']:.4f})\n   {markdown(snippet)}\n")
+        link = markdown_link(place(result["title"], result["section"]), address_to_link(result.get("url")))
+        snippet = make_snippet(result["content"], weights, _SNIPPET_LENGTH).text.strip()
+        pack = f", {escape_markdown(result['pack'])}" if "pack" in result else ""
+        found = f"{result['rank']}. {link}{pack} ({result['score']:.4f})"
+        environment.write_text(f"{found}\n   {escape_markdown(snippet)}\n")
 
 
 def print_results(environment: Environment, document: Document, weights: Mapping[str, float]) -> None:

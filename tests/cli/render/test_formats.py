@@ -11,10 +11,9 @@ from wikigr_cli.environment import Environment
 from wikigr_cli.render.formats import (
     AnswerFormat,
     OutputFormat,
+    address_to_link,
     chosen_fields,
     chosen_format,
-    markdown,
-    markdown_link,
     print_csv,
     print_markdown_table,
 )
@@ -51,10 +50,9 @@ def test_a_markdown_table_has_a_line_per_row_and_links_titles() -> None:
     ]
 
 
-def test_text_is_no_markdown() -> None:
-    assert markdown("# a\n<b> *c* [1]", keep="[]") == "\\# a \\<b\\> \\*c\\* [1]"
+def test_only_addresses_are_linked() -> None:
     for url in (None, "", "https://x.org/<b>", 3, "javascript:alert(1)"):
-        assert markdown_link("a_b", url) == "a\\_b"
+        assert address_to_link(url) is None
 
 
 def test_json_is_the_short_form_of_a_format() -> None:

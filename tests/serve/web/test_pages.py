@@ -207,10 +207,11 @@ def test_an_article_leads_back_to_the_answer(physics: TestClient) -> None:
 
 def test_an_answer_as_markdown(physics: TestClient) -> None:
     page = get(physics, _ask(BORN))
+    level, confidence = text(page, ".confidence").split(" · confidence ")
     assert "".join(node.text() for node in page.css(".markdown pre")) == (
-        f"## {BORN}\n\n**Würzburg on 5 December 1901**\n\n{BEFORE} {QUOTED} [1]\n\n"
-        f"{text(page, '.confidence').replace(' · ', ', ')}.\n\n"
-        f"1. Werner Heisenberg › Introduction (werner-heisenberg.md): “{QUOTED}”\n"
+        f"## {BORN}\n\n**Würzburg on 5 December 1901**\n\n{QUOTED} [1]\n\n"
+        f"1. Werner Heisenberg › Introduction (werner-heisenberg.md): “{QUOTED}”\n\n"
+        f"{level} ({confidence}), physics 1.0.0\n"
     )
 
 

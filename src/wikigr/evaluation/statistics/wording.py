@@ -124,6 +124,8 @@ def headline(comparison: Mapping[str, Any]) -> str:
 
 def what_so_few_show(questions: int) -> str:
     """Return a sentence about what a run over so few questions can show of one profile and of a change."""
+    if questions < MIN_QUESTIONS:
+        return f"{count_of(questions, 'question')} cannot show a change: that takes at least {MIN_QUESTIONS}."
     right = round(0.8 * questions)
     interval = wilson_interval(right / questions, questions)
     return (

@@ -24,8 +24,8 @@ from wikigr.graph.schema import article_title
 from wikigr.pack.open import Corpus
 from wikigr.pipeline.profile import Profile
 from wikigr.profiles.files import differences
+from wikigr.responses.text_blocks import Block, Mark, Run, divide, paragraph_around, runs
 from wikigr.serve.web.addresses import NOWHERE, Back, address, article_address, outside_address, quote_address
-from wikigr.serve.web.text_blocks import Block, Mark, Run, divide, paragraph_around, runs
 from wikigr.text import fold
 
 SHORT = "short"

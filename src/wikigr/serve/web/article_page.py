@@ -15,9 +15,9 @@ from wikigr.names import bare_name
 from wikigr.pack.article_view import OutlineEntry, view_article
 from wikigr.pack.layout import PAGERANK
 from wikigr.pack.open import Corpus, Pack
+from wikigr.responses.text_blocks import Block, Mark, divide, find_names
 from wikigr.serve.web.addresses import address, article_address, outside_address, section_anchor
 from wikigr.serve.web.answer_page import QUOTE, ArticleLink, link_to
-from wikigr.serve.web.text_blocks import Block, Mark, divide, find_names
 from wikigr.text import word_count
 
 _MAX_PACKS = 8

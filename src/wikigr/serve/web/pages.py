@@ -17,9 +17,10 @@ from wikigr.pack.open import Corpus, Pack
 from wikigr.pipeline.conversation import turn_of
 from wikigr.pipeline.profile import Profile
 from wikigr.question.follow_up import MAX_TURNS, Turn
+from wikigr.responses.answer import stated_answer
+from wikigr.responses.answer_markdown import answer_entry
 from wikigr.serve.service import client_hint
-from wikigr.serve.web.addresses import Back, Value, address
-from wikigr.serve.web.answer_markdown import answer_markdown
+from wikigr.serve.web.addresses import Back, Value, address, outside_address
 from wikigr.serve.web.answer_page import ArticleLink, answer_page, comparison_page, link_to
 from wikigr.serve.web.article_page import Quotation, article_page
 from wikigr.serve.web.neighborhood_page import neighborhood_page
@@ -294,7 +295,7 @@ class Pages:
         return {
             "view": view,
             "more": self._more(asked, answer, pack),
-            "markdown": answer_markdown(view),
+            "markdown": answer_entry(stated_answer(answer, pack), outside_address),
             "results_href": asked.address("/search"),
             "why_href": asked.address("/why"),
             "compare_href": address("/compare", {"q": asked.question, "pack": asked.pack, "a": answer.profile}),

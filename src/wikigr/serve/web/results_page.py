@@ -21,9 +21,9 @@ from wikigr.index.snippets import make_snippet
 from wikigr.names import name_key
 from wikigr.pack.open import Corpus, Pack
 from wikigr.question.question import content_stems
+from wikigr.responses.text_blocks import Mark, Run, runs
 from wikigr.serve.web.addresses import NOWHERE, Back, article_address, outside_address
 from wikigr.serve.web.article_page import ranks_of
-from wikigr.serve.web.text_blocks import Mark, Run, runs
 
 _SNIPPET_LENGTH = 260
 _MAX_PACKS = 8

@@ -11,9 +11,9 @@ from wikigr.graph.schema import article_title
 from wikigr.index.candidate import Candidate, Evidence
 from wikigr.pack.open import Corpus
 from wikigr.pipeline.why import Why, explain_article
+from wikigr.responses.text_blocks import Mark, Run, runs
 from wikigr.serve.web.addresses import article_address, quote_address
 from wikigr.serve.web.answer_page import SHORT
-from wikigr.serve.web.text_blocks import Mark, Run, runs
 
 _MAX_DROPPED = 30
 _MAX_SENTENCES = 20

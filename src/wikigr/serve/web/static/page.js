@@ -22,7 +22,8 @@ document.addEventListener("keydown", (event) => {
 });
 
 function moveFocus(step) {
-  const sources = [...document.querySelectorAll("a.source, .others a.at, main.search a.at")];
+  // In the order of their numbers: other possible answers stand before the sources, but are numbered on from them.
+  const sources = ["a.source", ".others a.at", "main.search a.at"].flatMap((kind) => [...document.querySelectorAll(kind)]);
   const here = sources.indexOf(document.activeElement);
   if (!sources.length || document.activeElement?.closest("svg, .scroll")) return false;
   if (here < 0 && step < 0) return false;

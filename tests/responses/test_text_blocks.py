@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikigr.serve.web.text_blocks import Block, Mark, Run, divide, find_names, runs
+from wikigr.responses.text_blocks import Block, Mark, Run, divide, find_names, runs
 
 
 def _text(blocks: tuple[Block, ...]) -> str:

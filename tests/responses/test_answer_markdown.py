@@ -1,0 +1,60 @@
+"""Answers as Markdown: nothing of the stored text is taken for a mark, and tables and code stay what they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wikigr.responses.answer_markdown import answer_entry, answer_markdown
+
+
+def source(title: str, quote: str, url: str | None = None) -> Any:
+    return {"title": title, "section": "Use", "source_id": "a_b.md", "quote": quote, "url": url}
+
+
+def document(text: str, **fields: Any) -> Any:
+    return {
+        "question": "What *is* it?",
+        "answer": text,
+        "confidence": 0.5,
+        "span": None,
+        "citations": [source("One", "a\nb", "https://x.org/(a)<b>")],
+        "level": "likely",
+        "alternatives": [],
+        "model": "",
+        "pack": {"name": "notes", "version": "1.0.0"},
+        **fields,
+    }
+
+
+def written(text: str, **fields: Any) -> str:
+    return answer_markdown(document(text, **fields), lambda url: url)
+
+
+def test_an_answer_has_its_sources_and_the_other_possible_answers() -> None:
+    others = [{"citations": [source("Two", "*c*")]}, {"citations": [source("Three", "d")]}]
+    text = written("It is <b>. [1]", span={"text": "<b>"}, alternatives=others)
+    assert text == (
+        "**\\<b\\>**\n\nIt is \\<b\\>. [1]\n\n1. [One › Use](<https://x.org/(a)%3Cb%3E>): “a b”\n\n"
+        "Other possible answers\n\n2. Two › Use (a\\_b.md): “\\*c\\*”\n3. Three › Use (a\\_b.md): “d”\n"
+    )
+    doubtful = written("It is <b>. [1]", level="not_sure", span={"text": "<b>"}, alternatives=others)
+    assert doubtful.startswith("Perhaps one of these:\n\n1. [One") and doubtful.count("\n") == 5
+
+
+def test_tables_lists_and_code_stay_what_they_are() -> None:
+    rows = "size: 1 | price: 2\nsize: 3 | price: 4 [1]"
+    assert written(rows).startswith("| size | price |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 [1] |\n\n1. ")
+    assert written("- a_b\n- c [1]\n\nx = [\n    1]").startswith("- a\\_b\n- c [1]\n\n    x = [\n        1]\n\n1. ")
+
+
+def test_only_citations_and_marks_of_claims_have_brackets() -> None:
+    text = written("[1]: https://evil.example\n [2]: x\n[a](b) [1][2] [unverified]")
+    assert text.startswith("\\[1\\]: https://evil.example  \n\\[2\\]: x  \n\\[a\\](b) [1][2] [unverified]\n")
+
+
+def test_an_entry_has_the_question_the_level_and_the_packs() -> None:
+    packs = [{"name": "a_b", "version": "1.0.0"}, {"name": "c", "version": "2.0.0"}]
+    entry = answer_entry(document("It. [1]", packs=packs), lambda url: None)
+    assert entry == (
+        "## What \\*is\\* it?\n\nIt. [1]\n\n1. One › Use (a\\_b.md): “a b”\n\nLikely (0.50), a\\_b 1.0.0, c 2.0.0\n"
+    )
