@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 from subprocess import Popen
@@ -24,6 +24,7 @@ from wikigr.errors import BuildError, RecordError
 from wikigr.ingest.engines import local, parser_process
 from wikigr.ingest.engines.engine import Parsed
 from wikigr.ingest.engines.local import LocalEngine
+from wikigr.sources.article import BadPart, SourceItem
 from wikigr.sources.detect import open_source
 from wikigr.sources.folder import Folder
 from wikigr.sources.html.source import HtmlSource
@@ -44,8 +45,14 @@ def parse(folder: Path, jobs: int = 1) -> list[Parsed]:
     return list(LocalEngine(jobs).parse(open_source(folder), 0))
 
 
-def outcome(parsed: Sequence[tuple[str, object]]) -> dict[str, str]:
-    return {where: items.reason if isinstance(items, RecordError) else "parsed" for where, items in parsed}
+def outcome(parsed: Iterable[Parsed]) -> dict[str, str]:
+    return {where: "; ".join(_outcomes(items)) or "parsed" for where, items in parsed}
+
+
+def _outcomes(items: list[SourceItem] | RecordError) -> list[str]:
+    if isinstance(items, RecordError):
+        return [items.reason]
+    return [f"{item.reason} at {item.where}" for item in items if isinstance(item, BadPart)]
 
 
 def test_every_format_is_parsed_as_without_the_walls(tmp_path: Path, archive: Path) -> None:  # noqa: F811
@@ -67,6 +74,7 @@ def test_every_format_is_parsed_as_without_the_walls(tmp_path: Path, archive: Pa
         "j.epub": files.epub({"One": "<p>A chapter.</p>"}),
         "k.odt": files.odt(),
         "l.pdf": b"%PDF-1.7 damaged",
+        "m.pdf": files.pdf_with_damaged_pages(["One.", "Two.", "Three."], 2),
     }
     for name, data in made.items():
         (folder / name).write_bytes(data)
@@ -174,6 +182,7 @@ def hostile_process(
         [{"alias": "A", "target": None}],
         {"error": "a.md"},
         {"error": ["a.md", 3, None]},
+        [{"where": "a.md", "reason": None}],
     ],
 )
 def test_a_result_of_another_form_makes_a_bad_record(
@@ -191,6 +200,15 @@ def test_a_result_of_another_form_makes_a_bad_record(
         (
             [{"record": "other.md"}, {"result": {"error": ["other.md", "bad", None]}}, {"record": ""}, {"result": []}],
             {"a.md": "bad", "b.md": "parsed"},
+        ),
+        (
+            [
+                {"record": "a.md"},
+                {"result": [{"where": "other.md", "reason": "bad"}]},
+                {"record": ""},
+                {"result": [{"where": "b.md, page 2", "reason": "bad"}]},
+            ],
+            {"a.md": "bad at a.md", "b.md": "bad at b.md, page 2"},
         ),
         ([{"record": "a.md"}, {"record": "b.md"}], {"a.md": INVALID, "b.md": INVALID}),
         ([{"record": "a.md"}, {"problem": "The disk is full.", "hint": None}], {"a.md": INVALID, "b.md": INVALID}),
