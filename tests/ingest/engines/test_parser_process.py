@@ -179,6 +179,7 @@ def hostile_process(
         [["SourceArticle", {}]],
         [{"title": "A", "source_id": 1, "sections": []}],
         [{"title": "A", "source_id": "a.md", "sections": [{"heading_path": "text", "text": "T"}]}],
+        [{"title": "A", "source_id": "a.md", "sections": [{"heading_path": [], "text": "T", "is_navigation": "yes"}]}],
         [{"alias": "A", "target": None}],
         {"error": "a.md"},
         {"error": ["a.md", 3, None]},
