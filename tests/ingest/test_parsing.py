@@ -32,8 +32,10 @@ class ListSource:
     def __init__(self, *items: SourceItem | tuple[SourceItem, ...] | str) -> None:
         self.items = items
         self.parsed = 0
+        self.opened = 0
 
     def records(self) -> Iterator[ListRecord]:
+        self.opened += 1
         yield from map(ListRecord, self.items)
 
     def parse(self, record: ListRecord) -> Iterator[SourceItem]:
@@ -82,7 +84,7 @@ def test_a_complete_source_is_not_read_again(staging: Staging) -> None:
     source = ListSource(article("1"))
     read(source, staging)
     read(source, staging)
-    assert source.parsed == 1
+    assert (source.opened, source.parsed) == (1, 1)
 
 
 def test_the_limit_counts_titles_and_keeps_all_records_of_a_title(staging: Staging) -> None:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from subprocess import Popen
@@ -23,8 +23,9 @@ from tests.sources.test_zim import archive  # noqa: F401
 from wikigr.errors import BuildError, RecordError
 from wikigr.ingest.engines import local, parser_process
 from wikigr.ingest.engines.engine import Parsed
+from wikigr.ingest.engines.items import Result
 from wikigr.ingest.engines.local import LocalEngine
-from wikigr.sources.article import BadPart, SourceItem
+from wikigr.sources.article import BadPart
 from wikigr.sources.detect import open_source
 from wikigr.sources.folder import Folder
 from wikigr.sources.html.source import HtmlSource
@@ -45,13 +46,14 @@ def parse(folder: Path, jobs: int = 1) -> list[Parsed]:
     return list(LocalEngine(jobs).parse(open_source(folder), 0))
 
 
-def outcome(parsed: Iterable[Parsed]) -> dict[str, str]:
+def outcome(parsed: Sequence[tuple[str, Result]]) -> dict[str, str]:
     return {where: "; ".join(_outcomes(items)) or "parsed" for where, items in parsed}
 
 
-def _outcomes(items: list[SourceItem] | RecordError) -> list[str]:
+def _outcomes(items: Result) -> list[str]:
     if isinstance(items, RecordError):
         return [items.reason]
+    assert isinstance(items, list)
     return [f"{item.reason} at {item.where}" for item in items if isinstance(item, BadPart)]
 
 
