@@ -49,6 +49,16 @@ def test_the_order_is_that_of_the_scores_and_the_probability_that_of_the_logit(p
         assert candidate.probability == pytest.approx(1 / (1 + math.exp(-lead)))
 
 
+def test_the_rank_of_the_section_may_count_more_in_the_order_but_not_in_the_probability(pack: Pack) -> None:
+    items = (evidence("Light#0", "Light is a wave.", 0.9), evidence("Light#1", "Photons carry light.", 0.8))
+    question = material(pack, "What carries light?", *items)
+    fitted = rank_candidates(find_candidates(question), question, BY_COVERAGE)
+    by_rank = rank_candidates(find_candidates(question), question, BY_COVERAGE, added=4.0)
+    assert fitted[0].section.section_id == "Light#1"
+    assert by_rank[0].section.section_id == "Light#0"
+    assert {c.text: c.probability for c in by_rank} == {c.text: c.probability for c in fitted}
+
+
 @pytest.mark.parametrize("name", [WITH_READER, WITHOUT_READER])
 def test_the_model_that_ships_knows_only_kinds_aims_and_features(pack: Pack, name: str) -> None:
     model = answer_models()[name]

@@ -11,7 +11,7 @@ from wikigr.ingest.engines.local import LocalEngine
 from wikigr.ingest.parsing import BATCH, MAX_ID_CHARS, MAX_TITLE_CHARS, read_source
 from wikigr.ingest.staging import Staging
 from wikigr.progress import Silent
-from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem, SourceSection
+from wikigr.sources.article import BadPart, Redirect, Skipped, SourceArticle, SourceItem, SourceSection
 
 
 def article(source_id: str, title: str = "", text: str = "Text.") -> SourceArticle:
@@ -20,27 +20,29 @@ def article(source_id: str, title: str = "", text: str = "Text.") -> SourceArtic
 
 @dataclass
 class ListRecord:
-    item: SourceItem | str
+    item: SourceItem | tuple[SourceItem, ...] | str
     where: str = ""
 
 
 class ListSource:
-    """A source of items in memory; a string is a bad record."""
+    """A source of records in memory: an item, several of them, or a string for a bad record."""
 
     format = "list"
 
-    def __init__(self, *items: SourceItem | str) -> None:
+    def __init__(self, *items: SourceItem | tuple[SourceItem, ...] | str) -> None:
         self.items = items
         self.parsed = 0
+        self.opened = 0
 
     def records(self) -> Iterator[ListRecord]:
+        self.opened += 1
         yield from map(ListRecord, self.items)
 
     def parse(self, record: ListRecord) -> Iterator[SourceItem]:
         self.parsed += 1
         if isinstance(record.item, str):
             raise RecordError(record.item, "it is bad")
-        yield record.item
+        yield from record.item if isinstance(record.item, tuple) else (record.item,)
 
 
 @pytest.fixture
@@ -82,7 +84,7 @@ def test_a_complete_source_is_not_read_again(staging: Staging) -> None:
     source = ListSource(article("1"))
     read(source, staging)
     read(source, staging)
-    assert source.parsed == 1
+    assert (source.opened, source.parsed) == (1, 1)
 
 
 def test_the_limit_counts_titles_and_keeps_all_records_of_a_title(staging: Staging) -> None:
@@ -100,6 +102,16 @@ def test_a_bad_record_stops_the_reading_and_keep_going_skips_it(staging: Staging
     assert [title for title, _ in staging.records_by_title()] == ["1", "3"]
     assert list(staging.rows("SELECT place, reason FROM bad")) == [("line 2", "it is bad")]
     assert staging.skipped() == {"bad record": 1}
+
+
+def test_a_bad_part_of_a_record_stops_the_reading_and_keep_going_keeps_the_rest(staging: Staging) -> None:
+    source = ListSource((BadPart("a.pdf, page 2", "the page is damaged"), article("a.pdf")), article("b"))
+    with pytest.raises(RecordError, match=r"a\.pdf, page 2: the page is damaged"):
+        read(source, staging)
+    read(source, staging, keep_going=True)
+    assert [title for title, _ in staging.records_by_title()] == ["a.pdf", "b"]
+    assert list(staging.rows("SELECT place, reason FROM bad")) == [("a.pdf, page 2", "the page is damaged")]
+    assert staging.skipped() == {"bad part of a record": 1}
 
 
 @pytest.mark.parametrize(

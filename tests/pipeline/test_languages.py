@@ -17,6 +17,7 @@ from wikigr.pack.open import Pack
 from wikigr.pack.validate import validate_pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
+from wikigr.retrieval.trace import Trace
 from wikigr.sources.detect import open_source
 
 BRIDGE = """# Die Norderbrücke
@@ -72,6 +73,32 @@ def test_a_german_folder_is_recognized_and_answered_in_sentences(build: Callable
         assert pipeline.answer("Wer komponierte die neunte Sinfonie?").abstained
     # The stored index is compared with one that is made anew.
     assert [check for check in validate_pack(str(location)) if not check.passed] == []
+
+
+GERMAN_FAQ = """# Häufige Fragen
+
+## Was ist diese Sammlung?
+
+Diese Sammlung beantwortet Fragen zur Brücke und zur Mühle. Die Bürger der Stadt haben sie gestellt.
+
+## Verfasser
+
+Die erste Fassung der Sammlung wurde von Ines Roth betreut. Später kam Karim Haddad dazu, der sie ergänzte.
+
+## Wohin gehen die Gebühren?
+
+Die Gebühren gehen an die Stadt. Sie bezahlt davon die Arbeiter.
+"""
+
+
+def test_vectors_of_an_english_encoder_are_not_used_in_another_language(build: Callable[..., Path]) -> None:
+    location = build("german", {"faq.md": GERMAN_FAQ, "bridge.md": BRIDGE}, language="de")
+    with Pack(str(location)) as pack:
+        pipeline = Pipeline(Profile(), pack, offline=True)
+        trace = Trace()
+        draft = pipeline.read(pipeline.retrieve("Wohin gehen die Gebühren der Brücke?", trace), trace)
+        assert "vector" not in vars(draft.state.question)
+        assert any(answer.kind == "pair" for answer in draft.answers)
 
 
 def test_chinese_words_are_found_without_spaces(build: Callable[..., Path]) -> None:

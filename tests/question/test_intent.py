@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from wikigr.index.lexical import LexicalIndex, LexicalWriter
-from wikigr.question.intent import asks_definition, asks_entry, asks_fact, asks_lead
+from wikigr.languages.language import language_of, speaking
+from wikigr.question.intent import asks_definition, asks_entry, asks_fact, asks_lead, asks_yes_no
 from wikigr.question.question import Question, analyze
 
 
@@ -20,6 +21,12 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> LexicalIndex:
 
 def analyzed(text: str, index: LexicalIndex) -> Question:
     return analyze(text, index, lambda texts: np.eye(len(texts), 3, dtype=np.float32))
+
+
+def test_an_english_auxiliary_asks_for_yes_or_no_in_english_only(index: LexicalIndex) -> None:
+    assert asks_yes_no(analyzed("Was the bridge built in 1911?", index))
+    with speaking(language_of("de")):
+        assert not asks_yes_no(analyzed("Was ist eine Brücke?", index))
 
 
 def test_a_question_may_ask_what_something_is(index: LexicalIndex) -> None:

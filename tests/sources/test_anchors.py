@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from docutils import nodes
+from docutils.core import publish_doctree
 
 from wikigr.sources.anchors import section_anchors
 from wikigr.sources.formats import format_named
@@ -41,3 +43,22 @@ def test_documents_of_an_e_book_and_headings_of_a_text_document_have_anchors() -
     rules = [format_named(name).anchors_of(file) for name in ("office", "mixed") for file in ("a.DOCX", "b.pdf")]
     assert rules == ["outline", "place"] * 2
     assert list(section_anchors("outline", [[], ["Berths", "Fees"]])) == ["", "Fees|outline"]
+
+
+def test_headings_of_restructuredtext_have_the_ids_of_docutils() -> None:
+    headings = ["Food & water: 2.0", "Ärger", "Usage", "2.1 Numbers", "Usage", "日本"]
+    document = publish_doctree("\n\n".join(f"{heading}\n{'=' * 20}\n\nText." for heading in headings))
+    ids = [section["ids"][0] for section in document.findall(nodes.section)]
+    # What docutils calls the second "Usage" and a heading without letters of ASCII depends on the rest of the document.
+    assert list(section_anchors("docutils", [[heading] for heading in headings])) == [*ids[:4], "", ""]
+
+
+def test_a_document_has_the_same_anchors_in_a_folder_of_one_format_as_in_one_of_several() -> None:
+    for file, name in {
+        "a.md": "markdown",
+        "a.rst": "rst",
+        "a.txt": "text",
+        "a.html": "html",
+        "a.pdf": "office",
+    }.items():
+        assert format_named("mixed").anchors_of(file) == format_named(name).anchors_of(file)

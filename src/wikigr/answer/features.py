@@ -12,6 +12,7 @@ from wikigr.answer.reading import answer_words
 from wikigr.answer.sentences import SentenceScore
 from wikigr.index.candidate import DENSE
 from wikigr.index.lexical import stems
+from wikigr.languages.language import current
 from wikigr.question.intent import Aim, asked_for
 from wikigr.question.masked_question import restrictions
 from wikigr.text import words
@@ -49,7 +50,9 @@ def describe(candidates: Sequence[AnswerCandidate], material: Material) -> list[
     question = material.question
     aim = asked_for(question)
     required = set(restrictions(words(question.text)))
+    # Other languages than English capitalize other words than names, or have no capitals.
     names = {stem for match in _NAME.finditer(question.text) for stem in stems(match.group())}
+    names = names if current().is_english else set()
     ranks = {item.section.section_id: rank for rank, item in enumerate(material.evidence)}
     cosines = {item.section.section_id: item.candidate.scores.get(DENSE, 0.0) for item in material.evidence}
     nearest = max(cosines.values(), default=0.0)

@@ -115,13 +115,19 @@ def overlaps(one: AnswerCandidate, other: AnswerCandidate) -> bool:
 
 
 def rank_candidates(
-    candidates: Sequence[AnswerCandidate], material: Material, model: AnswerModel
+    candidates: Sequence[AnswerCandidate], material: Material, model: AnswerModel, added: float = 0.0
 ) -> list[AnswerCandidate]:
-    """Return ``candidates`` with their probabilities, best first; ties break by title, section and place."""
+    """Return ``candidates`` with their probabilities, best first; ties break by title, section and place.
+
+    ``added`` is added to the weight of the section's rank in the order, but not in the probabilities.
+    """
     described = describe(candidates, material)
     scores = [model.score(features) for features in described]
     judged = [
-        (score, replace(candidate, probability=model.probability(features, score, lead)))
+        (
+            score + added * features.values["first"],
+            replace(candidate, probability=model.probability(features, score, lead)),
+        )
         for candidate, features, score, lead in zip(
             candidates, described, scores, leads(candidates, scores), strict=True
         )

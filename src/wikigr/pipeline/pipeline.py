@@ -13,7 +13,6 @@ from wikigr.answer.citations import Citation
 from wikigr.answer.extractive import ExtractiveOptions
 from wikigr.answer.facts import facts_among
 from wikigr.answer.stages import Draft
-from wikigr.embeddings.model_id import DEFAULT_WEIGHTS_SHA256
 from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
 from wikigr.index.candidate import Evidence
@@ -30,7 +29,7 @@ from wikigr.retrieval.candidates import Fetch, RetrievalOptions, search_depth
 from wikigr.retrieval.document_selection import MultiDocOptions
 from wikigr.retrieval.entity_linking import replace_aliases
 from wikigr.retrieval.explore.stage import MultiStrategyOptions
-from wikigr.retrieval.state import PipelineStage, Resources, State
+from wikigr.retrieval.state import PipelineStage, Resources, State, encodes_its_language
 from wikigr.retrieval.trace import Trace
 from wikigr.text import fold
 
@@ -51,7 +50,7 @@ _State = TypeVar("_State", State, Draft)
 def _without_english_models(profile: Profile, pack: Corpus) -> Profile:
     """Return ``profile`` without the reader, and without vectors of an encoder that knows English only."""
     profile = profile.override(ReaderOptions, enabled=False)
-    if pack.manifest.encoder.weights_sha256 == DEFAULT_WEIGHTS_SHA256 and profile[RetrievalOptions].mode == "hybrid":
+    if not encodes_its_language(pack) and profile[RetrievalOptions].mode == "hybrid":
         profile = profile.override(RetrievalOptions, mode="lexical")
     return profile
 

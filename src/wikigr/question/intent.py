@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
+from wikigr.languages.language import current
 from wikigr.names import bare_name
 from wikigr.question import patterns
 from wikigr.question.comparison import compared_sides
@@ -31,8 +32,11 @@ def asked_for(question: Question) -> Aim:
 
 
 def asks_yes_no(question: Question) -> bool:
-    """Return whether yes or no may answer ``question``: it begins with an auxiliary, and offers no choice."""
-    return patterns.ASKS_YES_NO.match(question.text) is not None
+    """Return whether yes or no may answer ``question``: it begins with an auxiliary, and offers no choice.
+
+    Auxiliaries are known for English only; "was" begins other questions in German.
+    """
+    return current().is_english and patterns.ASKS_YES_NO.match(question.text) is not None
 
 
 def asks_definition(question: Question, title: str) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
+from wikigr.embeddings.model_id import DEFAULT_WEIGHTS_SHA256
 from wikigr.index.candidate import Candidate, Evidence, Hit
 from wikigr.llm.options import SynthesisOptions
 from wikigr.options import Options
@@ -88,6 +89,11 @@ class Resources:
     def linker(self) -> EntityLinker:
         """Links the names in a question to the pack's graph."""
         return EntityLinker(self.pack.graph_index, self.pack.lexical)
+
+
+def encodes_its_language(pack: Corpus) -> bool:
+    """Return whether the encoder of ``pack`` knows its language; the default one knows English only."""
+    return pack.language.is_english or pack.manifest.encoder.weights_sha256 != DEFAULT_WEIGHTS_SHA256
 
 
 class PipelineStage(ABC, Generic[StageOptions, StageState]):

@@ -78,7 +78,18 @@ class Skipped:
     reason: str
 
 
-SourceItem = SourceArticle | Redirect | Skipped
+@dataclass(frozen=True, slots=True)
+class BadPart:
+    """A part of a record that could not be read although the rest could; the build treats it like a bad record.
+
+    ``where`` names the part for the user (``manual.pdf, page 7``), and ``reason`` says what is wrong with it.
+    """
+
+    where: str
+    reason: str
+
+
+SourceItem = SourceArticle | Redirect | Skipped | BadPart
 
 
 class Shared:

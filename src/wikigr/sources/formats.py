@@ -71,7 +71,7 @@ class SourceFormat:
     parses_slowly: bool = False
     companion: bool = False
     combines: tuple[str, ...] = ()
-    anchors: Literal["", "slug", "wiki", "place"] = ""
+    anchors: Literal["", "slug", "wiki", "docutils", "place"] = ""
     packages: tuple[str, ...] = ()
 
     def has_suffix(self, name: str) -> bool:
@@ -204,6 +204,7 @@ FORMATS = (
         links=LinkTarget.DOCUMENT,
         reads_folders=True,
         parses_slowly=True,
+        anchors="docutils",
     ),
     SourceFormat(
         name="text",

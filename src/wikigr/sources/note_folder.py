@@ -14,7 +14,16 @@ from typing import ClassVar, Protocol, cast
 from urllib.parse import unquote
 
 from wikigr.errors import RecordError, SourceError
-from wikigr.sources.article import Names, RawDocument, Shared, Skipped, SourceArticle, SourceItem, SourceSection
+from wikigr.sources.article import (
+    BadPart,
+    Names,
+    RawDocument,
+    Shared,
+    Skipped,
+    SourceArticle,
+    SourceItem,
+    SourceSection,
+)
 from wikigr.sources.folder import Folder, Pages, resolve_link, stem, unique_titles
 from wikigr.sources.formats import format_named, strip_compression
 from wikigr.sources.stated_language import language_in_folder
@@ -117,6 +126,7 @@ class NoteText:
     aliases: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     url: str = ""
+    bad_parts: tuple[BadPart, ...] = ()
 
 
 class NoteReader(Protocol):
@@ -221,6 +231,7 @@ class NoteFolder(ABC):
         if record.error is not None:
             raise record.error
         note = self.parse_note(record)
+        yield from note.bad_parts
         if not note.sections:
             yield Skipped(record.source_id, "no text")
             return

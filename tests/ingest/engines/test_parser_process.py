@@ -23,7 +23,9 @@ from tests.sources.test_zim import archive  # noqa: F401
 from wikigr.errors import BuildError, RecordError
 from wikigr.ingest.engines import local, parser_process
 from wikigr.ingest.engines.engine import Parsed
+from wikigr.ingest.engines.items import Result
 from wikigr.ingest.engines.local import LocalEngine
+from wikigr.sources.article import BadPart
 from wikigr.sources.detect import open_source
 from wikigr.sources.folder import Folder
 from wikigr.sources.html.source import HtmlSource
@@ -44,8 +46,15 @@ def parse(folder: Path, jobs: int = 1) -> list[Parsed]:
     return list(LocalEngine(jobs).parse(open_source(folder), 0))
 
 
-def outcome(parsed: Sequence[tuple[str, object]]) -> dict[str, str]:
-    return {where: items.reason if isinstance(items, RecordError) else "parsed" for where, items in parsed}
+def outcome(parsed: Sequence[tuple[str, Result]]) -> dict[str, str]:
+    return {where: "; ".join(_outcomes(items)) or "parsed" for where, items in parsed}
+
+
+def _outcomes(items: Result) -> list[str]:
+    if isinstance(items, RecordError):
+        return [items.reason]
+    assert isinstance(items, list)
+    return [f"{item.reason} at {item.where}" for item in items if isinstance(item, BadPart)]
 
 
 def test_every_format_is_parsed_as_without_the_walls(tmp_path: Path, archive: Path) -> None:  # noqa: F811
@@ -67,6 +76,7 @@ def test_every_format_is_parsed_as_without_the_walls(tmp_path: Path, archive: Pa
         "j.epub": files.epub({"One": "<p>A chapter.</p>"}),
         "k.odt": files.odt(),
         "l.pdf": b"%PDF-1.7 damaged",
+        "m.pdf": files.pdf_with_damaged_pages(["One.", "Two.", "Three."], 2),
     }
     for name, data in made.items():
         (folder / name).write_bytes(data)
@@ -171,9 +181,11 @@ def hostile_process(
         [["SourceArticle", {}]],
         [{"title": "A", "source_id": 1, "sections": []}],
         [{"title": "A", "source_id": "a.md", "sections": [{"heading_path": "text", "text": "T"}]}],
+        [{"title": "A", "source_id": "a.md", "sections": [{"heading_path": [], "text": "T", "is_navigation": "yes"}]}],
         [{"alias": "A", "target": None}],
         {"error": "a.md"},
         {"error": ["a.md", 3, None]},
+        [{"where": "a.md", "reason": None}],
     ],
 )
 def test_a_result_of_another_form_makes_a_bad_record(
@@ -191,6 +203,15 @@ def test_a_result_of_another_form_makes_a_bad_record(
         (
             [{"record": "other.md"}, {"result": {"error": ["other.md", "bad", None]}}, {"record": ""}, {"result": []}],
             {"a.md": "bad", "b.md": "parsed"},
+        ),
+        (
+            [
+                {"record": "a.md"},
+                {"result": [{"where": "other.md", "reason": "bad"}]},
+                {"record": ""},
+                {"result": [{"where": "b.md, page 2", "reason": "bad"}]},
+            ],
+            {"a.md": "bad at a.md", "b.md": "bad at b.md, page 2"},
         ),
         ([{"record": "a.md"}, {"record": "b.md"}], {"a.md": INVALID, "b.md": INVALID}),
         ([{"record": "a.md"}, {"problem": "The disk is full.", "hint": None}], {"a.md": INVALID, "b.md": INVALID}),

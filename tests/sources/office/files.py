@@ -107,6 +107,14 @@ def pdf_without_letters() -> bytes:
     return b"%PDF-1.4\n" + body + b"trailer<</Root 1 0 R>>"
 
 
+def pdf_with_damaged_pages(texts: Sequence[str], *damaged: int) -> bytes:
+    """Return a PDF with a text on each page; those with the numbers ``damaged`` are no longer pages."""
+    parts = pdf([[text] for text in texts]).split(b"/Type /Page\n")
+    assert len(parts) == len(texts) + 1
+    types = [b"/Type /Xage\n" if page in damaged else b"/Type /Page\n" for page in range(1, len(parts))]
+    return parts[0] + b"".join(kind + part for kind, part in zip(types, parts[1:], strict=True))
+
+
 def pdf_of_images(pages: int) -> bytes:
     from PIL import Image
 

@@ -12,7 +12,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from tests.sources.office import files
 
 from wikigr.errors import RecordError
-from wikigr.sources.article import SourceArticle, SourceSection
+from wikigr.sources.article import BadPart, SourceArticle, SourceSection
 from wikigr.sources.note_folder import NoteRecord
 from wikigr.sources.office import archive
 from wikigr.sources.office.document import names_columns
@@ -186,12 +186,35 @@ def test_a_notebook_of_code_only_has_cells() -> None:
     assert texts(data) == {("Cell 1",): "import sea", ("Cell 2",): "sea.level()"}
 
 
+@pytest.mark.parametrize(
+    "damaged, place, reason",
+    [
+        ([2], "file, page 2", "the page is damaged"),
+        ([1, 3, 4, 5, 7, 8, 9], "file, pages 1, 3, 4, 5, 7 and 2 more", "the pages are damaged"),
+    ],
+)
+def test_damaged_pages_of_a_pdf_are_named_and_the_others_are_read(damaged: list[int], place: str, reason: str) -> None:
+    names = "alder birch cedar elm fir hazel larch maple oak".split()
+    data = files.pdf_with_damaged_pages([f"{name.title()} and {name} stand there." for name in names], *damaged)
+    bad, article = OfficeSource(Path("file")).parse(NoteRecord("file", data, "file"))
+    assert bad == BadPart(place, reason)
+    assert isinstance(article, SourceArticle)
+    whole = [page for page in range(1, 10) if page not in damaged]
+    assert [section.heading_path for section in article.sections] == [(f"Page {page}",) for page in whole]
+    for page, section in zip(whole, article.sections, strict=True):
+        assert [name for name in names if name in section.text] == [names[page - 1]]
+
+
 BAD: dict[str, tuple[Callable[[], bytes], str]] = {
     "text": (lambda: b"plain text", "the file is none of these: PDF, EPUB, DOCX, PPTX, XLSX, ODT, notebook"),
     "an archive": (lambda: files.archive({"a.txt": "x"}), "the file is none of these: "),
     "no pages": (lambda: b"%PDF-1.7\n%%EOF", "the file is damaged or not supported (PdfiumError"),
     "encrypted": (lambda: files.pdf([["Text."]], password="pw"), "the file is encrypted"),
     "old": (lambda: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "the file is encrypted, or an Office file from"),
+    "damaged pages": (
+        lambda: files.pdf_with_damaged_pages(["A", "B"], 1, 2),
+        "the file is damaged or not supported (Pdfium",
+    ),
     "images": (lambda: files.pdf_of_images(12), "no text; 12 pages are images"),
     "truncated": (lambda: files.docx()[:900], "the file is damaged or not supported (BadZipFile"),
     "no notebook": (lambda: b'{"a": 1', "the file is damaged or not supported (NotJSONError"),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from wikigr.errors import RecordError
 from wikigr.sources.article import (
+    BadPart,
     Names,
     RawDocument,
     Record,
@@ -54,8 +55,15 @@ def encode_result(result: Result) -> Any:
 
 def decode_items(value: Any, place: str) -> list[SourceItem] | RecordError:
     """Return the items, or the error, of the record ``place``; raises ``ValueError`` for another form of ``value``."""
-    items: list[SourceItem] = _checked(list[SourceArticle | Redirect | Skipped], value, place)
-    return items
+    items: list[SourceItem] | RecordError = _checked(list[SourceArticle | Redirect | Skipped | BadPart], value, place)
+    if isinstance(items, RecordError):
+        return items
+    return [_named(item, place) if isinstance(item, BadPart) else item for item in items]
+
+
+def _named(part: BadPart, place: str) -> BadPart:
+    """Return a bad part whose message names its record."""
+    return BadPart(part.where if place in part.where else place, part.reason[:_MAX_REASON])
 
 
 def decode_names(value: Any, place: str) -> Names | RecordError:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from html import escape
 from itertools import zip_longest
 
-from wikigr.sources.article import SourceSection
+from wikigr.sources.article import BadPart, SourceSection
 from wikigr.sources.html.document import HtmlDocument
 from wikigr.sources.html.text import write_html
 from wikigr.sources.plain_text import PlainTextWriter
@@ -23,7 +23,7 @@ class Document:
     """The content of a file called ``name``, in messages ``where``.
 
     ``title`` is the title that the file states, or ``""``. ``writer`` collects the text. ``pages_of_images`` counts the
-    pages that have pictures but no text.
+    pages that have pictures but no text. ``bad_parts`` are what could not be read.
     """
 
     name: str
@@ -31,6 +31,7 @@ class Document:
     title: str = ""
     pages_of_images: int = 0
     links: dict[str, None] = field(default_factory=dict)
+    bad_parts: list[BadPart] = field(default_factory=list)
     writer: PlainTextWriter = field(init=False)
 
     def __post_init__(self) -> None:

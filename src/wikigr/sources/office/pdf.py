@@ -11,6 +11,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from wikigr.errors import RecordError
+from wikigr.sources.article import BadPart
 from wikigr.sources.office.document import Document, names_columns, table_html
 from wikigr.sources.office.pdf_lines import PdfCell, PdfLine, has_image, page_lines
 from wikigr.sources.plain_text import collapse_spaces, fold_title
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
 
 MAX_PAGES = 20_000
+# Damaged pages that a message names.
+_MAX_NAMED = 5
 _MAX_HEADING_LENGTH = 120
 _MAX_HEADING_LINES = 3
 _MAX_LEVEL = 6
@@ -54,6 +57,8 @@ class _Heading:
 def read(data: bytes, document: Document, where: str) -> None:
     """Add the text page by page; raises ``RecordError`` for a file that is damaged, encrypted or too long.
 
+    Damaged pages among others are left out and become a bad part of the document.
+
     Headings are those of the outline, or without one the lines in larger letters. Running heads and feet, page numbers
     and tables of contents are left out. A paragraph that goes on belongs to the page where it begins.
     """
@@ -65,8 +70,7 @@ def read(data: bytes, document: Document, where: str) -> None:
                 raise RecordError(where, f"the file has {len(pdf):,} pages, more than {MAX_PAGES:,}")
             document.title = collapse_spaces(pdf.get_metadata_dict().get("Title", ""))
             outline = _outline(pdf)
-            pages = [page_lines(pdf, number) for number in range(len(pdf))]
-            document.pages_of_images = sum(not lines and has_image(pdf, number) for number, lines in enumerate(pages))
+            pages = _read_pages(pdf, document, where)
     except PdfiumError as error:
         if "password" in str(error).lower():
             raise RecordError(where, "the file is encrypted", hint="Save it without a password.") from error
@@ -74,6 +78,32 @@ def read(data: bytes, document: Document, where: str) -> None:
     pages = _without_margins(pages)
     headings = _find_headings(pages, outline)
     _write(pages, headings, document)
+
+
+def _read_pages(pdf: PdfDocument, document: Document, where: str) -> list[list[PdfLine]]:
+    """Return the lines of each page, none for a damaged one; raises ``PdfiumError`` if there is no other page."""
+    from pypdfium2 import PdfiumError
+
+    pages: list[list[PdfLine]] = []
+    bad: list[int] = []
+    for number in range(len(pdf)):
+        try:
+            lines = page_lines(pdf, number)
+            document.pages_of_images += not lines and has_image(pdf, number)
+        except PdfiumError:
+            lines = []
+            bad.append(number + 1)
+            if len(bad) == len(pdf):
+                raise
+        pages.append(lines)
+    if bad:
+        named = ", ".join(map(str, bad[:_MAX_NAMED])) + (
+            f" and {len(bad) - _MAX_NAMED:,} more" if len(bad) > _MAX_NAMED else ""
+        )
+        is_one = len(bad) == 1
+        place = f"{where}, {'page' if is_one else 'pages'} {named}"
+        document.bad_parts.append(BadPart(place, f"{'the page is' if is_one else 'the pages are'} damaged"))
+    return pages
 
 
 def _outline(pdf: PdfDocument) -> dict[int, list[_Heading]]:

@@ -88,7 +88,9 @@ class OfficeSource(NoteFolder):
                 hint="Recognize the text first, for example with ocrmypdf --force-ocr.",
             )
         aliases = (document.title,) if document.title and fold(document.title) != fold(record.title) else ()
-        return NoteText(sections, record.targets(document.links, _SUFFIXES), aliases)
+        return NoteText(
+            sections, record.targets(document.links, _SUFFIXES), aliases, bad_parts=tuple(document.bad_parts)
+        )
 
 
 def _is_garbage(text: str) -> bool:
