@@ -6,6 +6,7 @@ import gc
 import logging
 import os
 import re
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -20,6 +21,7 @@ from wikigr.suggestions import did_you_mean, nearest
 from wikigr_cli import options
 from wikigr_cli.command_class import GLOBAL_OPTIONS, in_words, is_option, options_of, print_all_help, takes_words
 from wikigr_cli.command_table import HELP_OPTIONS, CommandTable, print_help
+from wikigr_cli.entry import end_at_once
 from wikigr_cli.environment import Environment, Interrupted, OutputClosed
 from wikigr_cli.exit_codes import ExitStatus, report_error
 from wikigr_cli.settings import place_of, read_defaults
@@ -185,18 +187,35 @@ def _unknown_option(context: typer.Context, option: str, near: Sequence[str]) ->
 
 
 def main() -> None:
-    """Run as the console script."""
+    """Run as the console script, after ``entry.main``."""
     # No child process imports modules from the working directory, where a stranger's documents may lie.
     os.environ["PYTHONSAFEPATH"] = "1"
     _fill_closed_streams()
     _skip_unused_parts()
-    status = int(run(sys.argv[1:], Environment()))
+    status = _run_interruptibly()
     with suppress(OSError, AttributeError, ValueError):
         sys.stdout.flush()
         sys.stderr.flush()
     # Every command has closed its files. Python's normal exit would free the model piece by piece, which takes a
     # seventh of a question's time.
     os._exit(status)
+
+
+def _run_interruptibly() -> int:
+    """Run the command; Ctrl-C raises ``KeyboardInterrupt`` in it, and ends the process at once before and after it."""
+    environment = Environment()
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        if before is end_at_once:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        status = int(run(sys.argv[1:], environment))
+    except KeyboardInterrupt:
+        # Just before the command, or while its error was printed.
+        status = ExitStatus.INTERRUPTED
+    finally:
+        if before is end_at_once:
+            signal.signal(signal.SIGINT, end_at_once)
+    return status
 
 
 def _skip_unused_parts() -> None:

@@ -14,11 +14,26 @@ def test_a_pack_has_as_many_scores_as_articles(tmp_path: Path) -> None:
     path = tmp_path / "pagerank_cache.json"
     cache = PageRankCache({"Alpha": 0.5, "Beta": 0.5}, "d", Parameters())
     write_cache(path, cache)
-    assert read_pack_cache(path, 2) == cache
+    assert read_pack_cache(path, "d", _counts(2)) == cache
     with pytest.raises(PageRankCacheError, match="2 titles for 1 articles"):
-        read_pack_cache(path, 1)
+        read_pack_cache(path, "d", _counts(1))
+    with pytest.raises(PageRankCacheError, match="belongs to other content"):
+        read_pack_cache(path, "e", _counts(2))
     path.write_text('{"Alpha": 1.0}')
-    assert read_pack_cache(path, 1).scores == {"Alpha": 1.0}
+    assert read_pack_cache(path, "d", _counts(1)).scores == {"Alpha": 1.0}
+
+
+def test_a_damaged_file_is_not_used_unless_it_is_a_plain_mapping(tmp_path: Path) -> None:
+    path = tmp_path / "pagerank_cache.json"
+    write_cache(path, PageRankCache({"Alpha": 1.0}, "d", Parameters()))
+    with pytest.raises(PageRankCacheError, match="is damaged: it has changed"):
+        read_pack_cache(path, "d", _counts(1), "it has changed")
+    path.write_text('{"Alpha": 1.0}')
+    assert read_pack_cache(path, "d", _counts(1), "it has changed").scores == {"Alpha": 1.0}
+
+
+def _counts(articles: int) -> dict[str, int]:
+    return {"articles": articles, "links": 1}
 
 
 def test_the_longest_titles_fit(tmp_path: Path) -> None:
@@ -26,7 +41,7 @@ def test_the_longest_titles_fit(tmp_path: Path) -> None:
     scores = {f"{n}" + "\U0001f600" * 999: 0.001 for n in range(9)}
     path.write_text(json.dumps({**scores}))
     assert b"\\ud83d" in path.read_bytes()
-    assert len(read_pack_cache(path, 9).scores) == 9
+    assert len(read_pack_cache(path, "d", _counts(9)).scores) == 9
 
 
 def test_a_large_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
@@ -34,11 +49,11 @@ def test_a_large_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
     path.write_text("{}")
     os.truncate(path, 1 << 40)
     with pytest.raises(PageRankCacheError, match=r"pagerank_cache\.json has more than .* bytes, the limit"):
-        read_pack_cache(path, 1_000)
+        read_pack_cache(path, "d", _counts(1_000))
 
 
 def test_the_cache_of_a_pack_is_not_parquet(tmp_path: Path) -> None:
     path = tmp_path / "pagerank_cache.json"
     write_cache(path, PageRankCache({"Alpha": 1.0}, "d", Parameters()), "parquet")
     with pytest.raises(PageRankCacheError, match="Cannot use the PageRank cache"):
-        read_pack_cache(path, 1)
+        read_pack_cache(path, "d", _counts(1))

@@ -135,6 +135,52 @@ def test_the_clients_of_a_network_share_its_fair_share() -> None:
     assert [client.network for client in order] == ["three", "two", "one", "many"]
 
 
+def test_many_networks_of_a_provider_share_the_fair_share_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 60.0
+    monkeypatch.setattr("wikigr.serve.workers.time.monotonic", lambda: now)
+    usage = Usage()
+    many = [client_at(f"2001:db8:{number:x}::1") for number in range(5_000)]
+    others = [client_at("2001:db9::1"), client_at("192.0.2.7")]
+    for client in others:
+        usage.add(client, 2.0)
+    for client in many[: module.MAX_NETWORKS_OF_PROVIDER]:
+        usage.add(client, 0.1)
+    # The customers of a provider are not blamed for each other.
+    assert all(map(usage.is_heavy, others)) and not any(map(usage.is_heavy, many))
+    for client in many[module.MAX_NETWORKS_OF_PROVIDER :]:
+        usage.add(client, 0.1)
+    assert not any(map(usage.is_heavy, others)) and all(map(usage.is_heavy, many))
+    assert len(usage._networks) == 3
+    of_network, own = usage.order(many[-1])
+    assert (round(of_network), own) == (500, 0.1)
+    now += 60.0 * 30
+    usage.add(many[0])
+    assert usage.place(many[0]) == many[0]
+
+
+def test_many_networks_of_a_provider_do_not_take_all_places_in_the_queue() -> None:
+    async def ask_all() -> None:
+        workers = Workers(threads=1, waiting=8, time_limit=60)
+        gate = threading.Event()
+
+        async def run(client: Client) -> object:
+            CLIENT.set(client)
+            return await workers.run(lambda _: gate.wait(30))
+
+        many = [client_at(f"2001:db8:{number:x}::1") for number in range(100)]
+        tasks = [asyncio.create_task(run(client)) for client in many]
+        await asyncio.sleep(0)
+        asked = asyncio.create_task(run(client_at("2001:db9::1")))
+        await asyncio.sleep(0)
+        gate.set()
+        assert await asked
+        refused = [found for found in await asyncio.gather(*tasks, return_exceptions=True) if found is not True]
+        assert {type(found) for found in refused} == {BusyError} and len(refused) == 100 - 1 - 8 + 1
+        workers.close()
+
+    asyncio.run(ask_all())
+
+
 def test_what_is_remembered_of_clients_is_bounded_and_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 60.0
     monkeypatch.setattr("wikigr.serve.workers.time.monotonic", lambda: now)
@@ -202,17 +248,17 @@ def test_a_question_that_is_cancelled_or_late_while_it_waits_leaves_its_place() 
 
 
 @pytest.mark.parametrize(
-    ("address", "network", "client"),
+    ("address", "client"),
     [
-        ("192.0.2.7", "192.0.2.7/32", "192.0.2.7/32"),
-        ("::ffff:192.0.2.7", "192.0.2.7/32", "192.0.2.7/32"),
-        ("2001:db8:5:1:2:3:4:5", "2001:db8:5::/48", "2001:db8:5:1::/64"),
-        ("fe80::1%eth0", "fe80::/48", "fe80::/64"),
-        ("testclient", "testclient", "testclient"),
+        ("192.0.2.7", Client("192.0.2.7/32", "192.0.2.7/32")),
+        ("::ffff:192.0.2.7", Client("192.0.2.7/32", "192.0.2.7/32")),
+        ("2001:db8:5:1:2:3:4:5", Client("2001:db8:5::/48", "2001:db8:5:1::/64", "2001:db8::/32")),
+        ("fe80::1%eth0", Client("fe80::/48", "fe80::/64", "fe80::/32")),
+        ("testclient", Client("testclient", "testclient")),
     ],
 )
-def test_addresses_of_one_small_ipv6_network_are_one_client(address: str, network: str, client: str) -> None:
-    assert client_at(address) == Client(network, client)
+def test_addresses_of_one_small_ipv6_network_are_one_client(address: str, client: Client) -> None:
+    assert client_at(address) == client
 
 
 def ends(started: threading.Event, ended: threading.Event) -> Callable[[Task], None]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +30,19 @@ _PROCESSES = 2
 def kills(default: int) -> int:
     """Return how many times a test kills a process: ``default``, or ``WIKIGR_KILLS``."""
     return int(os.environ.get("WIKIGR_KILLS", default))
+
+
+def kill_when(process: subprocess.Popen[bytes], happened: Callable[[], object], after: float) -> None:
+    """Kill all processes of a group ``after`` seconds from when ``happened``, unless its command ends before.
+
+    Where the work takes place differs with every machine, and with what else it does.
+    """
+    while process.poll() is None and not happened():
+        time.sleep(0.001)
+    time.sleep(after)
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 @pytest.fixture(autouse=True)

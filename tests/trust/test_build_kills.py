@@ -6,12 +6,10 @@ import json
 import os
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +23,7 @@ from wikigr.pack.manifest import read_manifest
 from wikigr.pack.validate import validate_pack
 from wikigr.sources.detect import open_source
 
-from .conftest import Tally, kills
+from .conftest import Tally, kill_when, kills
 
 SEED = int(os.environ.get("WIKIGR_TRUST_SEED", "20261121"))
 BUILD_KILLS, EXPORT_KILLS, RUN_KILLS = kills(20), kills(10), kills(15)
@@ -56,17 +54,6 @@ def undisturbed(folder: Path, *arguments: str) -> float:
     return time.monotonic() - begun
 
 
-def killed(after: float, folder: Path, *arguments: str) -> bool:
-    """Run a command and kill all its processes ``after`` that many seconds; return whether it was still running."""
-    process = start(folder, *arguments)
-    time.sleep(after)
-    ran = process.poll() is None
-    if ran:
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    return ran
-
-
 def towns(path: Path) -> Path:
     records = [
         {"id": str(n), "title": f"Town {n}", "text": f"Town {n} has a river.\n# Bridge\nIts bridge is of {1800 + n}."}
@@ -87,8 +74,13 @@ def test_a_killed_build_is_finished_by_the_same_command(
     unfinished = 0
     for n in range(BUILD_KILLS):
         pack = tmp_path / f"killed-{n}"
-        killed(chance.uniform(0.2, 1.05) * seconds, tmp_path, *build, pack.name)
-        unfinished += (pack / ".wikigr" / "staging.sqlite").exists()
+        staging = pack / ".wikigr" / "staging.sqlite"
+        building = start(tmp_path, *build, pack.name)
+        if n % 2:
+            kill_when(building, lambda: True, chance.uniform(0.2, 1.05) * seconds)
+        else:
+            kill_when(building, staging.exists, chance.uniform(0, 0.3) * seconds)
+        unfinished += staging.exists()
         assert wikigr(*build, pack.name).code == 0
         assert [check for check in validate_pack(pack) if not check.passed] == []
         assert read_manifest(pack / "manifest.json").digest == digest
@@ -113,17 +105,11 @@ def test_a_killed_export_leaves_the_old_file_or_the_new_one(
     left = 0
     for n in range(EXPORT_KILLS):
         archive.write_bytes(old)
+        exporting = start(tmp_path, *export)
         if n % 2:
-            killed(chance.uniform(0.3, 1.05) * seconds, tmp_path, *export)
+            kill_when(exporting, lambda: True, chance.uniform(0.3, 1.05) * seconds)
         else:
-            # In the middle of writing, which is at a different time on every machine.
-            process = start(tmp_path, *export)
-            while process.poll() is None and len(list(archive.parent.iterdir())) == 1:
-                time.sleep(0.001)
-            time.sleep(chance.uniform(0, 0.05))
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            kill_when(exporting, lambda: len(list(archive.parent.iterdir())) > 1, chance.uniform(0, 0.05))
         assert archive.read_bytes() in (old, new), n
         beside = [path.name for path in archive.parent.iterdir() if path != archive]
         assert len(beside) <= 1
@@ -180,9 +166,17 @@ def test_a_killed_evaluation_resumes_to_the_same_report(
     partly = 0
     for n in range(RUN_KILLS):
         folder = tmp_path / "killed"
-        killed(chance.uniform(0.4, 1.0) * seconds, tmp_path, *asked, folder.name)
-        file = folder / "samples.jsonl"
-        partly += file.is_file() and 0 < file.read_bytes().count(b"\n") < 2 * _QUESTIONS
+        file, enough = folder / "samples.jsonl", chance.randint(1, 2 * _QUESTIONS - 1)
+
+        def written() -> int:
+            return file.read_bytes().count(b"\n") if file.is_file() else 0  # noqa: B023
+
+        evaluating = start(tmp_path, *asked, folder.name)
+        if n % 2:
+            kill_when(evaluating, lambda: True, chance.uniform(0.4, 1.0) * seconds)
+        else:
+            kill_when(evaluating, lambda: written() >= enough, 0.0)  # noqa: B023
+        partly += 0 < written() < 2 * _QUESTIONS
         assert wikigr(*asked, folder.name).code == 0
         assert samples(folder) == expected, n
         count.harmless()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import shutil
 import signal
@@ -15,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from tests.distribution.letters import build_letters
-from tests.trust.conftest import Tally, kills
+from tests.trust.conftest import Tally, kill_when, kills
 
 from wikigr.distribution.archive import export_pack
 from wikigr.distribution.install import install
@@ -68,15 +67,19 @@ def test_killed_at_any_moment(versions: list[Path], tmp_path: Path, tally: Calla
     assert subprocess.run(command, check=False).returncode == 0
     seconds = time.monotonic() - begun
     found = set()
-    for _ in range(KILLS):
+    versions_folder, link = installed_packs() / ".versions", installed_packs() / "letters"
+    for n in range(KILLS):
         shutil.rmtree(data)
         shutil.copytree(tmp_path / "before", data, symlinks=True)
         process = subprocess.Popen(command, start_new_session=True)
-        # From when it has begun to write until after its end: most of the time it proves the pack.
-        time.sleep(chance.uniform(0.1, 1.1) * seconds)
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        if n % 3 == 0:
+            # Most of the time it verifies the pack.
+            kill_when(process, lambda: True, chance.uniform(0.1, 1.1) * seconds)
+        elif n % 3 == 1:
+            # Beside the lock and the versions, there is a folder in which the new one is prepared.
+            kill_when(process, lambda: len(list(versions_folder.iterdir())) > 2, chance.uniform(0, 0.3) * seconds)
+        else:
+            kill_when(process, lambda: link.readlink().name.startswith("2.0.0"), 0.0)
         found.add(whole_version())
         assert install(versions[1]).version == "2.0.0"
         assert whole_version() == "2.0.0"

@@ -23,7 +23,7 @@ from wikigr.sources.detect import open_source
 from .conftest import Tally, kills
 
 SEED = int(os.environ.get("WIKIGR_TRUST_SEED", "20261121"))
-KILLS = kills(25)
+KILLS, WATCH_KILLS = kills(25), kills(15)
 # Processes that ask a pack while updates run, and the seconds that each goes on.
 READERS = 16
 ASKED = 40.0
@@ -32,10 +32,9 @@ _COMMAND = "from wikigr_cli.app import main; main()"
 
 def write(path: Path, year: int) -> Path:
     """Write a source of which one sentence says ``year``, and every article has a section that does not change."""
-    records = [
-        {"id": str(n), "title": f"Town {n}", "text": f"Town {n} has a river.\n# Bridge\nA bridge was built in {year}."}
-        for n in range(12)
-    ]
+    # No section is the same in all articles: a build leaves out what the pages of a source repeat.
+    text = "Town {n} has a river.\n# Bridge\nThe bridge of Town {n} was built in {year}."
+    records = [{"id": str(n), "title": f"Town {n}", "text": text.format(n=n, year=year)} for n in range(12)]
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     return path
 
@@ -49,6 +48,7 @@ def towns(tmp_path: Path, encoder: Embedder) -> tuple[Path, dict[int, str], list
         built = build_pack(open_source(source), str(source), tmp_path / str(year), encoder, BuildOptions(name="towns"))
         digests[year] = built.manifest.digest
         sources.append(source)
+    assert digests[1850] != digests[1950]
     shutil.copytree(tmp_path / "1850", tmp_path / "pack")
     return tmp_path / "pack", digests, sources
 
@@ -96,6 +96,46 @@ def test_killed_at_any_moment_the_pack_is_whole_and_the_same_command_finishes(
         assert not any((pack / ".wikigr").glob("staging*"))
         count.harmless()
     assert digests[1850] in states
+
+
+def test_a_killed_watch_leaves_a_whole_pack(
+    towns: tuple[Path, dict[int, str], list[Path]], tmp_path: Path, tally: Callable[[str], Tally]
+) -> None:
+    pack, digests, sources = towns
+    count, moments = tally("pack update --watch killed"), random.Random(SEED)
+    watched = tmp_path / "watched.jsonl"
+    seconds, states = 0.0, set()
+    for n in range(1 + WATCH_KILLS):
+        shutil.rmtree(pack)
+        shutil.copytree(tmp_path / "1850", pack)
+        shutil.copy2(sources[0], watched)
+        with watch(pack, watched) as process:
+            assert process.stdout is not None
+            begun = time.monotonic()
+            shutil.copy2(sources[1], tmp_path / "new")
+            (tmp_path / "new").rename(watched)
+            if n:
+                time.sleep(moments.uniform(0.1, 1.1) * seconds)
+            else:
+                assert "12 changed" in process.stdout.readline()
+                seconds = time.monotonic() - begun
+            process.kill()
+        digest = whole(pack)
+        assert digest in digests.values()
+        states.add(digest)
+        assert finish(pack, sources[1]) == digests[1950]
+        count.harmless(n > 0)
+    assert states == set(digests.values())
+
+
+def watch(pack: Path, source: Path) -> subprocess.Popen[str]:
+    """Watch a source in a process that waits for its first change."""
+    command = [sys.executable, "-c", _COMMAND, "pack", "update", str(pack), "--from", str(source), "--watch"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    while not process.stderr.readline().startswith("Watching"):
+        assert process.poll() is None
+    return process
 
 
 def finish(pack: Path, source: Path) -> str:

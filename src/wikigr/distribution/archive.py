@@ -183,7 +183,7 @@ def unpack(archive: Path, into: Path, *, limits: ArchiveLimits = ArchiveLimits()
     """Unpack ``archive`` into the new folder ``into``; every file matches the size and SHA-256 of the manifest.
 
     The contents of the files are not checked; ``validate_untrusted`` does that. Raises ``PackError`` when something is
-    wrong with the archive, and then removes ``into``.
+    wrong with the archive, or ``WikigrError`` when it cannot be read or the disk is full, and then removes ``into``.
     """
     if not archive.is_file():
         raise PackError(f"There is no archive {archive}.", hint="Check the path.")
@@ -197,7 +197,7 @@ def unpack(archive: Path, into: Path, *, limits: ArchiveLimits = ArchiveLimits()
             shutil.rmtree(into)
             raise
     except OSError as error:
-        raise PackError(
+        raise WikigrError(
             f"Cannot unpack the archive {archive} into {into}: {error.strerror or error}.",
             hint="Free some disk space, or check the permissions.",
         ) from error
@@ -431,7 +431,7 @@ def _require_room(manifest: Manifest, archive_bytes: int, into: Path, limits: Ar
         )
     free = shutil.disk_usage(into).free
     if total + _DISK_MARGIN > free:
-        raise PackError(
+        raise WikigrError(
             f"The archive unpacks to {total:,} bytes, but the disk of {into.parent} has {free:,} left.",
             hint="Free some space, then run the same command again.",
         )

@@ -177,11 +177,9 @@ def _lexical(pack: Pack) -> Check:
 def _pagerank(pack: Pack) -> Check:
     manifest = pack.manifest
     try:
-        cache = read_pack_cache(pack.layout.part(parts.PAGERANK), manifest.counts["articles"])
+        cache = read_pack_cache(pack.layout.part(parts.PAGERANK), manifest.digest, manifest.counts)
     except PageRankCacheError as error:
         return Check("PageRank", False, error.message)
-    if not cache.fits(manifest.digest, manifest.counts):
-        return Check("PageRank", False, "belongs to other content")
     foreign = cache.scores.keys() - {title for (title,) in pack.graph.rows("MATCH (a:Article) RETURN a.title")}
     return Check(
         "PageRank",

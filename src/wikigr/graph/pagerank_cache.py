@@ -81,18 +81,24 @@ def read_cache(path: Path) -> PageRankCache:
         return _read_parquet(path) if _is_parquet(path) else _parse_json(path.read_bytes())
 
 
-def read_pack_cache(path: Path, articles: int) -> PageRankCache:
-    """Read the cache of a pack with ``articles`` articles, which is always JSON.
+def read_pack_cache(path: Path, digest: str, counts: Mapping[str, int], damage: str = "") -> PageRankCache:
+    """Read the cache of the pack with this content digest and these counts, which is always JSON.
 
-    Memory use is bounded by the number of articles. Raises ``PageRankCacheError`` like ``read_cache``, and if the cache
-    has more titles than the pack.
+    ``damage`` is how the file differs from its record in the manifest, or ``""``. A plain mapping, which someone else
+    wrote, has no record. Memory use is bounded by the number of articles. Raises ``PageRankCacheError`` like
+    ``read_cache``, and for a cache that has more titles than the pack, belongs to other content, or is damaged.
     """
+    articles = counts["articles"]
     limit = _MAX_HEAD_BYTES + articles * _MAX_ENTRY_BYTES
     with _reading(path):
         cache = _parse_json(read_regular(path, limit))
         if len(cache.scores) > articles:
             raise ValueError(f"it has {len(cache.scores):,} titles for {articles:,} articles")
-        return cache
+    if not cache.fits(digest, counts):
+        raise PageRankCacheError(f"The PageRank cache {path} belongs to other content.", hint=_REBUILD)
+    if damage and cache.digest is not None:
+        raise PageRankCacheError(f"The PageRank cache is damaged: {damage}.", hint=_REBUILD)
+    return cache
 
 
 @contextmanager

@@ -238,21 +238,21 @@ class Pack(Corpus):
                 self.manifest.encoder.dimension,
                 self.manifest.digest,
                 has_vector_index=self.manifest.vector_index,
-                damage=self._damage_of(parts.VECTORS),
+                damage=self.damage_of(parts.VECTORS),
             )
         self.preloads = preload
         if preload:
             # While the encoder loads in another thread.
             self.dense.read_ahead()
 
-    def _damage_of(self, part: str) -> str:
+    def damage_of(self, part: str) -> str:
         """Return what is wrong with a part of the pack, or ``""``."""
         found = ((name, problem) for name, problem in self._damaged.items() if name.split("/")[0] == part)
         return next((f"{name} {problem}" for name, problem in found), "")
 
     def _refuse_damage(self) -> None:
         """Raise ``PackError`` if what the engine or the lexical index would read is damaged: that ends the process."""
-        damage = self._damage_of(parts.DATABASE) or self._damage_of(parts.LEXICAL)
+        damage = self.damage_of(parts.DATABASE) or self.damage_of(parts.LEXICAL)
         if damage:
             raise PackError(
                 f"The pack {self.layout.root} is damaged: {damage}.",
@@ -351,7 +351,7 @@ class Pack(Corpus):
         path, counts = self.layout.part(parts.GRAPH_INDEX), self.manifest.counts
         if not path.exists():
             cause = "The pack has no graph index."
-        elif self._damage_of(parts.GRAPH_INDEX):
+        elif self.damage_of(parts.GRAPH_INDEX):
             # Damaged arrays can fail in any way, so they are not read.
             cause = "The pack's graph index is damaged."
         else:
@@ -370,10 +370,10 @@ class Pack(Corpus):
         from wikigr.graph.pagerank_cache import PageRankCacheError, read_pack_cache
 
         try:
-            cache = read_pack_cache(self.layout.part(parts.PAGERANK), self.manifest.counts["articles"])
+            path, damage = self.layout.part(parts.PAGERANK), self.damage_of(parts.PAGERANK)
+            return read_pack_cache(path, self.manifest.digest, self.manifest.counts, damage).scores
         except PageRankCacheError:
             return {}
-        return cache.scores if cache.fits(self.manifest.digest, self.manifest.counts) else {}
 
     def _all_titles(self) -> Iterable[str]:
         return (title for (title,) in self.graph.rows("MATCH (a:Article) RETURN a.title"))

@@ -19,7 +19,7 @@ from wikigr.graph.pagerank_cache import (
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
 from wikigr.pack.locate import find_pack
-from wikigr.pack.manifest import describe_file, read_manifest
+from wikigr.pack.manifest import Manifest, check_file, describe_file, read_manifest
 from wikigr.pack.open import Pack
 
 
@@ -41,17 +41,17 @@ def compute(location: str | Path, parameters: Parameters) -> tuple[PageRankCache
 
 
 def stored(location: str | Path) -> PageRankCache:
-    """Return the pack's own cache; raises ``PageRankCacheError`` when it is unreadable or belongs to other content."""
+    """Return the pack's own cache; raises ``PageRankCacheError`` when it is damaged or belongs to other content."""
     layout = find_pack(location)
     with layout.reading():
-        manifest = read_manifest(layout.part(parts.MANIFEST))
-        cache = read_pack_cache(layout.part(parts.PAGERANK), manifest.counts["articles"])
-    if not cache.fits(manifest.digest, manifest.counts):
-        raise PageRankCacheError(
-            f"The PageRank cache of {layout.root} belongs to other content.",
-            hint=f"Rebuild it: wikigr pagerank build {layout.root}",
-        )
-    return cache
+        return _read_own(layout, read_manifest(layout.part(parts.MANIFEST)))
+
+
+def _read_own(layout: Layout, manifest: Manifest) -> PageRankCache:
+    path, record = layout.part(parts.PAGERANK), manifest.files.get(parts.PAGERANK)
+    problem = check_file(path, record) if record else None
+    damage = f"{parts.PAGERANK} {problem}" if problem else ""
+    return read_pack_cache(path, manifest.digest, manifest.counts, damage)
 
 
 def build_cache(
@@ -73,9 +73,8 @@ def build_cache(
     own = layout.part(parts.PAGERANK)
     if output is not None and output.resolve() == own.resolve():
         output = None
-    target = output or own
-    if not force and _is_fresh(target, manifest.digest, parameters):
-        return RankedPack(target, manifest.counts["articles"], manifest.counts["links"], written=False)
+    if not force and _is_fresh(layout, manifest, output, parameters):
+        return RankedPack(output or own, manifest.counts["articles"], manifest.counts["links"], written=False)
     if output is not None:
         cache, links = compute(location, parameters)
         write_cache(output, cache, file_format)
@@ -86,9 +85,10 @@ def build_cache(
     return RankedPack(layout.part(parts.PAGERANK), manifest.counts["articles"], links, written=True)
 
 
-def _is_fresh(path: Path, digest: str, parameters: Parameters) -> bool:
+def _is_fresh(layout: Layout, manifest: Manifest, output: Path | None, parameters: Parameters) -> bool:
     try:
-        return read_cache(path).fresh(digest, parameters)
+        cache = _read_own(layout, manifest) if output is None else read_cache(output)
+        return cache.fresh(manifest.digest, parameters)
     except PageRankCacheError:
         return False
 

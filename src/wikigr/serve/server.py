@@ -174,8 +174,8 @@ class AppServer(uvicorn.Server):
 def client_at(address: str) -> Client:
     """Return the client at an address, which has what one customer of a provider usually gets.
 
-    That is an IPv4 address, or a /64 network of IPv6 in a /48 network. IPv4 addresses are too scarce to have many, and
-    those of one /24 network may be all the people of an office.
+    That is an IPv4 address, or a /64 network of IPv6 in a /48 network of a provider, which usually has a /32 network.
+    IPv4 addresses are too scarce to have many, and those of one /24 network may be all the people of an office.
     """
     try:
         found = ip_address(address.partition("%")[0])
@@ -183,9 +183,9 @@ def client_at(address: str) -> Client:
         return Client(address, address)
     if isinstance(found, IPv6Address) and found.ipv4_mapped is not None:
         found = found.ipv4_mapped
-    own, shared = (32, 32) if found.version == 4 else (64, 48)
-    network, address = (str(ip_network((found, bits), strict=False)) for bits in (shared, own))
-    return Client(network, address)
+    if found.version == 4:
+        return Client(f"{found}/32", f"{found}/32")
+    return Client(*(str(ip_network((found, bits), strict=False)) for bits in (48, 64, 32)))
 
 
 def _max_connections() -> int:

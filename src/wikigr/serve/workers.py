@@ -19,15 +19,21 @@ _Result = TypeVar("_Result")
 # The networks, and the clients of each, whose use of the threads is remembered.
 MAX_NETWORKS = 512
 MAX_CLIENTS = 256
+# With more networks, a provider counts as one network.
+MAX_NETWORKS_OF_PROVIDER = 64
 # Seconds of use that are forgotten when a minute begins.
 _NEGLIGIBLE = 0.001
 
 
 class Client(NamedTuple):
-    """Who is to have a fair share of the threads: an address in a network, both as text."""
+    """Who is to have a fair share of the threads: an address in a network of a provider, all as text.
+
+    ``provider`` is empty if it is not known.
+    """
 
     network: str
     address: str
+    provider: str = ""
 
 
 # Outside a server, there is only one client.
@@ -78,8 +84,9 @@ class Usage:
     """The seconds that each client has used; each minute, what it used before counts half as much.
 
     Every network has the same fair share of the time, and so has every client of one network: whoever has many
-    addresses in a network gains nothing by them. Keeps at most ``MAX_NETWORKS`` networks and ``MAX_CLIENTS`` clients of
-    each, those seen last.
+    addresses in a network gains nothing by them. A provider with more than ``MAX_NETWORKS_OF_PROVIDER`` networks
+    becomes one network, whose clients they are, until its use is forgotten. Keeps at most ``MAX_NETWORKS`` networks and
+    ``MAX_CLIENTS`` clients of each, those seen last.
     """
 
     def __init__(self) -> None:
@@ -89,20 +96,35 @@ class Usage:
     def add(self, client: Client, seconds: float = 0.0) -> None:
         """Note that ``client`` was seen, and that it used ``seconds`` more."""
         self._age()
-        network = self._networks.setdefault(client.network, _Network())
+        client = self.place(client)
+        network = self._networks.setdefault(client.network, _Network(client.provider))
         network.seconds += seconds
         network.clients[client.address] = network.clients.get(client.address, 0.0) + seconds
         _keep_latest(self._networks, client.network, MAX_NETWORKS)
         _keep_latest(network.clients, client.address, MAX_CLIENTS)
+        self._join_networks_of(client.provider)
+
+    def place(self, client: Client) -> Client:
+        """Return the network, and the address in it, that the use of ``client`` is counted for."""
+        joined = client.provider and client.provider in self._networks
+        return Client(client.provider, client.network) if joined else client
+
+    def _join_networks_of(self, provider: str) -> None:
+        names = [name for name, network in self._networks.items() if provider and network.provider == provider]
+        if len(names) > MAX_NETWORKS_OF_PROVIDER:
+            clients = {name: self._networks.pop(name).seconds for name in names}
+            self._networks[provider] = _Network("", sum(clients.values()), OrderedDict(clients))
 
     def order(self, client: Client) -> tuple[float, float]:
         """Return the key that sorts clients by what their networks used, and then by what they used themselves."""
+        client = self.place(client)
         network = self._networks.get(client.network, _Network())
         return network.seconds, network.clients.get(client.address, 0.0)
 
     def is_heavy(self, client: Client) -> bool:
         """Return whether a client, or its network, used more than its fair share."""
         of_network, own = self.order(client)
+        client = self.place(client)
         share = sum(network.seconds for network in self._networks.values()) / max(1, len(self._networks))
         clients = self._networks[client.network].clients if client.network in self._networks else ()
         return of_network > share or own * max(1, len(clients)) > share
@@ -125,6 +147,7 @@ class Usage:
 class _Network:
     """What a network used, and its clients; ``seconds`` includes clients that are not kept."""
 
+    provider: str = ""
     seconds: float = 0.0
     clients: OrderedDict[str, float] = field(default_factory=OrderedDict)
 
@@ -217,11 +240,12 @@ class _Turns:
         """Refuse the last request of the client with most of them; raises ``BusyError`` if that is the newcomer."""
         waiting = Counter({client: len(queue) for client, queue in self._queues.items()})
         waiting[newcomer] += 1
+        network_of = {client: self._usage.place(client).network for client in waiting}
         networks: Counter[str] = Counter()
         for client, count in waiting.items():
-            networks[client.network] += count
+            networks[network_of[client]] += count
         most = max(
-            reversed(waiting), key=lambda client: (networks[client.network], waiting[client], client == newcomer)
+            reversed(waiting), key=lambda client: (networks[network_of[client]], waiting[client], client == newcomer)
         )
         if most == newcomer:
             raise _busy()

@@ -277,12 +277,12 @@ def load_scores(pack: Corpus, reranker: GraphReranker) -> str | None:
         scores, warning = _join_scores(pack)
         reranker.use_scores(scores, Parameters())
         return warning
+    (only,) = pack.members
+    path, damage = only.layout.part(parts.PAGERANK), only.damage_of(parts.PAGERANK)
     try:
-        cache = read_pack_cache(pack.layout.part(parts.PAGERANK), pack.manifest.counts["articles"])
+        cache = read_pack_cache(path, only.manifest.digest, only.manifest.counts, damage)
     except PageRankCacheError as error:
         return f"{error.message} PageRank was recomputed."
-    if not cache.fits(pack.manifest.digest, pack.manifest.counts):
-        return "The pack's PageRank cache belongs to other content, so PageRank was recomputed."
     reranker.use_scores(cache.scores, cache.parameters or Parameters())
     return None
 

@@ -14,7 +14,7 @@ from wikigr.index.candidate import Section
 from wikigr.names import bare_name
 from wikigr.pack.article_view import OutlineEntry, view_article
 from wikigr.pack.layout import PAGERANK
-from wikigr.pack.open import Corpus, Pack
+from wikigr.pack.open import Pack
 from wikigr.responses.text_blocks import Block, Mark, divide, find_names
 from wikigr.serve.web.addresses import address, article_address, outside_address, section_anchor
 from wikigr.serve.web.answer_page import QUOTE, ArticleLink, link_to
@@ -54,20 +54,20 @@ class ArticleRanks:
         return -self._scores.get(title, 0.0), title
 
 
-def ranks_of(pack: Corpus) -> ArticleRanks:
-    """Return the ranks in the cache of one pack; they are empty if it has none that belongs to its content."""
+def ranks_of(pack: Pack) -> ArticleRanks:
+    """Return the ranks in the cache of a pack; they are empty if it has none that can be used."""
     manifest = pack.manifest
     counts = manifest.counts
-    return _read(pack.layout.part(PAGERANK), manifest.digest, counts["articles"], counts["links"])
+    path, damage = pack.layout.part(PAGERANK), pack.damage_of(PAGERANK)
+    return _read(path, manifest.digest, counts["articles"], counts["links"], damage)
 
 
 @lru_cache(maxsize=_MAX_PACKS)
-def _read(path: Path, digest: str, articles: int, links: int) -> ArticleRanks:
+def _read(path: Path, digest: str, articles: int, links: int, damage: str) -> ArticleRanks:
     try:
-        cache = read_pack_cache(path, articles)
+        return ArticleRanks(read_pack_cache(path, digest, {"articles": articles, "links": links}, damage).scores)
     except PageRankCacheError:
         return ArticleRanks({})
-    return ArticleRanks(cache.scores if cache.fits(digest, {"articles": articles, "links": links}) else {})
 
 
 # Sections on one page; the page of a longer article shows those around the wanted one.

@@ -67,8 +67,11 @@ def report(
     environment = context.ensure_object(Environment)
 
     from wikigr.evaluation.run import load_run
+    from wikigr.evaluation.samples import RunError
 
     stored = load_run(folder)
+    if not stored.samples:
+        raise RunError(f"The run in {folder} has no samples yet.", hint="Run the same `wikigr eval run` again.")
     labels = None if judge_labels is None else _read_labels(stored, judge_labels)
     if profile is not None:
         stored = stored.only(profile_of(stored, profile))
