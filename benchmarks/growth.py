@@ -1,7 +1,7 @@
 """Measure how costs grow with a pack: build, size, cold and warm questions, and memory.
 
     python benchmarks/growth.py [--sections 10000 100000 1000000] [--synthetic 1000000] [--questions 200]
-                                [--batch 10000] [--keep]
+                                [--batch 10000] [--keep] [--json FILE]
 
 Each run rebuilds the packs of generated text in benchmarks/.data, each in a separate process whose peak memory is
 measured; --keep uses those of the run before. A pack has an article with twenty links for every four sections. From
@@ -30,7 +30,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
-from cold_ask import timed
+from figures import Table, timed, write_tables
 from generated import GeneratedSource
 
 from wikigr.embeddings.embedder import EncoderIdentity, Vectors
@@ -72,21 +72,34 @@ Path(sys.argv[5]).write_text(json.dumps(stages))
 """
 
 WARM = """
-import json, resource, sys, time
+import json, statistics, sys, time
+sys.path.insert(0, sys.argv[2])
+from figures import peak_memory
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
+from wikigr.pipeline.stages import RETRIEVAL_STAGES
 from wikigr.profiles.files import load_profile
+from wikigr.retrieval.trace import Trace
 questions = json.load(sys.stdin)
 with Pack(sys.argv[1], preload=True) as pack:
     pipeline = Pipeline(load_profile(), pack)
     for question in questions[:20]:
         pipeline.answer(question)
-    taken = []
+    answers, retrieval, stages, processor = [], [], {}, time.process_time()
+    searching = {f"{stage.name}_ms" for stage in RETRIEVAL_STAGES}
     for question in questions:
-        begun = time.perf_counter()
-        pipeline.answer(question)
-        taken.append(1000 * (time.perf_counter() - begun))
-print(json.dumps(taken))
+        trace, begun = Trace(), time.perf_counter()
+        pipeline.answer(question, trace=trace)
+        answers.append(1000 * (time.perf_counter() - begun))
+        timings = trace.timings()
+        retrieval.append(sum(taken for name, taken in timings.items() if name in searching))
+        for name, taken in timings.items():
+            stages.setdefault(name.removesuffix("_ms"), []).append(taken)
+    processor = 1000 * (time.process_time() - processor) / len(questions)
+stages.pop("total")
+peak = peak_memory()
+stages = {name: statistics.median(taken) for name, taken in stages.items()}
+print(json.dumps({"answers": answers, "retrieval": retrieval, "stages": stages, "cpu": processor, "peak": peak}))
 """
 
 
@@ -123,7 +136,7 @@ def measure(sections: int, asked: int, synthetic: int, *, keep: bool) -> dict[st
         shutil.rmtree(folder, ignore_errors=True)
         stages.unlink(missing_ok=True)
         arguments = [str(HERE), str(folder), str(sections), str(synthetic), str(stages)]
-        built, peak = timed([sys.executable, "-c", BUILD, *arguments])
+        built, peak, _ = timed([sys.executable, "-c", BUILD, *arguments])
         stages.write_text(json.dumps({**json.loads(stages.read_text()), "": built, "peak": peak}))
     seconds = json.loads(stages.read_text())
     figures["build, s"], figures["build, peak MB"] = seconds.pop(""), seconds.pop("peak")
@@ -139,7 +152,7 @@ def measure(sections: int, asked: int, synthetic: int, *, keep: bool) -> dict[st
         list(pool.map(timed, asks))
     at_once = time.perf_counter() - begun
     done = subprocess.run(
-        [sys.executable, "-c", WARM, str(folder)],
+        [sys.executable, "-c", WARM, str(folder), str(HERE)],
         input=json.dumps(questions(asked, articles)),
         capture_output=True,
         text=True,
@@ -147,11 +160,15 @@ def measure(sections: int, asked: int, synthetic: int, *, keep: bool) -> dict[st
     )
     warm = json.loads(done.stdout)
     return figures | {
-        "cold ask, s": statistics.median(wall for wall, _ in cold),
-        "cold ask, peak MB": statistics.median(peak for _, peak in cold),
+        "cold ask, s": statistics.median(run.wall for run in cold),
+        "cold ask, peak MB": statistics.median(run.peak for run in cold),
         f"{AT_ONCE} cold asks at once, s": at_once,
-        "warm p50, ms": float(np.percentile(warm, 50)),
-        "warm p95, ms": float(np.percentile(warm, 95)),
+        "warm p50, ms": float(np.percentile(warm["answers"], 50)),
+        "warm p95, ms": float(np.percentile(warm["answers"], 95)),
+        "warm processor time, ms": warm["cpu"],
+        "warm peak MB": warm["peak"],
+        "retrieval p50, ms": float(np.percentile(warm["retrieval"], 50)),
+        **{f"  {stage} p50, ms": milliseconds for stage, milliseconds in warm["stages"].items()},
     }
 
 
@@ -203,6 +220,7 @@ def main() -> None:
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--batch", type=int, default=10_000)
+    parser.add_argument("--json", type=Path, help="write the figures to this file")
     options = parser.parse_args()
     columns = {
         sections: measure(sections, options.questions, options.synthetic, keep=options.keep)
@@ -213,6 +231,13 @@ def main() -> None:
     for name in columns[first]:
         cells = "".join(f"{figures[name]:>12.3g}" for figures in columns.values())
         print(f"{name:<28}{cells}{columns[last][name] / columns[first][name]:>9.1f}×")
+    if options.json:
+        table = Table("Growth", "Packs of generated text; every size once.", f"{first:,} sections")
+        for sections, figures in columns.items():
+            for name, value in figures.items():
+                measure, _, unit = name.strip().rpartition(", ")
+                table.add(measure or unit, unit if measure else "", f"{sections:,} sections", [value])
+        write_tables(options.json, [table])
     if options.batch:
         pack = HERE / ".data" / f"growth-{first}"
         seconds, memory, slope = batch_memory(pack, options.batch, first // PER_ARTICLE)
