@@ -87,6 +87,6 @@ def timed(command: list[str]) -> Process:
     _, status, usage = os.wait4(process.pid, 0)
     elapsed = time.perf_counter() - begun
     process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode not in (0, 1):
+    if process.returncode:
         raise SystemExit(f"{' '.join(command[:5])} failed with {process.returncode}")
     return Process(elapsed, usage.ru_maxrss / 1024, usage.ru_utime + usage.ru_stime)

@@ -235,8 +235,8 @@ def main() -> None:
         table = Table("Growth", "Packs of generated text; every size once.", f"{first:,} sections")
         for sections, figures in columns.items():
             for name, value in figures.items():
-                measure, _, unit = name.strip().rpartition(", ")
-                table.add(measure or unit, unit if measure else "", f"{sections:,} sections", [value])
+                label, _, unit = name.strip().rpartition(", ")
+                table.add(label or unit, unit if label else "", f"{sections:,} sections", [value])
         write_tables(options.json, [table])
     if options.batch:
         pack = HERE / ".data" / f"growth-{first}"

@@ -95,24 +95,19 @@ def recall(found: list[list[str]], asked: list[dict[str, Any]]) -> list[float]:
 
 
 class Comparison:
-    """Measures all systems on a corpus and questions; ``folder`` holds their indexes."""
+    """Adds figures of all systems, on a corpus and questions, to ``table``; ``folder`` holds their indexes."""
 
-    def __init__(self, folder: Path, corpus: list[dict[str, Any]], asked: list[dict[str, Any]], runs: int) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        corpus: list[dict[str, Any]],
+        asked: list[dict[str, Any]],
+        runs: int,
+        part: int,
+        table: Table,
+    ) -> None:
         self._folder, self._corpus, self._asked, self._runs = folder, corpus, asked, runs
-        self.table = Table("", "", "wikigr")
-
-    def build_parts(self, passages: int) -> None:
-        """Build an index of the first ``passages`` passages in every round."""
-        part = write_corpus(self._folder / "part.jsonl", self._corpus[:passages])
-        taken: dict[str, list[Process]] = {system: [] for system in BUILT}
-        for _ in range(self._runs):
-            for system in BUILT:
-                with tempfile.TemporaryDirectory(dir=self._folder) as fresh:
-                    taken[system].append(timed(task("build", system, Path(fresh), str(part))))
-        for system, processes in taken.items():
-            measure = f"build of {len(self._corpus[:passages]):,} passages"
-            self.table.add(measure, "s", system, [process.wall for process in processes])
-            self.table.add(f"{measure}, processor time", "s", system, [process.processor for process in processes])
+        self._part, self.table = corpus[:part], table
 
     def build_all(self) -> None:
         """Build an index of all passages, once, for the questions."""
@@ -157,6 +152,19 @@ class Comparison:
             if shares[system]:
                 self.table.add("gold passages among the first five", "%", system, [100 * fmean(shares[system])])
 
+    def build_parts(self) -> None:
+        """Build an index of the first passages in every round."""
+        part = write_corpus(self._folder / "part.jsonl", self._part)
+        taken: dict[str, list[Process]] = {system: [] for system in BUILT}
+        for _ in range(self._runs):
+            for system in BUILT:
+                with tempfile.TemporaryDirectory(dir=self._folder) as fresh:
+                    taken[system].append(timed(task("build", system, Path(fresh), str(part))))
+        for system, processes in taken.items():
+            measure = f"build of {len(self._part):,} passages"
+            self.table.add(measure, "s", system, [process.wall for process in processes])
+            self.table.add(f"{measure}, processor time", "s", system, [process.processor for process in processes])
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -180,19 +188,16 @@ def main() -> None:
             f"{len(corpus):,} passages of generated text and {len(asked):,} questions; quality is left out, because "
             f"{DATA} does not name a folder with `hotpotqa/corpus.jsonl.xz`"
         )
+    table = Table("Search", f"{source[0].upper()}{source[1:]}; {options.runs} rounds.", "wikigr")
     with tempfile.TemporaryDirectory(prefix="peers-") as name:
-        comparison = Comparison(Path(name), corpus, asked, options.runs)
-        comparison.build_parts(options.build)
-        comparison.build_all()
-        comparison.ask_cold()
-        comparison.ask_warm()
-    table = comparison.table
-    table.title = "Search"
-    table.text = f"{source[0].upper()}{source[1:]}; {options.runs} rounds."
+        comparison = Comparison(Path(name), corpus, asked, options.runs, options.build, table)
+        phases = (comparison.build_all, comparison.ask_cold, comparison.ask_warm, comparison.build_parts)
+        for measure in phases:
+            measure()
+            if options.json:
+                write_tables(options.json, [table])
     for figure in table.figures:
-        print(f"{figure.measure:<32} {figure.system:<30} {figure.median:10.3f} {figure.unit}")
-    if options.json:
-        write_tables(options.json, [table])
+        print(f"{figure.measure:<40} {figure.system:<30} {figure.median:10.3f} {figure.unit}")
 
 
 if __name__ == "__main__":
