@@ -49,7 +49,7 @@ class RandomVectors:
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
-    build_pack(GeneratedSource(int(sys.argv[2]) // 5), "-", folder, RandomVectors(), BuildOptions(name="generated"))
+    build_pack(GeneratedSource(int(sys.argv[2]) // 5), "-", folder, RandomVectors(), BuildOptions(name="generated", language="en"))
 """
 
 MEASURE = """

@@ -132,7 +132,7 @@ def main() -> None:
         "peers": ["--runs", runs, "--passages", str(options.passages), "--build", str(options.build)],
         "pagerank": ["--nodes", str(options.nodes), "--edges", str(options.edges), "--rounds", runs],
         # Random vectors: encoding is measured above.
-        "growth": ["--sections", *map(str, options.sections), "--synthetic", "1", "--batch", "0", "--questions", "100"],
+        "growth": ["--sections", *map(str, options.sections), "--synthetic", "1", "--plan", "10000000", "--batch", "0"],
     }
     if options.data:
         scripts["peers"] += ["--data", str(options.data)]

@@ -53,7 +53,7 @@ class Wikigr:
         from wikigr.sources.detect import open_source
 
         encoder = open_encoder(DEFAULT_MODEL, purpose="bulk")
-        build_pack(open_source(str(corpus)), str(corpus), folder, encoder, BuildOptions(name="peers"))
+        build_pack(open_source(str(corpus)), str(corpus), folder, encoder, BuildOptions(name="peers", language="en"))
 
     def open(self, folder: Path) -> Search:
         from wikigr.pack.open import Pack
