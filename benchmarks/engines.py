@@ -49,7 +49,8 @@ class RandomVectors:
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
-    build_pack(GeneratedSource(int(sys.argv[2]) // 5), "-", folder, RandomVectors(), BuildOptions(name="generated", language="en"))
+    options = BuildOptions(name="generated", language="en")
+    build_pack(GeneratedSource(int(sys.argv[2]) // 5), "-", folder, RandomVectors(), options)
 """
 
 MEASURE = """

@@ -259,7 +259,9 @@ def as_table(runs: dict[str, list[dict[str, float]]], description: str) -> Table
         table.add("rank", "s", task, [figures["rank"] for figures in measured])
         table.add("build and rank", "s", task, [figures["build"] + figures["rank"] for figures in measured])
         table.add("memory beyond the edges", "MB", task, [figures["memory"] for figures in measured])
-        table.add("L1 error", "", task, [figures["own error"] for figures in measured])
+        table.add(
+            "L1 error, relative to the fixed point of each", "", task, [figures["own error"] for figures in measured]
+        )
     return table
 
 
