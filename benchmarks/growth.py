@@ -178,11 +178,12 @@ def measure(sections: int, asked: int, synthetic: int, *, keep: bool) -> dict[st
 def extrapolate(columns: dict[int, dict[str, float]], sections: int) -> dict[str, float]:
     """Return what a pack of ``sections`` sections would take if every cost grows as between the two largest packs.
 
-    Sorting, and what no longer fits in the memory of the machine, grow faster than that.
+    No cost shrinks, whatever the noise. Sorting, and what no longer fits in memory, grow faster than this says.
     """
     small, large = sorted(columns)[-2:]
+    further = (sections - large) / (large - small)
     planned = {
-        name: value + (value - columns[small][name]) * (sections - large) / (large - small)
+        name: value + max(0.0, value - columns[small][name]) * further
         for name, value in columns[large].items()
         if name in columns[small]
     }
