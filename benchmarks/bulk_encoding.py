@@ -99,7 +99,7 @@ def main() -> None:
         )
     if options.json:
         texts = "generated passages" if options.passages is None else f"passages of {options.passages.name}"
-        table = Table("Encoding", f"{len(passages):,} {texts}; {options.rounds} rounds.", "onnx")
+        table = Table("Encoding", f"{len(passages):,} {texts}. Rounds: {options.rounds}.", "onnx")
         for name, own in seconds.items():
             table.add("passages encoded", "per second", name, [len(passages) / taken for taken in own])
         for name in encoders:

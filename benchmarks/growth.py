@@ -142,7 +142,7 @@ def measure(sections: int, asked: int, synthetic: int, *, keep: bool) -> dict[st
         built, peak, _ = timed([sys.executable, "-c", BUILD, *arguments])
         stages.write_text(json.dumps({**json.loads(stages.read_text()), "": built, "peak": peak}))
     seconds = json.loads(stages.read_text())
-    figures["build, s"], figures["build, peak MB"] = seconds.pop(""), seconds.pop("peak")
+    figures["build, s"], figures["build peak, MB"] = seconds.pop(""), seconds.pop("peak")
     figures |= {f"  {stage}, s": value for stage, value in seconds.items()}
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     figures["size, MB"], figures["bytes per section"] = size / 1e6, size / sections
@@ -164,12 +164,12 @@ def measure(sections: int, asked: int, synthetic: int, *, keep: bool) -> dict[st
     warm = json.loads(done.stdout)
     return figures | {
         "cold ask, s": statistics.median(run.wall for run in cold),
-        "cold ask, peak MB": statistics.median(run.peak for run in cold),
+        "cold ask peak, MB": statistics.median(run.peak for run in cold),
         f"{AT_ONCE} cold asks at once, s": at_once,
         "warm p50, ms": float(np.percentile(warm["answers"], 50)),
         "warm p95, ms": float(np.percentile(warm["answers"], 95)),
         "warm processor time, ms": warm["cpu"],
-        "warm peak MB": warm["peak"],
+        "warm peak, MB": warm["peak"],
         "retrieval p50, ms": float(np.percentile(warm["retrieval"], 50)),
         **{f"  {stage} p50, ms": milliseconds for stage, milliseconds in warm["stages"].items()},
     }

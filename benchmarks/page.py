@@ -15,6 +15,7 @@ import platform
 import re
 import subprocess
 import sys
+import textwrap
 import time
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -95,16 +96,16 @@ def render_table(table: Table) -> str:
     """Return a section of the page: the figures, and their ratios to the baseline."""
     measures = list(dict.fromkeys((figure.measure, figure.unit) for figure in table.figures))
     systems = list(dict.fromkeys(figure.system for figure in table.figures))
-    found = {(figure.measure, figure.system): figure for figure in table.figures}
+    found = {(figure.measure, figure.unit, figure.system): figure for figure in table.figures}
     figures, ratios = [], []
     for measure, unit in measures:
         label = f"{measure}, {unit}" if unit else measure
-        figures.append([label, *(cell(found.get((measure, system))) for system in systems)])
-        baseline = found.get((measure, table.baseline))
+        figures.append([label, *(cell(found.get((measure, unit, system))) for system in systems)])
+        baseline = found.get((measure, unit, table.baseline))
         if unit in COMPARED and baseline is not None and baseline.median:
-            compared = [found.get((measure, system)) for system in systems]
+            compared = [found.get((measure, unit, system)) for system in systems]
             ratios.append([measure, *(f"{number(f.ratio_to(baseline))}×" if f else "" for f in compared)])
-    parts = [f"## {table.title}", table.text, rows(["", *systems], figures)]
+    parts = [f"## {table.title}", textwrap.fill(table.text, 120), rows(["", *systems], figures)]
     parts += [f"Ratios to {table.baseline}:", rows(["", *systems], ratios)]
     return "\n\n".join(parts)
 

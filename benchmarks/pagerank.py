@@ -315,7 +315,7 @@ def compare(nodes: int, edges: int, seed: int, rounds: int, *, shuffle: bool, js
         )
         print(f"  {statistics.median(f['total'] / f['bare'] for f in taken):.1f} times the bare computation")
         if json_file is not None:
-            described = f"A generated graph of {nodes:,} nodes and {edges:,} edges; {rounds} rounds."
+            described = f"A generated graph of {nodes:,} nodes and {edges:,} edges. Rounds: {rounds}."
             write_tables(json_file, [as_table(runs, described)])
 
 

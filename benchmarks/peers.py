@@ -35,6 +35,10 @@ SYSTEMS = ("wikigr", "wikigr, hybrid only", "sentence-transformers + faiss", "tx
 SAME_INDEX = {"wikigr, hybrid only": "wikigr"}
 BUILT = [system for system in SYSTEMS if system not in SAME_INDEX]
 DATA = "WIKIGR_BENCHMARK_DATA"
+DESCRIPTION = """`wikigr` searches with the profile `enhanced`: vectors, BM25, a walk along links, and for questions of
+several hops, the reader. Its build also finds links, ranks articles and loads a database. `wikigr, hybrid only` is
+the same pack with vectors and BM25. sentence-transformers with faiss has only vectors, txtai vectors and BM25, and
+bm25s only BM25. All encode with all-MiniLM-L6-v2. A cold question is a whole process."""
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
@@ -188,7 +192,7 @@ def main() -> None:
             f"{len(corpus):,} passages of generated text and {len(asked):,} questions; quality is left out, because "
             f"{DATA} does not name a folder with `hotpotqa/corpus.jsonl.xz`"
         )
-    table = Table("Search", f"{source[0].upper()}{source[1:]}; {options.runs} rounds.", "wikigr")
+    table = Table("Search", f"{source[0].upper()}{source[1:]}. Rounds: {options.runs}. {DESCRIPTION}", "wikigr")
     with tempfile.TemporaryDirectory(prefix="peers-") as name:
         comparison = Comparison(Path(name), corpus, asked, options.runs, options.build, table)
         phases = (comparison.build_all, comparison.ask_cold, comparison.ask_warm, comparison.build_parts)
