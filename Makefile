@@ -1,5 +1,6 @@
 # `make demo` answers a first question, `make check` runs what a pull request must pass, and `.ci/run` runs what CI runs.
-# Everything is installed into .venv (and .venv-lowest for `make test-lowest`); `make clean` removes both.
+# Everything is installed into .venv (and .venv-lowest for `make test-lowest`, .venv-bench for `make bench`); `make clean`
+# removes them.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -139,12 +140,12 @@ lock: .venv/.lock-tools
 audit: .venv/.lock-tools
 	$(BIN)/pip-audit --strict --disable-pip --require-hashes -r requirements/ci.txt
 
-bench: .venv/.test
-	$(BIN)/python benchmarks/bulk_encoding.py
-	$(BIN)/python benchmarks/cold_ask.py
-	$(BIN)/python benchmarks/build_overhead.py
-	$(PIP) networkit scikit-network
-	$(BIN)/python benchmarks/pagerank.py
+# Compare wikigr with other libraries and write docs/benchmarks.md; takes about twenty minutes on two idle cores. The
+# libraries are installed into .venv-bench. WIKIGR_BENCHMARK_DATA names the folder of hotpotqa/, without which quality is
+# left out; BENCH passes options to benchmarks/page.py.
+bench: .venv-bench/.installed
+	.venv-bench/bin/wikigr model prepare $(MODEL)
+	.venv-bench/bin/python benchmarks/page.py $(BENCH)
 
 # Build the sdist and the wheel into dist/ and check their metadata.
 dist: .venv/bin/python
@@ -172,9 +173,9 @@ hooks: .venv/.lint
 	$(BIN)/pre-commit install
 
 clean:
-	rm -rf .venv .venv-lowest .venv-sbom dist sbom fuzz/work
+	rm -rf .venv .venv-bench .venv-lowest .venv-sbom dist sbom fuzz/work
 
-.venv/bin/python .venv-lowest/bin/python:
+.venv/bin/python .venv-bench/bin/python .venv-lowest/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit("wikigr needs Python 3.11 or later. Set PYTHON to its path." if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(@D:/bin=)
 
@@ -205,6 +206,11 @@ clean:
 
 .venv/.lock-tools: .venv/bin/python
 	$(PIP) pip-tools pip-audit
+	touch $@
+
+.venv-bench/.installed: .venv-bench/bin/python pyproject.toml
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check $(TORCH)
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check -e '.[models,bench]'
 	touch $@
 
 .venv-lowest/.installed: .venv-lowest/bin/python pyproject.toml

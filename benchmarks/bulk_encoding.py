@@ -1,6 +1,6 @@
 """Compare bulk encoding with ``SentenceTransformer.encode`` on the same passages in the same process.
 
-    python benchmarks/bulk_encoding.py [PASSAGES] [--count 512] [--rounds 5]
+    python benchmarks/bulk_encoding.py [PASSAGES] [--count 512] [--rounds 5] [--json FILE]
 
 PASSAGES is a text file with one passage per paragraph, or JSON Lines with a ``text`` field; .gz, .bz2 and .xz are
 decompressed. Without it, the passages are generated. Every round runs every encoder once, so that other load affects
@@ -23,10 +23,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from figures import Table, write_tables
 from generated import GeneratedSource
 
 from wikigr.embeddings.embedder import Vectors
 from wikigr.embeddings.loader import open_encoder
+from wikigr.embeddings.model_id import DEFAULT_INT8
 from wikigr.embeddings.models import prepare
 from wikigr.embeddings.weights import installed_default
 
@@ -60,16 +62,19 @@ def main() -> None:
     parser.add_argument("passages", nargs="?", type=Path)
     parser.add_argument("--count", type=int, default=512)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--json", type=Path, help="write the figures to this file")
     options = parser.parse_args()
     passages = read_passages(options.passages, options.count) if options.passages else generated_passages(options.count)
 
     from sentence_transformers import SentenceTransformer
 
     prepare("all-MiniLM-L6-v2")
+    prepare(DEFAULT_INT8)
     plain = SentenceTransformer(str(installed_default()), device="cpu")
     encoders: dict[str, Callable[[list[str]], Vectors]] = {
         "sentence-transformers": lambda texts: plain.encode(texts, show_progress_bar=False),
         "onnx": open_encoder(backend="onnx", purpose="bulk").encode,
+        "onnx, 8 bits": open_encoder(DEFAULT_INT8, purpose="bulk").encode,
     }
     if find_spec("openvino") is not None:
         encoders["openvino"] = open_encoder(backend="openvino", purpose="bulk").encode
@@ -92,6 +97,15 @@ def main() -> None:
         print(
             f"{name:<22} {len(passages) / statistics.median(own):7.1f}/s  {ratio:5.2f} ×  lowest cosine {agreement:.6f}"
         )
+    if options.json:
+        texts = "generated passages" if options.passages is None else f"passages of {options.passages.name}"
+        table = Table("Encoding", f"{len(passages):,} {texts}. Rounds: {options.rounds}.", "onnx")
+        for name, own in seconds.items():
+            table.add("passages encoded", "per second", name, [len(passages) / taken for taken in own])
+        for name in encoders:
+            agreement = float(np.einsum("nd,nd->n", expected, vectors[name]).min())
+            table.add("lowest cosine with sentence-transformers", "", name, [agreement])
+        write_tables(options.json, [table])
 
 
 if __name__ == "__main__":

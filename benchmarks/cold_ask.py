@@ -14,9 +14,9 @@ import os
 import statistics
 import subprocess
 import sys
-import time
 from pathlib import Path
 
+from figures import timed
 from generated import generated_pack
 
 HERE = Path(__file__).parent
@@ -36,26 +36,15 @@ pack.encoder.encode([sys.argv[2]]); t3 = time.perf_counter()
 pipeline = Pipeline(load_profile(), pack)
 pipeline.answer(sys.argv[2]); t4 = time.perf_counter()
 warm = []
-after = {"sentences_ms", "abstention_ms", "citations_ms", "total_ms"}
+from wikigr.pipeline.stages import RETRIEVAL_STAGES
+retrieval = {f"{stage.name}_ms" for stage in RETRIEVAL_STAGES}
 for n in range(50):
     timings = pipeline.answer(f"{sys.argv[2]} {n}").trace.timings()
-    warm.append((timings["total_ms"], sum(value for stage, value in timings.items() if stage not in after)))
+    warm.append((timings["total_ms"], sum(value for stage, value in timings.items() if stage in retrieval)))
 warm.sort()
 import statistics
 print(t1 - t0, t2 - t1, t3 - t2, t4 - t3, statistics.median(w for w, _ in warm), statistics.median(r for _, r in warm))
 """
-
-
-def timed(command: list[str]) -> tuple[float, float]:
-    """Run a process; return its wall time in seconds and its peak memory in megabytes."""
-    begun = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    elapsed = time.perf_counter() - begun
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode not in (0, 1):
-        raise SystemExit(f"{command[0]} failed with {process.returncode}")
-    return elapsed, usage.ru_maxrss / 1024
 
 
 def phases(pack: Path) -> list[float]:
@@ -78,14 +67,14 @@ def main() -> None:
         timed(command)
     pairs = [(timed(ours), timed(peer)) for _ in range(options.runs)]
     for name, side in (("wikigr ask", 0), ("sentence-transformers", 1)):
-        walls, peaks = zip(*(pair[side] for pair in pairs), strict=True)
+        walls, peaks, _ = zip(*(pair[side] for pair in pairs), strict=True)
         print(
             f"{name:<22} {statistics.median(walls):6.3f} s  ({min(walls):.3f} to {max(walls):.3f})  "
             f"{statistics.median(peaks):5.0f} MB"
         )
-    print(f"ratio                  {statistics.median(p[1][0] / p[0][0] for p in pairs):6.1f} times")
-    bare = statistics.median(timed([sys.executable, "-c", "pass"])[0] for _ in range(options.runs))
-    shown = statistics.median(timed([ours[0], "--help"])[0] for _ in range(options.runs))
+    print(f"ratio                  {statistics.median(peer.wall / own.wall for own, peer in pairs):6.1f} times")
+    bare = statistics.median(timed([sys.executable, "-c", "pass"]).wall for _ in range(options.runs))
+    shown = statistics.median(timed([ours[0], "--help"]).wall for _ in range(options.runs))
     runs = [phases(pack) for _ in range(3)]
     imports, opening, model, search, warm, retrieval = (statistics.median(column) for column in zip(*runs, strict=True))
     print("breakdown:")

@@ -20,7 +20,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from cold_ask import timed
+from figures import timed
 
 from wikigr.graph.engine_choice import STORAGE_VERSIONS, VARIABLE
 
@@ -49,7 +49,8 @@ class RandomVectors:
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
-    build_pack(GeneratedSource(int(sys.argv[2]) // 5), "-", folder, RandomVectors(), BuildOptions(name="generated"))
+    options = BuildOptions(name="generated", language="en")
+    build_pack(GeneratedSource(int(sys.argv[2]) // 5), "-", folder, RandomVectors(), options)
 """
 
 MEASURE = """
@@ -126,7 +127,7 @@ def run(engine: str, program: str, *arguments: str) -> str:
 def measure(engine: str, pack: Path) -> dict[str, float]:
     found: dict[str, float] = json.loads(run(engine, MEASURE, str(pack / "pack.db")))
     os.environ[VARIABLE] = engine
-    wall, peak = timed([WIKIGR, "ask", "What is Article 7?", "--offline", "--pack", str(pack)])
+    wall, peak, _ = timed([WIKIGR, "ask", "What is Article 7?", "--offline", "--pack", str(pack)])
     del os.environ[VARIABLE]
     size = sum(path.stat().st_size for path in pack.rglob("*") if path.is_file())
     return {**found, "cold ask, s": wall, "cold ask, peak MB": peak, "pack, MB": size / 1e6}

@@ -57,5 +57,7 @@ def generated_pack(folder: Path, *, sections: int) -> Path:
     if not Layout(folder).exists():
         print(f"building {folder.name} once …")
         source = GeneratedSource(sections // 5)
-        build_pack(source, "-", folder, open_encoder(DEFAULT_MODEL, purpose="bulk"), BuildOptions(name=folder.name))
+        # Otherwise, the words count as Shona, and English models are left out.
+        options = BuildOptions(name=folder.name, language="en")
+        build_pack(source, "-", folder, open_encoder(DEFAULT_MODEL, purpose="bulk"), options)
     return folder

@@ -1,14 +1,16 @@
 """Measure how costs grow with a pack: build, size, cold and warm questions, and memory.
 
     python benchmarks/growth.py [--sections 10000 100000 1000000] [--synthetic 1000000] [--questions 200]
-                                [--batch 10000] [--keep]
+                                [--plan 10000000] [--batch 10000] [--keep] [--json FILE]
 
 Each run rebuilds the packs of generated text in benchmarks/.data, each in a separate process whose peak memory is
 measured; --keep uses those of the run before. A pack has an article with twenty links for every four sections. From
 --synthetic sections on, the vectors are random instead of the encoder's, because encoding takes hours and nothing else
-depends on the values. "Cold" is the median of whole ``wikigr ask`` processes; "warm" questions share one process.
-Finally, ``wikigr ask --batch`` answers ``--batch`` questions on the smallest pack while its memory is read every half
-second. The slope is a linear fit to the second half of the readings, which excludes caches that fill once.
+depends on the values. --plan N adds a column that is not measured: a line through the two largest packs, at N sections.
+"Cold" is the median of whole ``wikigr ask`` processes; "warm" questions share one process; "retrieval" is their time
+before the first sentence is read. Finally, ``wikigr ask --batch`` answers ``--batch`` questions on the smallest pack
+while its memory is read every half second. The slope is a linear fit to the second half of the readings, which excludes
+caches that fill once.
 """
 
 from __future__ import annotations
@@ -27,10 +29,11 @@ import time
 import zlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from math import nan
 from pathlib import Path
 
 import numpy as np
-from cold_ask import timed
+from figures import Table, timed, write_tables
 from generated import GeneratedSource
 
 from wikigr.embeddings.embedder import EncoderIdentity, Vectors
@@ -64,7 +67,7 @@ encoder = open_encoder(DEFAULT_MODEL, purpose="bulk")
 if sections >= synthetic:
     encoder = RandomEncoder(encoder.identity)
 progress = Progress()
-build_pack(source, "-", folder, encoder, BuildOptions(name=folder.name), progress=progress)
+build_pack(source, "-", folder, encoder, BuildOptions(name=folder.name, language="en"), progress=progress)
 stages = {}
 for (stage, begun), (_, ended) in zip(progress.begun, [*progress.begun[1:], ("", time.perf_counter())]):
     stages[stage] = stages.get(stage, 0.0) + ended - begun
@@ -72,21 +75,34 @@ Path(sys.argv[5]).write_text(json.dumps(stages))
 """
 
 WARM = """
-import json, resource, sys, time
+import json, statistics, sys, time
+sys.path.insert(0, sys.argv[2])
+from figures import peak_memory
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
+from wikigr.pipeline.stages import RETRIEVAL_STAGES
 from wikigr.profiles.files import load_profile
+from wikigr.retrieval.trace import Trace
 questions = json.load(sys.stdin)
 with Pack(sys.argv[1], preload=True) as pack:
     pipeline = Pipeline(load_profile(), pack)
     for question in questions[:20]:
         pipeline.answer(question)
-    taken = []
+    answers, retrieval, stages, processor = [], [], {}, time.process_time()
+    searching = {f"{stage.name}_ms" for stage in RETRIEVAL_STAGES}
     for question in questions:
-        begun = time.perf_counter()
-        pipeline.answer(question)
-        taken.append(1000 * (time.perf_counter() - begun))
-print(json.dumps(taken))
+        trace, begun = Trace(), time.perf_counter()
+        pipeline.answer(question, trace=trace)
+        answers.append(1000 * (time.perf_counter() - begun))
+        timings = trace.timings()
+        retrieval.append(sum(taken for name, taken in timings.items() if name in searching))
+        for name, taken in timings.items():
+            stages.setdefault(name.removesuffix("_ms"), []).append(taken)
+    processor = 1000 * (time.process_time() - processor) / len(questions)
+stages.pop("total")
+peak = peak_memory()
+stages = {name: statistics.median(taken) for name, taken in stages.items()}
+print(json.dumps({"answers": answers, "retrieval": retrieval, "stages": stages, "cpu": processor, "peak": peak}))
 """
 
 
@@ -123,10 +139,10 @@ def measure(sections: int, asked: int, synthetic: int, *, keep: bool) -> dict[st
         shutil.rmtree(folder, ignore_errors=True)
         stages.unlink(missing_ok=True)
         arguments = [str(HERE), str(folder), str(sections), str(synthetic), str(stages)]
-        built, peak = timed([sys.executable, "-c", BUILD, *arguments])
+        built, peak, _ = timed([sys.executable, "-c", BUILD, *arguments])
         stages.write_text(json.dumps({**json.loads(stages.read_text()), "": built, "peak": peak}))
     seconds = json.loads(stages.read_text())
-    figures["build, s"], figures["build, peak MB"] = seconds.pop(""), seconds.pop("peak")
+    figures["build, s"], figures["build peak, MB"] = seconds.pop(""), seconds.pop("peak")
     figures |= {f"  {stage}, s": value for stage, value in seconds.items()}
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     figures["size, MB"], figures["bytes per section"] = size / 1e6, size / sections
@@ -139,7 +155,7 @@ def measure(sections: int, asked: int, synthetic: int, *, keep: bool) -> dict[st
         list(pool.map(timed, asks))
     at_once = time.perf_counter() - begun
     done = subprocess.run(
-        [sys.executable, "-c", WARM, str(folder)],
+        [sys.executable, "-c", WARM, str(folder), str(HERE)],
         input=json.dumps(questions(asked, articles)),
         capture_output=True,
         text=True,
@@ -147,12 +163,31 @@ def measure(sections: int, asked: int, synthetic: int, *, keep: bool) -> dict[st
     )
     warm = json.loads(done.stdout)
     return figures | {
-        "cold ask, s": statistics.median(wall for wall, _ in cold),
-        "cold ask, peak MB": statistics.median(peak for _, peak in cold),
+        "cold ask, s": statistics.median(run.wall for run in cold),
+        "cold ask peak, MB": statistics.median(run.peak for run in cold),
         f"{AT_ONCE} cold asks at once, s": at_once,
-        "warm p50, ms": float(np.percentile(warm, 50)),
-        "warm p95, ms": float(np.percentile(warm, 95)),
+        "warm p50, ms": float(np.percentile(warm["answers"], 50)),
+        "warm p95, ms": float(np.percentile(warm["answers"], 95)),
+        "warm processor time, ms": warm["cpu"],
+        "warm peak, MB": warm["peak"],
+        "retrieval p50, ms": float(np.percentile(warm["retrieval"], 50)),
+        **{f"  {stage} p50, ms": milliseconds for stage, milliseconds in warm["stages"].items()},
     }
+
+
+def extrapolate(columns: dict[int, dict[str, float]], sections: int) -> dict[str, float]:
+    """Return what a pack of ``sections`` sections would take if every cost grows as between the two largest packs.
+
+    No cost shrinks, whatever the noise. Sorting, and what no longer fits in memory, grow faster than this says.
+    """
+    small, large = sorted(columns)[-2:]
+    further = (sections - large) / (large - small)
+    planned = {
+        name: value + max(0.0, value - columns[small][name]) * further
+        for name, value in columns[large].items()
+        if name in columns[small]
+    }
+    return {**planned, "bytes per section": 1e6 * planned["size, MB"] / sections}
 
 
 def batch_memory(pack: Path, count: int, articles: int) -> tuple[float, float, float]:
@@ -200,19 +235,33 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sections", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--synthetic", type=int, default=1_000_000)
+    parser.add_argument("--plan", type=int, help="also extrapolate to this many sections")
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--batch", type=int, default=10_000)
+    parser.add_argument("--json", type=Path, help="write the figures to this file")
     options = parser.parse_args()
     columns = {
         sections: measure(sections, options.questions, options.synthetic, keep=options.keep)
         for sections in options.sections
     }
     first, last = options.sections[0], options.sections[-1]
+    if options.plan and len(columns) > 1:
+        columns[options.plan] = extrapolate(columns, options.plan)
     print(f"{'sections':<28}" + "".join(f"{sections:>12,}" for sections in columns) + f"{'growth':>10}")
     for name in columns[first]:
-        cells = "".join(f"{figures[name]:>12.3g}" for figures in columns.values())
-        print(f"{name:<28}{cells}{columns[last][name] / columns[first][name]:>9.1f}×")
+        cells = "".join(f"{figures.get(name, nan):>12.3g}" for figures in columns.values())
+        print(f"{name:<28}{cells}{columns[last].get(name, nan) / columns[first][name]:>9.1f}×")
+    if options.json:
+        described = "Packs of generated text and random vectors; every size once."
+        if options.plan in columns:
+            described += f" The column of {options.plan:,} sections is extrapolated from the two before."
+        table = Table("Growth", described, f"{first:,} sections")
+        for sections, figures in columns.items():
+            for name, value in figures.items():
+                label, _, unit = name.strip().rpartition(", ")
+                table.add(label or unit, unit if label else "", f"{sections:,} sections", [value])
+        write_tables(options.json, [table])
     if options.batch:
         pack = HERE / ".data" / f"growth-{first}"
         seconds, memory, slope = batch_memory(pack, options.batch, first // PER_ARTICLE)

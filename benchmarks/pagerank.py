@@ -1,6 +1,6 @@
 """Compare PageRank with networkit and scikit-network on a generated graph, or with networkx on a pack.
 
-    python benchmarks/pagerank.py [--nodes 500000] [--edges 10000000] [--seed 0] [--rounds 3] [--shuffle]
+    python benchmarks/pagerank.py [--nodes 500000] [--edges 10000000] [--seed 0] [--rounds 3] [--shuffle] [--json FILE]
     python benchmarks/pagerank.py --nodes 5000000 --edges 100000000 --rounds 1 --only wikigr networkit
     python benchmarks/pagerank.py --pack PACK
 
@@ -21,7 +21,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -33,6 +32,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from figures import Table, peak_memory, write_tables
 
 DAMPING = 0.85
 CHANGE = 1e-8  # L1 norm of the change of the whole vector
@@ -151,15 +151,6 @@ RUNS: dict[str, Callable[..., tuple[Stage, Callable[[Any], Any]]]] = {
 }
 
 
-def peak_memory() -> float:
-    """Return the peak memory of this process in megabytes."""
-    status = Path("/proc/self/status")
-    if status.exists():  # ru_maxrss is inherited from the parent process
-        held = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
-        return int(held.split()[1]) / 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
 def compute(name: str, folder: Path, nodes: int) -> dict[str, float]:
     """Build and rank in this process."""
     import scipy.sparse  # noqa: F401  (keep the import out of the measurement)
@@ -259,7 +250,22 @@ def compare_only(names: list[str], nodes: int, edges: int, seed: int, rounds: in
             )
 
 
-def compare(nodes: int, edges: int, seed: int, rounds: int, *, shuffle: bool) -> None:
+def as_table(runs: dict[str, list[dict[str, float]]], description: str) -> Table:
+    """Return the figures of the libraries as a table for the page of figures."""
+    table = Table("PageRank", description, "wikigr")
+    for task in RUNS:
+        measured = runs[task]
+        table.add("build", "s", task, [figures["build"] for figures in measured])
+        table.add("rank", "s", task, [figures["rank"] for figures in measured])
+        table.add("build and rank", "s", task, [figures["build"] + figures["rank"] for figures in measured])
+        table.add("memory beyond the edges", "MB", task, [figures["memory"] for figures in measured])
+        table.add(
+            "L1 error, relative to the fixed point of each", "", task, [figures["own error"] for figures in measured]
+        )
+    return table
+
+
+def compare(nodes: int, edges: int, seed: int, rounds: int, *, shuffle: bool, json_file: Path | None = None) -> None:
     import_peer("networkit", "networkit")
     import_peer("sknetwork", "scikit-network")
     with tempfile.TemporaryDirectory(prefix="pagerank-") as name:
@@ -308,6 +314,9 @@ def compare(nodes: int, edges: int, seed: int, rounds: int, *, shuffle: bool) ->
             f"{median(taken, 'memory'):.0f} MB"
         )
         print(f"  {statistics.median(f['total'] / f['bare'] for f in taken):.1f} times the bare computation")
+        if json_file is not None:
+            described = f"A generated graph of {nodes:,} nodes and {edges:,} edges. Rounds: {rounds}."
+            write_tables(json_file, [as_table(runs, described)])
 
 
 def compare_pack(path: Path) -> None:
@@ -345,6 +354,7 @@ def main() -> None:
     parser.add_argument("--shuffle", action="store_true", help="shuffle the edges")
     parser.add_argument("--only", nargs="+", choices=RUNS, help="measure these, without a database")
     parser.add_argument("--pack", type=Path, help="compare with networkx on the links of this pack")
+    parser.add_argument("--json", type=Path, help="write the figures of the generated graph to this file")
     parser.add_argument("--task", help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -357,7 +367,9 @@ def main() -> None:
     elif options.only:
         compare_only(options.only, options.nodes, options.edges, options.seed, options.rounds)
     else:
-        compare(options.nodes, options.edges, options.seed, options.rounds, shuffle=options.shuffle)
+        compare(
+            options.nodes, options.edges, options.seed, options.rounds, shuffle=options.shuffle, json_file=options.json
+        )
 
 
 if __name__ == "__main__":

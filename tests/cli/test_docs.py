@@ -35,6 +35,7 @@ PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 # These pages are generated, or contain only tables and links.
 WITHOUT_COMMANDS = {
     "docs/README.md",
+    "docs/benchmarks.md",
     # Needs the extra ray; tests/ray runs such commands.
     "docs/how-to/cluster.md",
     "docs/reference/commands.md",
