@@ -19,7 +19,6 @@ FACTS = [
     *(("The Iron Bell", "written_by", "Otto Prim"), ("Kelburg", "in_country", "Zorland")),
     *(("Clara Voss", "born_in", "Kelburg"), ("Otto Prim", "parent", "Ada Prim"), ("Ada Prim", "parent", "Leo Prim")),
     *((f"Film {n:02}", "directed_by", "Nora Hub") for n in range(45)),
-    ("The Paper Moth", "written_by", "Otto Prim"),
     ("Ida Falk", "любимый цвет", "green"),
     ("Ida Falk", "wrote to", "Ada Prim"),
     ("Ada Prim", "wrote to", "Leo Prim"),

@@ -28,8 +28,6 @@ _MAX_TRIED = 24
 MIN_EXPLAINED = 0.5
 # Interrogatives that no date and no number answers.
 _PLACES_AND_PERSONS = WHO | {"where"}
-# Forms of one verb agree in this share of their letters ("writer", "written").
-_MIN_SHARE_OF_SAME_VERB = 0.55
 # Edges that one path follows at most.
 _MAX_EDGES = 20_000
 
@@ -168,10 +166,7 @@ class PathSearch:
 
     def _is_named_twice(self, question: MaskedQuestion, step: int) -> bool:
         words = self._evidence.text(step).words
-        return any(
-            sum(share_stem(token.text, word, share=_MIN_SHARE_OF_SAME_VERB) for token in question.tokens) > 1
-            for word in words
-        )
+        return any(sum(share_stem(token.text, word) for token in question.tokens) > 1 for word in words)
 
     def _preselect(self, question: MaskedQuestion, steps: Sequence[int]) -> list[int]:
         """Return at most half of ``_MAX_STEPS``: steps that share a stem with the question, then frequent ones."""

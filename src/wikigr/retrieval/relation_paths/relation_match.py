@@ -67,6 +67,6 @@ def relation_words(relation: str) -> str:
     return " ".join(_NON_WORD.sub(" ", _CAMEL_CASE.sub(" ", local)).lower().split())
 
 
-def share_stem(one: str, other: str, *, share: float = _MIN_PREFIX_SHARE) -> bool:
+def share_stem(one: str, other: str) -> bool:
     """Return whether two words share a stem, judged by their common prefix ("founder", "founded")."""
-    return one == other or share_prefix(one, other, share=share)
+    return one == other or share_prefix(one, other, share=_MIN_PREFIX_SHARE)
