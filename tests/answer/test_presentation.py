@@ -67,6 +67,12 @@ def test_what_another_citation_quotes_is_not_repeated_around_the_first_one() -> 
     assert passage_of(made).text == "Moss does too. [1] Lichen does not. Ferns like shade. [2]"
 
 
+def test_a_pronoun_after_a_quotation_from_its_section_needs_no_title() -> None:
+    notes = section("Ferns like shade. They grow in Wales.")
+    made = possible_answer(notes, "Ferns like shade.", "They grow in Wales.")
+    assert passage_of(made).text == made.text == "Ferns like shade. [1] They grow in Wales. [2]"
+
+
 def test_the_lines_of_steps_tables_entries_and_code_stay() -> None:
     steps = "1. Mix.\n2. Bake:\n   - at 200\n   - for an hour\n3. Cool."
     notes = section(f"To bake a cake\n{steps}\nand eat it.")

@@ -176,7 +176,10 @@ def as_text(citations: Sequence[Citation], lead: str = "") -> str:
 
     ``lead`` comes first. A list, a table or a definition keeps its lines.
     """
-    pieces = [f"{subject_of(c)}{lay_out(c.quote)} [{c.n}]" for c in citations]
+    pieces = [
+        f"{subject_of(citation, previous)}{lay_out(citation.quote)} [{citation.n}]"
+        for previous, citation in zip((None, *citations), citations, strict=False)
+    ]
     text = lead
     for piece in pieces:
         text = f"{text}{gap_before(text, piece)}{piece}"
@@ -201,9 +204,13 @@ def lay_out(quote: str) -> str:
     return " ".join(introduction.split()) + (f"{gap}{code}\n\n" if gap else "")
 
 
-def subject_of(citation: Citation) -> str:
-    """Return the title of a quotation that begins with a pronoun, as what precedes it, or nothing."""
-    return f"{citation.title}: " if _PRONOUN.match(citation.quote) else ""
+def subject_of(citation: Citation, previous: Citation | None = None) -> str:
+    """Return the title of a quotation that begins with a pronoun, as what precedes it, or nothing.
+
+    After a ``previous`` quotation from the same section, the pronoun needs no title.
+    """
+    follows = previous is not None and previous.section_id == citation.section_id
+    return f"{citation.title}: " if _PRONOUN.match(citation.quote) and not follows else ""
 
 
 def surroundings(quotation: Quotation, sentences: Sequence[SentenceScore]) -> StoredText:

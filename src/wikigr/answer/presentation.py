@@ -91,10 +91,10 @@ def passage_of(answer: PossibleAnswer, *, in_context: bool = True, with_numbers:
         return Passage(answer.text)
     made = _Writer()
     made.write(lead)
-    for citation in answer.citations:
-        is_first = citation is answer.citations[0]
+    for previous, citation in zip((None, *answer.citations), answer.citations, strict=False):
+        is_first = previous is None
         before, after = _around(answer) if is_first and in_context else ("", "")
-        subject = subject_of(replace(citation, quote=before or citation.quote))
+        subject = subject_of(replace(citation, quote=before or citation.quote), previous)
         quote = lay_out(citation.quote)
         number = f" [{citation.n}]" if with_numbers else ""
         made.write(gap_before(made.text, f"{subject}{before}{quote}{after}"))
