@@ -7,6 +7,7 @@ and the leads. Everything that is measured comes from weights that were fitted w
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -38,8 +39,10 @@ _COST_OF_DECLINING = 6.0
 _FITTED_RANKS = 3
 _FURTHER_WEIGHT = 0.25
 _RIGHT_PENALTY = 1.0
-# The weight of questions whose answer was taken out.
+# The weight of a question whose answer was taken out, among those that are not covered.
 _REMOVED_WEIGHT = 0.35
+# Some sources have far more questions that they do not cover than people ask: they count as one in five.
+_NOT_COVERED_SHARE = 0.2
 
 
 @dataclass(frozen=True)
@@ -173,18 +176,23 @@ def first_rows(scored: Sequence[Scored], names: Sequence[str], ranks: int) -> tu
 
 
 def source_weights(scored: Sequence[Scored]) -> Floats:
-    """Return a weight for each question, so that a source with many questions does not decide alone."""
-    counts: dict[tuple[str, bool], int] = {}
-    for item in scored:
-        key = item.judged.source, item.judged.removed
-        counts[key] = counts.get(key, 0) + 1
-    return np.array(
-        [
-            (_REMOVED_WEIGHT if item.judged.removed else 1.0)
-            * min(1.0, _USUAL_QUESTIONS / counts[item.judged.source, item.judged.removed])
-            for item in scored
-        ]
-    )
+    """Return a weight for each question.
+
+    A source with many questions does not decide alone, and at most ``_NOT_COVERED_SHARE`` of its weight is that of
+    questions that it does not cover.
+    """
+    own = [_REMOVED_WEIGHT if item.judged.removed else 1.0 for item in scored]
+    totals: dict[tuple[str, bool], float] = defaultdict(float)
+    for item, weight in zip(scored, own, strict=True):
+        totals[item.judged.source, item.judged.covered] += weight
+    most = _NOT_COVERED_SHARE / (1 - _NOT_COVERED_SHARE)
+
+    def share(item: Scored) -> float:
+        covered, others = (totals[item.judged.source, flag] for flag in (True, False))
+        usual = min(1.0, _USUAL_QUESTIONS / max(1.0, covered))
+        return usual if item.judged.covered else usual * min(1.0, most * max(1.0, covered) / others)
+
+    return np.array([weight * share(item) for item, weight in zip(scored, own, strict=True)])
 
 
 def fit_right(scored: Sequence[Scored], names: Sequence[str]) -> Floats:
