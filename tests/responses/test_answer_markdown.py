@@ -70,6 +70,7 @@ def test_the_lines_of_a_paragraph_begin_no_list_and_no_heading() -> None:
         tokens = MarkdownIt().parse(written(text, citations=[]))
         assert [token.type for token in tokens if token.level == 0] == ["paragraph_open", "paragraph_close"], text
         assert "".join(part.content for part in tokens[1].children or []) == text.replace("\n", ""), text
+    assert written("- ---\n- a", citations=[]) == "- \\---\n- a\n"
     assert written("-5 degrees, 1.5 m", citations=[]) == "-5 degrees, 1.5 m\n"
 
 

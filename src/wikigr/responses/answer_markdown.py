@@ -68,12 +68,12 @@ def _block(block: Block) -> str:
         rows = [head, ["---"] * width, *(map(_line, line) for line in block.lines)]
         return "\n".join(f"| {' | '.join(row)} |" for row in rows)
     lines = [_line(cell) for (cell,) in block.lines]
+    if block.kind != "lines":
+        lines = [_LINE_MARK.sub(r"\1\\\2", line) for line in lines]
     if block.kind == "bullets":
         return "\n".join(f"- {line}" for line in lines)
     if block.kind == "numbers":
         return "\n".join(f"{n}. {line}" for n, line in enumerate(lines, start=block.first))
-    if block.kind == "text":
-        lines = [_LINE_MARK.sub(r"\1\\\2", line) for line in lines]
     # Markdown keeps a line break after two blanks.
     return "  \n".join(lines)
 
