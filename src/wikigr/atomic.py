@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 from pathlib import Path
+
+from wikigr.errors import UsageError, WikigrError
 
 
 def write_atomic(path: Path, content: str | bytes) -> None:
@@ -23,3 +26,14 @@ def write_atomic(path: Path, content: str | bytes) -> None:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def cannot_write(what: str, path: Path, error: OSError, hint: str | None = None) -> WikigrError:
+    """Return the error for the file ``path`` of the user's that cannot be written; ``what`` says what it would contain.
+
+    A folder that does not exist is a mistake in the command.
+    """
+    message = f"Cannot write {what} {path}: {error.strerror or error}."
+    if isinstance(error, FileNotFoundError):
+        return UsageError(message, hint=f"Create its folder first: mkdir -p {shlex.quote(str(path.parent))}")
+    return WikigrError(message, hint=hint)

@@ -19,7 +19,8 @@ NOTES = {
     "# Toner\nJonas Weber orders the toner. A cartridge lasts 3,000 pages. Please don't shake them! "
     "The tray is emptied by Amira Haddad.\n\n# Scanner\nThe scanner was replaced in 2019. It is repaired by hand.",
     "Kettle": "The kettle is a steel model with a wooden handle. The kettle takes two minutes to boil. It is "
-    "descaled by Jonas Weber.",
+    "descaled by Jonas Weber. Kettle is kept by Amira Haddad. "
+    "The kettle lid is cleaned by Kim Lee.",
     "Ada Lovelace": "Ada Lovelace was an English mathematician. She was born in London on 10 December 1815. She "
     "published the notes in 1843. Her father died in 1824. She moved in 1835.",
     # None of these stands on its own, names its subject or has an answer.
@@ -51,6 +52,8 @@ def test_only_sentences_that_stand_on_their_own_are_asked(notes: Path) -> None:
         ("By whom is the tray emptied?", "Amira Haddad", "Toner"),
         ("When was the scanner replaced?", "2019", "Scanner"),
         ("By whom is the kettle descaled?", "Jonas Weber", None),
+        ("By whom is the kettle kept?", "Amira Haddad", None),
+        ("By whom is the kettle lid cleaned?", "Kim Lee", None),
         ("What is the kettle?", "steel model", None),
         ("How many minutes does the kettle take to boil?", "two", None),
         ("Who was Ada Lovelace?", "English mathematician", None),

@@ -81,6 +81,17 @@ def test_places_in_office_files_are_anchors(tmp_path: Path, encoder: Embedder) -
     assert [list(row) for row in links] == [["Locks", "manual"]]
 
 
+def test_an_entry_of_sphinx_is_found_at_the_heading_above_it(tmp_path: Path, encoder: Embedder) -> None:
+    (tmp_path / "shop.rst").write_text(
+        "Shop\n====\n\nThe shop has tools.\n\nTools\n-----\n\nThey are kept in the cupboard behind the red door.\n\n"
+        f".. py:function:: sharpen_blade(angle=20)\n\n   {'Sharpen the blade of a tool until it cuts. ' * 6}\n\n"
+        "Hours\n-----\n\nThe shop is open from eight to five, but not on Sundays.\n"
+    )
+    pack = build(tmp_path / "shop.rst", tmp_path / "pack", encoder)
+    page = (tmp_path / "shop.rst").as_uri()
+    assert urls(pack, *(f"Shop#{n}" for n in range(4))) == [page, f"{page}#tools", f"{page}#tools", f"{page}#hours"]
+
+
 def test_one_file_is_a_source_too(tmp_path: Path, encoder: Embedder) -> None:
     note = notes(tmp_path / "notes") / "valve 7.md"
     assert urls(build(note, tmp_path / "pack", encoder), "Valve 7#0") == [note.as_uri()]

@@ -6,7 +6,7 @@ import pytest
 from docutils import nodes
 from docutils.core import publish_doctree
 
-from wikigr.sources.anchors import section_anchors
+from wikigr.sources.anchors import section_anchors, without_entries
 from wikigr.sources.formats import format_named
 
 
@@ -51,6 +51,21 @@ def test_headings_of_restructuredtext_have_the_ids_of_docutils() -> None:
     ids = [section["ids"][0] for section in document.findall(nodes.section)]
     # What docutils calls the second "Usage" and a heading without letters of ASCII depends on the rest of the document.
     assert list(section_anchors("docutils", [[heading] for heading in headings])) == [*ids[:4], "", ""]
+
+
+def test_entries_of_sphinx_have_the_anchor_of_the_heading_above() -> None:
+    sections = [
+        (["Tools"], "Tools for the shop."),
+        (["Tools", "Grinder"], "Grinder(speed)\n\nA grinder."),
+        (["Tools", "Grinder"], "It has a cover."),
+        (["Tools", "Grinder", "start"], "async start(delay)\n\nStart it."),
+        (["Tools", "Drill", "stop"], "Drill(speed)\n\nstop()\n\nStop it."),
+        (["Tools", "--angle LEVEL"], "--angle LEVEL\n\nThe angle."),
+        (["Tools", "Cover"], "The cover is shut."),
+    ]
+    paths = list(without_entries(sections))
+    assert paths == [*[["Tools"]] * 6, ["Tools", "Cover"]]
+    assert list(section_anchors("docutils", paths)) == [*["tools"] * 6, "cover"]
 
 
 def test_a_document_has_the_same_anchors_in_a_folder_of_one_format_as_in_one_of_several() -> None:

@@ -117,7 +117,7 @@ def _reader(pack: Corpus) -> Reader | NoReaderError:
 
 
 class FindAnswers(PipelineStage[ReaderOptions, Draft]):
-    """Find answers of all kinds, and order them by the probability that they are right."""
+    """Find answers of all kinds, and order them by how well they answer; where that was not fitted, by section too."""
 
     name = "answers"
 

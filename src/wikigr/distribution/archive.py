@@ -14,7 +14,6 @@ import hashlib
 import os
 import re
 import secrets
-import shlex
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
@@ -23,6 +22,7 @@ from pathlib import Path
 from tarfile import BLOCKSIZE, REGTYPE, USTAR_FORMAT, HeaderError, TarInfo
 from typing import Any, BinaryIO
 
+from wikigr.atomic import cannot_write
 from wikigr.distribution.signature import (
     MAX_SIGNATURE_BYTES,
     PrivateKey,
@@ -130,7 +130,8 @@ def export_pack(location: str | Path, output: Path, *, key: PrivateKey | None = 
     """Write the pack at ``location`` to the file ``output`` atomically, signed with ``key``.
 
     Without a key, the pack's existing signature is kept if it is still valid. Raises ``PackError`` when the pack is
-    missing or does not match its manifest, and ``WikigrError`` when the file cannot be written.
+    missing or does not match its manifest, ``UsageError`` when the folder of ``output`` does not exist, and
+    ``WikigrError`` when the file cannot be written for another reason.
     """
     layout = find_pack(location)
     if output.exists() and not output.is_file():
@@ -156,20 +157,10 @@ def export_pack(location: str | Path, output: Path, *, key: PrivateKey | None = 
         try:
             size, sha256 = _write(output, content, signature, manifest, files)
         except OSError as error:
-            # A folder that does not exist is a mistake in the command.
-            kind = UsageError if isinstance(error, FileNotFoundError) else WikigrError
-            raise kind(
-                f"Cannot write the archive {output}: {error.strerror or error}.",
-                hint=_write_hint(error, output),
-            ) from error
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            hint = "Choose another path with -o, or free some space." if full else "Choose another path with -o."
+            raise cannot_write("the archive", output, error, hint) from error
     return ExportedArchive(output, size, sha256, manifest, signer)
-
-
-def _write_hint(error: OSError, output: Path) -> str:
-    if isinstance(error, FileNotFoundError):
-        return f"Create its folder first: mkdir -p {shlex.quote(str(output.parent))}"
-    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-    return "Choose another path with -o, or free some space." if full else "Choose another path with -o."
 
 
 def normalize_sha256(text: str | None) -> str | None:

@@ -231,7 +231,9 @@ def _asked(
         subject = f"{amount['subject'][:1].lower()}{amount['subject'][1:]}"
         asked = f"How many {amount['rest']} does {subject} {_HOLDS[amount['verb']]}{amount['purpose'] or ''}?"
         yield "amount", asked, amount["answer"]
-    if (passive := _PASSIVE.match(sentence)) is not None and passive["subject"].split()[0].lower() in common:
+    # Of what has a name, the patterns have asked.
+    passive = None if re.match(_DONE_BY, rest) else _PASSIVE.match(sentence)
+    if passive is not None and passive["subject"].split()[0].lower() in common:
         subject = f"{passive['subject'][:1].lower()}{passive['subject'][1:]}"
         if not _REFERS.search(f"{subject} {passive['rest']}"):
             yield "by", f"By whom {passive['verb']} {subject} {passive['rest']}?", passive["answer"]

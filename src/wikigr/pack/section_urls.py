@@ -20,12 +20,13 @@ from wikigr.graph.engine import Graph
 from wikigr.graph.schema import article_title
 from wikigr.pack.layout import Layout
 from wikigr.regular_files import read_regular
-from wikigr.sources.anchors import section_anchors
+from wikigr.sources.anchors import section_anchors, without_entries
 from wikigr.sources.facts import FACTS
 from wikigr.sources.formats import SourceFormat, format_named
 
 _MAX_URL_LENGTH = 4_096
 _MAX_PATH_BYTES = 4_096
+_MAX_SIGNATURE_LENGTH = 500
 # The characters that separate the parts of an address; all others are percent-encoded. ``%`` begins an encoded one.
 _SEPARATORS = "%/:?#[]@!$&'()*+,;=~"
 # RFC 3986, section 3.5. A PDF viewer needs the equals sign, and a reader of e-books the parentheses and slashes.
@@ -74,7 +75,8 @@ class SectionUrls:
             titles = [str(title) for title, url in urls if web_address(str(url)) is not None]
         rows = self._graph.look_up(
             "MATCH (a:Article {title: $key})-[:HAS_SECTION]->(s:Section) "
-            "RETURN a.title, s.position, s.section_id, s.heading_path, coalesce(s.source_id, ''), coalesce(a.url, '')",
+            "RETURN a.title, s.position, s.section_id, s.heading_path, coalesce(s.source_id, ''), coalesce(a.url, ''), "
+            f"left(s.content, {_MAX_SIGNATURE_LENGTH})",
             titles,
         )
         by_article: dict[str, list[Sequence[Any]]] = {}
@@ -84,17 +86,19 @@ class SectionUrls:
 
     def _addresses(self, rows: Sequence[Sequence[Any]]) -> dict[str, str | None]:
         if self._format is None:
-            return {str(section_id): web_address(str(url)) for section_id, _, _, url in rows}
-        by_file: dict[tuple[str, str], list[tuple[str, list[str]]]] = {}
-        for section_id, path, source_id, url in rows:
+            return {str(section_id): web_address(str(url)) for section_id, _, _, url, _ in rows}
+        by_file: dict[tuple[str, str], list[tuple[str, list[str], str]]] = {}
+        for section_id, path, source_id, url, beginning in rows:
             headings = list(map(str, path)) if isinstance(path, list) else []
-            by_file.setdefault((str(source_id), str(url)), []).append((str(section_id), headings))
+            by_file.setdefault((str(source_id), str(url)), []).append((str(section_id), headings, str(beginning)))
         found: dict[str, str | None] = {}
         for (source_id, url), sections in by_file.items():
             page = web_address(url) or self._source_file(source_id)
             rule = self._format.anchors_of(source_id)
-            anchors = section_anchors(rule, [self._on_page(headings) for _, headings in sections])
-            for (section_id, _), anchor in zip(sections, anchors, strict=True):
+            paths: Sequence[Sequence[str]] = [self._on_page(headings) for _, headings, _ in sections]
+            if rule == "docutils":
+                paths = list(without_entries((headings, beginning) for _, headings, beginning in sections))
+            for (section_id, _, _), anchor in zip(sections, section_anchors(rule, paths), strict=True):
                 found[section_id] = (
                     page if page is None or "#" in page or not anchor else f"{page}#{quote(anchor, safe=_IN_ANCHOR)}"
                 )

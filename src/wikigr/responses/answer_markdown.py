@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 # What a link to the address of a source leads to; None if it may not be linked.
 LinkTo = Callable[[str | None], str | None]
 
-# What the text of an answer has besides stored text. It never begins a line, where "[1]: …" would define a link.
-_MARKER = re.compile(rf"(?:(?<=\S)|(?<=\S ))(?:\[\d{{1,4}}\]|{re.escape(UNVERIFIED)})")
+# What the text of an answer has besides stored text. It never begins a line, where "[1]: …" would define a link, and
+# "(…)" never follows it, which would be the address of a link.
+_MARKER = re.compile(rf"(?:(?<=\S)|(?<=\S ))(?:\[\d{{1,4}}\]|{re.escape(UNVERIFIED)})(?!\()")
+# What would begin a list, or make a heading of the line above it, at the beginning of a line.
+_LINE_MARK = re.compile(r"^(\d{0,9})([-+=.)])(?=[-=\s]|$)")
 
 
 def answer_entry(document: StatedAnswer, link_to: LinkTo) -> str:
@@ -44,7 +47,9 @@ def answer_markdown(document: StatedAnswer, link_to: LinkTo) -> str:
         links = {found.span(): found[0] for found in _MARKER.finditer(text)}
         parts = [f"**{escape_markdown(document['span']['text'])}**"] if document["span"] is not None else []
         parts += map(_block, divide(text, links=links))
-        parts.append(_sources(own, 1, link_to))
+        if own:
+            # Without a line between them, the numbers of a list in the text would go on in those of the sources.
+            parts += ["Sources", _sources(own, 1, link_to)]
         if others:
             parts += [OTHERS, _sources(others, len(own) + 1, link_to)]
     return "\n\n".join(filter(None, parts)) + "\n"
@@ -52,12 +57,19 @@ def answer_markdown(document: StatedAnswer, link_to: LinkTo) -> str:
 
 def _block(block: Block) -> str:
     if block.kind == "code":
-        return "\n".join(f"    {''.join(run.text for run in cell)}" for (cell,) in block.lines)
+        # Indented lines after a list would belong to its last item.
+        code = "\n".join("".join(run.text for run in cell) for (cell,) in block.lines)
+        fence = "`" * max([3, *(len(ticks) + 1 for ticks in re.findall("`+", code))])
+        return f"{fence}\n{code}\n{fence}"
     if block.kind == "table":
-        head = map(escape_markdown, block.head or [""] * len(block.lines[0]))
-        rows = [head, ["---"] * len(block.lines[0]), *(map(_line, line) for line in block.lines)]
+        # Cells beyond the width of the head would not be shown.
+        width = max(map(len, block.lines))
+        head = map(escape_markdown, block.head or [""] * width)
+        rows = [head, ["---"] * width, *(map(_line, line) for line in block.lines)]
         return "\n".join(f"| {' | '.join(row)} |" for row in rows)
     lines = [_line(cell) for (cell,) in block.lines]
+    if block.kind != "lines":
+        lines = [_LINE_MARK.sub(r"\1\\\2", line) for line in lines]
     if block.kind == "bullets":
         return "\n".join(f"- {line}" for line in lines)
     if block.kind == "numbers":

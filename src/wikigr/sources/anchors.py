@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+
+from wikigr.sources.rst.scan import name_in_signature
 
 _PLACE = re.compile(r"(?P<unit>Page|Slide|Cell|Document) (?P<number>\d+)")
 _CELLS = re.compile(r"![A-Z]+\d+:[A-Z]+\d+$")
@@ -89,6 +91,20 @@ def section_anchors(rule_name: str, heading_paths: Sequence[Sequence[str]]) -> I
                     anchor += f"{rule.separator}{uses[anchor] - 2 + rule.second}"
         previous = path
         yield anchor
+
+
+def without_entries(sections: Iterable[tuple[Sequence[str], str]]) -> Iterator[Sequence[str]]:
+    """Yield the heading path of each section of a reStructuredText document without the entries of Sphinx.
+
+    ``sections`` are heading paths with the beginning of the text, which is the signature in an entry. The anchor of an
+    entry (``os.path.join``, ``cmdoption-v``) has the module and the kind of the entry, which its name does not tell.
+    """
+    entries: set[tuple[str, ...]] = set()
+    for path, text in sections:
+        prefixes = [tuple(path[:length]) for length in range(1, len(path) + 1)]
+        named = name_in_signature(text.partition("\n")[0])
+        entries.update(prefix for prefix in prefixes if prefix[-1] == named)
+        yield path[: next((n for n, prefix in enumerate(prefixes) if prefix in entries), len(path))]
 
 
 def _shared_length(one: Sequence[str], other: Sequence[str]) -> int:

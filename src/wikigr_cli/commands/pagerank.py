@@ -67,6 +67,7 @@ def build(
         raise UsageError(f"--tol must be above 0 and at most 0.001, not {tol}.")
     chosen = _format(output, file_format)
 
+    from wikigr.atomic import cannot_write
     from wikigr.graph.pagerank_cache import Parameters
     from wikigr.pack.pagerank import build_cache
 
@@ -78,7 +79,7 @@ def build(
         try:
             built = build_cache(pack, parameters, output=output, file_format=chosen, force=force)
         except (WikigrError, OSError) as error:
-            known = error if isinstance(error, WikigrError) else WikigrError(f"Cannot write {output or pack}: {error}.")
+            known = error if isinstance(error, WikigrError) else cannot_write("the cache", output or Path(pack), error)
             failure = failure or exit_status(known)
             environment.report(known)
             rows.append({"pack": pack, "error": known.message})

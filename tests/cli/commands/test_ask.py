@@ -301,8 +301,8 @@ def test_an_answer_quotes_at_most_as_many_sentences_as_wanted(wikigr: Wikigr, ph
 def test_an_answer_in_markdown_has_its_sources_as_a_list(wikigr: Wikigr, physics_pack: Path) -> None:
     arguments = ("ask", "Who measured the wavelength of the electron?", "--pack", str(physics_pack), "--offline")
     document = json.loads(wikigr(*arguments, "--format", "json").out)
-    short, _, text, _, source, *_ = wikigr(*arguments, "--format", "md").out.splitlines()
-    assert (short, text) == (f"**{document['span']['text']}**", document["answer"])
+    short, _, text, _, label, _, source, *_ = wikigr(*arguments, "--format", "md").out.splitlines()
+    assert (short, text, label) == (f"**{document['span']['text']}**", document["answer"], "Sources")
     citation = document["citations"][0]
     assert citation["url"].endswith("/packs/physics/articles/louis-de-broglie.md#proof-and-prize")
     assert source == f"1. [Louis de Broglie › Proof and prize](<{citation['url']}>): “{citation['quote']}”"

@@ -171,10 +171,10 @@ def test_markdown_has_the_alternatives_as_sources(
     arguments = ("ask", QUESTION, "-p", str(physics_pack), "--offline", "--format", "md")
     answer_everything(monkeypatch, "likely")
     parts = wikigr(*arguments).out.rstrip("\n").split("\n\n")
-    assert parts[:2] == ["**Würzburg**", f"{BORN} [1]"]
-    assert parts[2].startswith("1. [Werner Heisenberg › Introduction]") and parts[2].endswith(f"“{BORN}”")
-    assert parts[3] == "Other possible answers"
-    assert [line[:15] for line in parts[4].split("\n")] == ["2. [Niels Bohr ", "3. [Max Planck "]
+    assert parts[:3] == ["**Würzburg**", f"{BORN} [1]", "Sources"]
+    assert parts[3].startswith("1. [Werner Heisenberg › Introduction]") and parts[3].endswith(f"“{BORN}”")
+    assert parts[4] == "Other possible answers"
+    assert [line[:15] for line in parts[5].split("\n")] == ["2. [Niels Bohr ", "3. [Max Planck "]
     answer_everything(monkeypatch, "not_sure")
     first, sources = wikigr(*arguments).out.rstrip("\n").split("\n\n")
     assert first == "Perhaps one of these:"

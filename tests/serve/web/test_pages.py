@@ -210,7 +210,7 @@ def test_an_answer_as_markdown(physics: TestClient) -> None:
     level, confidence = text(page, ".confidence").split(" · confidence ")
     assert "".join(node.text() for node in page.css(".markdown pre")) == (
         f"## {BORN}\n\n**Würzburg on 5 December 1901**\n\n{QUOTED} [1]\n\n"
-        f"1. Werner Heisenberg › Introduction (werner-heisenberg.md): “{QUOTED}”\n\n"
+        f"Sources\n\n1. Werner Heisenberg › Introduction (werner-heisenberg.md): “{QUOTED}”\n\n"
         f"{level} ({confidence}), physics 1.0.0\n"
     )
 

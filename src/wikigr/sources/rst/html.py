@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Any
@@ -15,11 +14,9 @@ from wikigr.sources.formats import format_named
 from wikigr.sources.html.document import UNSEEN
 from wikigr.sources.note_folder import NoteRecord, resolved_href
 from wikigr.sources.rst.document import LINKS, SIGNATURES, TARGET
-from wikigr.sources.rst.scan import normalize_label
+from wikigr.sources.rst.scan import name_in_signature, normalize_label
 
 _SUFFIXES = format_named("rst").suffixes
-# What a name in a signature is not: arguments, a type after it or a value.
-_AFTER_NAME = re.compile(r"(?<=\w)\s*(?:[(\[]|:\s|->|=).*", re.DOTALL)
 # Fields for Sphinx at the top of a document.
 _SETTINGS = frozenset(("orphan", "nocomments", "nosearch", "tocdepth"))
 # Substitutions may repeat text, so the output is limited.
@@ -215,13 +212,6 @@ def _link(href: str, content: str) -> str:
 
 def _term(signature: str) -> str:
     """Return a signature as the term of an entry, with the name in it as Sphinx marks it."""
-    name = _name(signature)
+    name = name_in_signature(signature)
     before, _, after = signature.partition(name) if name else ("", "", signature)
     return f'<dt id="x">{escape(before)}<span class="sig-name">{escape(name)}</span>{escape(after)}</dt>'
-
-
-def _name(signature: str) -> str:
-    """Return the name that a signature defines, without types and arguments; an option is its own name."""
-    if signature.startswith("-"):
-        return signature
-    return _AFTER_NAME.sub("", signature, count=1).rstrip(" :=,").rpartition(" ")[2]

@@ -14,6 +14,8 @@ _LABEL = re.compile(r"\.\. _(?P<name>`[^`]+`|(?:[^:\\`]|\\.|:(?!\s*$))+):\s*")
 # Inline markup in a heading: a role or an interpreted text, emphasis and literals, a substitution.
 _ROLE = re.compile(r":[\w:+.-]+:`([^`]*)`")
 _ESCAPE = re.compile(r"\\(?: |(\S))")
+# What a name in a signature is not: arguments, a type after it or a value.
+_AFTER_NAME = re.compile(r"(?<=\w)\s*(?:[(\[]|:\s|->|=).*", re.DOTALL)
 _MARKS = re.compile(r"``(.+?)``|\*\*(.+?)\*\*|\*(\S(?:.*?\S)?)\*|`(.+?)`__?|`(.+?)`|\|(\S.*?)\|")
 
 
@@ -41,6 +43,13 @@ def role_text(text: str) -> tuple[str, str]:
         target = target[1:]
         return target.rpartition(".")[2] or target, target
     return target, target
+
+
+def name_in_signature(signature: str) -> str:
+    """Return the name that a signature defines, without types and arguments; an option is its own name."""
+    if signature.startswith("-"):
+        return signature
+    return _AFTER_NAME.sub("", signature, count=1).rstrip(" :=,").rpartition(" ")[2]
 
 
 def normalize_label(name: str) -> str:

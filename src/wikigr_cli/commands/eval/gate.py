@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wikigr.errors import UsageError, WikigrError
+from wikigr.errors import UsageError
 from wikigr_cli import options
 from wikigr_cli.commands.eval.options import (
     BaselineFile,
@@ -182,6 +182,7 @@ def bless(
     """
     environment = context.ensure_object(Environment)
 
+    from wikigr.atomic import cannot_write
     from wikigr.evaluation.gate import make_baseline, write_baseline
     from wikigr.evaluation.run import load_run
 
@@ -190,7 +191,7 @@ def bless(
     try:
         write_baseline(output, baseline)
     except OSError as error:
-        raise WikigrError(f"Cannot write the baseline {output}: {error.strerror}.") from error
+        raise cannot_write("the baseline", output, error) from error
     if json_output:
         document = {
             "baseline": str(output),

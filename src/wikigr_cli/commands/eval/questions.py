@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from wikigr.errors import UsageError, WikigrError
+from wikigr.errors import UsageError
 from wikigr.text import harmless
 from wikigr_cli import options
 from wikigr_cli.commands.eval.options import Questions, Split
@@ -41,7 +41,7 @@ def new(
     if output.exists():
         raise UsageError(f"{output} already exists, and your edits may be in it.", hint="Name another file: -o FILE")
 
-    from wikigr.atomic import write_atomic
+    from wikigr.atomic import cannot_write, write_atomic
     from wikigr.evaluation.new_questions import draft_questions
     from wikigr.evaluation.statistics.wording import what_so_few_show
     from wikigr.pack.open import Pack
@@ -57,7 +57,7 @@ def new(
     try:
         write_atomic(output, "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines))
     except OSError as error:
-        raise WikigrError(f"Cannot write the questions {output}: {error.strerror}.") from error
+        raise cannot_write("the questions", output, error) from error
     warning = what_so_few_show(len(lines))
     if json_output:
         print_json(environment, {"questions": str(output), "count": len(lines), "warning": warning})

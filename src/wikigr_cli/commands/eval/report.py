@@ -104,7 +104,7 @@ def print_report(
     gate: GateResult | None = None,
 ) -> None:
     """Print the report of a run, or write it to ``output``."""
-    from wikigr.atomic import write_atomic
+    from wikigr.atomic import cannot_write, write_atomic
     from wikigr.evaluation.reports.document import report_document
 
     document = report_document(stored, primary=primary, margin=check_margin(margin), labels=labels, gate=gate)
@@ -119,7 +119,7 @@ def print_report(
     try:
         write_atomic(output, text)
     except OSError as error:
-        raise WikigrError(f"Cannot write the report {output}: {error.strerror}.") from error
+        raise cannot_write("the report", output, error) from error
 
 
 def print_summary(

@@ -19,6 +19,8 @@ def test_new_drafts_a_file_that_is_valid(wikigr: Wikigr, physics_pack: Path, tmp
     assert all(row["answers"][0] in row["quote"] and row["source"] for row in rows)
     checked = wikigr("eval", "validate", "gold.jsonl", "-p", str(physics_pack))
     assert (checked.code, checked.out) == (0, "15 questions, 0 problems\n")
+    nowhere = wikigr("eval", "new", "-p", str(physics_pack), "-o", "drafts/gold.jsonl")
+    assert (nowhere.code, "Create its folder first: mkdir -p drafts" in nowhere.err) == (2, True)
     (tmp_path / "gold.jsonl").write_text("edited")
     again = wikigr("eval", "new", "-p", str(physics_pack), "-o", "gold.jsonl")
     assert again.code == 2 and "your edits may be in it" in again.err

@@ -48,7 +48,7 @@ def test_a_score_with_a_flipped_bit_is_not_used(wikigr: Wikigr, pack: Path) -> N
     with Pack(pack) as opened:
         assert opened.pagerank == {}
         assert ranks_of(opened).of("Spin") is None
-    assert "written" not in wikigr("pagerank", "build", str(pack)).err
+    assert " written in " in wikigr("pagerank", "build", str(pack)).out
     assert cache.read_bytes() == whole
     with Pack(pack) as opened:
         assert opened.pagerank == scores
