@@ -7,6 +7,7 @@ from tests.answer.evidence import candidates, evidence
 
 from wikigr.index.candidate import Evidence
 from wikigr.pack.open import Pack
+from wikigr.sources.facts import FACTS
 
 
 def defining(pack: Pack, question: str, *items: Evidence) -> str:
@@ -22,6 +23,18 @@ def test_what_defines_comes_first_where_a_definition_is_asked_for(pack: Pack) ->
     plain = "This is a featured article. Something turns, and yet it does not turn at all. It stays."
     best = defining(pack, "What is spin?", items[0], evidence("Spin#0", plain, 0.1))
     assert best == "Something turns, and yet it does not turn at all."
+
+
+def test_facts_say_what_something_without_a_text_is(pack: Pack) -> None:
+    facts = "Ida Falk — born in: the old town of Kelburg in Zorland.\nIda Falk — profession: actor."
+    film = evidence("The Glass Door#0", "The Glass Door — starred actors: Ida Falk.", 0.9, FACTS)
+    own = evidence("Ida Falk#0", facts, 1.0, FACTS)
+    assert defining(pack, "Who is Ida Falk?", film, own) == facts
+    text = evidence("Ida Falk#0", "Ida Falk is an actor. She lives in Kelburg.", 0.1)
+    assert defining(pack, "Who is Ida Falk?", film, evidence("Ida Falk#1", facts, 1.0, FACTS), text) == (
+        "Ida Falk is an actor."
+    )
+    assert defining(pack, "Where was Ida Falk born?", film, own) == ""
 
 
 def test_an_entry_of_a_reference_explains_what_it_is_called(pack: Pack) -> None:

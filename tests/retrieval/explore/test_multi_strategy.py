@@ -549,8 +549,9 @@ def test_hops_are_answered_with_the_chain_of_facts(films: Path, question: str, q
 def test_facts_about_something_else_are_no_answer(films: Path, question: str) -> None:
     answer = by_rule(films, question)
     assert (answer.query_type, answer.citations) == ("abstained", ())
-    # The facts do answer what they state.
+    # The facts do answer what they state, and what only names things asks for these facts.
     assert by_rule(films, "Which films did Clara Voss direct?").citations
+    assert by_rule(films, "Who is Clara Voss?").citations
 
 
 def test_no_model_is_asked_by_the_rules(films: Path, messages_server: MessagesServer) -> None:

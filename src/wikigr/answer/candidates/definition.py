@@ -1,4 +1,4 @@
-"""What something is: the sentence that defines an article, or an entry of a reference or glossary.
+"""What something is: the sentence that defines an article, its facts, or an entry of a reference or glossary.
 
 Such a sentence may share few words with the question: a definition opens an article, and the first sentence of a
 reference entry says what it does.
@@ -15,6 +15,7 @@ from wikigr.answer.sentences import SentenceScore
 from wikigr.index.candidate import Section
 from wikigr.question.intent import asks_definition, asks_entry
 from wikigr.question.question import Question
+from wikigr.sources.facts import FACTS
 from wikigr.text import words
 
 # Entries that compete, those that name most of what is asked first.
@@ -25,6 +26,8 @@ _LEAD_SECTIONS = 3
 _MIN_WORDS = 8
 # Entries of the same last name that may all be explained: "What is a Context?"
 _MAX_NAMESAKES = 3
+# Facts that say what something without a text is.
+_MAX_FACTS = 5
 
 
 def find_definitions(material: Material) -> Iterator[AnswerCandidate]:
@@ -32,20 +35,30 @@ def find_definitions(material: Material) -> Iterator[AnswerCandidate]:
     question, sentences = material.question, material.sentences
     titles = {sentence.section.title for sentence in sentences}
     defined = [title for title in titles if asks_definition(question, title)]
-    found = [_definition(title, sentences) for title in defined]
+    found = [_definition(title, sentences) or _facts(title, sentences) for title in defined]
     if not defined:
         found = [_explanation(section, sentences) for section in _entries(question, sentences)]
-    for sentence in filter(None, found):
-        fit = 1.0 if is_definition(sentence.text, sentence.section.title) else 0.5
-        yield AnswerCandidate("definition", (quotation_of(sentence),), fit=fit)
+    for defining in filter(None, found):
+        fit = 1.0 if is_definition(defining[0].text, defining[0].section.title) else 0.5
+        yield AnswerCandidate("definition", tuple(map(quotation_of, defining)), fit=fit)
 
 
-def _definition(title: str, sentences: Sequence[SentenceScore]) -> SentenceScore | None:
-    """Return the sentence in the lead of ``title`` that defines it, or the lead's first one."""
-    own = [s for s in sentences if s.section.title == title and s.is_prose and s.section.position < _LEAD_SECTIONS]
-    lead = sorted(own, key=lambda s: (s.section.position, s.start))
-    openings = (s for s in lead if s.section.position == 0 and len(words(s.text)) >= _MIN_WORDS)
-    return next((s for s in lead if is_definition(s.text, title)), next(openings, None))
+def _definition(title: str, sentences: Sequence[SentenceScore]) -> list[SentenceScore]:
+    """Return the sentence in the lead of ``title`` that defines it, or the lead's first one, if there is one."""
+    own = [s for s in _sentences_of(title, sentences) if s.is_prose and s.section.heading != FACTS]
+    lead = [s for s in own if s.section.position < _LEAD_SECTIONS]
+    openings = [s for s in lead if s.section.position == 0 and len(words(s.text)) >= _MIN_WORDS]
+    return [*(s for s in lead if is_definition(s.text, title)), *openings][:1]
+
+
+def _facts(title: str, sentences: Sequence[SentenceScore]) -> list[SentenceScore]:
+    """Return the first facts about ``title``, which say what it is where nothing defines it."""
+    return [s for s in _sentences_of(title, sentences) if s.section.heading == FACTS][:_MAX_FACTS]
+
+
+def _sentences_of(title: str, sentences: Sequence[SentenceScore]) -> list[SentenceScore]:
+    """Return the sentences about ``title`` in the order of the article."""
+    return sorted((s for s in sentences if s.section.title == title), key=lambda s: (s.section.position, s.start))
 
 
 def _entries(question: Question, sentences: Sequence[SentenceScore]) -> list[Section]:
@@ -56,10 +69,10 @@ def _entries(question: Question, sentences: Sequence[SentenceScore]) -> list[Sec
     return exact or (asked if len(asked) <= _MAX_NAMESAKES else [])
 
 
-def _explanation(section: Section, sentences: Sequence[SentenceScore]) -> SentenceScore | None:
-    """Return the first sentence of the entry ``section`` that says what it is."""
+def _explanation(section: Section, sentences: Sequence[SentenceScore]) -> list[SentenceScore]:
+    """Return the first sentence of the entry ``section`` that says what it is, if there is one."""
     own = (s for s in sentences if s.section.section_id == section.section_id)
-    return next((s for s in own if s.is_prose and explains(s.text)), None)
+    return [s for s in own if s.is_prose and explains(s.text)][:1]
 
 
 def find_entries(material: Material) -> Iterator[AnswerCandidate]:
