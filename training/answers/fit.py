@@ -32,8 +32,8 @@ _USUAL_QUESTIONS = 40.0
 # Shares of right answers that the levels stand for.
 SURE_SHARE = 0.9
 LIKELY_SHARE = 0.6
-# Most of the best answers of a question without an answer must be declined, at the cost of few right ones.
-_COST_OF_DECLINING = 6.0
+# Most of the questions that are not covered must be declined, at the cost of few right answers.
+_COST_OF_DECLINING = 5.0
 # The best candidates of each question that the probability is fitted on, the weight of those after the first, and the
 # penalty on squared weights.
 _FITTED_RANKS = 3
@@ -266,7 +266,9 @@ def fit_model(judged: Sequence[JudgedAnswers], scored: Sequence[Scored], probabi
     covered = np.array([item.judged.covered for item in scored])
     share = source_weights(scored)
     sure = lowest_with_share(probability, right, share, SURE_SHARE)
-    covered_from = covered_threshold(probability, covered, right, share)
+    # What is left of a section whose answer was removed is still about the question.
+    asked = np.array([not item.judged.removed for item in scored])
+    covered_from = covered_threshold(probability, covered, right, share * asked)
     below = probability < sure
     likely = lowest_with_share(probability[below], right[below], share[below], LIKELY_SHARE)
     return AnswerModel(
