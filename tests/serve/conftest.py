@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -87,7 +89,7 @@ def running(*locations: Path, **options: Any) -> Iterator[Running]:
     def stop() -> None:
         server.should_exit = True
         thread.join(60)
-        assert not thread.is_alive()
+        assert not thread.is_alive(), "".join(traceback.format_stack(sys._current_frames()[thread.ident or 0]))
 
     try:
         assert ready.wait(60)
