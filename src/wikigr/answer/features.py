@@ -50,9 +50,9 @@ def describe(candidates: Sequence[AnswerCandidate], material: Material) -> list[
     question = material.question
     aim = asked_for(question)
     required = set(restrictions(words(question.text)))
-    # Other languages than English capitalize other words than names, or have no capitals.
-    names = {stem for match in _NAME.finditer(question.text) for stem in stems(match.group())}
-    names = names if current().is_english else set()
+    # In other languages, capitals do not tell names alike: German has them on every noun, Chinese on none.
+    capitalized = _NAME.finditer(question.text) if current().is_english else ()
+    names = {stem for match in capitalized for stem in stems(match.group())}
     ranks = {item.section.section_id: rank for rank, item in enumerate(material.evidence)}
     cosines = {item.section.section_id: item.candidate.scores.get(DENSE, 0.0) for item in material.evidence}
     nearest = max(cosines.values(), default=0.0)

@@ -23,7 +23,7 @@ from tests.sources.test_zim import archive  # noqa: F401
 from wikigr.errors import BuildError, RecordError
 from wikigr.ingest.engines import local, parser_process
 from wikigr.ingest.engines.engine import Parsed
-from wikigr.ingest.engines.items import Result
+from wikigr.ingest.engines.items import Result, decode_items
 from wikigr.ingest.engines.local import LocalEngine
 from wikigr.sources.article import BadPart
 from wikigr.sources.detect import open_source
@@ -55,6 +55,13 @@ def _outcomes(items: Result) -> list[str]:
         return [items.reason]
     assert isinstance(items, list)
     return [f"{item.reason} at {item.where}" for item in items if isinstance(item, BadPart)]
+
+
+def test_the_place_of_an_error_is_in_its_record_and_short() -> None:
+    for named, where in (("a.md, line 3", "a.md, line 3"), ("b.md", "a.md"), ("a.md" * 1_000, "a.md")):
+        found = decode_items({"error": [named, "broken", None]}, "a.md")
+        assert isinstance(found, RecordError)
+        assert found.where == where
 
 
 def test_every_format_is_parsed_as_without_the_walls(tmp_path: Path, archive: Path) -> None:  # noqa: F811

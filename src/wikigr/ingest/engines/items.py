@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 # What parsing or scanning a record gives.
 Result = list[SourceItem] | Names | RecordError
 
+# Characters of a reason, and of what is added to the name of a record to say where in it.
 _MAX_REASON = 2_000
+_MAX_WHERE = 200
 
 
 def parse_record(source: Source, record: Record) -> list[SourceItem] | RecordError:
@@ -63,7 +65,7 @@ def decode_items(value: Any, place: str) -> list[SourceItem] | RecordError:
 
 def _named(part: BadPart, place: str) -> BadPart:
     """Return a bad part whose message names its record."""
-    return BadPart(part.where if place in part.where else place, part.reason[:_MAX_REASON])
+    return BadPart(_within(part.where, place), part.reason[:_MAX_REASON])
 
 
 def decode_names(value: Any, place: str) -> Names | RecordError:
@@ -75,8 +77,13 @@ def decode_names(value: Any, place: str) -> Names | RecordError:
 def _checked(form: Any, value: Any, place: str) -> Any:
     if isinstance(value, dict) and value.keys() == {"error"}:
         where, reason, hint = _validated(tuple[str, str, str | None], value["error"])
-        return RecordError(where if place in where else place, reason[:_MAX_REASON], hint=hint)
+        return RecordError(_within(where, place), reason[:_MAX_REASON], hint=hint)
     return _validated(form, value)
+
+
+def _within(where: str, place: str) -> str:
+    """Return where in the record ``place`` something is, or the record if ``where`` does not say that."""
+    return where if place in where and len(where) <= len(place) + _MAX_WHERE else place
 
 
 def _validated(form: Any, value: Any) -> Any:
