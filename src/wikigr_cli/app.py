@@ -128,9 +128,14 @@ def run(arguments: Sequence[str], environment: Environment) -> int:
 
 def _follows_interruption(error: BaseException | None) -> bool:
     """Return whether Ctrl-C led to ``error``: a module in C that is being imported turns it into an ``ImportError``."""
-    while error is not None and not isinstance(error, KeyboardInterrupt):
+    # An error that is raised from one that it led to is its own cause in the end.
+    seen: list[BaseException] = []
+    while error is not None and not any(error is each for each in seen):
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        seen.append(error)
         error = error.__cause__ or error.__context__
-    return error is not None
+    return False
 
 
 def _usage_error(error: Exception) -> str | None:

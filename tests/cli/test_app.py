@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from wikigr import __version__
+from wikigr.errors import WikigrError
 from wikigr.version import commit
 from wikigr_cli.exit_codes import ExitStatus
 
@@ -184,3 +185,15 @@ def test_an_interrupted_import_is_an_interruption(wikigr: Wikigr, monkeypatch: p
 
     monkeypatch.setattr("wikigr_cli.app.root_command", fail)
     assert wikigr("version").code == ExitStatus.INTERRUPTED
+
+
+def test_an_error_whose_causes_lead_back_to_it_is_reported(wikigr: Wikigr, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: object) -> None:
+        first, second = WikigrError("The first."), WikigrError("The second.")
+        first.__cause__, second.__cause__ = second, first
+        raise first
+
+    monkeypatch.setattr("wikigr_cli.app.root_command", fail)
+    result = wikigr("version")
+    assert (result.code, result.out) == (ExitStatus.RUNTIME, "")
+    assert "The first." in result.err
