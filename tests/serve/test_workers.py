@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from itertools import islice
+from types import SimpleNamespace
 
 import pytest
 
@@ -137,7 +138,7 @@ def test_the_clients_of_a_network_share_its_fair_share() -> None:
 
 def test_many_networks_of_a_provider_share_the_fair_share_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 60.0
-    monkeypatch.setattr("wikigr.serve.workers.time.monotonic", lambda: now)
+    monkeypatch.setattr("wikigr.serve.workers.time", SimpleNamespace(monotonic=lambda: now))
     usage = Usage()
     many = [client_at(f"2001:db8:{number:x}::1") for number in range(5_000)]
     others = [client_at("2001:db9::1"), client_at("192.0.2.7")]
@@ -183,7 +184,7 @@ def test_many_networks_of_a_provider_do_not_take_all_places_in_the_queue() -> No
 
 def test_what_is_remembered_of_clients_is_bounded_and_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 60.0
-    monkeypatch.setattr("wikigr.serve.workers.time.monotonic", lambda: now)
+    monkeypatch.setattr("wikigr.serve.workers.time", SimpleNamespace(monotonic=lambda: now))
     monkeypatch.setattr(module, "MAX_NETWORKS", 4)
     monkeypatch.setattr(module, "MAX_CLIENTS", 3)
     usage = Usage()

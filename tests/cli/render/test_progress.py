@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from types import SimpleNamespace
 
 import pytest
 from tests.waiting import until
@@ -34,7 +35,7 @@ def test_the_last_line_of_progress_leaves_room_for_the_echo_of_ctrl_c(monkeypatc
         progress.start("chunking", 100_000, "articles")
         with monkeypatch.context() as later:
             now = time.monotonic()
-            later.setattr("wikigr_cli.render.progress.time.monotonic", lambda: now + 10)
+            later.setattr("wikigr_cli.render.progress.time", SimpleNamespace(monotonic=lambda: now + 10))
             progress.advance(100_000)
     drawn = err.getvalue().replace("\r", "\n").replace("\x1b[2K", "")
     lines = [line for line in drawn.splitlines() if "100000/" in line]
