@@ -21,7 +21,7 @@ from wikigr.suggestions import did_you_mean, nearest
 from wikigr_cli import options
 from wikigr_cli.command_class import GLOBAL_OPTIONS, in_words, is_option, options_of, print_all_help, takes_words
 from wikigr_cli.command_table import HELP_OPTIONS, CommandTable, print_help
-from wikigr_cli.entry import end_at_once
+from wikigr_cli.entry import end_at_once, interrupt_command
 from wikigr_cli.environment import Environment, Interrupted, OutputClosed
 from wikigr_cli.exit_codes import ExitStatus, report_error
 from wikigr_cli.settings import place_of, read_defaults
@@ -207,12 +207,12 @@ def main() -> None:
 
 
 def _run_interruptibly() -> int:
-    """Run the command; Ctrl-C raises ``KeyboardInterrupt`` in it, and ends the process at once before and after it."""
+    """Run the command; Ctrl-C raises ``KeyboardInterrupt`` in it, and ends the process at once elsewhere."""
     environment = Environment()
     before = signal.getsignal(signal.SIGINT)
     try:
         if before is end_at_once:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal.signal(signal.SIGINT, interrupt_command)
         status = int(run(sys.argv[1:], environment))
     except KeyboardInterrupt:
         # Just before the command, or while its error was printed.

@@ -23,3 +23,16 @@ def end_at_once(number: int, frame: FrameType | None) -> None:
     with suppress(OSError):
         os.write(2, b"Interrupted.\n")
     os._exit(130)
+
+
+def interrupt_command(number: int, frame: FrameType | None) -> None:
+    """Handle Ctrl-C where a command runs: raise ``KeyboardInterrupt``, or end at once if the command is importing.
+
+    An interrupted import may lose the exception and keep its lock, for which other threads then wait for ever.
+    """
+    caller = frame
+    while caller is not None:
+        if caller.f_code.co_filename.startswith("<frozen importlib"):
+            end_at_once(number, frame)
+        caller = caller.f_back
+    raise KeyboardInterrupt
