@@ -1,16 +1,15 @@
 """Measure how costs grow with a pack: build, size, cold and warm questions, and memory.
 
     python benchmarks/growth.py [--sections 10000 100000 1000000] [--synthetic 1000000] [--questions 200]
-                                [--plan 10000000] [--batch 10000] [--keep] [--json FILE]
+                                [--batch 10000] [--keep] [--json FILE]
 
 Each run rebuilds the packs of generated text in benchmarks/.data, each in a separate process whose peak memory is
 measured; --keep uses those of the run before. A pack has an article with twenty links for every four sections. From
---synthetic sections on, the vectors are random instead of the encoder's, because encoding takes hours and nothing else
-depends on the values. --plan N adds a column that is not measured: a line through the two largest packs, at N sections.
-"Cold" is the median of whole ``wikigr ask`` processes; "warm" questions share one process; "retrieval" is their time
-before the first sentence is read. Finally, ``wikigr ask --batch`` answers ``--batch`` questions on the smallest pack
-while its memory is read every half second. The slope is a linear fit to the second half of the readings, which excludes
-caches that fill once.
+--synthetic sections on, the vectors are random instead of the encoder's, because encoding takes hours and nothing
+else depends on the values. "Cold" is the median of whole ``wikigr ask`` processes; "warm" questions share one
+process; "retrieval" is their time before the first sentence is read. Finally, ``wikigr ask --batch`` answers
+``--batch`` questions on the smallest pack while its memory is read every half second. The slope is a linear fit to
+the second half of the readings, which excludes caches that fill once.
 """
 
 from __future__ import annotations
@@ -175,21 +174,6 @@ def measure(sections: int, asked: int, synthetic: int, *, keep: bool) -> dict[st
     }
 
 
-def extrapolate(columns: dict[int, dict[str, float]], sections: int) -> dict[str, float]:
-    """Return what a pack of ``sections`` sections would take if every cost grows as between the two largest packs.
-
-    No cost shrinks, whatever the noise. Sorting, and what no longer fits in memory, grow faster than this says.
-    """
-    small, large = sorted(columns)[-2:]
-    further = (sections - large) / (large - small)
-    planned = {
-        name: value + max(0.0, value - columns[small][name]) * further
-        for name, value in columns[large].items()
-        if name in columns[small]
-    }
-    return {**planned, "bytes per section": 1e6 * planned["size, MB"] / sections}
-
-
 def batch_memory(pack: Path, count: int, articles: int) -> tuple[float, float, float]:
     """Ask ``count`` questions in one process; return seconds, final memory (MB) and growth (kB per question)."""
     with tempfile.TemporaryDirectory() as folder:
@@ -235,7 +219,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sections", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--synthetic", type=int, default=1_000_000)
-    parser.add_argument("--plan", type=int, help="also extrapolate to this many sections")
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--batch", type=int, default=10_000)
@@ -246,16 +229,12 @@ def main() -> None:
         for sections in options.sections
     }
     first, last = options.sections[0], options.sections[-1]
-    if options.plan and len(columns) > 1:
-        columns[options.plan] = extrapolate(columns, options.plan)
     print(f"{'sections':<28}" + "".join(f"{sections:>12,}" for sections in columns) + f"{'growth':>10}")
     for name in columns[first]:
         cells = "".join(f"{figures.get(name, nan):>12.3g}" for figures in columns.values())
         print(f"{name:<28}{cells}{columns[last].get(name, nan) / columns[first][name]:>9.1f}×")
     if options.json:
         described = "Packs of generated text and random vectors; every size once."
-        if options.plan in columns:
-            described += f" The column of {options.plan:,} sections is extrapolated from the two before."
         table = Table("Growth", described, f"{first:,} sections")
         for sections, figures in columns.items():
             for name, value in figures.items():

@@ -136,7 +136,7 @@ def main() -> None:
         "bulk_encoding": ["--count", str(options.texts), "--rounds", runs],
         "pagerank": ["--nodes", str(options.nodes), "--edges", str(options.edges), "--rounds", runs],
         # Random vectors: encoding is measured above.
-        "growth": ["--sections", *map(str, options.sections), "--synthetic", "1", "--plan", "10000000", "--batch", "0"],
+        "growth": ["--sections", *map(str, options.sections), "--synthetic", "1", "--batch", "0"],
     }
     if options.data:
         scripts["peers"] += ["--data", str(options.data)]
