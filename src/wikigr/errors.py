@@ -6,6 +6,8 @@ it. The command line maps the class to an exit code in one place (``wikigr_cli.e
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 
 class WikigrError(Exception):
     """The root of the tree: something failed at run time (exit code 3)."""
@@ -58,3 +60,14 @@ class PackError(WikigrError):
 
 class EncoderMismatchError(PackError):
     """The encoder differs from the one that computed the pack's vectors."""
+
+
+def causes_of(error: BaseException) -> Iterator[BaseException]:
+    """Yield ``error`` and what led to it, the last first; each once, although causes may lead back to an error."""
+    seen: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and not any(cause is each for each in seen):
+        yield cause
+        seen.append(cause)
+        # What a library hides from tracebacks (``from None``) is only the context.
+        cause = cause.__cause__ or cause.__context__

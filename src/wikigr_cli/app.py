@@ -17,6 +17,7 @@ from typing import Annotated, Any
 
 import typer
 
+from wikigr.errors import causes_of
 from wikigr.suggestions import did_you_mean, nearest
 from wikigr_cli import options
 from wikigr_cli.command_class import GLOBAL_OPTIONS, in_words, is_option, options_of, print_all_help, takes_words
@@ -116,7 +117,8 @@ def run(arguments: Sequence[str], environment: Environment) -> int:
     except (OutputClosed, BrokenPipeError):
         return ExitStatus.OK
     except Exception as error:  # noqa: BLE001 -- turns an unexpected exception into a message
-        if _follows_interruption(error):
+        # A module in C whose import Ctrl-C ends raises an ``ImportError`` instead.
+        if any(isinstance(cause, KeyboardInterrupt) for cause in causes_of(error)):
             environment.print_error("Interrupted.")
             return ExitStatus.INTERRUPTED
         usage = _usage_error(error)
@@ -124,18 +126,6 @@ def run(arguments: Sequence[str], environment: Environment) -> int:
             environment.print_error(usage)
             return ExitStatus.USAGE
         return report_error(environment, error)
-
-
-def _follows_interruption(error: BaseException | None) -> bool:
-    """Return whether Ctrl-C led to ``error``: a module in C that is being imported turns it into an ``ImportError``."""
-    # An error that is raised from one that it led to is its own cause in the end.
-    seen: list[BaseException] = []
-    while error is not None and not any(error is each for each in seen):
-        if isinstance(error, KeyboardInterrupt):
-            return True
-        seen.append(error)
-        error = error.__cause__ or error.__context__
-    return False
 
 
 def _usage_error(error: Exception) -> str | None:

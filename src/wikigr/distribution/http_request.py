@@ -20,7 +20,7 @@ from urllib.parse import SplitResult, urljoin, urlsplit
 
 from wikigr import __version__
 from wikigr.distribution.addresses import is_loopback, require_public, resolve
-from wikigr.errors import UsageError, WikigrError
+from wikigr.errors import UsageError, WikigrError, causes_of
 
 if TYPE_CHECKING:
     import httpx2
@@ -247,10 +247,8 @@ def _check_status(response: httpx2.Response, url: str) -> None:
 
 
 def _root_cause(error: BaseException) -> BaseException:
-    # httpx2 hides the socket's error from tracebacks (``from None``), so the cause alone does not lead to it.
-    while (cause := error.__cause__ or error.__context__) is not None:
-        error = cause
-    return error
+    *_, root = causes_of(error)
+    return root
 
 
 def _reason(error: httpx2.HTTPError) -> str:
