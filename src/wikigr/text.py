@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 _SPACES = re.compile(r"[\s_]+")
 # C0 and C1 control characters except tab and newline, halves of surrogate pairs, and the characters that change the
@@ -41,6 +42,12 @@ def markdown_link(text: str, address: str | None) -> str:
         return escape_markdown(text)
     # In angle brackets, an address may have parentheses.
     return f"[{escape_markdown(text)}](<{address.translate(_ADDRESS_MARKS)}>)"
+
+
+def some_of(names: Sequence[str], most: int) -> str:
+    """Return the first ``most`` of ``names`` with how many more there are: "a, b and 3 more"."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
 
 
 def words(text: str) -> list[str]:

@@ -12,6 +12,7 @@ from wikigr.pack.locate import RECIPE
 from wikigr.pack.manifest import EXAMPLES, QUESTIONS
 from wikigr.sources.folder import stem
 from wikigr.sources.streams import STDIN
+from wikigr.text import some_of
 
 # Files and folders, in lower case, that may accompany a pack in its folder.
 _COMPANIONS = frozenset((EXAMPLES, QUESTIONS.partition("/")[0], "readme.md", "readme", "license", "license.md", RECIPE))
@@ -40,12 +41,10 @@ def check_destination(location: str, destination: Path) -> None:
             )
     found = _foreign_names(layout, source)
     if found:
-        named = ", ".join(found[:_MAX_NAMED])
-        more = f" and {len(found) - _MAX_NAMED:,} more" if len(found) > _MAX_NAMED else ""
         name = "pack" if source is None else f"{stem(source.resolve().name)}-pack"
         raise UsageError(
-            f"The output folder {destination} is not empty and not a pack (it contains {named}{more}), so the pack "
-            "would be mixed with your files.",
+            f"The output folder {destination} is not empty and not a pack (it contains {some_of(found, _MAX_NAMED)}), "
+            "so the pack would be mixed with your files.",
             hint=_command(location, _unused(destination / name)),
         )
 

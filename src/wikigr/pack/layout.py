@@ -23,6 +23,7 @@ from pathlib import Path
 
 from wikigr.errors import BuildError, UsageError
 from wikigr.settings import data_folder
+from wikigr.text import some_of
 
 MANIFEST = "manifest.json"
 DATABASE = "pack.db"
@@ -223,7 +224,7 @@ class Layout:
             found += [name for name in _KEYS if os.path.lexists(self.root / name) and not self.is_own(name)]
         if not found:
             return
-        named = ", ".join(found[:_MAX_NAMED]) + (f" and {len(found) - _MAX_NAMED:,} more" if found[_MAX_NAMED:] else "")
+        named = some_of(found, _MAX_NAMED)
         if not listed:
             raise BuildError(
                 f"{readable_path(self.root)} contains {named}, which wikigr did not create and the build "

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wikigr.responses.pack import listed_document, unusable_document
-from wikigr.text import harmless
+from wikigr.text import harmless, some_of
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import Document, checks_document, counted, one_line
 from wikigr_cli.render.terminal import cells, cut
@@ -188,8 +188,7 @@ def describe_removal(pack: str, plan: RemovalPlan) -> list[str]:
 
 def kept_note(folder: Path, kept: Sequence[str], verb: str) -> str:
     """Return the note about the files in a pack's folder that do not belong to the pack."""
-    more = len(kept) - _MAX_NAMED
-    named = ", ".join(map(_shown, kept[:_MAX_NAMED])) + (f" and {more:,} more" if more > 0 else "")
+    named = some_of(list(map(_shown, kept)), _MAX_NAMED)
     return f"Not part of the pack, so {verb} in {_shown(folder)}: {named}"
 
 

@@ -16,6 +16,7 @@ from wikigr.sources.office.document import Document, names_columns, table_html
 from wikigr.sources.office.pdf_lines import PdfCell, PdfLine, has_image, page_lines
 from wikigr.sources.plain_text import collapse_spaces, fold_title
 from wikigr.sources.text import begins_item
+from wikigr.text import some_of
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
@@ -97,12 +98,9 @@ def _read_pages(pdf: PdfDocument, document: Document, where: str) -> list[list[P
                 raise
         pages.append(lines)
     if bad:
-        named = ", ".join(map(str, bad[:_MAX_NAMED])) + (
-            f" and {len(bad) - _MAX_NAMED:,} more" if len(bad) > _MAX_NAMED else ""
-        )
-        is_one = len(bad) == 1
-        place = f"{where}, {'page' if is_one else 'pages'} {named}"
-        document.bad_parts.append(BadPart(place, f"{'the page is' if is_one else 'the pages are'} damaged"))
+        pages_are, reason = ("page", "the page is damaged") if len(bad) == 1 else ("pages", "the pages are damaged")
+        named = some_of(list(map(str, bad)), _MAX_NAMED)
+        document.bad_parts.append(BadPart(f"{where}, {pages_are} {named}", reason))
     return pages
 
 
