@@ -30,6 +30,7 @@ from wikigr.text import fold
 if TYPE_CHECKING:
     from wikigr.embeddings.loader import Purpose
     from wikigr.graph.graph_index import GraphIndex
+    from wikigr.graph.pagerank_cache import PageRankCache
     from wikigr.reader.reader import Reader
 
 _Opened = TypeVar("_Opened")
@@ -367,13 +368,19 @@ class Pack(Corpus):
 
     @cached_property
     def pagerank(self) -> Mapping[str, float]:
-        from wikigr.graph.pagerank_cache import PageRankCacheError, read_pack_cache
+        from wikigr.graph.pagerank_cache import PageRankCacheError
 
         try:
-            path, damage = self.layout.part(parts.PAGERANK), self.damage_of(parts.PAGERANK)
-            return read_pack_cache(path, self.manifest.digest, self.manifest.counts, damage).scores
+            return self.read_pagerank().scores
         except PageRankCacheError:
             return {}
+
+    def read_pagerank(self) -> PageRankCache:
+        """Read the pack's PageRank; raises ``PageRankCacheError`` if it cannot be used."""
+        from wikigr.graph.pagerank_cache import read_pack_cache
+
+        path, damage = self.layout.part(parts.PAGERANK), self.damage_of(parts.PAGERANK)
+        return read_pack_cache(path, self.manifest.digest, self.manifest.counts, damage)
 
     def _all_titles(self) -> Iterable[str]:
         return (title for (title,) in self.graph.rows("MATCH (a:Article) RETURN a.title"))

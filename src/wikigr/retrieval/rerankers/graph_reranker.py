@@ -18,11 +18,9 @@ from wikigr.graph.pagerank_cache import (
     TOLERANCE,
     PageRankCacheError,
     Parameters,
-    read_pack_cache,
 )
 from wikigr.index.candidate import RELEVANCE, WALK
 from wikigr.options import Auto, Limits, Options, Weight, or_auto
-from wikigr.pack import layout as parts
 from wikigr.pack.open import Corpus
 from wikigr.retrieval.rerankers.stage import RerankingStage
 from wikigr.retrieval.state import Result
@@ -278,9 +276,8 @@ def load_scores(pack: Corpus, reranker: GraphReranker) -> str | None:
         reranker.use_scores(scores, Parameters())
         return warning
     (only,) = pack.members
-    path, damage = only.layout.part(parts.PAGERANK), only.damage_of(parts.PAGERANK)
     try:
-        cache = read_pack_cache(path, only.manifest.digest, only.manifest.counts, damage)
+        cache = only.read_pagerank()
     except PageRankCacheError as error:
         return f"{error.message} PageRank was recomputed."
     reranker.use_scores(cache.scores, cache.parameters or Parameters())
