@@ -73,10 +73,12 @@ class SectionUrls:
             # Without an address of their article, sections have none either: finding them takes seven times as long.
             urls = self._graph.look_up("MATCH (a:Article {title: $key}) RETURN a.title, coalesce(a.url, '')", titles)
             titles = [str(title) for title, url in urls if web_address(str(url)) is not None]
+        has_entries = self._format is not None and "docutils" in self._format.anchor_rules
+        signature = f"left(s.content, {_MAX_SIGNATURE_LENGTH})" if has_entries else "''"
         rows = self._graph.look_up(
             "MATCH (a:Article {title: $key})-[:HAS_SECTION]->(s:Section) "
             "RETURN a.title, s.position, s.section_id, s.heading_path, coalesce(s.source_id, ''), coalesce(a.url, ''), "
-            f"left(s.content, {_MAX_SIGNATURE_LENGTH})",
+            f"{signature}",
             titles,
         )
         by_article: dict[str, list[Sequence[Any]]] = {}

@@ -78,6 +78,11 @@ class SourceFormat:
         """Return whether the file name, without the suffix of a compression, ends like this format's."""
         return strip_compression(name).lower().endswith(self.suffixes)
 
+    @property
+    def anchor_rules(self) -> frozenset[str]:
+        """The rules for the anchors in documents of this format, and of those that it combines."""
+        return frozenset(row.anchors for row in FORMATS if row.name in (self.name, *self.combines))
+
     def anchors_of(self, source_id: str) -> str:
         """Return the rule for the anchors in one document: that of its own format, if this one combines several."""
         own = (row for row in FORMATS if row.name in self.combines and row.has_suffix(source_id))
