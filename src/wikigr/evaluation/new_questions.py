@@ -53,7 +53,8 @@ _REFERS = re.compile(
     re.IGNORECASE,
 )
 _RELATIVES = re.compile(r"\b(?:father|mother|parents|wife|husband|sons?|daughters?|brothers?|sisters?|uncle)\b")
-_NAME = re.compile(r"(?P<answer>[A-Z][a-zà-ž’'-]+(?: (?:[A-Z]\.|de|van|von))*(?: [A-Z][a-zà-ž’'-]+){1,2})(?= )")
+_FULL_NAME = r"(?P<answer>[A-Z][a-zà-ž’'-]+(?: (?:[A-Z]\.|de|van|von))*(?: [A-Z][a-zà-ž’'-]+){1,2})"
+_NAME = re.compile(rf"{_FULL_NAME}(?= )")
 _NO_NAME = re.compile(r"(?:The|A|An|In|On|At|After|Before|When|Since|By|For|From|With|New|United|North|South|Both)\b")
 _BORN = re.compile(rf"\bborn (?:in (?P<place>[A-Z][\w-]+(?: [A-Z][\w-]+)*)(?:, [A-Z][\w ]+)?,? )?{_WHEN}")
 _DIED = re.compile(rf"\bdied (?:in [^,.;]{{1,40}}? )?{_WHEN}")
@@ -170,6 +171,7 @@ def _drafts(article: _Article, common: set[str]) -> Iterator[Draft]:
             # What a section is about, its heading may name: "Mower" under the title "Tools".
             subject = f"{heading[:1].lower()}{heading[1:]}"
             subjects |= {f"The {name}": f"the {subject}" for name in (subject, heading)}
+        subjects = dict(sorted(subjects.items(), key=lambda named: len(named[0]), reverse=True))
         about: str | None = article.name
         for number, (start, end) in enumerate(sentence_spans(content)):
             sentence = " ".join(content[start:end].split())
@@ -191,12 +193,12 @@ def _predicate(
 ) -> tuple[str | None, str]:
     """Return the subject of a sentence, as a question names it, and what the sentence says about it.
 
-    ``subjects`` has the name in a question by the beginning of a sentence. A pronoun refers to ``about``, the subject
-    of the sentence before it. The subject is None if the sentence is about something else.
+    ``subjects`` has the name in a question by the beginning of a sentence, the longest first. A pronoun refers to
+    ``about``, the subject of the sentence before it. The subject is None if the sentence is about something else.
     """
-    for name in sorted(subjects, key=len, reverse=True):
+    for name, subject in subjects.items():
         if sentence.startswith(f"{name} "):
-            return subjects[name], sentence[len(name) + 1 :]
+            return subject, sentence[len(name) + 1 :]
     pronoun, _, rest = sentence.partition(" ")
     return (about, rest) if pronoun in (("He", "She") if is_person else ("It",)) else (None, "")
 
@@ -248,7 +250,7 @@ def _asked(
 
 
 _VERBS = "|".join(_PAST)
-_DONE_BY = rf"(?P<verb>is|are|was|were) (?P<rest>{_PARTICIPLE}) by {_NAME.pattern.removesuffix('(?= )')}(?=[ .,;]|$)"
+_DONE_BY = rf"(?P<verb>is|are|was|were) (?P<rest>{_PARTICIPLE}) by {_FULL_NAME}(?=[ .,;]|$)"
 _PATTERNS: Sequence[tuple[str, re.Pattern[str], str]] = (
     (
         "when",

@@ -75,8 +75,10 @@ def look_up(pack: Pack, answer: Callable[[str], Answer]) -> PackLookup:
         )
         return [Section(*row) for row in rows]
 
+    matcher = cache(lambda: NameMatcher(pack.graph_index))
+
     def similar_titles(name: str) -> list[str]:
-        return [label for label in NameMatcher(pack.graph_index).suggest(name) if pack.find_title(label)]
+        return [label for label in matcher().suggest(name) if pack.find_title(label)]
 
     return PackLookup(pack.find_title, similar_titles, sections, answer)
 

@@ -7,6 +7,7 @@ reference entry says what it does.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 
 from wikigr.answer.candidates.blocks import entry_blocks
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation, quotation_of, share_named
@@ -47,8 +48,9 @@ def _definition(title: str, sentences: Sequence[SentenceScore]) -> list[Sentence
     """Return the sentence in the lead of ``title`` that defines it, or the lead's first one, if there is one."""
     own = [s for s in _sentences_of(title, sentences) if s.is_prose and s.section.heading != FACTS]
     lead = [s for s in own if s.section.position < _LEAD_SECTIONS]
-    openings = [s for s in lead if s.section.position == 0 and len(words(s.text)) >= _MIN_WORDS]
-    return [*(s for s in lead if is_definition(s.text, title)), *openings][:1]
+    defining = (s for s in lead if is_definition(s.text, title))
+    openings = (s for s in lead if s.section.position == 0 and len(words(s.text)) >= _MIN_WORDS)
+    return list(islice(chain(defining, openings), 1))
 
 
 def _facts(title: str, sentences: Sequence[SentenceScore]) -> list[SentenceScore]:
@@ -72,7 +74,7 @@ def _entries(question: Question, sentences: Sequence[SentenceScore]) -> list[Sec
 def _explanation(section: Section, sentences: Sequence[SentenceScore]) -> list[SentenceScore]:
     """Return the first sentence of the entry ``section`` that says what it is, if there is one."""
     own = (s for s in sentences if s.section.section_id == section.section_id)
-    return [s for s in own if s.is_prose and explains(s.text)][:1]
+    return list(islice((s for s in own if s.is_prose and explains(s.text)), 1))
 
 
 def find_entries(material: Material) -> Iterator[AnswerCandidate]:
