@@ -69,7 +69,8 @@ def _show_progress(environment: Environment, location: str, stack: ExitStack) ->
     if location != "-" and path.is_file():
         with suppress(OSError):
             total = sum(1 for line in path.read_bytes().splitlines() if line.strip())
-    progress.start("asking", total, "questions")
+    if total != 0:
+        progress.start("asking", total, "questions")
     return progress.advance
 
 

@@ -152,9 +152,10 @@ def save_answers(
 ) -> None:
     """Write answers to ``path`` as Markdown, each under its question, and say so.
 
-    Raises ``WikigrError`` if that fails, and ``UsageError`` if the file exists and ``replace`` is false.
+    Raises ``WikigrError`` if that fails, and ``UsageError`` if there is no such folder, or the file exists and
+    ``replace`` is false.
     """
-    from wikigr.atomic import write_atomic
+    from wikigr.atomic import cannot_write, write_atomic
     from wikigr.responses.answer_markdown import answer_entry
 
     exists = path.exists()
@@ -164,7 +165,7 @@ def save_answers(
     try:
         write_atomic(path, harmless(text))
     except OSError as error:
-        raise WikigrError(f"Cannot write {path}: {error.strerror}.") from error
+        raise cannot_write("the answers", path, error) from error
     environment.note(f"{'Replaced' if exists else 'Wrote'} {path}: {counted(len(answers), 'answers')}.")
 
 
