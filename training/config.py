@@ -1,4 +1,7 @@
-"""Every setting of the two recipes: the small reader, which ships with wikigr, and the large one, which teaches it."""
+"""Every setting of the two recipes: the small reader, as it is trained without a GPU, and the large one.
+
+The adapter that ships continues from such a small reader; ``training/README.md`` says how it was trained on a GPU.
+"""
 
 from __future__ import annotations
 
