@@ -43,7 +43,7 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_configure() -> None:
-    """Let SIGINT end the processes that tests start, and assign one core to each worker.
+    """Let SIGINT end the processes that tests start, let these import ``tests``, and assign one core to each worker.
 
     If workers share all cores, their threads wait for each other (20 % slower). A worker beyond the number of cores
     uses whatever the others leave: on a core of its own, it would slow the worker there down to half.
@@ -51,6 +51,8 @@ def pytest_configure() -> None:
     # A shell starts background jobs with SIGINT ignored, which every process below them would inherit.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # The first build of a process keeps the working folder out of its children's imports (PYTHONSAFEPATH).
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     worker = os.environ.get("PYTEST_XDIST_WORKER")
     if worker is not None and hasattr(os, "sched_setaffinity"):
         cores, number = _cores(), int(worker.removeprefix("gw"))
