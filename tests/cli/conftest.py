@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from wikigr.evaluation import runner
 from wikigr.evaluation.statistics import intervals
+from wikigr.version import changes
 from wikigr_cli.app import run
 from wikigr_cli.environment import Environment
 
@@ -44,7 +44,7 @@ def quick_evaluations() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(intervals, "_resample", resample_less)
-        patch.setattr(runner, "changes", cache(runner.changes))
+        patch.setattr("wikigr.evaluation.runner.changes", cache(changes))
         yield
 
 
