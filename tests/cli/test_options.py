@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from wikigr_cli.app import run
+from wikigr_cli.environment import Environment
+
 from .conftest import MAIN
 
 HEAVY = set("numpy onnxruntime real_ladybug ladybug tantivy pydantic yaml rich httpx2 cryptography zstandard".split())
@@ -76,35 +79,54 @@ def offered(variables: dict[str, str], *words: str) -> list[str]:
 needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 
 
+# The last word of each is completed.
+WORDS = {
+    "ask --pack ph": ["philosophy", "physics"],
+    "search what? -p phy": ["physics"],
+    "graph schema --pack phil": ["philosophy"],
+    "pack info ph": ["philosophy", "physics"],
+    "pack info --pack phi": ["philosophy"],
+    "pagerank build -p phy": ["physics"],
+    "ask what is spin -p phy": ["physics"],
+    "graph cypher --lim": [],
+    "graph cypher x --ver": ["--verbose"],
+    "pack remove phi": ["philosophy"],
+    "pack export phi": ["philosophy"],
+    "pack verify phi": ["philosophy"],
+    "pack update phi": ["philosophy"],
+    "pack diff phi": ["philosophy"],
+    "pack diff philosophy phy": ["physics"],
+    "pack remove .v": [],
+    "ask --profile enh": ["enhanced", "enhanced-mine"],
+    "profile show ba": ["baseline"],
+    "pack ins": ["install"],
+    # Nothing is offered here, so that bash completes files.
+    "ask --pack ./ph": [],
+}
+
+
 @needs_bash
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (("ask", "--pack", "ph"), ["philosophy", "physics"]),
-        (("search", "what?", "-p", "phy"), ["physics"]),
-        (("graph", "schema", "--pack", "phil"), ["philosophy"]),
-        (("pack", "info", "ph"), ["philosophy", "physics"]),
-        (("pack", "info", "--pack", "phi"), ["philosophy"]),
-        (("pagerank", "build", "-p", "phy"), ["physics"]),
-        (("ask", "what", "is", "spin", "-p", "phy"), ["physics"]),
-        (("graph", "cypher", "--lim"), []),
-        (("graph", "cypher", "x", "--ver"), ["--verbose"]),
-        (("pack", "remove", "phi"), ["philosophy"]),
-        (("pack", "export", "phi"), ["philosophy"]),
-        (("pack", "verify", "phi"), ["philosophy"]),
-        (("pack", "update", "phi"), ["philosophy"]),
-        (("pack", "diff", "phi"), ["philosophy"]),
-        (("pack", "diff", "philosophy", "phy"), ["physics"]),
-        (("pack", "remove", ".v"), []),
-        (("ask", "--profile", "enh"), ["enhanced", "enhanced-mine"]),
-        (("profile", "show", "ba"), ["baseline"]),
-        (("pack", "ins"), ["install"]),
-        # Nothing is offered here, so that bash completes files.
-        (("ask", "--pack", "./ph"), []),
-    ],
-)
-def test_bash_offers_names(home: dict[str, str], words: tuple[str, ...], expected: list[str]) -> None:
-    assert offered(home, *words) == expected
+@pytest.mark.parametrize("words", ["ask --pack ph", "ask what is spin -p phy", "ask --pack ./ph"])
+def test_bash_offers_names(home: dict[str, str], words: str) -> None:
+    assert offered(home, *words.split()) == WORDS[words]
+
+
+def test_names_are_offered(
+    home: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The script for bash starts wikigr with these variables."""
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, home[name])
+    monkeypatch.delenv("WIKIGR_PACK", raising=False)
+    monkeypatch.setenv("_WIKIGR_COMPLETE", "complete_bash")
+    found = {}
+    for words in WORDS:
+        monkeypatch.setenv("COMP_WORDS", "\n".join(["wikigr", *words.split()]))
+        monkeypatch.setenv("COMP_CWORD", str(len(words.split())))
+        with pytest.raises(SystemExit):
+            run([], Environment())
+        found[words] = capsys.readouterr().out.split()
+    assert found == WORDS
 
 
 @needs_bash

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from statsmodels.stats import inter_rater
 
 from wikigr.errors import UsageError
 from wikigr.evaluation.agreement import Label, agreement, cohens_kappa, read_labels
@@ -33,6 +32,8 @@ def test_kappa_worked_by_hand() -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=40))
 def test_kappa_agrees_with_statsmodels(pairs: list[tuple[int, int]]) -> None:
+    from statsmodels.stats import inter_rater
+
     first, second = [one for one, _ in pairs], [other for _, other in pairs]
     assume(len(set(first + second)) > 1)
     table = np.zeros((4, 4))

@@ -13,7 +13,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,45 +63,48 @@ def load_arrays(
     with zipfile.ZipFile(path) as archive:
         stored = set(archive.namelist())
         names = [*required, *(name for name in optional if f"{name}.npy" in stored)]
-        shapes = {name: _shape(archive, name) for name in names}
+        headers = {name: _header(archive, name) for name in names}
         for name, limit in limits.items():
-            if math.prod(shapes[name]) > limit:
+            if math.prod(headers[name].shape) > limit:
                 raise TooLargeError(f"its array {name} has more than {limit:,} elements")
         with path.open("rb") as file:
             content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        return {name: _mapped(archive, name, content) for name in names}
+        return {name: _mapped(archive.getinfo(f"{name}.npy"), header, content) for name, header in headers.items()}
 
 
-def _shape(archive: zipfile.ZipFile, name: str) -> tuple[int, ...]:
-    """Return the shape of an array from its header; raises ``ValueError`` unless its member has exactly that size."""
+class _Header(NamedTuple):
+    """The shape and the type of an array, and where its data begins in its member."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    begin: int
+
+
+def _header(archive: zipfile.ZipFile, name: str) -> _Header:
+    """Return the header of an array; raises ``ValueError`` unless its member has exactly the size that it says."""
     member = archive.getinfo(f"{name}.npy")
     if member.compress_type != zipfile.ZIP_STORED or member.file_size != member.compress_size:
         raise ValueError(f"its array {name} is compressed")
-    shape, dtype, begin = _header(archive, name)
-    # Pickled objects have no fixed size; reading them fails because pickles are not allowed.
-    if not dtype.hasobject and begin + math.prod(shape) * dtype.itemsize != member.file_size:
-        raise ValueError(f"its array {name} does not have the size in its header")
-    return shape
-
-
-def _header(archive: zipfile.ZipFile, name: str) -> tuple[tuple[int, ...], np.dtype[Any], int]:
-    """Return the shape and the type of an array, and where its data begins in its member."""
-    with archive.open(f"{name}.npy") as file:
+    with archive.open(member) as file:
         if np.lib.format.read_magic(file) != _NPY_VERSION:
             raise ValueError(f"its array {name} has another format")
         shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-        return tuple(shape), dtype, file.tell()
-
-
-def _mapped(archive: zipfile.ZipFile, name: str, content: mmap.mmap) -> NDArray[Any]:
-    shape, dtype, begin = _header(archive, name)
+        begin = file.tell()
+    # Pickled objects have no fixed size, and reading one can run any code.
     if dtype.hasobject:
         raise ValueError(f"its array {name} holds objects")
-    member = archive.getinfo(f"{name}.npy")
+    if begin + math.prod(shape) * dtype.itemsize != member.file_size:
+        raise ValueError(f"its array {name} does not have the size in its header")
+    return _Header(tuple(shape), dtype, begin)
+
+
+def _mapped(member: zipfile.ZipInfo, header: _Header, content: mmap.mmap) -> NDArray[Any]:
+    name = member.filename.removesuffix(".npy")
     name_length, extra_length = struct.unpack_from("<HH", content, member.header_offset + _LENGTHS)
     first = member.header_offset + _LOCAL_HEADER + name_length + extra_length
     if zlib.crc32(memoryview(content)[first : first + member.file_size]) != member.CRC:
         raise ValueError(f"its array {name} has changed")
+    shape, dtype, begin = header
     count = math.prod(shape)
     # NumPy refuses to make an array of a buffer at its very end.
     return np.frombuffer(content, dtype, count, first + begin).reshape(shape) if count else np.empty(shape, dtype)

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
-from statsmodels.regression.linear_model import OLS
 
 from wikigr.evaluation.statistics.clusters import clustered_standard_error
 from wikigr.evaluation.statistics.intervals import bootstrap_interval
@@ -17,6 +16,8 @@ def draws(seed: int, n: int, mean: float = 0.1) -> np.ndarray:
 
 
 def test_clustered_error_is_that_of_statsmodels_regression_on_a_constant(subtests: pytest.Subtests) -> None:
+    from statsmodels.regression.linear_model import OLS
+
     for seed in range(3):
         with subtests.test(seed=seed):
             generator = np.random.default_rng(seed)

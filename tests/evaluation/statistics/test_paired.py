@@ -9,7 +9,6 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from statsmodels.stats.power import TTestPower
 
 from wikigr.evaluation.statistics.clusters import clustered_standard_error
 from wikigr.evaluation.statistics.intervals import Interval, bootstrap_interval
@@ -39,6 +38,8 @@ def detectable_effect(differences: Any) -> float:
 
 @pytest.mark.parametrize("n", [10, 60, 300])
 def test_detectable_effect_has_the_power_that_statsmodels_computes(n: int) -> None:
+    from statsmodels.stats.power import TTestPower
+
     differences = draws(n, n)
     exact = TTestPower().solve_power(nobs=n, alpha=0.05, power=0.8) * differences.std(ddof=1)
     assert detectable_effect(differences) == pytest.approx(exact, rel=0.02)

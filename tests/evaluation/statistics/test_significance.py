@@ -7,8 +7,6 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from statsmodels.stats.contingency_tables import mcnemar
-from statsmodels.stats.multitest import multipletests
 
 from wikigr.evaluation.statistics.significance import holm, mcnemar_p, permutation_p
 
@@ -101,6 +99,8 @@ def outcomes(both: int, wins: int, losses: int, neither: int) -> tuple[list[bool
 
 @pytest.mark.parametrize(("wins", "losses"), [(1, 0), (9, 2), (15, 15), (121, 59)])
 def test_mcnemar_agrees_with_scipy_and_statsmodels(wins: int, losses: int) -> None:
+    from statsmodels.stats.contingency_tables import mcnemar
+
     found = mcnemar_p(*outcomes(7, wins, losses, 5))
     assert found == pytest.approx(stats.binomtest(wins, wins + losses).pvalue)
     assert found == pytest.approx(mcnemar([[7, losses], [wins, 5]], exact=True).pvalue)
@@ -138,6 +138,8 @@ def test_holm_worked_by_hand() -> None:
 @settings(max_examples=50, deadline=None)
 @given(several)
 def test_holm_agrees_with_statsmodels(p_values: dict[str, float]) -> None:
+    from statsmodels.stats.multitest import multipletests
+
     assume(p_values)
     expected = multipletests(list(p_values.values()), method="holm")[1]
     assert list(holm(p_values).values()) == pytest.approx(list(expected))

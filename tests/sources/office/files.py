@@ -1,4 +1,7 @@
-"""Office files that tests read, written with the libraries that people's programs use."""
+"""Office files that tests read, written with the libraries that people's programs use.
+
+The libraries are imported where they are used: every worker collects all tests, and one runs those that need them.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +11,6 @@ from collections.abc import Mapping, Sequence
 from io import BytesIO
 from typing import Any
 
-import nbformat
-from docx import Document
-from docx.enum.style import WD_STYLE_TYPE
-from fpdf import FPDF
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
-from openpyxl import Workbook
-from pptx import Presentation
-from pptx.chart.data import CategoryChartData
-from pptx.enum.chart import XL_CHART_TYPE
-from pptx.util import Inches
-
 # A heading, or paragraphs; see ``pdf``.
 Page = Sequence[str | tuple[int, str]]
 CREW = [["Team", "Lead", "People"], ["North", "Ines Roth", "14"], ["South", "Karim Haddad", "9"]]
@@ -26,7 +18,20 @@ CREW = [["Team", "Lead", "People"], ["North", "Ines Roth", "14"], ["South", "Kar
 
 def pdf(pages: Sequence[Page], *, title: str = "", outline: bool = True, password: str = "") -> bytes:
     """Return a PDF with a running head and numbered pages; (level, text) is a heading, in the outline if wanted."""
-    made = _Pdf()
+    from fpdf import FPDF
+
+    class Numbered(FPDF):  # type: ignore[misc]
+        def header(self) -> None:
+            self.set_font("Times", size=9)
+            self.cell(0, 5, f"Harbor manual, page {self.page_no()}", new_x="LMARGIN", new_y="NEXT")
+            self.ln(6)
+
+        def footer(self) -> None:
+            self.set_y(-15)
+            self.set_font("Times", size=9)
+            self.cell(0, 5, str(self.page_no()), align="C")
+
+    made = Numbered()
     made.set_title(title)
     for page in pages:
         made.add_page()
@@ -47,20 +52,10 @@ def pdf(pages: Sequence[Page], *, title: str = "", outline: bool = True, passwor
     return bytes(made.output())
 
 
-class _Pdf(FPDF):  # type: ignore[misc]
-    def header(self) -> None:
-        self.set_font("Times", size=9)
-        self.cell(0, 5, f"Harbor manual, page {self.page_no()}", new_x="LMARGIN", new_y="NEXT")
-        self.ln(6)
-
-    def footer(self) -> None:
-        self.set_y(-15)
-        self.set_font("Times", size=9)
-        self.cell(0, 5, str(self.page_no()), align="C")
-
-
 def pdf_table(rows: Sequence[Sequence[str]]) -> bytes:
     """Return a PDF with one table, whose first row is in bold, and code below it."""
+    from fpdf import FPDF
+
     made = FPDF()
     made.add_page()
     for number, row in enumerate(rows):
@@ -78,6 +73,8 @@ def pdf_cells(
     rows: Sequence[Sequence[str]], columns: Sequence[Sequence[int]], wrapped: Mapping[int, tuple[int, str]]
 ) -> bytes:
     """Return a PDF with a table whose cells begin at ``columns``, in mm, and have second lines in ``wrapped`` rows."""
+    from fpdf import FPDF
+
     made = FPDF()
     made.add_page()
     made.set_font("Times", size=12)
@@ -116,6 +113,7 @@ def pdf_with_damaged_pages(texts: Sequence[str], *damaged: int) -> bytes:
 
 
 def pdf_of_images(pages: int) -> bytes:
+    from fpdf import FPDF
     from PIL import Image
 
     made = FPDF()
@@ -126,6 +124,8 @@ def pdf_of_images(pages: int) -> bytes:
 
 
 def docx() -> bytes:
+    from docx import Document
+
     made = Document()
     made.core_properties.title = "Harbor rules"
     made.add_heading("Berths", 1)
@@ -145,6 +145,9 @@ def docx() -> bytes:
 
 def docx_of(paragraphs: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]] = (), *, depth: int = 0) -> bytes:
     """Return a Word document of (style, text), a table without a marked header, and so many tables in one another."""
+    from docx import Document
+    from docx.enum.style import WD_STYLE_TYPE
+
     made = Document()
     for style, text in paragraphs:
         if style not in made.styles:
@@ -162,6 +165,11 @@ def docx_of(paragraphs: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]]
 
 
 def pptx_of_chart() -> bytes:
+    from pptx import Presentation
+    from pptx.chart.data import CategoryChartData
+    from pptx.enum.chart import XL_CHART_TYPE
+    from pptx.util import Inches
+
     made = Presentation()
     first = made.slides.add_slide(made.slide_layouts[5])
     first.shapes.title.text = "Catch"
@@ -176,6 +184,8 @@ def pptx_of_chart() -> bytes:
 
 def xlsx_as_people_make_them() -> bytes:
     """Return a workbook with a title over a table, merged labels, tables side by side, times, shares and years."""
+    from openpyxl import Workbook
+
     made = Workbook()
     buses = made.active
     buses.title = "Buses"
@@ -209,6 +219,9 @@ def xlsx_as_people_make_them() -> bytes:
 
 
 def pptx() -> bytes:
+    from pptx import Presentation
+    from pptx.util import Inches
+
     made = Presentation()
     first = made.slides.add_slide(made.slide_layouts[1])
     first.shapes.title.text = "Decisions"
@@ -226,6 +239,8 @@ def pptx() -> bytes:
 
 
 def xlsx(rows: int = 2) -> bytes:
+    from openpyxl import Workbook
+
     made = Workbook()
     sheet = made.active
     sheet.title = "Prices"
@@ -242,6 +257,9 @@ def xlsx(rows: int = 2) -> bytes:
 
 
 def notebook() -> bytes:
+    import nbformat
+    from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
     rows = "<tr><th>station</th><th>level</th></tr><tr><td>Norderney</td><td>3.1</td></tr>"
     table = f"<style>td {{}}</style><table>{rows}</table>"
     cells = [

@@ -17,7 +17,6 @@ from ...conftest import ROOT_PACK, Result, Wikigr
 
 TOTAL = 6
 
-
 GOLD = ROOT_PACK / "eval" / "questions.jsonl"
 
 

@@ -16,8 +16,6 @@ from wikigr.evaluation.run import read_run
 from ...conftest import Wikigr
 from .conftest import TOTAL, Run, write_questions
 
-pytestmark = pytest.mark.usefixtures("few_resamples")
-
 
 def test_two_runs_are_compared_over_the_same_questions_only(
     run: Run, wikigr: Wikigr, questions: Path, tmp_path: Path

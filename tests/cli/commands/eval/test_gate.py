@@ -18,8 +18,6 @@ from wikigr.evaluation.samples import Sample, write_line
 from ...conftest import Wikigr
 from .conftest import Run, write_questions
 
-pytestmark = pytest.mark.usefixtures("few_resamples")
-
 
 def test_the_gate_of_an_ablation_judges_the_whole_profile(
     run: Run, questions: Path, wikigr: Wikigr, tmp_path: Path

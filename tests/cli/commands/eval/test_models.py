@@ -16,8 +16,6 @@ from wikigr.settings import cache_folder
 from ...conftest import Result, Wikigr
 from .conftest import TOTAL, Run
 
-pytestmark = pytest.mark.usefixtures("few_resamples")
-
 
 class TestModels:
     """Runs with a model that answers, and with one that judges."""

@@ -14,8 +14,6 @@ import pytest
 from ...conftest import Wikigr
 from .conftest import TOTAL, Run
 
-pytestmark = pytest.mark.usefixtures("few_resamples")
-
 
 def test_reports_are_written_anew_from_the_samples(run: Run, wikigr: Wikigr, tmp_path: Path) -> None:
     run("r")

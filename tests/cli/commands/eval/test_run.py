@@ -52,6 +52,7 @@ def test_a_run_prints_figures_and_keeps_every_sample_for_the_same_run_again(run:
     assert first.out == second.out
 
 
+@pytest.mark.usefixtures("every_resample")
 def test_two_runs_and_two_hash_seeds_give_the_same_figures(
     wikigr: Wikigr, physics_pack: Path, questions: Path, tmp_path: Path
 ) -> None:
