@@ -226,7 +226,7 @@ def _write(
             index = len(rest)
             waiting += rest
         _write_lines(waiting, leading, document)
-        document.place(f"Page {page + 1}")
+        document.place(f"Page {page + 1}", f"page={page + 1}")
         start = index
         while index < len(lines):
             found = headings.get((page, index))

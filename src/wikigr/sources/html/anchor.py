@@ -1,0 +1,42 @@
+"""Find the anchor of a heading: the id that the address of its section ends in."""
+
+from __future__ import annotations
+
+from selectolax.lexbor import LexborNode
+
+# The number of elements, texts and comments before or around a heading that are examined.
+_MAX_STEPS = 50
+# In characters. Every section below a heading stores its anchor.
+_MAX_LENGTH = 500
+
+
+def anchor_at(heading: LexborNode) -> str:
+    """Return the id of a heading or a term, or that of an element in it, right before it, or that begins with it.
+
+    ``""`` if there is none, or text stands between.
+    """
+    inside = (found for node in heading.css("[id], a[name]") if (found := _name(node)))
+    return _name(heading) or next(inside, "") or _anchor_before(heading)
+
+
+def _anchor_before(heading: LexborNode) -> str:
+    node = heading
+    for _ in range(_MAX_STEPS):
+        before = node.prev
+        if before is None:
+            parent = node.parent
+            if parent is None or parent.tag in ("body", "html"):
+                return ""
+            node = parent
+        elif before.is_comment_node or not before.text(deep=True).strip():
+            node = before
+        else:
+            return ""
+        if node.is_element_node and (name := _name(node)):
+            return name
+    return ""
+
+
+def _name(node: LexborNode) -> str:
+    name = node.attributes.get("id") or (node.attributes.get("name") if node.tag == "a" else "") or ""
+    return name if len(name) <= _MAX_LENGTH else ""
