@@ -242,7 +242,9 @@ def _load_sections(
         "ORDER BY a.title, s.position"
     )
     for batch in batches(rows, _SECTIONS_PER_COPY):
-        articles, ids, titles, paths, contents, vectors, positions, starts, ends, sources, anchors = zip(*batch, strict=True)
+        articles, ids, titles, paths, contents, vectors, positions, starts, ends, sources, anchors = zip(
+            *batch, strict=True
+        )
         headings = [json.loads(path) for path in paths]
         flat = np.frombuffer(b"".join(vectors), dtype=np.float32)
         database.copy(

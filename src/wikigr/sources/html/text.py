@@ -311,7 +311,7 @@ class _Walker:
         )
         name = entry_name(node, self._page) if may_open else ""
         if name and node.parent is not None:
-            self.writer.open_entry(name, anchor_at(node))
+            self.writer.open_entry(name, anchor_at(node, self._page))
             self._open_entries.append(node.parent.mem_id)
         self.writer.end_block(PARAGRAPH_GAP)
 
@@ -371,7 +371,8 @@ class _Walker:
             text = _NUMBERED.sub("", text, count=1)
         elif fold_title(strip_numbering(text)) == self._title:
             text = strip_numbering(text)
-        self.writer.heading(level, text, self._anchor_of(text) if self._anchor_of is not None else anchor_at(node))
+        anchor = anchor_at(node, self._page) if self._anchor_of is None else self._anchor_of(text)
+        self.writer.heading(level, text, anchor)
 
     def _enter_page_header(self, node: LexborNode) -> None:
         """Read the headings of a page's or an article's header; skip bylines and buttons."""
