@@ -102,7 +102,7 @@ rows = pa.table({
     "content": [f"{n} " * 40 for n in range(count)],
     "embedding": pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), dimension),
     **{name: [1] * count for name in ("position", "level", "word_count", "start_offset", "end_offset")},
-    "source_id": names, "article_title": names,
+    "source_id": names, "article_title": names, "anchor": [""] * count,
 })
 with tempfile.TemporaryDirectory() as folder, Graph(Path(folder) / "copy.db", read_only=False) as graph:
     for statement in ddl(dimension):

@@ -59,6 +59,7 @@ def filled(path: Path, engine: str | None = None) -> Graph:
                 "end_offset": [1] * SECTIONS,
                 "source_id": ["x"] * SECTIONS,
                 "article_title": ["a"] * SECTIONS,
+                "anchor": [""] * SECTIONS,
             }
         ),
     )

@@ -8,10 +8,15 @@ from pathlib import Path
 
 from tests.sources.office import files
 
+from wikigr.distribution.untrusted_database import check_schema
 from wikigr.embeddings.embedder import Embedder
+from wikigr.graph.engine import Graph
 from wikigr.ingest.build import BuildOptions, build_pack
+from wikigr.pack.digest import database_digest
+from wikigr.pack.layout import Layout
+from wikigr.pack.manifest import read_manifest
 from wikigr.pack.open import Pack
-from wikigr.pack.section_urls import web_address
+from wikigr.pack.section_urls import SectionUrls, web_address
 from wikigr.sources.detect import open_source
 
 NOTE = "# Valve 7\n\nIt is red.\n\n## Opening it\n\nTurn the lever.\n\n## Closing it\n\nTurn it back.\n"
@@ -120,10 +125,40 @@ def test_a_page_of_html_has_its_canonical_address(tmp_path: Path, encoder: Embed
     prose = "<p>" + "The lever of the valve is red and turns in both directions. " * 6 + "</p>"
     (tmp_path / "site").mkdir()
     for name, head in {"a": '<link rel="canonical" href="https://w.example/a?x=1&amp;y=2">', "b": ""}.items():
-        page = f"<html><head><title>{name}</title>{head}</head><body>{prose}{name}<h2>Use</h2>{prose}</body></html>"
+        body = f"<body>{prose}{name}<h2 id='use it'>Use</h2>{prose}</body>"
+        page = f"<html><head><title>{name}</title>{head}</head>{body}</html>"
         (tmp_path / "site" / f"{name}.html").write_text(page)
     pack = build(tmp_path / "site", tmp_path / "pack", encoder)
-    assert urls(pack, "a#1", "b#1") == ["https://w.example/a?x=1&y=2", (tmp_path / "site" / "b.html").as_uri()]
+    assert urls(pack, "a#1", "b#1") == [
+        "https://w.example/a?x=1&y=2#use%20it",
+        f"{(tmp_path / 'site' / 'b.html').as_uri()}#use%20it",
+    ]
+
+
+def test_an_older_pack_without_anchors_is_valid_and_has_the_addresses_of_its_files(
+    tmp_path: Path, encoder: Embedder
+) -> None:
+    source = tmp_path / "notes"
+    source.mkdir()
+    (source / "valve.txt").write_text("Valve\n=====\n\nIt is red.\n\nOpening it\n----------\n\nTurn the lever.\n")
+    pack = build(source, tmp_path / "pack", encoder)
+    with Graph(pack / "pack.db", read_only=False) as graph:
+        graph.execute("ALTER TABLE Section DROP anchor")
+    manifest = read_manifest(pack / "manifest.json")
+    with Graph(pack / "pack.db") as graph:
+        assert [check.detail for check in check_schema(graph, manifest) if not check.passed] == []
+        assert database_digest(graph, manifest.encoder) == manifest.digest
+        found = SectionUrls(graph, Layout(pack), "text").find(["Valve#0", "Valve#1"])
+    assert found == dict.fromkeys(("Valve#0", "Valve#1"), (source / "valve.txt").as_uri())
+
+
+def test_the_digest_of_a_pack_covers_its_anchors(tmp_path: Path, encoder: Embedder) -> None:
+    pack = build(notes(tmp_path / "notes"), tmp_path / "pack", encoder)
+    manifest = read_manifest(pack / "manifest.json")
+    with Graph(pack / "pack.db", read_only=False) as graph:
+        assert database_digest(graph, manifest.encoder) == manifest.digest
+        graph.execute("MATCH (s:Section {section_id: 'Valve 7#1'}) SET s.anchor = 'closing-it'")
+        assert database_digest(graph, manifest.encoder) != manifest.digest
 
 
 def test_records_without_an_address_have_none(letters_pack: Path) -> None:

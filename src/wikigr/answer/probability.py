@@ -119,7 +119,8 @@ def rank_candidates(
 ) -> list[AnswerCandidate]:
     """Return ``candidates`` with their probabilities, best first; ties break by title, section and place.
 
-    ``added`` is added to the weight of the section's rank in the order, but not in the probabilities.
+    ``added`` is added to the weight of the section's rank in the order, but not in the probabilities. It is not
+    fitted: a set of weights for other languages would have 154 of them for the order alone, and there are 70 questions.
     """
     described = describe(candidates, material)
     scores = [model.score(features) for features in described]

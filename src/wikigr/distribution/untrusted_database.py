@@ -15,7 +15,7 @@ from typing import Any
 
 from wikigr.checks import Check
 from wikigr.graph.engine import Graph
-from wikigr.graph.schema import NODE_TABLES, REL_TABLES, VECTOR_INDEX, ddl
+from wikigr.graph.schema import NODE_TABLES, REL_TABLES, VECTOR_INDEX, ddl, has_anchors
 from wikigr.pack.manifest import Manifest
 from wikigr.text import word_count
 
@@ -33,7 +33,7 @@ _KEYS = {"Article": "title", "Section": "section_id", "Entity": "entity_id"}
 def check_schema(graph: Graph, manifest: Manifest) -> Iterator[Check]:
     """Compare everything that the database defines (tables, columns, keys, indexes, macros) with a new pack."""
     with Graph(Path(":memory:"), read_only=False, address_space=_MODEL_RESERVE) as model:
-        for statement in ddl(manifest.encoder.dimension):
+        for statement in ddl(manifest.encoder.dimension, has_anchors=has_anchors(graph)):
             model.execute(statement)
         wanted = _definitions(model)
     found = _definitions(graph)

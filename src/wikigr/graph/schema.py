@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from wikigr.graph.engine import Graph
+
 # Increment it when the meaning of a table or column changes. Opening a pack of another format fails.
 FORMAT_VERSION = 1
 
@@ -11,14 +16,18 @@ NODE_TABLES = ("Article", "Section", "Entity")
 REL_TABLES = ("HAS_SECTION", "LINKS_TO", "MENTIONS", "HAS_ENTITY", "RELATED_TO")
 
 
-def ddl(dimension: int) -> list[str]:
-    """Return the statements that create the tables, for vectors with ``dimension`` components."""
+def ddl(dimension: int, *, has_anchors: bool = True) -> list[str]:
+    """Return the statements that create the tables, for vectors with ``dimension`` components.
+
+    Without ``has_anchors``, they are those of wikigr 0.2, which stored no anchors.
+    """
     return [
         "CREATE NODE TABLE Article(title STRING PRIMARY KEY, category STRING, categories STRING[], "
         "word_count INT64, content STRING, url STRING, revision STRING, aliases STRING[])",
         "CREATE NODE TABLE Section(section_id STRING PRIMARY KEY, title STRING, heading_path STRING[], "
         f"content STRING, embedding FLOAT[{dimension:d}], position INT64, level INT64, word_count INT64, "
-        "start_offset INT64, end_offset INT64, source_id STRING, article_title STRING)",
+        f"start_offset INT64, end_offset INT64, source_id STRING, article_title STRING"
+        f"{', anchor STRING' if has_anchors else ''})",
         "CREATE NODE TABLE Entity(entity_id STRING PRIMARY KEY, name STRING, type STRING, aliases STRING[])",
         "CREATE REL TABLE HAS_SECTION(FROM Article TO Section, position INT64)",
         "CREATE REL TABLE LINKS_TO(FROM Article TO Article)",
@@ -26,6 +35,11 @@ def ddl(dimension: int) -> list[str]:
         "CREATE REL TABLE HAS_ENTITY(FROM Article TO Entity)",
         "CREATE REL TABLE RELATED_TO(FROM Entity TO Entity, relation STRING, section_id STRING)",
     ]
+
+
+def has_anchors(graph: Graph) -> bool:
+    """Return whether the sections in the database ``graph`` have the column ``anchor``."""
+    return any(name == "anchor" for (name,) in graph.rows("CALL table_info('Section') RETURN name"))
 
 
 def section_id(title: str, position: int) -> str:

@@ -49,6 +49,7 @@ class Chunk:
     end: int
     position: int
     source_id: str
+    anchor: str = ""
 
     def embedding_text(self, article_title: str) -> str:
         """Return the encoder's input: the title and headings, which name the subject, and then the content."""
@@ -107,6 +108,7 @@ def chunk_all(staging: Staging, progress: Progress) -> None:
                         section.end,
                         section.position,
                         section.source_id,
+                        section.anchor,
                         text,
                         content_hash(text),
                     )
@@ -178,6 +180,7 @@ def chunk_article(
                         end=length + end,
                         position=position,
                         source_id=record.source_id,
+                        anchor=section.anchor,
                     )
                 )
             append(body)

@@ -171,7 +171,7 @@ def content_digest(staging: Staging, identity: EncoderIdentity) -> str:
         {
             "article": staging.rows("SELECT title, categories, content, url, revision FROM article ORDER BY title"),
             "section": staging.rows(
-                "SELECT section_id, s.title, heading_path, start, end, source_id FROM section s "
+                "SELECT section_id, s.title, heading_path, start, end, source_id, anchor FROM section s "
                 "JOIN article a ON a.id = s.article ORDER BY a.title, s.position"
             ),
             "alias": staging.rows(
@@ -238,11 +238,13 @@ def _load_sections(
 ) -> None:
     rows = staging.rows(
         "SELECT a.title, s.section_id, s.title, s.heading_path, s.content, v.value, s.position, s.start, s.end, "
-        "s.source_id FROM section s JOIN article a ON a.id = s.article JOIN vector v ON v.hash = s.hash "
+        "s.source_id, s.anchor FROM section s JOIN article a ON a.id = s.article JOIN vector v ON v.hash = s.hash "
         "ORDER BY a.title, s.position"
     )
     for batch in batches(rows, _SECTIONS_PER_COPY):
-        articles, ids, titles, paths, contents, vectors, positions, starts, ends, sources = zip(*batch, strict=True)
+        articles, ids, titles, paths, contents, vectors, positions, starts, ends, sources, anchors = zip(
+            *batch, strict=True
+        )
         headings = [json.loads(path) for path in paths]
         flat = np.frombuffer(b"".join(vectors), dtype=np.float32)
         database.copy(
@@ -261,6 +263,7 @@ def _load_sections(
                     "end_offset": ends,
                     "source_id": sources,
                     "article_title": articles,
+                    "anchor": anchors,
                 }
             ),
         )

@@ -37,7 +37,7 @@ CREATE TABLE IF NOT EXISTS article (
     content TEXT, url TEXT, revision TEXT);
 CREATE TABLE IF NOT EXISTS section (
     id INTEGER PRIMARY KEY, article INTEGER, section_id TEXT, title TEXT, heading_path TEXT, content TEXT,
-    start INTEGER, end INTEGER, position INTEGER, source_id TEXT, embedding_text TEXT, hash BLOB);
+    start INTEGER, end INTEGER, position INTEGER, source_id TEXT, anchor TEXT, embedding_text TEXT, hash BLOB);
 CREATE INDEX IF NOT EXISTS section_article ON section (article, position);
 CREATE INDEX IF NOT EXISTS section_hash ON section (hash);
 CREATE TABLE IF NOT EXISTS name (name TEXT PRIMARY KEY, fold TEXT, article INTEGER, rank INTEGER) WITHOUT ROWID;
@@ -273,7 +273,7 @@ class Staging:
     def add_sections(self, rows: Iterable[tuple[Any, ...]]) -> None:
         self._db.executemany(
             "INSERT INTO section (article, section_id, title, heading_path, content, start, end, position, "
-            "source_id, embedding_text, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "source_id, anchor, embedding_text, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             rows,
         )
 
@@ -328,7 +328,7 @@ def load_article(fields: Mapping[str, Any]) -> SourceArticle:
         title=fields["title"],
         source_id=fields["source_id"],
         sections=tuple(
-            SourceSection(tuple(s["heading_path"]), s["text"], s.get("is_navigation", False))
+            SourceSection(tuple(s["heading_path"]), s["text"], s.get("is_navigation", False), s.get("anchor", ""))
             for s in fields["sections"]
         ),
         links=tuple(fields["links"]),

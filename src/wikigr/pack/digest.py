@@ -9,14 +9,15 @@ from typing import Any
 
 from wikigr.embeddings.embedder import EncoderIdentity
 from wikigr.graph.engine import Graph
-from wikigr.graph.schema import FORMAT_VERSION
+from wikigr.graph.schema import FORMAT_VERSION, has_anchors
 from wikigr.text import fold
 
 Row = tuple[Any, ...]
 
 # The kinds of rows in digest order, with their columns. Rows are sorted by the columns in brackets.
 #   article  [title], categories as JSON, content, url, revision
-#   section  section_id, heading, heading path as JSON, start, end, source_id   [article's title, position]
+#   section  section_id, heading, heading path as JSON, start, end, source_id, anchor   [article's title, position]
+#            (without an anchor that is empty, as in packs of wikigr 0.2)
 #   alias    alias, article's title                                             [folded alias, alias]
 #   link, mention   [source title, target title]
 #   entity   [entity_id], name, type, aliases as JSON
@@ -45,7 +46,7 @@ def digest_rows(identity: EncoderIdentity, rows: Mapping[str, Iterable[Row]]) ->
     feed("wikigr", FORMAT_VERSION, identity.model_id, identity.dimension, identity.weights_sha256)
     for kind in KINDS:
         for row in rows[kind]:
-            feed(kind, *row)
+            feed(kind, *(row[:-1] if kind == "section" and not row[-1] else row))
     return digest.hexdigest()
 
 
@@ -84,7 +85,7 @@ class _RowReader:
     def sections(self) -> Iterator[Row]:
         columns = (
             "s.article_title, s.position, s.section_id, s.title, s.heading_path, s.start_offset, s.end_offset, "
-            "s.source_id"
+            f"s.source_id, {'s.anchor' if has_anchors(self._graph) else repr('')}"
         )
         for row in self._pages("(s:Section)", "s", "Section", SECTION_PAGE, columns):
             _, _, section_id, title, path, *rest = row

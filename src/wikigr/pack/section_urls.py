@@ -9,24 +9,21 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import Any
 from urllib.parse import quote, urlsplit
 
 from wikigr.atomic import write_atomic
 from wikigr.errors import UsageError
 from wikigr.graph.engine import Graph
-from wikigr.graph.schema import article_title
+from wikigr.graph.schema import article_title, has_anchors
 from wikigr.pack.layout import Layout
 from wikigr.regular_files import read_regular
-from wikigr.sources.anchors import section_anchors, without_entries
-from wikigr.sources.facts import FACTS
 from wikigr.sources.formats import SourceFormat, format_named
 
 _MAX_URL_LENGTH = 4_096
 _MAX_PATH_BYTES = 4_096
-_MAX_SIGNATURE_LENGTH = 500
 # The characters that separate the parts of an address; all others are percent-encoded. ``%`` begins an encoded one.
 _SEPARATORS = "%/:?#[]@!$&'()*+,;=~"
 # RFC 3986, section 3.5. A PDF viewer needs the equals sign, and a reader of e-books the parentheses and slashes.
@@ -49,67 +46,42 @@ def web_address(text: str) -> str | None:
 
 
 class SectionUrls:
-    """Finds the addresses of the sections of one pack; those of an article are computed once."""
+    """Finds the addresses of the sections of one pack."""
 
     def __init__(self, graph: Graph, layout: Layout, source_format: str) -> None:
         self._graph = graph
         self._layout = layout
         self._format = _known_format(source_format)
-        self._articles: dict[str, dict[str, str | None]] = {}
+        self._found: dict[str, str | None] = {}
 
     def find(self, section_ids: Iterable[str]) -> dict[str, str | None]:
         """Return the address of each section; ``None`` where neither a web address nor a source file is known.
 
         A web address is best, then the source file on this machine (``file://``), then its path relative to the source.
         """
-        found = {section_id: article_title(section_id) for section_id in section_ids}
-        self._read([title for title in dict.fromkeys(found.values()) if title not in self._articles])
-        return {section_id: self._articles[title].get(section_id) for section_id, title in found.items()}
-
-    def _read(self, titles: Sequence[str]) -> None:
-        """Compute the addresses of all sections of the articles ``titles``."""
-        self._articles.update((title, {}) for title in titles)
-        if self._format is None or not self._format.reads_folders:
-            # Without an address of their article, sections have none either: finding them takes seven times as long.
-            urls = self._graph.look_up("MATCH (a:Article {title: $key}) RETURN a.title, coalesce(a.url, '')", titles)
-            titles = [str(title) for title, url in urls if web_address(str(url)) is not None]
-        has_entries = self._format is not None and "docutils" in self._format.anchor_rules
-        signature = f"left(s.content, {_MAX_SIGNATURE_LENGTH})" if has_entries else "''"
-        rows = self._graph.look_up(
-            "MATCH (a:Article {title: $key})-[:HAS_SECTION]->(s:Section) "
-            "RETURN a.title, s.position, s.section_id, s.heading_path, coalesce(s.source_id, ''), coalesce(a.url, ''), "
-            f"{signature}",
-            titles,
+        wanted = dict.fromkeys(section_ids)
+        unknown = [section_id for section_id in wanted if section_id not in self._found]
+        self._found.update(dict.fromkeys(unknown))
+        urls = self._graph.look_up(
+            "MATCH (a:Article {title: $key}) RETURN a.title, coalesce(a.url, '')",
+            list(dict.fromkeys(map(article_title, unknown))),
         )
-        by_article: dict[str, list[Sequence[Any]]] = {}
-        for title, *row in sorted(rows, key=lambda row: int(row[1])):
-            by_article.setdefault(str(title), []).append(row[1:])
-        self._articles.update((title, self._addresses(sections)) for title, sections in by_article.items())
+        pages = {str(title): web_address(str(url)) for title, url in urls}
+        has_files = self._format is not None and self._format.reads_folders
+        rows = self._graph.look_up(
+            f"MATCH (s:Section {{section_id: $key}}) RETURN s.section_id, coalesce(s.source_id, ''), {self._anchor}",
+            [section_id for section_id in unknown if has_files or pages.get(article_title(section_id))],
+        )
+        for section_id, source_id, anchor in rows:
+            page = pages.get(article_title(str(section_id))) or self._source_file(str(source_id))
+            has_anchor = page is not None and "#" not in page and anchor
+            self._found[section_id] = f"{page}#{quote(str(anchor), safe=_IN_ANCHOR)}" if has_anchor else page
+        return {section_id: self._found[section_id] for section_id in wanted}
 
-    def _addresses(self, rows: Sequence[Sequence[Any]]) -> dict[str, str | None]:
-        if self._format is None:
-            return {str(section_id): web_address(str(url)) for section_id, _, _, url, _ in rows}
-        by_file: dict[tuple[str, str], list[tuple[str, list[str], str]]] = {}
-        for section_id, path, source_id, url, beginning in rows:
-            headings = list(map(str, path)) if isinstance(path, list) else []
-            by_file.setdefault((str(source_id), str(url)), []).append((str(section_id), headings, str(beginning)))
-        found: dict[str, str | None] = {}
-        for (source_id, url), sections in by_file.items():
-            page = web_address(url) or self._source_file(source_id)
-            rule = self._format.anchors_of(source_id)
-            paths: Sequence[Sequence[str]] = [self._on_page(headings) for _, headings, _ in sections]
-            if rule == "docutils":
-                paths = list(without_entries((headings, beginning) for _, headings, beginning in sections))
-            for (section_id, _, _), anchor in zip(sections, section_anchors(rule, paths), strict=True):
-                found[section_id] = (
-                    page if page is None or "#" in page or not anchor else f"{page}#{quote(anchor, safe=_IN_ANCHOR)}"
-                )
-        return found
-
-    def _on_page(self, headings: list[str]) -> list[str]:
-        """Return the headings that the page has: wikis show no heading above an infobox."""
-        is_wiki = self._format is not None and self._format.anchors == "wiki"
-        return headings[:-1] if is_wiki and headings[-1:] == [FACTS] else headings
+    @cached_property
+    def _anchor(self) -> str:
+        """The anchor of a section ``s`` in Cypher."""
+        return "coalesce(s.anchor, '')" if has_anchors(self._graph) else "''"
 
     def _source_file(self, source_id: str) -> str | None:
         if self._format is None or not self._format.reads_folders or not source_id:

@@ -18,12 +18,13 @@ class SourceSection:
     ``heading_path`` holds the headings from the top level down to this section's heading, without the article's
     title; it is empty for the lead section. ``text`` is plain text: newlines separate list items and table rows, a
     blank line separates paragraphs, and code blocks are verbatim. ``is_navigation`` marks short text that consists of
-    links.
+    links. ``anchor`` is what follows ``#`` in the address of the section, ``""`` for the top of the document.
     """
 
     heading_path: tuple[str, ...]
     text: str
     is_navigation: bool = False
+    anchor: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,8 @@ def add_facts(
         facts = by_path.pop(path, [])
         if facts:
             lines = dict.fromkeys(line for line, _ in facts)
-            stated.append(SourceSection((*path, FACTS), "\n".join(lines)))
+            anchor = next((section.anchor for section in sections if path and section.heading_path == path), "")
+            stated.append(SourceSection((*path, FACTS), "\n".join(lines), anchor=anchor))
             triples.extend(triple for _, triple in facts)
 
     for section in sections:

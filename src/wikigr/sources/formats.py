@@ -14,7 +14,7 @@ from enum import Enum
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from wikigr.errors import UsageError
 from wikigr.suggestions import did_you_mean, nearest
@@ -54,7 +54,6 @@ class SourceFormat:
     its size. ``companion`` marks files that
     often accompany others, such as ``LICENSE.txt``: they do not decide the format of a folder with other documents.
     ``combines`` names the formats that a folder of this one may mix; their suffixes are its suffixes.
-    ``anchors`` names the rule for the anchors of headings (see the module ``anchors``), ``""`` if there is none.
     ``packages`` are the modules that the extra ``documents`` installs for the reader.
     """
 
@@ -71,23 +70,11 @@ class SourceFormat:
     parses_slowly: bool = False
     companion: bool = False
     combines: tuple[str, ...] = ()
-    anchors: Literal["", "slug", "wiki", "docutils", "place"] = ""
     packages: tuple[str, ...] = ()
 
     def has_suffix(self, name: str) -> bool:
         """Return whether the file name, without the suffix of a compression, ends like this format's."""
         return strip_compression(name).lower().endswith(self.suffixes)
-
-    @property
-    def anchor_rules(self) -> frozenset[str]:
-        """The rules for the anchors in documents of this format, and of those that it combines."""
-        return frozenset(row.anchors for row in FORMATS if row.name in (self.name, *self.combines))
-
-    def anchors_of(self, source_id: str) -> str:
-        """Return the rule for the anchors in one document: that of its own format, if this one combines several."""
-        own = (row for row in FORMATS if row.name in self.combines and row.has_suffix(source_id))
-        rule = next(own, self).anchors
-        return "outline" if rule == "place" and strip_compression(source_id).lower().endswith(_TEXT_DOCUMENTS) else rule
 
     @property
     def missing_packages(self) -> tuple[str, ...]:
@@ -163,8 +150,6 @@ _RST = (".rst", ".rest")
 _TEXT = (".txt", ".text")
 _HTML_PAGES = (".html", ".htm", ".xhtml")
 _OFFICE = (".pdf", ".epub", ".docx", ".docm", ".odt", ".pptx", ".pptm", ".xlsx", ".xlsm", ".ipynb")
-# Office files without places.
-_TEXT_DOCUMENTS = (".docx", ".docm", ".odt")
 _OFFICE_PACKAGES = ("pypdfium2", "lxml", "mammoth", "pptx", "openpyxl", "nbformat")
 
 # Sniffing goes down this list, and so does the tie between two formats with the same number of files in a folder.
@@ -178,7 +163,6 @@ FORMATS = (
         sniff=_begins_with(_MEDIAWIKI, re.DOTALL),
         content_decides=True,
         parses_slowly=True,
-        anchors="wiki",
     ),
     SourceFormat(
         name="zim",
@@ -189,7 +173,6 @@ FORMATS = (
         sniff=_begins_with(rb"ZIM\x04"),
         content_decides=True,
         parses_slowly=True,
-        anchors="wiki",
     ),
     SourceFormat(
         name="markdown",
@@ -199,7 +182,6 @@ FORMATS = (
         links=LinkTarget.NOTE,
         reads_folders=True,
         parses_slowly=True,
-        anchors="slug",
     ),
     SourceFormat(
         name="rst",
@@ -209,7 +191,6 @@ FORMATS = (
         links=LinkTarget.DOCUMENT,
         reads_folders=True,
         parses_slowly=True,
-        anchors="docutils",
     ),
     SourceFormat(
         name="text",
@@ -240,7 +221,6 @@ FORMATS = (
         content_decides=True,
         reads_folders=True,
         parses_slowly=True,
-        anchors="place",
         packages=_OFFICE_PACKAGES,
     ),
     SourceFormat(

@@ -83,8 +83,9 @@ class PlainTextWriter:
     def __init__(self, title: str) -> None:
         self._title = fold_title(title)
         self._sections: list[SourceSection] = []
-        self._headings: list[tuple[int, str]] = []
-        self._place = ""
+        # Level, text and anchor of each heading above the text.
+        self._headings: list[tuple[int, str, str]] = []
+        self._place = self._place_anchor = ""
         # Heading levels of the open entries.
         self._entries: list[int] = []
         self._parts: list[str] = []
@@ -120,8 +121,8 @@ class PlainTextWriter:
         if not self._gap_is_fixed:
             self._gap = max(self._gap, gap)
 
-    def heading(self, level: int, text: str) -> None:
-        """Open a section under a heading of ``level`` (1 is the highest)."""
+    def heading(self, level: int, text: str, anchor: str = "") -> None:
+        """Open a section under a heading of ``level`` (1 is the highest), which has the address ``anchor``."""
         self._flush()
         text = collapse_spaces(text)
         if not text:
@@ -134,15 +135,15 @@ class PlainTextWriter:
         # A heading inside an entry ranks below the entry's name.
         level += self._entries[-1] if self._entries else 0
         self._leave_headings(level)
-        self._headings.append((level, text))
+        self._headings.append((level, text, anchor))
 
-    def open_entry(self, name: str) -> None:
+    def open_entry(self, name: str, anchor: str = "") -> None:
         """Open a subsection called ``name``; ``close_entry`` returns to the current section."""
         self._flush()
         self._close_section()
         level = max(_MAX_HEADING_LEVEL, self._headings[-1][0] if self._headings else 0) + 1
         self._entries.append(level)
-        self._headings.append((level, collapse_spaces(name)))
+        self._headings.append((level, collapse_spaces(name), anchor))
 
     def close_entry(self) -> None:
         """Close the innermost entry and return to the section around it."""
@@ -150,11 +151,14 @@ class PlainTextWriter:
         self._close_section()
         self._leave_headings(self._entries.pop())
 
-    def place(self, name: str) -> None:
-        """Say where in the file the following text stands; ``name`` stands before the headings of its sections."""
+    def place(self, name: str, anchor: str) -> None:
+        """Say where in the file the following text stands; ``name`` stands before the headings of its sections.
+
+        Their address is ``anchor``, not that of a heading.
+        """
         self._flush()
         self._close_section()
-        self._place = collapse_spaces(name)
+        self._place, self._place_anchor = collapse_spaces(name), anchor
 
     def leave_headings(self) -> None:
         """Close all headings: what follows stands under none of them."""
@@ -165,7 +169,12 @@ class PlainTextWriter:
     @property
     def heading_path(self) -> tuple[str, ...]:
         """The headings above what is written next."""
-        return (*filter(None, [self._place]), *(text for _, text in self._headings))
+        return (*filter(None, [self._place]), *(text for _, text, _ in self._headings))
+
+    @property
+    def _anchor(self) -> str:
+        """The address of what is written next: its place, or the nearest heading above it that has one."""
+        return self._place_anchor or next((anchor for _, _, anchor in reversed(self._headings) if anchor), "")
 
     @property
     def is_indented(self) -> bool:
@@ -276,7 +285,7 @@ class PlainTextWriter:
         if self._parts:
             text = "".join(self._parts)
             is_navigation = len(text) <= _MAX_NAVIGATION_CHARS and self._link_share() >= _MIN_LINK_SHARE
-            self._sections.append(SourceSection(self.heading_path, text, is_navigation))
+            self._sections.append(SourceSection(self.heading_path, text, is_navigation, self._anchor))
         self._parts = []
         self._short = []
         self._long = 0

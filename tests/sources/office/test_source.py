@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -203,6 +204,15 @@ def test_damaged_pages_of_a_pdf_are_named_and_the_others_are_read(damaged: list[
     assert [section.heading_path for section in article.sections] == [(f"Page {page}",) for page in whole]
     for page, section in zip(whole, article.sections, strict=True):
         assert [name for name in names if name in section.text] == [names[page - 1]]
+
+
+def test_a_page_of_a_pdf_that_shows_nothing_because_its_content_is_damaged_is_named() -> None:
+    before, second, third, *rest = re.split(rb"(?<!end)stream\n", files.pdf([["Alder."], ["Birch."], ["Cedar."]]))
+    data = b"stream\n".join([before, second, b"\xff" * 40 + third[40:], *rest])
+    bad, article = OfficeSource(Path("file")).parse(NoteRecord("file", data, "file"))
+    assert bad == BadPart("file, page 2", "the page is damaged")
+    assert isinstance(article, SourceArticle)
+    assert {section.anchor for section in article.sections} == {"page=1", "page=3"}
 
 
 BAD: dict[str, tuple[Callable[[], bytes], str]] = {

@@ -6,6 +6,8 @@ import pickle
 from pathlib import Path
 
 import pytest
+from docutils import nodes
+from docutils.core import publish_doctree
 from tests.sources.markdown.notes import write
 from tests.sources.test_hostile_input import limit
 
@@ -39,6 +41,15 @@ def read(root: Path) -> dict[str, SourceArticle]:
     records = [pickle.loads(pickle.dumps(record)) for record in source.records()]
     items = [item for record in records for item in source.parse(record)]
     return {item.source_id: item for item in items if isinstance(item, SourceArticle)}
+
+
+def test_a_heading_has_the_id_of_docutils_unless_that_is_only_a_number() -> None:
+    headings = ["Food & water: 2.0", "Ärger", "Usage", "2.1 Numbers", "Usage", "日本", "The *best* |x| ``code``"]
+    text = "\n\n".join(f"{heading}\n{'=' * 40}\n\nText." for heading in headings)
+    found = parse(f"Note\n####\n\nLead.\n\n{text}\n\n.. |x| replace:: big\n")
+    assert isinstance(found, SourceArticle)
+    ids = [section["ids"][0] for section in publish_doctree(text).findall(nodes.section)]
+    assert [section.anchor for section in found.sections] == ["", *ids[:4], "", "", "the-best-x-code"]
 
 
 def test_adornments_make_sections() -> None:

@@ -127,10 +127,11 @@ class HtmlDocument:
             worded = {mark.mem_id for mark in marks if mark.mem_id in self.skip} - signs
             self.skip |= signs
             for shown in (worded, signs):
-                if shown and not self._begins_with_text(heading):
+                if shown and not self.begins_with_text(heading):
                     self.skip -= shown
 
-    def _begins_with_text(self, node: LexborNode) -> bool:
+    def begins_with_text(self, node: LexborNode) -> bool:
+        """Return whether visible text is among the first pieces of ``node``."""
         return any(piece.strip() for piece in islice(self.flat_pieces(node), _MAX_HEADING_PIECES))
 
     def _tab_labels(self) -> dict[int, str]:

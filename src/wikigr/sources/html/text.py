@@ -11,6 +11,7 @@ from selectolax.lexbor import LexborNode
 from wikigr.sources.article import SourceSection, Triple
 from wikigr.sources.bylines import add_byline
 from wikigr.sources.facts import Infobox, add_facts
+from wikigr.sources.html.anchor import anchor_at
 from wikigr.sources.html.byline import find_byline
 from wikigr.sources.html.document import (
     BLOCK_ELEMENTS,
@@ -116,16 +117,26 @@ def parse_html_head(markup: bytes | str, *, strip_title_suffix: bool = True, whe
     return HtmlHead(page.title(strip_decorations=strip_title_suffix), page.redirect_target(), page.heading())
 
 
-def read_note(note: HtmlDocument, title: str) -> tuple[tuple[SourceSection, ...], tuple[str, ...]]:
-    """Return the sections of a note with this title that was written as HTML, and its links as ``parse_html`` does."""
+def read_note(
+    note: HtmlDocument, title: str, anchor_of: Callable[[str], str] | None = None
+) -> tuple[tuple[SourceSection, ...], tuple[str, ...]]:
+    """Return the sections of a note with this title that was written as HTML, and its links as ``parse_html`` does.
+
+    ``anchor_of`` returns the anchor of a heading; without it, headings have those in the HTML.
+    """
     writer = PlainTextWriter(title)
-    links = write_html(note, title, writer)
+    links = write_html(note, title, writer, anchor_of)
     return writer.sections(), links
 
 
-def write_html(page: HtmlDocument, title: str, writer: PlainTextWriter) -> tuple[str, ...]:
-    """Add the content of ``page``, a part of the document with this title, to ``writer``; return its links."""
-    walker = _Walker(page, title, writer)
+def write_html(
+    page: HtmlDocument, title: str, writer: PlainTextWriter, anchor_of: Callable[[str], str] | None = None
+) -> tuple[str, ...]:
+    """Add the content of ``page``, a part of the document with this title, to ``writer``; return its links.
+
+    ``anchor_of`` is that of ``read_note``.
+    """
+    walker = _Walker(page, title, writer, anchor_of)
     walker.walk(page.content)
     return tuple(walker.links)
 
@@ -157,8 +168,15 @@ def state_infoboxes(
 class _Walker:
     """Drives a ``PlainTextWriter`` over the content, iteratively because pages may nest deeply."""
 
-    def __init__(self, page: HtmlDocument, title: str, writer: PlainTextWriter) -> None:
+    def __init__(
+        self,
+        page: HtmlDocument,
+        title: str,
+        writer: PlainTextWriter,
+        anchor_of: Callable[[str], str] | None = None,
+    ) -> None:
         self._page = page
+        self._anchor_of = anchor_of
         self._title = fold_title(title)
         self.writer = writer
         self.links: dict[str, None] = {}
@@ -293,7 +311,7 @@ class _Walker:
         )
         name = entry_name(node, self._page) if may_open else ""
         if name and node.parent is not None:
-            self.writer.open_entry(name)
+            self.writer.open_entry(name, anchor_at(node, self._page))
             self._open_entries.append(node.parent.mem_id)
         self.writer.end_block(PARAGRAPH_GAP)
 
@@ -353,7 +371,8 @@ class _Walker:
             text = _NUMBERED.sub("", text, count=1)
         elif fold_title(strip_numbering(text)) == self._title:
             text = strip_numbering(text)
-        self.writer.heading(level, text)
+        anchor = anchor_at(node, self._page) if self._anchor_of is None else self._anchor_of(text)
+        self.writer.heading(level, text, anchor)
 
     def _enter_page_header(self, node: LexborNode) -> None:
         """Read the headings of a page's or an article's header; skip bylines and buttons."""

@@ -12,6 +12,7 @@ from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.front_matter import front_matter_plugin
 
+from wikigr.sources.anchors import slug_anchors
 from wikigr.sources.article import Names, RawDocument
 from wikigr.sources.bylines import add_byline
 from wikigr.sources.formats import format_named
@@ -49,7 +50,7 @@ class MarkdownSource(NoteFolder):
         names = _names(tokens, matter, record.source_id, env)
         markup = parser.renderer.render(tokens, parser.options, env)
         page = HtmlDocument(markup, is_note=True, has_boilerplate=OWN_HTML in env)
-        sections, hrefs = read_note(page, names.heading or record.title)
+        sections, hrefs = read_note(page, names.heading or record.title, slug_anchors())
         links = record.targets(hrefs, _SUFFIXES)
         return NoteText(add_byline(sections, matter.byline), links, names.aliases, matter.categories, matter.url)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from itertools import zip_longest
@@ -37,18 +37,23 @@ class Document:
     def __post_init__(self) -> None:
         self.writer = PlainTextWriter(self.name)
 
-    def place(self, name: str) -> None:
-        """Say where the text that follows stands: ``Page 7``, ``Slide 3``, ``Cell 5`` or ``Prices!A3:D8``."""
-        self.writer.place(name)
+    def place(self, name: str, anchor: str) -> None:
+        """Say where the text that follows stands: ``Page 7`` or ``Prices!A3:D8``, and the anchor: ``page=7``."""
+        self.writer.place(name, anchor)
 
     def heading(self, level: int, text: str) -> None:
         """Begin a section under a heading of ``level``, 1 to 6."""
         self.writer.heading(level, text)
 
-    def html(self, markup: str | bytes, *, is_page: bool = False) -> None:
-        """Add balanced HTML; with ``is_page``, a whole page of which only the content counts."""
+    def html(
+        self, markup: str | bytes, *, is_page: bool = False, anchor_of: Callable[[str], str] | None = None
+    ) -> None:
+        """Add balanced HTML; with ``is_page``, a whole page of which only the content counts.
+
+        ``anchor_of`` returns the anchor of a heading in a file without places.
+        """
         parsed = HtmlDocument(markup, self.where or self.name, is_note=not is_page, has_boilerplate=is_page)
-        self.links.update(dict.fromkeys(write_html(parsed, self.name, self.writer)))
+        self.links.update(dict.fromkeys(write_html(parsed, self.name, self.writer, anchor_of)))
 
     def sections(self) -> tuple[SourceSection, ...]:
         """Return the text so far; the first heading of a section is its place, where the format has places."""

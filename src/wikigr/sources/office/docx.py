@@ -5,6 +5,7 @@ from __future__ import annotations
 from io import BytesIO
 from typing import Any
 
+from wikigr.sources.anchors import outline_anchor
 from wikigr.sources.office.archive import archive, title_of
 from wikigr.sources.office.document import Document, names_columns
 
@@ -33,7 +34,7 @@ def read(data: bytes, document: Document, where: str) -> None:
             style_map=_STYLES,
             transform_document=mammoth.transforms.element_of_type(mammoth.documents.Table, _with_header),
         )
-        document.html(made.value)
+        document.html(made.value, anchor_of=outline_anchor)
 
 
 def _with_header(table: Any) -> Any:

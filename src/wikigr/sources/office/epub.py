@@ -25,5 +25,7 @@ def read(data: bytes, document: Document, where: str) -> None:
             if item is None or item.get("media-type") not in _PAGES or "nav" in item.get("properties", "").split():
                 continue
             name = posixpath.normpath(posixpath.join(posixpath.dirname(package_path), unquote(item.get("href", ""))))
-            document.place(f"Document {number}")
+            # EPUB Canonical Fragment Identifiers 1.1: the package's third element is its spine, and elements have even
+            # numbers.
+            document.place(f"Document {number}", f"epubcfi(/6/{2 * number}!)")
             document.html(opened.read(name), is_page=True)

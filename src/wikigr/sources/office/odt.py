@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from wikigr.errors import RecordError
+from wikigr.sources.anchors import outline_anchor
 from wikigr.sources.office.archive import archive, parse_xml, title_of
 from wikigr.sources.office.document import Document, names_columns
 
@@ -44,7 +45,7 @@ def read(data: bytes, document: Document, where: str) -> None:
         root = parse_xml(opened, "content.xml")
         body = next(root.iter("{*}body"), None)
         if body is not None:
-            document.html(_html(body, 0, _styles(root)))
+            document.html(_html(body, 0, _styles(root)), anchor_of=outline_anchor)
 
 
 def _styles(root: _Element) -> dict[str, str]:

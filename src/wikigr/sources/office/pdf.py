@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from wikigr.errors import RecordError
 from wikigr.sources.article import BadPart
 from wikigr.sources.office.document import Document, names_columns, table_html
+from wikigr.sources.office.pdf_content import check_content
 from wikigr.sources.office.pdf_lines import PdfCell, PdfLine, has_image, page_lines
 from wikigr.sources.plain_text import collapse_spaces, fold_title
 from wikigr.sources.text import begins_item
@@ -90,6 +91,8 @@ def _read_pages(pdf: PdfDocument, document: Document, where: str) -> list[list[P
     for number in range(len(pdf)):
         try:
             lines = page_lines(pdf, number)
+            if not lines:
+                check_content(pdf, number)
             document.pages_of_images += not lines and has_image(pdf, number)
         except PdfiumError:
             lines = []
@@ -226,7 +229,7 @@ def _write(
             index = len(rest)
             waiting += rest
         _write_lines(waiting, leading, document)
-        document.place(f"Page {page + 1}")
+        document.place(f"Page {page + 1}", f"page={page + 1}")
         start = index
         while index < len(lines):
             found = headings.get((page, index))

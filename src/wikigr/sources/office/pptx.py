@@ -21,7 +21,7 @@ def read(data: bytes, document: Document, where: str) -> None:
     with archive(data, where) as opened:
         document.title = title_of(opened)
     for number, slide in enumerate(Presentation(BytesIO(data)).slides, start=1):
-        document.place(f"Slide {number}")
+        document.place(f"Slide {number}", f"slide={number}")
         title = slide.shapes.title
         document.writer.leave_headings()
         if title is not None and title.has_text_frame:

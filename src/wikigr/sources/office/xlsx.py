@@ -126,7 +126,8 @@ def _write(rows: Sequence[_Row], column: int, sheet: str, document: Document) ->
     for first in range(int(has_header), len(rows), _ROWS):
         start = rows[first if first > has_header else 0].number
         last = rows[first : first + _ROWS][-1].number
-        document.place(f"{sheet}!{get_column_letter(column)}{start}:{end}{last}")
+        cells = f"{sheet}!{get_column_letter(column)}{start}:{end}{last}"
+        document.place(cells, cells)
         if len(texts[0]) == 1 and not has_header:
             document.html("".join(f"<p>{escape(text)}</p>" for (text,) in texts[first : first + _ROWS]))
         else:

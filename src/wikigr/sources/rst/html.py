@@ -81,7 +81,8 @@ class _Writer:
                 self._level -= 1
                 return section
             case nodes.title() if isinstance(node.parent, nodes.section):
-                return self._block(f"h{min(self._level, _MAX_HEADING_LEVEL)}", self.html_of(node.children))
+                tag = f"h{min(self._level, _MAX_HEADING_LEVEL)}"
+                return self._block(tag, self.html_of(node.children), f' id="{_anchor(node)}"')
             case nodes.literal_block() | nodes.doctest_block():
                 return self._block("pre", self._text(node.astext()))
             case nodes.math_block():
@@ -210,8 +211,20 @@ def _link(href: str, content: str) -> str:
     return f'<a href="{escape(href or "#")}">{content}</a>'
 
 
+def _anchor(title: Any) -> str:
+    """Return the id that docutils, and so Sphinx, derive from the title of a section.
+
+    ``""`` if the id is only a number, as of a repeated title: it depends on the program and the whole document.
+    """
+    made = nodes.make_id(title.astext())
+    return made if made in title.parent["ids"] else ""
+
+
 def _term(signature: str) -> str:
-    """Return a signature as the term of an entry, with the name in it as Sphinx marks it."""
+    """Return a signature as the term of an entry, with the name in it as Sphinx marks it.
+
+    Its id, which only Sphinx knows, is empty: the entry has the anchor of the heading above it.
+    """
     name = name_in_signature(signature)
     before, _, after = signature.partition(name) if name else ("", "", signature)
-    return f'<dt id="x">{escape(before)}<span class="sig-name">{escape(name)}</span>{escape(after)}</dt>'
+    return f'<dt>{escape(before)}<span class="sig-name" id="">{escape(name)}</span>{escape(after)}</dt>'

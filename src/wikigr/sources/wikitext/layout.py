@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from wikigr.sources.anchors import wiki_anchors
 from wikigr.sources.article import SourceSection
 from wikigr.sources.plain_text import LINE_GAP, PlainTextWriter
 from wikigr.sources.wikitext.marks import (
@@ -70,6 +71,7 @@ def lay_out(text: str, verbatim: Sequence[str], title: str) -> tuple[SourceSecti
 class _Layout:
     def __init__(self, verbatim: Sequence[str], title: str) -> None:
         self._writer = PlainTextWriter(title)
+        self._anchor_of = wiki_anchors()
         self._verbatim = verbatim
         self._items: list[str] = []
         self._counts: list[int] = []
@@ -87,8 +89,9 @@ class _Layout:
         if line.startswith(HEADING):
             self._end_paragraph()
             self._is_dropped = line[2] == "D"
+            anchor = self._anchor_of(line[3:])
             if not self._is_dropped:
-                self._writer.heading(int(line[1]), line[3:])
+                self._writer.heading(int(line[1]), line[3:], anchor)
         elif not self._is_dropped:
             self._add_text(line)
 
