@@ -262,9 +262,9 @@ def test_a_crash_of_the_parser_costs_the_record_under_way_only(tmp_path: Path, s
     folder = notes(tmp_path / "notes", {"a.md": "First.", "b.md": EMPHASIS * 20, "c.md": "Last."})
 
     def crash() -> None:
-        while not started:
+        # The second record takes several seconds of processor time, and all before it less than one.
+        while not started or float(Path(f"/proc/{started[0]}/schedstat").read_text().split()[0]) < 1.5e9:
             time.sleep(0.01)
-        time.sleep(1.5)
         os.kill(started[0], signal.SIGSEGV)
 
     thread = threading.Thread(target=crash)
