@@ -10,7 +10,8 @@ with the id of the 8-bit form.
 ``reader`` runs the reader that ships in single precision on questions with their contexts, drawn from files with a
 ``question``, a ``context`` and maybe a ``title`` a line, and on half as many contexts of other questions. It adds the
 ranges to the description of the adapter, ``src/wikigr/reader/adapters/small.json``. Run it for every new adapter. The
-``--outliers`` channels with the greatest values are divided so that these are no greater than those of the next one.
+``--outliers`` channels with the greatest values are divided so that these are no greater than those of the next one;
+after the activation, ``--single`` channels are multiplied in single precision instead.
 
 Of the least and the greatest value of every token, the outermost ``--clip`` percent are left out.
 """
@@ -58,7 +59,7 @@ def multiplied(model: onnx.ModelProto) -> list[str]:
     return list(dict.fromkeys(node.input[0] for node in nodes if node.input[1] in weights))
 
 
-def record(path: Path, feeds: Iterable[Feed], clip: float, outliers: int) -> Ranges:
+def record(path: Path, feeds: Iterable[Feed], clip: float, *, outliers: int = 0, single: int = 0) -> Ranges:
     """Return the range of each value that the graph ``path`` multiplies with weights."""
     model = onnx.load(path)
     names = multiplied(model)
@@ -71,20 +72,26 @@ def record(path: Path, feeds: Iterable[Feed], clip: float, outliers: int) -> Ran
         real = feed[ATTENTION_MASK].astype(bool)
         for name, values in zip(names, session.run(names, dict(feed)), strict=True):
             found[name].append(values[real])
-    return {name: range_of(np.concatenate(values), clip, outliers) for name, values in found.items()}
+    return {
+        name: range_of(
+            np.concatenate(values), clip, **({"single": single} if "gelu" in name else {"outliers": outliers})
+        )
+        for name, values in found.items()
+    }
 
 
-def range_of(values: NDArray[np.float32], clip: float, outliers: int) -> ValueRange:
+def range_of(values: NDArray[np.float32], clip: float, *, outliers: int = 0, single: int = 0) -> ValueRange:
     """Return the range of ``values`` of the shape ``(tokens, channels)``."""
     greatest = np.abs(values).max(axis=0)
-    order = np.argsort(-greatest, kind="stable")
-    divisors = {int(c): round(float(greatest[c] / greatest[order[outliers]]), 3) for c in sorted(order[:outliers])}
+    order = np.argsort(-greatest, kind="stable").tolist()
+    divisors = {c: round(float(greatest[c] / greatest[order[outliers]]), 3) for c in sorted(order[:outliers])}
     values = values.copy()
     for channel, divisor in divisors.items():
         values[:, channel] /= divisor
+    values[:, order[:single]] = 0
     low = np.percentile(values.min(axis=1), clip)
     high = np.percentile(values.max(axis=1), 100 - clip)
-    return ValueRange(round(float(low), 3), round(float(high), 3), divisors)
+    return ValueRange(round(float(low), 3), round(float(high), 3), divisors, tuple(sorted(order[:single])))
 
 
 def record_encoder(options: argparse.Namespace) -> None:
@@ -99,7 +106,7 @@ def record_encoder(options: argparse.Namespace) -> None:
         {INPUT_IDS: batch.input_ids, ATTENTION_MASK: batch.attention_mask}
         for batch in token_batches(encoded, pad_id=0, max_tokens=512, max_texts=64)
     ]
-    found = ranges_to_json(record(encoder.graph, feeds, options.clip, outliers=0))
+    found = ranges_to_json(record(encoder.graph, feeds, options.clip))
     lines = ",\n".join(f"    {json.dumps(name)}: {json.dumps(value)}" for name, value in found.items())
     sha256 = encoder.identity.weights_sha256
     RECORDED.write_text(f'{{\n  "sha256": "{sha256}",\n  "ranges": {{\n{lines}\n  }}\n}}\n')
@@ -120,7 +127,9 @@ def record_reader(options: argparse.Namespace) -> None:
         write_reader_graph(
             checkpoint.weights, checkpoint.config, adapter, graph.parent, graph.name, encoder=encoder.graph
         )
-        found = ranges_to_json(record(graph, map(feed_of, windows), options.clip, options.outliers))
+        found = ranges_to_json(
+            record(graph, map(feed_of, windows), options.clip, outliers=options.outliers, single=options.single)
+        )
     path = ADAPTER.with_suffix(".json")
     described = json.loads(path.read_text(encoding="utf-8"))
     path.write_text(as_json({**described, "ranges": found}), encoding="utf-8")
@@ -158,6 +167,7 @@ def main() -> None:
     reader.add_argument("--questions", type=int, default=80)
     reader.add_argument("--clip", type=float, default=0.02)
     reader.add_argument("--outliers", type=int, default=4)
+    reader.add_argument("--single", type=int, default=16)
     reader.set_defaults(record=record_reader)
     options = parser.parse_args()
     options.record(options)

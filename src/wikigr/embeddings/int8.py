@@ -7,7 +7,8 @@ on the other texts of its batch, as it would with ranges that are computed for e
 
 In a few channels, values are several times as large as in all others, and a range that includes them leaves few steps
 for the others. A range may therefore have divisors for these channels, and their weights are multiplied by them
-(SmoothQuant, Xiao et al. 2023, for the outliers only).
+(SmoothQuant, Xiao et al. 2023, for the outliers only). Where their weights are large as well, a range may name channels
+that are multiplied in single precision instead (LLM.int8, Dettmers et al. 2022).
 """
 
 from __future__ import annotations
@@ -24,22 +25,28 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True)
 class ValueRange:
-    """The least and the greatest value, after the division of each channel in ``divisors`` by its divisor."""
+    """The least and the greatest value, after the division of each channel in ``divisors`` by its divisor.
+
+    The channels in ``single`` are multiplied in single precision and may have any value.
+    """
 
     low: float
     high: float
     divisors: Mapping[int, float] = field(default_factory=dict)
+    single: tuple[int, ...] = ()
 
     @classmethod
     def from_json(cls, values: Any) -> ValueRange:
         """Return the range that ``to_json`` wrote; raises ``ValueError`` or ``TypeError`` for anything else."""
-        low, high, *divisors = values
-        by_channel = {int(channel): float(divisor) for channel, divisor in dict(*divisors).items()}
-        return cls(float(low), float(high), by_channel)
+        low, high, *outliers = values
+        divisors, single = outliers or ({}, ())
+        by_channel = {int(channel): float(divisor) for channel, divisor in divisors.items()}
+        return cls(float(low), float(high), by_channel, tuple(map(int, single)))
 
     def to_json(self) -> list[Any]:
         divisors = {str(channel): divisor for channel, divisor in self.divisors.items()}
-        return [self.low, self.high, *([divisors] if divisors else [])]
+        outliers = [divisors, list(self.single)] if self.divisors or self.single else []
+        return [self.low, self.high, *outliers]
 
 
 # The values of a graph that are multiplied with weights, by name.

@@ -136,8 +136,17 @@ class BertGraph:
         kernel = self.weights(weight, *shape).T
         if self.ranges is None:
             return self.op("MatMul", name, [source, self.data.add(weight, kernel)])
-        factors = self._quantized(source, (weight, kernel))
-        return self.op("MatMulIntegerToFloat", name, [*factors], domain=_CONTRIB)
+        single = list(self.ranges[source].single)
+        if not single:
+            return self.op("MatMulIntegerToFloat", name, [*self._quantized(source, (weight, kernel))], domain=_CONTRIB)
+        rounded = kernel.copy()
+        rounded[single] = 0
+        factors = self._quantized(source, (weight, rounded))
+        most = self.op("MatMulIntegerToFloat", name + ".rounded", [*factors], domain=_CONTRIB)
+        channels = self.data.add(source + ".channels", np.array(single, np.int64))
+        values = self.op("Gather", source + ".single", [source, channels], axis=2)
+        others = self.op("MatMul", name + ".single", [values, self.data.add(weight + ".single", kernel[single])])
+        return self.op("Add", name, [most, others])
 
     def attention(self, name: str, source: str, kernel: tuple[str, Array], bias: str) -> str:
         """Attend to ``source`` with a named kernel ``[hidden, 3 * hidden]``, and return ``name``."""
