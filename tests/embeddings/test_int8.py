@@ -57,8 +57,9 @@ def test_ranges_are_recorded_for_the_default_weights_only() -> None:
 
 
 @pytest.mark.parametrize("divisors", [{}, {7: 2.5, 12: 4.0}])
-def test_ranges_are_read_as_they_were_written(divisors: dict[int, float]) -> None:
-    written = ValueRange(-1.5, 2.0, divisors)
+@pytest.mark.parametrize("single", [(), (3, 5)])
+def test_ranges_are_read_as_they_were_written(divisors: dict[int, float], single: tuple[int, ...]) -> None:
+    written = ValueRange(-1.5, 2.0, divisors, single)
     assert ValueRange.from_json(json.loads(json.dumps(written.to_json()))) == written
 
 

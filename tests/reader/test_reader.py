@@ -77,16 +77,17 @@ def test_the_logits_in_single_precision_are_those_of_the_torch_model(
 def test_8_bits_change_the_logits_little(reader: Reader, make_reader: MakeReader, windows: list[Window]) -> None:
     ranges = json.loads(ADAPTER.with_suffix(".json").read_text(encoding="utf-8"))["ranges"]
     without_divisors = {
-        name: [low * max(divisors.values()), high * max(divisors.values())]
-        for name, (low, high, divisors) in ranges.items()
+        name: [low * max(divisors.values(), default=1), high * max(divisors.values(), default=1), {}, single]
+        for name, (low, high, divisors, single) in ranges.items()
     }
+    without_single = {name: [low, high, divisors, []] for name, (low, high, divisors, _) in ranges.items()}
     exact = make_reader(None).logits(windows)
     errors = [
         np.mean([np.abs(found - logits).mean() for found, logits in zip(other.logits(windows), exact, strict=True)])
-        for other in (reader, make_reader(without_divisors))
+        for other in (reader, make_reader(without_divisors), make_reader(without_single))
     ]
-    assert errors[0] < 0.15
-    assert errors[0] < 0.7 * errors[1]
+    assert errors[0] < 0.1
+    assert 1.5 * errors[0] < min(errors[1:])
 
 
 def test_the_logits_of_a_window_do_not_depend_on_the_others(encoder: PreparedModel, windows: list[Window]) -> None:

@@ -68,7 +68,8 @@ class Reader:
         input_ids = np.array([window.input_ids], np.int32)
         token_types = np.array([window.token_types], np.int32)
         feed = {INPUT_IDS: input_ids, ATTENTION_MASK: np.ones_like(input_ids), TOKEN_TYPES: token_types}
-        return run_session(self._session, self._prepared.graph, LOGITS, feed, (*input_ids.shape, 2))[0]
+        logits = run_session(self._session, self._prepared.graph, LOGITS, feed, (*input_ids.shape, 2))
+        return logits.reshape(-1, 2)
 
     @contextmanager
     def _repaired_by_preparing(self) -> Iterator[None]:
