@@ -65,15 +65,13 @@ def shared_inference(outputs_of_graphs: Path) -> Iterator[None]:
 
     models = (cache_folder() / "models").resolve()
 
-    def open_session(graph: Path, *, threads: int, packed: bool) -> Any:
+    def open_session(graph: Path, *, packed: bool) -> Any:
         path = graph.resolve()
         if models not in path.parents:
-            return sessions.open_session(graph, threads=threads, packed=packed)
+            return sessions.open_session(graph, packed=packed)
         key = (path, packed)
         if key not in _LOADED:
-            # A worker without a core of its own would use two threads, which take 75 % more processor time for the
-            # same numbers, and share no outputs with the others.
-            _LOADED[key] = sessions.open_session(graph, threads=1, packed=packed)
+            _LOADED[key] = sessions.open_session(graph, packed=packed)
         return _LOADED[key]
 
     def load_tokenizer(path: Path, user: str) -> Any:
@@ -95,10 +93,9 @@ def shared_inference(outputs_of_graphs: Path) -> Iterator[None]:
         path = graph.resolve()
         if models not in path.parents:
             return run_session(session, graph, output, feed, shape)
-        options = session.get_session_options()
-        # Both can change the last digits.
-        kernels = options.intra_op_num_threads, options.get_session_config_entry("session.disable_prepacking")
-        key = hashlib.sha256(repr((path, kernels, output, shape)).encode())
+        # Prepacking can change the last digits.
+        unpacked = session.get_session_options().get_session_config_entry("session.disable_prepacking")
+        key = hashlib.sha256(repr((path, unpacked, output, shape)).encode())
         for name, tensor in sorted(feed.items()):
             key.update(repr((name, tensor.shape, tensor.dtype)).encode())
             key.update(tensor.tobytes())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from wikigr.embeddings.embedder import Embedder
-from wikigr.embeddings.int8 import quantize_weights, recorded_ranges, scale_of
+from wikigr.embeddings.int8 import ValueRange, quantize_weights, recorded_ranges, scale_of
 from wikigr.embeddings.loader import open_encoder
 from wikigr.embeddings.model_id import DEFAULT_INT8, DEFAULT_MODEL, DEFAULT_WEIGHTS_SHA256
 from wikigr.embeddings.models import prepare
@@ -43,7 +44,7 @@ def test_weights_are_rounded_to_seven_bits_per_output(kernel: np.ndarray) -> Non
 @given(st.integers(-9000, 9000), st.integers(-9000, 9000))
 def test_a_range_and_zero_are_represented(one: int, other: int) -> None:
     low, high = sorted((one / 1000, other / 1000))
-    scale, zero = scale_of((low, high))
+    scale, zero = scale_of(ValueRange(low, high))
     assert scale * (0 - float(zero)) <= low + scale
     assert scale * (255 - float(zero)) >= high - scale
 
@@ -53,6 +54,13 @@ def test_ranges_are_recorded_for_the_default_weights_only() -> None:
     assert ranges is not None
     assert len(ranges) == 24
     assert recorded_ranges("0" * 64) is None
+
+
+@pytest.mark.parametrize("divisors", [{}, {7: 2.5, 12: 4.0}])
+@pytest.mark.parametrize("single", [(), (3, 5)])
+def test_ranges_are_read_as_they_were_written(divisors: dict[int, float], single: tuple[int, ...]) -> None:
+    written = ValueRange(-1.5, 2.0, divisors, single)
+    assert ValueRange.from_json(json.loads(json.dumps(written.to_json()))) == written
 
 
 def test_vectors_are_close_and_independent_of_their_neighbors(encoder: Embedder, int8: PreparedModel) -> None:

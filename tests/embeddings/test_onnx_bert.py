@@ -53,7 +53,7 @@ def test_pooling_changes_the_vector(make_bert: MakeBert, tmp_path: Path) -> None
 def test_a_neighbor_does_not_matter(make_bert: MakeBert, tmp_path: Path) -> None:
     for mode in ("mean", "cls", "max"):
         prepared = prepare(str(make_bert(mode, pooling=mode)), cache_dir=tmp_path / "cache")
-        for encoder in (OnnxEncoder(prepared), OnnxEncoder(prepared, threads=2, bulk=True)):
+        for encoder in (OnnxEncoder(prepared), OnnxEncoder(prepared, threads=2, packed=True)):
             together = encoder.encode(TEXTS)
             alone = np.vstack([encoder.encode([text]) for text in TEXTS])
             np.testing.assert_allclose(together, alone, atol=1e-5)

@@ -11,6 +11,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.reader.conftest import MakeReader
 from tokenizers import Tokenizer
 
 from training.adapter import load_adapter, read_shape
@@ -22,9 +23,9 @@ from wikigr.embeddings.weights import checkpoint_folder
 from wikigr.errors import ModelError
 from wikigr.reader.adapter import ADAPTER
 from wikigr.reader.passage import Passage, WindowOptions
-from wikigr.reader.prepared import PreparedReader
+from wikigr.reader.prepared import PreparedReader, find_reader
 from wikigr.reader.reader import Reader
-from wikigr.reader.windows import WindowMaker
+from wikigr.reader.windows import Window, WindowMaker
 from wikigr.segmentation import sentence_spans
 
 BERN = (
@@ -50,11 +51,17 @@ def test_the_reader_finds_short_answers(reader: Reader, question: str, answer: s
     assert other.margin < span.margin
 
 
-def test_the_logits_are_those_of_the_torch_model(reader: Reader, encoder: PreparedModel) -> None:
-    tokenizer = Tokenizer.from_file(str(encoder.tokenizer))
+@pytest.fixture
+def windows(tokenizer: Tokenizer) -> list[Window]:
     maker = WindowMaker(tokenizer, WindowOptions(tokens=128, overlap=16))
     texts = [BERN, BERN * 6, "Ulm.", "東京は日本の首都である。", ""]
-    windows = [w for text in texts for w in maker.windows("Where was he born?", "Albert Einstein", "Life", text)]
+    return [w for text in texts for w in maker.windows("Where was he born?", "Albert Einstein", "Life", text)]
+
+
+def test_the_logits_in_single_precision_are_those_of_the_torch_model(
+    make_reader: MakeReader, windows: list[Window]
+) -> None:
+    reader = make_reader(None)
     shape = read_shape(ADAPTER)
     with checkpoint_folder(DEFAULT_MODEL) as folder:
         model = SpanReader(folder, rank=shape.rank, scale=shape.scale).eval()
@@ -65,6 +72,31 @@ def test_the_logits_are_those_of_the_torch_model(reader: Reader, encoder: Prepar
     for window, found, logits in zip(windows, reader.logits(windows), expected, strict=True):
         size = len(window.input_ids)
         np.testing.assert_allclose(found[:size], logits[:size], atol=1e-3)
+
+
+def test_8_bits_change_the_logits_little(reader: Reader, make_reader: MakeReader, windows: list[Window]) -> None:
+    ranges = json.loads(ADAPTER.with_suffix(".json").read_text(encoding="utf-8"))["ranges"]
+    without_divisors = {
+        name: [low * max(divisors.values(), default=1), high * max(divisors.values(), default=1), {}, single]
+        for name, (low, high, divisors, single) in ranges.items()
+    }
+    without_single = {name: [low, high, divisors, []] for name, (low, high, divisors, _) in ranges.items()}
+    exact = make_reader(None).logits(windows)
+    errors = [
+        np.mean([np.abs(found - logits).mean() for found, logits in zip(other.logits(windows), exact, strict=True)])
+        for other in (reader, make_reader(without_divisors), make_reader(without_single))
+    ]
+    assert errors[0] < 0.1
+    assert 1.5 * errors[0] < min(errors[1:])
+
+
+def test_the_logits_of_a_window_do_not_depend_on_the_others(encoder: PreparedModel, windows: list[Window]) -> None:
+    reader = Reader(find_reader(encoder), threads=3)
+    together = reader.logits(windows)
+    for window, logits in zip(windows, together, strict=True):
+        assert logits.shape == (len(window.input_ids), 2)
+        (alone,) = reader.logits([window])
+        assert alone.tobytes() == logits.tobytes()
 
 
 def test_each_sentence_has_a_span_of_its_own(reader: Reader) -> None:

@@ -54,7 +54,7 @@ def open_encoder(
         return _with_prefix(OpenVinoEncoder(prepared), purpose)
     from wikigr.embeddings.onnx import OnnxEncoder
 
-    encoder = OnnxEncoder(prepared, bulk=purpose == "bulk", packed=purpose != "query", threads=threads)
+    encoder = OnnxEncoder(prepared, packed=purpose != "query", threads=threads)
     return _with_prefix(encoder, purpose)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from wikigr.embeddings.batching import TokenBatch, available_cores, token_batches
 from wikigr.embeddings.embedder import EncoderIdentity, Vectors
 from wikigr.embeddings.prepared import ATTENTION_MASK, EMBEDDING, INPUT_IDS, PreparedModel
-from wikigr.embeddings.session import MAX_THREADS_PER_TEXT, open_session, run_session
+from wikigr.embeddings.session import open_session, run_in_parallel, run_session
 from wikigr.embeddings.tokenization import TextTokenizer
 
 # Prepacking the weights for the matrix kernels takes 40 ms and then saves 2 ms per run (all-MiniLM-L6-v2). It pays off
@@ -25,22 +25,18 @@ _BATCH_TEXTS = 64
 class OnnxEncoder:
     """Runs a prepared encoder on the CPU.
 
-    ``threads`` is the number of cores to use; the default is all cores available to this process. With ``bulk``, each
-    core processes its own batches; otherwise, all cores share each batch. With ``packed``, the weights are prepacked at
-    the start. Otherwise they are prepacked after some runs, which makes the first vector available sooner but may
-    change the last digit of later vectors.
+    ``threads`` is the number of cores to use, each for its own batches; the default is all cores available to this
+    process. With ``packed``, the weights are prepacked at the start. Otherwise they are prepacked after some runs,
+    which makes the first vector available sooner but may change the last digit of later vectors.
     """
 
-    def __init__(
-        self, prepared: PreparedModel, threads: int | None = None, *, bulk: bool = False, packed: bool = False
-    ) -> None:
+    def __init__(self, prepared: PreparedModel, threads: int | None = None, *, packed: bool = False) -> None:
         self._prepared = prepared
-        self._bulk = bulk
         self._threads = available_cores() if threads is None else threads
         if self._threads < 1:
             raise ValueError("threads must be at least 1")
         self._tokenizer = TextTokenizer(prepared)
-        self._packed = bulk or packed
+        self._packed = packed
         self._runs = 0
         self._session = self._open_session()
 
@@ -61,15 +57,7 @@ class OnnxEncoder:
         def fill(batch: TokenBatch) -> None:
             vectors[batch.rows] = self._run(batch)
 
-        if self._bulk and self._threads > 1:
-            from concurrent.futures import ThreadPoolExecutor
-
-            with ThreadPoolExecutor(self._threads) as pool:
-                for _ in pool.map(fill, batches):
-                    pass
-        else:
-            for batch in batches:
-                fill(batch)
+        run_in_parallel(fill, list(batches), self._threads)
         return vectors
 
     def _run(self, batch: TokenBatch) -> Vectors:
@@ -82,5 +70,4 @@ class OnnxEncoder:
         return run_session(self._session, self._prepared.graph, EMBEDDING, feed, shape)
 
     def _open_session(self) -> Any:
-        threads = 1 if self._bulk else min(self._threads, MAX_THREADS_PER_TEXT)
-        return open_session(self._prepared.graph, threads=threads, packed=self._packed)
+        return open_session(self._prepared.graph, packed=self._packed)

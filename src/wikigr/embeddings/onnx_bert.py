@@ -136,10 +136,17 @@ class BertGraph:
         kernel = self.weights(weight, *shape).T
         if self.ranges is None:
             return self.op("MatMul", name, [source, self.data.add(weight, kernel)])
-        values, scale, zero = self._quantized(source)
-        weights, scales, weight_zero = self._quantized_kernel(weight, kernel)
-        factors = [values, weights, scale, scales, zero, weight_zero]
-        return self.op("MatMulIntegerToFloat", name, factors, domain=_CONTRIB)
+        single = list(self.ranges[source].single)
+        if not single:
+            return self.op("MatMulIntegerToFloat", name, [*self._quantized(source, (weight, kernel))], domain=_CONTRIB)
+        rounded = kernel.copy()
+        rounded[single] = 0
+        factors = self._quantized(source, (weight, rounded))
+        most = self.op("MatMulIntegerToFloat", name + ".rounded", [*factors], domain=_CONTRIB)
+        channels = self.data.add(source + ".channels", np.array(single, np.int64))
+        values = self.op("Gather", source + ".single", [source, channels], axis=2)
+        others = self.op("MatMul", name + ".single", [values, self.data.add(weight + ".single", kernel[single])])
+        return self.op("Add", name, [most, others])
 
     def attention(self, name: str, source: str, kernel: tuple[str, Array], bias: str) -> str:
         """Attend to ``source`` with a named kernel ``[hidden, 3 * hidden]``, and return ``name``."""
@@ -147,24 +154,32 @@ class BertGraph:
         if self.ranges is None:
             factors = [source, self.data.add(*kernel), bias, ATTENTION_MASK]
             return self.op("Attention", name, factors, domain=_CONTRIB, num_heads=heads)
-        values, scale, zero = self._quantized(source)
-        weights, scales, weight_zero = self._quantized_kernel(*kernel)
+        values, weights, scale, scales, zero, weight_zero = self._quantized(source, kernel)
         factors = [values, weights, bias, scale, scales, ATTENTION_MASK, zero, weight_zero]
         return self.op("QAttention", name, factors, domain=_CONTRIB, num_heads=heads)
 
-    def _quantized(self, source: str) -> tuple[str, str, str]:
-        """Round ``source`` to integers, and return the names of these, of their scale and of their zero point."""
-        assert self.ranges is not None
-        scale, zero = scale_of(self.ranges[source])
-        self.nodes += [constant(source + ".scale", scale), constant(source + ".zero", zero)]
-        values = self.op("QuantizeLinear", source + ".int8", [source, source + ".scale", source + ".zero"])
-        return values, source + ".scale", source + ".zero"
+    def _quantized(self, source: str, named_kernel: tuple[str, Array]) -> tuple[str, str, str, str, str, str]:
+        """Round ``source`` and the kernel that it is multiplied with to integers.
 
-    def _quantized_kernel(self, name: str, kernel: Array) -> tuple[str, str, str]:
-        """Store ``kernel`` as integers, and return the names of these, of their scales and of their zero point."""
+        Returns the names of the values, the weights, the scale of the values, those of the weights, the zero point of
+        the values, and that of the weights.
+        """
+        assert self.ranges is not None
+        value_range = self.ranges[source]
+        name, kernel = named_kernel
+        divided = source
+        if value_range.divisors:
+            divisors = np.ones(len(kernel), np.float32)
+            divisors[list(value_range.divisors)] = list(value_range.divisors.values())
+            kernel = kernel * divisors[:, None]
+            divided = self.op("Mul", source + ".divided", [source, self.data.add(source + ".factors", 1 / divisors)])
+        scale, zero = scale_of(value_range)
         integers, scales = quantize_weights(kernel)
+        self.nodes += [constant(source + ".scale", scale), constant(source + ".zero", zero)]
+        values = self.op("QuantizeLinear", source + ".int8", [divided, source + ".scale", source + ".zero"])
         self.nodes.append(constant(name + ".zero", np.array(0, np.int8)))
-        return self.data.add(name, integers), self.data.add(name + ".scales", scales), name + ".zero"
+        weights, weight_scales = self.data.add(name, integers), self.data.add(name + ".scales", scales)
+        return values, weights, source + ".scale", weight_scales, source + ".zero", name + ".zero"
 
 
 def write_bert_graph(

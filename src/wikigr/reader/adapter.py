@@ -3,7 +3,8 @@
 ``adapters/small.safetensors`` holds float16 tensors that are named after the encoder's own: the weight ``NAME.weight``
 of a layer becomes ``NAME.weight + NAME.up @ NAME.down``. ``head.weight`` and ``head.bias`` map a token's vector to the
 logits of the start and the end of an answer. The JSON file beside it describes the adapter: the sha256 of both weights,
-the data, their licenses, the settings, the figures, the calibration, and the command that made it.
+the data, their licenses, the settings, the figures, the calibration, and the command that made it. It may also have
+the ranges for products in 8-bit integers, which ``benchmarks/int8_ranges.py`` adds.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wikigr.embeddings.int8 import Ranges, ranges_from_json
 from wikigr.errors import ModelError
 from wikigr.reader.passage import Calibration
 
@@ -33,13 +35,14 @@ _MAX_DESCRIPTION_BYTES = 64 * 1024
 class AdapterDescription:
     """What an adapter's JSON file says: ``sha256`` is that of the adapter, ``base_sha256`` that of its base's weights.
 
-    ``calibration`` makes probabilities of margins.
+    ``calibration`` makes probabilities of margins. Without ``ranges``, the reader computes in single precision.
     """
 
     sha256: str
     base_model: str
     base_sha256: str
     calibration: Calibration
+    ranges: Ranges | None = None
 
     @classmethod
     def read(cls, adapter: Path = ADAPTER) -> AdapterDescription:
@@ -55,6 +58,7 @@ class AdapterDescription:
                 base_model=str(described["base_model"]),
                 base_sha256=str(described["base_sha256"]),
                 calibration=Calibration.from_json(described["calibration"]),
+                ranges=ranges_from_json(described["ranges"]) if "ranges" in described else None,
             )
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ModelError(f"Cannot read the reader's description {path}: {error}.", hint=_REINSTALL) from error

@@ -2,7 +2,8 @@
 
 The graph has the inputs of an encoder and ``token_type_ids``, int32 ``[batch, tokens]`` as well, and the output
 ``logits``, float32 ``[batch, tokens, 2]``. It reads the embeddings of tokens, half of the encoder, from the file of the
-encoder's graph, so both must lie in one folder.
+encoder's graph, so both must lie in one folder. With the ranges of the adapter's description, it multiplies matrices of
+8-bit integers (see ``wikigr.embeddings.int8``).
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def write_reader_graph(
     with (folder / f"{name}.data").open("wb") as stream:
         data = WeightFile(stream, f"{name}.data")
         merged = _MergedWeights(CheckpointWeights(weights), adapter)
-        graph = BertGraph(bert, merged, data)
+        graph = BertGraph(bert, merged, data, adapter.description.ranges)
         data.tensors.append(_shared_embeddings(encoder))
         positions, segments = position_tables(graph)
         tables = [data.add("embeddings.positions", positions), data.add("embeddings.segments", segments)]

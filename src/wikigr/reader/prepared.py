@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from wikigr.embeddings import prepared as encoders
+from wikigr.embeddings.int8 import Ranges, ranges_from_json, ranges_to_json
 from wikigr.embeddings.prepared import PREPARE_HINT, TOKENIZER, PreparedFile, PreparedModel, describe_file, sha256_of
 from wikigr.errors import ModelError
 from wikigr.reader.adapter import ADAPTER, Adapter, AdapterDescription, as_json
@@ -37,11 +38,16 @@ class NoReaderError(ModelError):
 
 @dataclass(frozen=True, slots=True)
 class PreparedReader:
-    """A reader that is ready to run; ``adapter_sha256`` says which one."""
+    """A reader that is ready to run.
+
+    ``adapter_sha256`` says which one, and ``ranges`` in which ranges it rounds values, unless it computes in single
+    precision.
+    """
 
     folder: Path
     adapter_sha256: str
     calibration: Calibration
+    ranges: Ranges | None
     files: tuple[PreparedFile, ...]
 
     @property
@@ -96,12 +102,14 @@ class PreparedReader:
             folder,
             str(described["adapter_sha256"]),
             Calibration.from_json(described["calibration"]),
+            ranges_from_json(described["ranges"]) if "ranges" in described else None,
             tuple(PreparedFile(name, int(size), str(sha256)) for name, (size, sha256) in sorted(files.items())),
         )
 
     def is_of(self, adapter: AdapterDescription) -> bool:
-        """Return whether it was prepared from ``adapter``, with its calibration."""
-        return (self.adapter_sha256, self.calibration) == (adapter.sha256, adapter.calibration)
+        """Return whether it was prepared from ``adapter``, with its calibration and ranges."""
+        prepared = (self.adapter_sha256, self.calibration, self.ranges)
+        return prepared == (adapter.sha256, adapter.calibration, adapter.ranges)
 
     def verify(self) -> None:
         """Compare every file with its recorded digest; raises ``ModelError`` for the first that differs."""
@@ -215,6 +223,7 @@ def _write_files(source: Path, encoder: PreparedModel, adapter: Adapter, folder:
     checkpoint = Checkpoint.read(source)
     write_reader_graph(checkpoint.weights, checkpoint.config, adapter, folder, GRAPH, encoder=encoder.graph)
     files = [describe_file(folder, name) for name in (GRAPH_DATA, GRAPH)]
+    ranges = adapter.description.ranges
     described = {
         "format_version": FORMAT_VERSION,
         "adapter_sha256": adapter.description.sha256,
@@ -222,6 +231,7 @@ def _write_files(source: Path, encoder: PreparedModel, adapter: Adapter, folder:
         "encoder_graph_sha256": _graph_sha256(encoder),
         "calibration": asdict(adapter.description.calibration),
         "files": {file.name: {"size": file.size, "sha256": file.sha256} for file in files},
+        **({"ranges": ranges_to_json(ranges)} if ranges is not None else {}),
     }
     (folder / DESCRIPTION).write_text(as_json(described), encoding="utf-8")
     for name in (GRAPH_DATA, GRAPH, DESCRIPTION, "."):

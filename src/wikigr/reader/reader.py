@@ -6,20 +6,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
+from numpy.typing import NDArray
 
-from wikigr.embeddings.batching import available_cores, token_batches
+from wikigr.embeddings.batching import available_cores
 from wikigr.embeddings.prepared import ATTENTION_MASK, INPUT_IDS
-from wikigr.embeddings.session import MAX_THREADS_PER_TEXT, open_session, run_session
-from wikigr.embeddings.tokenization import load_tokenizer, padding_id, tokenizer_errors
+from wikigr.embeddings.session import open_session, run_in_parallel, run_session
+from wikigr.embeddings.tokenization import load_tokenizer, tokenizer_errors
 from wikigr.errors import ModelError
 from wikigr.reader.passage import DEFAULT_WINDOWS, MAX_ANSWER_TOKENS, Passage, Span, WindowOptions
 from wikigr.reader.prepared import REPAIR_HINT, PreparedReader
 from wikigr.reader.spans import best_spans
 from wikigr.reader.windows import LOGITS, TOKEN_TYPES, Window, WindowMaker
-
-# Windows of a batch are padded to the longest of them; larger batches do not fit in a core's cache.
-_BATCH_TOKENS = 1024
-_BATCH_WINDOWS = 16
 
 
 class Reader:
@@ -29,11 +26,10 @@ class Reader:
         """Load ``prepared``; ``threads`` and ``packed`` as for ``OnnxEncoder``. Raises ``ModelError``."""
         self.calibration = prepared.calibration
         self._prepared = prepared
-        threads = available_cores() if threads is None else threads
+        self._threads = available_cores() if threads is None else threads
         with self._repaired_by_preparing():
             self._tokenizer = load_tokenizer(prepared.tokenizer)
-            self._pad_id = padding_id(self._tokenizer)
-            self._session = open_session(prepared.graph, threads=min(threads, MAX_THREADS_PER_TEXT), packed=packed)
+            self._session = open_session(prepared.graph, packed=packed)
 
     def read(
         self,
@@ -60,22 +56,20 @@ class Reader:
             found[number] = [_better(*pair) for pair in zip(found[number], spans, strict=True)]
         return found
 
-    def logits(self, windows: Sequence[Window]) -> list[np.ndarray]:
-        """Return the logits of each window, float32 of shape ``(tokens, 2)``, padded on the right."""
-        found: list[np.ndarray] = [np.empty(0)] * len(windows)
-        encoded = [window.input_ids for window in windows]
-        batches = token_batches(encoded, pad_id=self._pad_id, max_tokens=_BATCH_TOKENS, max_texts=_BATCH_WINDOWS)
-        for batch in batches:
-            token_types = np.zeros_like(batch.input_ids)
-            for place, row in enumerate(batch.rows):
-                types = windows[row].token_types
-                token_types[place, : len(types)] = types
-            feed = {INPUT_IDS: batch.input_ids, ATTENTION_MASK: batch.attention_mask, TOKEN_TYPES: token_types}
-            with self._repaired_by_preparing():
-                logits = run_session(self._session, self._prepared.graph, LOGITS, feed, (*batch.input_ids.shape, 2))
-            for row, values in zip(batch.rows, logits, strict=True):
-                found[row] = values
-        return found
+    def logits(self, windows: Sequence[Window]) -> list[NDArray[np.float32]]:
+        """Return the logits of each window, float32 of shape ``(tokens, 2)``.
+
+        Each window is read alone, so the others do not change its logits. Batches would be no faster.
+        """
+        with self._repaired_by_preparing():
+            return run_in_parallel(self._logits_of, windows, self._threads)
+
+    def _logits_of(self, window: Window) -> NDArray[np.float32]:
+        input_ids = np.array([window.input_ids], np.int32)
+        token_types = np.array([window.token_types], np.int32)
+        feed = {INPUT_IDS: input_ids, ATTENTION_MASK: np.ones_like(input_ids), TOKEN_TYPES: token_types}
+        logits = run_session(self._session, self._prepared.graph, LOGITS, feed, (*input_ids.shape, 2))
+        return logits.reshape(-1, 2)
 
     @contextmanager
     def _repaired_by_preparing(self) -> Iterator[None]:
