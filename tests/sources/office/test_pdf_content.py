@@ -27,6 +27,12 @@ def pdf_of(*streams: bytes) -> PdfDocument:
     return PdfDocument(b"%PDF-1.4\n" + body + b"trailer<</Root 1 0 R>>")
 
 
+def flushed(content: bytes) -> bytes:
+    """Return ``content`` compressed without a final block."""
+    deflater = zlib.compressobj()
+    return deflater.compress(content) + deflater.flush(zlib.Z_SYNC_FLUSH)
+
+
 BLANK = zlib.compress(b"q 0 0 1 rg Q " * 40)
 TEXT = zlib.compress(b"BT /F1 12 Tf 50 700 Td (The harbor master decides.) Tj ET")
 
@@ -38,7 +44,11 @@ TEXT = zlib.compress(b"BT /F1 12 Tf 50 700 Td (The harbor master decides.) Tj ET
         # The checksum is missing or wrong, which no reader of PDF minds.
         (BLANK[:-4],),
         (BLANK[:-1] + b"x",),
+        # The end of the compressed data is missing as well: it is cut off, or was flushed and never finished.
+        (BLANK[:-5],),
+        (flushed(b"q 0 0 1 rg Q " * 40),),
         (b"",),
+        (zlib.compress(b""),),
         (b"", BLANK),
         (zlib.compress(b"q Q " * 500_000),),
     ],
@@ -53,7 +63,7 @@ def test_a_blank_page_is_not_damaged(streams: tuple[bytes, ...]) -> None:
         (bytes(len(TEXT)),),
         (b"\xff\xff" + TEXT[2:],),
         (TEXT[:2] + b"\xff" * (len(TEXT) - 2),),
-        (TEXT[:4],),
+        (TEXT[:3],),
         (b"", b"\xff" * 40),
         (BLANK, b"\xff" * 40),
     ],
