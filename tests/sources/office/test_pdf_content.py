@@ -13,15 +13,15 @@ from tests.sources.office import files
 from wikigr.sources.office.pdf_content import check_content
 
 
-def pdf_of(*streams: bytes) -> PdfDocument:
-    """Return a PDF of one page whose content are the compressed ``streams``."""
+def pdf_of(*streams: bytes, name: bytes = b"/FlateDecode") -> PdfDocument:
+    """Return a PDF of one page whose content are the ``streams``, compressed with the filter ``name``."""
     numbers = b" ".join(b"%d 0 R" % number for number in range(4, 4 + len(streams)))
     contents = numbers if len(streams) == 1 else b"[" + numbers + b"]"
     objects = [
         b"<</Type/Catalog/Pages 2 0 R>>",
         b"<</Type/Pages/Count 1/Kids[3 0 R]>>",
         b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents " + contents + b">>",
-        *(b"<</Filter/FlateDecode/Length %d>>stream\n%s\nendstream" % (len(part), part) for part in streams),
+        *(b"<</Filter%s/Length %d>>stream\n%s\nendstream" % (name, len(part), part) for part in streams),
     ]
     body = b"".join(b"%d 0 obj%s endobj\n" % pair for pair in enumerate(objects, start=1))
     return PdfDocument(b"%PDF-1.4\n" + body + b"trailer<</Root 1 0 R>>")
@@ -71,6 +71,13 @@ def test_a_blank_page_is_not_damaged(streams: tuple[bytes, ...]) -> None:
 def test_content_that_cannot_be_decompressed_is_damaged(streams: tuple[bytes, ...]) -> None:
     with pytest.raises(PdfiumError, match="decompress"):
         check_content(pdf_of(*streams), 0)
+
+
+@pytest.mark.parametrize("name", [b"[/FlateDecode]", b" [ /FlateDecode ]", b" /FlateDecode"])
+def test_the_filter_may_be_the_only_one_of_a_list(name: bytes) -> None:
+    check_content(pdf_of(BLANK, name=name), 0)
+    with pytest.raises(PdfiumError, match="decompress"):
+        check_content(pdf_of(b"\xff" * 40, name=name), 0)
 
 
 def test_pages_with_nothing_in_them_or_a_picture_are_not_damaged() -> None:

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 # The page in a file of one page that PDFium has written, and its content: one stream, or several.
 _CONTENTS = re.compile(rb"\n<<[^\r\n]*?/Contents(?: (?P<one>\d+) 0 R|\[(?P<many>[^\]]*)\])")
-_STREAM = rb"\n%s 0 obj\s+<<(?=[^\r\n]*/Filter/FlateDecode)[^\r\n]*?/Length (?P<length>\d+)[^\r\n]*>>stream\r\n"
+_STREAM = (
+    rb"\n%s 0 obj\s+<<(?=[^\r\n]*/Filter\s*(?:/FlateDecode|\[\s*/FlateDecode\s*\]))"
+    rb"[^\r\n]*?/Length (?P<length>\d+)[^\r\n]*>>stream\r\n"
+)
 # Content that is longer without showing anything is taken to be whole.
 _MAX_CONTENT = 1_000_000
 
