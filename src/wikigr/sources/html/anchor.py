@@ -34,7 +34,8 @@ def _anchor_before(heading: LexborNode, page: HtmlDocument) -> str:
             return ""
         else:
             node = before
-        if node.is_element_node and (name := _name(node)):
+        # What is not read may not be shown either, and then a browser does not scroll to it.
+        if node.is_element_node and node.mem_id not in page.skip and (name := _name(node)):
             return name
     return ""
 
