@@ -48,12 +48,13 @@ class HtmlHead:
 
 @dataclass(frozen=True, slots=True)
 class HtmlInfobox:
-    """An infobox in the section ``heading_path``.
+    """An infobox in the section ``heading_path``, which has the address ``anchor``.
 
     ``rows`` holds (field, value, href if the value is a link); a cell with several values gives several rows.
     """
 
     heading_path: tuple[str, ...]
+    anchor: str
     rows: tuple[tuple[str, str, str | None], ...]
 
 
@@ -159,6 +160,7 @@ def state_infoboxes(
                 for field, value, href in box.rows
                 if is_fact(relation := relation_name(field))
             ),
+            box.anchor,
         )
         for box in infoboxes
     )
@@ -481,7 +483,7 @@ class _Walker:
             else:
                 stack.extend(reversed([child for child in node.iter() if child.is_element_node]))
         if rows:
-            self.infoboxes.append(HtmlInfobox(self.writer.heading_path, tuple(rows)))
+            self.infoboxes.append(HtmlInfobox(self.writer.heading_path, self.writer.anchor, tuple(rows)))
 
     def _cell_values(self, cell: LexborNode) -> Iterator[tuple[str, str | None]]:
         """Yield the values of an infobox cell, one per list item or line."""
