@@ -2,8 +2,8 @@
 
 From Obsidian: wiki links (``[[target|label]]``), comments (``%% … %%``), block ids (``^id``), highlights (``==x==``)
 and callouts (``> [!note] Title``). From Pandoc and Docusaurus: footnotes and the attributes of a heading
-(``## H {#id}``), of which the id is kept. What a reader of the note does not see is removed. No rule applies to code: its content is not
-parsed as inline text, and block rules never start inside a code block.
+(``## H {#id}``), of which the id is kept. What a reader of the note does not see is removed. No rule applies to code:
+its content is not parsed as inline text, and block rules never start inside a code block.
 """
 
 from __future__ import annotations
