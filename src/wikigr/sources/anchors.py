@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable
 
 _NOT_IN_SLUG = re.compile(r"[^\w\- ]")
@@ -25,12 +24,19 @@ def outline_anchor(heading: str) -> str:
 
 
 def _numbered(make: Callable[[str], str], separator: str, second: int) -> Callable[[str], str]:
-    """Return ``make`` with a number after equal anchors: ``second`` after the second one, and so on."""
-    uses: Counter[str] = Counter()
+    """Return ``make`` with a number after anchors that are in use: ``second`` after the second one, and so on.
+
+    Anchors that differ only in case are equal, as in MediaWiki.
+    """
+    # The last number tried after each anchor in use.
+    numbers: dict[str, int] = {}
 
     def anchor_of(heading: str) -> str:
-        anchor = make(heading)
-        uses[anchor] += 1
-        return anchor if uses[anchor] == 1 else f"{anchor}{separator}{uses[anchor] - 2 + second}"
+        made = anchor = make(heading)
+        while anchor.lower() in numbers:
+            numbers[made.lower()] += 1
+            anchor = f"{made}{separator}{numbers[made.lower()]}"
+        numbers[anchor.lower()] = second - 1
+        return anchor
 
     return anchor_of

@@ -25,10 +25,11 @@ _BETWEEN = re.compile(r"(?<!:)\n(?!\()")
 
 @dataclass(frozen=True, slots=True)
 class Infobox:
-    """The facts of one infobox, in its order; ``heading_path`` is that of the section in which it stands."""
+    """The facts of one infobox, in its order; ``heading_path`` and ``anchor`` are those of the section it stands in."""
 
     heading_path: tuple[str, ...]
     triples: tuple[Triple, ...]
+    anchor: str = ""
 
 
 def readable_relation(relation: str) -> str:
@@ -54,10 +55,14 @@ def add_facts(
     Consecutive values of a field share a line.
     """
     by_path: dict[tuple[str, ...], list[tuple[str, Triple]]] = {}
+    # A heading without text of its own has no section, but an infobox below it knows its anchor.
+    anchors = {section.heading_path: section.anchor for section in reversed(sections) if section.heading_path}
     for box in infoboxes:
         if box.triples:
             path = _kept_part(box.heading_path, sections)
             by_path.setdefault(path, []).extend(_with_lines(box.triples, path))
+            if path == box.heading_path:
+                anchors.setdefault(path, box.anchor)
     stated: list[SourceSection] = []
     triples: list[Triple] = []
 
@@ -65,8 +70,7 @@ def add_facts(
         facts = by_path.pop(path, [])
         if facts:
             lines = dict.fromkeys(line for line, _ in facts)
-            anchor = next((section.anchor for section in sections if path and section.heading_path == path), "")
-            stated.append(SourceSection((*path, FACTS), "\n".join(lines), anchor=anchor))
+            stated.append(SourceSection((*path, FACTS), "\n".join(lines), anchor=anchors.get(path, "")))
             triples.extend(triple for _, triple in facts)
 
     for section in sections:

@@ -172,7 +172,7 @@ class PlainTextWriter:
         return (*filter(None, [self._place]), *(text for _, text, _ in self._headings))
 
     @property
-    def _anchor(self) -> str:
+    def anchor(self) -> str:
         """The address of what is written next: its place, or the nearest heading above it that has one."""
         return self._place_anchor or next((anchor for _, _, anchor in reversed(self._headings) if anchor), "")
 
@@ -285,7 +285,7 @@ class PlainTextWriter:
         if self._parts:
             text = "".join(self._parts)
             is_navigation = len(text) <= _MAX_NAVIGATION_CHARS and self._link_share() >= _MIN_LINK_SHARE
-            self._sections.append(SourceSection(self.heading_path, text, is_navigation, self._anchor))
+            self._sections.append(SourceSection(self.heading_path, text, is_navigation, self.anchor))
         self._parts = []
         self._short = []
         self._long = 0

@@ -26,6 +26,11 @@ def anchors(body: str) -> list[str]:
         ("<section id=use><h2>Use<a class=headerlink href='#use'>¶</a></h2>", "use"),
         ("<p>Before.</p><div id=use><div class=titlepage><div><h2>Use</h2></div></div>", "use"),
         ("<section id=use><a class=srclink href=x.html>source</a><h2>Use</h2>", "use"),
+        # What is not shown or read has ids of its own
+        ("<section id=use><style id=css>b {}</style><h2>Use</h2>", "use"),
+        ("<section id=use><script id=js>f()</script><h2>Use</h2>", "use"),
+        ("<section id=use><nav id=nav><a href=x>One</a></nav><h2>Use</h2>", "use"),
+        ("<section id=use><div hidden id=more>More.</div><h2>Use</h2>", "use"),
         # The nearest of several, and one with characters that an address has no place for
         ("<section id=far><span id=near></span><h2>Use</h2>", "near"),
         ("<h2 id='100% <T>'>Use</h2>", "100% <T>"),

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tests.sources.html.pages import body, lead
 
 from wikigr.segmentation import sentence_spans
-from wikigr.sources.html.text import parse_html
+from wikigr.sources.facts import FACTS
+from wikigr.sources.html.text import parse_html, state_infoboxes
 
 SPHINX = """<!DOCTYPE html><html lang="en"><head>
 <title>bisect — Array bisection &#8212; Example 3 documentation</title>
@@ -236,6 +237,17 @@ def test_an_infobox_belongs_to_the_headings_above_it() -> None:
     page = body(f"{box.format('a')}<p>x</p><h2>B</h2>{box.format('b')}<h3>C</h3><p>y</p>{box.format('c')}")
     found = [(box.heading_path, box.rows[0][0]) for box in page.infoboxes]
     assert found == [((), "a"), (("B",), "b"), (("B", "C"), "c")]
+
+
+def test_the_facts_below_a_heading_without_text_have_its_anchor() -> None:
+    box = "<table class=infobox><tr><th>a</th><td>1</td></tr></table>"
+    page = body(f"<p>x</p><h2 id=b>B</h2>{box}<h3 id=c>C</h3><p>y</p>")
+    sections, _ = state_infoboxes("T", page.sections, page.infoboxes, lambda href: None)
+    assert [(section.heading_path, section.anchor) for section in sections] == [
+        ((), ""),
+        (("B", FACTS), "b"),
+        (("B", "C"), "c"),
+    ]
 
 
 def test_the_sidebar_of_an_author_is_text() -> None:

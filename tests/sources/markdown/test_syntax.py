@@ -120,18 +120,25 @@ def test_callouts_lose_their_marks(text: str, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("heading", "shown"),
+    ("heading", "shown", "anchor"),
     [
-        ("## H {#custom-id}", "H"),
-        ("## H {: #a .b key=val k='v' } ##", "H"),
-        ('H {#a k="two words"}\n---', "H"),
-        ("## H {#a} more", "H {#a} more"),
-        ("## The `{#id}`", "The {#id}"),
-        ("## Length ${#name}", "Length ${#name}"),
-        ("## A set {a, b}", "A set {a, b}"),
-        ("## H \\{#id}", "H {#id}"),
+        ("## H {#custom-id}", "H", "custom-id"),
+        ("## H {: #kramdown .b key=val k='v' } ##", "H", "kramdown"),
+        ('H {#a k="two #words"}\n---', "H", "a"),
+        ("## H { .b #a:1 }", "H", "a:1"),
+        ("## H {.b}", "H", "h"),
+        ("## H {#a} more", "H {#a} more", "h-a-more"),
+        ("## The `{#id}`", "The {#id}", "the-id"),
+        ("## Length ${#name}", "Length ${#name}", "length-name"),
+        ("## A set {a, b}", "A set {a, b}", "a-set-a-b"),
+        ("## H \\{#id}", "H {#id}", "h-id"),
     ],
 )
-def test_headings_lose_their_ids(heading: str, shown: str) -> None:
+def test_the_id_of_a_heading_is_its_anchor_and_not_shown(heading: str, shown: str, anchor: str) -> None:
     (section,) = article(f"{heading}\n\ntext {{#id}}").sections
-    assert (section.heading_path, section.text) == ((shown,), "text {#id}")
+    assert (section.heading_path, section.text, section.anchor) == ((shown,), "text {#id}", anchor)
+
+
+def test_headings_with_and_without_an_id_are_numbered_together() -> None:
+    text = "## Use {#first}\n\na\n\n## Use\n\nb\n\n<h2 id='third'>Use</h2>\n\nc\n\n<h2>Use</h2>\n\nd"
+    assert [section.anchor for section in article(text).sections] == ["first", "use-1", "third", "use-3"]

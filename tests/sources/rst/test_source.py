@@ -52,6 +52,20 @@ def test_a_heading_has_the_id_of_docutils_unless_that_is_only_a_number() -> None
     assert [section.anchor for section in found.sections] == ["", *ids[:4], "", "", "the-best-x-code"]
 
 
+def test_a_repeated_heading_has_the_id_of_the_label_before_it() -> None:
+    before = [
+        "",
+        ".. _Lab two:",
+        ".. _far:\n\n.. _near:\n\n.. A comment.",
+        ".. _lost:\n\nText.",
+        ".. _site: https://site.example",
+        ".. _日本:",
+    ]
+    found = parse("Note\n####\n\nLead.\n\n" + "\n\n".join(f"{label}\n\nUse\n===\n\nText." for label in before))
+    assert isinstance(found, SourceArticle)
+    assert [section.anchor for section in found.sections] == ["", "use", "lab-two", "near", "", "", ""]
+
+
 def test_adornments_make_sections() -> None:
     text = "====\nNote\n====\n\nlead\n\nOne\n===\nfirst\n\nDeep\n----\ndeep\n\nTwo\n===\nsecond\n"
     assert sections(text) == [

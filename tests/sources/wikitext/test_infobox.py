@@ -148,6 +148,22 @@ def test_the_facts_of_an_infobox_under_a_heading_follow_its_text() -> None:
     assert [triple.object for triple in page.triples] == ["Apple", "Okeh", "Stax"]
 
 
+def test_the_facts_below_a_heading_without_text_have_its_anchor() -> None:
+    page = parse(
+        "{{Infobox x|a=1}}\nText.\n== Use ==\nText.\n== Version ==\n{{Infobox x|b=2}}\n=== Use ===\nText.\n"
+        "=== Part ===\n{{Infobox x|c=3}}\n==== Use ====\nText.\n"
+    )
+    assert [(section.heading_path[-1:], section.anchor) for section in page.sections] == [
+        ((), ""),
+        (("Use",), "Use"),
+        ((FACTS,), "Version"),
+        (("Use",), "Use_2"),
+        ((FACTS,), "Part"),
+        (("Use",), "Use_3"),
+        ((FACTS,), ""),
+    ]
+
+
 @pytest.mark.parametrize(
     ("fields", "facts"),
     [

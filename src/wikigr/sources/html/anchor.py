@@ -17,8 +17,8 @@ def anchor_at(heading: LexborNode, page: HtmlDocument) -> str:
 
     ``""`` if there is none, or if visible text stands between.
     """
-    inside = (found for node in heading.css("[id], a[name]") if (found := _name(node)))
-    return _name(heading) or next(inside, "") or _anchor_before(heading, page)
+    inside = (found for node in heading.css("[id], a[name]") if (found := id_of(node)))
+    return id_of(heading) or next(inside, "") or _anchor_before(heading, page)
 
 
 def _anchor_before(heading: LexborNode, page: HtmlDocument) -> str:
@@ -34,11 +34,13 @@ def _anchor_before(heading: LexborNode, page: HtmlDocument) -> str:
             return ""
         else:
             node = before
-        if node.is_element_node and (name := _name(node)):
+        # What is not read may not be shown either, and then a browser does not scroll to it.
+        if node.is_element_node and node.mem_id not in page.skip and (name := id_of(node)):
             return name
     return ""
 
 
-def _name(node: LexborNode) -> str:
+def id_of(node: LexborNode) -> str:
+    """Return the id of an element, or the name of an ``<a>``; ``""`` if it has none, or an endless one."""
     name = node.attributes.get("id") or (node.attributes.get("name") if node.tag == "a" else "") or ""
     return name if len(name) <= _MAX_LENGTH else ""

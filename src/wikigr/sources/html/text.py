@@ -11,7 +11,7 @@ from selectolax.lexbor import LexborNode
 from wikigr.sources.article import SourceSection, Triple
 from wikigr.sources.bylines import add_byline
 from wikigr.sources.facts import Infobox, add_facts
-from wikigr.sources.html.anchor import anchor_at
+from wikigr.sources.html.anchor import anchor_at, id_of
 from wikigr.sources.html.byline import find_byline
 from wikigr.sources.html.document import (
     BLOCK_ELEMENTS,
@@ -48,12 +48,13 @@ class HtmlHead:
 
 @dataclass(frozen=True, slots=True)
 class HtmlInfobox:
-    """An infobox in the section ``heading_path``.
+    """An infobox in the section ``heading_path``, which has the address ``anchor``.
 
     ``rows`` holds (field, value, href if the value is a link); a cell with several values gives several rows.
     """
 
     heading_path: tuple[str, ...]
+    anchor: str
     rows: tuple[tuple[str, str, str | None], ...]
 
 
@@ -122,7 +123,7 @@ def read_note(
 ) -> tuple[tuple[SourceSection, ...], tuple[str, ...]]:
     """Return the sections of a note with this title that was written as HTML, and its links as ``parse_html`` does.
 
-    ``anchor_of`` returns the anchor of a heading; without it, headings have those in the HTML.
+    ``anchor_of`` returns the anchor of a heading without an id; without it, headings have those in the HTML.
     """
     writer = PlainTextWriter(title)
     links = write_html(note, title, writer, anchor_of)
@@ -159,6 +160,7 @@ def state_infoboxes(
                 for field, value, href in box.rows
                 if is_fact(relation := relation_name(field))
             ),
+            box.anchor,
         )
         for box in infoboxes
     )
@@ -371,7 +373,12 @@ class _Walker:
             text = _NUMBERED.sub("", text, count=1)
         elif fold_title(strip_numbering(text)) == self._title:
             text = strip_numbering(text)
-        anchor = anchor_at(node, self._page) if self._anchor_of is None else self._anchor_of(text)
+        if self._anchor_of is None:
+            anchor = anchor_at(node, self._page)
+        else:
+            # Numbers also count the headings that have an id of their own.
+            made = self._anchor_of(text)
+            anchor = id_of(node) or made
         self.writer.heading(level, text, anchor)
 
     def _enter_page_header(self, node: LexborNode) -> None:
@@ -481,7 +488,7 @@ class _Walker:
             else:
                 stack.extend(reversed([child for child in node.iter() if child.is_element_node]))
         if rows:
-            self.infoboxes.append(HtmlInfobox(self.writer.heading_path, tuple(rows)))
+            self.infoboxes.append(HtmlInfobox(self.writer.heading_path, self.writer.anchor, tuple(rows)))
 
     def _cell_values(self, cell: LexborNode) -> Iterator[tuple[str, str | None]]:
         """Yield the values of an infobox cell, one per list item or line."""

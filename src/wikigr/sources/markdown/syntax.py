@@ -2,8 +2,8 @@
 
 From Obsidian: wiki links (``[[target|label]]``), comments (``%% … %%``), block ids (``^id``), highlights (``==x==``)
 and callouts (``> [!note] Title``). From Pandoc and Docusaurus: footnotes and the attributes of a heading
-(``## H {#id}``). What a reader of the note does not see is removed. No rule applies to code: its content is not
-parsed as inline text, and block rules never start inside a code block.
+(``## H {#id}``), of which the id is kept. What a reader of the note does not see is removed. No rule applies to code:
+its content is not parsed as inline text, and block rules never start inside a code block.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ _HIGHLIGHT_MARK = "=="
 _BLOCK_ID = re.compile(r"\^(?=[0-9-]*+[A-Za-z])[A-Za-z0-9-]{2,}+[ \t]*+(?=\n|\Z)")
 _CALLOUT = re.compile(r"\[!(?P<kind>[A-Za-z][\w-]*+)(?:\|[^\[\]\n]*+)?\][+-]?(?:[ \t]++(?P<title>[^\n]*+))?(?:\n|\Z)")
 _HEADING_ATTRIBUTES = re.compile(
-    r"(?<![^ \t])\{:?[ \t]*+[#.][\w:.-]++(?:[ \t]++(?:[#.][\w:.-]++|[\w:-]++=(?:\"[^\"]*+\"|[^\s\"{}]++)))*+[ \t]*+\}\Z"
+    r"(?<![^ \t])\{:?[ \t]*+(?=[#.])"
+    r"(?:(?:#(?P<id>[\w:.-]++)|\.[\w:.-]++|[\w:-]++=(?:\"[^\"]*+\"|[^\s\"{}]++))(?:[ \t]++|(?=\})))+\}\Z"
 )
 
 
@@ -183,8 +184,10 @@ def _remove_highlight_marks(state: StateInline) -> None:
 
 def _heading_attributes(state: StateCore) -> None:
     for token, inline in zip(state.tokens, state.tokens[1:], strict=False):
-        if token.type == "heading_open":
-            inline.content = _HEADING_ATTRIBUTES.sub("", inline.content).rstrip()
+        if token.type == "heading_open" and (match := _HEADING_ATTRIBUTES.search(inline.content)):
+            inline.content = inline.content[: match.start()].rstrip()
+            if match["id"]:
+                token.attrSet("id", match["id"])
 
 
 def _callouts(state: StateCore) -> None:

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 # The page in a file of one page that PDFium has written, and its content: one stream, or several.
 _CONTENTS = re.compile(rb"\n<<[^\r\n]*?/Contents(?: (?P<one>\d+) 0 R|\[(?P<many>[^\]]*)\])")
-_STREAM = rb"\n%s 0 obj\s+<<(?=[^\r\n]*/Filter/FlateDecode)[^\r\n]*?/Length (?P<length>\d+)[^\r\n]*>>stream\r\n"
+_STREAM = (
+    rb"\n%s 0 obj\s+<<(?=[^\r\n]*/Filter\s*(?:/FlateDecode|\[\s*/FlateDecode\s*\]))"
+    rb"[^\r\n]*?/Length (?P<length>\d+)[^\r\n]*>>stream\r\n"
+)
 # Content that is longer without showing anything is taken to be whole.
 _MAX_CONTENT = 1_000_000
 
@@ -49,14 +52,14 @@ def _streams(data: bytes) -> list[bytes]:
 
 
 def _is_whole(compressed: bytes) -> bool:
-    """Return whether a stream can be decompressed; its checksum, which PDFium ignores, may be wrong or missing."""
+    """Return whether a stream can be decompressed; its end and its checksum, which PDFium ignores, may be missing."""
     if not compressed:
         return True
     inflater = zlib.decompressobj(-zlib.MAX_WBITS)
     try:
-        inflater.decompress(compressed[2:], _MAX_CONTENT)
+        content = inflater.decompress(compressed[2:], _MAX_CONTENT)
     except zlib.error:
         return False
     # The header: the method 8, and a sum of both bytes (RFC 1950).
     has_header = compressed[0] & 0x0F == 8 and int.from_bytes(compressed[:2]) % 31 == 0
-    return has_header and (inflater.eof or bool(inflater.unconsumed_tail))
+    return has_header and (inflater.eof or bool(content))

@@ -48,6 +48,8 @@ class _Writer:
         self._level = 0
         self._written = 0
         self._substitutions = 0
+        # The id of the label (``.. _label:``) before what is written next.
+        self._label = ""
         # Whether blocks are written on one line, as in the cell of a table.
         self._is_flat = False
 
@@ -66,6 +68,7 @@ class _Writer:
         return f" {content} " if self._is_flat else f"<{tag}{attributes}>{content}</{tag}>"
 
     def _text(self, text: str) -> str:
+        self._label = ""
         self._written += len(text) + 1
         if self._written > _MAX_CHARACTERS:
             raise RecordError(self._record.source_id, "the document expands to too much text")
@@ -82,7 +85,8 @@ class _Writer:
                 return section
             case nodes.title() if isinstance(node.parent, nodes.section):
                 tag = f"h{min(self._level, _MAX_HEADING_LEVEL)}"
-                return self._block(tag, self.html_of(node.children), f' id="{_anchor(node)}"')
+                anchor = _anchor(node) or self._label
+                return self._block(tag, self.html_of(node.children), f' id="{anchor}"')
             case nodes.literal_block() | nodes.doctest_block():
                 return self._block("pre", self._text(node.astext()))
             case nodes.math_block():
@@ -131,6 +135,9 @@ class _Writer:
             case nodes.citation_reference():
                 return self._text(f"[{node.astext()}]")
             case _ if isinstance(node, _OMITTED):
+                return ""
+            case nodes.target() if not isinstance(node.parent, nodes.TextElement):
+                self._label = _label(node)
                 return ""
             case nodes.Inline():
                 content = self.html_of(node.children)
@@ -218,6 +225,13 @@ def _anchor(title: Any) -> str:
     """
     made = nodes.make_id(title.astext())
     return made if made in title.parent["ids"] else ""
+
+
+def _label(target: Any) -> str:
+    """Return the id of a target outside of text that marks a place; ``""`` for a link or if it is only a number."""
+    if any(target.hasattr(key) for key in ("refuri", "refid", "refname")):
+        return ""
+    return next((made for name in target["names"] if (made := nodes.make_id(name)) in target["ids"]), "")
 
 
 def _term(signature: str) -> str:

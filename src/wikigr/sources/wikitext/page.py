@@ -12,6 +12,7 @@ import mwparserfromhell
 from mwparserfromhell.nodes import Argument, ExternalLink, Heading, HTMLEntity, Tag, Template, Text, Wikilink
 from mwparserfromhell.wikicode import Wikicode
 
+from wikigr.sources.anchors import wiki_anchors
 from wikigr.sources.article import SourceSection, Triple
 from wikigr.sources.facts import Infobox, add_facts
 from wikigr.sources.plain_text import collapse_spaces, format_superscript
@@ -195,8 +196,9 @@ class _Renderer:
         self._depth = 0
         self._dropped_level: int | None = None
         self._keeps_links = True
-        # The level and text of the headings above the current node.
-        self._headings: list[tuple[int, str]] = []
+        # The level, text and anchor of the headings above the current node.
+        self._headings: list[tuple[int, str, str]] = []
+        self._anchor_of = wiki_anchors()
         # Targets of the links in an infobox value; None outside of infoboxes.
         self._value_targets: list[str] | None = None
 
@@ -248,7 +250,7 @@ class _Renderer:
         level = int(node.level)
         while self._headings and self._headings[-1][0] >= level:
             self._headings.pop()
-        self._headings.append((level, title))
+        self._headings.append((level, title, self._anchor_of(title)))
         if self._dropped_level is None or level <= self._dropped_level:
             self._dropped_level = level if is_apparatus(title) else None
             self._keeps_links = self._dropped_level is None or has_article_links(title)
@@ -315,7 +317,8 @@ class _Renderer:
         # An infobox describes the subject wherever it is on the page; nested boxes are read with its fields.
         if self._value_targets is None and is_infobox(name):
             triples = tuple(apply_labels(tuple(self._facts(node))))
-            self.infoboxes.append(Infobox(tuple(text for _, text in self._headings), triples))
+            path = tuple(text for _, text, _ in self._headings)
+            self.infoboxes.append(Infobox(path, triples, self._headings[-1][2] if path else ""))
             return "\n"
         if name in ("pagename", "fullpagename", "subst:pagename"):
             return self._title
