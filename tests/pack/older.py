@@ -24,5 +24,5 @@ def build_without_anchors(source: Path, pack: Path, encoder: Embedder) -> Path:
         graph.execute("ALTER TABLE Section DROP anchor")
     manifest = read_manifest(pack / MANIFEST)
     files = {**manifest.files, DATABASE: describe_file(pack / DATABASE)}
-    (pack / MANIFEST).write_text(replace(manifest, files=files).to_json(), encoding="utf-8")
+    (pack / MANIFEST).write_text(replace(manifest, files=files, anchors=False).to_json(), encoding="utf-8")
     return pack

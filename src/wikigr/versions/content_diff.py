@@ -73,8 +73,8 @@ class ArticleChange:
     """An article that both packs contain and that differs; sections are identified by their ids.
 
     ``title`` is the title in the second pack. ``details`` names the other fields that differ: categories, url,
-    revision, source ids, anchors, and layout (the text around the sections). The word counts cover all sections and ignore the
-    order of words.
+    revision, source ids, anchors, and layout (the text around the sections). The word counts cover all sections and
+    ignore the order of words.
     """
 
     title: str
