@@ -66,8 +66,12 @@ def pytest_configure() -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run the tests of the folders in ``FIRST`` first."""
-    order = {name: place for place, name in enumerate(FIRST)}
-    items.sort(key=lambda item: order.get(item.path.relative_to(ROOT / "tests").parts[0], len(order)))
+    folders = [ROOT / "tests" / name for name in FIRST]
+
+    def place(item: pytest.Item) -> int:
+        return next((n for n, folder in enumerate(folders) if item.path.is_relative_to(folder)), len(folders))
+
+    items.sort(key=place)
 
 
 def pytest_collection_finish() -> None:

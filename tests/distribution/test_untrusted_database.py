@@ -11,10 +11,17 @@ import pytest
 from tests.distribution.letters import build_letters, build_triples
 
 from wikigr.checks import Check
-from wikigr.distribution.untrusted_database import check_relations, check_values, edge_offsets, section_texts
+from wikigr.distribution.untrusted_database import (
+    check_relations,
+    check_schema,
+    check_values,
+    edge_offsets,
+    section_texts,
+)
 from wikigr.embeddings.embedder import Embedder
 from wikigr.graph.engine import Graph
-from wikigr.pack.layout import DATABASE
+from wikigr.pack.layout import DATABASE, MANIFEST
+from wikigr.pack.manifest import read_manifest
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +45,19 @@ def test_a_good_database_passes(letters: Path, people: Path) -> None:
             relations, words = check_relations(graph)
             assert relations.passed and words.passed
             assert relations.detail.startswith(edges)
+
+
+def test_a_database_without_sections(letters: Path, tmp_path: Path) -> None:
+    """Regression: the engine's error was reported instead."""
+    pack = shutil.copytree(letters, tmp_path / "letters")
+    with Graph(pack / DATABASE, read_only=False) as graph:
+        graph.execute("DROP TABLE HAS_SECTION")
+        graph.execute("DROP TABLE Section")
+    with Graph(pack / DATABASE) as graph:
+        assert [check.detail for check in check_schema(graph, read_manifest(pack / MANIFEST))] == [
+            "the database has no table HAS_SECTION",
+            "the database has no table Section",
+        ]
 
 
 def test_a_title_that_its_index_does_not_find(letters: Path, tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ def test_a_malformed_field_is_refused(letters_pack: Path, subtests: pytest.Subte
         (lambda fields: fields.pop("name"), "missing or malformed field: 'name'"),
         (_set("name", 7), "not of type str"),
         (_set("vector_index", 1), "not of type bool"),
+        (_set("anchors", 1), "not of type bool"),
         (_set("counts", {"articles": -1}), "out of range"),
         (_set("counts", {"articles": 1 << 63}), "out of range"),
         (_set("counts", {"articles": True}), "not of type int"),

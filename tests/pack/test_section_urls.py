@@ -6,6 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
+from tests.pack.older import build_without_anchors
 from tests.sources.office import files
 
 from wikigr.distribution.untrusted_database import check_schema
@@ -13,13 +14,14 @@ from wikigr.embeddings.embedder import Embedder
 from wikigr.graph.engine import Graph
 from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.digest import database_digest
-from wikigr.pack.layout import Layout
 from wikigr.pack.manifest import read_manifest
 from wikigr.pack.open import Pack
-from wikigr.pack.section_urls import SectionUrls, web_address
+from wikigr.pack.section_urls import web_address
 from wikigr.sources.detect import open_source
 
 NOTE = "# Valve 7\n\nIt is red.\n\n## Opening it\n\nTurn the lever.\n\n## Closing it\n\nTurn it back.\n"
+# The digest of a pack of NOTE, built by the last commit before the column.
+DIGEST_WITHOUT_ANCHORS = "171c377e5d8a06e425641f2aecbe2091a3719e13749dd5cd090f9264647be826"
 WIKI = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10">
 <siteinfo><base>https://w.example/wiki/Main_Page</base><case>first-letter</case></siteinfo>
 <page><title>Red lever</title><ns>0</ns><id>1</id><revision><id>2</id><model>wikitext</model>
@@ -138,18 +140,18 @@ def test_a_page_of_html_has_its_canonical_address(tmp_path: Path, encoder: Embed
 def test_an_older_pack_without_anchors_is_valid_and_has_the_addresses_of_its_files(
     tmp_path: Path, encoder: Embedder
 ) -> None:
-    source = tmp_path / "notes"
-    source.mkdir()
-    (source / "valve.txt").write_text("Valve\n=====\n\nIt is red.\n\nOpening it\n----------\n\nTurn the lever.\n")
-    pack = build(source, tmp_path / "pack", encoder)
-    with Graph(pack / "pack.db", read_only=False) as graph:
-        graph.execute("ALTER TABLE Section DROP anchor")
+    source = notes(tmp_path / "notes")
+    page = (source / "valve 7.md").as_uri()
+    pack = build_without_anchors(source, tmp_path / "pack", encoder)
     manifest = read_manifest(pack / "manifest.json")
+    assert manifest.digest == DIGEST_WITHOUT_ANCHORS
     with Graph(pack / "pack.db") as graph:
         assert [check.detail for check in check_schema(graph, manifest) if not check.passed] == []
         assert database_digest(graph, manifest.encoder) == manifest.digest
-        found = SectionUrls(graph, Layout(pack), "text").find(["Valve#0", "Valve#1"])
-    assert found == dict.fromkeys(("Valve#0", "Valve#1"), (source / "valve.txt").as_uri())
+    assert urls(pack, "Valve 7#0", "Valve 7#1") == [page, page]
+    # Built again, it has them, and another digest.
+    assert urls(build(source, pack, encoder), "Valve 7#0", "Valve 7#1") == [page, f"{page}#opening-it"]
+    assert read_manifest(pack / "manifest.json").digest != manifest.digest
 
 
 def test_the_digest_of_a_pack_covers_its_anchors(tmp_path: Path, encoder: Embedder) -> None:

@@ -205,6 +205,26 @@ def test_links_mentions_and_details_are_reported_separately(content: Callable[..
     assert (beta.details, beta.changes_text) == (("categories", "url"), False)
 
 
+def test_anchors_are_compared(tmp_path: Path, encoder: Embedder) -> None:
+    """Regression: the digests differed, and no change was listed."""
+
+    def built(name: str, anchor: str) -> Path:
+        source = tmp_path / name / "valve.html"
+        source.parent.mkdir()
+        prose = "<p>" + "The lever of the valve is red and turns in both directions. " * 6 + "</p>"
+        source.write_text(f"<title>Valve</title><h1>Valve</h1>{prose}<h2 id={anchor}>Use</h2>{prose}")
+        pack = tmp_path / name / "pack"
+        build_pack(open_source(source), str(source), pack, encoder, BuildOptions(name="p"))
+        return pack
+
+    before, after, again = built("a", "opening"), built("b", "turning"), built("c", "turning")
+    found = diff_packs(before, after)
+    (valve,) = found.content.changed
+    assert (valve.title, valve.details, valve.changes_text) == ("Valve", ("anchors",), False)
+    assert (found.suggestion.level, found.suggestion.reasons) == (Level.PATCH, ("1 article has changed details",))
+    assert not diff_packs(after, again).differs
+
+
 def test_a_renamed_article_keeps_its_links(content: Callable[..., ContentDiff]) -> None:
     after = [dict(ALPHA, links=["Second"]), dict(BETA, title="Second", aliases=["Beta"]), GAMMA]
     found = content(RECORDS, after)
@@ -380,7 +400,7 @@ class _Generated:
     def _sections(self, n: int) -> list[SectionText]:
         new = " new" if self._changed and n % self._changed == 0 else ""
         return [
-            SectionText(self._title(n), at, (f"Part {at}",), f"Text {at} of {n}.{new if at == 0 else ''}", "")
+            SectionText(self._title(n), at, (f"Part {at}",), f"Text {at} of {n}.{new if at == 0 else ''}", "", "")
             for at in range(4)
         ]
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from tests.pack.older import build_without_anchors
 
 from wikigr.answer.abstention import THRESHOLD_NAME
 from wikigr.embeddings.embedder import Embedder
@@ -127,6 +128,22 @@ def test_an_update_is_a_build_from_scratch_that_encodes_only_what_changed(
     assert (manifest.name, manifest.description, manifest.license) == ("letters", "Greek letters", "CC0-1.0")
     assert all(check.passed for check in validate_pack(pack))
     assert not Layout(pack).unfinished()
+
+
+def test_an_update_adds_anchors_to_a_pack_without_them(tmp_path: Path, encoder: Embedder) -> None:
+    source = tmp_path / "valve.md"
+    source.write_text("# Valve\n\nIt is red.\n\n## Opening it\n\nTurn the lever.\n")
+    pack = build_without_anchors(source, tmp_path / "pack", encoder)
+    report = update_pack(pack, open_source(source), str(source), options=UpdateOptions())
+    assert report.build is not None
+    assert (report.build.embedded, report.build.reused) == (0, 2)
+    (change,) = report.diff.content.changed
+    assert (change.title, change.details, change.changes_text) == ("Valve", ("anchors",), False)
+    with Pack(pack) as opened:
+        assert list(opened.urls_of(["Valve#1"]).values()) == [f"{source.as_uri()}#opening-it"]
+    fresh = build_pack(open_source(source), str(source), tmp_path / "fresh", encoder, BuildOptions(name="p"))
+    assert manifest_of(pack).digest == fresh.manifest.digest
+    assert all(check.passed for check in validate_pack(pack))
 
 
 @pytest.mark.parametrize(

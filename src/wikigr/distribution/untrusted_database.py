@@ -32,11 +32,13 @@ _KEYS = {"Article": "title", "Section": "section_id", "Entity": "entity_id"}
 
 def check_schema(graph: Graph, manifest: Manifest) -> Iterator[Check]:
     """Compare everything that the database defines (tables, columns, keys, indexes, macros) with a new pack."""
+    found = _definitions(graph)
     with Graph(Path(":memory:"), read_only=False, address_space=_MODEL_RESERVE) as model:
-        for statement in ddl(manifest.encoder.dimension, has_anchors=has_anchors(graph)):
+        # A pack without the table is compared with a new one.
+        anchors = "table Section" not in found or has_anchors(graph)
+        for statement in ddl(manifest.encoder.dimension, has_anchors=anchors):
             model.execute(statement)
         wanted = _definitions(model)
-    found = _definitions(graph)
     if manifest.vector_index:
         allowed = f"index {VECTOR_INDEX} of Section"
         found = {name: text for name, text in found.items() if name != allowed and not _is_index_table(name)}

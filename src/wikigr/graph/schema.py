@@ -19,7 +19,7 @@ REL_TABLES = ("HAS_SECTION", "LINKS_TO", "MENTIONS", "HAS_ENTITY", "RELATED_TO")
 def ddl(dimension: int, *, has_anchors: bool = True) -> list[str]:
     """Return the statements that create the tables, for vectors with ``dimension`` components.
 
-    Without ``has_anchors``, they are those of wikigr 0.2, which stored no anchors.
+    Without ``has_anchors``, they are those of packs built before the column ``anchor``.
     """
     return [
         "CREATE NODE TABLE Article(title STRING PRIMARY KEY, category STRING, categories STRING[], "

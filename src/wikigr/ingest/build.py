@@ -231,6 +231,7 @@ class _Build:
             thresholds={MIN_RELEVANCE: calibrate_min_relevance(staging, encoder)},
             extraction=extraction.to_record() if extraction is not None else {},
             language=language.code,
+            anchors=True,
         )
         (layout.new / parts.MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
         progress.advance(1)

@@ -17,7 +17,7 @@ Row = tuple[Any, ...]
 # The kinds of rows in digest order, with their columns. Rows are sorted by the columns in brackets.
 #   article  [title], categories as JSON, content, url, revision
 #   section  section_id, heading, heading path as JSON, start, end, source_id, anchor   [article's title, position]
-#            (without an anchor that is empty, as in packs of wikigr 0.2)
+#            (without an anchor that is empty, as in packs built before the column)
 #   alias    alias, article's title                                             [folded alias, alias]
 #   link, mention   [source title, target title]
 #   entity   [entity_id], name, type, aliases as JSON

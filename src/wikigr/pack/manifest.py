@@ -58,7 +58,8 @@ class Manifest:
     entities and relations; then it holds the ``model``, the ``prompt``, and how many ``sections`` were processed and
     ``failed``. ``language`` is the ISO 639 code of the language that the text is indexed and searched in.
     ``attribution`` names whom the license requires to name. ``source`` has the ``name`` and ``format`` of
-    the source, and for a pack made from a recipe also where it comes from.
+    the source, and for a pack made from a recipe also where it comes from. ``anchors`` says whether sections have the
+    column ``anchor``.
     """
 
     name: str
@@ -83,6 +84,7 @@ class Manifest:
     extraction: Mapping[str, str | int] = field(default_factory=dict)
     language: str = ENGLISH.code
     attribution: str = ""
+    anchors: bool = False
 
     @property
     def has_quantized_vectors(self) -> bool:
@@ -91,7 +93,7 @@ class Manifest:
 
     def to_json(self) -> str:
         fields = asdict(self)
-        for name in ("calibration", "extraction", "attribution"):
+        for name in ("calibration", "extraction", "attribution", "anchors"):
             if not fields[name]:
                 del fields[name]
         if self.language == ENGLISH.code:
@@ -213,6 +215,7 @@ def parse_manifest(content: bytes, label: str = "The manifest") -> Manifest:
             extraction=_typed_map(fields, "extraction", _text_or_count) if "extraction" in fields else {},
             language=_language(fields) if "language" in fields else ENGLISH.code,
             attribution=_text(fields, "attribution") if "attribution" in fields else "",
+            anchors=_typed(fields, "anchors", bool) if "anchors" in fields else False,
             encoder=EncoderIdentity(
                 model_id=_model_id(fields["encoder"]),
                 dimension=_natural(fields["encoder"], "dimension"),

@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 
 from wikigr.graph.engine import Graph
 from wikigr.graph.link_graph import LinkGraph, read_edges
+from wikigr.graph.schema import has_anchors
 
 EdgeKind = Literal["LINKS_TO", "MENTIONS"]
 
@@ -33,13 +34,17 @@ class ArticleText:
 
 @dataclass(frozen=True, slots=True)
 class SectionText:
-    """A section; ``position`` counts from 0 within its article, and ``heading_path`` is empty for the lead."""
+    """A section; ``position`` counts from 0 within its article, and ``heading_path`` is empty for the lead.
+
+    ``anchor`` is also empty if the pack was built before the column.
+    """
 
     article: str
     position: int
     heading_path: tuple[str, ...]
     content: str
     source_id: str
+    anchor: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +91,10 @@ class PackReader:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
+        self._columns = (
+            "s.article_title, s.position, s.heading_path, s.content, s.source_id, "
+            f"{'s.anchor' if has_anchors(graph) else repr('')}"
+        )
         # For each article, the offset of its first section and the number of sections.
         self._places: dict[str, tuple[int, int]] = {}
         self._last_offset = -_NEAR
@@ -113,7 +122,7 @@ class PackReader:
     def _rows(self, first: int, count: int) -> list[SectionText]:
         rows = self._graph.rows(
             "MATCH (s:Section) WHERE offset(id(s)) >= $first AND offset(id(s)) < $beyond "
-            "RETURN s.article_title, s.position, s.heading_path, s.content, s.source_id ORDER BY offset(id(s))",
+            f"RETURN {self._columns} ORDER BY offset(id(s))",
             {"first": first, "beyond": first + count},
         )
         return [_section(*row) for row in rows]
@@ -136,8 +145,7 @@ class PackReader:
 
     def _look_up(self, title: str) -> list[SectionText]:
         rows = self._graph.rows(
-            "MATCH (a:Article {title: $title})-[:HAS_SECTION]->(s:Section) "
-            "RETURN s.article_title, s.position, s.heading_path, s.content, s.source_id",
+            f"MATCH (a:Article {{title: $title}})-[:HAS_SECTION]->(s:Section) RETURN {self._columns}",
             {"title": title},
         )
         return sorted((_section(*row) for row in rows), key=lambda section: section.position)
@@ -162,5 +170,7 @@ class PackReader:
         return int(self._graph.rows(f"MATCH (n:{table}) RETURN count(n)")[0][0])
 
 
-def _section(article: str, position: int, path: list[str] | None, content: str, source_id: str | None) -> SectionText:
-    return SectionText(article, position, tuple(path or ()), content, source_id or "")
+def _section(
+    article: str, position: int, path: list[str] | None, content: str, source_id: str | None, anchor: str | None
+) -> SectionText:
+    return SectionText(article, position, tuple(path or ()), content, source_id or "", anchor or "")

@@ -11,6 +11,7 @@ import numpy as np
 from wikigr.checks import Check
 from wikigr.errors import ModelError, WikigrError
 from wikigr.graph.engine import QueryError
+from wikigr.graph.schema import has_anchors
 from wikigr.index.quantized import QuantizedError, QuantizedVectors
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
@@ -46,13 +47,19 @@ def validate_pack(location: str | Path) -> list[Check]:
     if not all(check.passed for check in files):
         return [*files, version]
     with Pack(location) as pack:
-        return [*files, *check_parts(pack), version]
+        return [*files, *check_parts(pack), _anchors(pack), version]
 
 
 def _version(version: str) -> Check:
     known = parse_version(version) is not None
     detail = version if known else f"{version!r} is not a semantic version"
     return Check("version", known, detail, "Build the pack again with --pack-version, for example 1.2.0.")
+
+
+def _anchors(pack: Pack) -> Check:
+    found = has_anchors(pack.graph)
+    detail = "stored with the sections" if found else "none, so citations open at the top of the page"
+    return Check("anchors", found, detail, _REBUILD, required=False)
 
 
 def check_files(layout: Layout, manifest: Manifest) -> list[Check]:

@@ -73,8 +73,8 @@ class ArticleChange:
     """An article that both packs contain and that differs; sections are identified by their ids.
 
     ``title`` is the title in the second pack. ``details`` names the other fields that differ: categories, url,
-    revision, source ids, and layout (the text around the sections). The word counts cover all sections and ignore the
-    order of words.
+    revision, source ids, anchors, and layout (the text around the sections). The word counts cover all sections and
+    ignore the order of words.
     """
 
     title: str
@@ -194,9 +194,11 @@ def _hash(text: str) -> bytes:
 def _fingerprints(contents: ContentReader) -> dict[str, _Fingerprint]:
     sections: dict[str, bytearray] = defaultdict(bytearray)
     sources: dict[str, Any] = defaultdict(lambda: hashlib.blake2b(digest_size=_HASH_BYTES))
+    anchors: dict[str, Any] = defaultdict(lambda: hashlib.blake2b(digest_size=_HASH_BYTES))
     for section in contents.sections():
         sections[section.article] += _hash("\n".join(section.heading_path)) + _hash(section.content)
         sources[section.article].update(_hash(section.source_id))
+        anchors[section.article].update(_hash(section.anchor))
     return {
         article.title: _Fingerprint(
             _hash(article.content),
@@ -204,6 +206,7 @@ def _fingerprints(contents: ContentReader) -> dict[str, _Fingerprint]:
             {
                 **{name: _hash(value) for name, value in article.details.items()},
                 "source ids": sources[article.title].digest(),
+                "anchors": anchors[article.title].digest(),
             },
             bytes(sections[article.title]),
         )

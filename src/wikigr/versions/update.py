@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from wikigr.evaluation.calibration import FittedOn
 
 _SECTIONS = (
-    "SELECT a.title, s.position, s.heading_path, s.content, s.source_id FROM section s "
+    "SELECT a.title, s.position, s.heading_path, s.content, s.source_id, s.anchor FROM section s "
     "JOIN article a ON a.id = s.article"
 )
 
@@ -70,8 +70,8 @@ class StagingReader:
             yield Statement(*row)
 
 
-def _section(article: str, position: int, path: str, content: str, source_id: str) -> SectionText:
-    return SectionText(article, position, tuple(json.loads(path)), content, source_id)
+def _section(article: str, position: int, path: str, content: str, source_id: str, anchor: str) -> SectionText:
+    return SectionText(article, position, tuple(json.loads(path)), content, source_id, anchor)
 
 
 # If a larger share of the articles is gone, the source is probably the wrong one.

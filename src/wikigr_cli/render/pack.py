@@ -154,6 +154,9 @@ def print_manifest(environment: Environment, document: Document) -> None:
         "readers": ", ".join(document["readers"]) or "none on this machine",
         "engine": f"{document['engine']} {document['engine_version']} (storage {document['storage_version']})",
         "vectors": _vectors_text(document),
+        "anchors": ""
+        if document["anchors"]
+        else "none, so citations open at the top of the page; build again to add them",
         "extraction": _extraction_text(document["extraction"]),
         "digest": document["digest"],
         "made by": f"wikigr {document['wikigr_version']}",

@@ -79,7 +79,7 @@ def export(
 def validate(context: typer.Context, pack: options.PackArgument = None, json_output: options.Json = False) -> None:
     """Check that the parts of a pack agree.
 
-    These are the counts, offsets, vectors, index, encoder and version.
+    These are the counts, offsets, vectors, index, encoder, anchors and version.
 
     Exits with 4 if a check fails.
 
