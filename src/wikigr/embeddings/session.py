@@ -7,8 +7,9 @@ the processor time on a machine with other work; several runs at once keep all c
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,18 +17,26 @@ from numpy.typing import NDArray
 from wikigr.embeddings.prepared import PREPARE_HINT
 from wikigr.errors import ModelError
 
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 
 def run_in_parallel(run: Callable[[_Item], _Result], items: Sequence[_Item], threads: int) -> list[_Result]:
-    """Return ``run(item)`` for each of ``items``, in order; at most ``threads`` run at once."""
+    """Return ``run(item)`` for each of ``items``, in order; at most ``threads`` of all callers' run at once."""
     if threads == 1 or len(items) < 2:
         return [run(item) for item in items]
+    return list(_pool(threads).map(run, items))
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """Return the threads that all models of this process share; new ones for each question would each take memory."""
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(run, items))
+    return ThreadPoolExecutor(threads, "wikigr-model")
 
 
 def open_session(graph: Path, *, packed: bool) -> Any:
