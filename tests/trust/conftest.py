@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -43,6 +44,11 @@ def kill_when(process: subprocess.Popen[bytes], happened: Callable[[], object], 
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+    # The other processes of the group hold their locks until the kernel has ended them too.
+    with suppress(ProcessLookupError):
+        for _ in range(1_000):
+            os.killpg(process.pid, 0)
+            time.sleep(0.01)
 
 
 @pytest.fixture(autouse=True)
