@@ -42,6 +42,11 @@ def has_anchors(graph: Graph) -> bool:
     return any(name == "anchor" for (name,) in graph.rows("CALL table_info('Section') RETURN name"))
 
 
+def anchor_of(graph: Graph) -> str:
+    """Return the anchor of a section ``s`` in Cypher; it is empty in packs built before the column."""
+    return "coalesce(s.anchor, '')" if has_anchors(graph) else "''"
+
+
 def section_id(title: str, position: int) -> str:
     """Return the id of the section at ``position`` (counted from 0) in the article ``title``."""
     return f"{title}#{position}"

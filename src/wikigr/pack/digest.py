@@ -9,7 +9,7 @@ from typing import Any
 
 from wikigr.embeddings.embedder import EncoderIdentity
 from wikigr.graph.engine import Graph
-from wikigr.graph.schema import FORMAT_VERSION, has_anchors
+from wikigr.graph.schema import FORMAT_VERSION, anchor_of
 from wikigr.text import fold
 
 Row = tuple[Any, ...]
@@ -85,7 +85,7 @@ class _RowReader:
     def sections(self) -> Iterator[Row]:
         columns = (
             "s.article_title, s.position, s.section_id, s.title, s.heading_path, s.start_offset, s.end_offset, "
-            f"s.source_id, {'s.anchor' if has_anchors(self._graph) else repr('')}"
+            f"s.source_id, {anchor_of(self._graph)}"
         )
         for row in self._pages("(s:Section)", "s", "Section", SECTION_PAGE, columns):
             _, _, section_id, title, path, *rest = row

@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 
 from wikigr.graph.engine import Graph
 from wikigr.graph.link_graph import LinkGraph, read_edges
-from wikigr.graph.schema import has_anchors
+from wikigr.graph.schema import anchor_of
 
 EdgeKind = Literal["LINKS_TO", "MENTIONS"]
 
@@ -91,10 +91,7 @@ class PackReader:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._columns = (
-            "s.article_title, s.position, s.heading_path, s.content, s.source_id, "
-            f"{'s.anchor' if has_anchors(graph) else repr('')}"
-        )
+        self._columns = f"s.article_title, s.position, s.heading_path, s.content, s.source_id, {anchor_of(graph)}"
         # For each article, the offset of its first section and the number of sections.
         self._places: dict[str, tuple[int, int]] = {}
         self._last_offset = -_NEAR
@@ -171,6 +168,6 @@ class PackReader:
 
 
 def _section(
-    article: str, position: int, path: list[str] | None, content: str, source_id: str | None, anchor: str | None
+    article: str, position: int, path: list[str] | None, content: str, source_id: str | None, anchor: str
 ) -> SectionText:
-    return SectionText(article, position, tuple(path or ()), content, source_id or "", anchor or "")
+    return SectionText(article, position, tuple(path or ()), content, source_id or "", anchor)

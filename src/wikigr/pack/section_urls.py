@@ -17,7 +17,7 @@ from urllib.parse import quote, urlsplit
 from wikigr.atomic import write_atomic
 from wikigr.errors import UsageError
 from wikigr.graph.engine import Graph
-from wikigr.graph.schema import article_title, has_anchors
+from wikigr.graph.schema import anchor_of, article_title
 from wikigr.pack.layout import Layout
 from wikigr.regular_files import read_regular
 from wikigr.sources.formats import SourceFormat, format_named
@@ -81,7 +81,7 @@ class SectionUrls:
     @cached_property
     def _anchor(self) -> str:
         """The anchor of a section ``s`` in Cypher."""
-        return "coalesce(s.anchor, '')" if has_anchors(self._graph) else "''"
+        return anchor_of(self._graph)
 
     def _source_file(self, source_id: str) -> str | None:
         if self._format is None or not self._format.reads_folders or not source_id:
