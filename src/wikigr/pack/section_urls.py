@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote, urlsplit
 
@@ -72,8 +72,9 @@ class SectionUrls:
             f"MATCH (s:Section {{section_id: $key}}) RETURN s.section_id, coalesce(s.source_id, ''), {self._anchor}",
             [section_id for section_id in unknown if has_files or pages.get(article_title(section_id))],
         )
+        source_file = cache(self._source_file)
         for section_id, source_id, anchor in rows:
-            page = pages.get(article_title(str(section_id))) or self._source_file(str(source_id))
+            page = pages.get(article_title(str(section_id))) or source_file(str(source_id))
             has_anchor = page is not None and "#" not in page and anchor
             self._found[section_id] = f"{page}#{quote(str(anchor), safe=_IN_ANCHOR)}" if has_anchor else page
         return {section_id: self._found[section_id] for section_id in wanted}
