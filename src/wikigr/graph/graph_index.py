@@ -159,10 +159,16 @@ class GraphIndex:
         ends = [0, *self.ends.tolist()]
         return [self.text[ends[i] : ends[i + 1]].decode() for i in range(1, len(ends) - 1, 2)]
 
-    def degrees_of(self, nodes: NDArray[np.integer]) -> NDArray[np.int64]:
-        """Return the number of neighbors of each of ``nodes``."""
-        degrees: NDArray[np.int64] = self.indptr[nodes + 1] - self.indptr[nodes]
-        return degrees
+    @cached_property
+    def degrees(self) -> NDArray[np.int64]:
+        """The number of neighbors of every node."""
+        return np.diff(self.indptr)
+
+    @cached_property
+    def attraction(self) -> NDArray[np.float64]:
+        """1 / sqrt(degree) of every node, and 1 of nodes without neighbors: how likely a walk goes on to it."""
+        attraction: NDArray[np.float64] = 1.0 / np.sqrt(np.maximum(self.degrees, 1))
+        return attraction
 
     def equals(self, other: GraphIndex) -> bool:
         """Return whether ``other`` has the same content."""

@@ -43,9 +43,9 @@ def personalized_pagerank(
         mass = residual[active]
         residual[active] = 0.0
         weights[active] += restart * mass
-        counts = index.degrees_of(active)
+        counts = index.degrees[active]
         starts, neighbors = _neighbors(index, active, counts)
-        pull = 1.0 / np.sqrt(index.degrees_of(neighbors))
+        pull = index.attraction[neighbors]
         linked = counts > 0
         spread = np.zeros(len(active))
         if len(neighbors):
@@ -55,7 +55,7 @@ def personalized_pagerank(
         reached = np.zeros(len(index), dtype=np.bool_)
         reached[neighbors] = True
         touched = np.flatnonzero(reached)
-        active = touched[residual[touched] > tolerance * index.degrees_of(touched)]
+        active = touched[residual[touched] > tolerance * index.degrees[touched]]
     highest: float = weights.max()
     return weights / highest
 
@@ -65,5 +65,7 @@ def _neighbors(
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return where the neighbors of each of ``nodes`` begin, which have ``counts`` of them, and all neighbors."""
     starts = np.cumsum(counts) - counts
+    if starts[-1] + counts[-1] == len(index.indices):
+        return starts, index.indices
     places = np.arange(counts.sum()) + np.repeat(index.indptr[nodes] - starts, counts)
     return starts, index.indices[places]

@@ -81,9 +81,12 @@ class EntityLinker:
         tokens = name_words(question[:_MAX_QUESTION_CHARS])[:_MAX_QUESTION_WORDS]
         keys = [word for word, _, _ in tokens]
         free = [True] * len(tokens)
+        ignored = current().stop_words(FUNCTION_WORDS)
+        # Numbers and function words alone are no names.
+        content = [not word.isdigit() and strip_possessive(word) not in ignored for word in keys]
         links: list[EntityLink] = []
         for first, last in _spans(len(tokens)):
-            if not all(free[first : last + 1]):
+            if not all(free[first : last + 1]) or not any(content[first : last + 1]):
                 continue
             start, end = tokens[first][1], tokens[last][2]
             found = self._match_exactly(question, start, end, keys[first : last + 1])
@@ -130,9 +133,6 @@ class EntityLinker:
         return []
 
     def _match_exactly(self, question: str, start: int, end: int, words: Sequence[str]) -> list[int]:
-        ignored = current().stop_words(FUNCTION_WORDS)
-        if all(word.isdigit() or strip_possessive(word) in ignored for word in words):
-            return []
         if len(words) == 1 and (len(words[0]) < 2 or is_part_of_name(question, start, end)):
             return []
         found = self._index.named(" ".join(words))
