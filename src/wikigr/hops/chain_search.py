@@ -42,6 +42,9 @@ class Read(Protocol):
 
 # It is worth less to ask about what nothing in the pack is called.
 _UNKNOWN_NAME = 0.6
+# What is worth less than this, relative to the likeliest, is not asked about: the sections found would come after some
+# sixty of those for the question itself.
+_MIN_WORTH = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +127,8 @@ class _ChainSearch:
         chains = [Chain((answer,)) for answer in answers if may_describe(decomposition.description, answer.name)]
         inner = decompose(decomposition.description) if hops > 1 else ()
         chains = [*chains, *self.follow(inner, hops, weight)]
-        return sorted(_best(chains, 2 * self.options.beam), key=_worth, reverse=True)[: self.options.beam]
+        described = sorted(_best(chains, 2 * self.options.beam), key=_worth, reverse=True)[: self.options.beam]
+        return [chain for chain in described if _worth(chain) >= _MIN_WORTH * _worth(described[0])]
 
     def ask(self, question: str, weight: float = 1.0) -> tuple[Hop, ...]:
         """Return the answers to ``question``, or none if too much was asked before it."""

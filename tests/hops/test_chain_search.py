@@ -1,0 +1,42 @@
+"""Which further questions are asked, by what the reader found so far."""
+
+from __future__ import annotations
+
+from wikigr.hops.chain_search import HopsOptions, search_chains
+from wikigr.hops.one_hop import Reading
+from wikigr.index.candidate import Section
+from wikigr.question.decomposition import decompose
+from wikigr.reader.passage import Span
+from wikigr.retrieval.chain import Hop
+
+PEOPLE = ("Ada Holm", "Bo Lind", "Cy Moss")
+
+
+def asked(probabilities: tuple[float, ...], *, known: bool = True) -> list[str]:
+    """Return the further questions if each of ``PEOPLE`` answers the description with one of ``probabilities``."""
+
+    def read(question: str, *, limit: int) -> Reading:
+        described = "discovered" in question
+        names = PEOPLE if described else ("Uppsala",)
+        hops = []
+        for name, probability in zip(names, probabilities, strict=False):
+            content = f"{name} answers this: {question}"
+            section = Section(f"{name}#0", content, "", content, "1", 0)
+            span = Span(0, len(name), 1.0)
+            hops.append(Hop(question, name, section, 0, len(content), span, known or name != PEOPLE[0], probability))
+        return Reading((), tuple(hops[:limit]))
+
+    decompositions = decompose("In which town was the chemist born who discovered holmium?")
+    found = search_chains(None, decompositions, read, HopsOptions(), lambda: 0.0)
+    return [search.question for search in found.searches if search.question.startswith("In which town")]
+
+
+def test_what_is_unlikely_to_be_described_is_not_asked_about() -> None:
+    about = [f"In which town was {name} born?" for name in PEOPLE]
+    assert asked((0.9, 0.5, 0.2)) == about
+    assert asked((0.9, 0.5, 0.08)) == about[:2]
+    assert asked((0.9, 0.08, 0.08)) == about[:1]
+    # The likeliest is worth less if nothing in the pack has its name.
+    assert asked((0.9, 0.08, 0.08), known=False) == about
+    # All may be unlikely.
+    assert asked((0.04, 0.03, 0.02)) == about
