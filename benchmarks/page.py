@@ -126,7 +126,8 @@ def main() -> None:
     parser.add_argument("--build", type=int, default=1_000, help="passages of the repeated builds of peers.py")
     parser.add_argument("--nodes", type=int, default=200_000)
     parser.add_argument("--edges", type=int, default=4_000_000)
-    parser.add_argument("--sections", type=int, nargs="+", default=[10_000, 100_000], help="sizes of growth.py")
+    sizes = [10_000, 100_000, 1_000_000]
+    parser.add_argument("--sections", type=int, nargs="+", default=sizes, help="sizes of growth.py")
     parser.add_argument("--only", nargs="+", choices=SCRIPTS, help="measure only these; render all that there are")
     parser.add_argument("--render", action="store_true", help="only render the figures of the last run")
     options = parser.parse_args()

@@ -12,12 +12,14 @@ from wikigr.retrieval.chain import Hop
 PEOPLE = ("Ada Holm", "Bo Lind", "Cy Moss")
 
 
-def asked(probabilities: tuple[float, ...], *, known: bool = True) -> list[str]:
-    """Return the further questions if each of ``PEOPLE`` answers the description with one of ``probabilities``."""
+def asked(probabilities: tuple[float, ...], *, known: bool = True, dead_end: bool = False) -> list[str]:
+    """Return the further questions if each of ``PEOPLE`` answers the description with one of ``probabilities``.
+
+    Nothing in the pack has the name of the first one if not ``known``, and a ``dead_end`` says nothing about them.
+    """
 
     def read(question: str, *, limit: int) -> Reading:
-        described = "discovered" in question
-        names = PEOPLE if described else ("Uppsala",)
+        names = PEOPLE if "discovered" in question else ("Uppsala",)[: not (dead_end and PEOPLE[0] in question)]
         hops = []
         for name, probability in zip(names, probabilities, strict=False):
             content = f"{name} answers this: {question}"
@@ -38,5 +40,7 @@ def test_what_is_unlikely_to_be_described_is_not_asked_about() -> None:
     assert asked((0.9, 0.08, 0.08)) == about[:1]
     # The likeliest is worth less if nothing in the pack has its name.
     assert asked((0.9, 0.08, 0.08), known=False) == about
+    # The likeliest leads nowhere.
+    assert asked((0.9, 0.08, 0.07), dead_end=True) == about[:2]
     # All may be unlikely.
     assert asked((0.04, 0.03, 0.02)) == about

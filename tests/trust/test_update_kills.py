@@ -152,13 +152,15 @@ from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.profiles.files import load_profile
 profile, stop = load_profile("enhanced"), Path(sys.argv[2])
-while not stop.exists():
+while True:
     try:
         with Pack(sys.argv[1]) as pack:
             answer = Pipeline(profile, pack, offline=True).answer("When was the bridge of Town 3 built?")
             print(json.dumps([pack.manifest.digest, answer.text]), flush=True)
     except WikigrError as error:
         print(json.dumps(["error", error.message]), flush=True)
+    if stop.exists():
+        break
 """
 
 
@@ -170,22 +172,25 @@ def test_a_pack_that_sixteen_processes_ask_while_it_is_updated_answers_from_one_
     count = tally(f"pack asked by {READERS} processes while it is updated")
     readers = [
         subprocess.Popen(
-            [sys.executable, "-c", _ASK, str(pack), str(stop)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            [sys.executable, "-c", _ASK, str(pack), str(stop)],
+            bufsize=0,  # `communicate` returns nothing of what a buffer has read
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
         for _ in range(READERS)
     ]
     try:
+        # All have answered from the first state before it changes.
+        first = [reader.stdout.readline() for reader in readers if reader.stdout is not None]
         for number in range(1, UPDATES + 1):
             assert start("pack", "update", str(pack), "--from", str(sources[number % 2])).wait() == 0
     finally:
         stop.touch()
     answers: list[tuple[str, str]] = []
-    for reader in readers:
+    for line, reader in zip(first, readers, strict=True):
         out, err = reader.communicate()
         assert reader.returncode == 0, err.decode()
-        own = [tuple(json.loads(line)) for line in out.decode().splitlines()]
-        assert own
-        answers += own
+        answers += [tuple(json.loads(answer)) for answer in (line + out).decode().splitlines()]
     year_of = {digest: str(year) for year, digest in digests.items()}
     for digest, text in answers:
         if digest == "error":

@@ -161,14 +161,14 @@ class GraphIndex:
 
     @cached_property
     def degrees(self) -> NDArray[np.int64]:
-        """The number of neighbors of every node."""
+        """The number of neighbors of every node, int64 of shape ``(len(self),)``."""
         return np.diff(self.indptr)
 
     @cached_property
-    def attraction(self) -> NDArray[np.float64]:
-        """1 / sqrt(degree) of every node, and 1 of nodes without neighbors: how likely a walk goes on to it."""
-        attraction: NDArray[np.float64] = 1.0 / np.sqrt(np.maximum(self.degrees, 1))
-        return attraction
+    def step_weights(self) -> NDArray[np.float64]:
+        """The weight of a step to each node: 1 / sqrt(degree), and 1 without neighbors; shape ``(len(self),)``."""
+        weights: NDArray[np.float64] = 1.0 / np.sqrt(np.maximum(self.degrees, 1))
+        return weights
 
     def equals(self, other: GraphIndex) -> bool:
         """Return whether ``other`` has the same content."""

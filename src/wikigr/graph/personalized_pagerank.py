@@ -45,7 +45,7 @@ def personalized_pagerank(
         weights[active] += restart * mass
         counts = index.degrees[active]
         starts, neighbors = _neighbors(index, active, counts)
-        pull = index.attraction[neighbors]
+        pull = index.step_weights[neighbors]
         linked = counts > 0
         spread = np.zeros(len(active))
         if len(neighbors):
@@ -63,9 +63,13 @@ def personalized_pagerank(
 def _neighbors(
     index: GraphIndex, nodes: NDArray[np.intp], counts: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return where the neighbors of each of ``nodes`` begin, which have ``counts`` of them, and all neighbors."""
+    """Return where the neighbors of each of ``nodes`` begin, which have ``counts`` of them, and all neighbors.
+
+    ``nodes`` are in ascending order, and there is at least one.
+    """
     starts = np.cumsum(counts) - counts
     if starts[-1] + counts[-1] == len(index.indices):
+        # All nodes with neighbors, in order: in a small graph, most steps are of this kind.
         return starts, index.indices
     places = np.arange(counts.sum()) + np.repeat(index.indptr[nodes] - starts, counts)
     return starts, index.indices[places]

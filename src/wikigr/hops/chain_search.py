@@ -28,7 +28,7 @@ class HopsOptions(Options):
 
     enabled: Annotated[bool, "first find what the question only describes, then ask about it; needs the reader"] = True
     max_hops: Annotated[_MaxHops, "questions in a chain at most"] = 3
-    beam: Annotated[_Beam, "answers of a question that are followed"] = 3
+    beam: Annotated[_Beam, "answers of a question that are followed at most"] = 3
     max_questions: Annotated[Positive, "further questions that are read at most, about 60 ms each"] = 8
     # The number of questions is the bound that matters: answers must not depend on how busy the machine is.
     seconds: Annotated[_Seconds, "time after which no further question is read; for very slow machines"] = 10.0
@@ -42,8 +42,8 @@ class Read(Protocol):
 
 # It is worth less to ask about what nothing in the pack is called.
 _UNKNOWN_NAME = 0.6
-# What is worth less than this, relative to the likeliest, is not asked about: the sections found would come after some
-# sixty of those for the question itself.
+# Once there is a chain, answers worth less than this share of the best one are not asked about: the first result of
+# such a search ranks below some sixty results of the question itself.
 _MIN_WORTH = 0.1
 
 
@@ -106,8 +106,10 @@ class _ChainSearch:
         for decomposition in decompositions:
             described = self._describe(decomposition, hops - 1, weight)
             for start in described:
-                question = decomposition.ask_about(start.last.name)
-                answers = self.ask(question, weight * _worth(start) / _worth(described[0]))
+                worth = _worth(start) / _worth(described[0])
+                if chains and worth < _MIN_WORTH:
+                    break
+                answers = self.ask(decomposition.ask_about(start.last.name), weight * worth)
                 chains += [
                     Chain((*start.hops, answer), decomposition.is_clause)
                     for answer in answers
@@ -127,8 +129,7 @@ class _ChainSearch:
         chains = [Chain((answer,)) for answer in answers if may_describe(decomposition.description, answer.name)]
         inner = decompose(decomposition.description) if hops > 1 else ()
         chains = [*chains, *self.follow(inner, hops, weight)]
-        described = sorted(_best(chains, 2 * self.options.beam), key=_worth, reverse=True)[: self.options.beam]
-        return [chain for chain in described if _worth(chain) >= _MIN_WORTH * _worth(described[0])]
+        return sorted(_best(chains, 2 * self.options.beam), key=_worth, reverse=True)[: self.options.beam]
 
     def ask(self, question: str, weight: float = 1.0) -> tuple[Hop, ...]:
         """Return the answers to ``question``, or none if too much was asked before it."""

@@ -82,7 +82,7 @@ class EntityLinker:
         keys = [word for word, _, _ in tokens]
         free = [True] * len(tokens)
         ignored = current().stop_words(FUNCTION_WORDS)
-        # Numbers and function words alone are no names.
+        # A name is more than numbers and function words.
         content = [not word.isdigit() and strip_possessive(word) not in ignored for word in keys]
         links: list[EntityLink] = []
         for first, last in _spans(len(tokens)):

@@ -1,0 +1,165 @@
+"""Build a large source on two Ray nodes, kill one of them at work, and compare the pack with that of a local build.
+
+    python benchmarks/ray_kill.py [--articles 250000] [--stages reading embedding]
+
+The text is generated, with four sections and twenty links in an article, and the vectors are random: encoding a million
+sections takes hours, and nothing else depends on their values. Nodes are processes on this machine, with one CPU each.
+When half of a stage in --stages is done, the second node is killed and another one joins. Prints the time of each
+build, the local one on all cores and the other one with the start of a cluster, and how many sections were encoded more
+than once. Fails if a node was not killed or the digests differ. Needs the extra ``ray``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from generated import GeneratedSource
+from growth import LINKS, PER_ARTICLE, WORDS, RandomEncoder
+
+from wikigr.cluster import connect
+from wikigr.embeddings.embedder import Embedder, Vectors
+from wikigr.embeddings.loader import DEFAULT_MODEL, open_encoder
+from wikigr.ingest.build import BuildOptions, BuildReport, build_pack
+from wikigr.ingest.engines.parts import PartStore, staging_location
+from wikigr.ingest.engines.ray_engine import RayEngine
+from wikigr.ingest.engines.workers import WorkerEncoder
+from wikigr.sources.detect import open_source
+
+OBJECT_STORE = 200 << 20
+# Stages that workers take part in.
+STAGES = ("reading", "linking", "embedding")
+
+
+class CountingEncoder(RandomEncoder):
+    """Adds the number of texts of each call as a line to the file ``log``."""
+
+    log = Path()
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        vectors = super().encode(texts)
+        with self.log.open("a") as file:
+            file.write(f"{len(texts)}\n")
+        return vectors
+
+
+@dataclass(frozen=True)
+class CountingWorkerEncoder(WorkerEncoder):
+    """How a worker opens its encoder: without loading a model."""
+
+    log: str = ""
+
+    def open(self) -> Embedder:
+        encoder = CountingEncoder(self.identity)
+        encoder.log = Path(self.log)
+        return encoder
+
+
+class Killer:
+    """A progress listener that kills a node when half of each of ``stages`` is done, and starts another one.
+
+    A stage whose total is unknown has ``articles`` records.
+    """
+
+    def __init__(self, cluster: Any, stages: Sequence[str], articles: int) -> None:
+        self._cluster, self._articles = cluster, articles
+        self.stages = list(stages)
+        self._node = self._start_node()
+        self._stage, self._total, self._done = "", 0, 0
+        self.notes: list[str] = []
+
+    def _start_node(self) -> Any:
+        return self._cluster.add_node(num_cpus=1, object_store_memory=OBJECT_STORE)
+
+    def start(self, stage: str, total: int | None, unit: str, *, done: int = 0) -> None:
+        self._stage, self._total, self._done = stage, total or self._articles, done
+        print(f"{time.strftime('%H:%M:%S')} {stage}: {self._total:,} {unit}", flush=True)
+
+    def advance(self, count: int) -> None:
+        self._done += count
+        if self._stage in self.stages and self._total <= 2 * self._done:
+            self.stages.remove(self._stage)
+            print(f"{time.strftime('%H:%M:%S')} killed a node after {self._done:,}", flush=True)
+            self._cluster.remove_node(self._node, allow_graceful=False)
+            self._node = self._start_node()
+
+    def note(self, message: str) -> None:
+        self.notes.append(message)
+
+
+def write_source(path: Path, articles: int) -> Path:
+    generated = GeneratedSource(articles, per_article=PER_ARTICLE, words=WORDS, links=LINKS)
+    with path.open("w") as file:
+        for number in range(articles):
+            article = generated.article(number)
+            text = "\n\n".join(f"## {section.heading_path[0]}\n\n{section.text}" for section in article.sections)
+            record = {"id": article.source_id, "title": article.title, "text": text, "links": article.links}
+            file.write(json.dumps(record) + "\n")
+    return path
+
+
+def build_on_nodes(
+    source: Path, pack: Path, encoder: Embedder, options: BuildOptions, log: Path, stages: Sequence[str], articles: int
+) -> BuildReport:
+    """Return the report of the build on two nodes, one of which is killed in each of ``stages``."""
+    from ray.cluster_utils import Cluster
+
+    head = {"num_cpus": 1, "object_store_memory": OBJECT_STORE, "include_dashboard": False}
+    cluster = Cluster(initialize_head=True, head_node_args=head)
+    try:
+        progress = Killer(cluster, stages, articles)
+        with connect(cluster.address) as joined:
+            engine = RayEngine(joined, PartStore(staging_location(None, pack)), DEFAULT_MODEL, encoder, progress)
+            engine._encoder = CountingWorkerEncoder(DEFAULT_MODEL, encoder.identity, on_gpu=False, log=str(log))
+            opened = open_source(source)
+            report = build_pack(opened, str(source), pack, encoder, options, progress=progress, engine=engine)
+    finally:
+        cluster.shutdown()
+    print("\n".join(progress.notes))
+    if progress.stages:
+        sys.exit(f"No node was killed in {' and '.join(progress.stages)}.")
+    return report
+
+
+def show(name: str, report: BuildReport, begun: float) -> None:
+    counts = report.manifest.counts
+    seconds = time.perf_counter() - begun
+    print(f"{name}: {counts['sections']:,} sections, {seconds:.0f} s, digest {report.manifest.digest[:12]}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--articles", type=int, default=250_000)
+    parser.add_argument("--stages", nargs="+", choices=STAGES, default=["reading", "embedding"])
+    arguments = parser.parse_args()
+    os.environ.update({"RAY_BACKEND_LOG_LEVEL": "fatal", "RAY_USAGE_STATS_ENABLED": "0"})
+    # Workers import the modules of this folder.
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), *sys.path[1:]])
+    encoder = RandomEncoder(open_encoder(DEFAULT_MODEL).identity)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        source = write_source(folder / "source.jsonl", arguments.articles)
+        options = BuildOptions(name="ray", language="en")
+        begun = time.perf_counter()
+        local = build_pack(open_source(source), str(source), folder / "local", encoder, options)
+        show("local", local, begun)
+        log = folder / "encoded"
+        begun = time.perf_counter()
+        report = build_on_nodes(source, folder / "pack", encoder, options, log, arguments.stages, arguments.articles)
+        show("two nodes", report, begun)
+        encoded = sum(map(int, log.read_text().split()))
+        print(f"encoded {encoded:,} texts for {report.embedded:,}: {encoded - report.embedded:,} more than once")
+        if report.manifest.digest != local.manifest.digest:
+            sys.exit("The digests differ.")
+
+
+if __name__ == "__main__":
+    main()
