@@ -113,6 +113,7 @@ def test_a_record_that_takes_too_much_time_costs_that_record_only(
     }
 
 
+@pytest.mark.trust
 def test_a_record_that_takes_too_much_memory_costs_that_record_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, started: list[int]
 ) -> None:
@@ -125,6 +126,7 @@ def test_a_record_that_takes_too_much_memory_costs_that_record_only(
     assert len(started) == 2
 
 
+@pytest.mark.trust
 def test_names_and_titles_are_read_within_the_limits_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parser_process, "RECORD_CPU_SECONDS", 1)
     scanned_in: set[int] = set()

@@ -31,7 +31,7 @@ ARTICLES = 40
 TIMEOUT = 0.2
 
 # `WIKIGR_GUARD_EXAMPLES=50000 pytest tests/retrieval/cypher/test_runner.py -k property` is the long run.
-EXAMPLES = int(os.environ.get("WIKIGR_GUARD_EXAMPLES", "250"))
+EXAMPLES = int(os.environ.get("WIKIGR_GUARD_EXAMPLES", "100"))
 SEED = int(os.environ.get("WIKIGR_GUARD_SEED", "0"))
 
 
