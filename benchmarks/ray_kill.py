@@ -1,4 +1,4 @@
-"""Build a large source on two Ray nodes, kill one of them at work, and compare the pack with that of a local build.
+"""Build a large source on two Ray nodes, kill one while it works, and compare the pack with a local build.
 
     python benchmarks/ray_kill.py [--articles 250000] [--stages reading embedding]
 
@@ -24,6 +24,7 @@ from typing import Any
 
 from generated import GeneratedSource
 from growth import LINKS, PER_ARTICLE, WORDS, RandomEncoder
+from ray_build import OBJECT_STORE
 
 from wikigr.cluster import connect
 from wikigr.embeddings.embedder import Embedder, Vectors
@@ -34,7 +35,6 @@ from wikigr.ingest.engines.ray_engine import RayEngine
 from wikigr.ingest.engines.workers import WorkerEncoder
 from wikigr.sources.detect import open_source
 
-OBJECT_STORE = 200 << 20
 # Stages that workers take part in.
 STAGES = ("reading", "linking", "embedding")
 
