@@ -3,7 +3,7 @@
     python benchmarks/fit_paths.py PACK QUESTIONS.jsonl [PACK QUESTIONS.jsonl ...] [--seconds 120] [--seed 0]
 
 Maximizes the mean over packs and hop counts of recall and precision of the best path's ends, on two questions per
-wording. Prints every improvement; copy the last one to ``wikigr.retrieval.relation_paths.evidence``.
+wording. Prints every improvement; copy the last one to ``wikigr.graph_search.relation_paths.evidence``.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from wikigr.graph.fact_graph import read_facts
+from wikigr.graph_search.relation_paths.evidence import Weights
+from wikigr.graph_search.relation_paths.path_search import PathSearch
+from wikigr.graph_search.relation_paths.topics import TopicFinder
 from wikigr.pack.open import Pack
-from wikigr.retrieval.relation_paths.evidence import Weights
-from wikigr.retrieval.relation_paths.path_search import PathSearch
-from wikigr.retrieval.relation_paths.topics import TopicFinder
 
 _FACTORS = (0.5, 0.7, 0.85, 1.15, 1.4, 2.0)
 

@@ -28,16 +28,16 @@ from wikigr.answer.answer import Answer
 from wikigr.evaluation.metrics.accuracy import accuracy, exact_match, token_f1
 from wikigr.evaluation.metrics.ranking import all_found_at, recall_at
 from wikigr.evaluation.statistics.paired import compare_paired
+from wikigr.graph_search.explore.stage import MultiStrategyOptions
 from wikigr.hops.chain_search import HopsOptions
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
-from wikigr.profiles.files import load_profile
+from wikigr.pipeline.profiles.files import load_profile
 from wikigr.reader.passage import ReaderOptions
+from wikigr.rerankers.graph_reranker import GraphRerankerOptions
+from wikigr.rerankers.graph_walk import GraphWalkOptions
 from wikigr.retrieval.candidates import RetrievalOptions
-from wikigr.retrieval.explore.stage import MultiStrategyOptions
-from wikigr.retrieval.graph_walk import GraphWalkOptions
-from wikigr.retrieval.rerankers.graph_reranker import GraphRerankerOptions
 from wikigr.segmentation import sentence_spans
 
 DEPTHS = (2, 5, 10)

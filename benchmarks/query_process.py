@@ -19,9 +19,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from wikigr.graph.engine import Graph, QueryError
+from wikigr.graph_search.cypher.runner import QueryRunner
 from wikigr.pack.layout import DATABASE
 from wikigr.pack.locate import find_pack
-from wikigr.retrieval.cypher.runner import QueryRunner
 
 LOOKUP = "MATCH (a:Article) RETURN a.title, a.word_count ORDER BY a.title LIMIT 5"
 CRASH = "MATCH (a:Article) RETURN a.word_count[1:2]"

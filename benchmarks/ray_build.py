@@ -22,9 +22,9 @@ from pathlib import Path
 from build_overhead import StageClock
 from generated import GeneratedSource
 
-from wikigr.cluster import connect
 from wikigr.embeddings.loader import DEFAULT_MODEL, open_encoder
 from wikigr.ingest.build import BuildOptions, build_pack
+from wikigr.ingest.engines.cluster import connect
 from wikigr.ingest.engines.engine import Engine
 from wikigr.ingest.engines.parts import PartStore, staging_location
 from wikigr.ingest.engines.ray_engine import RayEngine

@@ -26,10 +26,10 @@ from generated import GeneratedSource
 from growth import LINKS, PER_ARTICLE, WORDS, RandomEncoder
 from ray_build import OBJECT_STORE
 
-from wikigr.cluster import connect
 from wikigr.embeddings.embedder import Embedder, Vectors
 from wikigr.embeddings.loader import DEFAULT_MODEL, open_encoder
 from wikigr.ingest.build import BuildOptions, BuildReport, build_pack
+from wikigr.ingest.engines.cluster import connect
 from wikigr.ingest.engines.parts import PartStore, staging_location
 from wikigr.ingest.engines.ray_engine import RayEngine
 from wikigr.ingest.engines.workers import WorkerEncoder

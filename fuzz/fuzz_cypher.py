@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from wikigr.retrieval.cypher.dialect import BlockedQueryError
-from wikigr.retrieval.cypher.guard import check_query
+from wikigr.graph_search.cypher.dialect import BlockedQueryError
+from wikigr.graph_search.cypher.guard import check_query
 
 
 def TestOneInput(data: bytes) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from wikigr.receipts.receipt_file import ReceiptError, read_receipts
+from wikigr.documents.receipt_file import ReceiptError, read_receipts
 
 
 def TestOneInput(data: bytes) -> None:

@@ -22,8 +22,8 @@ from wikigr.checks import Check
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import ModelError
 from wikigr.graph.engine_choice import import_engine
-from wikigr.isolation import run_isolated
 from wikigr.progress import Progress
+from wikigr.sandbox.isolation import run_isolated
 
 # The same examples in every run, on a machine of any speed, so that CI is deterministic.
 settings.register_profile("repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])

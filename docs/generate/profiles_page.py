@@ -1,4 +1,4 @@
-"""Write ``docs/reference/profiles.md``: every key of a profile, from ``wikigr.profiles.schema``."""
+"""Write ``docs/reference/profiles.md``: every key of a profile, from ``wikigr.pipeline.profiles.schema``."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from wikigr.options import Limits
 from wikigr.pipeline.profile import Profile
-from wikigr.profiles.files import differences, load_profile
-from wikigr.profiles.schema import ProfileValues
+from wikigr.pipeline.profiles.files import differences, load_profile
+from wikigr.pipeline.profiles.schema import ProfileValues
 
 _HEAD = """\
 # Profiles
@@ -32,7 +32,7 @@ budget: {max_cost_usd: 0.5}
 ```
 
 Refer to a profile by the path of its file, or by its name if the file is in
-`~/.config/wikigr/profiles`. `auto` chooses a value that fits the pack or the question.
+`~/.config/wikigr/pipeline/profiles`. `auto` chooses a value that fits the pack or the question.
 
 | key | type | default | meaning |
 | --- | --- | --- | --- |
@@ -40,7 +40,7 @@ Refer to a profile by the path of its file, or by its name if the file is in
 | `description` | text | none | one line for `wikigr profile list` |
 """
 
-_SHIPPED = Path(str(resources.files("wikigr.profiles")))
+_SHIPPED = Path(str(resources.files("wikigr.pipeline.profiles")))
 
 
 def profiles_page() -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from wikigr.languages.language import current
+from wikigr.languages import current
 
 # Consecutive lines that form one paragraph. A line continues the one before it if that one has no end punctuation
 # and this one starts with a lowercase letter, a digit or closing punctuation and is not a list item, a table row or a

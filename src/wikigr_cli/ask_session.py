@@ -50,10 +50,10 @@ class AskOptions:
     def apply_to(self, profile: Profile) -> Profile:
         """Return ``profile`` with these options; raises ``UsageError`` for a value out of range."""
         from wikigr.answer.extractive import ExtractiveOptions
+        from wikigr.graph_search.explore.stage import MultiStrategyOptions
         from wikigr.llm import api_of
         from wikigr.llm.options import BudgetOptions, ModelFileOptions, SynthesisOptions
         from wikigr.retrieval.candidates import RetrievalOptions
-        from wikigr.retrieval.explore.stage import MultiStrategyOptions
 
         if self.exact:
             profile = profile.override(RetrievalOptions, exact=True)
@@ -92,14 +92,14 @@ def open_all(
 
     A note on stderr names those that were given twice.
     """
-    from wikigr.languages.language import speak
+    from wikigr.languages import speak
 
     if len(packs) == 1:
         from wikigr.pack.open import Pack
 
         pack: Corpus = Pack(packs[0], encoder=encoder, purpose=purpose, preload=preload)
     else:
-        from wikigr.joined.pack import open_packs
+        from wikigr.pack.joined import open_packs
 
         opened = open_packs(packs, encoder=encoder, purpose=purpose, preload=preload)
         for location in opened.repeated:
@@ -131,7 +131,7 @@ class AskSession:
         shows_stages: bool = True,
     ) -> None:
         """``shows_stages`` shows in a terminal what a model does; raises ``PackError`` or ``ProfileError``."""
-        from wikigr.profiles.files import load_profile
+        from wikigr.pipeline.profiles.files import load_profile
         from wikigr.segmentation import load_segmenter
 
         self._environment = environment
@@ -162,7 +162,7 @@ class AskSession:
 
     def use_profile(self, name: str) -> None:
         """Answer with another profile."""
-        from wikigr.profiles.files import load_profile
+        from wikigr.pipeline.profiles.files import load_profile
 
         named = load_profile(name)
         self.pipeline = self._connect(self._options.apply_to(named), self.pack)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote as percent_encode
 from urllib.parse import urlsplit
 
+from wikigr.documents.article import section_document
 from wikigr.errors import UsageError, WikigrError
-from wikigr.responses.article import section_document
 from wikigr.text import harmless
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.section import find_quote, print_section, print_whole_article

@@ -19,9 +19,9 @@ from wikigr.answer.multi_doc_synthesis import MultiDocSynthesizer
 from wikigr.errors import PackError, UsageError
 from wikigr.graph.engine_choice import import_engine
 from wikigr.llm.options import SynthesisOptions
-from wikigr.profiles.files import load_profile
+from wikigr.pipeline.profiles.files import load_profile
+from wikigr.rerankers.graph_reranker import GraphReranker
 from wikigr.retrieval.candidates import RetrievalOptions
-from wikigr.retrieval.rerankers.graph_reranker import GraphReranker
 
 kuzu = import_engine()
 

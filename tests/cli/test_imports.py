@@ -13,7 +13,7 @@ HEAVY = set(
     """numpy onnxruntime onnx tokenizers torch sentence_transformers real_ladybug ladybug tantivy pyarrow scipy
     anthropic openai xllamacpp
     mwxml mwparserfromhell libzim pyoxigraph lxml selectolax markdown_it pydantic yaml rich nupunkt rapidfuzz
-    ahocorasick_rs prompt_toolkit mcp mcp_types starlette uvicorn wikigr.joined""".split()
+    ahocorasick_rs prompt_toolkit mcp mcp_types starlette uvicorn wikigr.pack.joined""".split()
 )
 PROGRAM = """
 import json, sys

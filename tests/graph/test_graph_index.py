@@ -34,7 +34,7 @@ from wikigr.pack.open import Pack
 from wikigr.pack.validate import validate_pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
-from wikigr.retrieval.graph_walk import GraphWalkOptions
+from wikigr.rerankers.graph_walk import GraphWalkOptions
 from wikigr.retrieval.trace import Trace
 from wikigr.sources.detect import open_source
 

@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 from tests.waiting import until
 
-from wikigr.cluster import ClusterError
 from wikigr.embeddings.embedder import Embedder, EncoderIdentity, Vectors
 from wikigr.errors import BuildError, RecordError, SourceError
 from wikigr.ingest.build import BuildOptions, BuildReport, build_pack
 from wikigr.ingest.calibration import _UNRELATED
 from wikigr.ingest.engines import local
+from wikigr.ingest.engines.cluster import ClusterError
 from wikigr.ingest.engines.engine import Parsed
 from wikigr.ingest.engines.local import LocalEngine
 from wikigr.pack.layout import Layout

@@ -34,12 +34,12 @@ from wikigr.ingest.extraction_format import prompt_version
 from wikigr.ingest.linking import link_all
 from wikigr.ingest.parsing import read_source
 from wikigr.ingest.staging import Staging
+from wikigr.ingest.update import UpdateOptions, update_pack
 from wikigr.llm.client import LlmError
 from wikigr.llm.response_cache import ResponseCache
 from wikigr.pack.open import Pack
 from wikigr.pack.validate import validate_pack
 from wikigr.sources.detect import open_source
-from wikigr.versions.update import UpdateOptions, update_pack
 from wikigr_cli.app import run
 from wikigr_cli.environment import Environment
 

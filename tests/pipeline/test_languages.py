@@ -12,7 +12,7 @@ from libzim.writer import Creator  # type: ignore[import-untyped]
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import PackError, UsageError
 from wikigr.ingest.build import BuildOptions, build_pack
-from wikigr.joined.pack import open_packs
+from wikigr.pack.joined import open_packs
 from wikigr.pack.open import Pack
 from wikigr.pack.validate import validate_pack
 from wikigr.pipeline.pipeline import Pipeline

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from wikigr.pipeline.profile import Profile
+from wikigr.rerankers.graph_walk import GraphWalkOptions
 from wikigr.retrieval.document_selection import MultiDocOptions
-from wikigr.retrieval.graph_walk import GraphWalkOptions
 
 
 def test_a_section_that_is_left_out_has_its_defaults() -> None:

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
+from wikigr.graph_search.relation_paths.stage import RelationPaths
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
+from wikigr.pipeline.profiles.files import load_profile
+from wikigr.pipeline.profiles.names import profile_names
+from wikigr.pipeline.profiles.schema import profile_values
 from wikigr.pipeline.reranking import rerank_methods, stages_of
 from wikigr.pipeline.stages import ANSWER_STAGES, RETRIEVAL_STAGES, SECTIONS, rankers_only
-from wikigr.profiles.files import load_profile
-from wikigr.profiles.names import profile_names
-from wikigr.profiles.schema import profile_values
+from wikigr.rerankers.graph_walk import GraphWalkOptions
+from wikigr.rerankers.stage import RerankingStage
 from wikigr.retrieval.candidates import RetrievalOptions
-from wikigr.retrieval.graph_walk import GraphWalkOptions
-from wikigr.retrieval.relation_paths.stage import RelationPaths
-from wikigr.retrieval.rerankers.stage import RerankingStage
 from wikigr.retrieval.trace import Trace
 
 QUESTION = "Who discovered the electron?"

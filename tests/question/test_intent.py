@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wikigr.index.lexical import LexicalIndex, LexicalWriter
-from wikigr.languages.language import language_of, speaking
+from wikigr.languages import language_of, speaking
 from wikigr.question.intent import asks_definition, asks_entry, asks_fact, asks_lead, asks_yes_no
 from wikigr.question.question import Question, analyze
 

@@ -145,8 +145,8 @@ def build_on(
     **options: Any,
 ) -> BuildReport:
     """Build ``pack`` on the cluster at ``address``."""
-    from wikigr.cluster import connect
     from wikigr.embeddings.loader import DEFAULT_MODEL
+    from wikigr.ingest.engines.cluster import connect
     from wikigr.ingest.engines.parts import PartStore, staging_location
     from wikigr.ingest.engines.ray_engine import RayEngine
 

@@ -17,10 +17,10 @@ from tests.ray.conftest import Recorder, add_worker, build_on, run_wikigr
 from tests.ray.encoders import FAILURES, MARKED, FailingEncoder
 from tests.sources.test_multistream import page, write
 
-from wikigr.cluster import ClusterError
 from wikigr.embeddings.embedder import Embedder
 from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.ingest.engines import ray_engine
+from wikigr.ingest.engines.cluster import ClusterError
 from wikigr.pack.layout import Layout
 from wikigr.pack.manifest import read_manifest
 from wikigr.sources.detect import open_source

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from tests.ray.conftest import ROOT, add_worker
 
-from wikigr.cluster import ClusterError, connect
 from wikigr.errors import UsageError
 from wikigr.evaluation.questions import load_questions
 from wikigr.evaluation.runner import Evaluation, evaluate
-from wikigr.profiles.files import load_profile
+from wikigr.ingest.engines.cluster import ClusterError, connect
+from wikigr.pipeline.profiles.files import load_profile
 
 QUESTIONS = ROOT / "packs" / "physics" / "eval" / "questions.jsonl"
 

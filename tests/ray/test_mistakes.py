@@ -14,8 +14,8 @@ import pytest
 from tests.ray.conftest import Recorder, add_worker, build_on, run_wikigr
 
 from wikigr import __version__
-from wikigr.cluster import ClusterError, connect
 from wikigr.embeddings.embedder import Embedder
+from wikigr.ingest.engines.cluster import ClusterError, connect
 
 FULL_DISK = {"automatic_object_spilling_enabled": False, "local_fs_capacity_threshold": 0.0}
 MakeCluster = Callable[..., Any]

@@ -13,14 +13,14 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.retrieval.cypher.test_guard import HARMLESS, HOSTILE
-from tests.retrieval.cypher.test_runner import FORBIDDEN, GAPS, Writer, make_database, rss_kb, state
+from tests.graph_search.cypher.test_guard import HARMLESS, HOSTILE
+from tests.graph_search.cypher.test_runner import FORBIDDEN, GAPS, Writer, make_database, rss_kb, state
 from tests.trust.conftest import Tally
 
 from wikigr.graph.engine import Graph, QueryError
-from wikigr.retrieval.cypher.dialect import BlockedQueryError
-from wikigr.retrieval.cypher.guard import check_query
-from wikigr.retrieval.cypher.runner import QueryRunner
+from wikigr.graph_search.cypher.dialect import BlockedQueryError
+from wikigr.graph_search.cypher.guard import check_query
+from wikigr.graph_search.cypher.runner import QueryRunner
 
 SEED = int(os.environ.get("WIKIGR_FUZZ_SEED", "0"))
 QUERIES = int(os.environ.get("WIKIGR_FUZZ_QUERIES", "100000"))

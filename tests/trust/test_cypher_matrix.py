@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
-from tests.retrieval.cypher.test_runner import make_database, rss_kb, state
+from tests.graph_search.cypher.test_runner import make_database, rss_kb, state
 from tests.trust.conftest import Tally
 
 from wikigr.graph.engine import Graph, QueryError
-from wikigr.retrieval.cypher.dialect import BINARY_OPERATORS, FUNCTIONS, TYPES, BlockedQueryError
-from wikigr.retrieval.cypher.runner import QueryRunner
+from wikigr.graph_search.cypher.dialect import BINARY_OPERATORS, FUNCTIONS, TYPES, BlockedQueryError
+from wikigr.graph_search.cypher.runner import QueryRunner
 
 VALUES = [
     "170141183460469231731687303715884105727",

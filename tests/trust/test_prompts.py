@@ -16,11 +16,11 @@ from tests.trust.conftest import Tally
 from tests.trust.hostile import FACT, FINISH, INJECTIONS, MARK, QUESTION
 
 from wikigr.graph.neighborhood import Neighborhood, article
+from wikigr.graph_search.explore.model_pruner import ModelPruner
+from wikigr.graph_search.explore.triplets import TripletRetriever
 from wikigr.ingest.chunking import MAX_HEADING_CHARS
 from wikigr.llm.client import Claude
 from wikigr.pack.open import Pack
-from wikigr.retrieval.explore.model_pruner import ModelPruner
-from wikigr.retrieval.explore.triplets import TripletRetriever
 
 # Anything that a model may read as a tag, even with white space or invisible characters before its name.
 ANY_TAG = re.compile(r"<(?:[\s\u200b-\u200f\u2060-\u206f\ufeff]*[/!?]|[\u200b-\u200f\u2060-\u206f\ufeff]*[^\W\d_])")

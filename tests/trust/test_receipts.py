@@ -22,12 +22,12 @@ from tests.cli.conftest import MAIN, Wikigr
 from tests.llm.server import MessagesServer, reply
 from tests.trust.conftest import Process, Tally, kills
 
+from wikigr.documents.receipt import digest_of, make_receipt
+from wikigr.documents.receipt_file import ReceiptError, read_receipts
+from wikigr.documents.replay import replay
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
-from wikigr.receipts.receipt import digest_of, make_receipt
-from wikigr.receipts.receipt_file import ReceiptError, read_receipts
-from wikigr.receipts.replay import replay
 
 QUESTION = "Who measured the wavelength of the electron?"
 # What a terminal or a look-up could trip over.

@@ -13,14 +13,14 @@ import pytest
 import uvicorn
 from playwright.sync_api import Browser, BrowserContext, Dialog, Page, sync_playwright
 from tests.llm.plugin import messages_server, no_model  # noqa: F401
-from tests.serve.web.conftest import hostile_pack, register_pack  # noqa: F401
+from tests.server.web.conftest import hostile_pack, register_pack  # noqa: F401
 
 from wikigr.evaluation.questions import Gold, GoldQuestion
 from wikigr.evaluation.runner import Evaluation, evaluate
-from wikigr.profiles.files import load_profile
-from wikigr.serve.app import create_app
-from wikigr.serve.packs import ServedPacks
-from wikigr.serve.web.routes import WebPage
+from wikigr.pipeline.profiles.files import load_profile
+from wikigr.server.app import create_app
+from wikigr.server.packs import ServedPacks
+from wikigr.server.web.routes import WebPage
 
 BORN = "When and where was Werner Heisenberg born?"
 # Names of the program in the distributions.

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page
-from tests.serve.web.conftest import HUB
+from tests.server.web.conftest import HUB
 
 from .conftest import BORN, Serve, Visit
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, expect
 from tests.llm.server import MessagesServer, Response, first_cited, held_before, reply, respond, status, text
-from tests.serve.web.conftest import HOSTILE_TITLE, SCRIPT
+from tests.server.web.conftest import HOSTILE_TITLE, SCRIPT
 
 from .conftest import BORN, Serve, Visit
 

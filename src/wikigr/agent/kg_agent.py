@@ -24,22 +24,22 @@ from wikigr.pack.open import Pack
 from wikigr.pipeline.connect import connect
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
-from wikigr.profiles.files import load_profile
+from wikigr.pipeline.profiles.files import load_profile
 from wikigr.question.question import checked
-from wikigr.retrieval.candidates import RetrievalOptions, best_by_title, rephrase
-from wikigr.retrieval.document_selection import MultiDocOptions, calibrated_min_relevance
-from wikigr.retrieval.rerankers.cross_encoder import (
+from wikigr.rerankers.cross_encoder import (
     MS_MARCO,
     CrossEncoderOptions,
     CrossEncoderReranker,
     CrossEncoding,
 )
-from wikigr.retrieval.rerankers.graph_reranker import GraphReranker, GraphRerankerOptions, GraphReranking
-from wikigr.retrieval.rerankers.section_quality import (
+from wikigr.rerankers.graph_reranker import GraphReranker, GraphRerankerOptions, GraphReranking
+from wikigr.rerankers.section_quality import (
     CONTENT_QUALITY_THRESHOLD,
     SectionQualityOptions,
     score_section_quality,
 )
+from wikigr.retrieval.candidates import RetrievalOptions, best_by_title, rephrase
+from wikigr.retrieval.document_selection import MultiDocOptions, calibrated_min_relevance
 from wikigr.stop_words import STOP_WORDS
 
 if TYPE_CHECKING:

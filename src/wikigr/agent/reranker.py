@@ -1,5 +1,5 @@
 """The documented import path of ``GraphReranker``."""
 
-from wikigr.retrieval.rerankers.graph_reranker import GraphReranker
+from wikigr.rerankers.graph_reranker import GraphReranker
 
 __all__ = ["GraphReranker"]

@@ -12,7 +12,7 @@ from wikigr.answer.reading import answer_words
 from wikigr.answer.sentences import SentenceScore
 from wikigr.index.candidate import DENSE
 from wikigr.index.lexical import stems
-from wikigr.languages.language import current
+from wikigr.languages import current
 from wikigr.question.intent import Aim, asked_for
 from wikigr.question.masked_question import restrictions
 from wikigr.text import words

@@ -14,7 +14,7 @@ from wikigr.question.intent import asks_fact, asks_lead
 from wikigr.question.question import Question
 from wikigr.question.two_parts import two_parts
 from wikigr.reader.passage import Calibration, Passage, ReaderOptions, Span
-from wikigr.retrieval.rerankers.cross_encoder import as_probability
+from wikigr.rerankers.cross_encoder import as_probability
 from wikigr.sources.facts import FACTS
 from wikigr.stop_words import STOP_WORDS
 from wikigr.text import words

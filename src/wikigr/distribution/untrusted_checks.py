@@ -25,7 +25,7 @@ from wikigr.graph.graph_index import GraphIndexError, index_graph, load_graph_in
 from wikigr.graph.pagerank_cache import PageRankCacheError, read_pack_cache
 from wikigr.index.lexical import LexicalIndex
 from wikigr.index.lexical_comparison import lexical_difference
-from wikigr.languages.language import language_of
+from wikigr.languages import language_of
 from wikigr.pack import layout as parts
 from wikigr.pack.digest import database_digest
 from wikigr.pack.layout import Layout

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from wikigr.answer.answer import Answer
-from wikigr.cluster import Cluster
 from wikigr.errors import PackError, UsageError, WikigrError
 from wikigr.evaluation.cached_pack import CachedPack
 from wikigr.evaluation.metrics import score
 from wikigr.evaluation.questions import GoldQuestion
 from wikigr.evaluation.samples import Sample, parse_line, write_line
+from wikigr.ingest.engines.cluster import Cluster
 from wikigr.llm.budget import BudgetError
 from wikigr.pack.layout import MANIFEST, Layout
 from wikigr.pack.manifest import read_manifest

@@ -17,7 +17,6 @@ from typing import Any
 
 from wikigr.answer.few_shot import FewShotManager
 from wikigr.atomic import write_atomic
-from wikigr.cluster import Cluster
 from wikigr.embeddings.batching import available_cores
 from wikigr.errors import UsageError
 from wikigr.evaluation.asking import ask_on_cluster, ask_question
@@ -38,14 +37,15 @@ from wikigr.evaluation.run import (
     versions,
 )
 from wikigr.evaluation.samples import SAMPLES, RunError, Sample, SampleStore, lock_run, read_samples
+from wikigr.ingest.engines.cluster import Cluster
 from wikigr.llm.options import BudgetOptions
 from wikigr.llm.response_cache import ResponseCache
 from wikigr.llm.usage import Usage
 from wikigr.pipeline.connect import budget_of, connect
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
+from wikigr.pipeline.profiles.schema import profile_values
 from wikigr.pipeline.stages import SECTIONS
-from wikigr.profiles.schema import profile_values
 from wikigr.settings import cache_folder
 from wikigr.version import changes, commit
 

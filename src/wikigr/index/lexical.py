@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from wikigr.errors import BuildError, PackError
 from wikigr.index.candidate import Hit
-from wikigr.languages.language import ENGLISH, Language, current
+from wikigr.languages import ENGLISH, Language, current
 from wikigr.panics import panics_as
 
 CONTENT = "content"

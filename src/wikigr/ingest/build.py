@@ -28,14 +28,14 @@ from wikigr.ingest.language_detection import find_language
 from wikigr.ingest.linking import link_all, lost_links
 from wikigr.ingest.parsing import read_source
 from wikigr.ingest.staging import Staging
-from wikigr.isolation import run_isolated
-from wikigr.languages.language import Language, speaking
+from wikigr.languages import Language, speaking
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
 from wikigr.pack.manifest import MIN_RELEVANCE, Manifest, describe_files, read_manifest
 from wikigr.pack.section_urls import record_source_folder
 from wikigr.progress import Progress, Silent
 from wikigr.reader.prepared import copy_prepared
+from wikigr.sandbox.isolation import run_isolated
 from wikigr.sources.article import Source
 from wikigr.sources.formats import FORMATS, LinkTarget, format_named
 from wikigr.sources.source_files import FileState, UnreadFiles, file_states, links_outside, unread_files

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import Protocol, runtime_checkable
 
 from wikigr.ingest.staging import Staging
-from wikigr.languages.language import ENGLISH, Language, is_described, language_of
+from wikigr.languages import ENGLISH, Language, is_described, language_of
 from wikigr.progress import Progress
 from wikigr.sources.article import Source
 from wikigr.stop_words import STOP_WORDS

@@ -21,7 +21,7 @@ from wikigr.index.quantized import QuantizedWriter
 from wikigr.ingest.entities import RENAMED, derive_entities
 from wikigr.ingest.linking import aliases_of
 from wikigr.ingest.staging import Staging, batches
-from wikigr.languages.language import ENGLISH, Language, language_of
+from wikigr.languages import ENGLISH, Language, language_of
 from wikigr.pack.digest import ARTICLE_PAGE, ENTITY_PAGE, digest_rows
 from wikigr.pack.layout import DATABASE, LEXICAL, VECTORS
 from wikigr.progress import Progress
@@ -118,7 +118,7 @@ def load_database(staging: Staging, folder: Path, identity: EncoderIdentity, pro
     for name in derive_entities(staging):
         progress.note(f"The relation {name!r} is stored as {name + RENAMED!r}: the graph has a table of that name.")
     digest = content_digest(staging, identity)
-    # Not closed if something fails, because closing may hang (see ``wikigr.isolation``).
+    # Not closed if something fails, because closing may hang (see ``wikigr.sandbox.isolation``).
     database = _Transactions(folder / DATABASE)
     for statement in ddl(identity.dimension):
         database.graph.execute(statement)

@@ -18,7 +18,7 @@ from wikigr.graph.engine import Graph, reserved_space
 from wikigr.index.candidate import Hit, Section
 from wikigr.index.dense import DenseIndex, DenseMethod
 from wikigr.index.lexical import LexicalIndex
-from wikigr.languages.language import Language, language_of
+from wikigr.languages import Language, language_of
 from wikigr.pack import layout as parts
 from wikigr.pack.checked_files import damaged_files
 from wikigr.pack.layout import Layout

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from wikigr.errors import UsageError
 from wikigr.graph.neighborhood import Edge, Neighborhood, Node, Step
+from wikigr.graph_search.explore.metapath import follow_metapath, parse_metapath
+from wikigr.graph_search.explore.paths import Paths, shortest_paths
 from wikigr.pack.open import Pack
 from wikigr.retrieval.entity_linking import open_linker
-from wikigr.retrieval.explore.metapath import follow_metapath, parse_metapath
-from wikigr.retrieval.explore.paths import Paths, shortest_paths
 from wikigr.retrieval.name_matching import find_nodes
 from wikigr.text import scrub
 

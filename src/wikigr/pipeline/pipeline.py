@@ -15,8 +15,9 @@ from wikigr.answer.facts import facts_among
 from wikigr.answer.stages import Draft
 from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
+from wikigr.graph_search.explore.stage import MultiStrategyOptions
 from wikigr.index.candidate import Evidence
-from wikigr.languages.language import speaking
+from wikigr.languages import speaking
 from wikigr.llm.options import FewShotOptions, SynthesisOptions
 from wikigr.llm.usage import Usage
 from wikigr.pack.open import Corpus
@@ -28,7 +29,6 @@ from wikigr.reader.passage import ReaderOptions
 from wikigr.retrieval.candidates import Fetch, RetrievalOptions, search_depth
 from wikigr.retrieval.document_selection import MultiDocOptions
 from wikigr.retrieval.entity_linking import replace_aliases
-from wikigr.retrieval.explore.stage import MultiStrategyOptions
 from wikigr.retrieval.state import PipelineStage, Resources, State, encodes_its_language
 from wikigr.retrieval.trace import Trace
 from wikigr.text import fold

@@ -10,8 +10,8 @@ from wikigr.graph.schema import section_id
 from wikigr.pack.open import Corpus
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.stages import RETRIEVAL_STAGES, Stage
-from wikigr.retrieval.rerankers.graph_reranker import check_results
-from wikigr.retrieval.rerankers.stage import RerankingStage
+from wikigr.rerankers.graph_reranker import check_results
+from wikigr.rerankers.stage import RerankingStage
 from wikigr.retrieval.state import Result
 from wikigr.retrieval.trace import Trace
 from wikigr.suggestions import did_you_mean, nearest

@@ -13,6 +13,8 @@ from typing import Any
 
 from wikigr.answer.extractive import ExtractiveOptions
 from wikigr.answer.stages import Assess, FindAnswers, RankSentences, ReadSentences
+from wikigr.graph_search.explore.stage import MultiStrategyOptions, MultiStrategyStage
+from wikigr.graph_search.relation_paths.stage import RelationPaths, RelationPathsOptions
 from wikigr.hops.chain_search import HopsOptions
 from wikigr.hops.stage import Hops
 from wikigr.index.candidate import CROSS_ENCODER, DENSE, HOPS, LEXICAL, WALK
@@ -20,14 +22,12 @@ from wikigr.llm.options import BudgetOptions, FewShotOptions, ModelFileOptions, 
 from wikigr.options import Options
 from wikigr.pipeline.profile import Profile
 from wikigr.reader.passage import ReaderOptions
+from wikigr.rerankers.cross_encoder import CrossEncoderOptions, CrossEncoding
+from wikigr.rerankers.graph_reranker import GraphRerankerOptions, GraphReranking
+from wikigr.rerankers.graph_walk import EntityLinking, GraphWalk, GraphWalkOptions
+from wikigr.rerankers.section_quality import SectionQuality, SectionQualityOptions
 from wikigr.retrieval.candidates import DenseSearch, Encode, Fetch, Fuse, LexicalSearch, MultiQuery, RetrievalOptions
 from wikigr.retrieval.document_selection import DocumentSelection, MultiDocOptions
-from wikigr.retrieval.explore.stage import MultiStrategyOptions, MultiStrategyStage
-from wikigr.retrieval.graph_walk import EntityLinking, GraphWalk, GraphWalkOptions
-from wikigr.retrieval.relation_paths.stage import RelationPaths, RelationPathsOptions
-from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderOptions, CrossEncoding
-from wikigr.retrieval.rerankers.graph_reranker import GraphRerankerOptions, GraphReranking
-from wikigr.retrieval.rerankers.section_quality import SectionQuality, SectionQualityOptions
 from wikigr.retrieval.state import PipelineStage
 from wikigr.retrieval.trace import LEFT_OUT, StageRecord, Trace
 

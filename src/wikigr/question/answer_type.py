@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from wikigr.languages.language import Language, current
+from wikigr.languages import Language, current
 from wikigr.question import patterns
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from wikigr.languages.language import current
+from wikigr.languages import current
 from wikigr.names import bare_name
 from wikigr.question import patterns
 from wikigr.question.comparison import compared_sides

@@ -10,7 +10,7 @@ from itertools import pairwise
 from wikigr.embeddings.embedder import Vectors
 from wikigr.errors import UsageError
 from wikigr.index.lexical import MAX_QUERY_WORDS, LexicalIndex, query_words, stems
-from wikigr.languages.language import current
+from wikigr.languages import current
 from wikigr.question import patterns
 from wikigr.question.answer_type import AnswerType, answer_type
 from wikigr.stop_words import QUESTION_WORDS

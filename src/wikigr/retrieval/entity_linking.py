@@ -13,7 +13,7 @@ from wikigr.graph.graph_index import GraphIndex
 from wikigr.graph.neighborhood import Node, article
 from wikigr.graph.schema import article_title
 from wikigr.index.lexical import LexicalIndex, stems
-from wikigr.languages.language import current
+from wikigr.languages import current
 from wikigr.names import bare_name, is_part_of_name, name_key, name_words, strip_possessive
 from wikigr.retrieval.name_matching import LETTERS_PER_TYPO, NameMatcher
 from wikigr.stop_words import FUNCTION_WORDS

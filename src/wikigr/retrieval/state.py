@@ -20,10 +20,10 @@ from wikigr.retrieval.entity_linking import EntityLink, EntityLinker
 from wikigr.retrieval.trace import StageRecord, Trace
 
 if TYPE_CHECKING:
+    from wikigr.graph_search.explore.multi_strategy import Exploration
     from wikigr.llm.model_client import ModelClient
     from wikigr.reader.prepared import NoReaderError
     from wikigr.retrieval.chain import PathAnswers
-    from wikigr.retrieval.explore.multi_strategy import Exploration
 
 StageOptions = TypeVar("StageOptions", bound=Options)
 StageState = TypeVar("StageState")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from wikigr.documents.answer import EXPLAIN_LIMIT, answer_document, stated_answer
 from wikigr.errors import UsageError, WikigrError
-from wikigr.responses.answer import EXPLAIN_LIMIT, answer_document, stated_answer
 from wikigr_cli import options
 from wikigr_cli.ask_session import AskOptions, AskSession
 from wikigr_cli.batch import BatchQuestion, open_batch
@@ -24,8 +24,8 @@ from wikigr_cli.render.output import print_json, print_json_line, print_trace
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
+    from wikigr.documents.shapes import AnswerDocument
     from wikigr.embeddings.loader import Purpose
-    from wikigr.responses.shapes import AnswerDocument
 
 # Parameters that need a question on the command line.
 _NOT_AT_A_PROMPT = ("strict", "show_prompt", "receipt", "output", "json_output", "output_format")
@@ -203,7 +203,7 @@ def ask(
                     document = answer_document(answer, session.pipeline, explain=explain, explain_limit=explain_limit)
                     print_json(environment, document)
                 elif printed_as == "md":
-                    from wikigr.responses.answer_markdown import answer_markdown
+                    from wikigr.documents.answer_markdown import answer_markdown
 
                     environment.write_text(answer_markdown(stated_answer(answer, session.pack), address_to_link))
                 else:
@@ -230,7 +230,7 @@ def _refuse_without_question(context: typer.Context) -> None:
 
 def _check_target(option: str, path: Path, batch: str | None, *, show_prompt: bool) -> None:
     """Raise ``UsageError`` if ``option`` cannot write to ``path``."""
-    from wikigr.receipts.receipt_file import check_target
+    from wikigr.documents.receipt_file import check_target
 
     if show_prompt:
         raise UsageError(f"{option} needs an answer, and --show-prompt does not give one.")
@@ -240,8 +240,8 @@ def _check_target(option: str, path: Path, batch: str | None, *, show_prompt: bo
 
 
 def _write_receipt(environment: Environment, path: Path, session: AskSession, pack: str, answer: Answer) -> None:
-    from wikigr.receipts.receipt import make_receipt
-    from wikigr.receipts.receipt_file import write_receipt
+    from wikigr.documents.receipt import make_receipt
+    from wikigr.documents.receipt_file import write_receipt
 
     write_receipt(path, make_receipt(answer, session.pipeline, base=session.named))
     _note_replay(environment, path, pack)
@@ -255,8 +255,8 @@ def _batch_receipts(
     if path is None:
         yield lambda answer, id_: None
         return
-    from wikigr.receipts.receipt import make_receipt
-    from wikigr.receipts.receipt_file import BatchReceipts
+    from wikigr.documents.receipt import make_receipt
+    from wikigr.documents.receipt_file import BatchReceipts
 
     receipts = BatchReceipts(path)
     is_interrupted = False

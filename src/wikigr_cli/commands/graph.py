@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from wikigr.documents.article import neighbors_document, paths_document
 from wikigr.errors import UsageError
-from wikigr.responses.article import neighbors_document, paths_document
 from wikigr_cli import options
 from wikigr_cli.command_table import group
 from wikigr_cli.environment import Environment, read_stdin
@@ -190,9 +190,9 @@ def triplets(
 
     question = checked(question)
     with Pack(pack, preload=True) as opened:
+        from wikigr.graph_search.explore.rule_pruner import RulePruner
+        from wikigr.graph_search.explore.triplets import TripletRetriever
         from wikigr.retrieval.entity_linking import open_linker
-        from wikigr.retrieval.explore.rule_pruner import RulePruner
-        from wikigr.retrieval.explore.triplets import TripletRetriever
         from wikigr.retrieval.name_matching import find_nodes
 
         neighborhood = Neighborhood(opened.graph)
@@ -307,11 +307,11 @@ def cypher(
         raise UsageError(f"--timeout must be above 0 and at most {_MAX_TIMEOUT:g} seconds, not {timeout:g}.")
 
     from wikigr.graph.engine import QueryError
+    from wikigr.graph_search.cypher.dialect import BlockedQueryError
+    from wikigr.graph_search.cypher.runner import QueryRunner
     from wikigr.pack.layout import DATABASE, MANIFEST
     from wikigr.pack.locate import find_pack
     from wikigr.pack.manifest import read_manifest
-    from wikigr.retrieval.cypher.dialect import BlockedQueryError
-    from wikigr.retrieval.cypher.runner import QueryRunner
     from wikigr.text import scrub
 
     text = scrub(read_stdin(environment, "the query") if query == "-" else query)
@@ -358,8 +358,8 @@ def schema(
     pack = options.require_pack(pack)
 
     from wikigr.graph.neighborhood import Neighborhood
+    from wikigr.graph_search.explore.graph_schema import describe_schema
     from wikigr.pack.open import Pack
-    from wikigr.retrieval.explore.graph_schema import describe_schema
 
     with Pack(pack) as opened:
         described = describe_schema(opened.graph, Neighborhood(opened.graph), max_relations=most)

@@ -34,9 +34,9 @@ def replay(
     source: Any = context.get_parameter_source("pack")
     given = pack if source is not None and source.name == "COMMANDLINE" else None
 
+    from wikigr.documents.receipt_file import PARTIAL, read_receipts
+    from wikigr.documents.replay import find_receipts_pack, replay
     from wikigr.pack.open import Pack
-    from wikigr.receipts.receipt_file import PARTIAL, read_receipts
-    from wikigr.receipts.replay import find_receipts_pack, replay
 
     if receipt.suffix == PARTIAL:
         environment.note(

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from wikigr.documents.answer import search_document
 from wikigr.errors import UsageError
 from wikigr.read_errors import describe_read_error
-from wikigr.responses.answer import search_document
 from wikigr_cli import options
 from wikigr_cli.environment import Environment, strict_utf8, typed_in
 from wikigr_cli.render.formats import OutputFormat, chosen_fields, chosen_format
@@ -18,9 +18,9 @@ from wikigr_cli.render.output import SCHEMA_VERSION, print_json_line, print_resu
 from wikigr_cli.render.search import FIELDS, PACK, print_reranked, print_search, rerank_document, search_fields
 
 if TYPE_CHECKING:
+    from wikigr.documents.shapes import SearchDocument
     from wikigr.embeddings.loader import Purpose
     from wikigr.pipeline.profile import Profile
-    from wikigr.responses.shapes import SearchDocument
 
 
 Mode = Literal["hybrid", "dense", "lexical"]
@@ -84,7 +84,7 @@ def search(
         raise UsageError("--fields needs another format than text.", hint="Example: --format csv")
     packs = options.require_packs(pack)
 
-    from wikigr.profiles.files import load_profile
+    from wikigr.pipeline.profiles.files import load_profile
     from wikigr.retrieval.candidates import RetrievalOptions
     from wikigr_cli.ask_session import open_all
 
@@ -187,9 +187,9 @@ def rerank(
 
     from wikigr.pack.open import Pack
     from wikigr.pipeline.pipeline import Pipeline
+    from wikigr.pipeline.profiles.files import load_profile
     from wikigr.pipeline.reranking import rerank_results, stages_of
-    from wikigr.profiles.files import load_profile
-    from wikigr.retrieval.rerankers.graph_reranker import GraphRerankerOptions
+    from wikigr.rerankers.graph_reranker import GraphRerankerOptions
     from wikigr.retrieval.trace import Trace
 
     uses_graph = any(stage.options is GraphRerankerOptions for stage in stages_of(method))
@@ -225,7 +225,7 @@ def _weighted(profile: Profile, alpha: float | None, beta: float | None) -> Prof
     if not (0.0 < first <= 1.0 and 0.0 < second <= 1.0 and abs(first + second - 1.0) <= 1e-6):
         raise UsageError(f"--alpha and --beta must be in (0, 1] and sum to 1, not {first:g} and {second:g}.")
 
-    from wikigr.retrieval.rerankers.graph_reranker import GraphRerankerOptions
+    from wikigr.rerankers.graph_reranker import GraphRerankerOptions
 
     return profile.override(GraphRerankerOptions, alpha=first, beta=second)
 

@@ -22,7 +22,7 @@ from wikigr_cli import options
 from wikigr_cli.environment import Environment
 
 if TYPE_CHECKING:
-    from wikigr.serve.packs import ServedPacks
+    from wikigr.server.packs import ServedPacks
 
 _PACKAGES = ("mcp", "starlette", "uvicorn")
 
@@ -70,8 +70,8 @@ def serve(
 
     require_extra("serve")
 
-    from wikigr.serve.security import check_allowed_hosts, check_binding
-    from wikigr.serve.server import listen, run_app
+    from wikigr.server.security import check_allowed_hosts, check_binding
+    from wikigr.server.server import listen, run_app
 
     check_binding(host, token)
     check_allowed_hosts(allowed_host or ())
@@ -79,8 +79,8 @@ def serve(
         served = open_served(environment, packs, profile, offline=offline)
 
         from wikigr.evaluation.run import RUNS
-        from wikigr.serve.app import create_app
-        from wikigr.serve.web.routes import WebPage
+        from wikigr.server.app import create_app
+        from wikigr.server.web.routes import WebPage
 
         address = f"http://{_reachable(host, listener.getsockname()[0])}:{listener.getsockname()[1]}/"
         if token is not None:
@@ -137,8 +137,8 @@ def mcp(
     packs = options.require_packs(pack)
     if print_config is not None:
         from wikigr.pack.locate import find_pack, packs_named
-        from wikigr.profiles.names import SUFFIXES
-        from wikigr.serve.mcp.client_config import client_config
+        from wikigr.pipeline.profiles.names import SUFFIXES
+        from wikigr.server.mcp.client_config import client_config
 
         for name in packs:
             find_pack(name)
@@ -154,11 +154,11 @@ def mcp(
 
     require_extra("mcp")
     # The protocol takes longer to import than the packs to open.
-    Thread(target=import_module, args=("wikigr.serve.mcp.stdio",), daemon=True).start()
+    Thread(target=import_module, args=("wikigr.server.mcp.stdio",), daemon=True).start()
     served = open_served(environment, packs, profile, offline=offline)
 
-    from wikigr.serve.app import LOOKUP_THREADS, THREADS, TIME_LIMIT, WAITING
-    from wikigr.serve.mcp.stdio import serve_stdio
+    from wikigr.server.app import LOOKUP_THREADS, THREADS, TIME_LIMIT, WAITING
+    from wikigr.server.mcp.stdio import serve_stdio
 
     def stop(number: int, frame: FrameType | None) -> None:
         # The interpreter would wait for the thread that reads a line, and for those that wait for a model.
@@ -196,7 +196,7 @@ def require_extra(command: str) -> None:
 
 def open_served(environment: Environment, packs: Sequence[str], profile: str, *, offline: bool) -> ServedPacks:
     """Open the packs of a server; a note on stderr names those that were given twice."""
-    from wikigr.serve.packs import ServedPacks
+    from wikigr.server.packs import ServedPacks
 
     served = ServedPacks(packs, profile=profile, offline=offline)
     for location in served.repeated:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from wikigr.responses.answer import why_document
+from wikigr.documents.answer import why_document
 from wikigr_cli import options
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import print_result, print_trace
@@ -38,10 +38,10 @@ def show(
     environment = context.ensure_object(Environment)
     pack = options.require_pack(pack)
 
+    from wikigr.documents.article import article_document, section_document
     from wikigr.pack.article_view import view_article, view_section
     from wikigr.pack.open import Pack
     from wikigr.pipeline.target import find_target
-    from wikigr.responses.article import article_document, section_document
     from wikigr_cli.render.section import print_article, print_section
 
     notes: list[str] = []
@@ -123,7 +123,7 @@ def why(
     pack = options.require_pack(pack)
 
     from wikigr.pack.open import Pack
-    from wikigr.profiles.files import load_profile
+    from wikigr.pipeline.profiles.files import load_profile
 
     chosen = load_profile(profile)
     with Pack(pack, preload=True) as opened:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from wikigr.documents.answer import EXPLAIN_LIMIT, stated_answer, why_document
 from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
-from wikigr.responses.answer import EXPLAIN_LIMIT, stated_answer, why_document
 from wikigr.suggestions import did_you_mean, nearest
 from wikigr.text import harmless
 from wikigr_cli.ask_session import AskSession
@@ -25,9 +25,9 @@ from wikigr_cli.viewer import open_in_browser, open_in_pager, page
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
     from wikigr.answer.citations import Citation
+    from wikigr.documents.shapes import StatedAnswer
     from wikigr.pack.open import Corpus, Pack
     from wikigr.question.follow_up import Turn
-    from wikigr.responses.shapes import StatedAnswer
 
 _Found = TypeVar("_Found")
 

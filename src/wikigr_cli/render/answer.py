@@ -8,9 +8,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wikigr.documents.answer import explain_document, stages_document
+from wikigr.documents.pack import SCHEMA_VERSION
 from wikigr.errors import UsageError, WikigrError
-from wikigr.responses.answer import explain_document, stages_document
-from wikigr.responses.pack import SCHEMA_VERSION
 from wikigr.text import harmless
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.formats import address_to_link
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from wikigr.answer.answer import Answer, PossibleAnswer
     from wikigr.answer.citations import Citation
     from wikigr.answer.presentation import Passage
+    from wikigr.documents.shapes import StatedAnswer
     from wikigr.pack.open import Corpus
-    from wikigr.responses.shapes import StatedAnswer
 
 # The maximum length of a printed sentence, in characters.
 _SENTENCE_LENGTH = 100
@@ -156,7 +156,7 @@ def save_answers(
     ``replace`` is false.
     """
     from wikigr.atomic import cannot_write, write_atomic
-    from wikigr.responses.answer_markdown import answer_entry
+    from wikigr.documents.answer_markdown import answer_entry
 
     exists = path.exists()
     if exists and not replace:

@@ -12,8 +12,8 @@ from wikigr_cli.render.output import SCHEMA_VERSION, Document, one_line
 from wikigr_cli.render.pack import build_document, print_build
 
 if TYPE_CHECKING:
-    from wikigr.versions.diff import PackDiff
-    from wikigr.versions.update import UpdateReport
+    from wikigr.ingest.update import UpdateReport
+    from wikigr.pack.diff import PackDiff
 
 # Without --all, this many changes of each kind are printed.
 _MAX_CHANGES = 10

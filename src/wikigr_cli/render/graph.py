@@ -7,17 +7,17 @@ from collections.abc import Iterable, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from wikigr.responses.article import edge_document, node_document
+from wikigr.documents.article import edge_document, node_document
 from wikigr.text import harmless
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import Document, counted, one_line, print_warning
 
 if TYPE_CHECKING:
     from wikigr.graph.neighborhood import Node
+    from wikigr.graph_search.cypher.runner import QueryResult
+    from wikigr.graph_search.explore.triplets import TripletResult
     from wikigr.pack.open import Corpus
-    from wikigr.retrieval.cypher.runner import QueryResult
     from wikigr.retrieval.entity_linking import EntityLink
-    from wikigr.retrieval.explore.triplets import TripletResult
 
 _WIDTH = 80
 # Longer names are cut in text output.

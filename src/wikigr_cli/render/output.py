@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from wikigr.responses.answer import stages_document
-from wikigr.responses.pack import SCHEMA_VERSION as SCHEMA_VERSION
+from wikigr.documents.answer import stages_document
+from wikigr.documents.pack import SCHEMA_VERSION as SCHEMA_VERSION
 from wikigr.text import harmless
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.terminal import shown_address

@@ -12,12 +12,12 @@ from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import SCHEMA_VERSION, Document, counted, one_line
 
 if TYPE_CHECKING:
+    from wikigr.distribution.recipes.fetch import FetchPlan
+    from wikigr.distribution.recipes.recipe import Recipe
     from wikigr.ingest.build import BuildReport
     from wikigr.ingest.extraction import ExtractionReport
     from wikigr.pack.layout import Layout
     from wikigr.pack.manifest import Manifest
-    from wikigr.recipes.fetch import FetchPlan
-    from wikigr.recipes.recipe import Recipe
 
 # Files that are not read are all named up to this number.
 _MAX_NAMED = 3

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wikigr.responses.pack import listed_document, unusable_document
+from wikigr.documents.pack import listed_document, unusable_document
 from wikigr.text import harmless, some_of
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import Document, checks_document, counted, one_line

@@ -11,9 +11,9 @@ from wikigr_cli.render.output import Document, all_passed, one_line
 
 if TYPE_CHECKING:
     from wikigr.checks import Check
+    from wikigr.documents.receipt_file import ReceiptRead
+    from wikigr.documents.replay import Whereabouts
     from wikigr.pack.open import Corpus
-    from wikigr.receipts.receipt_file import ReceiptRead
-    from wikigr.receipts.replay import Whereabouts
 
 # Longer texts are cut; --json has them whole.
 _MAX_LENGTH = 300

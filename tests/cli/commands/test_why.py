@@ -14,7 +14,7 @@ from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.pipeline.why import explain_article
-from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderOptions
+from wikigr.rerankers.cross_encoder import CrossEncoderOptions
 
 from ..conftest import Wikigr
 

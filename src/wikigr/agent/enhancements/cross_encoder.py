@@ -1,5 +1,5 @@
 """The second documented import path of ``CrossEncoderReranker``."""
 
-from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderReranker
+from wikigr.rerankers.cross_encoder import CrossEncoderReranker
 
 __all__ = ["CrossEncoderReranker"]

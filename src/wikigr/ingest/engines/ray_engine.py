@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from wikigr import __version__
-from wikigr.cluster import Cluster, Worker
 from wikigr.embeddings.embedder import Embedder, Vectors
+from wikigr.ingest.engines.cluster import Cluster, Worker
 from wikigr.ingest.engines.engine import CHUNK, PARSED_SLOWLY, Parsed, parse_records
 from wikigr.ingest.engines.parts import CHECK, PartStore, input_folder, output_folder
 from wikigr.ingest.engines.workers import (

@@ -120,7 +120,7 @@ def run(
     from wikigr.evaluation.run import load_run
     from wikigr.evaluation.runner import Evaluation, ablations, evaluate
     from wikigr.pack.locate import find_pack
-    from wikigr.profiles.files import load_profile
+    from wikigr.pipeline.profiles.files import load_profile
     from wikigr_cli.render.progress import TerminalProgress
 
     if judge == "none" and wanted.by_judge:
@@ -166,7 +166,7 @@ def run(
         progress = stack.enter_context(TerminalProgress(environment, resumes=True))
         cluster = None
         if engine == "ray":
-            from wikigr.cluster import connect
+            from wikigr.ingest.engines.cluster import connect
 
             cluster = stack.enter_context(connect(ray_address, workers))
         if evaluation.judge is None:

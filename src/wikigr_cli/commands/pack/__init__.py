@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wikigr.versions.next_version import RULE
+from wikigr.pack.next_version import RULE
 from wikigr_cli.command_table import group
 from wikigr_cli.commands.pack import build, distribution, info, remove, update
 

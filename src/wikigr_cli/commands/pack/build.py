@@ -137,7 +137,7 @@ def build(
     from wikigr.embeddings.loader import open_encoder
     from wikigr.ingest.build import BuildOptions, build_pack
     from wikigr.ingest.destination import check_destination
-    from wikigr.languages.language import language_named
+    from wikigr.languages import language_named
     from wikigr.sources.detect import open_source
     from wikigr_cli.render.progress import TerminalProgress
 
@@ -173,7 +173,7 @@ def build(
         progress = stack.enter_context(TerminalProgress(environment, resumes=resume))
         cluster = None
         if engine == "ray":
-            from wikigr.cluster import connect
+            from wikigr.ingest.engines.cluster import connect
             from wikigr.ingest.engines.parts import PartStore, staging_location
             from wikigr.ingest.engines.ray_engine import RayEngine
 
@@ -240,7 +240,7 @@ def _extractor(
 
 
 def _complete_recipes(incomplete: str) -> list[str]:
-    from wikigr.recipes.recipe import shipped_names
+    from wikigr.distribution.recipes.recipe import shipped_names
 
     return [name for name in shipped_names() if name.startswith(incomplete)]
 
@@ -299,10 +299,10 @@ def make(
     if not list_recipes and recipe is None:
         raise UsageError("No recipe was given.", hint="`wikigr pack make --list` lists the recipes.")
 
+    from wikigr.distribution.recipes import recipe as recipes
+    from wikigr.distribution.recipes.fetch import Choice, fetch, plan_fetch
     from wikigr.evaluation.questions import load_questions
     from wikigr.pack.locate import PACKS
-    from wikigr.recipes import recipe as recipes
-    from wikigr.recipes.fetch import Choice, fetch, plan_fetch
 
     if recipe is None:
         document = recipes_document(recipes.list_recipes())
@@ -322,7 +322,7 @@ def make(
             raise typer.Exit(ExitStatus.RUNTIME)
         return
 
-    from wikigr.recipes.make import make_pack
+    from wikigr.distribution.recipes.make import make_pack
     from wikigr_cli.render.progress import TerminalProgress
 
     with TerminalProgress(environment, resumes=resume) as progress:

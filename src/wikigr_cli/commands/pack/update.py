@@ -22,7 +22,7 @@ from wikigr_cli.render.output import counted, print_json_line, print_result
 from wikigr_cli.render.packs import installed_document, print_installed
 
 if TYPE_CHECKING:
-    from wikigr.versions.update import UpdateOptions, UpdateReport
+    from wikigr.ingest.update import UpdateOptions, UpdateReport
 
 Everything = Annotated[bool, options.Output("--all", help="Show all changes, not only the first ten of each kind.")]
 
@@ -50,7 +50,7 @@ def diff(
     """
     environment = context.ensure_object(Environment)
 
-    from wikigr.versions.diff import diff_packs
+    from wikigr.pack.diff import diff_packs
 
     difference = diff_packs(before, after, questions=questions)
     print_text = partial(print_diff, everything=everything)
@@ -134,8 +134,8 @@ def update(
             f"wikigr pack update COPY --from {shlex.quote(source)}",
         )
 
+    from wikigr.ingest.update import UpdateOptions, plan_update, update_pack
     from wikigr.sources.detect import open_source
-    from wikigr.versions.update import UpdateOptions, plan_update, update_pack
 
     chosen = UpdateOptions(pack_version, force, jobs, keep_going, follow_links)
     if watch:
@@ -174,9 +174,9 @@ def _keep_current(
 
     An update that fails is reported, and the next change is waited for. The pack stays whole if it is interrupted.
     """
+    from wikigr.ingest.update import update_pack
     from wikigr.sources.detect import open_source
     from wikigr.sources.watching import check_watchable, watch_files
-    from wikigr.versions.update import update_pack
 
     path = check_watchable(source)
     try:

@@ -10,7 +10,7 @@ import pytest
 from wikigr.graph.engine import Graph
 from wikigr.graph.neighborhood import Neighborhood
 from wikigr.graph.schema import ddl
-from wikigr.retrieval.explore.graph_schema import MAX_RELATION_LENGTH, cypher_string, describe_schema
+from wikigr.graph_search.explore.graph_schema import MAX_RELATION_LENGTH, cypher_string, describe_schema
 
 from ...conftest import Wikigr
 from .conftest import FACTS, HOSTILE, SHOWN, document

@@ -43,7 +43,7 @@ def test_no_path_when_the_search_stops_at_its_limit(
     to = ("graph", "paths", "The Iron Bell", "The Glass Door", "-p", str(films), "--metapath", "director -> ~director")
     nowhere = wikigr(*to[:-1], "director -> director")
     assert nowhere.err == "No path from The Iron Bell to The Glass Door along director -> director.\n"
-    monkeypatch.setattr("wikigr.retrieval.explore.metapath._MAX_TRAVERSED", 0)
+    monkeypatch.setattr("wikigr.graph_search.explore.metapath._MAX_TRAVERSED", 0)
     stopped = wikigr(*to)
     assert (stopped.code, stopped.out) == (0, "")
     assert "along director -> ~director was found before the search stopped at its limit." in stopped.err

@@ -16,7 +16,7 @@ import yaml
 from tests.distribution.file_server import FileServer, Handler, serving
 
 from wikigr.distribution import download
-from wikigr.recipes.recipe import list_recipes
+from wikigr.distribution.recipes.recipe import list_recipes
 from wikigr.settings import cache_folder
 
 from ...conftest import Wikigr
@@ -193,7 +193,7 @@ def test_documents_that_are_not_installed_name_the_command(
     missing = recipe({"debian": {"package": "tea-doc", "folder": "/usr/share/doc/tea-doc-*/html"}})
     done = wikigr("pack", "make", missing)
     assert (done.code, "apt-get install tea-doc" in done.err) == (3, True)
-    monkeypatch.setattr("wikigr.recipes.recipe.DEBIAN_ROOT", str(tmp_path))
+    monkeypatch.setattr("wikigr.distribution.recipes.recipe.DEBIAN_ROOT", str(tmp_path))
     for version in ("9", "11"):
         pages = tmp_path / f"tea-doc-{version}" / "html"
         pages.mkdir(parents=True)

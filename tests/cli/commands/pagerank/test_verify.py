@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.tampering import accept_changes
 
 from wikigr.pack.open import Pack
-from wikigr.serve.web.article_page import ranks_of
+from wikigr.server.web.article_page import ranks_of
 
 from ...conftest import Wikigr
 

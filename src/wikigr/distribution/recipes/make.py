@@ -1,0 +1,62 @@
+"""Make the pack of a recipe."""
+
+from __future__ import annotations
+
+import filecmp
+import shutil
+from pathlib import Path
+
+from wikigr.distribution.recipes.fetch import Documents
+from wikigr.distribution.recipes.recipe import Recipe
+from wikigr.embeddings.loader import open_encoder
+from wikigr.ingest.build import BuildOptions, BuildReport, build_pack
+from wikigr.ingest.destination import check_destination
+from wikigr.pack.manifest import QUESTIONS
+from wikigr.progress import Progress, Silent
+from wikigr.sources.detect import open_source
+
+
+def make_pack(
+    recipe: Recipe,
+    documents: Documents,
+    destination: Path,
+    *,
+    jobs: int,
+    resume: bool = True,
+    progress: Progress | None = None,
+) -> BuildReport:
+    """Build the pack of ``recipe`` from its ``documents`` in the folder ``destination``, with its gold questions.
+
+    ``jobs`` and ``resume`` are those of ``BuildOptions``. Raises like ``build_pack``, and ``UsageError`` for a
+    destination with other files.
+    """
+    progress = progress or Silent()
+    chosen, location = recipe.options, str(documents.location)
+    check_destination(location, destination)
+    source = open_source(location, chosen.source_format)
+    options = BuildOptions(
+        name=recipe.name,
+        version=recipe.version,
+        description=recipe.description,
+        license=recipe.license,
+        attribution=recipe.attribution,
+        limit=chosen.limit,
+        jobs=jobs,
+        resume=resume,
+        keep_going=chosen.keep_going,
+        provenance={"recipe": recipe.name, "homepage": recipe.homepage, **documents.provenance},
+    )
+    encoder = open_encoder(chosen.embedding_model, purpose="bulk")
+    report = build_pack(source, location, destination, encoder, options, progress=progress)
+    if recipe.questions is not None:
+        _copy_questions(recipe.questions, destination / QUESTIONS, progress)
+    return report
+
+
+def _copy_questions(questions: Path, target: Path, progress: Progress) -> None:
+    """Copy the gold questions into the pack, unless it has some: the user may have added their own."""
+    if not target.exists():
+        target.parent.mkdir(exist_ok=True)
+        shutil.copyfile(questions, target)
+    elif not filecmp.cmp(questions, target, shallow=False):
+        progress.note(f"{target} differs from the questions of the recipe and is kept.")

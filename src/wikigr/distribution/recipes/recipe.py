@@ -1,0 +1,268 @@
+"""Recipes: files that say where the documents of a pack come from, under which license, and how the pack is built."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, ClassVar
+
+import yaml
+from pydantic import StringConstraints
+
+from wikigr.embeddings.loader import DEFAULT_MODEL
+from wikigr.embeddings.model_id import local_folder
+from wikigr.errors import ModelError, UsageError
+from wikigr.options import Limits
+from wikigr.pack.locate import RECIPE, is_pack_name
+from wikigr.pack.manifest import parse_version
+from wikigr.read_errors import describe_read_error
+from wikigr.regular_files import read_regular
+from wikigr.sources.formats import FORMAT_NAMES
+from wikigr.suggestions import did_you_mean, nearest
+from wikigr.validation import NO_OTHER_KEYS, InvalidError, Text, validated
+from wikigr.yaml_files import MAX_BYTES, read_yaml
+
+_Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+_Url = Annotated[str, StringConstraints(pattern=r"^https?://[!-~]+$", max_length=2000)]
+# According to the policy of Debian.
+_PackageName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9+.-]+$", max_length=100)]
+_AbsolutePath = Annotated[str, StringConstraints(pattern=r"^/[^\x00-\x1f\x7f]+$")]
+# Where Debian packages have their documents.
+DEBIAN_ROOT = "/usr/share"
+_SUFFIXES = (".yaml", ".yml")
+
+
+class RecipeError(UsageError):
+    """A recipe is missing, unreadable or invalid."""
+
+
+@dataclass(frozen=True, slots=True)
+class DebianPackage:
+    """The documents of an installed Debian package, below ``/usr/share``.
+
+    ``folder`` may contain ``*`` for the version; of several folders, the highest version is used.
+    """
+
+    package: _PackageName
+    folder: _AbsolutePath
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """A tar file (plain, or compressed with gzip, bzip2 or xz) or a zip file at a URL; ``folder`` is read in it."""
+
+    url: _Url
+    sha256: _Sha256
+    folder: Text | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFile:
+    """A file at a URL, such as a ZIM file, which ``catalog`` may name.
+
+    Without ``sha256``, the user has to give one. ``checksum`` is where the publisher states it.
+    """
+
+    url: _Url
+    sha256: _Sha256 | None = None
+    checksum: _Url | None = None
+    catalog: Text | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecipeSource:
+    """Where the documents come from: exactly one of these. A ``path`` is below the folder of the recipe."""
+
+    debian: DebianPackage | None = None
+    archive: Archive | None = None
+    file: RemoteFile | None = None
+    path: Text | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecipeOptions:
+    """Options of the build, with the meanings and defaults of those of ``wikigr pack build``."""
+
+    source_format: Text | None = None
+    limit: Annotated[int, Limits(ge=1)] | None = None
+    keep_going: bool = False
+    embedding_model: Text = DEFAULT_MODEL
+
+
+@dataclass(frozen=True, slots=True)
+class _Fields:
+    """The keys of a recipe. ``size_mb`` is the approximate size of the documents in megabytes."""
+
+    __pydantic_config__: ClassVar = NO_OTHER_KEYS
+
+    name: Text
+    version: Text
+    description: Text
+    license: Text
+    attribution: Text
+    homepage: _Url
+    size_mb: Annotated[int, Limits(ge=1)]
+    source: RecipeSource
+    options: RecipeOptions = field(default_factory=RecipeOptions)
+    questions: Text | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A valid recipe and the file that it was read from; ``questions`` is an existing file of gold questions."""
+
+    file: Path
+    name: str
+    version: str
+    description: str
+    license: str
+    attribution: str
+    homepage: str
+    size_mb: int
+    source: RecipeSource
+    options: RecipeOptions
+    questions: Path | None
+
+    @property
+    def origin(self) -> str:
+        """Where the documents come from, in one line."""
+        source = self.source
+        if source.debian is not None:
+            return f"Debian package {source.debian.package}"
+        if source.archive is not None:
+            return source.archive.url
+        if source.file is not None:
+            return source.file.url
+        return str(self.local_path)
+
+    @property
+    def local_path(self) -> Path:
+        """The path of a source with ``path``."""
+        return self.file.parent / (self.source.path or "")
+
+
+def read_recipe(file: Path) -> Recipe:
+    """Read a recipe; raises ``RecipeError``, which names the file, the line and the key of a mistake."""
+    try:
+        document = read_yaml(read_regular(file, MAX_BYTES))
+    except (OSError, ValueError) as error:
+        raise RecipeError(f"Cannot read the recipe {file}: {describe_read_error(error)}.") from error
+    try:
+        # A key that is not text becomes one, and JSON has no other types than the schema expects.
+        fields = validated(_Fields, json.dumps(document.values))
+        mistake = next(_mistakes(fields), None)
+        if mistake is not None:
+            raise InvalidError(mistake)
+        questions = _questions(file, fields.questions)
+    except (InvalidError, TypeError) as error:
+        raise RecipeError(
+            f"The recipe {file} is invalid in line {_line_of(document.node, str(error))}: {error}.",
+            hint="docs/how-to/recipes.md lists the keys of a recipe.",
+        ) from error
+    return Recipe(
+        file, fields.name, fields.version, fields.description, fields.license, fields.attribution, fields.homepage,
+        fields.size_mb, fields.source, fields.options, questions,
+    )  # fmt: skip
+
+
+def _mistakes(fields: _Fields) -> Iterator[str]:
+    """Yield what the types of the keys do not express."""
+    source = fields.source
+    if not is_pack_name(fields.name):
+        yield "`name` must consist of at most 100 letters, digits, dots, dashes and underscores"
+    if parse_version(fields.version) is None:
+        yield "`version` must be a semantic version, such as 1.0.0"
+    kinds = [name for name in RecipeSource.__slots__ if getattr(source, name) is not None]
+    if len(kinds) != 1:
+        found = " and ".join(kinds) or "none of them"
+        yield f"`source` must have exactly one of the keys {', '.join(RecipeSource.__slots__)}, but has {found}"
+    if source.archive is not None and source.archive.folder is not None and not _stays(source.archive.folder):
+        yield "`source.archive.folder` must be a relative path within the archive"
+    if source.debian is not None:
+        parts = source.debian.folder.split("/")
+        if not source.debian.folder.startswith(f"{DEBIAN_ROOT}/") or not {"..", "**"}.isdisjoint(parts):
+            yield f"`source.debian.folder` must be below {DEBIAN_ROOT}, without .. and **"
+    if source.path is not None and not _stays(source.path):
+        yield "`source.path` must be a relative path within the folder of the recipe; --source names another"
+    if fields.questions is not None and not _stays(fields.questions):
+        yield "`questions` must be a relative path within the folder of the recipe"
+
+    if fields.options.source_format not in (None, *FORMAT_NAMES):
+        yield f"`options.source_format` must be one of {', '.join(FORMAT_NAMES)}"
+    try:
+        local_folder(fields.options.embedding_model)
+    except ModelError as error:
+        yield f"`options.embedding_model`: {error.message.rstrip('.')}"
+
+
+def _line_of(node: Any, mistake: str) -> int:
+    """Return the line of the key that a mistake names, or of the innermost key around it that exists."""
+    named = re.search(r"`([^`]+)`", mistake)
+    line = 1
+    for part in named[1].split(".") if named is not None else ():
+        pairs = node.value if isinstance(node, yaml.MappingNode) else []
+        found = next((pair for pair in pairs if pair[0].value == part), None)
+        if found is None:
+            break
+        line, node = found[0].start_mark.line + 1, found[1]
+    return line
+
+
+def _questions(file: Path, name: str | None) -> Path | None:
+    if name is None:
+        return None
+    path = file.parent / name
+    if not path.is_file():
+        raise InvalidError(f"`questions`: there is no file {path}")
+    if not path.resolve().is_relative_to(file.parent.resolve()):
+        raise InvalidError(f"`questions`: {path} leads out of the folder of the recipe")
+    return path
+
+
+def _stays(path: str) -> bool:
+    """Return whether a relative path leads to a place below where it starts."""
+    pure = PurePosixPath(path)
+    return not (pure.is_absolute() or ".." in pure.parts or "\\" in path or "\0" in path)
+
+
+def shipped_recipes() -> Path:
+    """Return the folder of the recipes that ship with wikigr: in the package, or ``packs`` of a checkout."""
+    packaged = Path(__file__).parent / "shipped"
+    return packaged if packaged.is_dir() else Path(__file__).parents[4] / "packs"
+
+
+def shipped_names() -> list[str]:
+    """Return the sorted names of the recipes that ship with wikigr."""
+    return sorted(file.parent.name for file in shipped_recipes().glob(f"*/{RECIPE}"))
+
+
+def list_recipes() -> list[Recipe]:
+    """Return the recipes that ship with wikigr, sorted by name."""
+    return [find_recipe(name) for name in shipped_names()]
+
+
+def recipe_argument(recipe: Recipe) -> str:
+    """Return what names ``recipe`` on the command line."""
+    is_shipped = recipe.file.parent.parent == shipped_recipes()
+    return recipe.name if is_shipped else str(recipe.file) if "/" in str(recipe.file) else f"./{recipe.file}"
+
+
+def find_recipe(name: str) -> Recipe:
+    """Return the recipe ``name``: one that ships with wikigr, or the path of a user's file or of its folder.
+
+    A path contains a slash or ends with ``.yaml``, so no file in the working directory replaces a recipe that ships
+    with wikigr. Raises ``RecipeError``.
+    """
+    if "/" in name or name.endswith(_SUFFIXES):
+        path = Path(name)
+        return read_recipe(path / RECIPE if path.is_dir() else path)
+    file = shipped_recipes() / name / RECIPE
+    if name in (".", "..", "") or not file.is_file():
+        own = Path(name, RECIPE)
+        path_hint = f"For a recipe of your own, give its path: ./{own}" if own.is_file() else None
+        hint = path_hint or did_you_mean(nearest(name, shipped_names()), "`wikigr pack make --list` lists the recipes.")
+        raise RecipeError(f"There is no recipe {name[:80]!r}.", hint=hint)
+    return read_recipe(file)

@@ -1,0 +1,62 @@
+"""How the documents name packs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from wikigr.graph.schema import article_title
+
+if TYPE_CHECKING:
+    from wikigr.documents.shapes import PackShape
+    from wikigr.pack.listing import ListedPack
+    from wikigr.pack.manifest import Manifest
+    from wikigr.pack.open import Corpus
+
+SCHEMA_VERSION = 1
+
+
+def pack_document(manifest: Manifest) -> PackShape:
+    """Return what identifies a pack, as the JSON documents name it."""
+    return {"name": manifest.name, "version": manifest.version, "digest": manifest.digest}
+
+
+def packs_document(pack: Corpus, section_ids: Sequence[str]) -> dict[str, Any]:
+    """Return the keys that name the pack of a result, or all of several packs.
+
+    ``pack`` is then the one of the first of ``section_ids``, the sections of the result, or ``None`` without any.
+    """
+    if len(pack.members) == 1:
+        return {"pack": pack_document(pack.manifest)}
+    first = pack_document(pack.origin(section_ids[0])[0].manifest) if section_ids else None
+    return {"pack": first, "packs": [pack_document(member.manifest) for member in pack.members]}
+
+
+def with_pack(pack: Corpus, fields: Mapping[str, Any]) -> Any:
+    """Return ``fields`` of a section; of several packs, with the name of its pack and its id and title there."""
+    if len(pack.members) == 1:
+        return dict(fields)
+    member, section_id = pack.origin(fields["section_id"])
+    found = {**fields, "section_id": section_id}
+    if "title" in fields:
+        found["title"] = article_title(section_id)
+    return {**found, "pack": member.label}
+
+
+def listed_document(pack: ListedPack, manifest: Manifest, *, default: bool) -> dict[str, Any]:
+    """Return a pack, whose ``manifest`` can be read, as a row of a list of packs."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "path": str(pack.path),
+        **asdict(manifest),
+        "installed_as": pack.installed_as,
+        "given_as": pack.given_as,
+        "size": pack.size,
+        "default": default,
+    }
+
+
+def unusable_document(pack: ListedPack) -> dict[str, str]:
+    """Return a pack that cannot be used as a row of a list of packs."""
+    return {"given_as": pack.given_as, "path": str(pack.path), "problem": pack.problem}

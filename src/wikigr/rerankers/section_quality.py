@@ -1,0 +1,112 @@
+"""Score sections by how informative they are for a question, and drop stubs.
+
+reference/retrieval-enhancements.md, `_score_section_quality`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Annotated, ClassVar
+
+from wikigr.index.candidate import FACT, Evidence, section_ids
+from wikigr.languages import current
+from wikigr.options import Options, Share
+from wikigr.rerankers.stage import RerankingStage
+from wikigr.retrieval.state import Result, State
+from wikigr.retrieval.trace import StageRecord, Trace
+from wikigr.segmentation import has_statement
+from wikigr.stop_words import STOP_WORDS
+from wikigr.text import fold, word_count, words
+
+CONTENT_QUALITY_THRESHOLD = 0.3
+"""Minimum score of a section that an answer may rest on (reference/retrieval-enhancements.md)."""
+
+_STUB_WORDS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class SectionQualityOptions(Options):
+    """Dropping sections that state nothing, such as headings, captions and remains of navigation."""
+
+    section: ClassVar[str] = "section_quality"
+
+    enabled: Annotated[bool, "drop sections with too little information"] = True
+    threshold: Annotated[
+        Share, "minimum quality of a section that contains no complete statement and does not rank first"
+    ] = CONTENT_QUALITY_THRESHOLD
+
+
+class SectionQuality(RerankingStage[SectionQualityOptions]):
+    """Drop selected sections whose quality is below the threshold and that state nothing; keep all if none passes.
+
+    Length says little about a section that makes a statement: a note of one sentence may be the answer. The section
+    that ranks first is kept as well.
+    """
+
+    name = "section_quality"
+    needs_candidates = False
+
+    def run(self, state: State, record: StageRecord, trace: Trace) -> State:
+        record.scored = len(state.evidence)
+        threshold, question = self.options.threshold, state.question.text
+        scores = {
+            item.section.section_id: score_section_quality(item.section.content, question) for item in state.evidence
+        }
+        for rank, item in enumerate(state.evidence):
+            section_id = item.section.section_id
+            if scores[section_id] < threshold and (rank == 0 or _is_informative(item)):
+                scores[section_id] = 1.0
+        kept = tuple(item for item in state.evidence if scores[item.section.section_id] >= threshold)
+        if not kept:
+            # As in the reference, where the whole articles are then used instead.
+            record.notes["fallback"] = "every section scored below the threshold, so all were kept"
+            kept = state.evidence
+        else:
+            record.dropped = {
+                section_id: _below(score, threshold) for section_id, score in scores.items() if score < threshold
+            }
+        record.ranking = section_ids(item.candidate for item in kept)
+        return replace(state, evidence=kept)
+
+    def score(self, question: str, passages: Sequence[Result], record: StageRecord) -> list[float]:
+        return [score_section_quality(passage["content"], question) for passage in passages]
+
+
+def score_section_quality(content: str, question: str) -> float:
+    """Score a section by its length and its share of the question's keywords, in [0, 1]; 0 below 20 words.
+
+    Length, in whitespace-separated words, gives 0.26 to 0.8, the maximum from 200 words on. The share of the question's
+    keywords that the section holds adds up to 0.2. Keywords are the words that are not ``STOP_WORDS``, compared
+    without case, punctuation, Unicode form and possessive ``'s``. Formula: reference/retrieval-enhancements.md.
+    """
+    length = word_count(content)
+    if length < _STUB_WORDS:
+        return 0.0
+    keywords = _keywords(question)
+    overlap_ratio = len(keywords & _terms(content)) / len(keywords) if keywords else 0.0
+    length_score = min(0.8, 0.2 + (length / 200) * 0.6)
+    keyword_score = min(0.2, overlap_ratio * 0.2)
+    return min(1.0, length_score + keyword_score)
+
+
+def _is_informative(item: Evidence) -> bool:
+    """Return whether a section states something, however short it is: a fact of the graph or a complete sentence."""
+    return FACT in item.candidate.scores or has_statement(item.section.content)
+
+
+@lru_cache(maxsize=1)
+def _keywords(question: str) -> frozenset[str]:
+    """Return the keywords of the question, of which all sections are scored in turn."""
+    return frozenset(_terms(question) - current().stop_words(STOP_WORDS))
+
+
+def _terms(text: str) -> set[str]:
+    return {word.removesuffix("'s") for word in words(fold(text))}
+
+
+def _below(score: float, threshold: float) -> str:
+    """Return a message that ``score`` is below ``threshold``, with enough digits to distinguish the two."""
+    digits = next((n for n in range(2, 7) if f"{score:.{n}f}" != f"{threshold:.{n}f}"), 7)
+    return f"quality {score:.{digits}f} below {threshold:.{digits}f}"

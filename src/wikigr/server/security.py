@@ -1,0 +1,244 @@
+"""What every request must satisfy before anything else reads it."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import ipaddress
+import re
+import socket
+from collections.abc import Sequence
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from wikigr.documents.pack import SCHEMA_VERSION
+from wikigr.errors import UsageError
+
+MAX_BODY_BYTES = 64 << 10
+# Seconds in which a client must have sent its body.
+BODY_TIME_LIMIT = 20.0
+COOKIE = "wikigr_token"
+HEALTH = "/healthz"
+_TOO_LARGE = f"The body has more than {MAX_BODY_BYTES:,} bytes."
+# Printable ASCII without blanks.
+_TOKEN = re.compile(r"[!-~]*")
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Cache-Control": "no-store",
+}
+
+
+def check_binding(host: str, token: str | None) -> None:
+    """Raise ``UsageError`` unless ``host`` is this machine's loopback address or there is a usable ``token``."""
+    if token is not None and not _TOKEN.fullmatch(token):
+        raise UsageError(
+            "The token has characters that a header cannot hold.",
+            hint="Use letters, digits and signs of ASCII without blanks, such as the output of: openssl rand -hex 16",
+        )
+    if token is not None and len(token) < 16:
+        raise UsageError(
+            "The token is too short to keep others out.",
+            hint="Use at least 16 characters, such as the output of: openssl rand -hex 16",
+        )
+    if token is None and not is_loopback(host):
+        raise UsageError(
+            f"Without a token, the server only listens on this machine, not on {host}.",
+            hint="Add --token with a secret that clients send, or leave out --host.",
+        )
+
+
+def check_allowed_hosts(names: Sequence[str]) -> None:
+    """Raise ``UsageError`` unless every name is one that ``Host`` can have, without a port."""
+    for name in names:
+        if not name or "[" in name or _name_of(name) != name.lower():
+            raise UsageError(
+                f"{name!r} is not the name of a host.",
+                hint="Give the name only, without a scheme, a port or a path: --allowed-host wiki.example.com",
+            )
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can reach ``host``."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+class Security:
+    """Checks each request, bounds its body, and adds the headers that protect a browser.
+
+    - ``Host`` must name this server or be one of ``allowed_hosts``, the names of a proxy: a page of another site whose
+      name resolves to this machine cannot read answers.
+    - ``Origin`` must be this server's own, and a browser must not send the request for another site.
+    - With a ``token``, a client sends it as ``Authorization: Bearer``. A browser opens ``/?token=…`` once and gets a
+      cookie.
+    """
+
+    def __init__(self, app: ASGIApp, *, host: str, token: str | None = None, allowed_hosts: Sequence[str] = ()) -> None:
+        self._app = app
+        self._token = token
+        own = (host.strip("[]"), *(() if is_loopback(host) else (socket.gethostname(),)), *allowed_hosts)
+        self._names = frozenset(name.lower() for name in (*_LOOPBACK, *own))
+        # No other site's name resolves to an address that is written as one.
+        self._any_address = not is_loopback(host)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        refused = self._refuse(scope, headers)
+
+        async def send_protected(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                sent = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    sent.setdefault(name, value)
+            await send(message)
+
+        if refused is not None:
+            await refused(scope, receive, send_protected)
+            return
+        try:
+            async with asyncio.timeout(BODY_TIME_LIMIT):
+                body = await _read_body(receive)
+        except TimeoutError:
+            await _error(408, "The body did not arrive in time.")(scope, receive, send_protected)
+            return
+        if body is None:
+            return  # the client went away
+        if len(body) > MAX_BODY_BYTES:
+            await _error(413, _TOO_LARGE)(scope, receive, send_protected)
+            return
+        await self._app(scope, _replay(body, receive), send_protected)
+
+    def _refuse(self, scope: Scope, headers: Headers) -> Response | None:
+        """Return the answer to a request that is refused, else ``None``."""
+        hosts = headers.getlist("host")
+        if len(hosts) != 1 or not self._is_own(hosts[0]):
+            shown = hosts[0][:80] if hosts else ""
+            return _error(421, f"This server is not {shown!r}.", "Open it by the address that it printed.")
+        origin = headers.get("origin")
+        if origin is not None and _place_of(origin) != hosts[0].lower():
+            return _error(403, "Requests from pages of other sites are not allowed.")
+        if headers.get("sec-fetch-site") in ("cross-site", "same-site") and not _is_visit(scope, headers):
+            return _error(403, "Requests from pages of other sites are not allowed.")
+        length = headers.get("content-length", "0")
+        if not length.isascii() or not length.isdecimal() or int(length[:20]) > MAX_BODY_BYTES:
+            return _error(413, _TOO_LARGE)
+        if self._token is not None and scope["path"] != HEALTH:
+            return self._authorize(scope, headers, self._token)
+        return None
+
+    def _is_own(self, host: str) -> bool:
+        name = _name_of(host)
+        if not name:
+            return False
+        if name in self._names:
+            return True
+        try:
+            ipaddress.ip_address(name)
+        except ValueError:
+            return False
+        return self._any_address
+
+    def _authorize(self, scope: Scope, headers: Headers, token: str) -> Response | None:
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer" and _same(given.strip(), token):
+            return None
+        if _same(_cookie(headers), token):
+            return None
+        query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        if scope["method"] == "GET" and any(name == "token" and _same(value, token) for name, value in query):
+            rest = urlencode([pair for pair in query if pair[0] != "token"])
+            # Only the path: a second slash would lead to another host.
+            path = "/" + scope["raw_path"].decode("latin-1").lstrip("/\\")
+            response = RedirectResponse(path + (f"?{rest}" if rest else ""), status_code=303)
+            # A proxy in front of this server says whether the browser's connection is encrypted.
+            secure = "https" in (scope["scheme"], headers.get("x-forwarded-proto"))
+            response.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=secure)
+            return response
+        refused = _error(401, "The token is missing or wrong.", "Send it in the header Authorization: Bearer TOKEN.")
+        refused.headers["WWW-Authenticate"] = "Bearer"
+        return refused
+
+
+async def _read_body(receive: Receive) -> bytes | None:
+    """Return the body of a request, cut soon after the limit, or ``None`` if the client disconnects before its end."""
+    body = bytearray()
+    while len(body) <= MAX_BODY_BYTES:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        body += message.get("body", b"")
+        if not message.get("more_body", False):
+            break
+    return bytes(body)
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """Return a function that receives ``body`` once, and then what else arrives."""
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replay() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return replay
+
+
+def _name_of(host: str) -> str | None:
+    """Return the name in a ``Host``, or ``None`` if it is malformed."""
+    try:
+        parts = urlsplit(f"//{host}")
+        parts.port  # noqa: B018 -- raises for one that is not a number
+        return (parts.hostname or "").lower()
+    except ValueError:
+        return None
+
+
+def _place_of(origin: str) -> str | None:
+    """Return the host and port of an ``Origin``, or ``None`` if it has none."""
+    try:
+        return urlsplit(origin).netloc.lower() or None
+    except ValueError:
+        return None
+
+
+def _is_visit(scope: Scope, headers: Headers) -> bool:
+    """Return whether a person follows a link of another site to a page."""
+    return (
+        scope["method"] == "GET"
+        and headers.get("sec-fetch-mode") == "navigate"
+        and headers.get("sec-fetch-dest") == "document"
+        and not str(scope["path"]).startswith(("/api/", "/mcp"))
+    )
+
+
+def _cookie(headers: Headers) -> str:
+    cookies = SimpleCookie()
+    try:
+        cookies.load(headers.get("cookie", ""))
+    except CookieError:
+        return ""
+    return cookies[COOKIE].value if COOKIE in cookies else ""
+
+
+def _same(given: str, token: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), token.encode())
+
+
+def _error(status: int, message: str, hint: str | None = None) -> Response:
+    return JSONResponse({"schema_version": SCHEMA_VERSION, "error": message, "hint": hint}, status_code=status)
