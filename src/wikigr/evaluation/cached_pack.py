@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -13,16 +14,37 @@ from wikigr.index.candidate import Hit
 from wikigr.pack.open import Pack
 
 # The size of each cache. A run asks its questions in order, so old entries are not needed again.
-_MAX_TEXTS = 4_096
+_MAX_ENTRIES = 4_096
+
+
+Value = TypeVar("Value")
+
+
+class _Cache(Generic[Value]):
+    """Results by key. ``saved`` is the time in seconds that the cached results took the first time."""
+
+    def __init__(self) -> None:
+        self._entries: dict[Hashable, tuple[Value, float]] = {}
+        self.saved = 0.0
+
+    def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        if key in self._entries:
+            self.saved += self._entries[key][1]
+        else:
+            if len(self._entries) >= _MAX_ENTRIES:
+                self._entries.clear()
+            begun = time.perf_counter()
+            made = make()
+            self._entries[key] = made, time.perf_counter() - begun
+        return self._entries[key][0]
 
 
 class _CachingEncoder:
-    """An encoder with a cache. ``saved`` is the time in seconds that cached texts took the first time."""
+    """An encoder that encodes each text once."""
 
-    def __init__(self, encoder: Embedder) -> None:
+    def __init__(self, encoder: Embedder, vectors: _Cache[Vectors]) -> None:
         self._encoder = encoder
-        self._cache: dict[str, tuple[Vectors, float]] = {}
-        self.saved = 0.0
+        self._vectors = vectors
 
     @property
     def identity(self) -> EncoderIdentity:
@@ -30,16 +52,12 @@ class _CachingEncoder:
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         # Texts are encoded one at a time, because the last digits of a vector depend on the rest of its batch.
-        if len(self._cache) + len(texts) > _MAX_TEXTS:
-            self._cache.clear()
-        for text in texts:
-            if text in self._cache:
-                self.saved += self._cache[text][1]
-            else:
-                begun = time.perf_counter()
-                vector = self._encoder.encode([text])[0]
-                self._cache[text] = vector, time.perf_counter() - begun
-        return np.stack([self._cache[text][0] for text in texts]) if len(texts) else self._encoder.encode([])
+        if not texts:
+            return self._encoder.encode([])
+        return np.stack([self._vectors.get(text, partial(self._encode_one, text)) for text in texts])
+
+    def _encode_one(self, text: str) -> Vectors:
+        return self._encoder.encode([text])[0]
 
 
 class CachedPack(Pack):
@@ -51,29 +69,17 @@ class CachedPack(Pack):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         # Set before the base class opens the pack, which may search.
-        self._caching_encoder: _CachingEncoder | None = None
-        self._nearest: dict[tuple[bytes, int, bool], tuple[list[Hit], float]] = {}
-        self._saved = 0.0
+        self._vectors: _Cache[Vectors] = _Cache()
+        self._hits: _Cache[list[Hit]] = _Cache()
         super().__init__(*arguments, purpose="queries", **options)
 
     @property
     def encoder(self) -> Embedder:
-        if self._caching_encoder is None:
-            self._caching_encoder = _CachingEncoder(super().encoder)
-        return self._caching_encoder
+        return _CachingEncoder(super().encoder, self._vectors)
 
     def clock(self) -> float:
-        encoding = self._caching_encoder.saved if self._caching_encoder else 0.0
-        return super().clock() + self._saved + encoding
+        return super().clock() + self._vectors.saved + self._hits.saved
 
     def nearest(self, query: Vectors, limit: int, *, exact: bool = False) -> list[Hit]:
-        key = (query.tobytes(), limit, exact)
-        if key in self._nearest:
-            self._saved += self._nearest[key][1]
-        else:
-            if len(self._nearest) >= _MAX_TEXTS:
-                self._nearest.clear()
-            begun = time.perf_counter()
-            found = super().nearest(query, limit, exact=exact)
-            self._nearest[key] = found, time.perf_counter() - begun
-        return self._nearest[key][0]
+        search = super().nearest
+        return self._hits.get((query.tobytes(), limit, exact), lambda: search(query, limit, exact=exact))
