@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
-from wikigr.answer.answer import Answer
 from wikigr.errors import PackError, UsageError, WikigrError
 from wikigr.evaluation.cached_pack import CachedPack
 from wikigr.evaluation.metrics import score
@@ -21,8 +19,13 @@ from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.retrieval.candidates import fetch
 
+Item = tuple[GoldQuestion, Profile, int]
+"""A question, the profile that answers it, and the number of the repeat."""
+
 # The number of ranked sections that are stored and scored. They nearly always cover ten different articles.
 MAX_RANKED = 20
+# Questions in a task of a cluster: a second of work or less.
+_QUESTIONS_PER_TASK = 8
 
 
 def ask_question(pipeline: Pipeline, question: GoldQuestion, repeat: int) -> Sample:
@@ -65,19 +68,9 @@ def ask_question(pipeline: Pipeline, question: GoldQuestion, repeat: int) -> Sam
         warnings=tuple(answer.trace.warnings),
         degraded=answer.trace.degraded,
         timings=dict(answer.trace.timings()),
-        usage=_usage(answer),
+        usage=answer.usage.to_dict() if answer.usage.calls else {},
         cached=model is not None and model.asked == asked and model.hits > hits,
     )
-
-
-def _usage(answer: Answer) -> dict[str, Any]:
-    return answer.usage.to_dict() if answer.usage.calls else {}
-
-
-Item = tuple[GoldQuestion, Profile, int]
-
-# Questions in a task: a second of work or less.
-_QUESTIONS_PER_TASK = 8
 
 
 def ask_on_cluster(
@@ -90,9 +83,9 @@ def ask_on_cluster(
     root = str(pack.layout.root.absolute())
     cluster.check(PackCheck(root, pack.manifest.digest))
     tasks = [todo[first : first + _QUESTIONS_PER_TASK] for first in range(0, len(todo), _QUESTIONS_PER_TASK)]
+    names = [f"Asking {len(task)} questions, the first with the id {task[0][0].id!r}," for task in tasks]
     done: dict[int, str] = {}
     following = 0
-    names = [f"Asking {len(task)} questions, the first with the id {task[0][0].id!r}," for task in tasks]
     for task, lines in cluster.run(Asker(root, tasks), range(len(tasks)), name=names.__getitem__, note=warn):
         done[task] = lines
         while following in done:

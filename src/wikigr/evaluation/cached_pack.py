@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -13,51 +13,43 @@ from wikigr.embeddings.embedder import Embedder, EncoderIdentity, Vectors
 from wikigr.index.candidate import Hit
 from wikigr.pack.open import Pack
 
-# The size of each cache. A run asks its questions in order, so old entries are not needed again.
-_MAX_ENTRIES = 4_096
+# The size of the cache. A run asks its questions in order, so old entries are not needed again.
+_MAX_ENTRIES = 8_192
 
 
-Value = TypeVar("Value")
-
-
-class _Cache(Generic[Value]):
+class _Cache:
     """Results by key. ``saved`` is the time in seconds that the cached results took the first time."""
 
     def __init__(self) -> None:
-        self._entries: dict[Hashable, tuple[Value, float]] = {}
+        self._entries: dict[Hashable, tuple[Any, float]] = {}
         self.saved = 0.0
 
-    def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
+    def get(self, key: Hashable, make: Callable[[], Any]) -> Any:
         if key in self._entries:
-            self.saved += self._entries[key][1]
-        else:
-            if len(self._entries) >= _MAX_ENTRIES:
-                self._entries.clear()
-            begun = time.perf_counter()
-            made = make()
-            self._entries[key] = made, time.perf_counter() - begun
-        return self._entries[key][0]
+            value, seconds = self._entries[key]
+            self.saved += seconds
+            return value
+        if len(self._entries) >= _MAX_ENTRIES:
+            self._entries.clear()
+        begun = time.perf_counter()
+        value = make()
+        self._entries[key] = value, time.perf_counter() - begun
+        return value
 
 
 class _CachingEncoder:
-    """An encoder that encodes each text once."""
+    """An encoder that encodes each text once, and alone: the last digits depend on the rest of a batch."""
 
-    def __init__(self, encoder: Embedder, vectors: _Cache[Vectors]) -> None:
-        self._encoder = encoder
-        self._vectors = vectors
+    def __init__(self, encoder: Embedder, cache: _Cache) -> None:
+        self._encoder, self._cache = encoder, cache
 
     @property
     def identity(self) -> EncoderIdentity:
         return self._encoder.identity
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        # Texts are encoded one at a time, because the last digits of a vector depend on the rest of its batch.
-        if not texts:
-            return self._encoder.encode([])
-        return np.stack([self._vectors.get(text, partial(self._encode_one, text)) for text in texts])
-
-    def _encode_one(self, text: str) -> Vectors:
-        return self._encoder.encode([text])[0]
+        vectors = [self._cache.get(text, partial(self._encoder.encode, [text])) for text in texts]
+        return np.concatenate(vectors) if vectors else self._encoder.encode([])
 
 
 class CachedPack(Pack):
@@ -69,17 +61,17 @@ class CachedPack(Pack):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         # Set before the base class opens the pack, which may search.
-        self._vectors: _Cache[Vectors] = _Cache()
-        self._hits: _Cache[list[Hit]] = _Cache()
+        self._cache = _Cache()
         super().__init__(*arguments, purpose="queries", **options)
 
     @property
     def encoder(self) -> Embedder:
-        return _CachingEncoder(super().encoder, self._vectors)
+        return _CachingEncoder(super().encoder, self._cache)
 
     def clock(self) -> float:
-        return super().clock() + self._vectors.saved + self._hits.saved
+        return super().clock() + self._cache.saved
 
     def nearest(self, query: Vectors, limit: int, *, exact: bool = False) -> list[Hit]:
-        search = super().nearest
-        return self._hits.get((query.tobytes(), limit, exact), lambda: search(query, limit, exact=exact))
+        search = partial(super().nearest, query, limit, exact=exact)
+        found: list[Hit] = self._cache.get((query.tobytes(), limit, exact), search)
+        return found

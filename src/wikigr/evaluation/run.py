@@ -208,9 +208,7 @@ class StoredRun:
     def gold_questions(self) -> list[GoldQuestion]:
         """Return the questions as they were asked."""
         return [
-            GoldQuestion(
-                **row | {"answers": tuple(row["answers"]), "gold": tuple(Gold(**gold) for gold in row["gold"])}
-            )
+            GoldQuestion(**{**row, "answers": tuple(row["answers"]), "gold": tuple(Gold(**g) for g in row["gold"])})
             for row in self.questions.values()
         ]
 

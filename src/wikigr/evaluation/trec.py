@@ -80,14 +80,8 @@ def write_qrels(
     The docids are sorted: folded titles with ``gold_articles``, source ids with ``gold_passages``. Unanswerable
     questions have no relevant documents and are left out, as in the metrics. Raises ``OSError``.
     """
-    write_atomic(
-        path,
-        "".join(
-            f"{_encoded(question.id)} 0 {_encoded(docid)} 1\n"
-            for question in questions
-            for docid in sorted(relevant(question))
-        ),
-    )
+    pairs = ((question.id, docid) for question in questions for docid in sorted(relevant(question)))
+    write_atomic(path, "".join(f"{_encoded(qid)} 0 {_encoded(docid)} 1\n" for qid, docid in pairs))
 
 
 def write_run(path: Path, rankings: Mapping[str, Sequence[tuple[str, float]]], tag: str) -> None:
@@ -97,15 +91,12 @@ def write_run(path: Path, rankings: Mapping[str, Sequence[tuple[str, float]]], t
     not below the previous one is replaced by the next lower number. Raises ``ValueError`` for a score that is not
     finite and for an empty id or tag, and ``OSError``.
     """
-    name = _encoded(tag)
-    write_atomic(
-        path,
-        "".join(
-            f"{_encoded(qid)} Q0 {_encoded(docid)} {rank} {score:.9g} {name}\n"
-            for qid, ranking in rankings.items()
-            for rank, (docid, score) in enumerate(_strictly_falling(ranking), start=1)
-        ),
-    )
+    lines = [
+        f"{_encoded(qid)} Q0 {_encoded(docid)} {rank} {score:.9g} {_encoded(tag)}\n"
+        for qid, ranking in rankings.items()
+        for rank, (docid, score) in enumerate(_strictly_falling(ranking), start=1)
+    ]
+    write_atomic(path, "".join(lines))
 
 
 def _strictly_falling(ranking: Sequence[tuple[str, float]]) -> Iterator[tuple[str, float]]:

@@ -84,12 +84,7 @@ def report_document(
         "primary": primary,
         "margin": margin,
         "metrics": {
-            metric.name: {
-                "higher_is_better": metric.higher_is_better,
-                "binary": metric.binary,
-                "description": metric.description,
-            }
-            for metric in METRICS.values()
+            name: _fields(metric, "higher_is_better", "binary", "description") for name, metric in METRICS.items()
         },
         "profiles": [
             _profile(stored, name, samples, primary, resamples)
@@ -140,10 +135,7 @@ def gate_document(result: GateResult) -> dict[str, Any]:
     return {
         "profile": result.profile,
         "passed": result.passed,
-        "checks": [
-            {"name": check.name, "passed": check.passed, "outcome": check.outcome, "detail": check.detail}
-            for check in result.checks
-        ],
+        "checks": [_fields(check, "name", "passed", "outcome", "detail") for check in result.checks],
         "regressed": list(result.regressed),
         "caveats": list(result.caveats),
     }
@@ -166,7 +158,7 @@ def side_document(stored: StoredRun, profile: str) -> dict[str, Any]:
         "path": str(stored.folder),
         "profile": profile,
         "created": run.created or None,
-        "pack": {"name": run.pack["name"], "version": run.pack.get("version"), "digest": run.pack["digest"]},
+        "pack": {key: run.pack.get(key) for key in ("name", "version", "digest")},
         "questions": run.questions["count"],
     }
 
@@ -186,12 +178,7 @@ def flip_document(runs: tuple[StoredRun, StoredRun], flip: Flip, labels: tuple[s
         "sides": [
             {
                 "label": label,
-                "profile": sample.profile,
-                "answer": sample.answer,
-                "span": sample.span,
-                "query_type": sample.query_type,
-                "confidence": sample.confidence,
-                "citations": list(sample.citations),
+                **_fields(sample, "profile", *_ANSWER, "citations"),
                 "ranking": [entry["section_id"] for entry in sample.ranking[:5]],
                 "command": _command(stored, question["question"], sample.profile),
             }
@@ -235,11 +222,7 @@ def _profile(stored: StoredRun, name: str, samples: Sequence[Sample], primary: s
         "by_hops": group_figures("hops", hops_of, means, stored.questions, **drawn),
         "by_type": group_figures("type", type_of, means, stored.questions, **drawn),
         "abstention": abstained and asdict(abstained),
-        "reliability": scored
-        and {
-            **asdict(scored),
-            "bins": [{"from": each.pop("low"), "to": each.pop("high"), **each} for each in map(asdict, scored.bins)],
-        },
+        "reliability": scored and {**asdict(scored), "bins": [_bin(**asdict(each)) for each in scored.bins]},
         "levels": levels and [asdict(level) for level in levels],
         "repeats": again and asdict(again),
         "usage": _usage(good),
@@ -248,15 +231,14 @@ def _profile(stored: StoredRun, name: str, samples: Sequence[Sample], primary: s
     }
 
 
+def _bin(low: float, high: float, **figures: Any) -> dict[str, Any]:
+    return {"from": low, "to": high, **figures}
+
+
 def _usage(samples: Sequence[Sample]) -> dict[str, Any]:
     used = sum((Usage(**sample.usage) for sample in samples), Usage())
-    return {
-        "calls": used.calls,
-        "input_tokens": used.input_tokens,
-        "output_tokens": used.output_tokens,
-        "cost_usd": used.cost_usd,
-        "cached": sum(sample.cached for sample in samples),
-    }
+    counts = _fields(used, "calls", "input_tokens", "output_tokens", "cost_usd")
+    return {**counts, "cached": sum(sample.cached for sample in samples)}
 
 
 def _latency(samples: Sequence[Sample]) -> dict[str, dict[str, float]]:
@@ -273,27 +255,20 @@ def _latency(samples: Sequence[Sample]) -> dict[str, dict[str, float]]:
 
 def _question(question: Mapping[str, Any], samples: Sequence[Sample]) -> dict[str, Any]:
     return {
-        "id": question["id"],
-        "question": question["question"],
-        "answers": list(question["answers"]),
-        "type": question["type"],
+        **{key: question[key] for key in ("id", "question", "answers", "type", "answerable", "line")},
         "hops": hops_of(question),
-        "answerable": question["answerable"],
-        "line": question["line"],
         "by_profile": {
-            sample.profile: {
-                "answer": sample.answer,
-                "span": sample.span,
-                "query_type": sample.query_type,
-                "level": sample.level or None,
-                "confidence": sample.confidence,
-                "metrics": dict(sample.metrics),
-                "error": sample.error,
-                "judgment": sample.judgment,
-            }
+            sample.profile: {**_fields(sample, *_ANSWER, "metrics", "error", "judgment"), "level": sample.level or None}
             for sample in samples
         },
     }
+
+
+_ANSWER = ("answer", "span", "query_type", "confidence")
+
+
+def _fields(value: Any, *names: str) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in names}
 
 
 def _judge(run: Run, samples: Sequence[Sample]) -> dict[str, Any] | None:
@@ -311,12 +286,6 @@ def _judge(run: Run, samples: Sequence[Sample]) -> dict[str, Any] | None:
         "rubric": rubric,
         "judged": sum(verdict in SCORES for verdict in verdicts),
         "errors": sum(verdict == ERROR for verdict in verdicts),
-        "usage": {
-            "calls": used.calls,
-            "input_tokens": used.input_tokens,
-            "output_tokens": used.output_tokens,
-            "cache_read_tokens": used.cache_read_tokens,
-            "cache_write_tokens": used.cache_write_tokens,
-        },
+        "usage": {key: count for key, count in used.to_dict().items() if key != "cost_usd"},
         "cost_usd": used.cost_usd,
     }
