@@ -91,8 +91,9 @@ def write_run(path: Path, rankings: Mapping[str, Sequence[tuple[str, float]]], t
     not below the previous one is replaced by the next lower number. Raises ``ValueError`` for a score that is not
     finite and for an empty id or tag, and ``OSError``.
     """
+    name = _encoded(tag)
     lines = [
-        f"{_encoded(qid)} Q0 {_encoded(docid)} {rank} {score:.9g} {_encoded(tag)}\n"
+        f"{_encoded(qid)} Q0 {_encoded(docid)} {rank} {score:.9g} {name}\n"
         for qid, ranking in rankings.items()
         for rank, (docid, score) in enumerate(_strictly_falling(ranking), start=1)
     ]

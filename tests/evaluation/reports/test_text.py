@@ -10,6 +10,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from wikigr.evaluation.statistics.wording import headline
 
 from wikigr.errors import UsageError
 from wikigr.evaluation.gate import GateCheck, GateResult
@@ -25,7 +26,6 @@ from wikigr.evaluation.reports.text import (
 )
 from wikigr.evaluation.run import Run, StoredRun
 from wikigr.evaluation.samples import Sample
-from wikigr.evaluation.statistics.wording import headline
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.evaluation import evaluation, gate
 

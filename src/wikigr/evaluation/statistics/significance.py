@@ -30,7 +30,8 @@ def permutation_p(
     data = np.asarray(differences, dtype=np.float64)
     sums = data if clusters is None else np.bincount(cluster_numbers(clusters), weights=data)
     sums = sums[np.round(sums, _DECIMALS) != 0.0]
-    if not len(sums):
+    # A single sum is as far from 0 with either sign.
+    if len(sums) < 2:
         return 1.0
     from scipy.stats import permutation_test
 
