@@ -26,17 +26,22 @@ class Table:
     legend: str = ""
 
 
+def _names(document: Document) -> dict[str, str]:
+    """Return the headings of the profiles; those of an ablation name only what is missing."""
+    names = [profile["name"] for profile in document["profiles"]]
+    prefix = f"{names[0]}-" if names else ""
+    return {name: name.removeprefix(prefix) if name.startswith(f"{prefix}without-") else name for name in names}
+
+
 def summary_table(document: Document) -> Table:
     """Return the table of the primary metric: a row per profile, with its difference from the first."""
-    primary, comparisons = document["primary"], document["comparisons"]
+    primary, comparisons, names = document["primary"], document["comparisons"], _names(document)
     compared = {c["second"]: r for c in comparisons for r in c["results"] if r["metric"] == primary}
     head = ["profile", primary, *(("diff.", "95% interval", "p", "verdict") if compared else ())]
     rows = []
     for profile in document["profiles"]:
         name, figure, result = profile["name"], profile["metrics"].get(primary), compared.get(profile["name"])
-        # Of an ablation, the table shows only what is missing.
-        short = name.removeprefix(f"{document['profiles'][0]['name']}-without-")
-        row = [name if short == name else f"without-{short}", _NONE if figure is None else f"{figure['mean']:.3f}"]
+        row = [names[name], _NONE if figure is None else f"{figure['mean']:.3f}"]
         if result is not None:
             interval = f"{result['interval']['low']:+.3f} to {result['interval']['high']:+.3f}"
             row += [f"{result['difference']:+.3f}", interval, f"{result['p']:.4f}", result["verdict"]]
@@ -57,7 +62,7 @@ def metric_table(document: Document) -> Table:
         for metric in metrics
     ]
     lower = "" if all(upward.values()) else "; ↓ lower is better"
-    head = ["metric", *(profile["name"] for profile in profiles)]
+    head = ["metric", *_names(document).values()]
     return Table("Metrics", head, rows, f"Means with 95% intervals; * the primary metric{lower}.")
 
 
@@ -99,7 +104,7 @@ def _group_row(row: GroupRow) -> list[str]:
 def further_tables(document: Document) -> Iterator[Table]:
     """Yield the tables that follow the metrics and the comparisons; those without rows are left out."""
     profiles, primary = document["profiles"], document["primary"]
-    names = [profile["name"] for profile in profiles]
+    names = _names(document).values()
     for title, name, rows in (("Hops", "by hops", hop_rows(document)), ("Types", "by type", type_rows(document))):
         if rows:
             yield Table(title, [name, *names], list(map(_group_row, rows)), _GROUPS_LEGEND)
@@ -120,7 +125,7 @@ def further_tables(document: Document) -> Iterator[Table]:
         f"Standard deviation between the means of {document['run']['repeat']} repeats; unstable: {primary} differed "
         "between repeats.",
     )
-    yield from _latency(profiles)
+    yield from _latency(document)
 
 
 Cell = Callable[[Any], str]
@@ -131,7 +136,7 @@ def _part(document: Document, title: str, part: str, cells: Mapping[str, Cell], 
     shown = [profile for profile in document["profiles"] if profile[part]]
     if shown:
         rows = [[label, *(cell(profile[part]) for profile in shown)] for label, cell in cells.items()]
-        yield Table(title, [title.lower(), *(profile["name"] for profile in shown)], rows, legend)
+        yield Table(title, [title.lower(), *(_names(document)[profile["name"]] for profile in shown)], rows, legend)
 
 
 _GROUPS_LEGEND = (
@@ -174,11 +179,11 @@ def _unstable_cell(item: Document) -> str:
     return _NONE if share is None else f"{len(item['unstable'])} of {item['judged']} ({100 * share:.1f}%)"
 
 
-def _latency(profiles: Sequence[Document]) -> Iterator[Table]:
+def _latency(document: Document) -> Iterator[Table]:
     """Yield the latencies in milliseconds: whole answers, then stage medians; cached answers separately."""
     columns = [
-        (profile["name"] + suffix, profile[key])
-        for profile in profiles
+        (_names(document)[profile["name"]] + suffix, profile[key])
+        for profile in document["profiles"]
         for suffix, key in (("", "latency"), (" (cached)", "latency_cached"))
         if profile[key]
     ]
