@@ -37,14 +37,14 @@ def summary_table(document: Document) -> Table:
     """Return the table of the primary metric: a row per profile, with its difference from the first."""
     primary, comparisons, names = document["primary"], document["comparisons"], _names(document)
     compared = {c["second"]: r for c in comparisons for r in c["results"] if r["metric"] == primary}
-    head = ["profile", primary, *(("diff.", "95% interval", "p", "verdict") if compared else ())]
+    head = ["profile", primary, *(("diff.", "95% interval", "verdict") if compared else ())]
     rows = []
     for profile in document["profiles"]:
         name, figure, result = profile["name"], profile["metrics"].get(primary), compared.get(profile["name"])
         row = [names[name], _NONE if figure is None else f"{figure['mean']:.3f}"]
         if result is not None:
             interval = f"{result['interval']['low']:+.3f} to {result['interval']['high']:+.3f}"
-            row += [f"{result['difference']:+.3f}", interval, f"{result['p']:.4f}", result["verdict"]]
+            row += [f"{result['difference']:+.3f}", interval, result["verdict"]]
         rows.append(row + [""] * (len(head) - len(row)))
     return Table("Summary", head, rows)
 

@@ -213,8 +213,10 @@ def _notices(one: StoredRun, other: StoredRun, primary: str, margin: float | Non
     """Return one sentence per choice that was not declared before a run."""
     from wikigr.evaluation.run import late_choices
 
-    late = {stored.folder: late_choices(stored.run, primary, margin) for stored in (one, other)}
-    return [f"{folder}: {choice}." for folder, choices in late.items() for choice in choices]
+    first, second = (late_choices(stored.run, primary, margin) for stored in (one, other))
+    if first == second:
+        return [f"{choice}." for choice in first]
+    return [*(f"{one.folder}: {choice}." for choice in first), *(f"{other.folder}: {choice}." for choice in second)]
 
 
 def flips(

@@ -161,11 +161,7 @@ def run(
             progress.start("asking", total, "questions")
         else:
             progress.start("asking and judging", 2 * total, "calls")
-        done, folder = evaluate(evaluation, output, advance=progress.advance, warn=progress.note, cluster=cluster)
-    for leak in done.leaks:
-        environment.note(
-            f"wikigr: few-shot example {leak['example']} leaks question {leak['question_id']} and was left out."
-        )
+        _, folder = evaluate(evaluation, output, advance=progress.advance, warn=progress.note, cluster=cluster)
     stored = load_run(folder)
     environment.note(f"{folder}: {counted(len(stored.samples), 'samples')}")
     broken = next(

@@ -33,7 +33,7 @@ def test_a_gate_that_cannot_be_held_is_refused_before_anything_is_asked(
     run: Run, enhanced_run: Path, questions: Path, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
     done = load_run(enhanced_run / "good")
-    foreign = make_baseline(done.run, done.samples, "enhanced")
+    foreign = make_baseline(done, "enhanced")
     write_baseline(tmp_path / "foreign.json", foreign)
     loaded = load_questions(questions)
     means = {question.id: {"accuracy": 1.0} for question in loaded}
@@ -49,7 +49,7 @@ def test_a_gate_that_cannot_be_held_is_refused_before_anything_is_asked(
         (("--min", "accuracy=80"), "from 0 to 1"),
         (("--min", "judged=0.5"), "--judge claude"),
         (("--margin", "nan"), "margin"),
-        (("--max-errors", "nan"), "--max-errors"),
+        (("--max-errors", "nan"), "share of errors"),
         (("--baseline", "nowhere.json"), "Cannot use the baseline"),
         (("--baseline", "gold.jsonl"), "Cannot use the baseline"),
         (("--baseline", "foreign.json"), "another question set"),
