@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 from scipy.stats import mannwhitneyu
 from tests.evaluation.metrics.examples import ABSTAINED, ANSWER, IMPOSSIBLE, KIEL, QUESTION, evidence
 
@@ -95,29 +94,6 @@ def test_intervals_are_over_questions_not_over_repeats() -> None:
     # The two halves of a cluster go together: fewer independent questions, a wider interval.
     clusters = {s.question_id: f"c{n // 10}" for n, s in enumerate(once)}
     assert judged(once, clusters=clusters).auroc != judged(once).auroc
-
-
-def test_intervals_are_scipys() -> None:
-    draw = np.random.default_rng(1)
-    labels = draw.random(40) < 0.6
-    scores = np.round(draw.random(40) + 0.3 * labels, 1)
-    did = draw.random(40) < 0.5
-    rows = zip(scores, labels, did, strict=True)
-    found = judged([sample(f"{'ua'[int(a)]}{n}", float(s), abstained=bool(d)) for n, (s, a, d) in enumerate(rows)])
-
-    def expected(statistic: Any, *columns: Any) -> Any:
-        return stats.bootstrap(
-            columns, statistic, paired=True, vectorized=False, n_resamples=199, method="BCa",
-            random_state=np.random.default_rng(0),
-        ).confidence_interval  # fmt: skip
-
-    for estimate, interval in (
-        (found.auroc, expected(lambda s, a: auroc(s.tolist(), a.tolist()), scores, labels)),
-        (found.precision, expected(lambda d, a: (d & ~a).sum() / d.sum(), did, labels)),
-        (found.recall, expected(lambda d, a: (d & ~a).sum() / (~a).sum(), did, labels)),
-    ):
-        assert estimate is not None and estimate.method == "bca"
-        assert (estimate.low, estimate.high) == pytest.approx((interval.low, interval.high))
 
 
 SCORES = st.lists(st.tuples(st.integers(-3, 3).map(lambda n: n / 3), st.booleans()), min_size=1, max_size=30)

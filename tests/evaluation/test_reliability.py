@@ -32,30 +32,12 @@ def test_figures_worked_by_hand() -> None:
     assert found.ece.value == pytest.approx((10 * 0.1 + 10 * 0.05) / 20)
 
 
-def test_few_answers_make_one_bin() -> None:
-    found = measured(samples([(0.9, 1.0), (0.5, 0.0), (0.1, 0.0)]))
-    assert len(found.bins) == 1
-    assert found.ece.value == pytest.approx(0.5 - 1 / 3)
-
-
 @pytest.mark.parametrize(("answers", "bins"), [(1, 1), (19, 1), (20, 2), (99, 9), (100, 10), (1_003, 10)])
 def test_the_number_of_bins(answers: int, bins: int) -> None:
     found = measured(samples([((n + 0.5) / answers, 1.0) for n in range(answers)]), resamples=9).bins
     assert len(found) == bins
     assert max(each.answers for each in found) - min(each.answers for each in found) <= 1
     assert [each.low for each in found] == sorted(each.low for each in found)
-
-
-@pytest.mark.parametrize("right", [0.0, 1.0])
-def test_certain_answers(right: float) -> None:
-    found = measured(samples([(1.0, right)] * 30))
-    assert found.ece.value == 1.0 - right
-    assert found.ece.method == "degenerate"
-    assert found.noise == 0.0
-    # All thirty share a bin, because their confidence is the same; its interval has a width all the same.
-    (only,) = found.bins
-    assert (only.answers, only.accuracy.value, only.accuracy.method) == (30, right, "wilson")
-    assert only.accuracy.low < only.accuracy.high
 
 
 def test_ties_share_a_bin() -> None:

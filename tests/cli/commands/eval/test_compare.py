@@ -70,17 +70,6 @@ def _only_the_metrics_that_differ_are_printed(wikigr: Wikigr) -> None:
     assert "not differ" not in wikigr("eval", "compare", "one", "two", "--all").out
 
 
-def test_flips_show_both_sides_and_how_to_reproduce_them(run: Run, questions: Path, wikigr: Wikigr) -> None:
-    write_questions(questions, 10, 2)
-    run("r")
-    found = json.loads(wikigr("eval", "flips", "r", "--json").out)["flips"]
-    for flip in found:
-        assert flip["difference"] != 0
-        assert [side["profile"] for side in flip["sides"]] == ["baseline", "enhanced"]
-        assert all("wikigr ask" in side["command"] for side in flip["sides"])
-    assert wikigr("eval", "flips", "r").out.count("expected:") == len(found) > 0
-
-
 def answers_again(wikigr: Wikigr, flips: list[dict[str, Any]]) -> None:
     """Run the command of every side and hold what it answers against what the side shows."""
     for side in (side for flip in flips for side in flip["sides"]):

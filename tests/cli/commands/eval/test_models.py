@@ -11,7 +11,6 @@ import pytest
 from tests.llm.server import MessagesServer, Response, reply, status
 
 from wikigr.evaluation.samples import read_samples
-from wikigr.settings import cache_folder
 
 from ...conftest import Result, Wikigr
 from .conftest import TOTAL, Run
@@ -82,14 +81,6 @@ class TestModels:
         model.always(reply("It is spin."))
         ask("r", "--profile", "enhanced")
         assert [s.cached for s in read_samples(tmp_path / "r") if s.usage] == [False] * len(failed)
-
-    def test_a_broken_file_of_the_cache_is_told(self, ask: Run, model: MessagesServer, tmp_path: Path) -> None:
-        ask("one", "--profile", "enhanced")
-        for file in (cache_folder() / "responses").glob("*/*.json"):
-            file.write_text("{")
-        again = ask("two", "--profile", "enhanced")
-        assert (again.code, "so the model is asked again" in again.err) == (0, True)
-        assert not any(sample.cached for sample in read_samples(tmp_path / "two"))
 
     def test_every_repeat_is_an_answer_of_its_own(self, ask: Run, model: MessagesServer, tmp_path: Path) -> None:
         numbers = iter(range(10_000))
