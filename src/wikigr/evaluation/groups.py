@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from wikigr.evaluation.comparison import Means
@@ -11,7 +10,6 @@ from wikigr.evaluation.questions import count_hops
 from wikigr.evaluation.statistics.intervals import bootstrap_mean
 
 Question = Mapping[str, Any]
-Document = Mapping[str, Any]
 
 # The metrics that a table shows by group: whether the answer is right, and whether all of its support was found.
 SHOWN = ("accuracy", "all_found@5", "passage_all_found@5", "section_all_found@5")
@@ -73,39 +71,3 @@ def metric_figures(
             mean = bootstrap_mean(list(values.values()), seed=seed, resamples=resamples, clusters=keys)
             found[metric] = {"mean": mean.value, "low": mean.low, "high": mean.high, "questions": len(values)}
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class GroupRow:
-    """One metric of one group: a figure (``mean``, ``low``, ``high``) per profile, or None where it has none."""
-
-    group: str
-    questions: int
-    metric: str
-    figures: tuple[Mapping[str, Any] | None, ...]
-
-
-def hop_rows(document: Document) -> list[GroupRow]:
-    """Return the rows by number of hops of a report; none if no question has a known number."""
-    return list(_rows(document, "by_hops", "hops"))
-
-
-def type_rows(document: Document) -> list[GroupRow]:
-    """Return the rows by type; none if the types of the answerable questions say no more than their numbers of hops."""
-    kinds = {(each.get("hops"), each["type"]) for each in document["questions"] if each["answerable"]}
-    hops = {hops for hops, _ in kinds}
-    if len(kinds) < 2 or (len(hops) == len(kinds) and None not in hops):
-        return []
-    return list(_rows(document, "by_type", "type"))
-
-
-def _rows(document: Document, part: str, key: str) -> Iterator[GroupRow]:
-    by_profile = [{group[key]: group for group in profile[part]} for profile in document["profiles"]]
-    for value in sorted({value for groups in by_profile for value in groups}):
-        label = value if isinstance(value, str) else "1 hop" if value == 1 else f"{value} hops"
-        for metric in SHOWN:
-            figures = tuple(groups[value]["metrics"].get(metric) if value in groups else None for groups in by_profile)
-            # A metric may apply to some questions of a group only.
-            questions = max((figure["questions"] for figure in figures if figure is not None), default=0)
-            if questions:
-                yield GroupRow(label, questions, metric, figures)

@@ -75,22 +75,9 @@ class Run:
 
     def identity(self) -> str:
         """Return a hash of everything that determines the samples, so that only the same run is resumed."""
-        determining = (
-            {key: value for key, value in self.pack.items() if key != "path"},
-            self.questions["hash"],
-            self.encoder,
-            self.repeat,
-            self.seed,
-            self.profiles,
-            self.offline,
-            self.judge,
-            self.thresholds,
-            self.examples,
-            self.models,
-            self.wikigr_version,
-            self.commit,
-            self.changes,
-        )
+        names = "encoder repeat seed profiles offline judge thresholds examples models wikigr_version commit changes"
+        pack = {key: value for key, value in self.pack.items() if key != "path"}
+        determining = (pack, self.questions["hash"], *(getattr(self, name) for name in names.split()))
         return hashlib.sha256(json.dumps(determining, sort_keys=True).encode()).hexdigest()
 
     def to_json(self) -> str:

@@ -101,20 +101,20 @@ def test_figures_by_hops_and_type_are_in_every_report() -> None:
     assert 'id="hops"' in page and 'href="#types"' in page and "2 hops" in page and "comparison" in page
 
 
-def test_types_that_repeat_the_hops_are_notprinted() -> None:
+def test_types_that_repeat_the_hops_are_not_printed() -> None:
     run = stored(two_profiles())
     for id_ in ("a1", "a2", "a3"):
         run.questions[id_].update(type="single" if id_ == "a1" else "two-hop")  # type: ignore[attr-defined]
     text = printed(report_document(run, resamples=199))
-    assert "by hops" in text and "by type" not in text
+    assert "\nhops " in text and "\ntypes " not in text
     # Without a number of hops, only the types are left; a single type repeats the table of metrics.
     text = printed(document(two_profiles()))
-    assert "by hops" not in text and "by type" not in text
+    assert "\nhops " not in text and "\ntypes " not in text
     for id_ in ("a1", "a2", "a3"):
         run.questions[id_].update(type="single" if id_ == "a1" else "bridge")  # type: ignore[attr-defined]
     text = printed(report_document(run, resamples=199))
     # The table by hops leaves out the type without a number.
-    assert "by hops" in text and "by type" in text and "bridge (2), accuracy" in text
+    assert "\nhops " in text and "\ntypes " in text and "bridge (2), accuracy" in text
 
 
 def test_the_precision_of_each_level_is_in_every_report() -> None:

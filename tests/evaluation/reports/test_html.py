@@ -163,6 +163,7 @@ def test_flips_show_both_sides_and_what_reproduces_them() -> None:
         assert "Atom#2 only here" not in words
     worse = report(primary="hallucination")
     assert text_of(worse, ".flips .chip") == "wrong → right wrong → right"
+    assert text_of(worse, "table.questions tbody tr:first-child td.state .words") == "right right"
 
 
 def test_questions_and_what_the_filters_work_on() -> None:

@@ -69,7 +69,7 @@ def test_a_statistic_that_some_resamples_lack_leaves_them_out() -> None:
 
     def precision(weights: np.ndarray) -> np.ndarray:
         with np.errstate(invalid="ignore"):
-            return weights @ (abstained * due) / (weights @ abstained)
+            return np.asarray(weights @ (abstained * due) / (weights @ abstained))
 
     found = bootstrap_estimate(precision, 4, seed=0, resamples=199)
     assert found == Estimate(0.5, 0.0, 1.0, "percentile")

@@ -8,7 +8,7 @@ from typing import Any
 
 from wikigr.answer.presentation import LEVEL_WORDS
 from wikigr.evaluation.gate import GateResult
-from wikigr.evaluation.groups import SHOWN, GroupRow, hop_rows, type_rows
+from wikigr.evaluation.groups import SHOWN
 
 Document = Mapping[str, Any]
 Rows = list[list[str]]
@@ -97,17 +97,15 @@ def estimate(found: Document | None, key: str = "value", *, of: int | None = Non
     return f"{found[key]:.3f} [{found['low']:.3f}, {found['high']:.3f}]{'' if of is None else f' of {of}'}"
 
 
-def _group_row(row: GroupRow) -> list[str]:
-    return [f"{row.group} ({row.questions}), {row.metric}", *(estimate(figure, "mean") for figure in row.figures)]
-
-
 def further_tables(document: Document) -> Iterator[Table]:
     """Yield the tables that follow the metrics and the comparisons; those without rows are left out."""
     profiles, primary = document["profiles"], document["primary"]
-    names = _names(document).values()
-    for title, name, rows in (("Hops", "by hops", hop_rows(document)), ("Types", "by type", type_rows(document))):
-        if rows:
-            yield Table(title, [name, *names], list(map(_group_row, rows)), _GROUPS_LEGEND)
+    yield from _groups(document, "Hops", "by_hops", "hops")
+    kinds = {(each["hops"], each["type"]) for each in document["questions"] if each["answerable"]}
+    hops = {hops for hops, _ in kinds}
+    # A single type repeats the metrics, and types that each have their own number of hops repeat the table by hops.
+    if len(kinds) > 1 and (len(hops) < len(kinds) or None in hops):
+        yield from _groups(document, "Types", "by_type", "type")
     yield from _part(document, "Abstention", "abstention", _ABSTENTION, _ABSTENTION_LEGEND)
     yield from _part(document, "Confidence", "reliability", _CONFIDENCE, _CONFIDENCE_LEGEND)
     levels = next((profile["levels"] for profile in profiles if profile["levels"]), ())
@@ -137,6 +135,22 @@ def _part(document: Document, title: str, part: str, cells: Mapping[str, Cell], 
     if shown:
         rows = [[label, *(cell(profile[part]) for profile in shown)] for label, cell in cells.items()]
         yield Table(title, [title.lower(), *(_names(document)[profile["name"]] for profile in shown)], rows, legend)
+
+
+def _groups(document: Document, title: str, part: str, key: str) -> Iterator[Table]:
+    """Yield the table of the figures by group, if there are groups: a row per metric of each group."""
+    by_profile = [{group[key]: group for group in profile[part]} for profile in document["profiles"]]
+    rows = []
+    for value in sorted({value for groups in by_profile for value in groups}):
+        label = value if isinstance(value, str) else "1 hop" if value == 1 else f"{value} hops"
+        for metric in SHOWN:
+            figures = [groups[value]["metrics"].get(metric) if value in groups else None for groups in by_profile]
+            # A metric may apply to some questions of a group only.
+            questions = max((figure["questions"] for figure in figures if figure is not None), default=0)
+            if questions:
+                rows.append([f"{label} ({questions}), {metric}", *(estimate(figure, "mean") for figure in figures)])
+    if rows:
+        yield Table(title, [title.lower(), *_names(document).values()], rows, _GROUPS_LEGEND)
 
 
 _GROUPS_LEGEND = (

@@ -125,19 +125,15 @@ def trec(
 
     stored = load_run(folder)
     try:
-        exported = export_trec(stored, output)
+        articles, passages = export_trec(stored, output)
     except OSError as error:
         raise WikigrError(f"Cannot write the TREC files to {output}: {error.strerror}.") from error
     if json_output:
-        articles, passages = (
-            files and {"qrels": str(files.qrels), "runs": {name: str(file) for name, file in files.runs.items()}}
-            for files in exported
-        )
-        print_json(environment, {**(articles or {}), "passages": passages})
+        print_json(environment, {**articles, "passages": passages})
         return
-    for files in exported:
-        for file in () if files is None else (files.qrels, *files.runs.values()):
-            environment.print(str(file), overflow="keep")
+    for files in filter(None, (articles, passages)):
+        for file in (files["qrels"], *files["runs"].values()):
+            environment.print(file, overflow="keep")
 
 
 Force = Annotated[bool, options.Run("--force", help="Compare runs even over different questions or packs, and say so.")]
