@@ -14,7 +14,5 @@ from wikigr.reader.graph import write_reader_graph
 
 def test_a_model_without_a_graph_of_ours_has_no_reader(encoder: PreparedModel, tmp_path: Path) -> None:
     weights = tmp_path / "model.safetensors"
-    with pytest.raises(
-        ModelError, match="Only BERT encoders run on ONNX Runtime, but config.json has the type 'mpnet'"
-    ):
+    with pytest.raises(ModelError, match=r"Only BERT encoders .* config\.json has the type 'mpnet'"):
         write_reader_graph(weights, {"model_type": "mpnet"}, Adapter(), tmp_path, "reader.onnx", encoder=encoder.graph)

@@ -48,7 +48,7 @@ class BertConfig:
             config.get("position_embedding_type", "absolute") != "absolute" or config.get("is_decoder")
         ):
             raise ModelError(
-                f"Only BERT encoders run on ONNX Runtime, but config.json has the type {config.get('model_type')!r:.80}.",
+                f"Only BERT encoders run on ONNX Runtime; config.json has the type {config.get('model_type')!r:.80}.",
                 hint="pip install 'wikigr[models]' and use the backend sentence-transformers",
             )
         try:
