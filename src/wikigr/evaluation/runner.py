@@ -140,7 +140,7 @@ def evaluate(
         if cluster is None:
             samples = _samples(evaluation, first, todo, {leak.example for leak in leaks}, cache)
         else:
-            samples = ask_on_cluster(cluster, first, todo, warn)
+            samples = ask_on_cluster(cluster, first, todo)
         for sample in samples:
             store.append(sample)
             advance(1)
