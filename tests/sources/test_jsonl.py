@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Skipped, SourceArticle, SourceItem, SourceSection
-from wikigr.sources.jsonl import MAX_LINE_BYTES, JsonlRecord, JsonlSource, split_sections
+from wikigr.sources.jsonl import JsonlSource, split_sections
+from wikigr.sources.streams import MAX_LINE_BYTES, Line
 
 
 def parse(data: bytes | dict[str, object], line: int = 7) -> SourceItem:
     raw = data if isinstance(data, bytes) else json.dumps(data).encode()
-    (item,) = JsonlSource("-").parse(JsonlRecord(line, raw))
+    (item,) = JsonlSource("-").parse(Line(line, raw))
     return item
 
 
@@ -123,7 +124,7 @@ def test_no_line_of_text_is_lost(lines: list[str]) -> None:
     assert [line for line in kept if line in ("text", "    x")] == [x for x in lines if x in ("text", "    x")]
 
 
-def lines_of(path: Path) -> list[JsonlRecord]:
+def lines_of(path: Path) -> list[Line]:
     return [pickle.loads(pickle.dumps(record)) for record in JsonlSource(path).records()]
 
 
@@ -131,8 +132,8 @@ def test_blank_lines_and_a_byte_order_mark_are_ignored(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'\xef\xbb\xbf{"a": 1}\r\n\n  \n{"b": 2}')
     assert lines_of(path) == [
-        JsonlRecord(1, b'{"a": 1}', where=f"{path}, line 1"),
-        JsonlRecord(4, b'{"b": 2}', where=f"{path}, line 4"),
+        Line(1, b'{"a": 1}', where=f"{path}, line 1"),
+        Line(4, b'{"b": 2}', where=f"{path}, line 4"),
     ]
 
 
@@ -146,7 +147,7 @@ def test_compressed_files(tmp_path: Path, compress: object) -> None:
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     stdin = io.TextIOWrapper(io.BytesIO(gzip.compress(b'{"a": 1}\n')))
     monkeypatch.setattr(sys, "stdin", stdin)
-    assert list(JsonlSource("-").records()) == [JsonlRecord(1, b'{"a": 1}', where="standard input, line 1")]
+    assert list(JsonlSource("-").records()) == [Line(1, b'{"a": 1}', where="standard input, line 1")]
     assert not stdin.closed
 
 
@@ -159,7 +160,7 @@ def test_an_overlong_line_is_one_bad_record(tmp_path: Path) -> None:
     source = JsonlSource(path)
     first, second, third = source.records()
     assert (first.line, third.line) == (1, 3)
-    assert second == JsonlRecord(2, b"", is_too_long=True, where=f"{path}, line 2")
+    assert second == Line(2, b"", is_too_long=True, where=f"{path}, line 2")
     with pytest.raises(RecordError, match=r"\.jsonl, line 2: the line is longer than 64 MiB"):
         list(source.parse(second))
     (item,) = source.parse(third)

@@ -27,7 +27,7 @@ from wikigr.sources.detect import detect_format, open_source
 from wikigr.sources.facts import readable_relation
 from wikigr.sources.statements import MAX_NAME_LENGTH, BadStatement
 from wikigr.sources.streams import Line
-from wikigr.sources.triples import TriplesSource, read_rows
+from wikigr.sources.triples import TriplesSource, read_triples
 
 ROWS = [
     ("Ada_Lovelace", "born_in", "London"),
@@ -225,7 +225,7 @@ def test_invalid_utf8_is_a_bad_row(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("row", "reason"),
-    [('"open,b,C', "a quoted cell is never closed"), ('"a"x,b,C', "cell 1 continues after its closing quote")],
+    [('"open,b,C', "a quoted cell is never closed"), ('"a"x,b,C', "a cell continues after its closing quote")],
 )
 def test_a_stray_quote_costs_one_row(tmp_path: Path, row: str, reason: str) -> None:
     rows = "".join(f"S{n},b,C\n" for n in range(50))
@@ -244,7 +244,7 @@ def test_quoted_cells_come_back(rows: list[list[str]]) -> None:
     rows = [["a" + cell.replace("\r", "").strip() + "z" for cell in row] for row in rows]
     text = "x,y,z\n" + "".join(",".join('"' + cell.replace('"', '""') + '"' for cell in row) + "\n" for row in rows)
     lines = [Line(number, line.encode()) for number, line in enumerate(text.split("\n"), 1)]
-    assert [row.cells for row in read_rows(lines)][1:] == rows
+    assert [row.cells for row in read_triples(lines)][1:] == rows
 
 
 @pytest.mark.parametrize("text", ["", "\n \n", "\ufeff"])

@@ -14,17 +14,17 @@ from tests.sources.office import files
 
 from wikigr.errors import RecordError
 from wikigr.sources.article import BadPart, SourceArticle, SourceSection
-from wikigr.sources.note_folder import NoteRecord
+from wikigr.sources.documents import NoteRecord
+from wikigr.sources.folder import FolderSource
 from wikigr.sources.office import archive
 from wikigr.sources.office.document import names_columns
-from wikigr.sources.office.source import OfficeSource
 
 LONG = "The harbor master decides in which order ships enter, and the pilot may refuse a ship that is too deep for it. "
 TABLE = "Team: North | Lead: Ines Roth | People: 14\nTeam: South | Lead: Karim Haddad | People: 9"
 
 
 def sections(data: bytes, name: str = "file") -> tuple[SourceSection, ...]:
-    source = OfficeSource(Path(name))
+    source = FolderSource(Path(name), "office")
     (item,) = source.parse(NoteRecord(name, data, "file"))
     assert isinstance(item, SourceArticle)
     return item.sections
@@ -111,7 +111,7 @@ def test_the_title_of_the_document_is_an_alias(tmp_path: Path) -> None:
         ("manual.pdf", files.pdf([["Text."]], title="Harbor manual"), "Harbor manual"),
     ):
         (tmp_path / name).write_bytes(data)
-        source = OfficeSource(tmp_path / name)
+        source = FolderSource(tmp_path / name, "office")
         (record,) = source.records()
         (article,) = source.parse(record)
         assert isinstance(article, SourceArticle)
@@ -197,7 +197,7 @@ def test_a_notebook_of_code_only_has_cells() -> None:
 def test_damaged_pages_of_a_pdf_are_named_and_the_others_are_read(damaged: list[int], place: str, reason: str) -> None:
     names = "alder birch cedar elm fir hazel larch maple oak".split()
     data = files.pdf_with_damaged_pages([f"{name.title()} and {name} stand there." for name in names], *damaged)
-    bad, article = OfficeSource(Path("file")).parse(NoteRecord("file", data, "file"))
+    bad, article = FolderSource(Path("file"), "office").parse(NoteRecord("file", data, "file"))
     assert bad == BadPart(place, reason)
     assert isinstance(article, SourceArticle)
     whole = [page for page in range(1, 10) if page not in damaged]
@@ -209,7 +209,7 @@ def test_damaged_pages_of_a_pdf_are_named_and_the_others_are_read(damaged: list[
 def test_a_page_of_a_pdf_that_shows_nothing_because_its_content_is_damaged_is_named() -> None:
     before, second, third, *rest = re.split(rb"(?<!end)stream\n", files.pdf([["Alder."], ["Birch."], ["Cedar."]]))
     data = b"stream\n".join([before, second, b"\xff" * 40 + third[40:], *rest])
-    bad, article = OfficeSource(Path("file")).parse(NoteRecord("file", data, "file"))
+    bad, article = FolderSource(Path("file"), "office").parse(NoteRecord("file", data, "file"))
     assert bad == BadPart("file, page 2", "the page is damaged")
     assert isinstance(article, SourceArticle)
     assert {section.anchor for section in article.sections} == {"page=1", "page=3"}
@@ -280,7 +280,7 @@ def test_damaged_files_give_an_error_or_some_text() -> None:
             if data:
                 data[rng.randrange(len(data))] = rng.randrange(256)
         try:
-            list(OfficeSource(Path("x")).parse(NoteRecord("x", bytes(data), "x")))
+            list(FolderSource(Path("x"), "office").parse(NoteRecord("x", bytes(data), "x")))
             outcomes["text"] += 1
         except RecordError:
             outcomes["refused"] += 1

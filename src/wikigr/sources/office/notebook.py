@@ -5,8 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+from wikigr.sources.documents import NoteRecord
 from wikigr.sources.markdown.source import note_html
-from wikigr.sources.note_folder import NoteRecord
 from wikigr.sources.office.document import Document
 
 

@@ -8,8 +8,8 @@ from importlib import import_module
 
 from wikigr.errors import RecordError
 from wikigr.sources.article import Names, RawDocument
+from wikigr.sources.documents import NoteRecord, NoteText
 from wikigr.sources.formats import format_named
-from wikigr.sources.note_folder import NoteFolder, NoteRecord, NoteText
 from wikigr.sources.office.archive import names_of
 from wikigr.sources.office.document import Document
 from wikigr.text import fold
@@ -48,15 +48,12 @@ _ARCHIVES = (
 )
 
 
-class OfficeSource(NoteFolder):
-    """PDF, e-books, office files and notebooks below a folder, or one; the path in the folder is the ``source_id``.
+class OfficeConverter:
+    """Reads PDF, e-books, office files and notebooks.
 
     The title is the file's name, and the title that the file states is an alias: only parsing tells it. Headings become
     sections, and the first heading of a section is its page, slide, cell or range of cells.
     """
-
-    format = "office"
-    kind = "office"
 
     def scan(self, document: RawDocument) -> Names:
         return Names()
