@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 from collections import deque
 from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from typing import NamedTuple
 
 from wikigr.sources.streams import Line
 
 # The possible delimiters, likeliest first, and what messages call them.
 DELIMITERS = {"\t": "tabs", ",": "commas", ";": "semicolons"}
+# How much of a file is read to detect its delimiter and the meaning of its columns.
+SAMPLE_ROWS, _SAMPLE_BYTES = 200, 256 * 1024
 # In characters. The limit keeps a quoted cell that is never closed from taking the rest of the file.
 MAX_CELL_CHARS = 16 * 1024 * 1024
 _NEVER_CLOSED = "a quoted cell is never closed"
@@ -23,6 +26,18 @@ class Row(NamedTuple):
     line: int
     cells: list[str]
     problem: str = ""
+
+
+def sample_lines(lines: Iterator[Line]) -> tuple[list[Line], Iterator[Line]]:
+    """Return the first lines, from which a delimiter is detected, and all lines."""
+    sample: list[Line] = []
+    size = 0
+    for line in islice(lines, SAMPLE_ROWS + 1):
+        sample.append(line)
+        size += len(line.data)
+        if size >= _SAMPLE_BYTES:
+            break
+    return sample, chain(sample, lines)
 
 
 def read_rows(lines: Iterable[Line], delimiter: str, *, strict: bool = False) -> Iterator[Row]:

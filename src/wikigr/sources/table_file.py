@@ -6,13 +6,13 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import BadPart, Names, RawDocument, SourceArticle, SourceItem, SourceSection
-from wikigr.sources.csv_rows import DELIMITERS, Row, read_rows
+from wikigr.sources.csv_rows import DELIMITERS, SAMPLE_ROWS, Row, read_rows, sample_lines
 from wikigr.sources.documents import NoteRecord, NoteText
 from wikigr.sources.plain_text import collapse_spaces
 from wikigr.sources.streams import Line, line_place, open_bytes, read_lines, stem
@@ -20,8 +20,6 @@ from wikigr.sources.tables import NAME_SEPARATOR, row_lines, shorten_name
 from wikigr.sources.triples import find_columns
 from wikigr.text import fold
 
-# Rows from which the delimiter, the header and the column with the titles are recognized.
-_SAMPLE_ROWS = 200
 # An article has at most so many rows if no column has titles.
 MAX_ROWS_PER_ARTICLE = 500
 _MAX_NAME_CHARS = 100
@@ -172,8 +170,8 @@ class Table(NamedTuple):
 
 def read_table(lines: Iterator[Line]) -> Table | None:
     """Return the table whose first row names the columns, ``None`` if there is no other row."""
-    sample = list(islice(lines, _SAMPLE_ROWS + 1))
-    rows = _rows(chain(sample, lines), _delimiter(sample))
+    sample, lines = sample_lines(lines)
+    rows = _rows(lines, _delimiter(sample))
     first: list[Row] = []
     header: Row | None = None
     for row in rows:
@@ -181,7 +179,7 @@ def read_table(lines: Iterator[Line]) -> Table | None:
             header = row
         else:
             first.append(row)
-        if len(first) >= _SAMPLE_ROWS:
+        if len(first) >= SAMPLE_ROWS:
             break
     if header is None or not first:
         return None
@@ -203,7 +201,7 @@ def has_header(head: bytes) -> bool:
 
     The first row of a table with three columns may be a triple, so it takes more to be a header.
     """
-    lines = [Line(number, line) for number, line in enumerate(head.splitlines()[:_SAMPLE_ROWS], start=1)]
+    lines = [Line(number, line) for number, line in enumerate(head.splitlines()[:SAMPLE_ROWS], start=1)]
     rows = [row.cells for row in _rows(lines, _delimiter(lines)) if not row.problem]
     if len(rows) < 2 or not _may_be_header(rows[0]) or find_columns(rows[0]) is not None:
         return False

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 
 from wikigr.errors import SourceError
 from wikigr.sources.article import SourceItem
-from wikigr.sources.csv_rows import DELIMITERS, Row, read_rows
+from wikigr.sources.csv_rows import DELIMITERS, Row, read_rows, sample_lines
 from wikigr.sources.plain_text import collapse_spaces
 from wikigr.sources.statements import (
     MAX_NAME_LENGTH,
@@ -24,9 +24,6 @@ from wikigr.sources.statements import (
 )
 from wikigr.sources.streams import Line, line_place, open_bytes, read_lines
 from wikigr.text import fold
-
-# How much of a file is read to detect its delimiter.
-_SAMPLE_ROWS, _SAMPLE_LINES, _SAMPLE_BYTES = 20, 200, 256 * 1024
 
 # Column names in a header, folded, likeliest first: next to "subject", a column "source" is ignored.
 _COLUMNS = (
@@ -80,47 +77,36 @@ class TriplesSource:
         is_empty = True
         with open_bytes(self.path) as stream:
             for row in read_triples(read_lines(stream, self.path), str(self.path)):
-                if columns is None and not row.problem:
-                    columns = find_columns(row.cells)
-                    if columns is not None:
-                        width = len(row.cells)
-                        continue
-                    columns = (0, 1, 2)
-                is_empty = False
-                problem = row.problem or _count_problem(row.cells, width, columns or (0, 1, 2))
-                if problem:
-                    yield BadStatement(line_place(self.path, row.line), problem)
+                where = line_place(self.path, row.line)
+                if row.problem:
+                    yield BadStatement(where, row.problem)
+                elif columns is None and (named := find_columns(row.cells)) is not None:
+                    columns, width = named, len(row.cells)
+                    continue
                 else:
-                    subject, relation, value = (row.cells[column] for column in columns or (0, 1, 2))
-                    yield _statement(line_place(self.path, row.line), subject, relation, value)
+                    columns = columns or (0, 1, 2)
+                    yield _statement(where, row.cells, width, columns)
+                is_empty = False
         if is_empty:
             raise SourceError(f"{self.path} has no triples.", hint="Each row is: subject, relation, object.")
 
 
-def read_triples(lines: Iterable[Line], name: str = "The table") -> Iterator[Row]:
+def read_triples(lines: Iterator[Line], name: str = "The table") -> Iterator[Row]:
     """Yield the rows of a table, without empty cells after the third, which spreadsheets leave behind.
 
     Raises ``SourceError``, which calls the file ``name``, if no delimiter or more than one fits.
     """
-    source = iter(lines)
-    sample: list[Line] = []
-    size = 0
-    for line in source:
-        sample.append(line)
-        size += len(line.data)
-        if size >= _SAMPLE_BYTES or len(sample) >= _SAMPLE_LINES:
-            break
-    for row in read_rows(chain(sample, source), _delimiter(sample, name), strict=True):
-        cells = row.cells
-        while len(cells) > 3 and not cells[-1]:
-            cells.pop()
+    sample, lines = sample_lines(lines)
+    for row in read_rows(lines, _delimiter(sample, name), strict=True):
+        while len(row.cells) > 3 and not row.cells[-1]:
+            row.cells.pop()
         yield row
 
 
 def _delimiter(sample: list[Line], name: str) -> str:
     """Detect the delimiter; unlike ``csv.Sniffer``, expect three columns and report ambiguity."""
     readable = [line for line in sample if not line.decoded()[1]]
-    rows = {mark: list(islice(read_rows(readable, mark, strict=True), _SAMPLE_ROWS)) for mark in DELIMITERS}
+    rows = {mark: list(islice(read_rows(readable, mark, strict=True), 20)) for mark in DELIMITERS}
     if not rows["\t"]:
         return "\t"
     for mark, found in rows.items():
@@ -157,25 +143,21 @@ def find_columns(cells: list[str]) -> tuple[int, int, int] | None:
     return (found[0], found[1], found[2]) if -1 not in found else None
 
 
-def _count_problem(cells: list[str], width: int, columns: tuple[int, int, int]) -> str:
-    if len(cells) > width:
+def _statement(where: str, cells: list[str], width: int, columns: tuple[int, int, int]) -> Statement | BadStatement:
+    count = len(cells)
+    if count > width:
         advice = "" if width != 3 else " (in CSV, quote cells that contain the delimiter; other columns need a header)"
-        return f"expected {width} columns, found {len(cells)}{advice}"
-    if len(cells) <= max(columns):
-        return f"expected subject, relation and object, found {len(cells)} column{'s' * (len(cells) != 1)}"
-    return ""
-
-
-def _statement(where: str, subject: str, relation: str, value: str) -> Statement | BadStatement:
-    for what, name in (("subject", subject), ("relation", relation)):
-        if not fold(collapse_spaces(name)):
+        return BadStatement(where, f"expected {width} columns, found {count}{advice}")
+    if count <= max(columns):
+        found = f"{count} column{'s' * (count != 1)}"
+        return BadStatement(where, f"expected subject, relation and object, found {found}")
+    subject, relation, value = (cells[column] for column in columns)
+    for what, text in (("subject", subject), ("relation", relation), ("object", value)):
+        if not fold(collapse_spaces(text)):
             return BadStatement(where, f"the {what} is empty")
-        if len(name) > MAX_NAME_LENGTH:
-            return BadStatement(
-                where, f"the {what} has {len(name):,} characters, the limit for a name is {MAX_NAME_LENGTH}"
-            )
-    if not fold(collapse_spaces(value)):
-        return BadStatement(where, "the object is empty")
+        if what != "object" and len(text) > MAX_NAME_LENGTH:
+            limit = f"the limit for a name is {MAX_NAME_LENGTH}"
+            return BadStatement(where, f"the {what} has {len(text):,} characters, {limit}")
     known = fold(relation)
     role = _ROLES.get(known, Role.FACT)
     if role in (Role.NAME, Role.ALIAS, Role.TEXT):
@@ -185,7 +167,9 @@ def _statement(where: str, subject: str, relation: str, value: str) -> Statement
         return Statement(_node(subject), relation, text, role, priority=_PRIORITIES[known])
     if len(value) > MAX_NAME_LENGTH or "\n" in value:
         return Statement(_node(subject), relation, value, role)
-    return Statement(_node(subject), relation, _node(value), role, is_value=_is_value(value))
+    # A number, a date or the like rather than a name.
+    is_value = not any(map(str.isalpha, value)) or _DATE_TIME.fullmatch(value) is not None
+    return Statement(_node(subject), relation, _node(value), role, is_value=is_value)
 
 
 @lru_cache(maxsize=65_536)
@@ -195,8 +179,3 @@ def _node(name: str) -> Node:
         # Many tables write New_York; titles have spaces.
         name = collapse_spaces(name.replace("_", " "))
     return Node(fold(name), name)
-
-
-def _is_value(text: str) -> bool:
-    """Return whether a cell is a number, a date or the like rather than a name."""
-    return not any(character.isalpha() for character in text) or _DATE_TIME.fullmatch(text) is not None
