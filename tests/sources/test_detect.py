@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import lzma
 import subprocess
 import sys
 from pathlib import Path
@@ -26,6 +27,13 @@ from wikigr.sources.formats import FORMAT_NAMES
         ("a.txt", b'{"title": "A"}\n{', "jsonl"),
         ("a.gz", gzip.compress(b'\n{"title": "A", "text": "' + b"x" * 200_000), "jsonl"),
         ("bad.jsonl", b"oops\n", "jsonl"),
+        ("graph.tsv", b"a\tb\tc\n", "triples"),
+        ("graph.CSV.gz", gzip.compress(b"a,b,c\n"), "triples"),
+        ("graph.nt", b"# c\n", "rdf"),
+        ("graph.ttl.xz", lzma.compress(b"@prefix e: <http://e/> ."), "rdf"),
+        ("graph", b"# a comment\n\n@prefix e: <http://e/> .\n", "rdf"),
+        ("graph", b'<http://e/a> <http://e/b> "c" .\n', "rdf"),
+        ("graph", b"PREFIX e: <http://e/>\n", "rdf"),
         ("a.txt", b"a\tb\tc\n", "triples"),
         ("a.txt", b"Words.\n", "text"),
         ("note.md", b"# A", "markdown"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import lzma
 import pickle
 import sys
 from pathlib import Path
@@ -20,9 +19,9 @@ from wikigr.sources.jsonl import JsonlSource, split_sections
 from wikigr.sources.streams import MAX_LINE_BYTES, Line
 
 
-def parse(data: bytes | dict[str, object], line: int = 7) -> SourceItem:
+def parse(data: bytes | dict[str, object]) -> SourceItem:
     raw = data if isinstance(data, bytes) else json.dumps(data).encode()
-    (item,) = JsonlSource("-").parse(Line(line, raw))
+    (item,) = JsonlSource("-").parse(Line(7, raw))
     return item
 
 
@@ -48,16 +47,18 @@ def test_all_fields() -> None:
     )
 
 
-def test_a_line_without_id_is_named_after_its_number() -> None:
-    item = parse({"title": "A", "text": "b"}, line=3)
+@pytest.mark.parametrize(
+    ("fields", "source_id", "links"),
+    [
+        ({}, "line-7", ()),
+        # Links to ids may be numbers, as ids are.
+        ({"id": 1, "links": [2, "B", "2", 2]}, "1", ("2", "B")),
+    ],
+)
+def test_ids(fields: dict[str, object], source_id: str, links: tuple[str, ...]) -> None:
+    item = parse({"title": "A", "text": "b", **fields})
     assert isinstance(item, SourceArticle)
-    assert item.source_id == "line-3"
-
-
-def test_links_to_ids_may_be_numbers_as_ids_are() -> None:
-    item = parse({"id": 1, "title": "A", "text": "b", "links": [2, "B", "2", 2]})
-    assert isinstance(item, SourceArticle)
-    assert (item.source_id, item.links) == ("1", ("2", "B"))
+    assert (item.source_id, item.links) == (source_id, links)
 
 
 def test_a_line_without_text_is_skipped() -> None:
@@ -135,13 +136,6 @@ def test_blank_lines_and_a_byte_order_mark_are_ignored(tmp_path: Path) -> None:
         Line(1, b'{"a": 1}', where=f"{path}, line 1"),
         Line(4, b'{"b": 2}', where=f"{path}, line 4"),
     ]
-
-
-@pytest.mark.parametrize("compress", [gzip.compress, lzma.compress])
-def test_compressed_files(tmp_path: Path, compress: object) -> None:
-    path = tmp_path / "data"
-    path.write_bytes(compress(b'{"a": 1}\n{"b": 2}\n'))  # type: ignore[operator]
-    assert [record.data for record in lines_of(path)] == [b'{"a": 1}', b'{"b": 2}']
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,16 +28,17 @@ class Row(NamedTuple):
     problem: str = ""
 
 
-def sample_lines(lines: Iterator[Line]) -> tuple[list[Line], Iterator[Line]]:
+def sample_lines(lines: Iterable[Line]) -> tuple[list[Line], Iterator[Line]]:
     """Return the first lines, from which a delimiter is detected, and all lines."""
+    source = iter(lines)
     sample: list[Line] = []
     size = 0
-    for line in islice(lines, SAMPLE_ROWS + 1):
+    for line in islice(source, SAMPLE_ROWS + 1):
         sample.append(line)
         size += len(line.data)
         if size >= _SAMPLE_BYTES:
             break
-    return sample, chain(sample, lines)
+    return sample, chain(sample, source)
 
 
 def read_rows(lines: Iterable[Line], delimiter: str, *, strict: bool = False) -> Iterator[Row]:

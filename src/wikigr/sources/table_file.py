@@ -168,7 +168,7 @@ class Table(NamedTuple):
     rows: Iterator[Row]
 
 
-def read_table(lines: Iterator[Line]) -> Table | None:
+def read_table(lines: Iterable[Line]) -> Table | None:
     """Return the table whose first row names the columns, ``None`` if there is no other row."""
     sample, lines = sample_lines(lines)
     rows = _rows(lines, _delimiter(sample))

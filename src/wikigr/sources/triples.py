@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -91,7 +91,7 @@ class TriplesSource:
             raise SourceError(f"{self.path} has no triples.", hint="Each row is: subject, relation, object.")
 
 
-def read_triples(lines: Iterator[Line], name: str = "The table") -> Iterator[Row]:
+def read_triples(lines: Iterable[Line], name: str = "The table") -> Iterator[Row]:
     """Yield the rows of a table, without empty cells after the third, which spreadsheets leave behind.
 
     Raises ``SourceError``, which calls the file ``name``, if no delimiter or more than one fits.
