@@ -76,7 +76,10 @@ class JsonlSource:
         if not title:
             raise RecordError(where, "`title` is empty")
         sections = split_sections(_text(fields, "text", where), title)
-        source_id = _identifier(fields, record.line, where)
+        found = fields.get("id")
+        source_id = f"line-{record.line}" if found is None else _name(found, "`id`", where).strip()
+        if not source_id:
+            raise RecordError(where, "`id` is empty")
         if not sections:
             yield Skipped(source_id, "no text")
             return
@@ -210,16 +213,6 @@ def _texts(
         raise RecordError(where, f"`{key}` must be a list of strings, not {_kind(values)}")
     texts = (read(value, f"`{key}[{index}]`", where).strip() for index, value in enumerate(values))
     return tuple(dict.fromkeys(text for text in texts if text))
-
-
-def _identifier(fields: dict[str, Any], line: int, where: str) -> str:
-    value = fields.get("id")
-    if value is None:
-        return f"line-{line}"
-    identifier = _name(value, "`id`", where).strip()
-    if not identifier:
-        raise RecordError(where, "`id` is empty")
-    return identifier
 
 
 def _kind(value: object) -> str:
