@@ -23,9 +23,6 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 # Control characters such as NUL would end strings in the stores.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
-# A block has so many bytes and the rest of its last line.
-_BLOCK_BYTES = 1 << 20
-
 
 class JsonlSource:
     """One ``{id?, title, text, links?, categories?, aliases?, url?}`` per line; ``"-"`` reads standard input.
@@ -111,7 +108,7 @@ def _blocks_of_lines(path: str, stream: BinaryIO) -> list[Block]:
     """Return blocks of whole lines; none if a line is too long to hold it in memory."""
     blocks: list[Block] = []
     start, line = 0, 1
-    while data := stream.read(_BLOCK_BYTES):
+    while data := stream.read(1 << 20):
         rest = stream.readline(MAX_LINE_BYTES)
         if len(rest) == MAX_LINE_BYTES and not rest.endswith(b"\n"):
             return []

@@ -24,10 +24,6 @@ MAX_HEADER_ROWS = 4
 # Limits of spans in the HTML standard, "Algorithm for processing rows".
 MAX_COLUMN_SPAN = 1_000
 MAX_ROW_SPAN = 65_534
-# A cell that spans rows or columns is repeated, but all repetitions of a table together are at most so many times as
-# long as its text, and so many characters.
-_MAX_GROWTH = 20
-_FREE_CHARS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +214,8 @@ def _grid(rows: Sequence[Row]) -> list[_GridRow]:
     The only cell of a row is not repeated, and neither is any cell of a table with one row. Columns that no cell fills
     are omitted, so that spanning cells beyond a gap move up.
     """
-    left = _FREE_CHARS + _MAX_GROWTH * sum(len(cell.text) + len(CELL_SEPARATOR) for row in rows for cell in row.cells)
+    # All repetitions together are at most twenty times as long as the text, and a thousand characters.
+    left = 1_000 + 20 * sum(len(cell.text) + len(CELL_SEPARATOR) for row in rows for cell in row.cells)
     number = 0
     # The cells above that span the next row, with the number of rows that are left.
     above: dict[int, tuple[int, _Slot]] = {}
