@@ -22,6 +22,8 @@ _FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})(?P<info>.*)")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # Control characters such as NUL would end strings in the stores.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+# A block has so many bytes and the rest of its last line.
+_BLOCK_BYTES = 1 << 20
 
 
 class JsonlSource:
@@ -108,7 +110,7 @@ def _blocks_of_lines(path: str, stream: BinaryIO) -> list[Block]:
     """Return blocks of whole lines; none if a line is too long to hold it in memory."""
     blocks: list[Block] = []
     start, line = 0, 1
-    while data := stream.read(1 << 20):
+    while data := stream.read(_BLOCK_BYTES):
         rest = stream.readline(MAX_LINE_BYTES)
         if len(rest) == MAX_LINE_BYTES and not rest.endswith(b"\n"):
             return []
