@@ -45,7 +45,8 @@ _TAIL = """
   first column has different names, every row is an article of that title; rows of the same title are passages of one.
   Long cells are paragraphs of their own. Otherwise the rows are the text of one article for every 500 of them. The
   columns `aliases`, `categories` (with semicolons between names) and `url` have the meaning that they have in JSON
-  Lines. In a folder, a table is one article with the name of the file, and a row with a title is a section.
+  Lines. In a folder, a table is one article with the name of the file and a line for each row; a row with long cells,
+  or with a question as its title, is a section of its own.
 - A section does not end between a question and its answer, or between a term and its definition. The paragraphs of an
   entry stay together if they fit into 1,200 characters.
 - The fields of an infobox (ZIM, MediaWiki and HTML) and the facts of a graph are lines of a section called `Facts`:

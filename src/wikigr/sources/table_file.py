@@ -38,6 +38,7 @@ _USUAL_NAMES = frozenset(
 )
 _NUMBER = re.compile(r"[^\w\s]*\d[\d\s.,:/%\-–+]*[^\w\s]*(?:[A-Za-z%]{1,3})?")
 _MIN_EVIDENCE = 2
+_QUESTION_MARKS = ("?", "？")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,10 @@ class TableSource:
 
 
 class TableConverter:
-    """Reads a table among other documents of a folder: a section for each row with a title, one for the others."""
+    """Reads a table among other documents of a folder: a line for each row in one section.
+
+    Rows with long cells, and those whose title is a question, are sections of their own.
+    """
 
     def scan(self, document: RawDocument) -> Names:
         return Names(file_title(document.source_id))
@@ -132,9 +136,10 @@ class TableConverter:
             title = row.cells[table.titles] if table.titles is not None and not row.problem else ""
             if row.problem:
                 bad.append(BadPart(line_place(record.source_id, row.line), row.problem))
-            elif title:
-                path = (collapse_spaces(title),)
-                sections.append(SourceSection(path, _text(table.names, row.cells, title), anchor=f"row-{row.line}"))
+                continue
+            text = _text(table.names, row.cells, title)
+            if title and ("\n\n" in text or title.endswith(_QUESTION_MARKS)):
+                sections.append(SourceSection((collapse_spaces(title),), text, anchor=f"row-{row.line}"))
             else:
                 others += row_lines(table.names, row.cells)
         lead = [SourceSection((), "\n".join(others))] if others else []
@@ -275,7 +280,7 @@ def _text(names: Sequence[str], cells: Sequence[str], title: str) -> str:
     A title that is a question is left out, so that the text is the answer.
     """
     is_long = [cell != title and (len(cell) > 200 or "\n" in cell) for cell in cells]
-    is_question = title.endswith(("?", "？"))
+    is_question = title.endswith(_QUESTION_MARKS)
     short = ["" if long or (is_question and cell == title) else cell for cell, long in zip(cells, is_long, strict=True)]
     paragraphs = ["\n".join(row_lines(names, short))]
     for name, cell, long in zip(names, cells, is_long, strict=True):
