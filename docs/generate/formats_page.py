@@ -15,8 +15,8 @@ _HEAD = """\
 unless `--source-format NAME` names it: the content identifies a MediaWiki export, a ZIM file, a PDF and an office file
 whatever their names; otherwise the suffix decides, and without a known suffix the content does. A file with the suffix
 `.txt` is plain text only if its content is nothing else. A format that the content contradicts is refused. A folder is
-read as `folder` if its documents have several formats. If more of them are HTML pages than anything else, and none is an
-office file, only the pages are read. All files except ZIM files may be compressed with gzip, bzip2 or xz:
+read as `folder` if its documents have several formats. If more of them are HTML pages than anything else, and none is
+an office file, only the pages are read. All files except ZIM files may be compressed with gzip, bzip2 or xz:
 `page.html.gz`. Office files need the extra `documents`: `pip install 'wikigr[documents]'`; without it, `folder` leaves
 them out.
 
