@@ -12,7 +12,8 @@ from typing import Annotated
 
 from wikigr.errors import SourceError, UsageError
 from wikigr.options import Limits
-from wikigr.sources.jsonl import MAX_LINE_BYTES, JsonlSource
+from wikigr.sources.jsonl import JsonlSource
+from wikigr.sources.streams import MAX_LINE_BYTES
 from wikigr.validation import Identifier, InvalidError, Text, validated
 
 # The types of questions that are composed of several articles but not of a chain of hops.
