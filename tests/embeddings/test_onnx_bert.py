@@ -23,7 +23,7 @@ TEXTS = ["", "the quantum of light", "WHO is 1 atom?", "é 東 ( def x : return 
     [
         ("mean", "gelu", ""),
         ("cls", "gelu", "bert."),
-        ("max", "relu", ""),
+        ("cls", "relu", ""),
         ("mean", "gelu_new", ""),
         ("cls", "gelu_pytorch_tanh", ""),
     ],
@@ -44,14 +44,13 @@ def test_any_bert_agrees_with_sentence_transformers(
 def test_pooling_changes_the_vector(make_bert: MakeBert, tmp_path: Path) -> None:
     vectors = [
         OnnxEncoder(prepare(str(make_bert(mode, pooling=mode)), cache_dir=tmp_path / "cache")).encode(TEXTS[1:2])[0]
-        for mode in ("mean", "cls", "max")
+        for mode in ("mean", "cls")
     ]
     assert vectors[0] @ vectors[1] < 0.999
-    assert vectors[0] @ vectors[2] < 0.999
 
 
 def test_a_neighbor_does_not_matter(make_bert: MakeBert, tmp_path: Path) -> None:
-    for mode in ("mean", "cls", "max"):
+    for mode in ("mean", "cls"):
         prepared = prepare(str(make_bert(mode, pooling=mode)), cache_dir=tmp_path / "cache")
         for encoder in (OnnxEncoder(prepared), OnnxEncoder(prepared, threads=2, packed=True)):
             together = encoder.encode(TEXTS)

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from wikigr.embeddings.batching import TokenBatch, available_cores, token_batches
 from wikigr.embeddings.embedder import EncoderIdentity, Vectors
 from wikigr.embeddings.prepared import ATTENTION_MASK, EMBEDDING, INPUT_IDS, PreparedModel
-from wikigr.embeddings.session import open_session, run_in_parallel, run_session
-from wikigr.embeddings.tokenization import TextTokenizer
+from wikigr.embeddings.session import available_cores, open_session, run_in_parallel, run_session
+from wikigr.embeddings.tokenization import TextTokenizer, TokenBatch, token_batches
 
 # Prepacking the weights for the matrix kernels takes 40 ms and then saves 2 ms per run (all-MiniLM-L6-v2). It pays off
 # only for a process that encodes more than one question.
