@@ -133,8 +133,8 @@ def test_nodes_edges_and_names(tmp_path: Path) -> None:
     for name in ("beta", "beta (letter)", "beta letter", "second letter"):
         assert index.named(name) == [1]
     assert (index.named("x9"), index.named("1905"), index.named(""), index.named("Alpha")) == ([5], [], [], [])
-    assert index.number_of("Lonely") == 2
-    assert [index.number_of(title) for title in ("lonely", "Greece", "greece", "", "Zeta")] == [None] * 5
+    assert index.number_of_node(article("Lonely")) == 2
+    assert [index.number_of_node(article(title)) for title in ("lonely", "Greece", "greece", "", "Zeta")] == [None] * 5
     assert [index.number_of_node(index.node(number)) for number in range(6)] == list(range(6))
     assert index.number_of_node(Node("entity", "alpha", "Alpha")) is None
     assert index.number_of_node(Node("entity", "zeta", "Zeta")) is None
@@ -153,7 +153,7 @@ def test_titles_that_differ_in_case_are_two_nodes_of_one_name(tmp_path: Path) ->
     ) as graph:
         index = index_graph(graph, "")
     assert index.named("spin") == [0, 1]
-    assert (index.number_of("SPIN"), index.number_of("Spin")) == (0, 1)
+    assert (index.number_of_node(article("SPIN")), index.number_of_node(article("Spin"))) == (0, 1)
     assert index.numbers_of(["Spin", "spin", "SPIN"]) == {"Spin": 1, "SPIN": 0}
     assert edges_of(index) == both([("SPIN", "Spin")])
 
@@ -171,7 +171,7 @@ def test_a_graph_without_edges(tmp_path: Path, articles: list[str]) -> None:
         [0] * len(articles),
     )
     assert loaded.names == articles
-    assert loaded.number_of("C") is None
+    assert loaded.number_of_node(article("C")) is None
 
 
 def test_deleted_rows_leave_no_gap(tmp_path: Path) -> None:
@@ -214,11 +214,11 @@ def test_any_graph_is_symmetric_is_found_again_and_is_kept(
     assert pairs == {(b, a) for a, b in pairs}
     assert index.articles == len(titles)
     for title in titles:
-        number = index.number_of(title)
+        number = index.number_of_node(article(title))
         assert number is not None
         assert index.node(number) == article(title)
     unknown = {title + "?" for title in titles}.difference(titles)
-    assert index.numbers_of([*titles, *unknown]) == {title: index.number_of(title) for title in titles}
+    assert index.numbers_of([*titles, *unknown]) == {title: index.number_of_node(article(title)) for title in titles}
     for number in range(len(index)):
         assert index.number_of_node(index.node(number)) == number
     index.save(folder / "index.npz")
