@@ -72,13 +72,6 @@ def test_mentions_are_found_by_alias_but_not_of_the_article_itself(staging: Stag
     assert edges(staging, "mention") == {("Alpha", "Beta")}
 
 
-def test_linking_again_changes_nothing(staging: Staging) -> None:
-    first = link_all(staging, Silent(), LocalEngine(), by_id=True)
-    before = edges(staging, "link"), edges(staging, "mention")
-    assert link_all(staging, Silent(), LocalEngine(), by_id=True) == first
-    assert (edges(staging, "link"), edges(staging, "mention")) == before
-
-
 def aliases(staging: Staging) -> dict[str, list[str]]:
     rows = staging.rows("SELECT id, title FROM article")
     return {title: found for number, title in list(rows) if (found := aliases_of(staging, number))}

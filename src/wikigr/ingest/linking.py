@@ -44,8 +44,6 @@ def resolve_names(staging: Staging) -> None:
     used for links only (rank 2).
     """
     with staging.transaction():
-        # A build that was interrupted after this step repeats it.
-        staging.write("DELETE FROM name", [()])
         staging.write("INSERT INTO name SELECT title, title_fold, id, 0 FROM article ORDER BY title", [()])
         for table in ("alias", *("redirect",) * MAX_REDIRECT_STEPS):
             staging.write(_ADD_ALIASES.format(table=table), [(MAX_TITLE_CHARS,)])
