@@ -7,10 +7,10 @@ the larger part of a cold query.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,9 @@ _ACTIVATIONS = ("gelu", "gelu_new", "gelu_pytorch_tanh", "relu")
 WORD_EMBEDDINGS = "embeddings.word_embeddings.weight"
 
 Array = NDArray[np.float32]
+# Returns the tensor of a BERT encoder with a name as float32. The other arguments are its shape, with ``None`` for any
+# length.
+Weights = Callable[..., Array]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +135,6 @@ class WeightFile:
         return name
 
 
-class Weights(Protocol):
-    """Returns the tensor ``name`` of a BERT encoder as float32; ``None`` in ``shape`` matches any length."""
-
-    def __call__(self, name: str, *shape: int | None) -> Array: ...
-
-
 @dataclass(slots=True)
 class BertGraph:
     """A graph under construction: its nodes and weights. With ``ranges``, it multiplies matrices of 8-bit integers."""
@@ -225,8 +222,13 @@ def write_bert_graph(
     bert = BertConfig.from_json(config)
     data_name = name + ".data"
     with (folder / data_name).open("wb") as stream:
-        graph = BertGraph(bert, CheckpointWeights(weights), WeightFile(stream, data_name), ranges)
-        hidden = add_layers(graph, _embeddings(graph))
+        data = WeightFile(stream, data_name)
+        graph = BertGraph(bert, CheckpointWeights(weights), data, ranges)
+        # Every text is a single segment, so the vector of segment 0 can be added to the positions in advance.
+        positions, segments = position_tables(graph)
+        words = graph.tensor(WORD_EMBEDDINGS, None, bert.hidden)
+        embedded = add_embeddings(graph, words, data.add("embeddings.positions", positions + segments[0]))
+        hidden = add_layers(graph, embedded)
     graph.nodes += [*_pooling_nodes(hidden, pooling), *_normalize_nodes()]
     output = helper.make_tensor_value_info(EMBEDDING, TensorProto.FLOAT, ["batch", bert.hidden])
     write_graph(graph, inputs(), [output], folder / name)
@@ -274,13 +276,6 @@ def write_graph(
     path.write_bytes(model.SerializeToString(deterministic=True))
 
 
-def _embeddings(graph: BertGraph) -> str:
-    # Every text is a single segment, so the vector of segment 0 can be added to the positions in advance.
-    positions, segments = position_tables(graph)
-    words = graph.tensor(WORD_EMBEDDINGS, None, graph.config.hidden)
-    return add_embeddings(graph, words, graph.data.add("embeddings.positions", positions + segments[0]))
-
-
 def position_tables(graph: BertGraph) -> tuple[Array, Array]:
     """Return the tables of positions and segments, each of shape ``[rows, hidden]``, the latter with a row or more."""
     hidden = graph.config.hidden
@@ -291,21 +286,14 @@ def position_tables(graph: BertGraph) -> tuple[Array, Array]:
     return positions, segments
 
 
-def _projections(graph: BertGraph, prefix: str) -> tuple[Array, Array]:
-    """Return the concatenated query, key and value projections: ``[hidden, 3 * hidden]`` and ``[3 * hidden]``."""
-    hidden = graph.config.hidden
-    parts = [prefix + f"attention.self.{part}." for part in ("query", "key", "value")]
-    return (
-        np.concatenate([graph.weights(part + "weight", hidden, hidden).T for part in parts], axis=1),
-        np.concatenate([graph.weights(part + "bias", hidden) for part in parts]),
-    )
-
-
 def _layer(graph: BertGraph, prefix: str, hidden: str) -> str:
-    kernel, bias = _projections(graph, prefix)
+    size = graph.config.hidden
+    # The projections of queries, keys and values are one kernel ``[hidden, 3 * hidden]``.
+    parts = [prefix + f"attention.self.{part}." for part in ("query", "key", "value")]
+    kernel = np.concatenate([graph.weights(part + "weight", size, size).T for part in parts], axis=1)
+    bias = np.concatenate([graph.weights(part + "bias", size) for part in parts])
     bias_name = graph.data.add(prefix + "qkv.bias", bias)
     attended = graph.attention(prefix + "attention", hidden, (prefix + "qkv.weight", kernel), bias_name)
-    size = graph.config.hidden
     inner = _add_norm(graph, prefix + "attention.output.", attended, hidden, size)
     up = prefix + "intermediate.dense."
     grown = graph.product(up + "matmul", inner, up + "weight", None, size)

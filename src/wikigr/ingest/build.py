@@ -210,7 +210,7 @@ class _Build:
             attribution=self.options.attribution,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             source={**self.options.provenance, "format": self.source.format, "name": self._source_name()},
-            counts=asdict(loaded.counts),
+            counts=loaded.counts,
             encoder=encoder.identity,
             engine=loaded.engine,
             engine_version=loaded.engine_version,

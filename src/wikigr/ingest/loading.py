@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,23 +46,13 @@ _FACTS = "SELECT subject, object, relation, section_id FROM fact ORDER BY 1, 2, 
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
-    """The number of rows of each kind in a pack."""
-
-    articles: int
-    sections: int
-    links: int
-    mentions: int
-    aliases: int
-    entities: int
-    triples: int
-
-
-@dataclass(frozen=True, slots=True)
 class Loaded:
-    """What was loaded, and the engine that loaded it. ``digest`` is the content digest of the pack."""
+    """What was loaded, and the engine that loaded it.
 
-    counts: Counts
+    ``counts`` are the numbers of rows of each kind, and ``digest`` is the content digest of the pack.
+    """
+
+    counts: Mapping[str, int]
     digest: str
     engine: str
     engine_version: str
@@ -133,19 +124,22 @@ def load_database(staging: Staging, folder: Path, identity: EncoderIdentity, pro
     entities, triples = _load_facts(database, staging)
     database.commit()
     graph = database.graph
-    vector_index = not is_large and _try_vector_index(graph)
+    # Without the engine's extension, searches use the exact scan.
+    vector_index = not is_large and load_vector_extension(graph)
+    if vector_index:
+        create_vector_index(graph)
     graph.execute("CHECKPOINT")
     graph.close()
-    counts = Counts(articles, sections, links, mentions, aliases, entities, triples)
+    counts = {
+        "articles": articles,
+        "sections": sections,
+        "links": links,
+        "mentions": mentions,
+        "aliases": aliases,
+        "entities": entities,
+        "triples": triples,
+    }
     return Loaded(counts, digest, graph.engine, graph.version, graph.storage_version, vector_index)
-
-
-def _try_vector_index(graph: Graph) -> bool:
-    """Create the vector index if the engine's extension is available; otherwise searches use the exact scan."""
-    if not load_vector_extension(graph):
-        return False
-    create_vector_index(graph)
-    return True
 
 
 def load_lexical(staging: Staging, folder: Path, progress: Progress, language: Language = ENGLISH) -> None:
