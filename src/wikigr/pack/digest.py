@@ -37,17 +37,18 @@ def digest_rows(identity: EncoderIdentity, rows: Mapping[str, Iterable[Row]]) ->
 
     The encoder's identity stands in for the vectors, because their last bits depend on the machine.
     """
-    digest = hashlib.sha256()
-
-    def feed(*values: Any) -> None:
-        digest.update(json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
-        digest.update(b"\n")
-
-    feed("wikigr", FORMAT_VERSION, identity.model_id, identity.dimension, identity.weights_sha256)
+    encoder = (FORMAT_VERSION, identity.model_id, identity.dimension, identity.weights_sha256)
+    digest = hashlib.sha256(encode_row("wikigr", encoder))
     for kind in KINDS:
         for row in rows[kind]:
-            feed(kind, *(row[:-1] if kind == "section" and not row[-1] else row))
+            digest.update(encode_row(kind, row))
     return digest.hexdigest()
+
+
+def encode_row(kind: str, row: Row) -> bytes:
+    """Return the bytes of one row that are hashed."""
+    values = (kind, *(row[:-1] if kind == "section" and not row[-1] else row))
+    return f"{json.dumps(values, ensure_ascii=False, separators=(',', ':'))}\n".encode("utf-8", "replace")
 
 
 def database_digest(graph: Graph, identity: EncoderIdentity) -> str:
@@ -55,20 +56,22 @@ def database_digest(graph: Graph, identity: EncoderIdentity) -> str:
 
     It equals the manifest's digest unless the content was changed. Memory use: one page of rows, and all aliases.
     """
+    return digest_rows(identity, database_rows(graph))
+
+
+def database_rows(graph: Graph) -> dict[str, Iterable[Row]]:
+    """Return the rows of each of ``KINDS`` in the database, in digest order; reading them raises ``QueryError``."""
     reader = _RowReader(graph)
-    return digest_rows(
-        identity,
-        {
-            "article": reader.articles(),
-            "section": reader.sections(),
-            "alias": reader.aliases(),
-            "link": reader.edges("LINKS_TO"),
-            "mention": reader.edges("MENTIONS"),
-            "entity": reader.entities(),
-            "owned": reader.owned(),
-            "fact": reader.facts(),
-        },
-    )
+    return {
+        "article": reader.articles(),
+        "section": reader.sections(),
+        "alias": reader.aliases(),
+        "link": reader.edges("LINKS_TO"),
+        "mention": reader.edges("MENTIONS"),
+        "entity": reader.entities(),
+        "owned": reader.owned(),
+        "fact": reader.facts(),
+    }
 
 
 class _RowReader:
