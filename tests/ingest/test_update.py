@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.pack.older import build_without_anchors
 
 from wikigr.answer.abstention import THRESHOLD_NAME
 from wikigr.embeddings.embedder import Embedder
-from wikigr.errors import BuildError, EncoderMismatchError, PackError, SourceError, UsageError
+from wikigr.errors import BuildError, EncoderMismatchError, PackError, SourceError, UsageError, WikigrError
 from wikigr.evaluation.calibration import FittedOn, calibrate, store_threshold
 from wikigr.evaluation.questions import load_questions, question_set_hash
 from wikigr.evaluation.recalibration import recalibrate
@@ -227,24 +228,27 @@ def test_another_source_format_is_noted(pack: Path, tmp_path: Path) -> None:
     assert any("source of format jsonl, but this one is markdown" in note for note in told.notes)
 
 
-def test_a_pack_of_another_format_or_encoder_is_refused(pack: Path) -> None:
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"format_version": 0}, PackError, "format 0"),
+        ({"weights_sha256": "0" * 64}, EncoderMismatchError, "encode every section"),
+        # A model extracted its entities, and an update would lose them.
+        ({"extraction": {"model": "claude", "prompt": "1"}}, UsageError, "would lose them"),
+    ],
+)
+def test_a_pack_that_cannot_be_updated_is_refused(
+    pack: Path, changes: dict[str, Any], error: type[WikigrError], message: str
+) -> None:
     fields = json.loads((pack / "manifest.json").read_text())
-    (pack / "manifest.json").write_text(json.dumps({**fields, "format_version": 0}))
-    with pytest.raises(PackError, match="format 0"):
+    (fields["encoder"] if "weights_sha256" in changes else fields).update(changes)
+    (pack / "manifest.json").write_text(json.dumps(fields))
+    with pytest.raises(error, match=message) as caught:
         update(pack, CHANGED)
-    other = {**fields, "encoder": {**fields["encoder"], "weights_sha256": "0" * 64}}
-    (pack / "manifest.json").write_text(json.dumps(other))
-    with pytest.raises(EncoderMismatchError, match="encode every section"):
-        update(pack, CHANGED)
-    # A model extracted its entities, and an update would lose them.
-    read = {"model": "claude", "prompt": "1"}
-    (pack / "manifest.json").write_text(json.dumps({**fields, "extraction": read}))
-    with pytest.raises(UsageError, match="would lose them") as caught:
-        update(pack, CHANGED)
-    # Everything that the command has to repeat.
-    assert f"-o {pack} --extract --extract-model claude --name letters --description 'Greek letters'" in (
-        caught.value.hint or ""
-    )
+    if "extraction" in changes:
+        # Everything that the command has to repeat.
+        command = f"-o {pack} --extract --extract-model claude --name letters --description 'Greek letters'"
+        assert command in (caught.value.hint or "")
 
 
 # -- companion files
@@ -305,65 +309,55 @@ def test_a_calibrated_threshold_is_recalibrated(pack: Path) -> None:
     assert not [note for note in told.notes if "threshold" in note]
 
 
-def test_the_threshold_of_an_earlier_release_is_replaced_with_a_note(pack: Path) -> None:
-    give_questions(pack)
-    calibrated(pack)
+def change_manifest(pack: Path, change: Callable[[dict[str, Any]], object]) -> None:
     fields = json.loads((pack / "manifest.json").read_text())
+    change(fields)
+    (pack / "manifest.json").write_text(json.dumps(fields))
+
+
+def as_an_earlier_release(fields: dict[str, Any]) -> None:
     fields["thresholds"]["abstention"] = fields["thresholds"].pop(THRESHOLD_NAME)
     fields["calibration"] = {key.removeprefix(f"{THRESHOLD_NAME}."): v for key, v in fields["calibration"].items()}
-    (pack / "manifest.json").write_text(json.dumps(fields))
+
+
+def use_a_failing_profile(pack: Path) -> None:
+    profile = pack.parent / "mine.yaml"
+    profile.write_text(f"extends: baseline\ncross_encoder: {{enabled: true, model: {pack.parent / 'gone'}}}\n")
+    change_manifest(pack, lambda fields: fields["calibration"].update({f"{THRESHOLD_NAME}.profile": str(profile)}))
+
+
+# What happened to a calibrated pack, whether its threshold is fitted again, and what the note says.
+CALIBRATED: dict[str, tuple[Callable[[Path], object], bool, tuple[str, ...]]] = {
+    "no questions": (
+        lambda pack: (pack / "eval" / "questions.jsonl").unlink(), False, ("Dropped", "no gold questions"),
+    ),
+    "questions of one kind": (
+        lambda pack: give_questions(pack, QUESTIONS[:2]), False, ("Dropped", "unanswerable"),
+    ),
+    "other questions": (
+        lambda pack: give_questions(pack, QUESTIONS[1:]), True, ("differ from the previous ones",),
+    ),
+    "a stage that fails": (use_a_failing_profile, True, ("Warnings while", "cross_encoder")),
+    "an earlier release": (
+        lambda pack: change_manifest(pack, as_an_earlier_release),
+        True,
+        ("Dropped the calibrated abstention threshold", "uses another threshold"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CALIBRATED)
+def test_what_changes_about_a_calibrated_threshold_is_noted(pack: Path, case: str) -> None:
+    change, is_fitted, parts = CALIBRATED[case]
+    give_questions(pack)
+    calibrated(pack)
+    change(pack)
     told = Told()
     update(pack, CHANGED, told)
     manifest = manifest_of(pack)
-    assert set(manifest.thresholds) == {"min_relevance", THRESHOLD_NAME}
-    assert manifest.calibration[f"{THRESHOLD_NAME}.profile"] == "baseline"
-    (note,) = [note for note in told.notes if "threshold" in note]
-    assert note.startswith("Dropped the calibrated abstention threshold") and "uses another threshold" in note
-
-
-def test_a_threshold_that_cannot_be_recalibrated_is_dropped_with_a_note(pack: Path) -> None:
-    file = give_questions(pack)
-    calibrated(pack)
-    file.unlink()
-    told = Told()
-    update(pack, CHANGED, told)
-    assert THRESHOLD_NAME not in manifest_of(pack).thresholds
-    assert manifest_of(pack).calibration == {}
-    assert any("Dropped" in note and "no gold questions" in note for note in told.notes)
-
-
-def test_questions_of_one_kind_cannot_fit_a_threshold(pack: Path) -> None:
-    give_questions(pack)
-    calibrated(pack)
-    give_questions(pack, QUESTIONS[:2])
-    told = Told()
-    update(pack, CHANGED, told)
-    assert THRESHOLD_NAME not in manifest_of(pack).thresholds
-    assert any("Dropped" in note and "unanswerable" in note for note in told.notes)
-
-
-def test_different_questions_are_noted(pack: Path) -> None:
-    give_questions(pack)
-    calibrated(pack)
-    give_questions(pack, QUESTIONS[1:])
-    told = Told()
-    update(pack, CHANGED, told)
-    assert THRESHOLD_NAME in manifest_of(pack).thresholds
-    assert any("differ from the previous ones" in note for note in told.notes)
-
-
-def test_a_stage_that_fails_during_recalibration_is_noted(pack: Path, tmp_path: Path) -> None:
-    give_questions(pack)
-    calibrated(pack)
-    profile = tmp_path / "mine.yaml"
-    profile.write_text(f"extends: baseline\ncross_encoder: {{enabled: true, model: {tmp_path / 'gone'}}}\n")
-    fields = json.loads((pack / "manifest.json").read_text())
-    fields["calibration"][f"{THRESHOLD_NAME}.profile"] = str(profile)
-    (pack / "manifest.json").write_text(json.dumps(fields))
-    told = Told()
-    update(pack, CHANGED, told)
-    (note,) = [note for note in told.notes if "Warnings while" in note]
-    assert "cross_encoder" in note
+    assert set(manifest.thresholds) == {"min_relevance", *([THRESHOLD_NAME] if is_fitted else [])}
+    assert {key.partition(".")[0] for key in manifest.calibration} == ({THRESHOLD_NAME} if is_fitted else set())
+    assert [note for note in told.notes if all(part in note for part in parts)]
 
 
 def test_a_bundled_encoder_is_used_and_stays(pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
