@@ -45,18 +45,10 @@ INDEX_FILES = frozenset(f"{LEXICAL}/{name}" for name in (".managed.json", ".tant
 # Subfolder of the installed packs that contains their versions; each pack's name links to one of them.
 VERSIONS = ".versions"
 
-_WORK = ".wikigr"
-_NEW = "new"
-_MARKER = "commit"
+# The files in the folder ``.wikigr``; the locks go last. ``parts`` is what the machines of a cluster computed, and
+# ``source`` the record of the folder that the pack was built from.
+_WORKING_FILES = ("new", "old", "parts", "commit", "engine.log", "source", "commit.lock", "build.lock")
 _STAGING = "staging.sqlite"
-# What the machines of a cluster computed, unless the build has a staging path of its own.
-_PARQUET = "parts"
-_SOURCE = "source"
-# The manifest of a pack that is being removed.
-_REMOVED = "removed.json"
-_ENGINE_LOG = "engine.log"
-# The locks go last.
-_WORKING_FILES = (_NEW, "old", _PARQUET, _MARKER, _ENGINE_LOG, _SOURCE, "commit.lock", "build.lock")
 
 
 def installed_packs() -> Path:
@@ -86,11 +78,11 @@ class Layout:
 
     @property
     def work(self) -> Path:
-        return self.root / _WORK
+        return self.root / ".wikigr"
 
     @property
     def new(self) -> Path:
-        return self.work / _NEW
+        return self.work / "new"
 
     @property
     def staging(self) -> Path:
@@ -98,16 +90,16 @@ class Layout:
 
     @property
     def parquet_parts(self) -> Path:
-        return self.work / _PARQUET
+        return self.work / "parts"
 
     @property
     def engine_log(self) -> Path:
         """The output of the database engine during a build."""
-        return self.work / _ENGINE_LOG
+        return self.work / "engine.log"
 
     @property
     def _marker(self) -> Path:
-        return self.work / _MARKER
+        return self.work / "commit"
 
     def part(self, name: str) -> Path:
         """Return the current path of the part ``name``; it may not exist."""
@@ -131,12 +123,12 @@ class Layout:
     @property
     def source_record(self) -> Path:
         """The record of the folder that the pack was built from (``section_urls``)."""
-        return self.work / _SOURCE
+        return self.work / "source"
 
     @property
     def removed_manifest(self) -> Path:
         """The path to which `wikigr pack remove` moves the manifest before it deletes anything."""
-        return self.work / _REMOVED
+        return self.work / "removed.json"
 
     def half_removed(self) -> bool:
         """Return whether a removal was interrupted here, so that what is left is not a pack any more."""
@@ -265,7 +257,7 @@ class Layout:
         """Return the names of what the user put into the folder of the working files."""
         entries = self.work.iterdir() if self.work.is_dir() else ()
         names = {entry.name for entry in entries if not entry.name.startswith(_STAGING)}
-        return sorted(names - {*_WORKING_FILES, _REMOVED})
+        return sorted(names - {*_WORKING_FILES, self.removed_manifest.name})
 
     def drop_staging(self) -> None:
         """Remove the staging files of a finished or abandoned build, whichever engine began it."""
