@@ -8,11 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from wikigr.graph.engine_choice import prepare_engine
 from wikigr.graph.schema import article_title
 from wikigr.pack.digest import Row, database_rows, encode_row
-from wikigr.pack.layout import DATABASE
-from wikigr.pack.locate import find_pack
 from wikigr.pack.manifest import EXAMPLES, QUESTIONS, Manifest, describe_file
 from wikigr.pack.open import Pack
 
@@ -84,7 +81,6 @@ def diff_packs(a: str | Path, b: str | Path) -> PackDiff:
 
     Raises ``PackError`` when a pack is missing, damaged or has another format.
     """
-    prepare_engine(find_pack(pack).part(DATABASE) for pack in (a, b))
     with Pack(a) as before, Pack(b) as after:
         content = ContentDiff()
         if before.manifest.digest != after.manifest.digest:
