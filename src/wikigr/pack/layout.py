@@ -239,7 +239,7 @@ class Layout:
 
     def is_own(self, name: str) -> bool:
         """Return whether wikigr wrote the signature or the origin ``name``."""
-        return _KEYS[name] <= _read_object(self.root / name).keys()
+        return _KEYS[name] <= read_object(self.root / name).keys()
 
     def clear_new(self) -> None:
         """Create an empty ``.wikigr/new``, removing uncommitted parts of a killed build."""
@@ -325,7 +325,7 @@ def entries_below(folder: Path) -> Iterator[Path]:
 
 def listed_files(manifest: Path) -> frozenset[str]:
     """Return the manifest's own name and the files it lists; nothing if it is missing or not a pack's."""
-    fields = _read_object(manifest)
+    fields = read_object(manifest)
     if "wikigr_version" not in fields:
         return frozenset()
     files = fields.get("files")
@@ -335,7 +335,7 @@ def listed_files(manifest: Path) -> frozenset[str]:
     return frozenset([MANIFEST, *files])
 
 
-def _read_object(path: Path) -> dict[str, Any]:
+def read_object(path: Path) -> dict[str, Any]:
     """Return the JSON object in a file; an empty one if there is none."""
     try:
         fields = json.loads(path.read_bytes())

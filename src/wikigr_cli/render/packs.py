@@ -61,22 +61,16 @@ def print_list(environment: Environment, document: Document, *, folders: Sequenc
         environment.print(f"cannot be used: {_shown(pack['problem'])}", hang=2)
     if not rows and not document["unusable"]:
         environment.note(f"No packs in {' or '.join(map(str, folders))}.")
-    for default in document["defaults"]:
+    defaults = document["defaults"]
+    for default in defaults:
         if default["path"] is None:
             environment.note(f"The default pack {default['pack']!r} does not exist ({_shown(default['origin'])}).")
-    _print_defaults(environment, document)
-
-
-def _print_defaults(environment: Environment, document: Document) -> None:
-    """Say where the default packs that exist are set, and name them if none of them is in the list."""
-    defaults = [default for default in document["defaults"] if default["path"] is not None]
-    if not defaults:
-        return
+    existing = [default for default in defaults if default["path"] is not None]
     if any(pack["default"] for pack in document["packs"]):
-        what = "a default pack" if defaults[1:] else "the default pack"
-        environment.note(f"* {what}, from {_shown(defaults[0]['origin'])}")
+        what = "a default pack" if existing[1:] else "the default pack"
+        environment.note(f"* {what}, from {_shown(existing[0]['origin'])}")
         return
-    for default in defaults:
+    for default in existing:
         environment.note(f"The default pack is {_shown(default['path'])}, from {_shown(default['origin'])}.")
 
 
