@@ -63,8 +63,6 @@ class Corpus(ABC):
         self.label = manifest.name
         self.graph_index_warning = ""
         self._models_from = models_from
-        self._encoder: Future[Embedder] | None = None
-        self._reader: Future[Reader] | None = None
 
     @property
     def language(self) -> Language:
@@ -87,19 +85,19 @@ class Corpus(ABC):
 
     def start_encoder(self) -> Future[Embedder]:
         """Start loading the encoder in the background, unless that is done."""
-        if self._models_from is not None:
-            return self._models_from.start_encoder()
-        if self._encoder is None:
-            self._encoder = _in_background(self._open_encoder)
         return self._encoder
+
+    @cached_property
+    def _encoder(self) -> Future[Embedder]:
+        return self._models_from._encoder if self._models_from is not None else _in_background(self._open_encoder)
 
     def start_reader(self) -> Future[Reader]:
         """Start loading the reader in the background, unless that is done."""
-        if self._models_from is not None:
-            return self._models_from.start_reader()
-        if self._reader is None:
-            self._reader = _in_background(self._open_reader)
         return self._reader
+
+    @cached_property
+    def _reader(self) -> Future[Reader]:
+        return self._models_from._reader if self._models_from is not None else _in_background(self._open_reader)
 
     @abstractmethod
     def _open_encoder(self) -> Embedder: ...
