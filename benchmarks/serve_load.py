@@ -27,7 +27,7 @@ import httpx2
 import numpy as np
 
 ROOT = Path(__file__).parent.parent
-MAIN = "from wikigr_cli.app import main; main()"
+MAIN = "from wikigr_cli.entry import main; main()"
 
 
 def questions(pack: Path) -> list[str]:

@@ -79,17 +79,12 @@ def test_a_variable_is_named_after_its_option_and_belongs_to_one() -> None:
     for path, name, option in options():
         if not path or name in GLOBAL_OPTIONS:
             continue
-        if option.envvar:
-            expected = f"WIKIGR_{path}_{name}".upper().replace(" ", "_").replace("-", "_")
-            assert option.envvar[0] == expected
-            assert ("WIKIGR_PACK" in option.envvar) == (name == "pack")
-        else:
-            assert name == "pack" and path in ("pack remove", "pack use")
-        assert not option.allow_from_autoenv
-        for variable in option.envvar or ():
-            owners[variable].append((path, name))
+        assert option.envvar is None and option.name == name.replace("-", "_")
+        assert option.allow_from_autoenv == (name != "pack" or path not in ("pack remove", "pack use"))
+        if option.allow_from_autoenv:
+            owners[f"WIKIGR_{path}_{name}"].append((path, name))
     assert len(owners) > 230
-    assert {v: found for v, found in owners.items() if len(found) > 1 and v != "WIKIGR_PACK"} == {}
+    assert {variable: found for variable, found in owners.items() if len(found) > 1} == {}
 
 
 def test_every_command_that_reads_a_pack_takes_the_option() -> None:

@@ -17,7 +17,7 @@ from tests.cli.conftest import Wikigr
 from wikigr.pack.open import Pack
 from wikigr.pack.validate import validate_pack
 
-MAIN = "from wikigr_cli.app import main; main()"
+MAIN = "from wikigr_cli.entry import main; main()"
 
 
 @contextmanager
