@@ -145,34 +145,16 @@ def require_ray(engine: Engine, **given: object) -> None:
 Pack = partial(typer.Argument, callback=_note_ambiguous, autocompletion=complete_packs)
 Profile = partial(typer.Argument, autocompletion=complete_profiles)
 # Every option also has the variable of its command and name, see ``command_class``.
-PackName = Annotated[
-    str | None,
-    Input(
-        "--pack",
-        "-p",
-        metavar="PACK",
-        help="The pack: a folder, a .db file or a name from `wikigr pack list`.",
-        callback=_note_ambiguous,
-        autocompletion=complete_packs,
-    ),
-]
-PackNames = Annotated[
-    list[str] | None,
-    Input(
-        "--pack",
-        "-p",
-        metavar="PACK",
-        help="The pack: a folder, a .db file or a name from `wikigr pack list`. Repeatable.",
-        callback=_note_ambiguous,
-        autocompletion=complete_packs,
-    ),
-]
+_PACK_HELP = "The pack: a folder, a .db file or a name from `wikigr pack list`."
+_pack = partial(Input, "--pack", "-p", metavar="PACK", callback=_note_ambiguous, autocompletion=complete_packs)
+PackName = Annotated[str | None, _pack(help=_PACK_HELP)]
+RequiredPack = Annotated[str, _pack(help=_PACK_HELP)]
+PackNames = Annotated[list[str] | None, _pack(help=f"{_PACK_HELP} Repeatable.")]
+TopK = Annotated[int, Retrieval("--top-k", "-k", min=1, max=100_000, help="The maximum number of results.")]
 QUESTION_HELP = "The question; it needs no quotes unless the shell would change it. - reads standard input."
 RequiredQuestion = Annotated[str, typer.Argument(metavar="QUESTION...", help=QUESTION_HELP)]
 Question = Annotated[str | None, typer.Argument(metavar="QUESTION...", help=QUESTION_HELP, show_default=False)]
-PackArgument = Annotated[
-    str | None, Pack(metavar="PACK", help="The pack: a folder, a .db file or a name from `wikigr pack list`.")
-]
+PackArgument = Annotated[str | None, Pack(metavar="PACK", help=_PACK_HELP)]
 PackArguments = Annotated[
     list[str], Pack(metavar="PACK...", help="The packs: folders, .db files or names from `wikigr pack list`.")
 ]
