@@ -150,7 +150,9 @@ _pack = partial(Input, "--pack", "-p", metavar="PACK", callback=_note_ambiguous,
 PackName = Annotated[str | None, _pack(help=_PACK_HELP)]
 RequiredPack = Annotated[str, _pack(help=_PACK_HELP)]
 PackNames = Annotated[list[str] | None, _pack(help=f"{_PACK_HELP} Repeatable.")]
-TopK = Annotated[int, Retrieval("--top-k", "-k", min=1, max=100_000, help="The maximum number of results.")]
+_top_k = Retrieval("--top-k", "-k", min=1, max=100_000, help="The maximum number of results.")
+TopK = Annotated[int, _top_k]
+TopKOrAll = Annotated[int | None, _top_k]
 QUESTION_HELP = "The question; it needs no quotes unless the shell would change it. - reads standard input."
 RequiredQuestion = Annotated[str, typer.Argument(metavar="QUESTION...", help=QUESTION_HELP)]
 Question = Annotated[str | None, typer.Argument(metavar="QUESTION...", help=QUESTION_HELP, show_default=False)]

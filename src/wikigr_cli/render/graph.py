@@ -219,7 +219,9 @@ def note_truncation(environment: Environment, hint: str, *, truncated: bool) -> 
 
 
 def print_built(environment: Environment, row: Document) -> None:
-    """Print one line for a pack whose PageRank cache was written, or was still valid."""
+    """Print one line for a pack whose PageRank cache was written, or was still valid; failures were reported."""
+    if "error" in row:
+        return
     outcome = f"written in {row['milliseconds']:.0f} ms" if row["written"] else "fresh"
     counts = f"{counted(row['articles'], 'articles')}, {counted(row['links'], 'links')}"
     environment.print(f"{row['pack']}: {counts}, {row['file']} {outcome}", hang=2)
