@@ -66,7 +66,7 @@ def doctor(context: typer.Context, json_output: options.Json = False) -> None:
     """
     environment = context.ensure_object(Environment)
 
-    from wikigr.doctor import diagnose
+    from wikigr_cli.doctor import diagnose
 
     checks = diagnose(environment.variables)
     print_result(environment, checks_document(checks), print_checks, as_json=json_output)
