@@ -173,11 +173,12 @@ class AskSession:
     def answer(self, question: str, *, live: bool) -> Answer:
         """Return the answer; ``live`` prints it while it is written, and ends its line before an error message."""
         started = False
+        stop_progress = self._progress.stop if self._progress is not None else lambda: None
 
         def show(piece: str) -> None:
             nonlocal started
             started = True
-            self._stop_progress()
+            stop_progress()
             self._environment.write_text(piece)
 
         try:
@@ -187,11 +188,7 @@ class AskSession:
                 self._environment.print()
             raise
         finally:
-            self._stop_progress()
-
-    def _stop_progress(self) -> None:
-        if self._progress is not None:
-            self._progress.stop()
+            stop_progress()
 
     def _open(self, packs: Sequence[str]) -> Corpus:
         # The encoder loads meanwhile.

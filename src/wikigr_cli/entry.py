@@ -82,9 +82,10 @@ def _fill_closed_streams() -> None:
 
     Otherwise the next file that is opened would take the descriptor of that stream.
     """
-    for number in range(3):
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)
         except OSError:
             # Inheritable like standard streams, because a build starts processes.
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+            setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False))

@@ -153,9 +153,9 @@ PackNames = Annotated[list[str] | None, _pack(help=f"{_PACK_HELP} Repeatable.")]
 _top_k = Retrieval("--top-k", "-k", min=1, max=100_000, help="The maximum number of results.")
 TopK = Annotated[int, _top_k]
 TopKOrAll = Annotated[int | None, _top_k]
-QUESTION_HELP = "The question; it needs no quotes unless the shell would change it. - reads standard input."
-RequiredQuestion = Annotated[str, typer.Argument(metavar="QUESTION...", help=QUESTION_HELP)]
-Question = Annotated[str | None, typer.Argument(metavar="QUESTION...", help=QUESTION_HELP, show_default=False)]
+_QUESTION = "The question; it needs no quotes unless the shell would change it. - reads standard input."
+RequiredQuestion = Annotated[str, typer.Argument(metavar="QUESTION...", help=_QUESTION)]
+Question = Annotated[str | None, typer.Argument(metavar="QUESTION...", help=_QUESTION, show_default=False)]
 PackArgument = Annotated[str | None, Pack(metavar="PACK", help=_PACK_HELP)]
 PackArguments = Annotated[
     list[str], Pack(metavar="PACK...", help="The packs: folders, .db files or names from `wikigr pack list`.")

@@ -39,49 +39,28 @@ def ask(
     model: Annotated[
         str | None,
         options.Model(
-            metavar="ID",
-            help="The model that writes the answer: an id, or a model file (.gguf). Default: the one in the profile.",
+            metavar="ID", help="The model that writes the answer: an id or a .gguf file. Default: the profile's."
         ),
     ] = None,
     threads: Annotated[
-        int | None,
-        options.Model("--threads", metavar="N", min=1, max=1024, help="The number of threads of a model file."),
+        int | None, options.Model(metavar="N", min=1, max=1024, help="The number of threads of a model file.")
     ] = None,
     model_context: Annotated[
         int | None,
-        options.Model(
-            "--context",
-            metavar="TOKENS",
-            min=256,
-            max=1_048_576,
-            help="The room of a model file for the prompt and the answer.",
-        ),
+        options.Model("--context", metavar="TOKENS", min=256, max=1_048_576, help="The context size of a model file."),
     ] = None,
     offline: options.Offline = False,
     max_sentences: Annotated[
         int | None,
-        options.Output(
-            metavar="N",
-            min=1,
-            max=10,
-            help="Quote at most N sentences if no model writes the answer. Default: the profile's.",
-        ),
+        options.Output(metavar="N", min=1, max=10, help="Quote at most N sentences. Default: the profile's."),
     ] = None,
     iterations: Annotated[
         int | None,
-        options.Retrieval(
-            metavar="N",
-            min=1,
-            max=10,
-            help="The maximum number of planning rounds; only for a profile with multi_strategy.",
-        ),
+        options.Retrieval(metavar="N", min=1, max=10, help="The maximum number of planning rounds of multi_strategy."),
     ] = None,
     exact: options.Exact = False,
     stream: Annotated[
-        bool | None,
-        options.Model(
-            "--stream/--no-stream", help="Print a model's answer while it is written. Default: in a terminal."
-        ),
+        bool | None, options.Model("--stream/--no-stream", help="Print a model's answer while it is written.")
     ] = None,
     max_cost: Annotated[
         float | None, options.Model(metavar="USD", help="Stop before the run costs more than this, in US dollars.")
@@ -92,21 +71,15 @@ def ask(
     strict: Annotated[
         bool, options.Check("--strict", help="Exit with 1 if the pack does not cover the question.")
     ] = False,
-    explain: Annotated[
-        bool, options.Output("--explain", help="Show the scores of every candidate and why it was dropped.")
-    ] = False,
+    explain: Annotated[bool, options.Output("--explain", help="Show all candidates, with scores and reasons.")] = False,
     explain_limit: Annotated[
         int, options.Output(metavar="N", min=1, help="How many sections and sentences --explain shows.")
     ] = EXPLAIN_LIMIT,
     receipt: Annotated[
-        Path | None,
-        options.Output(metavar="FILE", help="Write the evidence of the answer to FILE, for `wikigr replay`."),
+        Path | None, options.Output(metavar="FILE", help="Write the evidence of the answer, for `wikigr replay`.")
     ] = None,
     output: Annotated[
-        Path | None,
-        options.Output(
-            "-o", "--output", metavar="FILE", help="Also write the answer and its citations to FILE as Markdown."
-        ),
+        Path | None, options.Output("-o", "--output", metavar="FILE", help="Also write the answer to FILE as Markdown.")
     ] = None,
     batch: options.Batch = None,
     output_format: Annotated[
