@@ -183,7 +183,9 @@ def test_the_variable_names_packs_like_a_path(
 def test_a_settings_file_names_one_pack_or_a_list(
     wikigr: Wikigr, physics_pack: Path, letters: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "wikigr.yaml").write_text(f"search: {{pack: {letters}}}\nask: {{pack: [{letters}, {physics_pack}]}}\n")
+    user = tmp_path / "config" / "wikigr" / "config.yaml"
+    user.parent.mkdir(parents=True)
+    user.write_text(f"search: {{pack: {letters}}}\nask: {{pack: [{letters}, {physics_pack}]}}\n")
     assert json.loads(wikigr("search", OTHER, "--json").out)["pack"]["name"] == "letters"
     assert json.loads(wikigr("ask", QUESTION, "--offline", "--json").out)["pack"]["name"] == "physics"
 

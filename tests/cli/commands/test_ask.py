@@ -86,10 +86,6 @@ def test_a_question_that_the_pack_does_not_cover_is_declined(wikigr: Wikigr, phy
     assert (document["abstained"], document["query_type"], document["citations"]) == (True, "abstained", [])
 
 
-def test_strict_accepts_an_answer(wikigr: Wikigr, physics_pack: Path) -> None:
-    assert wikigr("ask", QUESTION, "--pack", str(physics_pack), "--strict").code == 0
-
-
 def test_explain_shows_stages_scores_and_what_was_dropped(wikigr: Wikigr, physics_pack: Path) -> None:
     result = wikigr("ask", QUESTION, "--pack", str(physics_pack), "--explain", "--json")
     explain = json.loads(result.out)["explain"]
@@ -187,17 +183,6 @@ def test_a_batch_says_how_far_it_is_and_that_it_is_empty(
     assert (empty.code, empty.out) == (0, "") and f"There are no questions in {questions}." in empty.err
 
 
-def test_explain_says_that_the_baseline_reads_one_article(wikigr: Wikigr, physics_pack: Path) -> None:
-    ask = ["ask", "What is spin?", "--pack", str(physics_pack), "--offline", "--explain", "--profile", "baseline"]
-    ask += ["--explain-limit", "999"]
-    candidates = json.loads(wikigr(*ask, "--json").out)["explain"]["candidates"]
-    assert len(candidates) > 90
-    others = [c for c in candidates if c["title"] != candidates[0]["title"]]
-    (reason,) = {c["reason"] for c in others}
-    assert reason.startswith("only sections of the best article, '")
-    assert reason.endswith("', are read (multi_doc is off)")
-
-
 @pytest.mark.parametrize("command", [("ask", "--offline"), ("search",)])
 def test_v_adds_the_trace_on_stderr_and_nothing_to_the_result(
     wikigr: Wikigr, physics_pack: Path, command: tuple[str, ...]
@@ -225,53 +210,6 @@ def test_a_batch_keeps_order_and_ids_and_marks_abstention(wikigr: Wikigr, physic
     documents = [json.loads(line) for line in result.out.splitlines()]
     assert [(d["id"], d["abstained"]) for d in documents] == [("q7", False), ("3", True)]
     assert result.code == 1
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [('{"question": 3}', 'no "question"'), ('{"id": "a"}', 'no "question"'), ("{oops", "not valid JSON"), ("[1]", "")],
-)
-def test_a_wrong_line_of_a_batch_is_named(wikigr: Wikigr, physics_pack: Path, line: str, message: str) -> None:
-    result = wikigr("ask", "--batch", "-", "--pack", str(physics_pack), stdin=line + "\n")
-    if message:
-        assert result.code == 2
-        assert "Line 1" in result.err and message in result.err
-    else:
-        assert result.code == 0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        ((), 2, "question or --batch"),
-        (("q", "--batch", "-"), 2, "question or --batch"),
-        (("q",), 2, "WIKIGR_PACK"),
-        (("  ", "--pack", "PACK"), 2, "empty"),
-        (("q", "--pack", "nowhere"), 4, "no pack 'nowhere'"),
-        (("--batch", "missing.txt", "--pack", "PACK"), 2, "missing.txt"),
-        (("q", "--no-such-flag"), 2, "--no-such-flag"),
-    ],
-)
-def test_mistakes_get_one_message_and_the_right_code(
-    wikigr: Wikigr, physics_pack: Path, arguments: tuple[str, ...], code: int, message: str
-) -> None:
-    result = wikigr("ask", *(str(physics_pack) if a == "PACK" else a for a in arguments))
-    assert result.code == code
-    assert message in result.err
-    assert result.out == ""
-    assert "Traceback" not in result.err
-
-
-def test_the_pack_may_come_from_the_environment_or_a_project_file(
-    wikigr: Wikigr, physics_pack: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    (tmp_path / "wikigr.yaml").write_text(f"ask:\n  pack: {physics_pack}\n")
-    assert wikigr("ask", QUESTION).code == 0
-    (tmp_path / "wikigr.yaml").write_text("ask:\n  pack: nowhere\n")
-    assert wikigr("ask", QUESTION).code == 4
-    monkeypatch.setenv("WIKIGR_PACK", str(physics_pack))
-    assert wikigr("ask", QUESTION).code == 0
-    assert wikigr("ask", QUESTION, "--pack", "elsewhere").code == 4
 
 
 def test_the_database_file_names_its_pack(wikigr: Wikigr, physics_pack: Path) -> None:

@@ -62,23 +62,6 @@ def test_other_spellings_of_a_section(wikigr: Wikigr, physics_pack: Path, target
     assert ("using 'Louis de Broglie' instead" in shown.err) == ("Brolie" in target)
 
 
-@pytest.mark.parametrize(
-    ("target", "says"),
-    [
-        ("Heisenberg uncertainty", "Did you mean"),
-        ("Spin#99", "It has Spin#0 (Introduction)"),
-        ("Spin#Discovry", "Spin#1 (Discovery)"),
-        ("zzzz", "Nothing in the pack is called 'zzzz'"),
-    ],
-)
-def test_what_is_not_there_is_wrong_usage_with_suggestions(
-    wikigr: Wikigr, physics_pack: Path, target: str, says: str
-) -> None:
-    result = wikigr("show", target, "-p", str(physics_pack))
-    assert (result.code, result.out) == (2, "")
-    assert says in result.err
-
-
 def test_it_fits_a_terminal(physics_pack: Path) -> None:
     for target in (SECTION, "Louis de Broglie"):
         shown = in_terminal("show", target, "-p", str(physics_pack))

@@ -157,15 +157,6 @@ def test_one_section_is_followed(wikigr: Wikigr, physics_pack: Path) -> None:
     assert unknown.code == 2 and "Proof and prize" in unknown.err
 
 
-def test_an_unknown_title_gets_a_suggestion(wikigr: Wikigr, physics_pack: Path) -> None:
-    unknown = wikigr("why", QUESTION, "Broglie's waves", "-p", str(physics_pack), "--offline")
-    assert unknown.code == 2 and "Nothing in the pack is called" in unknown.err
-    near = wikigr("why", QUESTION, "Davison-Germer experiment", "-p", str(physics_pack), "--offline")
-    assert near.code == 0 and "using 'Davisson–Germer experiment'" in near.err
-    assert wikigr("why", " ", "Spin", "-p", str(physics_pack), "--offline").code == 2
-    assert wikigr("why", QUESTION, "Spin", "-p", str(physics_pack), "--profile", "enhancd").code == 2
-
-
 def test_a_stage_that_failed_is_not_what_dropped_it(physics_pack: Path, tmp_path: Path) -> None:
     profile = Profile(name="x").override(CrossEncoderOptions, enabled=True, model=str(tmp_path))
     with Pack(physics_pack) as pack:
