@@ -87,7 +87,10 @@ def run(arguments: Sequence[str], environment: Environment) -> int:
         return int(ending.exit_code)
     except (OutputClosed, BrokenPipeError):
         return ExitStatus.OK
-    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 -- turns an unexpected exception into a message
+    except KeyboardInterrupt:
+        environment.print_error("Interrupted.")
+        return ExitStatus.INTERRUPTED
+    except Exception as error:  # noqa: BLE001 -- turns an unexpected exception into a message
         # A module in C whose import Ctrl-C ends raises an ``ImportError`` instead.
         if any(isinstance(cause, Interrupted | KeyboardInterrupt | typer.Abort) for cause in causes_of(error)):
             environment.print_error("Interrupted.")
@@ -105,7 +108,8 @@ def _usage_error(error: Any) -> str | None:
     """Return the message of a click error about the command line, or ``None`` for another error."""
     if not hasattr(error, "format_message"):
         return None
-    context, parameter = getattr(error, "ctx", None), getattr(error, "param", None)
+    context: Any = getattr(error, "ctx", None)
+    parameter: Any = getattr(error, "param", None)
     if context is not None and hasattr(error, "possibilities"):
         return "\n".join(_unknown_option(context, str(error.option_name), error.possibilities or ()))
     if isinstance(parameter, TyperOption) and parameter.name == "pack" and type(error).__name__ == "MissingParameter":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -40,20 +41,18 @@ def complete_packs(incomplete: str) -> list[str]:
     """
     from wikigr.pack.locate import named_packs
 
-    try:
+    with suppress(OSError):
         return sorted({pack.name for pack in named_packs() if pack.name.startswith(incomplete)})
-    except OSError:
-        return []
+    return []
 
 
 def complete_profiles(incomplete: str) -> list[str]:
     """Return the built-in and user profiles whose names begin with ``incomplete``; see ``complete_packs``."""
     from wikigr.pipeline.profiles.names import profile_names
 
-    try:
+    with suppress(OSError):
         return [name for name in profile_names() if name.startswith(incomplete)]
-    except OSError:
-        return []
+    return []
 
 
 def note_other_packs(environment: Environment, pack: str) -> None:

@@ -120,7 +120,7 @@ def effective_settings(context: Any) -> list[dict[str, Any]]:
             below.default_map = {option.name: value}
             found, source = option.consume_value(below, {})
             if source.name == "ENVIRONMENT":
-                variable = f"{below.auto_envvar_prefix}_{option.name.upper()}"
+                variable = f"{below.auto_envvar_prefix}_{str(option.name).upper()}"
                 found, origin = os.environ[variable], f"environment ({variable})"
             rows.append({"command": " ".join(path), "option": long_name(option), "value": found, "origin": origin})
     return rows

@@ -164,15 +164,9 @@ def _pipe(words: list[str]) -> tuple[list[str], list[str], list[str]]:
     return words[: words.index("|")], [], words[words.index("|") + 1 :]
 
 
-@pytest.mark.parametrize("command", [("ask", "spin"), ("ask", "spin", "and", "charge")])
-def test_words_are_joined_to_the_question(wikigr: Wikigr, physics_pack: Path, command: tuple[str, ...]) -> None:
-    document = json.loads(wikigr(*command, "--pack", str(physics_pack), "--json").out)
-    assert document["question"] == " ".join(command[1:])
-
-
 def test_words_are_joined_wherever_a_question_is(wikigr: Wikigr, physics_pack: Path) -> None:
     pack = ("--pack", str(physics_pack), "--json")
-    for command in ("search", "graph link", "graph triplets"):
+    for command in ("ask", "search", "graph link", "graph triplets"):
         assert json.loads(wikigr(*command.split(), "what", "is", *pack, "spin").out)["question"] == "what is spin"
     why = json.loads(wikigr("why", "what", "is", "spin", "Spin", "--offline", *pack).out)
     assert (why["question"], why["title"]) == ("what is spin", "Spin")

@@ -18,7 +18,7 @@ from wikigr_cli.batch import BatchQuestion, ask_each, open_batch
 from wikigr_cli.environment import Environment, typed_in
 from wikigr_cli.exit_codes import ExitStatus
 from wikigr_cli.render.answer import print_answer, save_answers
-from wikigr_cli.render.formats import AnswerFormat, address_to_link, chosen_format
+from wikigr_cli.render.formats import AnswerFormat, OutputFormat, address_to_link, chosen_format
 from wikigr_cli.render.output import print_json, print_json_line, print_trace
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def _ask_one(
     environment: Environment,
     session: AskSession,
     question: str,
-    printed_as: AnswerFormat,
+    printed_as: OutputFormat,
     explain_limit: int,
     receipt: Path | None,
     output: Path | None,
