@@ -62,7 +62,7 @@ def _below(command: Any, context: Any) -> Iterator[Command]:
 def _read(command: Any, context: Any) -> Command:
     is_root = context.parent is None
     parameters = [
-        p for p in command.get_params(context) if not isinstance(p, GlobalOption) and (is_root or p.name != "help")
+        p for p in command.get_params(context) if is_root or not (isinstance(p, GlobalOption) or p.name == "help")
     ]
     text, _, examples = (command.help or "").partition("\b\nExamples:\n")
     return Command(

@@ -9,7 +9,6 @@ from functools import cache
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperOption
 
 from wikigr.errors import causes_of
 from wikigr.suggestions import did_you_mean, nearest
@@ -18,7 +17,6 @@ from wikigr_cli.command_class import in_words, is_option, options_of, prepare, t
 from wikigr_cli.command_table import HELP_OPTIONS, CommandTable, print_help
 from wikigr_cli.environment import Environment, Interrupted, OutputClosed
 from wikigr_cli.exit_codes import ExitStatus, report_error
-from wikigr_cli.options import no_pack
 from wikigr_cli.settings import default_map, origin_of
 
 _SILENT = logging.NullHandler()
@@ -112,9 +110,6 @@ def _usage_error(error: Any) -> str | None:
     parameter: Any = getattr(error, "param", None)
     if context is not None and hasattr(error, "possibilities"):
         return "\n".join(_unknown_option(context, str(error.option_name), error.possibilities or ()))
-    if isinstance(parameter, TyperOption) and parameter.name == "pack" and type(error).__name__ == "MissingParameter":
-        missing = no_pack("--pack")
-        return f"wikigr: {missing.message}\n{missing.hint}"
     origin = origin_of(context, parameter) if context is not None and parameter is not None else None
     message = in_words(f"{origin}: {error.message}" if origin is not None else str(error.format_message()))
     if context is not None and takes_words(parameter) and "Missing argument" in message:

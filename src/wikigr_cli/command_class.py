@@ -173,6 +173,8 @@ def prepare(command: Any, path: CommandPath) -> None:
         choices = "|".join(getattr(option.type, "choices", ()))
         option.metavar = option.metavar or choices or _METAVARS.get(option.type.name)
         option.show_envvar = False
+        # A pack has a default in a variable or the settings; its callback says what to do without any.
+        option.required &= option.name != "pack"
         # A variable that asks for a help text or the version would keep every command from running.
         option.allow_from_autoenv &= not option.is_eager or isinstance(option, PackOption)
     command.params += [GlobalOption(name) for name in GLOBAL_OPTIONS]

@@ -73,6 +73,11 @@ def _note_ambiguous(context: typer.Context, value: Any) -> Any:
     return value
 
 
+def _require(context: typer.Context, value: str | None) -> Any:
+    """Return the pack as ``_note_ambiguous`` does; raises ``UsageError`` if none or an empty one was given."""
+    return _note_ambiguous(context, value if context.resilient_parsing else require_pack(value))
+
+
 def packs_of_variable(value: str | None) -> list[str] | None:
     """Return the packs that a variable names: it is split as PATH is, unless the whole value is a pack."""
     if value is None or os.pathsep not in value:
@@ -145,13 +150,13 @@ Pack = partial(typer.Argument, callback=_note_ambiguous, autocompletion=complete
 Profile = partial(typer.Argument, autocompletion=complete_profiles)
 # Every option also has the variable of its command and name, see ``command_class``.
 _PACK_HELP = "The pack: a folder, a .db file or a name from `wikigr pack list`."
-_pack = partial(Input, "--pack", "-p", metavar="PACK", callback=_note_ambiguous, autocompletion=complete_packs)
-PackName = Annotated[str | None, _pack(help=_PACK_HELP)]
-RequiredPack = Annotated[str, _pack(help=_PACK_HELP)]
-PackNames = Annotated[list[str] | None, _pack(help=f"{_PACK_HELP} Repeatable.")]
-_top_k = Retrieval("--top-k", "-k", min=1, max=100_000, help="The maximum number of results.")
-TopK = Annotated[int, _top_k]
-TopKOrAll = Annotated[int | None, _top_k]
+_pack = partial(Input, "--pack", "-p", metavar="PACK", autocompletion=complete_packs)
+PackName = Annotated[str | None, _pack(help=_PACK_HELP, callback=_note_ambiguous)]
+RequiredPack = Annotated[str, _pack(help=_PACK_HELP, callback=_require)]
+PackNames = Annotated[list[str] | None, _pack(help=f"{_PACK_HELP} Repeatable.", callback=_note_ambiguous)]
+_top_k = partial(Retrieval, "--top-k", "-k", min=1, max=100_000)
+TopK = Annotated[int, _top_k(help="The maximum number of results.")]
+TopKOrAll = Annotated[int | None, _top_k(help="The maximum number of results. Default: all.")]
 _QUESTION = "The question; it needs no quotes unless the shell would change it. - reads standard input."
 RequiredQuestion = Annotated[str, typer.Argument(metavar="QUESTION...", help=_QUESTION)]
 Question = Annotated[str | None, typer.Argument(metavar="QUESTION...", help=_QUESTION, show_default=False)]

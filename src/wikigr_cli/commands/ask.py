@@ -60,7 +60,8 @@ def ask(
     ] = None,
     exact: options.Exact = False,
     stream: Annotated[
-        bool | None, options.Model("--stream/--no-stream", help="Print a model's answer while it is written.")
+        bool | None,
+        options.Model("--stream/--no-stream", help="Print an answer as a model writes it. Default: in a terminal."),
     ] = None,
     max_cost: Annotated[
         float | None, options.Model(metavar="USD", help="Stop before the run costs more than this, in US dollars.")
