@@ -66,13 +66,11 @@ class _InTree:
                     formatter.write_dl(records)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write the last paragraph, and the exit codes or where they are shown."""
+        """Write the exit codes, or where they are shown."""
         more = f"Global options and exit codes: {ctx.command_path} --help-all"
-        for text in (ctx.command.epilog, EXIT_CODES_HELP if _SHOWS_ALL in ctx.meta else more):
-            if text:
-                formatter.write_paragraph()
-                with formatter.indentation():
-                    formatter.write_text(text)
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(EXIT_CODES_HELP if _SHOWS_ALL in ctx.meta else more)
 
 
 class Command(_InTree, TyperCommand):
