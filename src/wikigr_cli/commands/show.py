@@ -66,7 +66,7 @@ def open(  # noqa: A001 -- the name of the command
         bool, options.Output("--browser", help="Open the web address or the source file in the browser.")
     ] = False,
 ) -> None:
-    """Print the text of a section or an article, or open its source in the browser.
+    """Print a section or an article, or open its source.
 
     \b
     Examples:
