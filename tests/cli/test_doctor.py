@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from wikigr import doctor
 from wikigr.checks import Check
 from wikigr.embeddings.embedder import Embedder
 from wikigr.embeddings.models import find_prepared
@@ -15,6 +14,7 @@ from wikigr.graph.engine import import_engine
 from wikigr.reader.adapter import AdapterDescription
 from wikigr.sandbox.process import find_walls
 from wikigr.sandbox.walls import Walls
+from wikigr_cli import doctor
 
 
 def by_name(checks: list[Check]) -> dict[str, Check]:
