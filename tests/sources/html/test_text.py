@@ -90,7 +90,7 @@ WIKI = """<html><head><title>Ray Charles</title></head><body><div id="mw-content
 
 
 def test_wikipedia_page() -> None:
-    page = parse_html(WIKI, strip_title_suffix=False)
+    page = parse_html(WIKI)
     (infobox,) = page.infoboxes
     assert infobox.heading_path == ()
     assert infobox.rows == (
