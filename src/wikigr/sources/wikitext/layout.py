@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from wikigr.sources.anchors import wiki_anchors
 from wikigr.sources.article import SourceSection
 from wikigr.sources.plain_text import LINE_GAP, PlainTextWriter
-from wikigr.sources.wikitext.marks import (
+from wikigr.sources.wikitext import wikipedia_names
+from wikigr.sources.wikitext.preprocess import (
     BLOCK,
     BREAK,
     HEADING,
@@ -33,45 +34,50 @@ _BLOCK_LINE = re.compile(f"{BLOCK}(\\d+)\ue002")
 _TABLE_MARKUP = re.compile(r"^\s*(?:\|-|\{\||\|\}|\|\+)")
 _ORPHANED_ARGUMENT = re.compile(r"^\s*\|\s*[\w -]{1,40}=")
 _ORPHANED_CELL = re.compile(r"^\s*[|!]+\s*")
-_APPARATUS = frozenset(
-    (
-        *("references", "external links", "external link", "further reading", "see also", "notes", "bibliography"),
-        *("footnotes", "citations", "sources", "notes and references", "references and notes", "works cited"),
-        *("notes and citations", "footnotes and references", "endnotes", "general references", "general sources"),
-        *("cited references", "references and sources", "sources and references", "literature cited", "weblinks"),
-        *("citations and notes", "references and further reading", "further reading and references", "gallery"),
-        *("references and external links", "external links and references", "further reading and external links"),
-    )
-)
-_SEE_ALSO = "see also"
+
+
+class PageHeading(NamedTuple):
+    """A heading of a page; ``is_dropped`` says that the text under it is."""
+
+    level: int
+    text: str
+    anchor: str
+    is_dropped: bool
 
 
 def is_apparatus(heading: str) -> bool:
     """Return whether the text under ``heading`` is dropped."""
-    return _normalize_heading(heading) in _APPARATUS
+    return _normalize_heading(heading) in wikipedia_names("apparatus")
 
 
 def has_article_links(heading: str) -> bool:
     """Return whether the links under a dropped heading are the author's links to other articles."""
-    return _normalize_heading(heading) == _SEE_ALSO
+    return _normalize_heading(heading) == "see also"
 
 
 def _normalize_heading(heading: str) -> str:
     return heading.casefold().strip(" :")
 
 
-def lay_out(text: str, verbatim: Sequence[str], title: str) -> tuple[SourceSection, ...]:
-    """Return the sections of rendered wikitext; its placeholders index ``verbatim``, the code and formulas."""
+def lay_out(
+    text: str, headings: Sequence[PageHeading], verbatim: Sequence[str], title: str
+) -> tuple[SourceSection, ...]:
+    """Return the sections of rendered wikitext.
+
+    The numbers after marks of headings and placeholders index ``headings`` and ``verbatim``, the code and formulas.
+    """
     layout = _Layout(verbatim, title)
     for line in text.split("\n"):
-        layout.add(line)
+        if line.startswith(HEADING):
+            layout.begin_section(headings[int(line[1:])])
+        else:
+            layout.add(line)
     return layout.sections()
 
 
 class _Layout:
     def __init__(self, verbatim: Sequence[str], title: str) -> None:
         self._writer = PlainTextWriter(title)
-        self._anchor_of = wiki_anchors()
         self._verbatim = verbatim
         self._items: list[str] = []
         self._counts: list[int] = []
@@ -85,17 +91,15 @@ class _Layout:
         self._end_paragraph()
         return self._writer.sections()
 
-    def add(self, line: str) -> None:
-        if line.startswith(HEADING):
-            self._end_paragraph()
-            self._is_dropped = line[2] == "D"
-            anchor = self._anchor_of(line[3:])
-            if not self._is_dropped:
-                self._writer.heading(int(line[1]), line[3:], anchor)
-        elif not self._is_dropped:
-            self._add_text(line)
+    def begin_section(self, heading: PageHeading) -> None:
+        self._end_paragraph()
+        self._is_dropped = heading.is_dropped
+        if not self._is_dropped:
+            self._writer.heading(heading.level, heading.text, heading.anchor)
 
-    def _add_text(self, line: str) -> None:
+    def add(self, line: str) -> None:
+        if self._is_dropped:
+            return
         if line.startswith(PREFORMATTED) and strip_marks(line).strip():
             if not self._preformatted:
                 self._end_paragraph()

@@ -9,7 +9,7 @@ from mwparserfromhell.nodes import Tag
 from mwparserfromhell.wikicode import Wikicode
 
 from wikigr.sources.tables import Cell, Row, name_columns
-from wikigr.sources.wikitext.marks import BLOCK, BREAK, HEADING, LINK, LIST, ROW, strip_marks
+from wikigr.sources.wikitext.preprocess import BLOCK, BREAK, HEADING, LINK, LIST, ROW, strip_marks
 
 Render = Callable[[Wikicode], str]
 
