@@ -1,12 +1,15 @@
-"""Keep who wrote a page and when, which pages state outside of their text."""
+"""What files state outside of their text: who wrote them and when, and in which language."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from wikigr.errors import SourceError
 from wikigr.sources.article import SourceSection
+from wikigr.sources.folder import Folder
 from wikigr.sources.plain_text import collapse_spaces
 
 # Characters. Longer values are not names or dates.
@@ -14,6 +17,13 @@ _MAX_VALUE_CHARS = 200
 _DATE_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[T ]\d\d:.*")
 _BY = re.compile(r"(?:written |posted |published )?by:? +", re.IGNORECASE)
 _ADDRESS = re.compile(r"\s*<[^<>\s]+@[^<>\s]+>|\s*\([^()\s]+@[^()\s]+\)")
+# Files that are looked at, and bytes of each.
+_FILES = 50
+_HEAD_BYTES = 4_096
+_STATEMENT = re.compile(
+    rb"<html\b[^>]{0,1000}?\s(?:xml:)?lang\s*=\s*[\"']?([A-Za-z]{2,3})\b|\A---\n(?:[^\n]+\n){0,100}?lang(?:uage)?:\s*([A-Za-z]{2,3})\b",
+    re.IGNORECASE,
+)
 _BYLINE = re.compile(r"(?:Author|Published|Updated): [^\n]+")
 
 
@@ -66,3 +76,19 @@ def _clean(value: str) -> str:
 def _clean_name(value: str) -> str:
     name = _BY.sub("", _ADDRESS.sub("", _clean(value)), count=1).strip(" ,;")
     return name if any(map(str.isalpha, name)) else ""
+
+
+def language_in_folder(folder: Folder) -> str | None:
+    """Return the language that most of the first files state, ``None`` if fewer than half of them state one."""
+    stated: Counter[str] = Counter()
+    files = folder.source_ids()[:_FILES]
+    for source_id in files:
+        try:
+            found = _STATEMENT.search(folder.head(source_id, _HEAD_BYTES))
+        except SourceError:
+            continue
+        if found is not None:
+            stated[(found[1] or found[2]).decode().lower()] += 1
+    if not stated or 2 * stated.total() < len(files):
+        return None
+    return max(stated, key=lambda code: (stated[code], code))

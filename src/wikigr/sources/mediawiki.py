@@ -123,19 +123,22 @@ class MediaWikiSource:
         if record.namespace != 0:
             yield Skipped(record.page_id, "other namespace")
             return
-        target = _redirect_target(record)
-        if target:
-            yield Redirect(record.title, target)
+        # Exports from before 2008 do not mark redirects.
+        match = _REDIRECT.match(record.text) if record.redirect is None else None
+        target = match[1] if match else record.redirect
+        if target is not None and (title := record.site.title(target)):
+            yield Redirect(record.title, title)
             return
         if record.model not in _TEXT_MODELS:
             yield Skipped(record.page_id, "no wikitext")
             return
+        where = f"{self.path}, page {record.title!r}"
         try:
             page = parse_wikitext(record.text, record.title, record.site)
         except RecursionError as error:
-            raise RecordError(f"{self.path}, page {record.title!r}", "its markup is nested too deeply") from error
+            raise RecordError(where, "its markup is nested too deeply") from error
         except ParserError as error:
-            raise RecordError(f"{self.path}, page {record.title!r}", f"cannot parse its markup: {error}") from error
+            raise RecordError(where, f"cannot parse its markup: {error}") from error
         if page.is_disambiguation or record.title.endswith(_DISAMBIGUATION_SUFFIX):
             yield Skipped(record.page_id, "disambiguation page")
         else:
@@ -232,27 +235,10 @@ def _record(page: Page, site: WikiSite) -> WikiRecord:
     if page.namespace == 0:
         for revision in page:
             last = revision
-    return WikiRecord(
-        page_id=str(page.id),
-        title=page.title,
-        namespace=page.namespace,
-        redirect=page.redirect,
-        revision=str(last.id) if last is not None else "",
-        model=last.model if last is not None else None,
-        text=(last.text or "") if last is not None else "",
-        site=site,
-    )
-
-
-def _redirect_target(record: WikiRecord) -> str:
-    if record.redirect is not None:
-        return record.site.title(record.redirect)
-    # Exports from before 2008 do not mark redirects.
-    match = _REDIRECT.match(record.text)
-    return record.site.title(match[1]) if match else ""
+    revision, model, text = ("", None, "") if last is None else (str(last.id), last.model, last.text or "")
+    return WikiRecord(str(page.id), page.title, page.namespace, page.redirect, revision, model, text, site)
 
 
 def _page_url(record: WikiRecord) -> str:
-    if not record.site.page_url:
-        return ""
-    return record.site.page_url + quote(record.title.replace(" ", "_"), safe="/:@!$*(),;~'")
+    base = record.site.page_url
+    return base + quote(record.title.replace(" ", "_"), safe="/:@!$*(),;~'") if base else ""

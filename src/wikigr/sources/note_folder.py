@@ -24,9 +24,9 @@ from wikigr.sources.article import (
     SourceItem,
     SourceSection,
 )
+from wikigr.sources.bylines import language_in_folder
 from wikigr.sources.folder import Folder, Pages, resolve_link, stem, unique_titles
 from wikigr.sources.formats import format_named, strip_compression
-from wikigr.sources.stated_language import language_in_folder
 from wikigr.text import fold
 
 # File names that say nothing about the content.

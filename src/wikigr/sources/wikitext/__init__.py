@@ -22,3 +22,12 @@ def wikipedia_data() -> dict[str, Any]:
 def wikipedia_names(table: str) -> frozenset[str]:
     """Return the names in one table of ``wikipedia.yaml``."""
     return frozenset(wikipedia_data()[table])
+
+
+def is_apparatus(heading: str) -> bool:
+    """Return whether the text under ``heading``, a list of works or links, is dropped.
+
+    It matches questions by the words of titles but answers none. "Bibliography" is as often a reading list as the
+    subject's own works; the latter are usually under "Works" or "Publications", which are kept.
+    """
+    return heading.casefold().strip(" :") in wikipedia_names("apparatus")

@@ -16,9 +16,9 @@ from wikigr.sources.anchors import wiki_anchors
 from wikigr.sources.article import SourceSection, Triple
 from wikigr.sources.facts import Infobox, add_facts
 from wikigr.sources.plain_text import collapse_spaces, format_superscript
-from wikigr.sources.wikitext import wikipedia_data, wikipedia_names
+from wikigr.sources.wikitext import is_apparatus, wikipedia_data, wikipedia_names
 from wikigr.sources.wikitext.infobox import apply_labels, infobox_triples, is_fact, is_infobox, relation_name
-from wikigr.sources.wikitext.layout import PageHeading, has_article_links, is_apparatus, lay_out
+from wikigr.sources.wikitext.layout import PageHeading, lay_out, render_table
 from wikigr.sources.wikitext.preprocess import (
     BREAK,
     HEADING,
@@ -34,7 +34,6 @@ from wikigr.sources.wikitext.preprocess import (
     prepare,
     strip_marks,
 )
-from wikigr.sources.wikitext.tables import render_table
 from wikigr.sources.wikitext.templates import TemplateCall, expand_template, is_known_template
 
 _CATEGORY_NAMESPACE = 14
@@ -208,7 +207,8 @@ class _Renderer:
         is_dropped = bool(self._above) and self._above[-1].is_dropped
         if not is_dropped:
             is_dropped = is_apparatus(title)
-            self._keeps_links = not is_dropped or has_article_links(title)
+            # The links under "See also" are the author's links to other articles.
+            self._keeps_links = not is_dropped or title.casefold().strip(" :") == "see also"
         self._above.append(PageHeading(level, title, self._anchor_of(title), is_dropped))
         self.headings.append(self._above[-1])
         return f"\n{HEADING}{len(self.headings) - 1}\n"
