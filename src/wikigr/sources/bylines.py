@@ -12,14 +12,9 @@ from wikigr.sources.article import SourceSection
 from wikigr.sources.folder import Folder
 from wikigr.sources.plain_text import collapse_spaces
 
-# Characters. Longer values are not names or dates.
-_MAX_VALUE_CHARS = 200
 _DATE_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[T ]\d\d:.*")
 _BY = re.compile(r"(?:written |posted |published )?by:? +", re.IGNORECASE)
 _ADDRESS = re.compile(r"\s*<[^<>\s]+@[^<>\s]+>|\s*\([^()\s]+@[^()\s]+\)")
-# Files that are looked at, and bytes of each.
-_FILES = 50
-_HEAD_BYTES = 4_096
 _STATEMENT = re.compile(
     rb"<html\b[^>]{0,1000}?\s(?:xml:)?lang\s*=\s*[\"']?([A-Za-z]{2,3})\b|\A---\n(?:[^\n]+\n){0,100}?lang(?:uage)?:\s*([A-Za-z]{2,3})\b",
     re.IGNORECASE,
@@ -70,7 +65,8 @@ def _clean(value: str) -> str:
     value = collapse_spaces(value)
     match = _DATE_TIME.fullmatch(value)
     value = match[1] if match else value
-    return value if len(value) <= _MAX_VALUE_CHARS and "://" not in value else ""
+    # Longer values are not names or dates.
+    return value if len(value) <= 200 and "://" not in value else ""
 
 
 def _clean_name(value: str) -> str:
@@ -81,10 +77,10 @@ def _clean_name(value: str) -> str:
 def language_in_folder(folder: Folder) -> str | None:
     """Return the language that most of the first files state, ``None`` if fewer than half of them state one."""
     stated: Counter[str] = Counter()
-    files = folder.source_ids()[:_FILES]
+    files = folder.source_ids()[:50]
     for source_id in files:
         try:
-            found = _STATEMENT.search(folder.head(source_id, _HEAD_BYTES))
+            found = _STATEMENT.search(folder.head(source_id, 4_096))
         except SourceError:
             continue
         if found is not None:

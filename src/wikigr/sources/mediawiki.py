@@ -23,8 +23,6 @@ from wikigr.sources.streams import open_bytes
 from wikigr.sources.wikitext.page import WikiSite, parse_wikitext
 
 _REDIRECT = re.compile(r"\s*#\s*redirect(?:ion)?\s*:?\s*\[\[([^\]|\n]+)", re.IGNORECASE)
-_TEXT_MODELS = (None, "wikitext")
-_DISAMBIGUATION_SUFFIX = "(disambiguation)"
 
 # mwxml raises all but the first two when a required element is missing, empty or not a number.
 _MALFORMED = (ParseError, MalformedXML, AssertionError, TypeError, ValueError, AttributeError)
@@ -33,8 +31,6 @@ _READ_BYTES = 1 << 20
 # MediaWiki stores at most 16 MiB of text per revision; anything far larger is broken or hostile.
 _MAX_ELEMENT_MIB = 64
 _MAX_TAGS = 1_000_000
-_PAGE_DEPTH = 2
-_HEAD_BYTES = 4_096
 _LANGUAGE = re.compile(rb"<mediawiki\b[^>]*\sxml:lang=[\"']([A-Za-z]{2,3})\b")
 
 
@@ -115,7 +111,7 @@ class MediaWikiSource:
     def stated_language(self) -> str | None:
         """Return the code of the language in the head of the export, if it has one."""
         with open_bytes(self.path) as stream:
-            found = _LANGUAGE.search(stream.read(_HEAD_BYTES))
+            found = _LANGUAGE.search(stream.read(4_096))
         return found[1].decode() if found is not None else None
 
     def parse(self, record: WikiRecord) -> Iterator[SourceItem]:
@@ -129,7 +125,7 @@ class MediaWikiSource:
         if target is not None and (title := record.site.title(target)):
             yield Redirect(record.title, title)
             return
-        if record.model not in _TEXT_MODELS:
+        if record.model not in (None, "wikitext"):
             yield Skipped(record.page_id, "no wikitext")
             return
         where = f"{self.path}, page {record.title!r}"
@@ -139,7 +135,7 @@ class MediaWikiSource:
             raise RecordError(where, "its markup is nested too deeply") from error
         except ParserError as error:
             raise RecordError(where, f"cannot parse its markup: {error}") from error
-        if page.is_disambiguation or record.title.endswith(_DISAMBIGUATION_SUFFIX):
+        if page.is_disambiguation or record.title.endswith("(disambiguation)"):
             yield Skipped(record.page_id, "disambiguation page")
         else:
             yield SourceArticle(
@@ -188,7 +184,7 @@ class MediaWikiSource:
             for event, element in cast(Iterator[tuple[str, Element]], parser.read_events()):
                 tags += 1
                 depth += 1 if event == "start" else -1
-                if depth <= _PAGE_DEPTH:
+                if depth <= 2:  # a page ends
                     size = tags = 0
                 yield event, element
             if size > _MAX_ELEMENT_MIB << 20 or tags > _MAX_TAGS:

@@ -22,14 +22,9 @@ from wikigr.text import fold
 
 # In files made before 2021, the paths of articles begin with their namespace.
 _OLD_ARTICLES = "A/"
-_PAGE_TYPES = ("text/html", "application/xhtml+xml")
-_MAX_REDIRECT_STEPS = 10
 _MAX_PAGE_BYTES = 64 * 1024 * 1024
 # Offline copies of a wiki link to the original page and revision in their footer.
-_FOOTER_BYTES = 4096
 _PERMANENT_LINK = re.compile(rb"href=[\"'](https?://[^\"']*[?&;]oldid=(\d+)[^\"']*)[\"']")
-_WIKI_PAGE = b"mw-parser-output"
-_MOSTLY_LINKS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +108,11 @@ class ZimSource:
                 Redirect(record.title, title) if title is not None else Skipped(record.path, "redirect to another site")
             )
             return
-        if record.is_main_page and (page.link_density > _MOSTLY_LINKS or not page.sections):
+        if record.is_main_page and (page.link_density > 0.5 or not page.sections):
             yield Skipped(record.path, "main page")
             return
         sections = page.sections
-        if _WIKI_PAGE in record.content:
+        if b"mw-parser-output" in record.content:
             sections = tuple(section for section in sections if not any(map(is_apparatus, section.heading_path)))
         sections, triples = state_infoboxes(record.title, sections, page.infoboxes, title_of)
         targets = (_linked_entry(archive, record.path, href) for href in page.links)
@@ -205,12 +200,12 @@ def _record(archive: Archive, entry: Entry, main_page: str | None) -> ZimRecord 
 
 
 def _is_page(entry: Entry) -> bool:
-    return entry.get_item().mimetype.partition(";")[0].strip().lower() in _PAGE_TYPES
+    return entry.get_item().mimetype.partition(";")[0].strip().lower() in ("text/html", "application/xhtml+xml")
 
 
 def _follow(entry: Entry) -> Entry | None:
     """Return the entry at the end of a chain of redirects; ``None`` for a cycle or a chain that is too long."""
-    for _ in range(_MAX_REDIRECT_STEPS):
+    for _ in range(10):
         if not entry.is_redirect:
             return entry
         entry = entry.get_redirect_entry()
@@ -257,7 +252,7 @@ def _original_of_copy(archive: Archive, entry: Entry) -> Entry | None:
 
 def _origin(content: bytes, page: HtmlPage) -> tuple[str, str]:
     """Return the URL and the revision of the page on the web, ``""`` for what the page does not state."""
-    match = _PERMANENT_LINK.search(content, max(0, len(content) - _FOOTER_BYTES))
+    match = _PERMANENT_LINK.search(content, max(0, len(content) - 4096))
     if match:
         url = html.unescape(match[1].decode("utf-8", "replace"))
         # "/wiki/Title?oldid=1" is the page's URL with the revision appended.

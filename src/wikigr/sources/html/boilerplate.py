@@ -90,7 +90,6 @@ _TAB_SETS = (
     ("[role=tablist]", "[role=tab]", "[role=tabpanel]"),
     (".tabbed-labels", "label", ".tabbed-block"),
 )
-_MAX_TABS = 100
 
 
 def is_note(aside: LexborNode) -> bool:
@@ -151,7 +150,7 @@ def _panels_after(node: LexborNode | None, panels: set[int], tab_lists: set[int]
     """Return the panels among or directly below the siblings after ``node``, up to the next tab list."""
     found: list[LexborNode] = []
     current = node.next if node is not None else None
-    for _ in range(_MAX_TABS):
+    for _ in range(100):
         if current is None:
             break
         near = [current, *current.iter()] if current.is_element_node else []

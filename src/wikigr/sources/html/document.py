@@ -38,13 +38,8 @@ LINE_ELEMENTS = frozenset("dd dt figcaption legend li option summary tbody td tf
 BLOCK_ELEMENTS = PARAGRAPH_ELEMENTS | LINE_ELEMENTS | HEADING_LEVELS.keys() | {"pre", "br", "body"}
 # The elements with a ``replacement_text``, some of them at least.
 REPLACED_ELEMENTS = frozenset(("math", "span", "sup"))
-# The number of ancestors examined for the context of an element.
+# The number of ancestors, or of neighbors, examined for the context of an element.
 MAX_ANCESTORS = 50
-# The number of pieces examined for the text of a heading, and of elements or texts before or around one for its anchor.
-_MAX_HEADING_PIECES = 200
-_MAX_ANCHOR_STEPS = 50
-# In characters. Every section below a heading stores its anchor.
-_MAX_ANCHOR_LENGTH = 500
 # The number of texts examined before a superscript, and the depth of exponents in one.
 _MAX_NEIGHBORS = 8
 _DISPLAY_STYLE = re.compile(r"^\{\\(?:displaystyle|textstyle)\s*(?P<tex>.*)\}$", re.DOTALL)
@@ -182,7 +177,7 @@ class HtmlDocument:
         return id_of(heading) or next(inside, "") or self._anchor_before(heading)
 
     def _anchor_before(self, node: LexborNode) -> str:
-        for _ in range(_MAX_ANCHOR_STEPS):
+        for _ in range(MAX_ANCESTORS):
             before = node.prev
             if before is None:
                 parent = node.parent
@@ -200,14 +195,14 @@ class HtmlDocument:
 
     def _begins_with_text(self, node: LexborNode) -> bool:
         """Return whether visible text is among the first pieces of ``node``."""
-        pieces = islice(self.pieces(node), _MAX_HEADING_PIECES)
-        return any(piece.strip() for piece in pieces if isinstance(piece, str))
+        return any(piece.strip() for piece in islice(self.pieces(node), 200) if isinstance(piece, str))
 
 
 def id_of(node: LexborNode) -> str:
     """Return the id of an element, or the name of an ``<a>``; ``""`` if it has none, or an endless one."""
     name = node.attributes.get("id") or (node.attributes.get("name") if node.tag == "a" else "") or ""
-    return name if len(name) <= _MAX_ANCHOR_LENGTH else ""
+    # Every section below a heading stores its anchor.
+    return name if len(name) <= 500 else ""
 
 
 def outermost(root: LexborNode, selector: str) -> Iterator[LexborNode]:

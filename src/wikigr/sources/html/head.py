@@ -16,14 +16,12 @@ from wikigr.sources.plain_text import collapse_spaces, fold_title
 
 _NUMBERING = re.compile(r"^(?:(?:Chapter|Appendix|Part)\s+[0-9A-Z]+[.:]|(?:\d+|[A-Z])(?:\.\d+)+\.)\s+(?=\S)")
 _CHAPTER_NUMBER = re.compile(r"^(?P<number>\d+)\.\s+(?=\S)")
-_SPHINX_NO_TITLE = "<no title>"
 _SEPARATORS = ("—", "–", "|", "·", "::", "»", "-")
 _SUFFIX = re.compile(r"^(?P<page>.+?\S)\s+(?P<mark>—|–|\||·|::|»|-)\s+(?P<site>\S(?:(?!\s[—–|·»-]\s).)*)$")
 _SITE_WORDS = re.compile(
     r"\b(?:documentation|docs?|wiki\w*|manual|handbook|reference|guide|tutorial|homepage)\b", re.IGNORECASE
 )
 _REFRESH = re.compile(r"^\s*(?P<delay>\d{1,6})(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?['\"]?(?P<url>[^'\"]+)", re.IGNORECASE)
-_MAX_REDIRECT_DELAY_S = 10
 
 # Names of <meta> in lower case; those of Open Graph, Dublin Core and Highwire are in common use.
 _AUTHORS = ("author", "article:author", "citation_author", "dc.creator", "dcterms.creator")
@@ -33,8 +31,7 @@ _PUBLISHED = (
 )
 _UPDATED = ("article:modified_time", "og:updated_time", "datemodified", "dcterms.modified", "last-modified")
 _BYLINES = "header [itemprop=author], header [rel=author], header .byline, header .author, header .post-author"
-# Characters of JSON-LD that are parsed, and the depth in which a page's description may be.
-_MAX_JSON_CHARS = 200_000
+# The depth of JSON-LD in which a page's description may be.
 _MAX_JSON_DEPTH = 4
 
 
@@ -53,7 +50,7 @@ def _choose_title(full: str, own: Sequence[str], top: Sequence[str]) -> str:
     ``own`` are the headings of the content area, ``top`` the top-level headings of the whole page. A heading that
     ``full`` begins or ends with is the title; otherwise it is ``full`` without a recognizable site name.
     """
-    if full.startswith(_SPHINX_NO_TITLE):
+    if full.startswith("<no title>"):  # of Sphinx
         full = ""
     headings = [heading for heading in dict.fromkeys([*own, *top]) if heading]
     if not full:
@@ -130,7 +127,7 @@ def find_redirect(page: HtmlDocument) -> str | None:
         is_refresh = _attribute(node, "http-equiv").casefold() == "refresh"
         # A refresh in <noscript> is for browsers without scripts; the page has not moved.
         is_for_all = node.parent is None or node.parent.tag != "noscript"
-        if match and is_refresh and is_for_all and int(match["delay"]) <= _MAX_REDIRECT_DELAY_S:
+        if match and is_refresh and is_for_all and int(match["delay"]) <= 10:
             return match["url"].strip()
     return None
 
@@ -169,7 +166,7 @@ def _descriptions(root: LexborNode) -> Iterator[Mapping[str, Any]]:
     for node in root.css("script[type='application/ld+json']"):
         text = node.text()
         try:
-            value = json.loads(text) if len(text) <= _MAX_JSON_CHARS else None
+            value = json.loads(text) if len(text) <= 200_000 else None
         except (ValueError, RecursionError):
             continue
         yield from _objects(value, 0)

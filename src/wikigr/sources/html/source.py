@@ -25,13 +25,6 @@ SUFFIXES = format_named("html").suffixes
 # Index and search pages that Sphinx, DocBook and Javadoc generate.
 _INDEX_NAMES = ("genindex", "py-modindex", "modindex", "bookindex", "index-all", "allclasses", "ix01")
 _SEARCH_NAMES = ("search", "searchresults", "search-results")
-# In characters of text that is not part of a link.
-_MIN_PROSE = 150
-_MIN_PROSE_OF_SEARCH_PAGE = 600
-# Link densities, 0 to 1: the share of the text that is part of a link.
-_MOSTLY_LINKS = 0.5
-_NEARLY_ALL_LINKS = 0.8
-_MANY_LINKS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,13 +210,13 @@ def _resolve(source_id: str, base: str, href: str, pages: Pages) -> str | None:
 def _reason_to_skip(source_id: str, page: HtmlPage) -> str | None:
     name = stem(source_id).casefold()
     characters = sum(len(section.text) for section in page.sections)
+    # In characters of text that is not part of a link.
     prose = characters * (1 - page.link_density)
-    has_list_of_links = page.link_density > _MOSTLY_LINKS or page.contents_links > 0
     if (
         name.startswith(_INDEX_NAMES)
-        or (name in _SEARCH_NAMES and prose < _MIN_PROSE_OF_SEARCH_PAGE)
-        or (prose < _MIN_PROSE and has_list_of_links)
-        or (page.link_density >= _NEARLY_ALL_LINKS and len(page.links) >= _MANY_LINKS)
+        or (name in _SEARCH_NAMES and prose < 600)
+        or (prose < 150 and (page.link_density > 0.5 or page.contents_links > 0))
+        or (page.link_density >= 0.8 and len(page.links) >= 100)
     ):
         return "index page"
     return None if characters else "no text"

@@ -15,9 +15,6 @@ from wikigr.sources.tables import MAX_COLUMN_SPAN, MAX_ROW_SPAN, Cell, Row
 
 _SPAN = re.compile(r"\s*\+?(\d{1,9})")
 
-# In characters. Shorter definitions are lines of a list and stay together.
-_MIN_ENTRY_CHARS = 200
-_MAX_NAME_LENGTH = 120
 # Classes of lists whose terms are footnote or citation marks.
 _REFERENCE_LISTS = frozenset({"footnote", "footnotes", "citation"})
 # Sphinx marks up the name within a signature.
@@ -113,7 +110,7 @@ def entry_name(term: LexborNode, page: HtmlDocument) -> str:
     if not is_target or not _is_long(definitions, page):
         return ""
     name = _name(term, page)
-    return name if _LETTER.search(name) and len(name) <= _MAX_NAME_LENGTH else ""
+    return name if _LETTER.search(name) and len(name) <= 120 else ""
 
 
 def is_ignored(node: LexborNode, page: HtmlDocument) -> bool:
@@ -148,9 +145,10 @@ def _group(term: LexborNode, page: HtmlDocument) -> tuple[list[LexborNode], list
 
 
 def _is_long(definitions: list[LexborNode], page: HtmlDocument) -> bool:
+    # Shorter definitions are lines of a list and stay together.
     length = 0
     for piece in chain.from_iterable(map(page.pieces, definitions)):
         length += len(piece.strip()) if isinstance(piece, str) else 0
-        if length >= _MIN_ENTRY_CHARS:
+        if length >= 200:
             return True
     return False

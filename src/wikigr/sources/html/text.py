@@ -45,10 +45,6 @@ from wikigr.sources.plain_text import LINE_GAP, PARAGRAPH_GAP, PlainTextWriter, 
 from wikigr.sources.tables import name_columns
 from wikigr.sources.wikitext.infobox import is_fact, relation_name
 
-# Rows of a table, with its title, that may be a header in bold or the row below it.
-_FIRST_ROWS = 4
-# A class, its methods and their entries.
-_MAX_ENTRY_DEPTH = 3
 _LISTS = ("ul", "ol", "menu", "dir")
 _NUMBERED = re.compile(r"^\d+\.\s+")
 _ADMONITIONS = frozenset(
@@ -290,7 +286,8 @@ class _Walker:
             self.writer.end_block(LINE_GAP)
             return
         self._close_entry_in(node.parent)
-        is_nested = self.writer.is_indented or self._open_admonitions or len(self._open_entries) >= _MAX_ENTRY_DEPTH
+        # A class, its methods and their entries are three.
+        is_nested = self.writer.is_indented or self._open_admonitions or len(self._open_entries) >= 3
         name = "" if is_nested else entry_name(node, self._page)
         if name and node.parent is not None:
             self.writer.open_entry(name, self._page.anchor_at(node))
@@ -387,8 +384,8 @@ class _Walker:
         cells = [[cell for cell in cells_of(row) if cell.mem_id not in skip] for row in shown]
         # Each cell is read once, however many rows and columns it spans.
         texts = [[self._page.flat_text(cell) for cell in row] for row in cells]
-        # Bold cells name columns where no cell is marked as a header.
-        bold_rows = _FIRST_ROWS if table.css_first("th, thead") is None else 0
+        # Bold cells name columns where no cell is marked as a header; a title may be above them.
+        bold_rows = 4 if table.css_first("th, thead") is None else 0
         rows = [
             table_row(*row, may_be_bold=number < bold_rows)
             for number, row in enumerate(zip(shown, cells, texts, strict=True))

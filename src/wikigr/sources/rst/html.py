@@ -17,8 +17,6 @@ from wikigr.sources.rst.scan import name_in_signature
 _SETTINGS = frozenset(("orphan", "nocomments", "nosearch", "tocdepth"))
 # Substitutions may repeat text, so the output is limited.
 _MAX_CHARACTERS = 64 * 1024 * 1024
-_MAX_SUBSTITUTION_DEPTH = 4
-_MAX_HEADING_LEVEL = 6
 _OMITTED = (
     nodes.comment, nodes.decoration, nodes.meta, nodes.pending, nodes.raw, nodes.substitution_definition, nodes.colspec,
 )  # fmt: skip
@@ -79,7 +77,7 @@ class _Writer:
                 self._level -= 1
                 return section
             case nodes.title() if isinstance(node.parent, nodes.section):
-                tag = f"h{min(self._level, _MAX_HEADING_LEVEL)}"
+                tag = f"h{min(self._level, 6)}"
                 anchor = _anchor(node) or self._label
                 return self._block(tag, self.html_of(node.children), f' id="{anchor}"')
             case nodes.literal_block() | nodes.doctest_block():
@@ -174,7 +172,7 @@ class _Writer:
         if name not in definitions:
             name = self._document.substitution_names.get(name.lower(), name)
         definition = definitions.get(name)
-        if definition is None or self._substitutions >= _MAX_SUBSTITUTION_DEPTH:
+        if definition is None or self._substitutions >= 4:
             return self._text(node.astext())
         self._substitutions += 1
         content = self.html_of(definition.children)

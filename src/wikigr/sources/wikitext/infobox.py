@@ -32,7 +32,6 @@ _LABELED: dict[str, tuple[tuple[str, ...], str]] = {
     "extinct_date": (("extinct_title",), ""),
 }
 _NUMBER = re.compile(r"(?:_sec)?\d*$")
-_MAX_LABEL_LENGTH = 60
 _POSITION = re.compile(r"(?:lat|long?|latitude|longitude)(?:_?(?:[dmsnwe]|ns|ew|deg|min|sec|dir|degrees|minutes))?")
 _NOT_A_WORD = re.compile(r"[\W_]+")
 _FILE_NAME = re.compile(r"[^\n]+\.(?:jpe?g|png|svg|gif|tiff?|og[gv]|webm|pdf)", re.IGNORECASE)
@@ -46,7 +45,6 @@ _REMARK = re.compile(rf"\s*{_PARENTHESES.pattern}")
 # MediaWiki reads an asterisk at the beginning of a field as a list item; the parser requires a new line.
 _ITEM = re.compile(f"(?:{LIST}.|[*•](?=[\\s{LINK_OPEN}])|\\s)+")
 _BEFORE_PUNCTUATION = re.compile(f" ?{REMOVED} ?(?=[,;:])")
-_EDGES = " ,;·•"
 
 
 def is_infobox(name: str) -> bool:
@@ -84,7 +82,7 @@ def infobox_triples(subject: str, relation: str, value: str, targets: Sequence[s
         # Omitted notes and flags do not count as words before or after a link.
         line = _BEFORE_PUNCTUATION.sub("", clean_parentheses(line)).replace(REMOVED, "")
         for text, target in _values(line, targets):
-            plain = collapse_spaces(text).strip(_EDGES)
+            plain = collapse_spaces(text).strip(" ,;·•")
             if not plain or plain.lower() in wikipedia_names("switches") or _FILE_NAME.fullmatch(plain):
                 continue
             if not any(character.isalnum() for character in plain) or (plain, target) in seen:
@@ -108,7 +106,7 @@ def apply_labels(triples: Sequence[Triple]) -> Iterator[Triple]:
         fields, words = _LABELED.get(relation[: number.start()], ((), ""))
         for field in (f"{field}{number[0]}" for field in fields):
             name = relation_name(words + values[field][0]) if len(values.get(field, ())) == 1 else ""
-            if is_fact(name) and len(name) <= _MAX_LABEL_LENGTH:
+            if is_fact(name) and len(name) <= 60:
                 names[relation] = name
                 labels.add(field)
                 break

@@ -38,7 +38,6 @@ _ORPHANED_CELL = re.compile(r"^\s*[|!]+\s*")
 _SKIPPED_CLASSES = re.compile(
     r"\b(?:navbox|vertical-navbox|infobox|sidebar|metadata|ambox|noprint|toc|mbox|succession-box)", re.IGNORECASE
 )
-_MAX_SPAN = 100
 # The closing marks are sometimes before a parenthesis.
 _BOLD = re.compile(r"\s*'''[^']+'''[^\w\s]?\s*")
 _ITEM_OR_ROW = re.compile(f"\\s*+(?:(?:{LIST}.)++|{ROW})")
@@ -254,7 +253,7 @@ def _attribute(tag: Tag, name: str) -> str:
 
 def _span(cell: Tag, name: str) -> int:
     digits = re.match(r"\D*(\d{1,4})", _attribute(cell, name))
-    return max(1, min(int(digits[1]), _MAX_SPAN)) if digits else 1
+    return max(1, min(int(digits[1]), 100)) if digits else 1
 
 
 def _rows(table: Tag) -> Iterator[list[Tag]]:

@@ -36,8 +36,8 @@ from wikigr.sources.wikitext.preprocess import (
 )
 from wikigr.sources.wikitext.templates import TemplateCall, expand_template, is_known_template
 
-_CATEGORY_NAMESPACE = 14
-_MEDIA_NAMESPACES = (6, -2)
+# Numbers of namespaces.
+_CATEGORY, _FILE, _MEDIA = 14, 6, -2
 _LANGUAGE_CODE = re.compile(r"(?:[a-z]{2,3}(?:-[a-z]{2,10}){0,2}|simple|tokipona)")
 _MAGIC_WORD = re.compile(
     r"__(?:(?:NO|FORCE)?TOC|NOEDITSECTION|NEWSECTIONLINK|NONEWSECTIONLINK|NOGALLERY|HIDDENCAT|EXPECTUNUSEDCATEGORY|"
@@ -47,7 +47,6 @@ _DISAMBIGUATION_WORD = re.compile(r"__DISAMBIG__")
 _LINE_BREAKS = re.compile(f"[\n{BREAK}]+")
 _QUOTE_MARKS = re.compile(r"'{2,}")
 _SUPERSCRIPT = re.compile(f"{SUP_OPEN}([^{SUP_OPEN}{SUP_CLOSE}]*){SUP_CLOSE}")
-_MAX_EXPONENT_DEPTH = 4
 _LEFT_TEMPLATE = re.compile(r"\{\{[^{}]*\}\}")
 # The literal apostrophes in a run of quotes: four are one apostrophe and bold, beyond five the rest is literal.
 _APOSTROPHES = {2: "", 3: "", 4: "'", 5: ""}
@@ -123,7 +122,7 @@ def _finish(text: str) -> str:
         if not count:
             break
     text = re.sub(r"\{\{+|\}\}+|\[\[|\]\]", "", text)
-    for _ in range(_MAX_EXPONENT_DEPTH):
+    for _ in range(4):  # exponents of exponents
         text, count = _SUPERSCRIPT.subn(_superscript, text)
         if not count:
             break
@@ -225,9 +224,9 @@ class _Renderer:
         written = written.lstrip(": ")
         number, name = self._site.namespace(written)
         if number and not has_colon:
-            if number == _CATEGORY_NAMESPACE and (category := self._site.title(name)):
+            if number == _CATEGORY and (category := self._site.title(name)):
                 self.categories.setdefault(category)
-            if number == _CATEGORY_NAMESPACE or number in _MEDIA_NAMESPACES:
+            if number == _CATEGORY or number in (_FILE, _MEDIA):
                 # Image captions are dropped with their links.
                 return ""
         text = self._nested(node.text) if node.text is not None else None
