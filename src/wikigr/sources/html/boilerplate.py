@@ -1,13 +1,10 @@
-"""What separates the content of a web page from its boilerplate: CSS selectors, tabs and marks of footnotes.
-
-The selectors combine the class names of common generators (Sphinx, DocBook, MediaWiki, MkDocs, Docusaurus, mdBook,
-Doxygen, Javadoc, rustdoc) with ARIA roles for all other sites.
-"""
+"""What separates the content of a web page from its boilerplate: CSS selectors, tabs and marks of footnotes."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from importlib import resources
 
 from selectolax.lexbor import LexborNode
 
@@ -26,37 +23,10 @@ CONTENT_AREAS = dict.fromkeys(("main", "[role=main]"), 0.25) | dict.fromkeys(
     0.5,
 )
 
-# Elements whose text and links are both ignored: by their kind, by their role, hidden ones (but unselected tab panels
-# are content, and so is what the browser's search can reveal), navigation, marks of permalinks and notes, and the
-# boxes of wikis.
-BOILERPLATE = (
-    "script, style, noscript, template, iframe, object, embed, svg, canvas, audio, video, map, head, nav, "
-    "footer, select, input, textarea, datalist, dialog, button, "
-    "[role=navigation], [role=banner], [role=contentinfo], [role=search], [role=complementary], [role=menu], "
-    "[role=menubar], [role=toolbar], [role=dialog], "
-    ":is([hidden], [aria-hidden=true], [style*='display:none'], [style*='display: none'], "
-    "[style*='visibility:hidden'], [style*='visibility: hidden'], .hidden, .sr-only, .visually-hidden, "
-    ".screen-reader-text, .nosearch, .noprint, .robots-nocontent, [data-nosnippet]"
-    "):not([role=tabpanel], [hidden=until-found]), "
-    ".sidebar-nav, .sphinxsidebar, .related, .navheader, .navfooter, .navbar, .navigation, .breadcrumb, "
-    ".breadcrumbs, .pagination, .pagination-nav, .prev-next-area, .rst-footer-buttons, "
-    ".rst-breadcrumbs-buttons, .wy-nav-side, .wy-breadcrumbs, .md-sidebar, .md-header, .md-footer, .md-source-file, "
-    "body > .footer, .nav-chapters, .theme-doc-toc-mobile, .skip-link, .mw-jump-link, .menu, .searchmenu, #searchbox, "
-    "#side-nav, #nav-path, .theme-doc-toc-desktop, .theme-doc-breadcrumbs, .theme-doc-version-badge, "
-    "table.nav, table[summary^=Navigation], .topNav, .subNav, .bottomNav, .skipNav, .legalCopy, .top-nav, .sub-nav, "
-    ".skip-nav, .legal-copy, "
-    ".headerlink, a.anchor, a.anchor-link, a.hash-link, .linkback, .viewcode-link, .viewcode-back, .copybtn, "
-    ".linenos, .lineno, .linenodiv, .mw-editsection, .editsection, .edit-link, .edit-this-page, "
-    "a.footnote-reference, a.footnote, .fn-backref, "
-    ".footnote-backref, .footnote-back, .reversefootnote, .data-footnote-backref, a[href^='#fnref'], "
-    "a.doc-anchor, a.header-anchor, a.permalink, a.srclink, summary.hideme, "
-    "a[title^='Edit this'], sup.reference, .mw-ref, sup.noprint, .mw-cite-backlink, .brackets > .fn-bracket, "
-    ".navbox, .navbox-styles, .vertical-navbox, .hatnote, .dablink, .rellink, .ambox, .metadata, "
-    ".sistersitebox, .mbox-small, .reflist, ol.references, .mw-references-wrap, .catlinks, .printfooter, "
-    ".shortdescription, .mw-empty-elt, .magnify, .authority-control, .stub, #siteSub, #contentSub, "
-    "#jump-to-nav"
-)
-
+# Elements whose text and links are both ignored.
+BOILERPLATE = re.sub(
+    r"/\*.*?\*/|\s+", " ", resources.files(__package__).joinpath("boilerplate.css").read_text("utf-8"), flags=re.DOTALL
+).strip()
 # Tables of contents: their links count, their text does not.
 TABLES_OF_CONTENTS = (
     ".toc, #toc, .toctree-wrapper, .contents.topic, .contents.local, nav.contents, .mw-toc, "
