@@ -128,7 +128,11 @@ def test_titles_are_unique(tmp_path: Path, files: dict[str, str], titles: list[s
     articles = [item for item in read(write(tmp_path, files)) if isinstance(item, SourceArticle)]
     assert [article.title for article in articles] == titles
     # The title is no section of the page as well.
-    assert {section.heading_path for article in articles for section in article.sections} <= {(), ("My Project",), ("Welcome",)}
+    assert {section.heading_path for article in articles for section in article.sections} <= {
+        (),
+        ("My Project",),
+        ("Welcome",),
+    }
 
 
 @pytest.mark.parametrize(
