@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wikigr.segmentation import sentence_spans
+from wikigr.sources.documents import NoteRecord
 from wikigr.sources.html.text import parse_html
-from wikigr.sources.markdown.source import MarkdownSource
-from wikigr.sources.note_folder import NoteRecord
-from wikigr.sources.rst.source import RstSource
+from wikigr.sources.markdown.source import MarkdownConverter
+from wikigr.sources.rst.source import RstConverter
 from wikigr.sources.tables import (
     MAX_KEY_CHARS,
     MAX_LINE_CHARS,
@@ -53,14 +53,14 @@ def wikitext(rows: Sequence[Sequence[str]]) -> str:
 def markdown(rows: Sequence[Sequence[str]]) -> str:
     head, *body = [f"| {' | '.join(cells)} |" for cells in rows]
     text = "\n".join([head, "|---" * len(rows[0]) + "|", *body])
-    (section,) = MarkdownSource.parse_note(MarkdownSource("."), NoteRecord("a.md", text.encode(), "A")).sections  # type: ignore[arg-type]
+    (section,) = MarkdownConverter().parse_note(NoteRecord("a.md", text.encode(), "A")).sections
     return section.text
 
 
 def rst(rows: Sequence[Sequence[str]]) -> str:
     cells = "\n".join(f"   {'*' if not number else ' '} - {cell}" for line in rows for number, cell in enumerate(line))
     text = f".. list-table::\n   :header-rows: 1\n\n{cells}\n"
-    (section,) = RstSource.parse_note(RstSource("."), NoteRecord("a.rst", text.encode(), "A")).sections  # type: ignore[arg-type]
+    (section,) = RstConverter().parse_note(NoteRecord("a.rst", text.encode(), "A")).sections
     return section.text
 
 

@@ -12,8 +12,8 @@ from tests.sources.test_hostile_input import limit
 
 from wikigr.errors import RecordError
 from wikigr.sources.article import Skipped, SourceArticle, SourceItem
-from wikigr.sources.note_folder import NoteRecord
-from wikigr.sources.text import TextSource
+from wikigr.sources.documents import NoteRecord
+from wikigr.sources.folder import FolderSource
 
 PROSE = """\
 The pump starts on its own as soon as the water in the tank has reached the
@@ -24,7 +24,7 @@ comes first.
 
 def parse(text: str | bytes) -> SourceItem:
     data = text.encode() if isinstance(text, str) else text
-    (item,) = TextSource(Path()).parse(NoteRecord("dir/note.txt", data, "note"))
+    (item,) = FolderSource(Path(), "text").parse(NoteRecord("dir/note.txt", data, "note"))
     return item
 
 
@@ -35,7 +35,7 @@ def sections(text: str | bytes) -> list[tuple[tuple[str, ...], str]]:
 
 
 def read_one(folder: Path, text: str) -> SourceArticle:
-    source = TextSource(write(folder, {"note.txt": text}))
+    source = FolderSource(write(folder, {"note.txt": text}), "text")
     (item,) = (item for record in source.records() for item in source.parse(record))
     assert isinstance(item, SourceArticle)
     return item
@@ -87,7 +87,7 @@ def test_the_title_is_a_heading_at_the_top_or_the_name_of_the_file(tmp_path: Pat
         "a/valve.text": "text.\n\nNot the title\n-------------\ntext",
         "b/valve.txt": "text",
     }
-    source = TextSource(write(tmp_path, files))
+    source = FolderSource(write(tmp_path, files), "text")
     found = [item for record in source.records() for item in source.parse(record) if isinstance(item, SourceArticle)]
     assert [(item.title, item.source_id, item.aliases) for item in found] == [
         ("valve (a/valve.text)", "a/valve.text", ()),

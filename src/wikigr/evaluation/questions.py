@@ -12,7 +12,8 @@ from typing import Annotated, Literal
 
 from wikigr.errors import SourceError, UsageError
 from wikigr.options import Limits
-from wikigr.sources.jsonl import MAX_LINE_BYTES, JsonlRecord, JsonlSource
+from wikigr.sources.jsonl import JsonlSource
+from wikigr.sources.streams import MAX_LINE_BYTES, Line
 from wikigr.validation import Identifier, InvalidError, Text, validated
 
 ProblemKind = Literal[
@@ -233,7 +234,7 @@ class _Line:
         return [Gold(title, source_id=i) for title, i in zip(titles, ids or [None] * len(titles), strict=True)]
 
 
-def _question(record: JsonlRecord) -> GoldQuestion:
+def _question(record: Line) -> GoldQuestion:
     if record.is_too_long:
         raise InvalidError(f"the line is longer than {MAX_LINE_BYTES // (1024 * 1024)} MiB")
     return validated(_Line, record.data).as_question(record.line)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 from wikigr.errors import SourceError
 from wikigr.sources.article import SourceSection
-from wikigr.sources.folder import Folder
 from wikigr.sources.plain_text import collapse_spaces
+from wikigr.sources.source_files import Folder
 
 _DATE_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[T ]\d\d:.*")
 _BY = re.compile(r"(?:written |posted |published )?by:? +", re.IGNORECASE)

@@ -27,9 +27,9 @@ from wikigr.ingest.engines.items import Result, decode_items
 from wikigr.ingest.engines.local import LocalEngine
 from wikigr.sources.article import BadPart
 from wikigr.sources.detect import open_source
-from wikigr.sources.folder import Folder
+from wikigr.sources.folder import FolderSource
 from wikigr.sources.html.source import HtmlSource
-from wikigr.sources.markdown.source import MarkdownSource
+from wikigr.sources.source_files import Folder
 
 # Takes a second for 100 KB: every marker is a delimiter of emphasis.
 EMPHASIS = "*a* " * 50_000
@@ -130,7 +130,7 @@ def test_a_record_that_takes_too_much_memory_costs_that_record_only(
 def test_names_and_titles_are_read_within_the_limits_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parser_process, "RECORD_CPU_SECONDS", 1)
     scanned_in: set[int] = set()
-    for source in (MarkdownSource, HtmlSource):
+    for source in (FolderSource, HtmlSource):
         monkeypatch.setattr(source, "scan", lambda *_: scanned_in.add(os.getpid()))  # of this process only
     # The first heading of a note, and the title of a page, may cost as much as the rest.
     notes_folder = notes(tmp_path / "notes", {"a.md": "First.", "b.md": f"# {EMPHASIS * 3}\n", "c.md": "Last."})

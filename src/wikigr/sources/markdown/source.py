@@ -1,4 +1,4 @@
-"""Read a folder of Markdown notes, or one note: markdown-it writes HTML, from which ``html.text`` makes plain text."""
+"""Read Markdown: markdown-it writes HTML, from which ``html.text`` makes plain text."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from selectolax.lexbor import LexborHTMLParser
 from wikigr.sources.anchors import slug_anchors
 from wikigr.sources.article import Names, RawDocument
 from wikigr.sources.bylines import add_byline
+from wikigr.sources.documents import NoteRecord, NoteText, decode_note, resolved_href
 from wikigr.sources.formats import format_named
 from wikigr.sources.html.document import UNSEEN, HtmlDocument
 from wikigr.sources.html.head import find_title
@@ -26,7 +27,6 @@ from wikigr.sources.html.markup import prepare_markup
 from wikigr.sources.html.text import read_note
 from wikigr.sources.markdown.front_matter import FrontMatter, parse_front_matter
 from wikigr.sources.markdown.syntax import COMMENT, FOOTNOTE_REFERENCE, WIKILINK, note_plugin, wikilink_plugin
-from wikigr.sources.note_folder import NoteFolder, NoteRecord, NoteText, decode_note, resolved_href
 from wikigr.text import fold
 
 _SUFFIXES = format_named("markdown").suffixes
@@ -47,15 +47,12 @@ _HTML_COMMENT = re.compile(r"\s*<!--(?!-?>)(?:[^-]|-(?!-!?>))*+-->\s*")
 _INLINE_TAG = re.compile(r"<(/?)(br|sup|sub)(?=[\s/>])", re.IGNORECASE)
 
 
-class MarkdownSource(NoteFolder):
-    """Markdown files below a folder, or one file; the path relative to the folder is the ``source_id``.
+class MarkdownConverter:
+    """Reads Markdown.
 
     The title comes from the front matter, the first top-level heading or the file name, in this order. Relative links
     become ids, and so do ``[[wiki links]]`` that name a note by its path or file name instead of a title or alias.
     """
-
-    format = "markdown"
-    kind = "Markdown"
 
     def scan(self, document: RawDocument) -> Names:
         env: dict[str, Any] = {}

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from wikigr.errors import RecordError
 from wikigr.sources.anchors import outline_anchor
-from wikigr.sources.office.archive import archive, parse_xml, title_of
-from wikigr.sources.office.document import Document, names_columns
+from wikigr.sources.office.document import Document, archive, names_columns, parse_xml, title_of
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from wikigr.errors import RecordError
 from wikigr.sources.article import BadPart
 from wikigr.sources.office.document import Document, names_columns, table_html
-from wikigr.sources.office.pdf_content import check_content
-from wikigr.sources.office.pdf_lines import PdfCell, PdfLine, has_image, page_lines
+from wikigr.sources.office.pdf_pages import PdfCell, PdfLine, check_content, has_image, page_lines
 from wikigr.sources.plain_text import collapse_spaces, fold_title
 from wikigr.sources.text import begins_item
 from wikigr.text import some_of
@@ -229,7 +228,7 @@ def _write(
             index = len(rest)
             waiting += rest
         _write_lines(waiting, leading, document)
-        document.place(f"Page {page + 1}", f"page={page + 1}")
+        document.writer.place(f"Page {page + 1}", f"page={page + 1}")
         start = index
         while index < len(lines):
             found = headings.get((page, index))
@@ -238,7 +237,7 @@ def _write(
                 continue
             count, heading = found
             _write_lines(lines[start:index], leading, document)
-            document.heading(heading.level, heading.text)
+            document.writer.heading(heading.level, heading.text)
             index += count
             start = index
         waiting = list(lines[start:])

@@ -11,8 +11,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 from zipfile import ZipFile
 
-from wikigr.sources.office.archive import archive, parse_xml, title_of
-from wikigr.sources.office.document import Document, names_columns, table_html
+from wikigr.sources.office.document import Document, archive, names_columns, parse_xml, table_html, title_of
 
 # A place of a citation has at most so many rows.
 _ROWS = 50
@@ -43,7 +42,7 @@ def read(data: bytes, document: Document, where: str) -> None:
     for sheet in book.worksheets:
         if sheet.sheet_state != "visible":
             continue
-        document.heading(1, sheet.title)
+        document.writer.heading(1, sheet.title)
         # Some programs state too few rows.
         sheet.reset_dimensions()
         rows = _rows(sheet.iter_rows(), merged.get(sheet.title, {}))
@@ -127,7 +126,7 @@ def _write(rows: Sequence[_Row], column: int, sheet: str, document: Document) ->
         start = rows[first if first > has_header else 0].number
         last = rows[first : first + _ROWS][-1].number
         cells = f"{sheet}!{get_column_letter(column)}{start}:{end}{last}"
-        document.place(cells, cells)
+        document.writer.place(cells, cells)
         if len(texts[0]) == 1 and not has_header:
             document.html("".join(f"<p>{escape(text)}</p>" for (text,) in texts[first : first + _ROWS]))
         else:

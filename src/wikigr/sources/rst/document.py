@@ -17,9 +17,8 @@ from docutils.transforms import Transformer, references
 from docutils.utils import new_document, unescape
 
 from wikigr.sources.bylines import Byline
-from wikigr.sources.folder import resolve_link
+from wikigr.sources.documents import NoteRecord, resolve_link, resolved_href
 from wikigr.sources.formats import format_named
-from wikigr.sources.note_folder import NoteRecord, resolved_href
 from wikigr.sources.rst.scan import normalize_label, role_text
 
 _SUFFIXES = format_named("rst").suffixes
