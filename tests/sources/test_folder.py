@@ -114,7 +114,7 @@ def test_all_kinds_of_documents_are_read_and_linked(tmp_path: Path) -> None:
         "valve.txt": "A valve has two ends.",
         "log.txt": "It broke.",
         "site/page.html": "<title>The page</title><h1>The page</h1><p>See <a href='../pump.md'>pumps</a>.",
-        "spare parts.csv": "part,price\nSeal,2.50\nNut,0.10\n",
+        "spare parts.csv": "part,price\nSeal,2.50\nNut,0.10\nIs it new?,yes\n",
     }
     found = read(write(tmp_path, files))
     assert {key: (item.title, item.links) for key, item in found.items()} == {
@@ -127,8 +127,8 @@ def test_all_kinds_of_documents_are_read_and_linked(tmp_path: Path) -> None:
     }
     assert "See Pump and valves." in found["tank.rst"].sections[0].text
     assert found["spare parts.csv"].sections == (
-        SourceSection(("Seal",), "part: Seal | price: 2.50", anchor="row-2"),
-        SourceSection(("Nut",), "part: Nut | price: 0.10", anchor="row-3"),
+        SourceSection((), "part: Seal | price: 2.50\npart: Nut | price: 0.10"),
+        SourceSection(("Is it new?",), "price: yes", anchor="row-4"),
     )
 
 

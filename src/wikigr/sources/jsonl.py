@@ -22,7 +22,6 @@ _FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})(?P<info>.*)")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # Control characters such as NUL would end strings in the stores.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-
 # A block has so many bytes and the rest of its last line.
 _BLOCK_BYTES = 1 << 20
 
@@ -76,7 +75,10 @@ class JsonlSource:
         if not title:
             raise RecordError(where, "`title` is empty")
         sections = split_sections(_text(fields, "text", where), title)
-        source_id = _identifier(fields, record.line, where)
+        found = fields.get("id")
+        source_id = f"line-{record.line}" if found is None else _name(found, "`id`", where).strip()
+        if not source_id:
+            raise RecordError(where, "`id` is empty")
         if not sections:
             yield Skipped(source_id, "no text")
             return
@@ -210,16 +212,6 @@ def _texts(
         raise RecordError(where, f"`{key}` must be a list of strings, not {_kind(values)}")
     texts = (read(value, f"`{key}[{index}]`", where).strip() for index, value in enumerate(values))
     return tuple(dict.fromkeys(text for text in texts if text))
-
-
-def _identifier(fields: dict[str, Any], line: int, where: str) -> str:
-    value = fields.get("id")
-    if value is None:
-        return f"line-{line}"
-    identifier = _name(value, "`id`", where).strip()
-    if not identifier:
-        raise RecordError(where, "`id` is empty")
-    return identifier
 
 
 def _kind(value: object) -> str:

@@ -16,7 +16,6 @@ from wikigr.sources.streams import STDIN, decompressed, stem, strip_compression
 
 # Larger files are data with the wrong suffix; parsing holds a document in memory several times over.
 MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
-_MAX_EXAMPLES = 3
 # What accompanies the documents of a folder and is not meant to be one of them, without suffix and case-folded.
 _COMPANIONS = frozenset({"readme", "license", "licence", "copying", "notice"})
 
@@ -187,7 +186,7 @@ def unread_files(location: str | Path, source_format: str) -> tuple[UnreadFiles,
         row = next((row for row in FORMATS if row.name != FOLDER and row.has_suffix(f"x{suffix}")), None)
         if row is None:
             return UnreadFiles(suffix, len(paths))
-        return UnreadFiles(suffix, len(paths), row.name, tuple(path.as_posix() for path in paths[:_MAX_EXAMPLES]))
+        return UnreadFiles(suffix, len(paths), row.name, tuple(path.as_posix() for path in paths[:3]))
 
     return tuple(described(*item) for item in sorted(found.items(), key=lambda item: (-len(item[1]), item[0])))
 

@@ -20,7 +20,6 @@ from wikigr.text import fold
 # In characters. Longer cells and literals are text: the section holds all of it, the entity name is cut.
 MAX_NAME_LENGTH = 300
 
-_BATCH = 2_000
 # The rank of a language other than English.
 _FOREIGN = 3
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -219,7 +218,7 @@ def _preferred(statements: Iterable[SubjectStatement], role: Role) -> list[str]:
 
 def _store(db: sqlite3.Connection, statements: Iterable[Statement | BadStatement]) -> Iterator[BadStatement]:
     iterator = iter(statements)
-    while batch := list(islice(iterator, _BATCH)):
+    while batch := list(islice(iterator, 2_000)):
         good = [item for item in batch if isinstance(item, Statement)]
         nodes = [node for item in good for node in (item.subject, item.object) if isinstance(node, Node)]
         db.execute("BEGIN")

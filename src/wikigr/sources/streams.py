@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
-import lzma
 import posixpath
 import sys
 import zlib
@@ -22,12 +19,8 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _BUFFER_BYTES = 1 << 18
 
 COMPRESSION_SUFFIXES = (".gz", ".bz2", ".xz")
-# What compressed data begins with, the name of the compression, and the function that opens it.
-_COMPRESSIONS: tuple[tuple[bytes, str, Any], ...] = (
-    (b"\x1f\x8b", "gzip", gzip.open),
-    (b"BZh", "bzip2", bz2.open),
-    (b"\xfd7zXZ\x00", "xz", lzma.open),
-)
+# What compressed data begins with, and the name of the compression.
+_COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz"}
 
 
 def strip_compression(name: str) -> str:
@@ -43,7 +36,7 @@ def stem(source_id: str) -> str:
 
 def is_compressed(head: bytes) -> bool:
     """Return whether data that begins with ``head`` has a compression that ``open_bytes`` knows."""
-    return any(head.startswith(magic) for magic, _, _ in _COMPRESSIONS)
+    return head.startswith(tuple(_COMPRESSIONS))
 
 
 @contextmanager
@@ -70,16 +63,22 @@ def open_bytes(location: Path | str) -> Iterator[BinaryIO]:
 @contextmanager
 def decompressed(raw: BinaryIO, name: str) -> Iterator[BinaryIO]:
     """Decompress ``raw`` while reading, or pass it through; ``name`` is what errors call it (see ``open_bytes``)."""
+    # Imported here, because the command line imports this module at startup.
+    import bz2
+    import gzip
+    import lzma
+
+    openers: dict[str, Any] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
     buffered = io.BufferedReader(cast(io.RawIOBase, raw), _BUFFER_BYTES)
     kind = ""
     try:
-        magic = buffered.peek(_BUFFER_BYTES)
-        _, kind, opener = next((row for row in _COMPRESSIONS if magic.startswith(row[0])), (b"", "", None))
-        if opener is None:
-            yield cast(BinaryIO, buffered)
-        else:
-            with opener(buffered) as stream:
+        head = buffered.peek(_BUFFER_BYTES)
+        kind = next((kind for magic, kind in _COMPRESSIONS.items() if head.startswith(magic)), "")
+        if kind:
+            with openers[kind](buffered) as stream:
                 yield cast(BinaryIO, io.BufferedReader(stream, _BUFFER_BYTES))
+        else:
+            yield cast(BinaryIO, buffered)
     except EOFError as error:
         raise SourceError(
             f"{name} is truncated: its {kind} data ends too early.",

@@ -22,17 +22,9 @@ from wikigr.text import fold
 
 # An article has at most so many rows if no column has titles.
 MAX_ROWS_PER_ARTICLE = 500
-_MAX_NAME_CHARS = 100
-_MAX_TITLE_CHARS = 200
-# A longer cell, or one of several lines, is a paragraph of its own in the article of its row.
-_MAX_CELL_CHARS = 200
 # Columns with the titles of rows, likeliest first, and those of which all values must differ.
 _TITLES = ("title", "name", "full name", "label", "question", "term", "product", "item", "heading")
 _IDS = ("id", "identifier", "code", "key", "sku")
-# The shares of rows that have a title, and of titles that differ; a column that is not called so needs more.
-_MIN_FILLED = 0.9
-_MIN_DISTINCT = 0.5
-_MIN_DISTINCT_OF_OTHERS = 0.95
 # Names that columns often have. In a file of three columns, they tell a header from a triple.
 _USUAL_NAMES = frozenset(
     (
@@ -46,9 +38,7 @@ _USUAL_NAMES = frozenset(
 )
 _NUMBER = re.compile(r"[^\w\s]*\d[\d\s.,:/%\-–+]*[^\w\s]*(?:[A-Za-z%]{1,3})?")
 _MIN_EVIDENCE = 2
-_MIN_ROWS_FOR_CASE = 3
-# The column of a triple's relation.
-_RELATION = 1
+_QUESTION_MARKS = ("?", "？")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +117,10 @@ class TableSource:
 
 
 class TableConverter:
-    """Reads a table among other documents of a folder: a section for each row with a title, one for the others."""
+    """Reads a table among other documents of a folder: a line for each row in one section.
+
+    Rows with long cells, and those whose title is a question, are sections of their own.
+    """
 
     def scan(self, document: RawDocument) -> Names:
         return Names(file_title(document.source_id))
@@ -143,9 +136,10 @@ class TableConverter:
             title = row.cells[table.titles] if table.titles is not None and not row.problem else ""
             if row.problem:
                 bad.append(BadPart(line_place(record.source_id, row.line), row.problem))
-            elif title:
-                path = (collapse_spaces(title),)
-                sections.append(SourceSection(path, _text(table.names, row.cells, title), anchor=f"row-{row.line}"))
+                continue
+            text = _text(table.names, row.cells, title)
+            if title and ("\n\n" in text or title.endswith(_QUESTION_MARKS)):
+                sections.append(SourceSection((collapse_spaces(title),), text, anchor=f"row-{row.line}"))
             else:
                 others += row_lines(table.names, row.cells)
         lead = [SourceSection((), "\n".join(others))] if others else []
@@ -234,7 +228,7 @@ def _delimiter(lines: Sequence[Line]) -> str:
 def _may_be_header(cells: Sequence[str]) -> bool:
     """Return whether the cells are several different names; the column of an index may lack one."""
     names = [fold(cell) for cell in cells]
-    is_name = [0 < len(name) <= _MAX_NAME_CHARS and any(map(str.isalpha, name)) and "://" not in name for name in names]
+    is_name = [0 < len(name) <= 100 and any(map(str.isalpha, name)) and "://" not in name for name in names]
     return len(names) > 1 and len(set(names)) == len(names) and all(is_name[0 if names[0] else 1 :])
 
 
@@ -246,11 +240,11 @@ def _evidence_of_header(header: Sequence[str], rows: Sequence[Sequence[str]]) ->
         values = [row[column] for row in rows if column < len(row) and row[column]]
         if values and all(map(_NUMBER.fullmatch, values)) and not _NUMBER.fullmatch(name):
             # The relation of a triple is not a number.
-            evidence += _MIN_EVIDENCE if column == _RELATION else 1
-        elif len(values) >= _MIN_ROWS_FOR_CASE and all(value[0].isupper() for value in values) and name.islower():
+            evidence += _MIN_EVIDENCE if column == 1 else 1
+        elif len(values) >= 3 and all(value[0].isupper() for value in values) and name.islower():
             in_case.add(column)
     # Names of things begin with capitals in many triples, but not only in those after the first.
-    return evidence + (len(in_case) if _RELATION in in_case else 0)
+    return evidence + (len(in_case) if 1 in in_case else 0)
 
 
 def _title_column(names: Sequence[str], rows: Sequence[Sequence[str]]) -> int | None:
@@ -259,16 +253,17 @@ def _title_column(names: Sequence[str], rows: Sequence[Sequence[str]]) -> int | 
 
     def fits(column: int, distinct: float) -> bool:
         values = [row[column] for row in rows if column < len(row) and row[column]]
-        is_name = all(any(map(str.isalpha, value)) and len(value) <= _MAX_TITLE_CHARS for value in values)
+        is_name = all(any(map(str.isalpha, value)) and len(value) <= 200 for value in values)
         return (
             bool(values)
             and is_name
-            and len(values) >= _MIN_FILLED * len(rows)
+            and len(values) >= 0.9 * len(rows)
             and len(set(map(fold, values))) >= distinct * len(values)
         )
 
-    wanted = [(name, _MIN_DISTINCT) for name in _TITLES]
-    wanted += [(known[0], _MIN_DISTINCT_OF_OTHERS)] if _has_words(rows) else []
+    # With the share of titles that must differ; a column that is not called so needs more.
+    wanted = [(name, 0.5) for name in _TITLES]
+    wanted += [(known[0], 0.95)] if _has_words(rows) else []
     wanted += [(name, 1.0) for name in _IDS]
     return next((known.index(name) for name, share in wanted if name in known and fits(known.index(name), share)), None)
 
@@ -284,8 +279,8 @@ def _text(names: Sequence[str], cells: Sequence[str], title: str) -> str:
 
     A title that is a question is left out, so that the text is the answer.
     """
-    is_long = [cell != title and (len(cell) > _MAX_CELL_CHARS or "\n" in cell) for cell in cells]
-    is_question = title.endswith(("?", "？"))
+    is_long = [cell != title and (len(cell) > 200 or "\n" in cell) for cell in cells]
+    is_question = title.endswith(_QUESTION_MARKS)
     short = ["" if long or (is_question and cell == title) else cell for cell, long in zip(cells, is_long, strict=True)]
     paragraphs = ["\n".join(row_lines(names, short))]
     for name, cell, long in zip(names, cells, is_long, strict=True):

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 MAX_BYTES = 512 * 1024 * 1024
 _MAX_MEMBERS = 20_000
 _YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
-# So many numbers below a name show that it names the column.
-_MIN_VALUES = 3
 
 
 @dataclass
@@ -74,7 +72,7 @@ def names_columns(rows: Sequence[Sequence[str]]) -> bool:
     if max(map(len, rows)) > 2:
         return True
     values = [row[1] for row in rows[1:] if len(row) > 1 and row[1]]
-    return len(values) >= _MIN_VALUES and all(map(_has_digit, values))
+    return len(values) >= 3 and all(map(_has_digit, values))
 
 
 def _has_digit(text: str) -> bool:

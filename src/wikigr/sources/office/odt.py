@@ -31,7 +31,6 @@ _OMITTED = frozenset(
 )
 _TEXT = {"text:s": " ", "text:tab": " ", "text:line-break": "<br>"}
 _MANIFEST = "META-INF/manifest.xml"
-_MAX_DEPTH = 200
 _PREFORMATTED = "Preformatted"
 
 
@@ -69,7 +68,7 @@ def _html(element: _Element, depth: int, styles: Mapping[str, str]) -> str:
     name = _name(element)
     if name in _TEXT:
         return _TEXT[name]
-    if not name or name in _OMITTED or depth > _MAX_DEPTH:
+    if not name or name in _OMITTED or depth > 200:
         return ""
     style = _attribute(element, "style-name")
     style = styles.get(style, style)

@@ -17,18 +17,11 @@ from wikigr.sources.text import begins_item
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfTextPage
 
-_MAX_FONT_NAME = 128
-# Cells of a table are so far apart, as a share of the size of letters, and at least so far in a row beside others.
-_CELL_GAP = 1.5
-_NARROW_GAP = 0.4
 _CONTENTS_LINE = re.compile(r"(?:(?:\s\.){2,}|\.{4,})\s*\w{0,6}$")
 # How pdfium marks a word that goes on in the next line.
 _HYPHEN = re.compile("[\x02\ufffe]")
 _HYPHEN_IN_WORD = re.compile("(?<=[a-z])[\x02\ufffe](?=[a-z])")
 _SPACE = re.compile(r"\s+")
-# Flags of a font: ISO 32000-1, table 123.
-_FIXED_PITCH = 1
-_FORCE_BOLD = 1 << 18
 _MONOSPACED = re.compile(r"mono|courier|consol|cmtt|typewriter", re.IGNORECASE)
 # The page in a file of one page that PDFium has written, and its content: one stream, or several.
 _CONTENTS = re.compile(rb"\n<<[^\r\n]*?/Contents(?: (?P<one>\d+) 0 R|\[(?P<many>[^\]]*)\])")
@@ -36,8 +29,6 @@ _STREAM = (
     rb"\n%s 0 obj\s+<<(?=[^\r\n]*/Filter\s*(?:/FlateDecode|\[\s*/FlateDecode\s*\]))"
     rb"[^\r\n]*?/Length (?P<length>\d+)[^\r\n]*>>stream\r\n"
 )
-# Content that is longer without showing anything is taken to be whole.
-_MAX_CONTENT = 1_000_000
 
 
 class PdfCell(NamedTuple):
@@ -116,8 +107,9 @@ def _lines_of(text_page: PdfTextPage, number: int) -> Iterator[PdfLine]:
                 size,
                 is_code=font.is_monospaced and last_font.is_monospaced,
                 is_bold=font.is_bold and last_font.is_bold,
-                cells=_cells(text_page, text, position, _CELL_GAP * size),
-                narrow_cells=_cells(text_page, text, position, _NARROW_GAP * size),
+                # Cells of a table are this far apart, and at least as far as the second in a row beside others.
+                cells=_cells(text_page, text, position, 1.5 * size),
+                narrow_cells=_cells(text_page, text, position, 0.4 * size),
             )
         position += len(text.encode("utf-16-le", "surrogatepass")) // 2 + 2
 
@@ -158,11 +150,12 @@ class _Font(NamedTuple):
 def _font(text_page: PdfTextPage, index: int) -> _Font:
     from pypdfium2.raw import FPDFText_GetFontInfo
 
-    buffer, flags = create_string_buffer(_MAX_FONT_NAME), c_int()
-    FPDFText_GetFontInfo(text_page, index, buffer, _MAX_FONT_NAME, flags)
+    buffer, flags = create_string_buffer(128), c_int()
+    FPDFText_GetFontInfo(text_page, index, buffer, len(buffer), flags)
     name = buffer.value.decode("utf-8", "replace")
-    is_monospaced = bool(flags.value & _FIXED_PITCH) or _MONOSPACED.search(name) is not None
-    return _Font(is_monospaced, bool(flags.value & _FORCE_BOLD) or "bold" in name.lower())
+    # Flags of a font: ISO 32000-1, table 123.
+    is_monospaced = bool(flags.value & 1) or _MONOSPACED.search(name) is not None
+    return _Font(is_monospaced, bool(flags.value & 1 << 18) or "bold" in name.lower())
 
 
 def check_content(pdf: PdfDocument, number: int) -> None:
@@ -202,7 +195,8 @@ def _is_whole(compressed: bytes) -> bool:
         return True
     inflater = zlib.decompressobj(-zlib.MAX_WBITS)
     try:
-        content = inflater.decompress(compressed[2:], _MAX_CONTENT)
+        # Content that is longer without showing anything is taken to be whole.
+        content = inflater.decompress(compressed[2:], 1_000_000)
     except zlib.error:
         return False
     # The header: the method 8, and a sum of both bytes (RFC 1950).

@@ -10,8 +10,6 @@ from typing import Any
 
 from wikigr.sources.office.document import Document, archive, names_columns, table_html, title_of
 
-_MAX_DEPTH = 20
-
 
 def read(data: bytes, document: Document, where: str) -> None:
     """Add each slide under its title: text, tables and the speaker's notes."""
@@ -35,7 +33,7 @@ def read(data: bytes, document: Document, where: str) -> None:
 def _shapes(shapes: Iterable[Any], depth: int) -> Iterator[Any]:
     for shape in shapes:
         if hasattr(shape, "shapes"):
-            yield from _shapes(shape.shapes, depth + 1) if depth < _MAX_DEPTH else ()
+            yield from _shapes(shape.shapes, depth + 1) if depth < 20 else ()
         else:
             yield shape
 

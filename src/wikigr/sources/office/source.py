@@ -17,7 +17,6 @@ _SUFFIXES = format_named("office").suffixes
 _COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 # What stands for bytes that are no text, and for letters that only the font of the file knows.
 _NO_LETTER = re.compile("[\ufffd\ue000-\uf8ff]")
-_MAX_GARBAGE = 0.2
 
 
 # What tells archives apart: a member that only one kind of file has. The module of that name reads it.
@@ -61,7 +60,7 @@ class OfficeConverter:
                 hint="Recognize the text first, for example with ocrmypdf.",
             )
         text = "".join(section.text for section in sections)
-        if len(_NO_LETTER.findall(text)) > _MAX_GARBAGE * len(text):
+        if len(_NO_LETTER.findall(text)) > 0.2 * len(text):
             raise RecordError(
                 record.source_id,
                 "its letters cannot be read: the file is encrypted, or its fonts do not say which letters they show",

@@ -15,7 +15,6 @@ from wikigr.sources.office.document import Document, archive, names_columns, par
 
 # A place of a citation has at most so many rows.
 _ROWS = 50
-_MAX_COLUMNS = 1_000
 _RELATIONS = "xl/_rels/workbook.xml.rels"
 _MERGED = re.compile(r"(?P<column>[A-Z]{1,3})(?P<row>\d{1,7}):[A-Z]{1,3}(?P<last>\d{1,7})")
 
@@ -76,7 +75,7 @@ def _merged_down(opened: ZipFile) -> dict[str, dict[tuple[int, int], int]]:
 def _rows(rows: Iterable[Sequence[Any]], merged: Mapping[tuple[int, int], int]) -> Iterator[_Row]:
     open_cells: dict[int, tuple[int, str]] = {}
     for number, cells in enumerate(rows, start=1):
-        cells = cells[:_MAX_COLUMNS]
+        cells = cells[:1_000]
         texts = [_text(cell) for cell in cells]
         is_bold = all(cell.font.b for cell, text in zip(cells, texts, strict=True) if text)
         for column, (last, text) in open_cells.items():
