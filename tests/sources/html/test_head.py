@@ -1,11 +1,69 @@
-"""The ids at which headings and entries of HTML pages are found."""
+"""What a page says about itself: title, heading and redirect; its anchors."""
 
 from __future__ import annotations
 
 import pytest
-from tests.sources.html.test_entries import LONG
 
+from wikigr.sources.html.document import HtmlDocument
+from wikigr.sources.html.head import find_heading, find_redirect
 from wikigr.sources.html.text import parse_html
+
+LONG = "It says a good deal about what this does and when one would want to use it. " * 3
+
+
+@pytest.mark.parametrize(
+    ("tag", "heading", "title"),
+    [
+        ("Install — Tool 1.2 documentation", "Install", "Install"),
+        ("Tool :: Install", "Install", "Install"),
+        ("Install | Tool", "Other", "Install"),
+        ("Vacuum - collect garbage", "Other", "Vacuum - collect garbage"),
+        ("Chapter 3. Joins", "Chapter 3. Joins", "Joins"),
+        ("4. Control Flow", "4.1. Loops", "Control Flow"),
+        ("1. FC Köln", "History", "1. FC Köln"),
+        ("", "Only a heading", "Only a heading"),
+        ("<no title>", "", ""),
+    ],
+)
+def test_title(tag: str, heading: str, title: str) -> None:
+    markup = f"<title>{tag.replace('<', '&lt;')}</title><body><h1>{heading}</h1><p>text</p>"
+    assert parse_html(markup).title == title
+
+
+def test_the_heading_over_the_content_is_the_site_in_a_title_that_ends_with_it() -> None:
+    site = "<header><h1>Node.js v20 documentation</h1></header>"
+    markup = f"<title>Net | Node.js v20 Documentation</title>{site}<div role=main><h2>Sockets</h2>{'text ' * 20}</div>"
+    assert parse_html(markup).title == "Net"
+
+
+@pytest.mark.parametrize(
+    ("markup", "heading"),
+    [
+        ("<h3>Before</h3><h1>1.2. Own</h1>", "Own"),
+        ("<h3>First</h3><h2>Second</h2>", "First"),
+        ("<header><h1>Site</h1></header><nav><h2>Menu</h2></nav><h2>Own</h2>", "Own"),
+        ("<header><h1>Site</h1></header><article><header><h1>Own</h1></header></article>", "Own"),
+        # Numbers that the headings below go on with; a page of several parts.
+        ("<h1>1. Own</h1><h2>1.1. More</h2>", "Own"),
+        ("<h1>1. FC</h1><h2>More</h2>", "1. FC"),
+        ("<h1>One</h1><h2>x</h2><h1>Two</h1>", ""),
+        ("<p>none", ""),
+    ],
+)
+def test_heading_of_the_content(markup: str, heading: str) -> None:
+    assert find_heading(HtmlDocument(markup)) == heading
+
+
+@pytest.mark.parametrize(
+    ("markup", "target"),
+    [
+        ("<meta http-equiv=Refresh content=\"0; URL='b.html#x'\">", "b.html#x"),
+        ('<meta http-equiv="refresh" content="300; url=b.html">', None),
+        ('<head><noscript><meta http-equiv="refresh" content="0; url=b.html"></noscript></head>', None),
+    ],
+)
+def test_meta_refresh_is_a_redirect_unless_it_is_for_browsers_without_scripts(markup: str, target: str | None) -> None:
+    assert find_redirect(HtmlDocument(markup)) == target
 
 
 def anchors(body: str) -> list[str]:
