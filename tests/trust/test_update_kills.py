@@ -27,7 +27,7 @@ KILLS = kills(25)
 # Processes that ask a pack while it is updated, one time after another.
 READERS = 16
 UPDATES = 3
-_COMMAND = "from wikigr_cli.app import main; main()"
+_COMMAND = "from wikigr_cli.entry import main; main()"
 
 
 def write(path: Path, year: int) -> Path:

@@ -45,9 +45,9 @@ INDEX_FILES = frozenset(f"{LEXICAL}/{name}" for name in (".managed.json", ".tant
 # Subfolder of the installed packs that contains their versions; each pack's name links to one of them.
 VERSIONS = ".versions"
 
-# The files in the folder ``.wikigr``; the locks go last. ``parts`` is what the machines of a cluster computed, and
-# ``source`` the record of the folder that the pack was built from.
-_WORKING_FILES = ("new", "old", "parts", "commit", "engine.log", "source", "commit.lock", "build.lock")
+# The files in the folder ``.wikigr``; the locks go last. ``source`` is the record of the folder that
+# the pack was built from.
+_WORKING_FILES = ("new", "old", "commit", "engine.log", "source", "commit.lock", "build.lock")
 _STAGING = "staging.sqlite"
 
 
@@ -87,10 +87,6 @@ class Layout:
     @property
     def staging(self) -> Path:
         return self.work / _STAGING
-
-    @property
-    def parquet_parts(self) -> Path:
-        return self.work / "parts"
 
     @property
     def engine_log(self) -> Path:
@@ -260,8 +256,7 @@ class Layout:
         return sorted(names - {*_WORKING_FILES, self.removed_manifest.name})
 
     def drop_staging(self) -> None:
-        """Remove the staging files of a finished or abandoned build, whichever engine began it."""
-        shutil.rmtree(self.parquet_parts, ignore_errors=True)
+        """Remove the staging files of a finished or abandoned build."""
         for leftover in self.work.glob(f"{_STAGING}*"):
             leftover.unlink()
 

@@ -652,7 +652,7 @@ def test_invalid_iterations_are_errors(films: Path, no_model: None, flags: tuple
 
 def test_the_same_bytes_whatever_the_hash_seed(films: Path) -> None:
     arguments = ["ask", BORN, "--json", "--offline", "--pack", str(films), "--profile", "multi-strategy", "--explain"]
-    command = [sys.executable, "-c", "from wikigr_cli.app import main; main()", *arguments]
+    command = [sys.executable, "-c", "from wikigr_cli.entry import main; main()", *arguments]
     environment = {**os.environ, "PYTHONHASHSEED": "1"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     # The seed of this process is a random one.

@@ -15,7 +15,6 @@ from wikigr.pipeline.profile import Profile
 from wikigr.pipeline.profiles.names import SUFFIXES, is_users_own, profile_folders, profile_names
 from wikigr.read_errors import describe_read_error
 from wikigr.reader.passage import ReaderOptions
-from wikigr.settings import overlay
 from wikigr.suggestions import did_you_mean, nearest
 
 DEFAULT_PROFILE = "enhanced"
@@ -39,11 +38,20 @@ def load_profile(name: str = DEFAULT_PROFILE) -> Profile:
     values: dict[str, Any] = {}
     files = list(_chain(_find(name, None)))
     for file in reversed(files):
-        overlay(values, {key: value for key, value in file.values.items() if key != _EXTENDS})
+        _overlay(values, {key: value for key, value in file.values.items() if key != _EXTENDS})
     values["name"] = files[0].path.stem
     profile = _convert(values, files[0])
     _check_sections(profile, files)
     return profile
+
+
+def _overlay(below: dict[str, Any], above: Mapping[str, Any]) -> None:
+    """Update ``below`` in place with the values of ``above``, merging nested mappings key by key."""
+    for key, value in above.items():
+        if isinstance(value, Mapping) and isinstance(below.get(key), dict):
+            _overlay(below[key], value)
+        else:
+            below[key] = dict(value) if isinstance(value, Mapping) else value
 
 
 def differences(first: Profile, second: Profile) -> list[tuple[str, Any, Any]]:
