@@ -27,7 +27,7 @@ import time; t0 = time.perf_counter()
 import wikigr_cli.app, wikigr_cli.commands.ask
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.pipeline.profiles.files import load_profile
+from wikigr.pipeline.profile_files import load_profile
 import numpy, wikigr.embeddings.runtime, tokenizers, real_ladybug, tantivy, nupunkt
 t1 = time.perf_counter()
 import sys

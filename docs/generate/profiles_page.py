@@ -1,4 +1,4 @@
-"""Write ``docs/reference/profiles.md``: every key of a profile, from ``wikigr.pipeline.profiles.schema``."""
+"""Write ``docs/reference/profiles.md``: every key of a profile, from ``wikigr.pipeline.profile_schema``."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from wikigr.options import Limits
 from wikigr.pipeline.profile import Profile
-from wikigr.pipeline.profiles.files import differences, load_profile
-from wikigr.pipeline.profiles.schema import ProfileValues
+from wikigr.pipeline.profile_files import differences, load_profile
+from wikigr.pipeline.profile_schema import ProfileValues
 
 _HEAD = """\
 # Profiles

@@ -6,9 +6,7 @@ English is part of the code, which has many more rules for it; the file ``langua
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -76,29 +74,6 @@ def _pairs(word: str) -> list[str]:
 
 
 ENGLISH = Language("en", "English", stemmer="english", function_words=QUESTION_WORDS)
-
-# The language of the pack that this thread or task works with.
-_current: ContextVar[Language] = ContextVar("language", default=ENGLISH)
-
-
-def current() -> Language:
-    """Return the language of the text that is being indexed, searched or read."""
-    return _current.get()
-
-
-def speak(language: Language) -> None:
-    """Index, search and read text in ``language`` from now on, for a process with one pack."""
-    _current.set(language)
-
-
-@contextmanager
-def speaking(language: Language) -> Iterator[None]:
-    """Index, search and read text in ``language`` within the ``with`` block."""
-    token = _current.set(language)
-    try:
-        yield
-    finally:
-        _current.reset(token)
 
 
 def is_described(code: str) -> bool:

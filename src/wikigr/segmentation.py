@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from wikigr.languages import current
+from wikigr.languages import ENGLISH, Language
 
 # Consecutive lines that form one paragraph. A line continues the one before it if that one has no end punctuation
 # and this one starts with a lowercase letter, a digit or closing punctuation and is not a list item, a table row or a
@@ -85,9 +85,9 @@ def ends_as_prose(text: str) -> bool:
     return _PROSE_END.search(text) is not None
 
 
-def has_statement(text: str) -> bool:
+def has_statement(text: str, language: Language = ENGLISH) -> bool:
     """Return whether ``text`` contains a complete statement, unlike a heading, a caption or a list of links."""
-    return any(_is_statement(text[start:end]) for start, end in sentence_spans(text))
+    return any(_is_statement(text[start:end]) for start, end in sentence_spans(text, language))
 
 
 def _is_statement(sentence: str) -> bool:
@@ -105,7 +105,7 @@ def load_segmenter():  # type: ignore[no-untyped-def]
     return sent_spans
 
 
-def sentence_spans(text: str) -> list[tuple[int, int]]:
+def sentence_spans(text: str, language: Language = ENGLISH) -> list[tuple[int, int]]:
     """Return the ``(start, end)`` character offsets of the sentences of ``text``, in order, whitespace trimmed.
 
     List items, table rows, facts below each other and lines of code are sentences on their own. Hard-wrapped prose,
@@ -114,7 +114,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     """
     spans: list[tuple[int, int]] = []
     for block in _BLOCK.finditer(text):
-        block_spans = _block_spans(text, block)
+        block_spans = _block_spans(text, block, language)
         if spans and block_spans:
             first = _sentence_continued_by(text, spans, block_spans[0])
             if first is None:
@@ -126,19 +126,19 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     return _join_code(text, spans)
 
 
-def _block_spans(text: str, block: re.Match[str]) -> list[tuple[int, int]]:
+def _block_spans(text: str, block: re.Match[str], language: Language) -> list[tuple[int, int]]:
     is_row = _is_table_row(text, *block.span()) or _is_fact_among_others(text, *block.span())
     if len(block.group()) <= _MAX_ROW_CHARS and is_row:
         row = _trim(text, *block.span())
         return [row] if row is not None else []
     spans: list[tuple[int, int]] = []
     pending: int | None = None
-    split = _full_width_spans if current().characters else load_segmenter()
+    split = _full_width_spans if language.characters else load_segmenter()
     for left, right in split(block.group()):
         span = _trim(text, block.start() + left if pending is None else pending, block.start() + right)
         if span is None:
             continue
-        if _is_unfinished(text, span, block.end()):
+        if _is_unfinished(text, span, block.end(), language):
             pending = span[0]
             continue
         pending = None
@@ -152,14 +152,14 @@ def _full_width_spans(text: str) -> list[tuple[int, int]]:
     return [match.span() for match in _FULL_WIDTH_SENTENCE.finditer(text)]
 
 
-def _is_unfinished(text: str, span: tuple[int, int], end: int) -> bool:
+def _is_unfinished(text: str, span: tuple[int, int], end: int, language: Language) -> bool:
     """Return whether the segmenter ended the sentence in ``span`` too early; ``end`` is the end of its block."""
     following = _skip_space(text, span[1], end)
     if following == end:
         return False
     if _NON_FINAL_ABBREVIATION.search(text, max(span[0], span[1] - _MAX_ABBREVIATION_LENGTH), span[1]):
         return not _SENTENCE_START.match(text, following)
-    if _ends_in_abbreviation(text, span):
+    if _ends_in_abbreviation(text, span, language):
         return True
     # "What Is Life? of 1944", "the album Help! was"
     if text[following].islower() and text[span[1] - 1] in "?!":
@@ -170,9 +170,8 @@ def _is_unfinished(text: str, span: tuple[int, int], end: int) -> bool:
     return text.find(")", following, min(end, opened + _MAX_PARENTHESIS_LENGTH)) >= 0
 
 
-def _ends_in_abbreviation(text: str, span: tuple[int, int]) -> bool:
+def _ends_in_abbreviation(text: str, span: tuple[int, int], language: Language) -> bool:
     """Return whether the text in ``span`` ends in an abbreviation, or an ordinal number, of a language but English."""
-    language = current()
     if language.is_english or text[span[1] - 1] != ".":
         return False
     word = text[max(span[0], span[1] - _MAX_ABBREVIATION_LENGTH) : span[1]].split()[-1]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from wikigr.errors import UsageError
-from wikigr.pipeline.profiles.names import SUFFIXES
+from wikigr.pipeline.profile import SUFFIXES
 from wikigr.settings import SettingsFile, config_folder, packs_of, settings_files
 from wikigr.suggestions import did_you_mean, nearest
 from wikigr_cli.command_class import GlobalOption, is_option, leaf_commands, long_name, options_of

@@ -24,7 +24,7 @@ from wikigr.embeddings.embedder import Embedder
 from wikigr.embeddings.models import find_prepared
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.pipeline.profiles.files import load_profile
+from wikigr.pipeline.profile_files import load_profile
 from wikigr.reader.prepared import find_reader
 from wikigr.reader.reader import Reader
 from wikigr.rerankers.cross_encoder import CrossEncoderOptions, CrossEncoderReranker, ReaderReranker

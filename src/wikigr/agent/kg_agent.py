@@ -24,7 +24,7 @@ from wikigr.pack.open import Pack
 from wikigr.pipeline.connect import connect
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
-from wikigr.pipeline.profiles.files import load_profile
+from wikigr.pipeline.profile_files import load_profile
 from wikigr.question.question import checked
 from wikigr.rerankers.cross_encoder import (
     MS_MARCO,

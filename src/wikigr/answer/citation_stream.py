@@ -15,6 +15,7 @@ from wikigr.answer.abstention import NOT_COVERED
 from wikigr.answer.citations import Citation
 from wikigr.answer.requests import CitationStyle
 from wikigr.index.candidate import Evidence, Section
+from wikigr.languages import ENGLISH, Language
 from wikigr.llm.client import Event, TextDelta
 from wikigr.segmentation import sentence_spans
 from wikigr.stop_words import STOP_WORDS
@@ -60,6 +61,7 @@ class CitationStream:
     evidence: Sequence[Evidence]
     style: CitationStyle
     emit: Callable[[str], None]
+    language: Language = ENGLISH
     _text: list[str] = field(default_factory=list)
     _pending: str = ""
     _declined: bool | None = None
@@ -163,7 +165,7 @@ class CitationStream:
         if not 0 <= index < len(self.evidence):
             return None
         section = self.evidence[index].section
-        spans = sentence_spans(section.content)
+        spans = sentence_spans(section.content, self.language)
         if not 0 <= first < last <= len(spans):
             return None
         sent = "".join(section.content[s:e] for s, e in spans[first:last])
@@ -199,15 +201,14 @@ class CitationStream:
         body = stated.rstrip()
         return body + self._marks(body, spans) + (stated[len(body) :] or claim[len(claim.rstrip()) :])
 
-    @staticmethod
-    def _supporting_span(claim: str, section: Section) -> tuple[Section, int, int] | None:
+    def _supporting_span(self, claim: str, section: Section) -> tuple[Section, int, int] | None:
         """Return the shortest run of sentences of ``section`` that best supports ``claim``, or ``None``."""
         wanted = set(words(claim)) - STOP_WORDS
         if not wanted:
             return None
         figures = set(_NUMBER.findall(claim))
         denied = bool(_NEGATION.search(claim))
-        spans = sentence_spans(section.content)
+        spans = sentence_spans(section.content, self.language)
         best: tuple[float, int, int] | None = None
         for size in range(1, _MAX_WINDOW + 1):
             for i in range(len(spans) - size + 1):

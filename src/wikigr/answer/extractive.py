@@ -12,10 +12,10 @@ from wikigr.answer.candidates.blocks import BEFORE_CODE
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation
 from wikigr.answer.citations import Citation, StoredText, verify_against
 from wikigr.answer.probability import overlaps
-from wikigr.answer.sentences import SentenceScore
 from wikigr.answer.stages import Draft, material_of
 from wikigr.options import Few, Options
 from wikigr.pack.open import Corpus
+from wikigr.retrieval.sentences import SentenceScore
 from wikigr.text import words
 
 # Further sentences must be as likely to be right as this share of the first one; below it they are padding.

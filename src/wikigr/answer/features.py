@@ -8,13 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material
-from wikigr.answer.reading import answer_words
-from wikigr.answer.sentences import SentenceScore
 from wikigr.index.candidate import DENSE
-from wikigr.index.lexical import stems
-from wikigr.languages import current
 from wikigr.question.intent import Aim, asked_for
 from wikigr.question.masked_question import restrictions
+from wikigr.retrieval.reading import answer_words
+from wikigr.retrieval.sentences import SentenceScore
 from wikigr.text import words
 
 # Margins of the reader are logits; a difference of this many is as much as the features tell apart.
@@ -51,8 +49,8 @@ def describe(candidates: Sequence[AnswerCandidate], material: Material) -> list[
     aim = asked_for(question)
     required = set(restrictions(words(question.text)))
     # In other languages, capitals do not tell names alike: German has them on every noun, Chinese on none.
-    capitalized = _NAME.finditer(question.text) if current().is_english else ()
-    names = {stem for match in capitalized for stem in stems(match.group())}
+    capitalized = _NAME.finditer(question.text) if question.language.is_english else ()
+    names = {stem for match in capitalized for stem in question.stems(match.group())}
     ranks = {item.section.section_id: rank for rank, item in enumerate(material.evidence)}
     cosines = {item.section.section_id: item.candidate.scores.get(DENSE, 0.0) for item in material.evidence}
     nearest = max(cosines.values(), default=0.0)
@@ -107,7 +105,7 @@ def _worded(
     """Yield what the words of the answer and of its place say."""
     text, question = candidate.text, material.question
     place = frozenset[str]().union(*(material.place_stems(q.section) for q in candidate.quotations))
-    said = place | set(stems(text))
+    said = place | set(question.stems(text))
     yield "coverage", question.coverage(said)
     yield "unnamed", len(names - said) / len(names) if names else 0.0
     yield "heading", question.coverage(place)

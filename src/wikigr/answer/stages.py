@@ -19,13 +19,12 @@ from wikigr.answer.probability import (
     answer_models,
     rank_candidates,
 )
-from wikigr.answer.reading import TwoParts, read_sentences, read_two_parts
-from wikigr.answer.sentences import SentenceScore, rank_sentences
-from wikigr.index.lexical import stems
 from wikigr.pack.open import Corpus
 from wikigr.question.question import Question
 from wikigr.reader.passage import SMALL, ReaderName, ReaderOptions
 from wikigr.reader.prepared import NoReaderError
+from wikigr.retrieval.reading import TwoParts, read_sentences, read_two_parts
+from wikigr.retrieval.sentences import SentenceScore, rank_sentences
 from wikigr.retrieval.state import PipelineStage, State, encodes_its_language
 from wikigr.retrieval.trace import StageRecord, Trace
 
@@ -142,7 +141,7 @@ def material_of(draft: Draft, *, by_words: bool = False) -> Material:
 
 def _similarity_of_words(question: Question, texts: Sequence[str]) -> list[float]:
     """Return how many words each of ``texts`` shares with the question, as a cosine."""
-    return [sqrt(question.coverage(set(stems(text))) * share_named(question, text)) for text in texts]
+    return [sqrt(question.coverage(set(question.stems(text))) * share_named(question, text)) for text in texts]
 
 
 class Assess(PipelineStage[ReaderOptions, Draft]):
@@ -171,7 +170,7 @@ def _level_in_another_language(level: Level, best: AnswerCandidate | None, draft
         return "likely"
     if level == "not_covered" and best is not None:
         section = best.section
-        said = set(stems(f"{section.title} {section.heading} {section.content}"))
+        said = set(draft.state.question.stems(f"{section.title} {section.heading} {section.content}"))
         if draft.state.question.coverage(said) >= _MIN_COVERAGE:
             return "not_sure"
     return level

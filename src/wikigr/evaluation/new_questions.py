@@ -14,9 +14,9 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-from wikigr.answer.definition_patterns import is_definition
 from wikigr.evaluation.metrics.accuracy import accuracy
 from wikigr.pack.open import Pack
+from wikigr.retrieval.definition_patterns import is_definition
 from wikigr.segmentation import ends_as_prose, sentence_spans
 from wikigr.text import words
 

@@ -17,7 +17,6 @@ from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
 from wikigr.graph_search.explore.stage import MultiStrategyOptions
 from wikigr.index.candidate import Evidence
-from wikigr.languages import speaking
 from wikigr.llm.options import FewShotOptions, SynthesisOptions
 from wikigr.llm.usage import Usage
 from wikigr.pack.open import Corpus
@@ -143,22 +142,21 @@ class Pipeline:
         ``UsageError`` for an empty question, ``CitationError`` when a quotation does not match the pack, and
         ``LlmError`` or ``BudgetError`` when a model is to write the answer and cannot.
         """
-        with speaking(self.pack.language):
-            if self.pack.preloads and self.profile[ReaderOptions].enabled:
-                self.pack.start_reader()
-            trace = trace if trace is not None else Trace(clock=self.pack.clock)
-            before = self.model.usage if self.model else Usage()
-            draft = self.read(self.retrieve(question, trace, within=within), trace)
-            answer = self._abstention(draft, trace)
-            for strategy in STRATEGIES:
-                if answer.abstained and strategy.applies(self.resources, draft):
-                    answer = strategy.write(self._writers, draft, answer, on_text)
-                    assert answer.query_type in (ABSTAINED, strategy.query_type)
-            evidence = self._with_urls(answer.evidence)
-            alternatives = tuple(replace(o, citations=self._cited_urls(o.citations)) for o in answer.alternatives)
-            citations = self._cited_urls(answer.citations)
-            answer = replace(answer, citations=citations, alternatives=alternatives, evidence=evidence)
-            return replace(answer, usage=self.model.usage - before) if self.model else answer
+        if self.pack.preloads and self.profile[ReaderOptions].enabled:
+            self.pack.start_reader()
+        trace = trace if trace is not None else Trace(clock=self.pack.clock)
+        before = self.model.usage if self.model else Usage()
+        draft = self.read(self.retrieve(question, trace, within=within), trace)
+        answer = self._abstention(draft, trace)
+        for strategy in STRATEGIES:
+            if answer.abstained and strategy.applies(self.resources, draft):
+                answer = strategy.write(self._writers, draft, answer, on_text)
+                assert answer.query_type in (ABSTAINED, strategy.query_type)
+        evidence = self._with_urls(answer.evidence)
+        alternatives = tuple(replace(o, citations=self._cited_urls(o.citations)) for o in answer.alternatives)
+        citations = self._cited_urls(answer.citations)
+        answer = replace(answer, citations=citations, alternatives=alternatives, evidence=evidence)
+        return replace(answer, usage=self.model.usage - before) if self.model else answer
 
     def request(self, question: str, trace: Trace) -> Request:
         """Return what a model would be sent for ``question``, whether or not there is one; sends nothing."""
@@ -212,14 +210,13 @@ class Pipeline:
 
     def _analyze(self, question: str, trace: Trace) -> Question:
         text = asked = checked(question)
-        with speaking(self.pack.language):
-            if self.pack.manifest.counts.get("aliases"):
-                with trace.enhancement(_ALIASES) as record:
-                    text = replace_aliases(text, self.resources.linker, self.pack.text_of)
-                    if text != asked:
-                        record.notes["understood"] = text
-            analyzed = analyze(text, self.pack.lexical, lambda texts: self.pack.encoder.encode(texts))
-            return analyzed if text == asked else replace(analyzed, asked=asked)
+        if self.pack.manifest.counts.get("aliases"):
+            with trace.enhancement(_ALIASES) as record:
+                text = replace_aliases(text, self.resources.linker, self.pack.text_of)
+                if text != asked:
+                    record.notes["understood"] = text
+        analyzed = analyze(text, self.pack.lexical, lambda texts: self.pack.encoder.encode(texts))
+        return analyzed if text == asked else replace(analyzed, asked=asked)
 
     def _start_to_read(self, question: str, trace: Trace, within: Collection[str] | None = None) -> State:
         """Return the state before retrieval of what is to be read for an answer to ``question``."""
@@ -242,7 +239,7 @@ class Pipeline:
             stage = self.stage(row.run)
             if not stage.applies(state):
                 continue
-            with row.traced(trace) as record, speaking(self.pack.language):
+            with row.traced(trace) as record:
                 state = stage.run(state, record, trace)
         return state
 

@@ -14,9 +14,9 @@ from typing import Any
 from wikigr.answer.extractive import ExtractiveOptions
 from wikigr.answer.stages import Assess, FindAnswers, RankSentences, ReadSentences
 from wikigr.graph_search.explore.stage import MultiStrategyOptions, MultiStrategyStage
+from wikigr.graph_search.hops.chain_search import HopsOptions
+from wikigr.graph_search.hops.stage import Hops
 from wikigr.graph_search.relation_paths.stage import RelationPaths, RelationPathsOptions
-from wikigr.hops.chain_search import HopsOptions
-from wikigr.hops.stage import Hops
 from wikigr.index.candidate import CROSS_ENCODER, DENSE, HOPS, LEXICAL, WALK
 from wikigr.llm.options import BudgetOptions, FewShotOptions, ModelFileOptions, SynthesisOptions
 from wikigr.options import Options

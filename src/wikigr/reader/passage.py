@@ -59,13 +59,18 @@ class Span:
 DEFAULT_WINDOWS = WindowOptions()
 
 
+def as_probability(logit: float) -> float:
+    """Return ``logit`` as a probability: the same order on a scale of 0 to 1."""
+    return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, logit))))
+
+
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """The weights of two logistic models, fitted with an adapter on held-out articles (``training/calibrate.py``).
 
     ``sentence_*`` are those of a sentence, which order sentences: its intercept, the margin of its best span and its
     score without the reader. ``answer_*`` are those of an answer, whose probability is the confidence: its intercept,
-    and the features of ``wikigr.answer.reading.reading_features``.
+    and the features of ``wikigr.retrieval.reading.reading_features``.
     """
 
     sentence_intercept: float

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from wikigr.embeddings.model_id import local_folder
 from wikigr.index.candidate import CROSS_ENCODER, RELEVANCE, Candidate
 from wikigr.options import Name, Options
-from wikigr.reader.passage import Passage
+from wikigr.reader.passage import Passage, as_probability
 from wikigr.reader.prepared import NoReaderError
 from wikigr.rerankers.stage import RerankingStage
 from wikigr.retrieval.state import Result
@@ -216,8 +216,3 @@ class CrossEncoding(RerankingStage[CrossEncoderOptions]):
         if record.degraded:
             return ranked
         return [{**r, "ce_score": r["score"], "score": as_probability(r["score"]), "scores": {}} for r in ranked]
-
-
-def as_probability(logit: float) -> float:
-    """Return ``logit`` as a probability: the same order on a scale of 0 to 1."""
-    return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, logit))))

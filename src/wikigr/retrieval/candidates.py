@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from wikigr.errors import WikigrError
 from wikigr.index.candidate import DENSE, LEXICAL, RELEVANCE, Candidate, Evidence, Hit, section_ids
-from wikigr.index.lexical import MAX_QUERY_WORDS, query_words
+from wikigr.index.lexical import MAX_QUERY_WORDS
 from wikigr.options import Options
 from wikigr.pack.open import Corpus
 from wikigr.question.question import analyze
@@ -102,7 +102,7 @@ class LexicalSearch(RetrievalStage[RetrievalOptions]):
         if len(record.ranking) < state.depth:
             # Fewer than were asked for: these are all that match.
             record.absent = "it shares no word with the question"
-        if (words := len(query_words(state.question.text))) > MAX_QUERY_WORDS:
+        if (words := len(state.question.language.tokens(state.question.text))) > MAX_QUERY_WORDS:
             record.warning = (
                 f"The question has {words} words. Lexical search uses the first {MAX_QUERY_WORDS}, and the encoder "
                 "reads only what fits its window."

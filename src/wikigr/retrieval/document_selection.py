@@ -146,5 +146,5 @@ class DocumentSelection(RetrievalStage[MultiDocOptions]):
             section = sections.get(candidate.section_id)
             if section is not None and section.heading == FACTS:
                 facts.setdefault(candidate.title, candidate.section_id)
-        titles = sorted(facts, key=lambda title: (-len(name_stems(title)), len(title), title))
+        titles = sorted(facts, key=lambda title: (-len(name_stems(title, question.language)), len(title), title))
         return [facts[title] for title in titles[:_MAX_WITH_FACTS]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -13,7 +13,6 @@ from wikigr.graph.graph_index import GraphIndex
 from wikigr.graph.neighborhood import Node, article
 from wikigr.graph.schema import article_title
 from wikigr.index.lexical import LexicalIndex, stems
-from wikigr.languages import current
 from wikigr.names import bare_name, is_part_of_name, name_key, name_words, strip_possessive
 from wikigr.retrieval.name_matching import LETTERS_PER_TYPO, NameMatcher
 from wikigr.stop_words import FUNCTION_WORDS
@@ -69,6 +68,7 @@ class EntityLinker:
         self.matcher = NameMatcher(index)
         self._index = index
         self._lexical = lexical
+        self._ignored = lexical.language.stop_words(FUNCTION_WORDS)
 
     def link_question(
         self, question: str, *, relevance: Mapping[str, float] | None = None, fuzzy: bool = True
@@ -81,9 +81,8 @@ class EntityLinker:
         tokens = name_words(question[:_MAX_QUESTION_CHARS])[:_MAX_QUESTION_WORDS]
         keys = [word for word, _, _ in tokens]
         free = [True] * len(tokens)
-        ignored = current().stop_words(FUNCTION_WORDS)
         # A name is more than numbers and function words.
-        content = [not word.isdigit() and strip_possessive(word) not in ignored for word in keys]
+        content = [not word.isdigit() and strip_possessive(word) not in self._ignored for word in keys]
         links: list[EntityLink] = []
         for first, last in _spans(len(tokens)):
             if not all(free[first : last + 1]) or not any(content[first : last + 1]):
@@ -94,7 +93,7 @@ class EntityLinker:
                 free[first : last + 1] = [False] * (last + 1 - first)
                 links += self._create_links(question, start, end, found, "exact", 1.0, relevance or {})
         if fuzzy:
-            for number, (first, last) in enumerate(_capitalized_runs(question, tokens, free)):
+            for number, (first, last) in enumerate(_capitalized_runs(question, tokens, free, self._ignored)):
                 start, end = tokens[first][1], tokens[last][2]
                 near, likeness = self.matcher.misspelled(question[start:end], aliases=number < _MAX_ALIAS_SEARCHES)
                 links += self._create_links(question, start, end, near, "fuzzy", likeness, relevance or {})
@@ -116,8 +115,7 @@ class EntityLinker:
         self, question: str, tokens: Sequence[tuple[str, int, int]], relevance: Mapping[str, float]
     ) -> list[EntityLink]:
         """Return links for the longest run of content words that is one typo away from a name, if any."""
-        ignored = current().stop_words(FUNCTION_WORDS)
-        content = [word not in ignored and not word.isdigit() for word, _, _ in tokens]
+        content = [word not in self._ignored and not word.isdigit() for word, _, _ in tokens]
         runs = [
             (first, last)
             for first, last in _spans(len(tokens))
@@ -173,9 +171,9 @@ class EntityLinker:
     def _rarity(self, name: str) -> float:
         """Return the rarity of the rarest content word of ``name`` relative to the maximum, in (0, 1]."""
         highest = self._lexical.rarity("")
-        ignored = current().stop_words(FUNCTION_WORDS)
-        content = [word for word in strip_possessive(name_key(name)).split() if word not in ignored]
-        return max((self._lexical.rarity(stem) for word in content for stem in stems(word)), default=highest) / highest
+        content = [word for word in strip_possessive(name_key(name)).split() if word not in self._ignored]
+        found = (self._lexical.rarity(stem) for word in content for stem in stems(word, self._lexical.language))
+        return max(found, default=highest) / highest
 
 
 def replace_aliases(question: str, linker: EntityLinker, text_of: Callable[[str], str]) -> str:
@@ -246,13 +244,12 @@ def _spans(count: int) -> Iterator[tuple[int, int]]:
 
 
 def _capitalized_runs(
-    question: str, tokens: Sequence[tuple[str, int, int]], free: Sequence[bool]
+    question: str, tokens: Sequence[tuple[str, int, int]], free: Sequence[bool], ignored: Set[str]
 ) -> Iterator[tuple[int, int]]:
     """Yield the first and last token of each run of capitalized words that are still ``free``.
 
     The first word of the question is always capitalized, so it forms a separate run.
     """
-    ignored = current().stop_words(FUNCTION_WORDS)
     first: int | None = None
     for number in range(len(tokens) + 1):
         within = (

@@ -29,8 +29,8 @@ def list_profiles(context: typer.Context, json_output: options.Json = False) -> 
     """
     environment = context.ensure_object(Environment)
 
-    from wikigr.pipeline.profiles.files import ProfileError, load_profile
-    from wikigr.pipeline.profiles.names import profile_names
+    from wikigr.pipeline.profile import profile_names
+    from wikigr.pipeline.profile_files import ProfileError, load_profile
 
     profiles = []
     for name in profile_names():
@@ -52,8 +52,8 @@ def show(context: typer.Context, name: Name, json_output: options.Json = False) 
     """
     environment = context.ensure_object(Environment)
 
-    from wikigr.pipeline.profiles.files import load_profile
-    from wikigr.pipeline.profiles.schema import profile_values
+    from wikigr.pipeline.profile_files import load_profile
+    from wikigr.pipeline.profile_schema import profile_values
 
     document = {"profile": profile_values(load_profile(name))}
     print_result(environment, document, print_profile, as_json=json_output)
@@ -76,7 +76,7 @@ def validate(
     """
     environment = context.ensure_object(Environment)
 
-    from wikigr.pipeline.profiles.files import ProfileError, load_profile
+    from wikigr.pipeline.profile_files import ProfileError, load_profile
 
     invalid = 0
     for name in names:
@@ -106,7 +106,7 @@ def diff(
     """
     environment = context.ensure_object(Environment)
 
-    from wikigr.pipeline.profiles.files import differences, load_profile
+    from wikigr.pipeline.profile_files import differences, load_profile
 
     rows = [
         {"key": key, first: left, second: right}

@@ -84,7 +84,7 @@ def search(
         raise UsageError("--fields needs another format than text.", hint="Example: --format csv")
     packs = options.require_packs(pack)
 
-    from wikigr.pipeline.profiles.files import load_profile
+    from wikigr.pipeline.profile_files import load_profile
     from wikigr.retrieval.candidates import RetrievalOptions
     from wikigr_cli.ask_session import open_all
 
@@ -94,7 +94,7 @@ def search(
     with open_all(environment, packs, encoder=embedding_model, purpose=purpose, preload=retrieval.uses_dense) as opened:
         from wikigr.pipeline.connect import connect
         from wikigr.pipeline.pipeline import Pipeline
-        from wikigr.question.question import content_stems
+        from wikigr.question.question import query_terms
         from wikigr.retrieval.trace import Trace
         from wikigr_cli.batch import BatchQuestion, ask_each
 
@@ -116,8 +116,8 @@ def search(
             return
         assert question is not None
         document = run(question)
-        weights = {stem: opened.lexical.rarity(stem) for stem in content_stems(question)}
-    print_search(environment, document, printed_as, columns, weights)
+        terms = query_terms(question, opened.lexical)
+    print_search(environment, document, printed_as, columns, terms)
 
 
 def _with_flags(profile: Profile, mode: Mode | None, fusion: Fusion | None, *, exact: bool) -> Profile:
@@ -187,7 +187,7 @@ def rerank(
 
     from wikigr.pack.open import Pack
     from wikigr.pipeline.pipeline import Pipeline
-    from wikigr.pipeline.profiles.files import load_profile
+    from wikigr.pipeline.profile_files import load_profile
     from wikigr.pipeline.reranking import rerank_results, stages_of
     from wikigr.rerankers.graph_reranker import GraphRerankerOptions
     from wikigr.retrieval.trace import Trace

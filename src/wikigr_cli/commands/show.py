@@ -123,7 +123,7 @@ def why(
     pack = options.require_pack(pack)
 
     from wikigr.pack.open import Pack
-    from wikigr.pipeline.profiles.files import load_profile
+    from wikigr.pipeline.profile_files import load_profile
 
     chosen = load_profile(profile)
     with Pack(pack, preload=True) as opened:

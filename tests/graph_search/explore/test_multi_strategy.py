@@ -29,7 +29,6 @@ from wikigr.graph_search.explore import multi_strategy
 from wikigr.graph_search.explore.multi_strategy import (
     BoundedPruner,
     Deadline,
-    GraphContext,
     MultiStrategy,
 )
 from wikigr.graph_search.explore.planners import Plan, PlannerState
@@ -47,7 +46,8 @@ from wikigr.llm.client import Claude
 from wikigr.llm.options import SynthesisOptions
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.pipeline.profiles.files import load_profile
+from wikigr.pipeline.profile_files import load_profile
+from wikigr.retrieval.chain import GraphContext
 from wikigr.retrieval.entity_linking import EntityLinker
 from wikigr.retrieval.trace import StageRecord, Trace
 from wikigr_cli.app import run

@@ -11,11 +11,12 @@ from itertools import chain, islice
 
 from wikigr.answer.candidates.blocks import entry_blocks
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation, quotation_of, share_named
-from wikigr.answer.definition_patterns import explains, is_definition, is_entry
-from wikigr.answer.sentences import SentenceScore
 from wikigr.index.candidate import Section
+from wikigr.languages import Language
 from wikigr.question.intent import asks_definition, asks_entry
 from wikigr.question.question import Question
+from wikigr.retrieval.definition_patterns import explains, is_definition, is_entry
+from wikigr.retrieval.sentences import SentenceScore
 from wikigr.sources.facts import FACTS
 from wikigr.text import words
 
@@ -36,19 +37,19 @@ def find_definitions(material: Material) -> Iterator[AnswerCandidate]:
     question, sentences = material.question, material.sentences
     titles = {sentence.section.title for sentence in sentences}
     defined = [title for title in titles if asks_definition(question, title)]
-    found = [_definition(title, sentences) or _facts(title, sentences) for title in defined]
+    found = [_definition(title, sentences, question.language) or _facts(title, sentences) for title in defined]
     if not defined:
         found = [_explanation(section, sentences) for section in _entries(question, sentences)]
     for defining in filter(None, found):
-        fit = 1.0 if is_definition(defining[0].text, defining[0].section.title) else 0.5
+        fit = 1.0 if is_definition(defining[0].text, defining[0].section.title, question.language) else 0.5
         yield AnswerCandidate("definition", tuple(map(quotation_of, defining)), fit=fit)
 
 
-def _definition(title: str, sentences: Sequence[SentenceScore]) -> list[SentenceScore]:
+def _definition(title: str, sentences: Sequence[SentenceScore], language: Language) -> list[SentenceScore]:
     """Return the sentence in the lead of ``title`` that defines it, or the lead's first one, if there is one."""
     own = [s for s in _sentences_of(title, sentences) if s.is_prose and s.section.heading != FACTS]
     lead = [s for s in own if s.section.position < _LEAD_SECTIONS]
-    defining = (s for s in lead if is_definition(s.text, title))
+    defining = (s for s in lead if is_definition(s.text, title, language))
     openings = (s for s in lead if s.section.position == 0 and len(words(s.text)) >= _MIN_WORDS)
     return list(islice(chain(defining, openings), 1))
 

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotation_of, span_in
-from wikigr.answer.sentences import SentenceScore
-from wikigr.index.lexical import stems
 from wikigr.question.masked_question import nesting, restrictions
+from wikigr.retrieval.sentences import SentenceScore
 from wikigr.sources.facts import FACTS
 from wikigr.text import words
 
@@ -41,7 +40,8 @@ def find_facts(material: Material) -> Iterator[AnswerCandidate]:
                 by_relation.setdefault((line["subject"], line["relation"]), []).append((sentence, line))
         for (subject, relation), lines in by_relation.items():
             if required.issubset(word for sentence, _ in lines for word in words(sentence.text)):
-                fit = material.question.coverage(set(stems(f"{subject} {relation.replace('_', ' ')}")))
+                named = f"{subject} {relation.replace('_', ' ')}"
+                fit = material.question.coverage(set(material.question.stems(named)))
                 found.append(_candidate(lines[:_MAX_VALUES], fit))
     yield from sorted(found, key=lambda candidate: -candidate.fit)[:_MAX_RELATIONS]
 

@@ -11,7 +11,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Literal
 
 from wikigr.errors import PackError, UsageError
 from wikigr.graph.engine import QueryError
@@ -37,45 +36,12 @@ from wikigr.index.candidate import Candidate
 from wikigr.llm.budget import BudgetError, CallQuota
 from wikigr.llm.failures import LlmError
 from wikigr.pack.layout import DATABASE
+from wikigr.retrieval.chain import Exploration, GraphContext, StopReason
 from wikigr.retrieval.entity_linking import EntityLink, EntityLinker
 from wikigr.retrieval.state import Resources
 from wikigr.retrieval.trace import Trace
 from wikigr.stop_words import FUNCTION_WORDS
 from wikigr.text import words
-
-# Characters per token of English text. A rough estimate is enough for a budget.
-_CHARS_PER_TOKEN = 4
-
-
-@dataclass(slots=True)
-class GraphContext:
-    """Distinct lines from all strategies with the edges that they verbalize, within a budget of ``max_tokens``."""
-
-    max_tokens: int
-    truncated: bool = False
-    _edges: dict[str, tuple[Edge, ...]] = field(default_factory=dict)
-    _tokens: int = 0
-
-    @property
-    def lines(self) -> list[str]:
-        """The lines, in the order in which they were added."""
-        return list(self._edges)
-
-    @property
-    def edges(self) -> list[Edge]:
-        """The edges of all lines, in order."""
-        return [edge for edges in self._edges.values() for edge in edges]
-
-    def add(self, line: str, edges: tuple[Edge, ...] = ()) -> None:
-        """Add ``line`` if it is new and fits the budget."""
-        tokens = len(line) // _CHARS_PER_TOKEN + 1
-        if line in self._edges:
-            return
-        if self._tokens + tokens > self.max_tokens:
-            self.truncated = True
-            return
-        self._edges[line] = edges
-        self._tokens += tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +115,6 @@ class _BoundedQuestionPruner:
         return self.pruner.answer_chain(found)
 
 
-StopReason = Literal["finish", "no_progress", "iterations", "budget", "failed"]
-
 # Shortest paths are searched between the first nodes of a question, pair by pair.
 _MAX_JOINED_NODES = 3
 _MAX_PATHS = 20
@@ -163,27 +127,6 @@ _MAX_VALUE_CHARS = 200
 _MAX_LINKS_PER_MENTION = 2
 # Seconds per query of a planner, unless less time is left for the question.
 _MAX_QUERY_SECONDS = 10.0
-
-
-@dataclass(frozen=True, slots=True)
-class Exploration:
-    """The context, the executed queries and the explored nodes, in order.
-
-    ``iterations`` counts the iterations that looked something up. ``chain`` holds the facts that lead from a node of
-    the question to the most likely answer.
-    """
-
-    context: GraphContext
-    explored: tuple[Node, ...]
-    queries: tuple[str, ...]
-    chain: tuple[Edge, ...]
-    stop_reason: StopReason
-    iterations: int
-
-    @property
-    def facts(self) -> tuple[Edge, ...]:
-        """The facts that a section states: those of the chain first, then the others in the order found."""
-        return tuple(dict.fromkeys(edge for edge in (*self.chain, *self.context.edges) if edge.section_id))
 
 
 @dataclass(slots=True)

@@ -17,7 +17,7 @@ from wikigr.graph_search.relation_paths.relation_match import relation_words, sh
 from wikigr.graph_search.relation_paths.topics import Topic
 from wikigr.question.grammar import WHO
 from wikigr.question.masked_question import MaskedQuestion, mask
-from wikigr.rerankers.cross_encoder import as_probability
+from wikigr.reader.passage import as_probability
 from wikigr.retrieval.chain import PathAnswers, StatedFact
 
 # Distinct steps that are compared with one question.

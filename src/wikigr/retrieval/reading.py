@@ -7,14 +7,13 @@ from dataclasses import astuple, dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from wikigr.answer.sentences import SentenceScore, order_sentences
 from wikigr.index.candidate import DENSE, Evidence, Section
 from wikigr.question.answer_type import answer_type
 from wikigr.question.intent import asks_fact, asks_lead
 from wikigr.question.question import Question
 from wikigr.question.two_parts import two_parts
-from wikigr.reader.passage import Calibration, Passage, ReaderOptions, Span
-from wikigr.rerankers.cross_encoder import as_probability
+from wikigr.reader.passage import Calibration, Passage, ReaderOptions, Span, as_probability
+from wikigr.retrieval.sentences import SentenceScore, order_sentences
 from wikigr.sources.facts import FACTS
 from wikigr.stop_words import STOP_WORDS
 from wikigr.text import words
@@ -173,7 +172,7 @@ def read_two_parts(question: Question, read: Callable[[Question], Sequence[Sente
     parts = two_parts(question.text)
     if parts is None:
         return None
-    asked = (replace(question, text=part, answer_type=answer_type(part)) for part in parts)
+    asked = (replace(question, text=part, answer_type=answer_type(part, question.language)) for part in parts)
     first, second = (_best_and_of_its_type(part, read(part)) for part in asked)
     return TwoParts(first, second) if first and second else None
 

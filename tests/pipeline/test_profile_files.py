@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from wikigr.llm.options import FewShotOptions
-from wikigr.pipeline.profile import Profile
-from wikigr.pipeline.profiles import files as profile_files
-from wikigr.pipeline.profiles.files import ProfileError, differences, load_profile
-from wikigr.pipeline.profiles.names import profile_names
-from wikigr.pipeline.profiles.schema import profile_values
+from wikigr.pipeline import profile_files
+from wikigr.pipeline.profile import Profile, profile_names
+from wikigr.pipeline.profile_files import ProfileError, differences, load_profile
+from wikigr.pipeline.profile_schema import profile_values
 from wikigr.reader.passage import ReaderOptions
 from wikigr.rerankers.graph_reranker import GraphRerankerOptions
 from wikigr.rerankers.graph_walk import GraphWalkOptions
@@ -41,7 +40,7 @@ def test_every_shipped_profile_loads_and_has_a_description() -> None:
 
 
 def test_the_schema_defaults_are_the_shipped_enhanced_profile() -> None:
-    shipped = load_profile(str(Path(profile_files.__file__).with_name("enhanced.yaml")))
+    shipped = load_profile(str(Path(profile_files.__file__).with_name("profiles") / "enhanced.yaml"))
     assert shipped == Profile() == load_profile("enhanced")
     assert profile_values(shipped) == profile_values(Profile())
 

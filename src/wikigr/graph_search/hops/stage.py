@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
-from wikigr.hops.chain_search import HopsOptions, Search, search_chains
-from wikigr.hops.one_hop import known_names, read_question
+from wikigr.graph_search.hops.chain_search import HopsOptions, Search, search_chains
+from wikigr.graph_search.hops.one_hop import known_names, read_question
 from wikigr.index.candidate import HOPS, RELEVANCE, Candidate, section_ids
-from wikigr.index.lexical import stems
 from wikigr.question.comparison import compare, decompose_choice
 from wikigr.question.decomposition import decompose
 from wikigr.reader.prepared import NoReaderError
@@ -70,8 +69,9 @@ class Hops(RetrievalStage[HopsOptions]):
 
     def _said_by_one(self, state: State) -> bool:
         best = fetch(self.resources.pack, state.candidates[:_BEST_SECTIONS])
-        said = ({*stems(item.section.title), *stems(item.section.content)} for item in best)
-        return any(state.question.coverage(tokens) >= _SAID_BY_ONE for tokens in said)
+        asked = state.question
+        said = ({*asked.stems(item.section.title), *asked.stems(item.section.content)} for item in best)
+        return any(asked.coverage(tokens) >= _SAID_BY_ONE for tokens in said)
 
 
 def rank_by_searches(

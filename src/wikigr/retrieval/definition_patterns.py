@@ -6,6 +6,7 @@ import re
 
 from wikigr.index.candidate import Section
 from wikigr.index.lexical import stems
+from wikigr.languages import ENGLISH, Language
 from wikigr.question.intent import name_stems
 from wikigr.segmentation import ends_as_prose
 from wikigr.text import words
@@ -23,9 +24,9 @@ _DEFINING = re.compile(
 _MAX_WORDS_BEFORE = 14
 
 
-def is_definition(sentence: str, title: str) -> bool:
+def is_definition(sentence: str, title: str, language: Language = ENGLISH) -> bool:
     """Return whether ``sentence`` defines ``title``: it begins with the name, soon followed by "is a" or the like."""
-    named = name_stems(title)
+    named = name_stems(title, language)
     plain = _PARENTHESES.sub(" ", sentence)
     verb = _DEFINING.search(plain)
     if verb is None or not named:
@@ -33,7 +34,7 @@ def is_definition(sentence: str, title: str) -> bool:
     before = words(_OPENING.sub("", plain[: verb.start()], count=1))
     if not before or len(before) > _MAX_WORDS_BEFORE:
         return False
-    return bool(named & set(stems(before[0]))) and named <= set(stems(" ".join(before)))
+    return bool(named & set(stems(before[0], language))) and named <= set(stems(" ".join(before), language))
 
 
 # "Import a module." explains; "New in version 3.4." and a line of code that ends in "...)" do not.

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from wikigr.errors import UsageError
-from wikigr.pipeline.profile import Profile
-from wikigr.pipeline.profiles.names import SUFFIXES, is_users_own, profile_folders, profile_names
+from wikigr.pipeline.profile import SUFFIXES, Profile, is_users_own, profile_folders, profile_names
 from wikigr.read_errors import describe_read_error
 from wikigr.reader.passage import ReaderOptions
 from wikigr.settings import overlay
@@ -48,7 +47,7 @@ def load_profile(name: str = DEFAULT_PROFILE) -> Profile:
 
 def differences(first: Profile, second: Profile) -> list[tuple[str, Any, Any]]:
     """Return ``(key, first's value, second's value)`` where they differ, keys as ``multi_doc.num_docs``, in order."""
-    from wikigr.pipeline.profiles.schema import profile_values
+    from wikigr.pipeline.profile_schema import profile_values
 
     left, right = _flat(profile_values(first)), _flat(profile_values(second))
     skip = {"name", "description"}
@@ -122,7 +121,7 @@ def _read(path: Path) -> _File:
     parent = values.get(_EXTENDS)
     if parent is not None and not isinstance(parent, str):
         raise ProfileError(f"{file.place((_EXTENDS,))}: {_EXTENDS} must name one profile, not {parent!r}.")
-    from wikigr.pipeline.profiles.schema import ProfileValues
+    from wikigr.pipeline.profile_schema import ProfileValues
 
     _check_keys(values, ProfileValues, file, ())
     _convert({key: value for key, value in values.items() if key != _EXTENDS}, file)
@@ -181,7 +180,7 @@ def _check_keys(values: Mapping[Any, Any], kind: Any, file: _File, at: tuple[str
 def _convert(values: Mapping[str, Any], file: _File) -> Profile:
     import pydantic
 
-    from wikigr.pipeline.profiles.schema import validate_profile
+    from wikigr.pipeline.profile_schema import validate_profile
 
     try:
         return validate_profile(values)

@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from wikigr.answer.definition_patterns import subject
 from wikigr.embeddings.embedder import Embedder
 from wikigr.index.candidate import Evidence, Section
-from wikigr.index.lexical import stems
 from wikigr.question.question import Question
 from wikigr.reader.passage import Span
+from wikigr.retrieval.definition_patterns import subject
 from wikigr.segmentation import ends_as_prose, sentence_spans
 
 # Only the best sentences by the other features are encoded: encoding is half the cost of a question. On SQuAD 2.0,
@@ -132,12 +131,12 @@ def _split(evidence: Sequence[Evidence], question: Question) -> list[SentenceSco
     sentences: list[SentenceScore] = []
     for item in evidence:
         section = item.section
-        title = set(stems(section.title))
+        title = set(question.stems(section.title))
         previous: set[str] = set()
-        for start, end in sentence_spans(section.content):
+        for start, end in sentence_spans(section.content, question.language):
             start = _after_list_mark(section.content, start, end)
             text = section.content[start:end]
-            tokens = stems(text)
+            tokens = question.stems(text)
             own = set(tokens)
             sentences.append(
                 SentenceScore(

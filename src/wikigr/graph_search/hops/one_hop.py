@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from wikigr.answer.reading import FindNames, answer_words, read_sentences, reading_confidence, score_sentence
-from wikigr.answer.sentences import SentenceScore, order_sentences, rank_sentences
 from wikigr.index.candidate import Candidate, Section
 from wikigr.names import bare_name
 from wikigr.reader.passage import Calibration, ReaderOptions
 from wikigr.retrieval.chain import Hop
+from wikigr.retrieval.reading import FindNames, answer_words, read_sentences, reading_confidence, score_sentence
+from wikigr.retrieval.sentences import SentenceScore, order_sentences, rank_sentences
 from wikigr.retrieval.state import Resources
 from wikigr.stop_words import FUNCTION_WORDS
 from wikigr.text import words

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Protocol
 
-from wikigr.hops.comparing import choose, may_describe
-from wikigr.hops.one_hop import Reading, is_about
+from wikigr.graph_search.hops.comparing import choose, may_describe
+from wikigr.graph_search.hops.one_hop import Reading, is_about
 from wikigr.index.candidate import Candidate
 from wikigr.options import Limits, Options, Positive
 from wikigr.question.comparison import Comparison, compare
