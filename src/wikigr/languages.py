@@ -129,44 +129,12 @@ def language_named(code: str) -> Language:
 
 
 # ISO 639-2 and 639-3 codes, which ZIM files use.
-_SHORT_CODES = {
-    "ara": "ar",
-    "bul": "bg",
-    "ces": "cs",
-    "cze": "cs",
-    "dan": "da",
-    "deu": "de",
-    "ger": "de",
-    "ell": "el",
-    "gre": "el",
-    "eng": "en",
-    "fin": "fi",
-    "fra": "fr",
-    "fre": "fr",
-    "hun": "hu",
-    "ita": "it",
-    "jpn": "ja",
-    "kor": "ko",
-    "nld": "nl",
-    "dut": "nl",
-    "nor": "no",
-    "nob": "no",
-    "nb": "no",
-    "pol": "pl",
-    "por": "pt",
-    "ron": "ro",
-    "rum": "ro",
-    "rus": "ru",
-    "spa": "es",
-    "swe": "sv",
-    "tam": "ta",
-    "tha": "th",
-    "tur": "tr",
-    "ukr": "uk",
-    "zho": "zh",
-    "chi": "zh",
-    "cmn": "zh",
-}
+_SHORT_CODES = dict(
+    pair.split(":")
+    for pair in """ara:ar bul:bg ces:cs cze:cs dan:da deu:de ger:de ell:el gre:el eng:en fin:fi fra:fr fre:fr hun:hu
+    ita:it jpn:ja kor:ko nld:nl dut:nl nor:no nob:no nb:no pol:pl por:pt ron:ro rum:ro rus:ru spa:es swe:sv tam:ta
+    tha:th tur:tr ukr:uk zho:zh chi:zh cmn:zh""".split()
+)
 
 
 @cache

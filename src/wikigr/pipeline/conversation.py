@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from wikigr.errors import UsageError
 from wikigr.names import bare_name
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.question.follow_up import ANY, MAX_TURNS, Mention, Pronoun, Turn, resolve
-from wikigr.retrieval.entity_linking import EntityLinker
+from wikigr.question.follow_up import ANY, MAX_TURNS, PRONOUNS, Mention, Pronoun, Turn, resolve
+from wikigr.retrieval.entity_linking import open_linker
 from wikigr.text import scrub
 
 if TYPE_CHECKING:
@@ -19,15 +19,9 @@ if TYPE_CHECKING:
     from wikigr.graph.neighborhood import Node
     from wikigr.pack.open import Corpus
 
-# The words of a text that tell which pronoun stands for its subject.
-_FORMS: dict[str, Pronoun] = {
-    **dict.fromkeys(("he", "him", "his"), "he"),
-    **dict.fromkeys(("she", "her"), "she"),
-    **dict.fromkeys(("it", "its"), "it"),
-    **dict.fromkeys(("they", "them", "their"), "they"),
-}
 _WORD = re.compile(r"[a-z]+")
 _PLURAL = re.compile(r"[^s]s$")
+_PERSONS = (frozenset(("he",)), frozenset(("she",)))
 # Only the beginning of an article is read for its pronouns. A shorter text without any tells nothing.
 _MAX_CHARS = 20_000
 _MIN_WORDS = 20
@@ -78,7 +72,7 @@ class _Names:
 
     def __init__(self, pack: Corpus) -> None:
         self._pack = pack
-        self._linker = EntityLinker(pack.graph_index, pack.lexical)
+        self._linker = open_linker(pack)
         self._found: dict[str, list[Mention]] = {}
         self._pronouns: dict[Node, frozenset[Pronoun]] = {}
 
@@ -94,7 +88,9 @@ class _Names:
             )
             # In "When was Heisenberg born?", nobody called Born is meant.
             has_case = any(character.isupper() for character in text[1:])
-            self._found[text] = [m for m in mentions if not (has_case and _is_person(m) and text[m.start].islower())]
+            self._found[text] = [
+                m for m in mentions if not (has_case and m.pronouns in _PERSONS and text[m.start].islower())
+            ]
         return self._found[text]
 
     def _pronouns_of(self, node: Node) -> frozenset[Pronoun]:
@@ -128,9 +124,5 @@ def pronouns_for(title: str, lead: str, text: str) -> frozenset[Pronoun]:
     return frozenset(("it", "they")) if _PLURAL.search(title) else frozenset(("it",))
 
 
-def _is_person(mention: Mention) -> bool:
-    return mention.pronouns in (frozenset(("he",)), frozenset(("she",)))
-
-
 def _count(text: str) -> Counter[Pronoun]:
-    return Counter(_FORMS[word] for word in _WORD.findall(text.lower()) if word in _FORMS)
+    return Counter(PRONOUNS[word] for word in _WORD.findall(text.lower()) if word in PRONOUNS)

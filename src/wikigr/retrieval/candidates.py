@@ -51,10 +51,6 @@ class RetrievalOptions(Options):
     def uses_dense(self) -> bool:
         return self.mode != "lexical"
 
-    @property
-    def uses_lexical(self) -> bool:
-        return self.mode != "dense"
-
     def ablations(self) -> Mapping[str, Mapping[str, Any]]:
         found: dict[str, Mapping[str, Any]] = {}
         if self.mode == "hybrid":

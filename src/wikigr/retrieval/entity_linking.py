@@ -12,6 +12,7 @@ import numpy as np
 from wikigr.graph.graph_index import GraphIndex
 from wikigr.graph.neighborhood import Node, article
 from wikigr.graph.schema import article_title
+from wikigr.index.candidate import Hit
 from wikigr.index.lexical import LexicalIndex, stems
 from wikigr.names import bare_name, is_part_of_name, name_key, name_words, strip_possessive
 from wikigr.retrieval.name_matching import LETTERS_PER_TYPO, NameMatcher
@@ -203,20 +204,21 @@ def open_linker(pack: Corpus) -> EntityLinker:
 
 
 def nearest_articles(question: str, pack: Corpus, limit: int) -> dict[str, float]:
-    """Return the cosines of the ``limit`` articles nearest to ``question`` by title, nearest first, ties by title.
+    """Return the cosines of the ``limit`` articles nearest to ``question`` by title, as in ``nearest_sections``."""
+    return {article_title(hit.section_id): hit.score for hit in nearest_sections(question, pack, limit)}
 
-    The cosine of an article is that of its nearest section.
-    """
+
+def nearest_sections(question: str, pack: Corpus, limit: int) -> list[Hit]:
+    """Return the nearest section of each of the ``limit`` articles nearest to ``question``, ties by title."""
     vector = pack.encoder.encode([question])[0]
     depth = limit * _SECTIONS_PER_ARTICLE
     while True:
         sections = pack.nearest(vector, depth)
-        cosines: dict[str, float] = {}
+        best: dict[str, Hit] = {}
         for hit in sections:
-            cosines.setdefault(article_title(hit.section_id), hit.score)
-        if len(cosines) >= limit or len(sections) < depth:
-            best = sorted(cosines, key=lambda title: (-cosines[title], title))[:limit]
-            return {title: cosines[title] for title in best}
+            best.setdefault(article_title(hit.section_id), hit)
+        if len(best) >= limit or len(sections) < depth:
+            return [best[title] for title in sorted(best, key=lambda title: (-best[title].score, title))[:limit]]
         depth *= _SECTIONS_PER_ARTICLE
 
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 
 from wikigr.errors import PackError, UsageError
 from wikigr.graph.engine import QueryError
-from wikigr.graph.neighborhood import STRUCTURAL, Edge, Neighborhood, Node, Step, article
+from wikigr.graph.neighborhood import STRUCTURAL, Edge, Neighborhood, Node, article
 from wikigr.graph_search.cypher.dialect import BlockedQueryError
 from wikigr.graph_search.cypher.runner import QueryRunner
 from wikigr.graph_search.explore.graph_schema import describe_schema
@@ -24,14 +24,7 @@ from wikigr.graph_search.explore.paths import shortest_paths
 from wikigr.graph_search.explore.planners import ModelPlanner, Plan, Planner, PlannerState, RulePlanner
 from wikigr.graph_search.explore.rule_pruner import RulePruner
 from wikigr.graph_search.explore.stage import MultiStrategyOptions
-from wikigr.graph_search.explore.triplets import (
-    CandidateRelation,
-    FollowedTriplet,
-    Pruner,
-    QuestionPruner,
-    Selection,
-    TripletRetriever,
-)
+from wikigr.graph_search.explore.triplets import Pruner, SharedLimits, TripletRetriever
 from wikigr.index.candidate import Candidate
 from wikigr.llm.budget import BudgetError, CallQuota
 from wikigr.llm.failures import LlmError
@@ -65,54 +58,6 @@ class Deadline:
         if left <= 0:
             raise BudgetError(f"The search of the graph ran out of time ({self.seconds:g} s per question).")
         return left
-
-
-@dataclass(frozen=True, slots=True)
-class BoundedPruner:
-    """Wraps a pruner so that it skips nodes in ``explored`` and adds nodes to it up to ``max_nodes``.
-
-    Raises ``BudgetError`` instead of pruning after the deadline.
-    """
-
-    pruner: Pruner
-    explored: dict[Node, None]
-    max_nodes: int
-    deadline: Deadline
-
-    @property
-    def always_links(self) -> bool:
-        return self.pruner.always_links
-
-    def begin(self, question: str, sources: Sequence[Node]) -> QuestionPruner:
-        return _BoundedQuestionPruner(self, self.pruner.begin(question, sources))
-
-
-@dataclass(frozen=True, slots=True)
-class _BoundedQuestionPruner:
-    bounds: BoundedPruner
-    pruner: QuestionPruner
-
-    def prune_relations(self, candidates: Sequence[CandidateRelation], limit: int) -> Selection[Step]:
-        self.bounds.deadline.check()
-        selected = self.pruner.prune_relations(candidates, limit)
-        if not selected.finish:
-            self.bounds.explored.update(dict.fromkeys(candidate.node for candidate in candidates))
-        return selected
-
-    def rank_triplets(self, hops: Sequence[FollowedTriplet]) -> Sequence[FollowedTriplet]:
-        return self.pruner.rank_triplets(hops)
-
-    def prune_entities(self, found: Sequence[Edge], hops: Sequence[FollowedTriplet], limit: int) -> Selection[Node]:
-        self.bounds.deadline.check()
-        unexplored = [hop for hop in hops if hop.end not in self.bounds.explored]
-        room = min(limit, self.bounds.max_nodes - len(self.bounds.explored))
-        if not unexplored or room < 1:
-            return Selection()
-        selected = self.pruner.prune_entities(found, unexplored, room)
-        return Selection(selected.items[:room], selected.finish)
-
-    def answer_chain(self, found: Collection[Edge]) -> tuple[Edge, ...]:
-        return self.pruner.answer_chain(found)
 
 
 # Shortest paths are searched between the first nodes of a question, pair by pair.
@@ -223,14 +168,14 @@ class MultiStrategy:
         options = self.options
         retriever = TripletRetriever(
             self.neighborhood,
-            BoundedPruner(self.pruner, state.explored, options.max_nodes, state.deadline),
+            self.pruner,
             max_num_relations=options.max_num_relations,
             max_num_entities=options.max_num_entities,
             max_num_iterations=options.max_num_iterations,
             max_num_triplets=options.max_num_triplets,
         )
-        result = retriever.retrieve(question, nodes)
-        state.explored.update(dict.fromkeys(result.explored))
+        shared = SharedLimits(state.explored, options.max_nodes, state.deadline.check)
+        result = retriever.retrieve(question, nodes, shared)
         for edge in result.triplets:
             state.context.add(str(edge), (edge,))
         state.chain = state.chain or result.chain

@@ -6,7 +6,7 @@ prunes without a model, ``model_pruner`` asks one.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from typing import Generic, Literal, Protocol, TypeVar
 
@@ -101,6 +101,18 @@ class TripletResult:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedLimits:
+    """Limits of several searches together: nodes in ``explored`` are not explored again, and at most ``max_nodes`` are.
+
+    Explored nodes are added to ``explored``. ``check`` raises ``BudgetError`` when the time is up.
+    """
+
+    explored: dict[Node, None]
+    max_nodes: int
+    check: Callable[[], object]
+
+
+@dataclass(frozen=True, slots=True)
 class TripletRetriever:
     """Explores the graph from the entities of a question and collects triplets.
 
@@ -122,7 +134,9 @@ class TripletRetriever:
     def __post_init__(self) -> None:
         check_limits(**{field.name: getattr(self, field.name) for field in fields(self) if field.kw_only})
 
-    def retrieve(self, question: str, source_entities: Sequence[Node]) -> TripletResult:
+    def retrieve(
+        self, question: str, source_entities: Sequence[Node], shared: SharedLimits | None = None
+    ) -> TripletResult:
         """Return the triplets found for ``question`` from ``source_entities``, best first within each iteration.
 
         Skips entities that are not in the pack. An exhausted budget ends the search and keeps what it found
@@ -130,8 +144,10 @@ class TripletRetriever:
         """
         stored = self.neighborhood.nodes((node.kind, node.key) for node in source_entities)
         sources = list(dict.fromkeys(self.neighborhood.unified(node) for node in stored))
-        state = _SearchState(self.pruner.begin(question, sources))
+        state = _SearchState(self.pruner.begin(question, sources), shared)
         stop = self._search(state, sources)
+        if shared is not None:
+            shared.explored.update(state.explored)
         triplets = tuple(state.found.values())
         chain = state.pruner.answer_chain(triplets)
         return TripletResult(triplets, tuple(state.explored), state.iterations, state.truncated, stop, chain)
@@ -147,11 +163,14 @@ class TripletRetriever:
                 state.explored.update(dict.fromkeys(fresh))
                 return "no_progress"
             try:
+                state.check()
                 relations = state.pruner.prune_relations(candidates, self.max_num_relations)
             except BudgetError:
                 return "budget"
             if relations.finish:
                 return "finish"
+            if state.shared is not None:
+                state.shared.explored.update(dict.fromkeys(candidate.node for candidate in candidates))
             state.explored.update(dict.fromkeys(fresh))
             state.iterations += 1
             offered = {candidate.step for candidate in candidates}
@@ -161,18 +180,23 @@ class TripletRetriever:
                 return "max_triplets" if len(state.found) >= self.max_num_triplets else "no_progress"
             if len(state.found) >= self.max_num_triplets:
                 return "max_triplets"
-            unexplored = [hop for hop in kept if hop.end not in state.explored]
+            unexplored, room = state.unexplored(kept, self.max_num_entities)
             if iteration + 1 == self.max_num_iterations:
                 # No further iteration: skip the pruner's selection of entities.
                 return "max_iterations"
             try:
-                entities = state.pruner.prune_entities(list(state.found.values()), unexplored, self.max_num_entities)
+                state.check()
+                if state.shared is not None and (not unexplored or room < 1):
+                    return "no_progress"
+                entities = state.pruner.prune_entities(list(state.found.values()), unexplored, room)
             except BudgetError:
                 return "budget"
             if entities.finish:
                 return "finish"
             reached = {hop.end for hop in unexplored}
             frontier = [node for node in dict.fromkeys(entities.items) if node in reached]
+            if state.shared is not None:
+                frontier = frontier[:room]
         return "max_iterations"
 
     def _candidate_relations(self, nodes: Sequence[Node]) -> list[CandidateRelation]:
@@ -221,11 +245,24 @@ class _SearchState:
     """The state of one search."""
 
     pruner: QuestionPruner
+    shared: SharedLimits | None
     # Keyed by ends and relation: a fact stated in two sections is one triplet.
     found: dict[tuple[Node, str, Node], Edge] = field(default_factory=dict)
     explored: dict[Node, None] = field(default_factory=dict)
     iterations: int = 0
     truncated: bool = False
+
+    def check(self) -> None:
+        if self.shared is not None:
+            self.shared.check()
+
+    def unexplored(self, hops: Sequence[FollowedTriplet], limit: int) -> tuple[list[FollowedTriplet], int]:
+        """Return the hops to nodes that may be explored, and how many nodes, at most ``limit``."""
+        found = [hop for hop in hops if hop.end not in self.explored]
+        if self.shared is None:
+            return found, limit
+        known = self.shared.explored
+        return [hop for hop in found if hop.end not in known], min(limit, self.shared.max_nodes - len(known))
 
 
 def _key(edge: Edge) -> tuple[Node, str, Node]:
