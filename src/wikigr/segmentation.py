@@ -20,21 +20,14 @@ _NON_FINAL_ABBREVIATION = re.compile(
     r"(?:\b(?:U\.S|U\.K|Mr|Mrs|Ms|Dr|Prof|Gen|Gov|Sen|Rep|St|Fr|Lt|Col|vs|cf|e\.g|i\.e|No|Fig|ca?)|\bet al)\.$"
 )
 _MAX_ABBREVIATION_LENGTH = 8
-# A sentence does not end inside parentheses that close within this many characters. A parenthesis that stays open for
-# longer is probably a typo.
-_MAX_PARENTHESIS_LENGTH = 300
 QUESTION_START = (
     r"(?:what|who|whom|whose|when|where|which|why|how|is|are|was|were|do|does|did|can|could|will|would|has|had)\b"
 )
 """Pattern of the words that begin a question, in lower case."""
 # Starts with a question word. Elsewhere a question mark may belong to a title.
 _QUESTION = re.compile(rf"\W*{QUESTION_START}", re.IGNORECASE)
-# A line that introduces a formula has more words than this; shorter ones are usually code, such as "else:".
-_MAX_CODE_LINE_WORDS = 2
 # The end of a statement in any script, closing quotes and brackets included.
 _PROSE_END = re.compile(r"[.!…。！।۔][\"'”’)\]]*$")
-# A shorter sentence is a reference ("See also.") or an abbreviation.
-_MIN_STATEMENT_WORDS = 3
 # Scripts that end sentences with these do not separate words.
 _FULL_WIDTH_END = ("。", "！")
 # A sentence in such a script, with the quotes and brackets that close after it.
@@ -43,10 +36,6 @@ _FULL_WIDTH_SENTENCE = re.compile(r"[^。！？]+[。！？…]*[”’」』）
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*$")
 # A displayed formula: one short line that contains a relation or an arrow and is not a list item, table row or prompt.
 _FORMULA = re.compile(r"(?![-*•>|]|\d+[.)] )(?!.* \| )(?=.*[=≠≈≡∝<>≤≥±→∞∑∫√])[^\n]{1,120}$")
-# A definition is indented by this many spaces under its terms, the lines right above it.
-_MIN_INDENT = 4
-_MAX_TERMS = 8
-_MAX_TERM_CHARS = 160
 # The end of a line that is not a term: of a sentence (but "<path>..." is a term), or of code that goes on.
 _NOT_TERM_END = re.compile(r"(?:(?:^|[^.…])[.!?][\"'”’)\]]*|[,;({\[=\\])$")
 _LIST_ITEM = re.compile(r"(?:[-*•]|\d+[.)])\s")
@@ -55,14 +44,9 @@ _CELL_BORDER = " | "
 _NAMED_CELL = re.compile(r"(?:^|\|) *[^\s:|][^\n:|]{0,60}: \S")
 # A fact, as sections of facts state it: "Ada — born: 1815; London."
 _FACT = re.compile(r"([^\n]{1,200}? — )[^\s:;,.!?()][^\n:;,.!?()]{0,60}: \S")
-# A longer row is split into sentences.
-_MAX_ROW_CHARS = 300
 # A blank line: code stands in a paragraph of its own.
 BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _END_IN_LIST = re.compile(rf"{BLANK_LINE.pattern}|\n\s*{_LIST_ITEM.pattern}")
-# A longer block of code is not one quotation with the sentence that introduces it.
-_MAX_CODE_CHARS = 600
-_MAX_CODE_LINES = 12
 # What a line of code may be although it ends like a sentence: a comment, a prompt, a string or a call.
 _CODE_LINE = re.compile(r"\s*(?:#|//|/\*|--|\$ |>>>|[\"'`])|.*\w\(.*\)$")
 # The first line of a definition list, in contrast to the first line of a block of code ("def f(x):").
@@ -94,7 +78,8 @@ def _is_statement(sentence: str) -> bool:
     is_complete = ends_as_prose(sentence) or (_SENTENCE_END.search(sentence) and not _QUESTION.match(sentence))
     if not is_complete:
         return False
-    return len(sentence.split()) >= _MIN_STATEMENT_WORDS or sentence.endswith(_FULL_WIDTH_END)
+    # A shorter sentence is a reference ("See also.") or an abbreviation.
+    return len(sentence.split()) >= 3 or sentence.endswith(_FULL_WIDTH_END)
 
 
 @lru_cache(maxsize=1)
@@ -128,7 +113,8 @@ def sentence_spans(text: str, language: Language = ENGLISH) -> list[tuple[int, i
 
 def _block_spans(text: str, block: re.Match[str], language: Language) -> list[tuple[int, int]]:
     is_row = _is_table_row(text, *block.span()) or _is_fact_among_others(text, *block.span())
-    if len(block.group()) <= _MAX_ROW_CHARS and is_row:
+    # A longer row is split into sentences.
+    if len(block.group()) <= 300 and is_row:
         row = _trim(text, *block.span())
         return [row] if row is not None else []
     spans: list[tuple[int, int]] = []
@@ -167,7 +153,9 @@ def _is_unfinished(text: str, span: tuple[int, int], end: int, language: Languag
     opened = text.rfind("(", *span)
     if opened <= text.rfind(")", *span):
         return False
-    return text.find(")", following, min(end, opened + _MAX_PARENTHESIS_LENGTH)) >= 0
+    # A sentence does not end inside parentheses that close within this many characters. A parenthesis that stays open
+    # for longer is probably a typo.
+    return text.find(")", following, min(end, opened + 300)) >= 0
 
 
 def _ends_in_abbreviation(text: str, span: tuple[int, int], language: Language) -> bool:
@@ -189,7 +177,8 @@ def _sentence_continued_by(text: str, spans: list[tuple[int, int]], following: t
     previous = text[slice(*spans[last])]
     if previous.endswith(":") and _FORMULA.match(text, *following):
         # Prose rather than a line of code that opens a block.
-        is_prose = previous[0].isupper() and len(previous.split()) > _MAX_CODE_LINE_WORDS
+        # A line that introduces a formula has more words than this; shorter ones are usually code, such as "else:".
+        is_prose = previous[0].isupper() and len(previous.split()) > 2
         return last if is_prose and text[following[0] - 1] == "\n" else None
     if not (text[following[0]].islower() and _SENTENCE_END.search(text, *following)):
         return None
@@ -204,7 +193,8 @@ def _is_term_of(text: str, term: tuple[int, int], definition: int) -> bool:
     line = _line_start(text, definition)
     if text[term[1] : line] != "\n" or not _is_indent(text[line:definition]):
         return False
-    if definition - line < _indent(text, start) + _MIN_INDENT or not _is_term(text[start : term[1]]):
+    # A definition is indented by this many spaces under its terms, the lines right above it.
+    if definition - line < _indent(text, start) + 4 or not _is_term(text[start : term[1]]):
         return False
     if text[term[1] - 1] != ":":
         return True
@@ -224,7 +214,7 @@ def first_term_of(text: str, spans: Sequence[tuple[int, int]], definition: tuple
         return None
     first = len(spans) - 1
     indent = _indent(text, spans[first][0])
-    while first > 0 and len(spans) - first < _MAX_TERMS:
+    while first > 0 and len(spans) - first < 8:
         start, end = spans[first - 1]
         is_above = text[end : _line_start(text, spans[first][0])] == "\n" and _indent(text, start) == indent
         if not is_above or not _is_term(text[start:end]) or text[end - 1] == ":":
@@ -234,7 +224,7 @@ def first_term_of(text: str, spans: Sequence[tuple[int, int]], definition: tuple
 
 
 def _is_term(line: str) -> bool:
-    if len(line) > _MAX_TERM_CHARS or _CELL_BORDER in line or "\n " in line:
+    if len(line) > 160 or _CELL_BORDER in line or "\n " in line:
         return False
     return _LIST_ITEM.match(line) is None and _NOT_TERM_END.search(line) is None
 
@@ -317,10 +307,11 @@ def _end_of_code(text: str, start: int, end: int) -> int:
 
 def _is_code(text: str, start: int, end: int) -> bool:
     """Return whether a paragraph is code: neither prose nor a list, a table or a definition list."""
-    if not 0 < end - start <= _MAX_CODE_CHARS or text[end - 1] == ":" or _DEFINED_TERM.match(text, start, end):
+    # A longer block of code is not one quotation with the sentence that introduces it.
+    if not 0 < end - start <= 600 or text[end - 1] == ":" or _DEFINED_TERM.match(text, start, end):
         return False
     lines = text[start:end].split("\n")
-    if len(lines) > _MAX_CODE_LINES:
+    if len(lines) > 12:
         return False
     position = start
     for line in lines:

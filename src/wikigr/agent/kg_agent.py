@@ -47,8 +47,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_MAX_RESULTS = 20
-
 
 class KnowledgeGraphAgent:
     """Answers questions from a pack. Use it as a context manager, or ``close`` it.
@@ -263,7 +261,7 @@ class KnowledgeGraphAgent:
         ``max_results`` is clipped to [1, 20] and applies to each wording. If the question cannot be rephrased, only
         the question itself is searched for, with a warning.
         """
-        limit = min(_MAX_RESULTS, max(1, max_results))
+        limit = min(20, max(1, max_results))
         wordings = [question]
         try:
             if self._client is None:

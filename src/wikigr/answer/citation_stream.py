@@ -23,11 +23,6 @@ from wikigr.text import words
 
 UNVERIFIED = "[unverified]"
 
-# A marker counts if the cited sentences hold this share of the claim's content words and all of its numbers.
-# Paraphrases keep well over half; a sentence about something else in the same article shares only the subject.
-_MIN_SUPPORT = 0.5
-# Sentences of a section that together may support a claim.
-_MAX_WINDOW = 2
 
 _MARKERS = re.compile(r"\s*\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
 _CLAIM_END = re.compile(r"(?<=[.!?\]])[\"'”’)]*\s+(?=\S)|\n+")
@@ -210,14 +205,18 @@ class CitationStream:
         denied = bool(_NEGATION.search(claim))
         spans = sentence_spans(section.content, self.language)
         best: tuple[float, int, int] | None = None
-        for size in range(1, _MAX_WINDOW + 1):
+        # Sentences of a section that together may support a claim.
+        for size in (1, 2):
             for i in range(len(spans) - size + 1):
                 start, end = spans[i][0], spans[i + size - 1][1]
                 text = section.content[start:end]
                 if not figures <= set(_NUMBER.findall(text)) or denied != bool(_NEGATION.search(text)):
                     continue
                 share = len(wanted & set(words(f"{section.title} {text}"))) / len(wanted)
-                if share >= _MIN_SUPPORT and (best is None or share > best[0]):
+                # A marker counts if the cited sentences hold this share of the claim's content words and all of its
+                # numbers. Paraphrases keep well over half; a sentence about something else in the same article shares
+                # only the subject.
+                if share >= 0.5 and (best is None or share > best[0]):
                     best = (share, start, end)
         return None if best is None else (section, best[1], best[2])
 

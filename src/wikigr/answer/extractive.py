@@ -22,9 +22,6 @@ from wikigr.text import words
 SENTENCE_FLOOR = 0.75
 # … and where a few words answer, a further one must be more likely right than wrong.
 MIN_PROBABILITY = 0.5
-# Two sentences are duplicates if one contains the other and is at least this share of its length: a caption, or the
-# same lead in two articles.
-_DUPLICATE_SHARE = 0.7
 # Other answers that are shown with one that is not sure.
 MAX_ALTERNATIVES = 2
 # Characters of the surroundings before and after a quotation at most.
@@ -135,7 +132,9 @@ def _repeats(one: AnswerCandidate, other: AnswerCandidate) -> bool:
         return True
     text, before = _spaced(one.text), _spaced(other.text)
     shorter, longer = sorted((text, before), key=len)
-    if shorter in longer and len(shorter) >= _DUPLICATE_SHARE * len(longer):
+    # Two sentences are duplicates if one contains the other and is at least this share of its length: a caption, or
+    # the same lead in two articles.
+    if shorter in longer and len(shorter) >= 0.7 * len(longer):
         return True
     short, known = _spaced(one.short), _spaced(other.short)
     return bool(one.short and other.short) and (short in known or known in short)

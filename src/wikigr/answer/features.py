@@ -17,9 +17,6 @@ from wikigr.text import words
 
 # Margins of the reader are logits; a difference of this many is as much as the features tell apart.
 _LARGEST_MARGIN = 12.0
-# A quotation of this many characters has the length 1.
-_USUAL_CHARS = 1_000.0
-_NAME_CHARS = 60
 # A capitalized word after another word of the question.
 _NAME = re.compile(r"(?<=\w )[A-ZÀ-Þ][\w'’-]+")
 
@@ -112,11 +109,11 @@ def _worded(
     answer = candidate.short or text
     kind = question.answer_type
     matches = kind is not None and (
-        question.is_answer_type_in(answer)
-        or (kind.name == "name" and answer[:1].isupper() and len(answer) < _NAME_CHARS)
+        question.is_answer_type_in(answer) or (kind.name == "name" and answer[:1].isupper() and len(answer) < 60)
     )
     yield "type", 0.0 if kind is None else 1.0 if matches else -1.0
     missing = required - set(words(text))
     yield "unsaid", len(missing) / len(required) if required else 0.0
     yield "short", float(candidate.span is not None)
-    yield "length", min(1.5, math.log1p(len(text)) / math.log1p(_USUAL_CHARS))
+    # A quotation of this many characters has the length 1.
+    yield "length", min(1.5, math.log1p(len(text)) / math.log1p(1_000.0))

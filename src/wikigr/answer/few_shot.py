@@ -19,8 +19,6 @@ from wikigr.text import scrub
 
 _FILE = "few_shot_examples.json"
 _LINES = ".jsonl"
-# Smaller differences of similarity are rounding errors of the encoder, which depend on the batch.
-_DECIMALS = 6
 
 _HEADER = re.compile(r"^[^\S\n]*={3,}|={3,}(?=\s*Example)", re.IGNORECASE | re.MULTILINE)
 # Also matches tags with white space or invisible characters inside, which a model would still read as tags.
@@ -85,7 +83,8 @@ class FewShotManager:
         if vectors is None:
             vectors = self._encoder.encode([example["question"] for example in examples])
             self._vectors = vectors if self.cache else None
-        similarity = np.round(vectors @ self._encoder.encode([question])[0], _DECIMALS)
+        # Smaller differences of similarity are rounding errors of the encoder, which depend on the batch.
+        similarity = np.round(vectors @ self._encoder.encode([question])[0], 6)
         nearest = np.argsort(-similarity, kind="stable")[:limit]
         return [_copy(examples[place]) for place in nearest]
 

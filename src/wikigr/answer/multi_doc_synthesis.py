@@ -13,9 +13,6 @@ from wikigr.index.candidate import Hit
 from wikigr.index.dense import exact_search, index_search, load_vector_extension
 from wikigr.text import scrub
 
-# Sections to fetch for each article that is returned (reference/phase1-enhancements.md).
-SECTIONS_PER_DOCUMENT = 10
-
 
 class EmbeddingFailedError(WikigrError, ValueError, RuntimeError):
     """The question cannot be embedded. The reference documents call this a ``ValueError`` and a ``RuntimeError``."""
@@ -85,7 +82,8 @@ class MultiDocSynthesizer:
             raise EmbeddingFailedError(f"The question could not be embedded: {error}") from error
 
     def _nearest(self, vector: Sequence[float]) -> list[Hit]:
-        limit = self.num_docs * SECTIONS_PER_DOCUMENT
+        # Sections to fetch for each article that is returned (reference/phase1-enhancements.md).
+        limit = self.num_docs * 10
         if self._indexed is None:
             self._indexed = load_vector_extension(self._graph)
         if self._indexed:

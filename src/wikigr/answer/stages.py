@@ -36,8 +36,6 @@ _MIN_COVERAGE = 0.5
 # In another language than English, for which the weights of answers were fitted, the rank of the section counts so much
 # more. Chosen among 0, 1, 2 and 4 on questions about the documentation of Debian in five languages.
 _RANK_IN_ANOTHER_LANGUAGE = 4.0
-# Answers whose kind and probability the trace has.
-_MAX_NOTED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +126,8 @@ class FindAnswers(PipelineStage[ReaderOptions, Draft]):
         found = rank_candidates(find_candidates(material), material, _model_of(draft), added)
         record.scored = len(found)
         record.ranking = tuple(dict.fromkeys(q.section.section_id for answer in found for q in answer.quotations))
-        record.notes["best"] = [f"{answer.kind} {answer.probability:.2f}" for answer in found[:_MAX_NOTED]]
+        # Answers whose kind and probability the trace has.
+        record.notes["best"] = [f"{answer.kind} {answer.probability:.2f}" for answer in found[:5]]
         return replace(draft, answers=tuple(found))
 
 

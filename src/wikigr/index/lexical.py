@@ -25,7 +25,6 @@ _BOOSTS = {"title": 0.5, "heading": 0.5, CONTENT: 1.0}
 _STEMMED = "en_stem"
 # Further words of a query are ignored: for a pasted page, BM25 finds no more with the rest than with the beginning.
 MAX_QUERY_WORDS = 64
-_WRITER_HEAP_BYTES = 64_000_000
 
 
 @cache
@@ -86,7 +85,7 @@ class LexicalWriter:
         self.index = tantivy.Index(_schema(language), path=None if folder is None else str(folder))
         _register(self.index, language)
         # A single thread keeps documents, and therefore ties, in the order of writing.
-        self._writer = self.index.writer(_WRITER_HEAP_BYTES, 1)
+        self._writer = self.index.writer(64_000_000, 1)
 
     def add(self, section_id: str, title: str, heading: str, content: str) -> None:
         title, heading, content = (_split(text, self._language) for text in (title, heading, content))

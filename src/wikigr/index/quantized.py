@@ -55,7 +55,6 @@ _RESCORED, _MIN_RESCORED = 15, 1_500
 # Sections whose signs are compared at a time: their intermediate results fit into the second-level cache.
 _BLOCK = 32_768
 
-_MAX_HEADER_BYTES = 4096
 
 # The signs that each byte stands for, as 1 and -1.
 _BYTE_SIGNS = np.where(np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1), 1, -1).astype(np.float32)
@@ -330,7 +329,7 @@ def _write_npy_header(stream: Any, dtype: np.dtype[Any], shape: tuple[int, ...])
 
 def _read_header(path: Path) -> _Header:
     try:
-        if path.stat().st_size > _MAX_HEADER_BYTES:
+        if path.stat().st_size > 4096:
             raise ValueError("it is too long")
         fields = json.loads(path.read_bytes())
         header = _Header(**fields)

@@ -12,8 +12,6 @@ from wikigr.languages import ENGLISH, Language
 # What the tokenizer of the lexical index takes for a word.
 _WORD = re.compile(r"[^\W_]+")
 _SENTENCE_START = re.compile(r"(?<=[.!?])[\"”’)]* (?=[\"“‘(]*[^\W\d_a-z])")
-# In a sentence that is too long to be shown from its start, this share of the snippet precedes the first match.
-_LEAD = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,9 @@ def make_snippet(text: str, query: QueryTerms, length: int) -> Snippet:
     best, best_weight = 0, 0.0
     for start, end, _ in matches:
         sentence = max(place for place in starts if place <= start)
-        begin = sentence if end - sentence <= room else _word_start(line, start - int(_LEAD * room), start)
+        # In a sentence that is too long to be shown from its start, this share of the snippet precedes the first
+        # match.
+        begin = sentence if end - sentence <= room else _word_start(line, start - int(0.25 * room), start)
         held = {stem for first, last, stem in matches if begin <= first and last <= begin + room}
         weight = sum(query.weights[stem] for stem in held)
         if weight > best_weight:

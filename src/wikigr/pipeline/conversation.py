@@ -22,11 +22,6 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"[a-z]+")
 _PLURAL = re.compile(r"[^s]s$")
 _PERSONS = (frozenset(("he",)), frozenset(("she",)))
-# Only the beginning of an article is read for its pronouns. A shorter text without any tells nothing.
-_MAX_CHARS = 20_000
-_MIN_WORDS = 20
-# Titles of a turn: an answer that cites more is not about one of them.
-_MAX_TITLES = 5
 
 
 def understand(question: str, turns: Sequence[Turn], pack: Corpus) -> str:
@@ -64,7 +59,8 @@ def replay(questions: Sequence[str], pipeline: Pipeline) -> tuple[Turn, ...]:
 def turn_of(answer: Answer) -> Turn:
     """Return what a later question may refer to in ``answer``."""
     short = " ".join(answer.span.text.split()) if answer.span is not None else ""
-    return Turn(answer.question, short, tuple(answer.sources[:_MAX_TITLES]))
+    # Titles of a turn: an answer that cites more is not about one of them.
+    return Turn(answer.question, short, tuple(answer.sources[:5]))
 
 
 class _Names:
@@ -102,7 +98,8 @@ class _Names:
         member, section_id = self._pack.origin(f"{node.key}#0")
         title = section_id.rpartition("#")[0]
         rows = member.graph.rows("MATCH (a:Article {title: $title}) RETURN a.content", {"title": title})
-        text = next((content for (content,) in rows if content), "")[:_MAX_CHARS]
+        # Only the beginning of an article is read for its pronouns. A shorter text without any tells nothing.
+        text = next((content for (content,) in rows if content), "")[:20_000]
         lead = member.sections([section_id])
         return pronouns_for(title, lead[section_id].content if section_id in lead else "", text)
 
@@ -117,7 +114,7 @@ def pronouns_for(title: str, lead: str, text: str) -> frozenset[Pronoun]:
     others = in_text["it"] + in_text["they"]
     if in_text[gendered] > others and (in_lead[gendered] or not in_lead):
         return frozenset((gendered,))
-    if not in_text and len(_WORD.findall(text.lower())) < _MIN_WORDS:
+    if not in_text and len(_WORD.findall(text.lower())) < 20:
         return ANY
     if in_lead["they"] > in_lead["it"] and _PLURAL.search(title):
         return frozenset(("they",))

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
 # The name in traces of the replacement of aliases by titles.
 _ALIASES = "aliases"
-# Entities listed for each cited article.
-_MAX_ENTITIES = 20
 
 _Stage = TypeVar("_Stage", bound=PipelineStage[Any, Any])
 _State = TypeVar("_State", State, Draft)
@@ -186,11 +184,12 @@ class Pipeline:
         cited: dict[str, Citation] = {}
         for citation in answer.citations:
             cited.setdefault(article_title(citation.section_id), citation)
+        # Entities listed for each cited article.
         return [
             {"name": name, "type": kind, "article": citation.title}
             for citation in cited.values()
             for name, kind in self.pack.origin(citation.section_id)[0].graph.rows(
-                query, {"title": citation.title, "limit": _MAX_ENTITIES}
+                query, {"title": citation.title, "limit": 20}
             )
         ]
 

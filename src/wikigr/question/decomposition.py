@@ -34,13 +34,7 @@ _WITHOUT_NOUN = frozenset("where who".split())
 _AFTER_VERB = ARTICLES | PREPOSITIONS | POSSESSIVES
 _POSSESSIVE = ("'s", "’s", "s'", "s’")
 _SPACE_BEFORE_MARK = re.compile(r"\s+(?=[,;:]|['’]s?\b)")
-# The interrogative is among the first words ("In the name of which king …"); a later one begins a clause.
-_INTERROGATIVE_PLACES = 5
 _INTERROGATIVES_IN_PLACE = frozenset("what which".split())
-# Words before the "of" of a noun phrase, with its article.
-_MAX_HEAD_WORDS = 4
-# More ways to understand one question cost more than they find.
-_MAX_DECOMPOSITIONS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +72,8 @@ def decompose(question: str) -> tuple[Decomposition, ...]:
         found = found or _by_relative_clause(words, pronoun, inside=inside)
         inside = True
     found = found or _by_noun_phrase(words)
-    return tuple(dict.fromkeys(found))[:_MAX_DECOMPOSITIONS]
+    # More ways to understand one question cost more than they find.
+    return tuple(dict.fromkeys(found))[:2]
 
 
 class _Words:
@@ -115,7 +110,8 @@ class _Words:
         for number, word in enumerate(self.lowered):
             # "In which city …", but not "The man who …"
             asks = number == 0 or self.lowered[number - 1] in (",", *PREPOSITIONS)
-            near = number < _INTERROGATIVE_PLACES and asks
+            # The interrogative is among the first words ("In the name of which king …"); a later one begins a clause.
+            near = number < 5 and asks
             if word in (INTERROGATIVES if near else _INTERROGATIVES_IN_PLACE):
                 return number
         return None
@@ -279,7 +275,8 @@ def _is_frame(words: _Words, end: int) -> bool:
 
 def _place_of_of(words: _Words, article: int) -> int | None:
     """Return the place of "of" in the noun phrase that begins at ``article``, if it follows the noun."""
-    places = range(article + 2, min(article + 2 + _MAX_HEAD_WORDS, len(words) - 1))
+    # Words before the "of" of a noun phrase, with its article.
+    places = range(article + 2, min(article + 2 + 4, len(words) - 1))
     return next((n for n in places if words.lowered[n] == "of"), None)
 
 

@@ -47,11 +47,6 @@ def selection_size(question: str) -> SelectionSize:
     return FACTUAL
 
 
-# The weight of a stem if the text contains only a related word: one that shares most of its letters ("Norman",
-# "Normandy").
-_RELATED_WEIGHT = 0.7
-
-
 @dataclass(frozen=True)
 class Question:
     """A question as every stage sees it.
@@ -106,7 +101,9 @@ class Question:
             if stem in tokens:
                 found += weight
             elif stem in related:
-                found += _RELATED_WEIGHT * weight
+                # The weight of a stem if the text contains only a related word: one that shares most of its letters
+                # ("Norman", "Normandy").
+                found += 0.7 * weight
         return found / total
 
     @cached_property

@@ -14,8 +14,6 @@ ReaderName = Literal["small"]
 SMALL: ReaderName = "small"
 
 MAX_ANSWER_TOKENS = 15
-# The special tokens of a window and the colon after the title: five for MPNet, one less for BERT.
-_FIXED_TOKENS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +30,8 @@ class WindowOptions:
     title_tokens: int = 32
 
     def __post_init__(self) -> None:
-        room = self.tokens - self.question_tokens - self.title_tokens - _FIXED_TOKENS
+        # The special tokens of a window and the colon after the title: five for MPNet, one less for BERT.
+        room = self.tokens - self.question_tokens - self.title_tokens - 5
         if min(self.question_tokens, self.title_tokens) < 0 or not 0 <= self.overlap < room:
             raise ValueError(f"A window of {self.tokens} tokens leaves no room for new text after the overlap.")
 

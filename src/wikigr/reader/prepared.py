@@ -29,8 +29,6 @@ GRAPH_DATA = "reader.onnx.data"
 # The command that writes a damaged reader again.
 REPAIR_HINT = f"{PREPARE_HINT} --force"
 
-_MAX_DESCRIPTION_BYTES = 64 * 1024
-
 
 class NoReaderError(ModelError):
     """There is no reader for this encoder."""
@@ -70,7 +68,7 @@ class PreparedReader:
         path = folder / DESCRIPTION
         try:
             with path.open("rb") as stream:
-                described = json.loads(stream.read(_MAX_DESCRIPTION_BYTES))
+                described = json.loads(stream.read(64 * 1024))
             if described["format_version"] != FORMAT_VERSION:
                 raise ValueError(f"its format version is {described['format_version']!r}, not {FORMAT_VERSION}")
             if described["base_sha256"] != encoder.identity.weights_sha256:

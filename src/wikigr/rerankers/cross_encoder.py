@@ -34,7 +34,6 @@ MS_MARCO = "cross-encoder/ms-marco-MiniLM-L-12-v2"
 
 # The name of the reader as a cross-encoder, and the margin of a text without any word.
 READER = "reader"
-_NO_ANSWER = -30.0
 
 # Files of a cross-encoder that are downloaded from the hub: never code or pickles.
 _HUB_PATTERNS = ["*.json", "*.txt", "*.model", "*.safetensors"]
@@ -122,7 +121,7 @@ class ReaderReranker(_TextReranker):
             Passage(str(result.get("title") or ""), str(result.get("section") or ""), text, ((0, len(text)),))
             for result, text in zip(results, texts, strict=True)
         ]
-        return [span.margin if span is not None else _NO_ANSWER for (span,) in self._reader.read(query, passages)]
+        return [span.margin if span is not None else -30.0 for (span,) in self._reader.read(query, passages)]
 
 
 def _text(result: Mapping[str, Any], place: int) -> str:

@@ -23,8 +23,6 @@ from wikigr.text import fold, word_count, words
 CONTENT_QUALITY_THRESHOLD = 0.3
 """Minimum score of a section that an answer may rest on (reference/retrieval-enhancements.md)."""
 
-_STUB_WORDS = 20
-
 
 @dataclass(frozen=True, slots=True)
 class SectionQualityOptions(Options):
@@ -86,7 +84,7 @@ def score_section_quality(content: str, question: str, language: Language = ENGL
     reference/retrieval-enhancements.md.
     """
     length = word_count(content)
-    if length < _STUB_WORDS:
+    if length < 20:
         return 0.0
     keywords = _keywords(question, language)
     overlap_ratio = len(keywords & _terms(content)) / len(keywords) if keywords else 0.0

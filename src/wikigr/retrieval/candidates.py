@@ -176,9 +176,6 @@ def _record_hits(runs: Sequence[list[Hit]], record: StageRecord) -> None:
 
 
 REPHRASINGS = 2
-# Characters of the question that are sent to the model (reference/retrieval-enhancements.md).
-SENT_CHARS = 500
-_MAX_TOKENS = 200
 
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*")
 
@@ -191,12 +188,13 @@ def rephrase(question: str, client: ModelClient, model: str) -> list[str]:
     """
     from wikigr.llm.prompts import prompt
 
-    cut = question[:SENT_CHARS]
+    # Characters of the question that are sent to the model (reference/retrieval-enhancements.md).
+    cut = question[:500]
     reply = client.complete(
         model=model,
         system=prompt("rephrase").format(count=REPHRASINGS),
         messages=[{"role": "user", "content": f"<question>\n{cut.replace('<', '&lt;')}\n</question>"}],
-        max_tokens=_MAX_TOKENS,
+        max_tokens=200,
     )
     lines = (_LIST_MARK.sub("", line).strip().strip('"') for line in reply.text.splitlines())
     # A line that ends in a colon introduces the rephrasings.

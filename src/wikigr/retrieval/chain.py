@@ -102,10 +102,6 @@ class PathAnswers:
     confidence: float
 
 
-# Characters per token of English text. A rough estimate is enough for a budget.
-_CHARS_PER_TOKEN = 4
-
-
 @dataclass(slots=True)
 class GraphContext:
     """Distinct lines from all strategies with the edges that they verbalize, within a budget of ``max_tokens``."""
@@ -127,7 +123,8 @@ class GraphContext:
 
     def add(self, line: str, edges: tuple[Edge, ...] = ()) -> None:
         """Add ``line`` if it is new and fits the budget."""
-        tokens = len(line) // _CHARS_PER_TOKEN + 1
+        # Characters per token of English text. A rough estimate is enough for a budget.
+        tokens = len(line) // 4 + 1
         if line in self._edges:
             return
         if self._tokens + tokens > self.max_tokens:

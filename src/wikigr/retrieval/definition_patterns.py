@@ -20,8 +20,6 @@ _DEFINING = re.compile(
     r"(?:is|are|was|were) (?!\w+ed\b|(?:also|not|born|built|called|caught|found|given|held|known|left|made|named|said|"
     r"seen|shown|taken|used|written|often|usually|sometimes|in|on|at|to|by|from)\b))"
 )
-# Words before the verb of a definition, parentheses aside: a name, its variants, an adverb.
-_MAX_WORDS_BEFORE = 14
 
 
 def is_definition(sentence: str, title: str, language: Language = ENGLISH) -> bool:
@@ -32,13 +30,12 @@ def is_definition(sentence: str, title: str, language: Language = ENGLISH) -> bo
     if verb is None or not named:
         return False
     before = words(_OPENING.sub("", plain[: verb.start()], count=1))
-    if not before or len(before) > _MAX_WORDS_BEFORE:
+    # Words before the verb of a definition, parentheses aside: a name, its variants, an adverb.
+    if not before or len(before) > 14:
         return False
     return bool(named & set(stems(before[0], language))) and named <= set(stems(" ".join(before), language))
 
 
-# "Import a module." explains; "New in version 3.4." and a line of code that ends in "...)" do not.
-_MIN_EXPLANATION_WORDS = 3
 _BOILERPLATE = re.compile(
     r"(?:new|changed|added|deprecated|removed) (?:in|since)\b|(?:availability|return value)\b|part of the\b|see also\b",
     re.IGNORECASE,
@@ -66,4 +63,5 @@ def subject(section: Section) -> str:
 def explains(sentence: str) -> bool:
     """Return whether ``sentence`` explains what an entry is, rather than when it was added or how it is written."""
     is_boilerplate = _BOILERPLATE.match(sentence) is not None or _ELLIPSIS.search(sentence) is not None
-    return not is_boilerplate and len(words(sentence)) >= _MIN_EXPLANATION_WORDS
+    # "Import a module." explains; "New in version 3.4." and a line of code that ends in "...)" do not.
+    return not is_boilerplate and len(words(sentence)) >= 3

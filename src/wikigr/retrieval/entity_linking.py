@@ -27,16 +27,6 @@ Method = Literal["exact", "fuzzy", "semantic"]
 _MAX_QUESTION_CHARS = 4096
 _MAX_QUESTION_WORDS = 128
 _MAX_NAME_WORDS = 12
-# Articles with the same name share its score by a softmax over their cosines to the question, with this factor.
-_SHARPNESS = 20.0
-# Links per name: a hundred towns may share one.
-_MAX_LINKS_PER_NAME = 10
-# If a question links to nothing, runs of lower-case words are searched for with one typo.
-_MIN_RUN_LETTERS = 6
-_MAX_RUN_WORDS = 4
-_MAX_RUNS = 16
-# Capitalized runs per question that are compared with aliases, which takes hundreds of lookups each.
-_MAX_ALIAS_SEARCHES = 8
 # Sections per wanted article that the first search for the nearest articles reads.
 _SECTIONS_PER_ARTICLE = 4
 
@@ -96,7 +86,8 @@ class EntityLinker:
         if fuzzy:
             for number, (first, last) in enumerate(_capitalized_runs(question, tokens, free, self._ignored)):
                 start, end = tokens[first][1], tokens[last][2]
-                near, likeness = self.matcher.misspelled(question[start:end], aliases=number < _MAX_ALIAS_SEARCHES)
+                # Capitalized runs per question that are compared with aliases, which takes hundreds of lookups each.
+                near, likeness = self.matcher.misspelled(question[start:end], aliases=number < 8)
                 links += self._create_links(question, start, end, near, "fuzzy", likeness, relevance or {})
             if not links:
                 links = self._link_lower_case(question, tokens, relevance or {})
@@ -117,14 +108,13 @@ class EntityLinker:
     ) -> list[EntityLink]:
         """Return links for the longest run of content words that is one typo away from a name, if any."""
         content = [word not in self._ignored and not word.isdigit() for word, _, _ in tokens]
+        # If a question links to nothing, runs of lower-case words are searched for with one typo.
         runs = [
             (first, last)
             for first, last in _spans(len(tokens))
-            if last - first < _MAX_RUN_WORDS
-            and all(content[first : last + 1])
-            and tokens[last][2] - tokens[first][1] >= _MIN_RUN_LETTERS
+            if last - first < 4 and all(content[first : last + 1]) and tokens[last][2] - tokens[first][1] >= 6
         ]
-        for first, last in runs[:_MAX_RUNS]:
+        for first, last in runs[:16]:
             start, end = tokens[first][1], tokens[last][2]
             near, likeness = self.matcher.nearest_names(question[start:end], max_typos=1)
             if near:
@@ -160,8 +150,11 @@ class EntityLinker:
         nodes = [self._index.node(number) for number in dict.fromkeys(bearers)]
         lowest = min(relevance.values(), default=0.0)
         cosines = [relevance.get(node.key, lowest) if node.kind == "article" else lowest for node in nodes]
-        order = sorted(range(len(nodes)), key=lambda i: (-cosines[i], nodes[i]))[:_MAX_LINKS_PER_NAME]
-        weights = np.exp(_SHARPNESS * (np.array([cosines[i] for i in order]) - max(cosines)))
+        # Links per name: a hundred towns may share one.
+        order = sorted(range(len(nodes)), key=lambda i: (-cosines[i], nodes[i]))[:10]
+        # Articles with the same name share its score by a softmax over their cosines to the question, with this
+        # factor.
+        weights = np.exp(20.0 * (np.array([cosines[i] for i in order]) - max(cosines)))
         text = question[start:end]
         score = likeness * self._rarity(text) ** 2
         return [

@@ -21,11 +21,6 @@ from wikigr.text import words
 if TYPE_CHECKING:
     from wikigr.reader.reader import Reader
 
-# The sections of facts about what the question names that are read.
-MAX_FACTS = 2
-
-# The margin of an answer that is as good as none, for the gap if there is no other.
-_NO_OTHER_MARGIN = -10.0
 
 # Returns the places of names in a text: characters ``(start, end)``.
 FindNames = Callable[[str], Iterable[tuple[int, int]]]
@@ -49,7 +44,8 @@ def read_sentences(
     ranked = {section.section_id: section for section in (*leads, *(item.section for item in evidence))}
     chosen = list(ranked.values())[: options.sections]
     facts = (section for section in ranked.values() if section.heading == FACTS and asks_fact(question, section.title))
-    chosen += [section for section in islice(facts, MAX_FACTS) if section not in chosen]
+    # The sections of facts about what the question names that are read.
+    chosen += [section for section in islice(facts, 2) if section not in chosen]
     own = [_in_section(sentences, section) for section in chosen]
     names = [[[*find_names(s.text)] if find_names is not None else [] for s in group] for group in own]
     passages = [
@@ -103,9 +99,10 @@ def reading_features(evidence: Sequence[Evidence], sentences: Sequence[SentenceS
     assert best.span is not None
     said = answer_words(best)
     others = (s.span.margin for s in sentences if s.span is not None and answer_words(s) != said)
+    # The margin of an answer that is as good as none, for the gap if there is no other.
     return ReadingFeatures(
         margin=best.span.margin,
-        gap=best.span.margin - max(others, default=_NO_OTHER_MARGIN),
+        gap=best.span.margin - max(others, default=-10.0),
         features=best.feature_score,
         nearest=_nearest(evidence),
     )
@@ -142,10 +139,6 @@ def score_sentence(sentence: SentenceScore, calibration: Calibration) -> Sentenc
     return replace(sentence, answer_score=as_probability(logit))
 
 
-# A sentence that answers one part answers the other too if that is more likely than not.
-_MORE_LIKELY_THAN_NOT = 0.5
-
-
 @dataclass(frozen=True, slots=True)
 class TwoParts:
     """What the reader read for each part: the sentences in the order of how well they answer it, all of them read."""
@@ -162,7 +155,8 @@ class TwoParts:
         """
         for best, others in ((self.first[0], self.second), (self.second[0], self.first)):
             same = next((s for s in others if s.place == best.place), None)
-            if same is not None and same.score >= _MORE_LIKELY_THAN_NOT:
+            # A sentence that answers one part answers the other too if that is more likely than not.
+            if same is not None and same.score >= 0.5:
                 return (replace(same, span=_joined(same, best)),)
         return replace(self.first[0], span=None), replace(self.second[0], span=None)
 

@@ -20,17 +20,6 @@ from wikigr.retrieval.sentences import SentenceScore
 from wikigr.sources.facts import FACTS
 from wikigr.text import words
 
-# Entries that compete, those that name most of what is asked first.
-_MAX_ENTRIES = 6
-# A long lead is cut into several sections, after captions and tables that precede its text.
-_LEAD_SECTIONS = 3
-# Fewer words than these at the beginning of an article are a caption or a note ("New in version 3.4.").
-_MIN_WORDS = 8
-# Entries of the same last name that may all be explained: "What is a Context?"
-_MAX_NAMESAKES = 3
-# Facts that say what something without a text is.
-_MAX_FACTS = 5
-
 
 def find_definitions(material: Material) -> Iterator[AnswerCandidate]:
     """Yield the sentences that define what the question asks about by their position and form."""
@@ -48,15 +37,18 @@ def find_definitions(material: Material) -> Iterator[AnswerCandidate]:
 def _definition(title: str, sentences: Sequence[SentenceScore], language: Language) -> list[SentenceScore]:
     """Return the sentence in the lead of ``title`` that defines it, or the lead's first one, if there is one."""
     own = [s for s in _sentences_of(title, sentences) if s.is_prose and s.section.heading != FACTS]
-    lead = [s for s in own if s.section.position < _LEAD_SECTIONS]
+    # A long lead is cut into several sections, after captions and tables that precede its text.
+    lead = [s for s in own if s.section.position < 3]
     defining = (s for s in lead if is_definition(s.text, title, language))
-    openings = (s for s in lead if s.section.position == 0 and len(words(s.text)) >= _MIN_WORDS)
+    # Fewer words than these at the beginning of an article are a caption or a note ("New in version 3.4.").
+    openings = (s for s in lead if s.section.position == 0 and len(words(s.text)) >= 8)
     return list(islice(chain(defining, openings), 1))
 
 
 def _facts(title: str, sentences: Sequence[SentenceScore]) -> list[SentenceScore]:
     """Return the first facts about ``title``, which say what it is where nothing defines it."""
-    return [s for s in _sentences_of(title, sentences) if s.section.heading == FACTS][:_MAX_FACTS]
+    # Facts that say what something without a text is.
+    return [s for s in _sentences_of(title, sentences) if s.section.heading == FACTS][:5]
 
 
 def _sentences_of(title: str, sentences: Sequence[SentenceScore]) -> list[SentenceScore]:
@@ -69,7 +61,8 @@ def _entries(question: Question, sentences: Sequence[SentenceScore]) -> list[Sec
     sections = {sentence.section.section_id: sentence.section for sentence in sentences}
     asked = [section for section in sections.values() if asks_entry(question, section.heading) and is_entry(section)]
     exact = [section for section in asked if asks_definition(question, section.heading)]
-    return exact or (asked if len(asked) <= _MAX_NAMESAKES else [])
+    # Entries of the same last name that may all be explained: "What is a Context?"
+    return exact or (asked if len(asked) <= 3 else [])
 
 
 def _explanation(section: Section, sentences: Sequence[SentenceScore]) -> list[SentenceScore]:
@@ -88,4 +81,5 @@ def find_entries(material: Material) -> Iterator[AnswerCandidate]:
             fit = share_named(material.question, term)
             if fit:
                 found.append(AnswerCandidate("entry", (Quotation(item.section, block.start, block.end),), fit=fit))
-    yield from sorted(found, key=lambda candidate: -candidate.fit)[:_MAX_ENTRIES]
+    # Entries that compete, those that name most of what is asked first.
+    yield from sorted(found, key=lambda candidate: -candidate.fit)[:6]

@@ -11,9 +11,6 @@ from wikigr.retrieval.sentences import SentenceScore
 from wikigr.sources.facts import FACTS
 from wikigr.text import words
 
-# Relations that compete, those that the question names best first.
-_MAX_RELATIONS = 8
-_MAX_VALUES = 30
 # "Edda Klausen — died: 1911-12-20." The last period of "U.S." belongs to the value.
 _LINE = re.compile(r"(?P<subject>[^\n]+?) — (?P<relation>[^:\n]+): (?P<value>[^\n]+?)(?:(?<!\.[A-Z])\.)?$")
 
@@ -42,8 +39,9 @@ def find_facts(material: Material) -> Iterator[AnswerCandidate]:
             if required.issubset(word for sentence, _ in lines for word in words(sentence.text)):
                 named = f"{subject} {relation.replace('_', ' ')}"
                 fit = material.question.coverage(set(material.question.stems(named)))
-                found.append(_candidate(lines[:_MAX_VALUES], fit))
-    yield from sorted(found, key=lambda candidate: -candidate.fit)[:_MAX_RELATIONS]
+                found.append(_candidate(lines[:30], fit))
+    # Relations that compete, those that the question names best first.
+    yield from sorted(found, key=lambda candidate: -candidate.fit)[:8]
 
 
 def _candidate(lines: list[tuple[SentenceScore, re.Match[str]]], fit: float) -> AnswerCandidate:

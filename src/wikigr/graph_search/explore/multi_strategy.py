@@ -60,18 +60,7 @@ class Deadline:
         return left
 
 
-# Shortest paths are searched between the first nodes of a question, pair by pair.
-_MAX_JOINED_NODES = 3
 _MAX_PATHS = 20
-# A link is a weaker relation than a fact: one article that two nodes both link to is informative, longer chains of
-# links are not.
-_MAX_LINK_HOPS = 2
-_MAX_FACT_HOPS = 3
-_MAX_ROWS = 20
-_MAX_VALUE_CHARS = 200
-_MAX_LINKS_PER_MENTION = 2
-# Seconds per query of a planner, unless less time is left for the question.
-_MAX_QUERY_SECONDS = 10.0
 
 
 @dataclass(slots=True)
@@ -154,13 +143,14 @@ class MultiStrategy:
         elif len(fresh) > 1:
             self._connect(fresh, state)
         for query in plan.queries:
-            self._run_query(query, state, min(_MAX_QUERY_SECONDS, state.deadline.check()))
+            # Seconds per query of a planner, unless less time is left for the question.
+            self._run_query(query, state, min(10.0, state.deadline.check()))
 
     def _link_mentions(self, mentions: Sequence[str], deadline: Deadline) -> list[Node]:
         linked = []
         for mention in mentions:
             deadline.check()
-            linked += [link.node for link in self.linker.link_mention(mention)[:_MAX_LINKS_PER_MENTION]]
+            linked += [link.node for link in self.linker.link_mention(mention)[:2]]
         return [self.neighborhood.unified(node) for node in linked]
 
     def _retrieve_triplets(self, question: str, nodes: Sequence[Node], state: _SearchState) -> None:
@@ -200,8 +190,11 @@ class MultiStrategy:
     def _connect(self, nodes: Sequence[Node], state: _SearchState) -> None:
         """Add the shortest paths between the first nodes: along facts, or else through an article that both link to."""
         facts = [name for name in self.neighborhood.relations if name not in STRUCTURAL]
-        for one, other in combinations(nodes[:_MAX_JOINED_NODES], 2):
-            for relations, hops in ((facts, _MAX_FACT_HOPS), (None, _MAX_LINK_HOPS)):
+        # Shortest paths are searched between the first nodes of a question, pair by pair.
+        for one, other in combinations(nodes[:3], 2):
+            # A link is a weaker relation than a fact: one article that two nodes both link to is informative, longer
+            # chains of links are not.
+            for relations, hops in ((facts, 3), (None, 2)):
                 if relations == []:
                     continue
                 state.deadline.check()
@@ -215,7 +208,7 @@ class MultiStrategy:
 
     def _run_query(self, query: str, state: _SearchState, timeout: float) -> None:
         try:
-            result = self.queries.run(query, max_rows=_MAX_ROWS, timeout=timeout)
+            result = self.queries.run(query, max_rows=20, timeout=timeout)
         except BlockedQueryError as error:
             state.feedback.append(f"Blocked, not run: {query}\n{error.message} {error.hint or ''}")
             return
@@ -234,7 +227,7 @@ class MultiStrategy:
 def _verbalize_row(columns: Sequence[str], row: Sequence[object]) -> str:
     values = (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in row)
     # Collapse white space so that a row stays on one line.
-    short = (" ".join(value[:_MAX_VALUE_CHARS].split()) for value in values)
+    short = (" ".join(value[:200].split()) for value in values)
     return "; ".join(f"{name}: {value}" for name, value in zip(columns, short, strict=True))
 
 
@@ -246,12 +239,6 @@ def _plan_notes(plan: Plan) -> dict[str, object]:
         "queries": list(plan.queries),
         "finish": plan.finish,
     }
-
-
-# Links with lower scores are usually ordinary words that happen to be names.
-_MIN_SCORE = 0.3
-# The rules also start from this many retrieved articles.
-_MAX_FOUND = 3
 
 
 class Explorer:
@@ -279,7 +266,8 @@ class Explorer:
             pruner, planner = self._rules, RulePlanner((), ())
             # In a graph that has only links, rules find nothing beyond what the graph walk has already found.
             if any(relation not in STRUCTURAL for relation in self.neighborhood.relations):
-                titles = list(dict.fromkeys(candidate.title for candidate in candidates))[:_MAX_FOUND]
+                # The rules also start from this many retrieved articles.
+                titles = list(dict.fromkeys(candidate.title for candidate in candidates))[:3]
                 planner = RulePlanner(self._named(links), [article(title) for title in titles])
         else:
             allowance = CallQuota(self._model, calls=self._options.max_calls, seconds=self._options.max_seconds)
@@ -314,4 +302,5 @@ class Explorer:
 
 def _is_sure(link: EntityLink) -> bool:
     """Return whether the mention is surely a name: rare in the pack, or capitalized in the middle of the question."""
-    return link.score >= _MIN_SCORE or (link.method == "exact" and link.start > 0 and link.mention[0].isupper())
+    # Links with lower scores are usually ordinary words that happen to be names.
+    return link.score >= 0.3 or (link.method == "exact" and link.start > 0 and link.mention[0].isupper())

@@ -70,16 +70,10 @@ EndKind = Literal["date", "number", "name"]
 # How a relation reads: "o is the R of s" (noun), "s is R by o" (passive), "s R o" (verb), "s is the R of o" (of).
 Form = Literal["noun", "passive", "verb", "of"]
 
-# Ends of a step that are looked at to describe them, and the share of them that a step must leave.
-_SAMPLE = 400
 _LABELS = 40
-_MIN_SHARE = 0.25
-_MAX_SIGNATURE = 8
-_MAX_LABEL_CHARS = 200
 # The relations whose ends name the kind of a thing.
 _TYPE_RELATIONS = frozenset(("type", "instance of", "rdf type"))
 _MIN_SUFFIX = 5
-_MAX_TEXTS = 20_000
 # The past forms of English verbs that share no stem with the present.
 _STRONG_VERBS = dict(
     pair.split(":")
@@ -89,7 +83,6 @@ _STRONG_VERBS = dict(
     borne:bear ate:eat rode:ride chose:choose lost:lose left:leave fed:feed shot:shoot wore:wear swam:swim""".split()
 )
 _ENDING = re.compile(r"(?:[eo]rs?|ings?|ed|ten|en|ions?|ments?|es?|s)$")
-_MIN_BASE = 3
 
 # Whether a step goes forward (1) or backward (-1) if its word has this role, by the form of the relation.
 _DIRECTIONS: dict[Form, dict[Role, int]] = {
@@ -149,7 +142,7 @@ class EvidenceReader:
 
     def vectors(self, texts: Sequence[str]) -> Floats:
         """Return the unit vectors of ``texts``, as rows."""
-        if len(self._vectors) > _MAX_TEXTS:
+        if len(self._vectors) > 20_000:
             self._vectors.clear()
         unknown = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         if unknown:
@@ -235,15 +228,16 @@ class EvidenceReader:
         frequent = sorted(signature, key=lambda step: (-int(facts.counts[step]), step))
         forward = [relation_words(facts.steps[s].relation) for s in frequent if not facts.steps[s].inverse]
         inverse = [relation_words(facts.steps[s].relation) for s in frequent if facts.steps[s].inverse]
-        return ", ".join(dict.fromkeys(filter(None, [*forward, *inverse][:_MAX_SIGNATURE]))) or "thing"
+        return ", ".join(dict.fromkeys(filter(None, [*forward, *inverse][:8]))) or "thing"
 
     def _describe(self, step: int) -> StepText:
         facts = self.facts
-        ends = facts.sample_ends(step, _SAMPLE)
+        # Ends of a step that are looked at to describe them, and the share of them that a step must leave.
+        ends = facts.sample_ends(step, 400)
         _, leaving = facts.steps_at(ends)
         shares = np.bincount(leaving, minlength=len(facts.steps)) / max(len(ends), 1)
-        frequent = np.flatnonzero(shares >= _MIN_SHARE)
-        labels = [facts.names[end][:_MAX_LABEL_CHARS] for end in ends[:: max(1, len(ends) // _LABELS)][:_LABELS]]
+        frequent = np.flatnonzero(shares >= 0.25)
+        labels = [facts.names[end][:200] for end in ends[:: max(1, len(ends) // _LABELS)][:_LABELS]]
         relation = facts.steps[step]
         words = tuple(relation_words(relation.relation).split()) or (relation.relation.lower(),)
         return StepText(
@@ -286,7 +280,7 @@ def _base(word: str) -> str:
     """Return a word without the endings that make nouns and participles of verbs: "act" for "actors" and "acted"."""
     word = _STRONG_VERBS.get(word, word)
     bare = _ENDING.sub("", word)
-    return bare if len(bare) >= _MIN_BASE else word
+    return bare if len(bare) >= 3 else word
 
 
 def answer_fit(asks: str, kind: EndKind) -> float:

@@ -19,8 +19,6 @@ from wikigr.graph_search.relation_paths.evidence import Floats, RelationEvidence
 from wikigr.question.masked_question import MaskedQuestion, Token
 
 MAX_HOPS = 3
-# Prefixes of a path that are extended by another step.
-_BEAM = 96
 _IMPOSSIBLE = -1e9
 
 
@@ -166,7 +164,8 @@ class _Table:
             found += zip(longer, complete.tolist(), strict=True)
             # Keep the prefixes that explain most of the tokens that they have passed.
             promise = extended.max(axis=1)
-            kept = np.argsort(-np.round(promise, 6), kind="stable")[:_BEAM]
+            # Prefixes of a path that are extended by another step.
+            kept = np.argsort(-np.round(promise, 6), kind="stable")[:96]
             paths = [longer[n] for n in kept]
             reached = extended[kept]
         return found

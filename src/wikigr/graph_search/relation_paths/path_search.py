@@ -28,8 +28,6 @@ _MAX_TRIED = 24
 MIN_EXPLAINED = 0.5
 # Interrogatives that no date and no number answers.
 _PLACES_AND_PERSONS = WHO | {"where"}
-# Edges that one path follows at most.
-_MAX_EDGES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +190,8 @@ class PathSearch:
         any_cut = False
         for step in steps:
             nodes: Numbers = np.fromiter(chains, dtype=np.int64, count=len(chains))
-            reached, cut = self.facts.follow(nodes, step, _MAX_EDGES)
+            # Edges that one path follows at most.
+            reached, cut = self.facts.follow(nodes, step, 20_000)
             any_cut = any_cut or cut
             longer: dict[int, tuple[PathEdge, ...]] = {}
             for source, end, row in zip(

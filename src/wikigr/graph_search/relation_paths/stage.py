@@ -35,10 +35,6 @@ class RelationPathsOptions(Options):
 
 # Formats whose packs are made of triples.
 _OF_TRIPLES = frozenset(row.name for row in FORMATS if row.links is LinkTarget.NODE)
-# Paths that are recorded for ``--explain``, the best one first.
-_MAX_SHOWN = 6
-# Paths whose answers compete.
-_MAX_FOLLOWED = 3
 # Looking for paths ends after this time, whatever the graph; most questions take a few milliseconds.
 _MAX_SECONDS = 5.0
 
@@ -96,7 +92,8 @@ class RelationPaths(RetrievalStage[RelationPathsOptions]):
         if not all(paths and paths[0].path.is_explained for paths in found):
             record.notes["outcome"] = "no path explains the question"
             return state
-        most = _MAX_FOLLOWED if len(found) == 1 else 1
+        # Paths whose answers compete.
+        most = 3 if len(found) == 1 else 1
         followed = [each for paths in found for each in paths[:most] if each.path.is_explained]
         candidates = self._candidates(followed)
         record.ranking = section_ids(candidates)
@@ -108,8 +105,9 @@ class RelationPaths(RetrievalStage[RelationPathsOptions]):
 
     def _find(self, question: str, record: StageRecord) -> list[_PathOfPack]:
         """Return the paths of the pack whose best path explains most of ``question``, best first."""
+        # Paths that are recorded for ``--explain``, the best one first.
         results = {
-            pack: search.find(question, self._topics[pack].find(question), seconds=_MAX_SECONDS, most=_MAX_SHOWN)
+            pack: search.find(question, self._topics[pack].find(question), seconds=_MAX_SECONDS, most=6)
             for pack, search in self._searches.items()
         }
         if any(result.out_of_time for result in results.values()):
