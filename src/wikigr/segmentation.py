@@ -153,8 +153,7 @@ def _is_unfinished(text: str, span: tuple[int, int], end: int, language: Languag
     opened = text.rfind("(", *span)
     if opened <= text.rfind(")", *span):
         return False
-    # A sentence does not end inside parentheses that close within this many characters. A parenthesis that stays open
-    # for longer is probably a typo.
+    # A sentence does not end inside parentheses; one that stays open for longer is probably a typo.
     return text.find(")", following, min(end, opened + 300)) >= 0
 
 
@@ -176,8 +175,7 @@ def _sentence_continued_by(text: str, spans: list[tuple[int, int]], following: t
     last = len(spans) - 1
     previous = text[slice(*spans[last])]
     if previous.endswith(":") and _FORMULA.match(text, *following):
-        # Prose rather than a line of code that opens a block.
-        # A line that introduces a formula has more words than this; shorter ones are usually code, such as "else:".
+        # Prose rather than a line of code that opens a block, such as "else:".
         is_prose = previous[0].isupper() and len(previous.split()) > 2
         return last if is_prose and text[following[0] - 1] == "\n" else None
     if not (text[following[0]].islower() and _SENTENCE_END.search(text, *following)):

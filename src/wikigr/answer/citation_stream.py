@@ -205,7 +205,7 @@ class CitationStream:
         denied = bool(_NEGATION.search(claim))
         spans = sentence_spans(section.content, self.language)
         best: tuple[float, int, int] | None = None
-        # Sentences of a section that together may support a claim.
+        # Two sentences together may support a claim.
         for size in (1, 2):
             for i in range(len(spans) - size + 1):
                 start, end = spans[i][0], spans[i + size - 1][1]
@@ -213,9 +213,8 @@ class CitationStream:
                 if not figures <= set(_NUMBER.findall(text)) or denied != bool(_NEGATION.search(text)):
                     continue
                 share = len(wanted & set(words(f"{section.title} {text}"))) / len(wanted)
-                # A marker counts if the cited sentences hold this share of the claim's content words and all of its
-                # numbers. Paraphrases keep well over half; a sentence about something else in the same article shares
-                # only the subject.
+                # Paraphrases keep well over half of a claim's words; a sentence about something else in the same
+                # article shares only the subject.
                 if share >= 0.5 and (best is None or share > best[0]):
                     best = (share, start, end)
         return None if best is None else (section, best[1], best[2])

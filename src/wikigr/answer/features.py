@@ -115,5 +115,5 @@ def _worded(
     missing = required - set(words(text))
     yield "unsaid", len(missing) / len(required) if required else 0.0
     yield "short", float(candidate.span is not None)
-    # A quotation of this many characters has the length 1.
+    # A quotation of 1,000 characters has the length 1.
     yield "length", min(1.5, math.log1p(len(text)) / math.log1p(1_000.0))

@@ -82,7 +82,7 @@ class MultiDocSynthesizer:
             raise EmbeddingFailedError(f"The question could not be embedded: {error}") from error
 
     def _nearest(self, vector: Sequence[float]) -> list[Hit]:
-        # Sections to fetch for each article that is returned (reference/phase1-enhancements.md).
+        # Ten sections for each article (reference/phase1-enhancements.md).
         limit = self.num_docs * 10
         if self._indexed is None:
             self._indexed = load_vector_extension(self._graph)

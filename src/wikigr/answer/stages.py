@@ -126,7 +126,6 @@ class FindAnswers(PipelineStage[ReaderOptions, Draft]):
         found = rank_candidates(find_candidates(material), material, _model_of(draft), added)
         record.scored = len(found)
         record.ranking = tuple(dict.fromkeys(q.section.section_id for answer in found for q in answer.quotations))
-        # Answers whose kind and probability the trace has.
         record.notes["best"] = [f"{answer.kind} {answer.probability:.2f}" for answer in found[:5]]
         return replace(draft, answers=tuple(found))
 

@@ -98,7 +98,6 @@ class _Names:
         member, section_id = self._pack.origin(f"{node.key}#0")
         title = section_id.rpartition("#")[0]
         rows = member.graph.rows("MATCH (a:Article {title: $title}) RETURN a.content", {"title": title})
-        # Only the beginning of an article is read for its pronouns. A shorter text without any tells nothing.
         text = next((content for (content,) in rows if content), "")[:20_000]
         lead = member.sections([section_id])
         return pronouns_for(title, lead[section_id].content if section_id in lead else "", text)

@@ -184,7 +184,6 @@ class Pipeline:
         cited: dict[str, Citation] = {}
         for citation in answer.citations:
             cited.setdefault(article_title(citation.section_id), citation)
-        # Entities listed for each cited article.
         return [
             {"name": name, "type": kind, "article": citation.title}
             for citation in cited.values()

@@ -275,7 +275,7 @@ def _is_frame(words: _Words, end: int) -> bool:
 
 def _place_of_of(words: _Words, article: int) -> int | None:
     """Return the place of "of" in the noun phrase that begins at ``article``, if it follows the noun."""
-    # Words before the "of" of a noun phrase, with its article.
+    # At most four words precede it.
     places = range(article + 2, min(article + 2 + 4, len(words) - 1))
     return next((n for n in places if words.lowered[n] == "of"), None)
 

@@ -42,7 +42,7 @@ def label_fits(question: str, label: str) -> bool:
     """
     if ASKS_REASON_OR_MANNER.search(question):
         return False
-    # A label can be a megabyte long; its beginning tells its type.
+    # A label can be a megabyte long.
     label = label[:200]
     if ASKS_DATE_LABEL.search(question):
         return DATE_LABEL.match(label) is not None

@@ -101,8 +101,7 @@ class Question:
             if stem in tokens:
                 found += weight
             elif stem in related:
-                # The weight of a stem if the text contains only a related word: one that shares most of its letters
-                # ("Norman", "Normandy").
+                # A related word shares most of its letters ("Norman", "Normandy").
                 found += 0.7 * weight
         return found / total
 

@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 # The cross-encoder of the reference documents.
 MS_MARCO = "cross-encoder/ms-marco-MiniLM-L-12-v2"
 
-# The name of the reader as a cross-encoder, and the margin of a text without any word.
+# The name of the reader as a cross-encoder.
 READER = "reader"
 
 # Files of a cross-encoder that are downloaded from the hub: never code or pickles.
@@ -121,6 +121,7 @@ class ReaderReranker(_TextReranker):
             Passage(str(result.get("title") or ""), str(result.get("section") or ""), text, ((0, len(text)),))
             for result, text in zip(results, texts, strict=True)
         ]
+        # A text without any word has the lowest margin.
         return [span.margin if span is not None else -30.0 for (span,) in self._reader.read(query, passages)]
 
 

@@ -38,13 +38,13 @@ def seed_weights(index: GraphIndex, candidates: Sequence[Candidate], links: Sequ
             seeds[number] = seeds.get(number, 0.0) + link.score
     best: dict[str, float] = {}
     for candidate in candidates:
-        # Articles among the best candidates that seed the walk.
+        # Twenty articles seed the walk.
         if candidate.title not in best and len(best) == 20:
             break
         best[candidate.title] = max(best.get(candidate.title, 0.0), candidate.relevance)
     for title, number in index.numbers_of(list(best)).items():
         if (relevance := best[title]) > 0.0:
-            # A candidate seeds the walk with its relevance to this power, so that the top candidates dominate.
+            # A high power lets the top candidates dominate.
             seeds[number] = seeds.get(number, 0.0) + relevance**4
     return seeds
 
@@ -73,7 +73,7 @@ def rerank_by_walk(
         top = best[candidate.title]
         within = candidate.relevance / top if top > 0.0 else 1.0
         scored.append(_with_walk_score(candidate, within * weight + _OWN_WEIGHT * candidate.relevance, weight))
-    # Articles that the walk may add to the candidates.
+    # The walk may add twenty articles to the candidates.
     for number in _highest(weights[: index.articles], 20):
         title = index.node(number).key
         if title not in best:

@@ -188,7 +188,7 @@ def rephrase(question: str, client: ModelClient, model: str) -> list[str]:
     """
     from wikigr.llm.prompts import prompt
 
-    # Characters of the question that are sent to the model (reference/retrieval-enhancements.md).
+    # As documented in reference/retrieval-enhancements.md.
     cut = question[:500]
     reply = client.complete(
         model=model,

@@ -89,7 +89,6 @@ def select_documents(
 
 def calibrated_min_relevance(thresholds: Mapping[str, float]) -> float:
     """Return the pack's calibrated minimum cosine of a relevant section, in [0, 1]."""
-    # Used if a pack's manifest has no calibrated threshold.
     return min(1.0, max(0.0, thresholds.get(MIN_RELEVANCE, 0.0)))
 
 
@@ -110,13 +109,13 @@ class DocumentSelection(RetrievalStage[MultiDocOptions]):
             candidates = tuple(candidate for candidate in candidates if candidate.title in titles)
             best = f", {titles[0]!r}," if titles else ""
             record.absent = f"only sections of the best article{best} are read (multi_doc is off)"
-        # The leads of this many best articles are read if the question asks what they are.
         selection = select_documents(
             candidates,
             num_docs=self.options.articles_for(question),
             max_sections=self.options.sections_for(question),
             min_relevance=min_relevance,
             required=[
+                # The leads of the best articles are read if the question asks what they are.
                 *(section_id(title, 0) for title in titles[:20] if asks_lead(question, title)),
                 *self._facts(question, candidates),
                 *(hop.section.section_id for chain in state.chains[:1] for hop in chain.hops),
@@ -141,5 +140,4 @@ class DocumentSelection(RetrievalStage[MultiDocOptions]):
             if section is not None and section.heading == FACTS:
                 facts.setdefault(candidate.title, candidate.section_id)
         titles = sorted(facts, key=lambda title: (-len(name_stems(title, question.language)), len(title), title))
-        # Articles whose facts are read in addition to their other sections, and the candidates among which they are.
         return [facts[title] for title in titles[:2]]

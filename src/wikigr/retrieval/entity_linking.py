@@ -86,7 +86,7 @@ class EntityLinker:
         if fuzzy:
             for number, (first, last) in enumerate(_capitalized_runs(question, tokens, free, self._ignored)):
                 start, end = tokens[first][1], tokens[last][2]
-                # Capitalized runs per question that are compared with aliases, which takes hundreds of lookups each.
+                # A comparison with aliases takes hundreds of lookups.
                 near, likeness = self.matcher.misspelled(question[start:end], aliases=number < 8)
                 links += self._create_links(question, start, end, near, "fuzzy", likeness, relevance or {})
             if not links:
@@ -150,10 +150,9 @@ class EntityLinker:
         nodes = [self._index.node(number) for number in dict.fromkeys(bearers)]
         lowest = min(relevance.values(), default=0.0)
         cosines = [relevance.get(node.key, lowest) if node.kind == "article" else lowest for node in nodes]
-        # Links per name: a hundred towns may share one.
+        # A hundred towns may share a name.
         order = sorted(range(len(nodes)), key=lambda i: (-cosines[i], nodes[i]))[:10]
-        # Articles with the same name share its score by a softmax over their cosines to the question, with this
-        # factor.
+        # Articles with the same name share its score by a sharp softmax over their cosines to the question.
         weights = np.exp(20.0 * (np.array([cosines[i] for i in order]) - max(cosines)))
         text = question[start:end]
         score = likeness * self._rarity(text) ** 2

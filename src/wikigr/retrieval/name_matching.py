@@ -24,7 +24,7 @@ _MAX_ALIAS_LENGTH = 20
 _SURNAME_LIKENESS = 0.5
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
-# Suggestions for an unknown name: their number, the minimum similarity (0 to 100), and the number that is ranked.
+# Suggestions for an unknown name.
 MAX_SUGGESTIONS = 3
 # Names can be plain values of a megabyte; only this many characters are compared.
 MAX_COMPARED_CHARS = 200

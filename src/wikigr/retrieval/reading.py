@@ -44,7 +44,6 @@ def read_sentences(
     ranked = {section.section_id: section for section in (*leads, *(item.section for item in evidence))}
     chosen = list(ranked.values())[: options.sections]
     facts = (section for section in ranked.values() if section.heading == FACTS and asks_fact(question, section.title))
-    # The sections of facts about what the question names that are read.
     chosen += [section for section in islice(facts, 2) if section not in chosen]
     own = [_in_section(sentences, section) for section in chosen]
     names = [[[*find_names(s.text)] if find_names is not None else [] for s in group] for group in own]
@@ -99,7 +98,7 @@ def reading_features(evidence: Sequence[Evidence], sentences: Sequence[SentenceS
     assert best.span is not None
     said = answer_words(best)
     others = (s.span.margin for s in sentences if s.span is not None and answer_words(s) != said)
-    # The margin of an answer that is as good as none, for the gap if there is no other.
+    # Without another answer, the gap is that to an answer as good as none.
     return ReadingFeatures(
         margin=best.span.margin,
         gap=best.span.margin - max(others, default=-10.0),

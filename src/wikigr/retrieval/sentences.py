@@ -112,8 +112,7 @@ def rank_sentences(evidence: Sequence[Evidence], question: Question, encoder: Em
     if not head or encoder is None:
         return sentences
     # The subject is prepended, because the sentence may say only "it" or "he".
-    # Characters of a sentence that are encoded, so that a table on one line does not cost more than the whole
-    # question.
+    # A table on one line must not cost more than the whole question.
     vectors = encoder.encode([f"{subject(s.section)}: {s.text[:200]}" for s in head])
     cosines = [max(0.0, float(value)) for value in vectors @ question.vector]
     best: dict[str, float] = {}

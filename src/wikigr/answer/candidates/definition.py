@@ -47,7 +47,6 @@ def _definition(title: str, sentences: Sequence[SentenceScore], language: Langua
 
 def _facts(title: str, sentences: Sequence[SentenceScore]) -> list[SentenceScore]:
     """Return the first facts about ``title``, which say what it is where nothing defines it."""
-    # Facts that say what something without a text is.
     return [s for s in _sentences_of(title, sentences) if s.section.heading == FACTS][:5]
 
 
@@ -81,5 +80,4 @@ def find_entries(material: Material) -> Iterator[AnswerCandidate]:
             fit = share_named(material.question, term)
             if fit:
                 found.append(AnswerCandidate("entry", (Quotation(item.section, block.start, block.end),), fit=fit))
-    # Entries that compete, those that name most of what is asked first.
     yield from sorted(found, key=lambda candidate: -candidate.fit)[:6]

@@ -40,7 +40,6 @@ def find_facts(material: Material) -> Iterator[AnswerCandidate]:
                 named = f"{subject} {relation.replace('_', ' ')}"
                 fit = material.question.coverage(set(material.question.stems(named)))
                 found.append(_candidate(lines[:30], fit))
-    # Relations that compete, those that the question names best first.
     yield from sorted(found, key=lambda candidate: -candidate.fit)[:8]
 
 

@@ -15,7 +15,6 @@ _QUOTED_CHARS = 700
 
 def find_pairs(material: Material) -> Iterator[AnswerCandidate]:
     """Yield the answers of pairs of an FAQ; ``fit`` is the cosine of their question with the one asked."""
-    # Pairs that compete, the best ones first.
     pairs = [item.section for item in material.evidence if asked_by(item.section)][:6]
     similar = material.similarity([asked_by(section) for section in pairs])
     for section, cosine in zip(pairs, similar, strict=True):

@@ -39,7 +39,6 @@ def _introduced(material: Material, section: Section, block: Block) -> tuple[int
     before = [s for s in material.by_section.get(section.section_id, ()) if s.start < block.start]
     if before and block.start - before[-1].end <= 3 and block.end - before[-1].start <= MAX_CHARS:
         introduction = before[-1]
-        # Characters of the sentence before a list that is quoted with it.
         if len(introduction.text) <= 300 and not material.cells(introduction):
             start = introduction.start
             said |= set(material.question.stems(introduction.text))
@@ -98,7 +97,7 @@ def find_cells(material: Material) -> Iterator[AnswerCandidate]:
     """Yield the cells whose column and row the question names best."""
     if asks_yes_no(material.question):
         return
-    # Rows whose cells compete, the best ones first, and cells of each.
+    # The best cells of the best rows compete.
     for sentence in islice(filter(material.cells, material.sentences), 6):
         row = material.cells(sentence)
         fits = [(cell, _fit(material.question, sentence, cell, row)) for cell in row]

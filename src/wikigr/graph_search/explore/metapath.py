@@ -83,7 +83,6 @@ def _resolve_relation(name: str, neighborhood: Neighborhood) -> str:
         if _normalize(stored) == wanted:
             return stored
     plain: dict[str, str] = {}
-    # Stored relations, most frequent first, that are compared with a misspelled name.
     for stored in (*islice(known, 5000), *STRUCTURAL):
         plain.setdefault(_normalize(stored), stored)
     near = [plain[match] for match in nearest(wanted, plain, most=3)]
@@ -211,8 +210,7 @@ class _ForwardSearch:
     def _ends(self, nodes: Sequence[Node], step: Step) -> _Neighbors:
         """Return where ``step`` leads from the first of ``nodes``; prefetch it for some of the others."""
         if (nodes[0], step) not in self._read:
-            # A depth-first search prefetches the edges of sibling nodes: this many at first, then as many as it has
-            # read.
+            # The edges of sibling nodes are prefetched: of a few at first, then of as many as were read.
             batch = min(max(4, len(self._read)), MAX_BATCH)
             wanted = list(islice((node for node in nodes if (node, step) not in self._read), batch))
             self._read.update(((node, step), ends) for node, ends in self.reader.read(wanted, step).items())

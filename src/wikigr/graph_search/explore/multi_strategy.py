@@ -143,7 +143,6 @@ class MultiStrategy:
         elif len(fresh) > 1:
             self._connect(fresh, state)
         for query in plan.queries:
-            # Seconds per query of a planner, unless less time is left for the question.
             self._run_query(query, state, min(10.0, state.deadline.check()))
 
     def _link_mentions(self, mentions: Sequence[str], deadline: Deadline) -> list[Node]:
@@ -266,7 +265,6 @@ class Explorer:
             pruner, planner = self._rules, RulePlanner((), ())
             # In a graph that has only links, rules find nothing beyond what the graph walk has already found.
             if any(relation not in STRUCTURAL for relation in self.neighborhood.relations):
-                # The rules also start from this many retrieved articles.
                 titles = list(dict.fromkeys(candidate.title for candidate in candidates))[:3]
                 planner = RulePlanner(self._named(links), [article(title) for title in titles])
         else:

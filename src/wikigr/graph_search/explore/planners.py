@@ -188,5 +188,4 @@ _LIST_MARK = re.compile(r"^(?:[-*•]\s+|\d{1,3}[.)]\s+)")
 
 def _clean(texts: Iterable[str]) -> tuple[str, ...]:
     stripped = (_LIST_MARK.sub("", _FENCE.sub("", text.strip()))[:2_000] for text in texts)
-    # Per kind of item in a reply.
     return tuple(dict.fromkeys(text for text in stripped if text))[:10]

@@ -114,8 +114,7 @@ class _RuleQuestionPruner:
         for hop in ranked:
             number = siblings.get((hop.node, hop.step), 0)
             siblings[hop.node, hop.step] = number + 1
-            # What each better triplet of the same relation at the same node costs, so that one relation does not
-            # crowd out others.
+            # One relation must not crowd out others.
             values[hop] -= 0.1 * number
         ranked.sort(key=rank)
         # What the question names is where paths begin, even if the search did not.
@@ -181,7 +180,6 @@ class _RuleQuestionPruner:
             # Words belong to a source that the question does not name as if it stood at the end.
             place = self._places[node] or (len(self._question), len(self._question))
             masked = mask(self._question, *place)
-            # Paths that are scored from each source.
             paths = search.score(masked, number, 200) if masked.tokens else []
             self._paths[node] = paths
             for path in paths:
@@ -194,7 +192,6 @@ class _RuleQuestionPruner:
         """Return the score of the best path to a node that was reached, if it explains the whole question."""
         complete = (self._complete[prefix] for prefix in self._prefixes.values() if prefix in self._complete)
         score, explained = max(complete, default=(_UNSCORED, 0.0))
-        # The share of the question from which on a path explains all of it.
         return score if explained >= 0.9 else _UNSCORED
 
     def _extended(self, node: Node, step: Step) -> _Prefix | None:

@@ -232,7 +232,6 @@ class EvidenceReader:
 
     def _describe(self, step: int) -> StepText:
         facts = self.facts
-        # Ends of a step that are looked at to describe them, and the share of them that a step must leave.
         ends = facts.sample_ends(step, 400)
         _, leaving = facts.steps_at(ends)
         shares = np.bincount(leaving, minlength=len(facts.steps)) / max(len(ends), 1)

@@ -164,7 +164,6 @@ class _Table:
             found += zip(longer, complete.tolist(), strict=True)
             # Keep the prefixes that explain most of the tokens that they have passed.
             promise = extended.max(axis=1)
-            # Prefixes of a path that are extended by another step.
             kept = np.argsort(-np.round(promise, 6), kind="stable")[:96]
             paths = [longer[n] for n in kept]
             reached = extended[kept]

@@ -190,7 +190,6 @@ class PathSearch:
         any_cut = False
         for step in steps:
             nodes: Numbers = np.fromiter(chains, dtype=np.int64, count=len(chains))
-            # Edges that one path follows at most.
             reached, cut = self.facts.follow(nodes, step, 20_000)
             any_cut = any_cut or cut
             longer: dict[int, tuple[PathEdge, ...]] = {}

@@ -92,7 +92,6 @@ class RelationPaths(RetrievalStage[RelationPathsOptions]):
         if not all(paths and paths[0].path.is_explained for paths in found):
             record.notes["outcome"] = "no path explains the question"
             return state
-        # Paths whose answers compete.
         most = 3 if len(found) == 1 else 1
         followed = [each for paths in found for each in paths[:most] if each.path.is_explained]
         candidates = self._candidates(followed)
@@ -105,7 +104,6 @@ class RelationPaths(RetrievalStage[RelationPathsOptions]):
 
     def _find(self, question: str, record: StageRecord) -> list[_PathOfPack]:
         """Return the paths of the pack whose best path explains most of ``question``, best first."""
-        # Paths that are recorded for ``--explain``, the best one first.
         results = {
             pack: search.find(question, self._topics[pack].find(question), seconds=_MAX_SECONDS, most=6)
             for pack, search in self._searches.items()

@@ -57,7 +57,6 @@ class TopicFinder:
                     end = tokens[last][2] - (len(tokens[last][0]) - len(strip_possessive(tokens[last][0])))
                     found.append(Topic(tokens[first][1], end, nodes))
         found.sort(key=lambda topic: (topic.start - topic.end, topic.start))
-        # Names in one question that are tried, and nodes with the same name.
         return found[:4] or self._misspelled(question, tokens)
 
     def _named(self, words: Sequence[str]) -> tuple[int, ...]:
@@ -85,7 +84,7 @@ class TopicFinder:
         ]
         # Names are usually capitalized, and often stand at the end.
         runs.sort(key=lambda run: (not question[tokens[run[0]][1]].isupper(), run[0] - run[1], -run[1]))
-        # Runs of words that are compared with all names for typos.
+        # Each is compared with all names.
         for first, last in runs[:6]:
             start, end = tokens[first][1], tokens[last][2]
             near, _ = self._matcher.nearest_names(question[start:end])
