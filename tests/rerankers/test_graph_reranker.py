@@ -11,7 +11,6 @@ from typing import Any
 import networkx as nx
 import pytest
 
-from wikigr.agent.enhancements.graph_reranker import GraphReranker as SecondPath
 from wikigr.rerankers.graph_reranker import GraphReranker, graph_weights
 
 Make = Callable[..., Any]
@@ -23,10 +22,6 @@ LINKS = [("A", "B"), ("C", "B"), ("E", "B"), ("B", "D"), ("A", "C")]
 @pytest.fixture
 def reranker(link_graph: Make) -> GraphReranker:
     return GraphReranker(link_graph(TITLES, LINKS))
-
-
-def test_both_import_paths_give_the_same_class() -> None:
-    assert SecondPath is GraphReranker
 
 
 def test_defaults(reranker: GraphReranker) -> None:

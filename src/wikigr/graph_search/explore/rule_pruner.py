@@ -144,7 +144,7 @@ class _RuleQuestionPruner:
         """
         named = [node for node in self._paths if self._places[node] is not None] or list(self._paths)
         ranked = [(path, node) for node in named for path in self._paths[node]]
-        ranked.sort(key=lambda item: (-round(item[0].score, 6), len(item[0].steps), item[0].steps, item[1].rank))
+        ranked.sort(key=lambda item: (item[0].rank, item[1].rank))
         facts: dict[tuple[Node, Step], list[Edge]] = {}
         for edge in sorted(found, key=lambda edge: (edge.source.rank, edge.target.rank, edge.relation)):
             for node in dict.fromkeys((edge.source, edge.target)):

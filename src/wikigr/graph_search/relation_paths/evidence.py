@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikigr.embeddings.embedder import Embedder, Vectors
-from wikigr.graph.fact_graph import FactGraph, Numbers
+from wikigr.graph.fact_graph import FactGraph, Numbers, forward, opposite
 from wikigr.graph.neighborhood import Step
 from wikigr.graph_search.relation_paths.relation_match import RelationMatcher, relation_words, share_stem
 from wikigr.question.label_type import DATE_LABEL, NAMELESS_LABEL
@@ -71,8 +71,6 @@ EndKind = Literal["date", "number", "name"]
 Form = Literal["noun", "passive", "verb", "of"]
 
 _LABELS = 40
-# The relations whose ends name the kind of a thing.
-_TYPE_RELATIONS = frozenset(("type", "instance of", "rdf type"))
 _MIN_SUFFIX = 5
 # The past forms of English verbs that share no stem with the present.
 _STRONG_VERBS = dict(
@@ -173,7 +171,7 @@ class EvidenceReader:
             stems > 0, 1.0, self._weights.unnamed_role
         )
         words += grammar
-        twins = np.array([[row.get(s & ~1, -1), row.get(s | 1, -1)] for s in steps])
+        twins = np.array([[row.get(forward(s), -1), row.get(opposite(forward(s)), -1)] for s in steps])
         shares = _shares(words)
         power = np.array(
             [
@@ -218,17 +216,17 @@ class EvidenceReader:
         return RelationMatcher.load_for(self._encoder.identity)
 
     def _share_of(self, signature: Sequence[int], row: Mapping[int, int], shares: Floats) -> Floats:
-        pairs = {s & ~1 for s in signature if not s & 1} & row.keys()
-        forward = [n for s in pairs for n in (row[s], row.get(s + 1)) if n is not None]
-        return np.asarray(shares[sorted(forward)].sum(axis=0))
+        leaving = {s for s in signature if s == forward(s)} & row.keys()
+        rows = [n for s in leaving for n in (row[s], row.get(opposite(s))) if n is not None]
+        return np.asarray(shares[sorted(rows)].sum(axis=0))
 
     def _signature_text(self, signature: Sequence[int]) -> str:
         """Return a text for nodes that the steps of ``signature`` leave."""
         facts = self.facts
         frequent = sorted(signature, key=lambda step: (-int(facts.counts[step]), step))
-        forward = [relation_words(facts.steps[s].relation) for s in frequent if not facts.steps[s].inverse]
-        inverse = [relation_words(facts.steps[s].relation) for s in frequent if facts.steps[s].inverse]
-        return ", ".join(dict.fromkeys(filter(None, [*forward, *inverse][:8]))) or "thing"
+        frequent.sort(key=lambda step: facts.steps[step].inverse)
+        names = (relation_words(facts.steps[step].relation) for step in frequent[:8])
+        return ", ".join(dict.fromkeys(filter(None, names))) or "thing"
 
     def _describe(self, step: int) -> StepText:
         facts = self.facts

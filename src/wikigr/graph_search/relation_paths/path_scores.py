@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from wikigr.graph.fact_graph import Numbers
+from wikigr.graph.fact_graph import Numbers, opposite
 from wikigr.graph_search.relation_paths.evidence import Floats, RelationEvidence, Weights
 from wikigr.question.masked_question import MaskedQuestion, Token
 
@@ -29,6 +29,11 @@ class ScoredPath:
     steps: tuple[int, ...]
     score: float
     explained: float
+
+    @property
+    def rank(self) -> tuple[float, int, tuple[int, ...]]:
+        """The key by which paths are sorted, best first: by score, then shorter ones, then by step numbers."""
+        return -round(self.score, 6), len(self.steps), self.steps
 
 
 def score_paths(
@@ -171,8 +176,7 @@ class _Table:
 
     def _turn(self, steps: Sequence[int], path: Sequence[int], row: int) -> float:
         """Return what it is worth to go back along the last relation, which at most one word asks for."""
-        # The two directions of a relation have neighboring numbers.
-        if not path or steps[path[-1]] ^ 1 != steps[row]:
+        if not path or opposite(steps[path[-1]]) != steps[row]:
             return 0.0
-        first = not any(steps[a] ^ 1 == steps[b] for a, b in pairwise(path))
+        first = not any(opposite(steps[a]) == steps[b] for a, b in pairwise(path))
         return (self._asked_back[row] if first else 0.0) - self._weights.back

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from wikigr.embeddings.embedder import Embedder
-from wikigr.graph.fact_graph import FactGraph, Numbers
+from wikigr.graph.fact_graph import FactGraph, Numbers, opposite
 from wikigr.graph_search.relation_paths.evidence import WEIGHTS, EvidenceReader, Weights, answer_fit
 from wikigr.graph_search.relation_paths.path_scores import MAX_HOPS, ScoredPath, score_paths
 from wikigr.graph_search.relation_paths.relation_match import relation_words, share_stem
@@ -88,7 +88,7 @@ class PathSearch:
                 if out_of_time:
                     break
                 scored += ((path, node, topic) for path in self.score(masked, node, _MAX_TRIED))
-        scored.sort(key=lambda item: (-round(item[0].score, 6), len(item[0].steps), item[0].steps, item[1]))
+        scored.sort(key=lambda item: (item[0].rank, item[1]))
         found: list[FoundPath] = []
         for path, node, topic in scored[:_MAX_TRIED]:
             if len(found) == most:
@@ -153,7 +153,7 @@ class PathSearch:
         """
         if len(path.steps) < question.nested:
             return False
-        undone = (one for one, other in pairwise(path.steps) if one ^ 1 == other)
+        undone = (one for one, other in pairwise(path.steps) if opposite(one) == other)
         if not question.is_shared and not all(self._is_named_twice(question, step) for step in undone):
             return False
         kind = self._evidence.text(path.steps[-1]).kind
