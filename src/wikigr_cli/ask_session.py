@@ -124,7 +124,7 @@ class AskSession:
         purpose: Purpose = "queries",
         shows_stages: bool = True,
     ) -> None:
-        """``shows_stages`` shows in a terminal what a model does; raises ``PackError`` or ``ProfileError``."""
+        """``shows_stages`` shows in a terminal what a model does; raises ``PackError`` or ``UsageError``."""
         from wikigr.pipeline.profile_files import load_profile
         from wikigr.segmentation import load_segmenter
 

@@ -48,7 +48,7 @@ class ExtractiveOptions(Options):
 def write_extractive(pack: Corpus, draft: Draft, answer: Answer, options: ExtractiveOptions) -> Answer:
     """Return ``answer`` with verified quotations of the first of the draft's answers, and with its alternatives.
 
-    Raises ``CitationError`` when a quotation does not match the pack.
+    Raises ``WikigrError`` when a quotation does not match the pack.
     """
     best = draft.answers[0]
     quoted = [best, *further_answers(draft.answers, options.max_sentences)]

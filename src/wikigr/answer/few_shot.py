@@ -15,14 +15,12 @@ from wikigr.embeddings.embedder import Embedder, Vectors
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
 from wikigr.pack.manifest import check_example_count, read_extra
-from wikigr.text import scrub
+from wikigr.text import TAG, scrub
 
 _FILE = "few_shot_examples.json"
 _LINES = ".jsonl"
 
 _HEADER = re.compile(r"^[^\S\n]*={3,}|={3,}(?=\s*Example)", re.IGNORECASE | re.MULTILINE)
-# Also matches tags with white space or invisible characters inside, which a model would still read as tags.
-_TAG = re.compile(r"<(?=[\s\u200b-\u200f\u2060-\u206f\ufeff]*[/!?]|[\u200b-\u200f\u2060-\u206f\ufeff]*[^\W\d])")
 
 
 class FewShotManager:
@@ -235,4 +233,4 @@ def _indented(text: str) -> str:
 def _escaped(text: str) -> str:
     text = "\n".join(scrub(text).splitlines())
     text = _HEADER.sub(lambda run: run.group().replace("=", "= ").rstrip(), text)
-    return _TAG.sub("&lt;", text)
+    return TAG.sub("&lt;", text)

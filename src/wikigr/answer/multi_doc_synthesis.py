@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wikigr.answer.facts import extract_facts
 from wikigr.embeddings.loader import EmbeddingGenerator
 from wikigr.errors import WikigrError
 from wikigr.graph.engine import Graph, QueryError
 from wikigr.index.candidate import Hit
 from wikigr.index.dense import exact_search, index_search, load_vector_extension
+from wikigr.retrieval.sentences import extract_facts
 from wikigr.text import scrub
 
 

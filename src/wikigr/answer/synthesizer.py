@@ -61,7 +61,7 @@ class Synthesizer:
     def write(self, answer: Answer, on_text: Callable[[str], None] | None) -> Answer:
         """Return ``answer`` with the text that the model writes from its evidence, or unchanged if the model declines.
 
-        Raises ``LlmError``, ``BudgetError``, and ``CitationError`` when a verified span differs from the database.
+        Raises ``LlmError``, ``BudgetError``, and ``WikigrError`` when a verified span differs from the database.
         """
         style = self._citation_style()
         try:

@@ -11,7 +11,6 @@ from wikigr.answer.abstention import NOT_COVERED
 from wikigr.answer.answer import ABSTAINED, Answer
 from wikigr.answer.citations import Citation
 from wikigr.answer.extractive import ExtractiveOptions
-from wikigr.answer.facts import facts_among
 from wikigr.answer.stages import Draft
 from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
@@ -28,6 +27,7 @@ from wikigr.reader.passage import ReaderOptions
 from wikigr.retrieval.candidates import Fetch, RetrievalOptions, search_depth
 from wikigr.retrieval.document_selection import MultiDocOptions
 from wikigr.retrieval.entity_linking import replace_aliases
+from wikigr.retrieval.sentences import facts_among
 from wikigr.retrieval.state import PipelineStage, Resources, State, encodes_its_language
 from wikigr.retrieval.trace import Trace
 from wikigr.text import fold
@@ -137,7 +137,7 @@ class Pipeline:
 
         ``within`` restricts the answer to the articles of these titles. ``on_text`` receives the pieces of a model's
         answer as they arrive; together they are the answer's text. ``trace`` records the stages. Raises
-        ``UsageError`` for an empty question, ``CitationError`` when a quotation does not match the pack, and
+        ``UsageError`` for an empty question, ``WikigrError`` when a quotation does not match the pack, and
         ``LlmError`` or ``BudgetError`` when a model is to write the answer and cannot.
         """
         if self.pack.preloads and self.profile[ReaderOptions].enabled:

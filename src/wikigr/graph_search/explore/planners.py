@@ -13,7 +13,7 @@ from wikigr.llm.failures import BadRequestError
 from wikigr.llm.prompts import prompt
 from wikigr.llm.reply import Reply
 from wikigr.retrieval.trace import Trace
-from wikigr.text import scrub
+from wikigr.text import TAG, scrub
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,13 +143,8 @@ def _block(tag: str, lines: Sequence[str]) -> str:
     return f"<{tag}>\n{inside}\n</{tag}>"
 
 
-# The "<" of anything that could open or close a block, even with white space or invisible characters inside. The arrows
-# of paths and Cypher patterns do not match.
-_TAG = re.compile(r"<(?=[\s\u200b-\u200f\u2060-\u206f\ufeff]*[/!?]|[\u200b-\u200f\u2060-\u206f\ufeff]*[^\W\d])")
-
-
 def _escape(text: str) -> str:
-    return _TAG.sub("‹", scrub(text))
+    return TAG.sub("‹", scrub(text))
 
 
 def _parse_tool_input(arguments: Mapping[str, Any]) -> Plan:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wikigr.answer.facts import extract_facts
+from wikigr.retrieval.sentences import extract_facts
 
 
 def test_statements() -> None:
