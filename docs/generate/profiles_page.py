@@ -32,7 +32,7 @@ budget: {max_cost_usd: 0.5}
 ```
 
 Refer to a profile by the path of its file, or by its name if the file is in
-`~/.config/wikigr/pipeline/profiles`. `auto` chooses a value that fits the pack or the question.
+`~/.config/wikigr/profiles`. `auto` chooses a value that fits the pack or the question.
 
 | key | type | default | meaning |
 | --- | --- | --- | --- |
@@ -40,7 +40,7 @@ Refer to a profile by the path of its file, or by its name if the file is in
 | `description` | text | none | one line for `wikigr profile list` |
 """
 
-_SHIPPED = Path(str(resources.files("wikigr.pipeline.profiles")))
+_SHIPPED = Path(str(resources.files("wikigr.pipeline"))) / "profiles"
 
 
 def profiles_page() -> str:
