@@ -112,15 +112,12 @@ _NAMES = {bool: "`true`, `false`", int: "whole number", float: "number", str: "t
 
 
 def _limit(limit: Limits) -> str:
-    if limit.min_length is not None:
+    bounds = limit.bounds
+    if "min_length" in bounds:
         return ""
-    least = f"{limit.ge:,}" if limit.ge is not None else f"above {limit.gt:,}" if limit.gt is not None else ""
-    most = f"{limit.le:,}" if limit.le is not None else f"below {limit.lt:,}" if limit.lt is not None else ""
+    least = f"{bounds['ge']:,}" if "ge" in bounds else f"above {bounds['gt']:,}" if "gt" in bounds else ""
+    most = f"{bounds['le']:,}" if "le" in bounds else f"below {bounds['lt']:,}" if "lt" in bounds else ""
+    up_to = f"at most {most}" if "le" in bounds else most
     if least and most:
-        closed = limit.ge is not None and limit.le is not None
-        return f"{least} to {most}" if closed else f"{least}, {_up_to(limit, most)}"
-    return f"{least} or more" if limit.ge is not None else least or _up_to(limit, most)
-
-
-def _up_to(limit: Limits, most: str) -> str:
-    return most if limit.le is None else f"at most {most}"
+        return f"{least} to {most}" if {"ge", "le"} <= bounds.keys() else f"{least}, {up_to}"
+    return f"{least} or more" if "ge" in bounds else least or up_to

@@ -17,13 +17,13 @@ class Limits:
 
     def __init__(self, **bounds: float) -> None:
         """Each of ``ge``, ``gt``, ``le``, ``lt`` and ``min_length`` may be given."""
-        self._bounds = bounds
+        self.bounds = bounds
 
     def __iter__(self) -> Iterator[object]:
         from annotated_types import Ge, Gt, Le, Lt, MinLen
 
         kinds: dict[str, Any] = {"ge": Ge, "gt": Gt, "le": Le, "lt": Lt, "min_length": MinLen}
-        return (kinds[name](bound) for name, bound in self._bounds.items())
+        return (kinds[name](bound) for name, bound in self.bounds.items())
 
 
 _Number = TypeVar("_Number", int, float)
