@@ -30,21 +30,15 @@ class SelectionSize:
     max_sections: int
 
 
-FACTUAL = SelectionSize(3, 2)
-EXPLANATORY = SelectionSize(5, 3)
-COMPREHENSIVE = SelectionSize(7, 5)
-SPECIFIC = SelectionSize(3, 3)
-
-
 def selection_size(question: str) -> SelectionSize:
     """Return the documented size of the selection for ``question``, factual unless worded otherwise."""
     if patterns.ASKS_OVERVIEW.search(question):
-        return COMPREHENSIVE
+        return SelectionSize(7, 5)
     if patterns.ASKS_EXPLANATION.search(question):
-        return EXPLANATORY
+        return SelectionSize(5, 3)
     if patterns.ASKS_DETAIL.search(question):
-        return SPECIFIC
-    return FACTUAL
+        return SelectionSize(3, 3)
+    return SelectionSize(3, 2)
 
 
 @dataclass(frozen=True)

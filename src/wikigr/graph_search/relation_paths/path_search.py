@@ -44,7 +44,6 @@ class FoundPath:
     """A path with its ends: ``ends`` are sorted by name, and ``cut`` says that there are more."""
 
     topic: int
-    mention: tuple[int, int]
     steps: tuple[int, ...]
     score: float
     explained: float
@@ -58,14 +57,6 @@ class FoundPath:
         return self.explained >= MIN_EXPLAINED
 
 
-@dataclass(frozen=True, slots=True)
-class FoundPaths:
-    """Paths that have ends, best first; ``out_of_time`` says that the time ended the search."""
-
-    paths: tuple[FoundPath, ...]
-    out_of_time: bool
-
-
 class PathSearch:
     """Searches one pack's facts. Caches texts and vectors; not thread-safe."""
 
@@ -74,11 +65,13 @@ class PathSearch:
         self._evidence = EvidenceReader(facts, encoder, weights)
         self._weights = weights
 
-    def find(self, question: str, topics: Sequence[Topic], *, seconds: float, most: int) -> FoundPaths:
-        """Return at most ``most`` paths that begin at ``topics``. Stops looking after ``seconds``."""
+    def find(
+        self, question: str, topics: Sequence[Topic], *, seconds: float, most: int
+    ) -> tuple[list[FoundPath], bool]:
+        """Return at most ``most`` paths from ``topics`` that have ends, best first, and whether the time ran out."""
         deadline = time.monotonic() + seconds
         out_of_time = False
-        scored: list[tuple[ScoredPath, int, Topic]] = []
+        scored: list[tuple[ScoredPath, int]] = []
         for topic in topics:
             masked = mask(question, topic.start, topic.end)
             if not masked.tokens:
@@ -87,10 +80,10 @@ class PathSearch:
                 out_of_time = out_of_time or time.monotonic() > deadline
                 if out_of_time:
                     break
-                scored += ((path, node, topic) for path in self.score(masked, node, _MAX_TRIED))
+                scored += ((path, node) for path in self.score(masked, node, _MAX_TRIED))
         scored.sort(key=lambda item: (item[0].rank, item[1]))
         found: list[FoundPath] = []
-        for path, node, topic in scored[:_MAX_TRIED]:
+        for path, node in scored[:_MAX_TRIED]:
             if len(found) == most:
                 break
             out_of_time = out_of_time or time.monotonic() > deadline
@@ -99,9 +92,8 @@ class PathSearch:
             follow = self.follow(node, path.steps)
             if follow is not None:
                 ends, chains, cut = follow
-                mention = (topic.start, topic.end)
-                found.append(FoundPath(node, mention, path.steps, path.score, path.explained, ends, chains, cut))
-        return FoundPaths(tuple(found), out_of_time)
+                found.append(FoundPath(node, path.steps, path.score, path.explained, ends, chains, cut))
+        return found, out_of_time
 
     def describe(self, path: FoundPath) -> str:
         """Return the path as a line: its relations, its topic, its score, and the number of its ends."""
