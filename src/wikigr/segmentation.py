@@ -119,8 +119,11 @@ def _block_spans(text: str, block: re.Match[str], language: Language) -> list[tu
         return [row] if row is not None else []
     spans: list[tuple[int, int]] = []
     pending: int | None = None
-    split = _full_width_spans if language.characters else load_segmenter()
-    for left, right in split(block.group()):
+    if language.characters:
+        found = [match.span() for match in _FULL_WIDTH_SENTENCE.finditer(block.group())]
+    else:
+        found = load_segmenter()(block.group())
+    for left, right in found:
         span = _trim(text, block.start() + left if pending is None else pending, block.start() + right)
         if span is None:
             continue
@@ -132,10 +135,6 @@ def _block_spans(text: str, block: re.Match[str], language: Language) -> list[tu
     if pending is not None and (span := _trim(text, pending, block.end())):
         spans.append(span)
     return spans
-
-
-def _full_width_spans(text: str) -> list[tuple[int, int]]:
-    return [match.span() for match in _FULL_WIDTH_SENTENCE.finditer(text)]
 
 
 def _is_unfinished(text: str, span: tuple[int, int], end: int, language: Language) -> bool:

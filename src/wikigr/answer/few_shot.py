@@ -97,11 +97,12 @@ class FewShotManager:
         blocks = []
         for number, example in enumerate(examples, 1):
             checked = _checked(example, f"example {number}")
+            answer = "\n  ".join(_escaped(checked["answer"]).strip().splitlines())
             blocks.append(
                 f"=== Example {number} ===\n"
                 f"Question: {_one_line(checked['question'])}\n"
                 f"Context: {_context(checked['context'])}\n"
-                f"Answer: {_indented(checked['answer'])}"
+                f"Answer: {answer}"
             )
         return "\n\n".join(blocks)
 
@@ -224,10 +225,6 @@ def _context(context: dict[str, Any]) -> str:
 
 def _one_line(text: str) -> str:
     return " ".join(_escaped(text).split())
-
-
-def _indented(text: str) -> str:
-    return "\n  ".join(_escaped(text).strip().splitlines())
 
 
 def _escaped(text: str) -> str:

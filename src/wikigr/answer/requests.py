@@ -104,8 +104,5 @@ def _search_result(section: Section, language: Language) -> dict[str, Any]:
 def _numbered(n: int, section: Section) -> str:
     # An escaped "<" cannot close the block.
     text = section.content.replace("<", "&lt;")
-    return f'<section number="{n}" title={_quoted(place(section.title, section.heading))}>\n{text}\n</section>'
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;") + '"'
+    title = place(section.title, section.heading).replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
+    return f'<section number="{n}" title="{title}">\n{text}\n</section>'

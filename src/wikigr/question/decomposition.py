@@ -51,7 +51,8 @@ class Decomposition:
 
     def ask_about(self, name: str) -> str:
         """Return the question about ``name`` in place of the description."""
-        return _joined(self.before, name, self.after) + "?"
+        parts = " ".join(filter(None, (self.before, name, self.after)))
+        return _SPACE_BEFORE_MARK.sub("", parts).strip() + "?"
 
 
 def decompose(question: str) -> tuple[Decomposition, ...]:
@@ -236,8 +237,9 @@ def _by_noun_phrase(words: _Words) -> list[Decomposition]:
     for number, (word, following) in enumerate(pairwise(words.lowered)):
         if word.endswith(_POSSESSIVE) and following.endswith(_POSSESSIVE):
             first = _start_of_name(words, number)
-            described, mark = _without_possessive(words.between(first, number + 2))
-            rest = f"{mark} {words.between(number + 2, len(words))}"
+            owner = words.between(first, number + 2)
+            described = strip_possessive(owner)
+            rest = f"{owner[len(described) :]} {words.between(number + 2, len(words))}"
             return [Decomposition(f"Who is {described}?", words.between(0, first), rest, is_clause=False)]
     for article in range(len(words) - 2):
         if words.names_before(article):
@@ -250,12 +252,6 @@ def _by_noun_phrase(words: _Words) -> list[Decomposition]:
             rest = words.between(link, len(words)) if words.awaits_predicate(article) else ""
             return [Decomposition(f"What is {described}?", words.between(0, article), rest, is_clause=False)]
     return []
-
-
-def _without_possessive(text: str) -> tuple[str, str]:
-    """Return ``text`` without a final "'s", and that mark."""
-    bare = strip_possessive(text)
-    return bare, text[len(bare) :]
 
 
 def _start_of_name(words: _Words, last: int) -> int:
@@ -278,7 +274,3 @@ def _place_of_of(words: _Words, article: int) -> int | None:
     # At most four words precede it.
     places = range(article + 2, min(article + 2 + 4, len(words) - 1))
     return next((n for n in places if words.lowered[n] == "of"), None)
-
-
-def _joined(*parts: str) -> str:
-    return _SPACE_BEFORE_MARK.sub("", " ".join(part for part in parts if part)).strip()

@@ -139,20 +139,16 @@ def _load(model_name: str, *, download: bool) -> Any:
     # Loaded from a folder, because with an id the constructor contacts the hub even if the cache holds the model.
     folder = local_folder(model_name) or _snapshot(model_name, download=download)
     model = CrossEncoder(str(folder), local_files_only=True)
-    _refuse_untrained_head(model.model)
+    # A checkpoint of another kind, such as an encoder, would get a head with random weights.
+    kind, trained = type(model.model).__name__, model.model.config.architectures
+    if isinstance(trained, list) and kind not in trained:
+        raise ValueError(f"it is not a cross-encoder: its weights are of {', '.join(map(str, trained))}, not {kind}")
     # The shape of a prediction shows the number of labels in every version, and that the model runs.
     prediction = model.predict([("question", "text")], show_progress_bar=False)
     shape: tuple[int, ...] = getattr(prediction, "shape", ())
     if len(shape) > 1:
         raise ValueError(f"it gives {shape[1]} scores per pair, but a reranker needs one")
     return model
-
-
-def _refuse_untrained_head(network: Any) -> None:
-    """Refuse a checkpoint of another kind, such as an encoder, which would get a head with random weights."""
-    kind, trained = type(network).__name__, network.config.architectures
-    if isinstance(trained, list) and kind not in trained:
-        raise ValueError(f"it is not a cross-encoder: its weights are of {', '.join(map(str, trained))}, not {kind}")
 
 
 def _snapshot(model_name: str, *, download: bool) -> str:

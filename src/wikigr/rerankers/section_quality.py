@@ -50,13 +50,17 @@ class SectionQuality(RerankingStage[SectionQualityOptions]):
         record.scored = len(state.evidence)
         threshold, question = self.options.threshold, state.question.text
         language = state.question.language
+
+        def is_informative(item: Evidence) -> bool:
+            return FACT in item.candidate.scores or has_statement(item.section.content, language)
+
         scores = {
             item.section.section_id: score_section_quality(item.section.content, question, language)
             for item in state.evidence
         }
         for rank, item in enumerate(state.evidence):
             section_id = item.section.section_id
-            if scores[section_id] < threshold and (rank == 0 or _is_informative(item, language)):
+            if scores[section_id] < threshold and (rank == 0 or is_informative(item)):
                 scores[section_id] = 1.0
         kept = tuple(item for item in state.evidence if scores[item.section.section_id] >= threshold)
         if not kept:
@@ -91,11 +95,6 @@ def score_section_quality(content: str, question: str, language: Language = ENGL
     length_score = min(0.8, 0.2 + (length / 200) * 0.6)
     keyword_score = min(0.2, overlap_ratio * 0.2)
     return min(1.0, length_score + keyword_score)
-
-
-def _is_informative(item: Evidence, language: Language) -> bool:
-    """Return whether a section states something, however short it is: a fact of the graph or a complete sentence."""
-    return FACT in item.candidate.scores or has_statement(item.section.content, language)
 
 
 @lru_cache(maxsize=1)

@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from wikigr.index.candidate import DENSE, Evidence, Section
+from wikigr.index.candidate import DENSE, Evidence
 from wikigr.question.answer_type import answer_type
 from wikigr.question.intent import asks_fact, asks_lead
 from wikigr.question.question import Question
@@ -45,7 +45,8 @@ def read_sentences(
     chosen = list(ranked.values())[: options.sections]
     facts = (section for section in ranked.values() if section.heading == FACTS and asks_fact(question, section.title))
     chosen += [section for section in islice(facts, 2) if section not in chosen]
-    own = [_in_section(sentences, section) for section in chosen]
+    in_order = sorted(sentences, key=lambda sentence: sentence.start)
+    own = [[s for s in in_order if s.section.section_id == section.section_id] for section in chosen]
     names = [[[*find_names(s.text)] if find_names is not None else [] for s in group] for group in own]
     passages = [
         Passage(section.title, section.heading, section.content, tuple(_ranges(group, named)))
@@ -54,10 +55,10 @@ def read_sentences(
     found = reader.read(question.text, passages, options.windows(), options.max_answer_tokens)
     read = []
     for group, named, spans in zip(own, names, found, strict=True):
-        in_order = iter(spans)
+        following = iter(spans)
         for sentence, ranges in zip(group, named, strict=True):
-            span = next(in_order)
-            others = tuple(filter(None, islice(in_order, len(ranges))))
+            span = next(following)
+            others = tuple(filter(None, islice(following, len(ranges))))
             if span is not None:
                 read.append(score_sentence(replace(sentence, span=span, name_spans=others), reader.calibration))
     places = {s.place for s in read}
@@ -87,11 +88,6 @@ def reading_confidence(
     return as_probability(calibration.answer_logit(*astuple(reading_features(evidence, sentences))))
 
 
-def _nearest(evidence: Sequence[Evidence]) -> float:
-    """Return the cosine of the section that is nearest to the question, or 0."""
-    return max((item.candidate.scores.get(DENSE, 0.0) for item in evidence), default=0.0)
-
-
 def reading_features(evidence: Sequence[Evidence], sentences: Sequence[SentenceScore]) -> ReadingFeatures:
     """Return the features of the first of ``sentences``, which the reader has read."""
     best = sentences[0]
@@ -103,7 +99,7 @@ def reading_features(evidence: Sequence[Evidence], sentences: Sequence[SentenceS
         margin=best.span.margin,
         gap=best.span.margin - max(others, default=-10.0),
         features=best.feature_score,
-        nearest=_nearest(evidence),
+        nearest=max((item.candidate.scores.get(DENSE, 0.0) for item in evidence), default=0.0),
     )
 
 
@@ -115,11 +111,6 @@ def answer_words(sentence: SentenceScore) -> list[str]:
 def _short_answer(sentence: SentenceScore) -> str:
     assert sentence.span is not None
     return sentence.section.content[sentence.span.start : sentence.span.end]
-
-
-def _in_section(sentences: Sequence[SentenceScore], section: Section) -> list[SentenceScore]:
-    own = (sentence for sentence in sentences if sentence.section.section_id == section.section_id)
-    return sorted(own, key=lambda sentence: sentence.start)
 
 
 def _ranges(

@@ -26,28 +26,27 @@ def find_definitions(material: Material) -> Iterator[AnswerCandidate]:
     question, sentences = material.question, material.sentences
     titles = {sentence.section.title for sentence in sentences}
     defined = [title for title in titles if asks_definition(question, title)]
-    found = [_definition(title, sentences, question.language) or _facts(title, sentences) for title in defined]
+    found = [_definition(title, sentences, question.language) for title in defined]
     if not defined:
-        found = [_explanation(section, sentences) for section in _entries(question, sentences)]
+        found = [
+            [s for s in sentences if s.section == entry and s.is_prose and explains(s.text)][:1]
+            for entry in _entries(question, sentences)
+        ]
     for defining in filter(None, found):
         fit = 1.0 if is_definition(defining[0].text, defining[0].section.title, question.language) else 0.5
         yield AnswerCandidate("definition", tuple(map(quotation_of, defining)), fit=fit)
 
 
 def _definition(title: str, sentences: Sequence[SentenceScore], language: Language) -> list[SentenceScore]:
-    """Return the sentence in the lead of ``title`` that defines it, or the lead's first one, if there is one."""
-    own = [s for s in _sentences_of(title, sentences) if s.is_prose and s.section.heading != FACTS]
+    """Return the sentence in the lead of ``title`` that defines it, or the lead's first one, or first facts."""
+    whole = _sentences_of(title, sentences)
     # A long lead is cut into several sections, after captions and tables that precede its text.
-    lead = [s for s in own if s.section.position < 3]
+    lead = [s for s in whole if s.is_prose and s.section.heading != FACTS and s.section.position < 3]
     defining = (s for s in lead if is_definition(s.text, title, language))
     # Fewer words than these at the beginning of an article are a caption or a note ("New in version 3.4.").
     openings = (s for s in lead if s.section.position == 0 and len(words(s.text)) >= 8)
-    return list(islice(chain(defining, openings), 1))
-
-
-def _facts(title: str, sentences: Sequence[SentenceScore]) -> list[SentenceScore]:
-    """Return the first facts about ``title``, which say what it is where nothing defines it."""
-    return [s for s in _sentences_of(title, sentences) if s.section.heading == FACTS][:5]
+    found = list(islice(chain(defining, openings), 1))
+    return found or [s for s in whole if s.section.heading == FACTS][:5]
 
 
 def _sentences_of(title: str, sentences: Sequence[SentenceScore]) -> list[SentenceScore]:
@@ -62,12 +61,6 @@ def _entries(question: Question, sentences: Sequence[SentenceScore]) -> list[Sec
     exact = [section for section in asked if asks_definition(question, section.heading)]
     # Entries of the same last name that may all be explained: "What is a Context?"
     return exact or (asked if len(asked) <= 3 else [])
-
-
-def _explanation(section: Section, sentences: Sequence[SentenceScore]) -> list[SentenceScore]:
-    """Return the first sentence of the entry ``section`` that says what it is, if there is one."""
-    own = (s for s in sentences if s.section.section_id == section.section_id)
-    return list(islice((s for s in own if s.is_prose and explains(s.text)), 1))
 
 
 def find_entries(material: Material) -> Iterator[AnswerCandidate]:

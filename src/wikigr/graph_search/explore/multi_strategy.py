@@ -286,7 +286,13 @@ class Explorer:
         return any(end in named or not asked.isdisjoint(words(end.label)) for end in ends)
 
     def _named(self, links: Sequence[EntityLink]) -> list[Node]:
-        sure = sorted((link for link in links if _is_sure(link)), key=lambda link: -link.score)
+        """Return the nodes whose mentions are surely names: rare in the pack, or capitalized within the question."""
+        # Links with lower scores are usually ordinary words that happen to be names.
+        sure = (
+            link
+            for link in sorted(links, key=lambda link: -link.score)
+            if link.score >= 0.3 or (link.method == "exact" and link.start > 0 and link.mention[0].isupper())
+        )
         return list(dict.fromkeys(self.neighborhood.unified(link.node) for link in sure))
 
     @cached_property
@@ -296,9 +302,3 @@ class Explorer:
     @cached_property
     def _schema(self) -> str:
         return describe_schema(self._pack.graph, self.neighborhood).to_text()
-
-
-def _is_sure(link: EntityLink) -> bool:
-    """Return whether the mention is surely a name: rare in the pack, or capitalized in the middle of the question."""
-    # Links with lower scores are usually ordinary words that happen to be names.
-    return link.score >= 0.3 or (link.method == "exact" and link.start > 0 and link.mention[0].isupper())

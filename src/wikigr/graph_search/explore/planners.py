@@ -139,12 +139,8 @@ def _tool_definition() -> dict[str, Any]:
 
 
 def _block(tag: str, lines: Sequence[str]) -> str:
-    inside = "\n".join(_escape(line) for line in lines)
+    inside = "\n".join(TAG.sub("‹", scrub(line)) for line in lines)
     return f"<{tag}>\n{inside}\n</{tag}>"
-
-
-def _escape(text: str) -> str:
-    return TAG.sub("‹", scrub(text))
 
 
 def _parse_tool_input(arguments: Mapping[str, Any]) -> Plan:

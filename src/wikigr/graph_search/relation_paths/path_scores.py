@@ -16,7 +16,7 @@ import numpy as np
 
 from wikigr.graph.fact_graph import Numbers, opposite
 from wikigr.graph_search.relation_paths.evidence import Floats, RelationEvidence, Weights
-from wikigr.question.masked_question import MaskedQuestion, Token
+from wikigr.question.masked_question import MaskedQuestion
 
 MAX_HOPS = 3
 _IMPOSSIBLE = -1e9
@@ -53,7 +53,8 @@ def score_paths(
     begin = [rows[step] for step in first]
     after = {row: [rows[s] for s in following[step].tolist() if s in rows] for step, row in rows.items()}
     found: dict[tuple[int, ...], float] = {}
-    full = np.array([_importance(token, weights) for token in question.tokens])
+    by_use = {"relation": 1.0, "asked": weights.asked, "kind": weights.kind}
+    full = np.array([weights.interrogative if t.is_interrogative else by_use[t.use] for t in question.tokens])
     importance = full * (weights.unknown + (1.0 - weights.unknown) * evidence.strength)
     for order in question.orders:
         table = _Table(question, order, evidence, importance, weights)
@@ -77,12 +78,6 @@ def _explained(path: Sequence[int], evidence: RelationEvidence, importance: Floa
     by_step = np.maximum(evidence.steps[rows], evidence.pairs[rows].max(axis=2))
     by_token = np.maximum(np.maximum(by_step, evidence.types[rows]).max(axis=0), evidence.topic)
     return float((np.clip(by_token, 0.0, 1.0) * importance).sum() / max(float(importance.sum()), 1e-9))
-
-
-def _importance(token: Token, weights: Weights) -> float:
-    if token.is_interrogative:
-        return weights.interrogative
-    return {"relation": 1.0, "asked": weights.asked, "kind": weights.kind}[token.use]
 
 
 class _Table:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
+from wikigr.embeddings.model_id import DEFAULT_WEIGHTS_SHA256
 from wikigr.index.candidate import FACT, RELEVANCE, Candidate, section_ids
 from wikigr.options import Options, Positive
 from wikigr.question.intent import asks_yes_no
@@ -66,8 +67,11 @@ class RelationPaths(RetrievalStage[RelationPathsOptions]):
         from wikigr.graph.fact_graph import read_facts
         from wikigr.graph_search.relation_paths.path_search import PathSearch
 
-        usable = (pack for pack in self._of_triples if _has_default_encoder(pack))
-        return {pack: PathSearch(read_facts(pack.graph), pack.encoder) for pack in usable}
+        return {
+            pack: PathSearch(read_facts(pack.graph), pack.encoder)
+            for pack in self._of_triples
+            if pack.encoder.identity.weights_sha256 == DEFAULT_WEIGHTS_SHA256
+        }
 
     @cached_property
     def _topics(self) -> dict[Pack, TopicFinder]:
@@ -140,9 +144,3 @@ def _joined(parts: Sequence[PathAnswers]) -> PathAnswers:
         is_cut=any(part.is_cut for part in parts),
         confidence=min(part.confidence for part in parts),
     )
-
-
-def _has_default_encoder(pack: Pack) -> bool:
-    from wikigr.embeddings.model_id import DEFAULT_WEIGHTS_SHA256
-
-    return pack.encoder.identity.weights_sha256 == DEFAULT_WEIGHTS_SHA256
