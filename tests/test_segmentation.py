@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikigr.segmentation import ends_as_prose, has_statement, sentence_spans
+from wikigr.segmentation import ends_as_prose, extract_facts, has_statement, sentence_spans
 
 
 def sentences(text: str) -> list[str]:
@@ -155,3 +155,28 @@ def test_a_complete_sentence_is_a_statement() -> None:
 def test_headings_captions_and_links_are_not_statements() -> None:
     cases = ["", "See also.", "Early life", "Home | About us | Contact", "Is this a statement?", "Figure 3: a diagram"]
     assert [text for text in cases if has_statement(text)] == []
+
+
+def test_statements() -> None:
+    cases = {
+        "Quantum mechanics is a theory. It describes atoms.": ["Quantum mechanics is a theory.", "It describes atoms."],
+        "Fact one. Fact two. Is this a fact?": ["Fact one.", "Fact two."],
+        "Planck et al. measured 6.6 units in the U.S. in 1900.": [
+            "Planck et al. measured 6.6 units in the U.S. in 1900."
+        ],
+        "See also": [],
+        "Yes.": [],
+        "a long fragment without its full stop": ["a long fragment without its full stop"],
+        "He asked “Why me?”": [],
+        "It ends well! It ended.": ["It ends well!", "It ended."],
+        "": [],
+    }
+    assert {text: extract_facts([text]) for text in cases} == cases
+
+
+def test_each_once_in_order_over_all_texts() -> None:
+    assert extract_facts(["Beta holds. Alpha holds.", "Alpha  holds. Gamma holds."]) == [
+        "Beta holds.",
+        "Alpha holds.",
+        "Gamma holds.",
+    ]

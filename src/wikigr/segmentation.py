@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from wikigr.languages import ENGLISH, Language
@@ -338,3 +338,30 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int] | None:
     while end > start and text[end - 1].isspace():
         end -= 1
     return (start, end) if start < end else None
+
+
+# The ends of questions, which state nothing, and of complete sentences.
+_QUESTION_END = re.compile(r"\?[\"'”’)\]]*$")
+_COMPLETE_END = re.compile(r"[.!…][\"'”’)\]]*$")
+
+
+def extract_facts(texts: Iterable[str]) -> list[str]:
+    """Return the statements of ``texts`` in order, each once: see ``facts_among``."""
+    return facts_among(text[start:end] for text in texts for start, end in sentence_spans(text))
+
+
+def facts_among(sentences: Iterable[str]) -> list[str]:
+    """Return the statements among ``sentences``, in order, without duplicates, and with single spaces.
+
+    A sentence with end punctuation counts if it has two words, a piece without it if it has 20 characters: a shorter
+    one is a heading, a label or a list mark. Questions do not count (reference/multidoc-synthesizer.md,
+    `_extract_facts`).
+    """
+    plain = (" ".join(sentence.split()) for sentence in sentences)
+    return list(dict.fromkeys(sentence for sentence in plain if _is_fact(sentence)))
+
+
+def _is_fact(sentence: str) -> bool:
+    if _QUESTION_END.search(sentence):
+        return False
+    return len(sentence.split()) >= 2 if _COMPLETE_END.search(sentence) else len(sentence) >= 20

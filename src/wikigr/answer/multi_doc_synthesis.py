@@ -10,7 +10,7 @@ from wikigr.errors import WikigrError
 from wikigr.graph.engine import Graph, QueryError
 from wikigr.index.candidate import Hit
 from wikigr.index.dense import exact_search, index_search, load_vector_extension
-from wikigr.retrieval.sentences import extract_facts
+from wikigr.segmentation import extract_facts
 from wikigr.text import scrub
 
 

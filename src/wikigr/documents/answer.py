@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from wikigr.documents.pack import SCHEMA_VERSION, packs_document, with_pack
-from wikigr.retrieval.sentences import facts_among
+from wikigr.segmentation import facts_among
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer, PossibleAnswer

@@ -27,9 +27,9 @@ from wikigr.reader.passage import ReaderOptions
 from wikigr.retrieval.candidates import Fetch, RetrievalOptions, search_depth
 from wikigr.retrieval.document_selection import MultiDocOptions
 from wikigr.retrieval.entity_linking import replace_aliases
-from wikigr.retrieval.sentences import facts_among
 from wikigr.retrieval.state import PipelineStage, Resources, State, encodes_its_language
 from wikigr.retrieval.trace import Trace
+from wikigr.segmentation import facts_among
 from wikigr.text import fold
 
 if TYPE_CHECKING:

@@ -168,30 +168,3 @@ def _after_list_mark(text: str, start: int, end: int) -> int:
 def order_sentences(sentences: Iterable[SentenceScore]) -> list[SentenceScore]:
     """Return ``sentences`` by score, best first; ties break by title, section and position."""
     return sorted(sentences, key=lambda s: (-s.score, s.section.title, s.section.section_id, s.start))
-
-
-# The ends of questions, which state nothing, and of complete sentences.
-_QUESTION_END = re.compile(r"\?[\"'”’)\]]*$")
-_COMPLETE_END = re.compile(r"[.!…][\"'”’)\]]*$")
-
-
-def extract_facts(texts: Iterable[str]) -> list[str]:
-    """Return the statements of ``texts`` in order, each once: see ``facts_among``."""
-    return facts_among(text[start:end] for text in texts for start, end in sentence_spans(text))
-
-
-def facts_among(sentences: Iterable[str]) -> list[str]:
-    """Return the statements among ``sentences``, in order, without duplicates, and with single spaces.
-
-    A sentence with end punctuation counts if it has two words, a piece without it if it has 20 characters: a shorter
-    one is a heading, a label or a list mark. Questions do not count (reference/multidoc-synthesizer.md,
-    `_extract_facts`).
-    """
-    plain = (" ".join(sentence.split()) for sentence in sentences)
-    return list(dict.fromkeys(sentence for sentence in plain if _is_fact(sentence)))
-
-
-def _is_fact(sentence: str) -> bool:
-    if _QUESTION_END.search(sentence):
-        return False
-    return len(sentence.split()) >= 2 if _COMPLETE_END.search(sentence) else len(sentence) >= 20
