@@ -6,6 +6,7 @@ prunes without a model, ``model_pruner`` asks one.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from typing import Generic, Literal, Protocol, TypeVar
@@ -107,9 +108,9 @@ class SharedLimits:
     Explored nodes are added to ``explored``. ``check`` raises ``BudgetError`` when the time is up.
     """
 
-    explored: dict[Node, None]
-    max_nodes: int
-    check: Callable[[], object]
+    explored: dict[Node, None] = field(default_factory=dict)
+    max_nodes: int = sys.maxsize
+    check: Callable[[], object] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +145,9 @@ class TripletRetriever:
         """
         stored = self.neighborhood.nodes((node.kind, node.key) for node in source_entities)
         sources = list(dict.fromkeys(self.neighborhood.unified(node) for node in stored))
-        state = _SearchState(self.pruner.begin(question, sources), shared)
+        state = _SearchState(self.pruner.begin(question, sources), shared or SharedLimits())
         stop = self._search(state, sources)
-        if shared is not None:
-            shared.explored.update(state.explored)
+        state.shared.explored.update(state.explored)
         triplets = tuple(state.found.values())
         chain = state.pruner.answer_chain(triplets)
         return TripletResult(triplets, tuple(state.explored), state.iterations, state.truncated, stop, chain)
@@ -163,14 +163,13 @@ class TripletRetriever:
                 state.explored.update(dict.fromkeys(fresh))
                 return "no_progress"
             try:
-                state.check()
+                state.shared.check()
                 relations = state.pruner.prune_relations(candidates, self.max_num_relations)
             except BudgetError:
                 return "budget"
             if relations.finish:
                 return "finish"
-            if state.shared is not None:
-                state.shared.explored.update(dict.fromkeys(candidate.node for candidate in candidates))
+            state.shared.explored.update(dict.fromkeys(candidate.node for candidate in candidates))
             state.explored.update(dict.fromkeys(fresh))
             state.iterations += 1
             offered = {candidate.step for candidate in candidates}
@@ -180,13 +179,15 @@ class TripletRetriever:
                 return "max_triplets" if len(state.found) >= self.max_num_triplets else "no_progress"
             if len(state.found) >= self.max_num_triplets:
                 return "max_triplets"
-            unexplored, room = state.unexplored(kept, self.max_num_entities)
+            known = state.shared.explored
+            unexplored = [hop for hop in kept if hop.end not in state.explored and hop.end not in known]
+            room = min(self.max_num_entities, state.shared.max_nodes - len(known))
             if iteration + 1 == self.max_num_iterations:
                 # No further iteration: skip the pruner's selection of entities.
                 return "max_iterations"
             try:
-                state.check()
-                if state.shared is not None and (not unexplored or room < 1):
+                state.shared.check()
+                if not unexplored or room < 1:
                     return "no_progress"
                 entities = state.pruner.prune_entities(list(state.found.values()), unexplored, room)
             except BudgetError:
@@ -194,9 +195,7 @@ class TripletRetriever:
             if entities.finish:
                 return "finish"
             reached = {hop.end for hop in unexplored}
-            frontier = [node for node in dict.fromkeys(entities.items) if node in reached]
-            if state.shared is not None:
-                frontier = frontier[:room]
+            frontier = [node for node in dict.fromkeys(entities.items) if node in reached][:room]
         return "max_iterations"
 
     def _candidate_relations(self, nodes: Sequence[Node]) -> list[CandidateRelation]:
@@ -245,24 +244,12 @@ class _SearchState:
     """The state of one search."""
 
     pruner: QuestionPruner
-    shared: SharedLimits | None
+    shared: SharedLimits
     # Keyed by ends and relation: a fact stated in two sections is one triplet.
     found: dict[tuple[Node, str, Node], Edge] = field(default_factory=dict)
     explored: dict[Node, None] = field(default_factory=dict)
     iterations: int = 0
     truncated: bool = False
-
-    def check(self) -> None:
-        if self.shared is not None:
-            self.shared.check()
-
-    def unexplored(self, hops: Sequence[FollowedTriplet], limit: int) -> tuple[list[FollowedTriplet], int]:
-        """Return the hops to nodes that may be explored, and how many nodes, at most ``limit``."""
-        found = [hop for hop in hops if hop.end not in self.explored]
-        if self.shared is None:
-            return found, limit
-        known = self.shared.explored
-        return [hop for hop in found if hop.end not in known], min(limit, self.shared.max_nodes - len(known))
 
 
 def _key(edge: Edge) -> tuple[Node, str, Node]:
