@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOWEST := .venv-lowest/bin
 MODEL := sentence-transformers/all-MiniLM-L6-v2
 FUZZ_SECONDS ?= 60
-FUZZ_TARGETS ?= $(patsubst fuzz/fuzz_%.py,%,$(wildcard fuzz/fuzz_*.py))
+FUZZ_TARGETS ?= $(shell $(BIN)/python -m fuzz)
 QUESTION ?= When and where was Werner Heisenberg born?
 
 # torch is installed first and by its exact version, because an open range pulls several GB of CUDA packages. The Linux
