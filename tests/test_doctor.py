@@ -13,8 +13,7 @@ from wikigr.embeddings.embedder import Embedder
 from wikigr.embeddings.models import find_prepared
 from wikigr.graph.engine_choice import import_engine
 from wikigr.reader.adapter import AdapterDescription
-from wikigr.sandbox.process import find_walls
-from wikigr.sandbox.walls import Walls
+from wikigr.sandbox.process import Walls, find_walls
 
 
 def by_name(checks: list[Check]) -> dict[str, Check]:

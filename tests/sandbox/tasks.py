@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from wikigr.sandbox.child import Channel
+from wikigr.sandbox.process import Channel
 
 _SET_SIGNAL = 10  # F_SETSIG
 

@@ -22,8 +22,8 @@ from wikigr.graph.engine import reserved_space
 from wikigr.graph.engine_choice import VARIABLE, choose_engine
 from wikigr.index.lexical import link_index
 from wikigr.pack.layout import DATABASE, LEXICAL, Layout
-from wikigr.sandbox.child import Channel
 from wikigr.sandbox.process import (
+    Channel,
     ProcessLimits,
     SandboxedProcess,
     SandboxError,

@@ -16,7 +16,7 @@ from uuid import UUID
 from wikigr.errors import WikigrError
 from wikigr.graph.engine import Graph
 from wikigr.graph.engine_choice import STORAGE_VERSIONS, import_engine
-from wikigr.sandbox.child import Channel, encode
+from wikigr.sandbox.process import Channel, encode
 
 # LadybugDB imports its asynchronous interface, and with it asyncio, which takes longer than everything else here.
 for _engine in STORAGE_VERSIONS:

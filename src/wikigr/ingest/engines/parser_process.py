@@ -18,8 +18,8 @@ from typing import Any, Literal
 
 from wikigr.errors import BuildError, RecordError, SourceError
 from wikigr.ingest.engines.items import Result, decode_items, decode_names, encode_result, parse_record, scan_document
-from wikigr.sandbox.child import Channel
 from wikigr.sandbox.process import (
+    Channel,
     ProcessLimits,
     SandboxedProcess,
     SandboxError,
