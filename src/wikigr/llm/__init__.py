@@ -8,10 +8,10 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from wikigr.llm.budget import Budget
-    from wikigr.llm.model_client import ModelClient
+    from typing import Unpack
+
+    from wikigr.llm.model_client import CallOptions, ModelClient
     from wikigr.llm.options import ModelFileOptions
-    from wikigr.llm.response_cache import ResponseCache
     from wikigr.progress import Progress
 
 # The server that implements the chat-completions API, and its key. The variables of OpenAI's own SDK are not read: a
@@ -65,12 +65,9 @@ def open_client(
     model: str,
     *,
     api_key: str | None = None,
-    timeout: float = 60.0,
-    retries: int = 2,
-    budget: Budget | None = None,
-    cache: ResponseCache | None = None,
     file: ModelFileOptions | None = None,
     progress: Progress | None = None,
+    **options: Unpack[CallOptions],
 ) -> ModelClient:
     """Return a client for ``model`` (see ``api_of``). ``api_key`` is one for Claude; ``file`` configures a model file,
     which reports its progress.
@@ -81,14 +78,12 @@ def open_client(
         case "file":
             from wikigr.llm.model_file import ModelFile
 
-            return ModelFile(
-                model, options=file, timeout=timeout, retries=retries, budget=budget, cache=cache, progress=progress
-            )
+            return ModelFile(model, options=file, progress=progress, **options)
         case "chat" if api_key is None:
             from wikigr.llm.chat_server import ChatServer
 
-            return ChatServer(model=model, timeout=timeout, retries=retries, budget=budget, cache=cache)
+            return ChatServer(model=model, **options)
         case _:
             from wikigr.llm.client import Claude
 
-            return Claude(model=model, api_key=api_key, timeout=timeout, retries=retries, budget=budget, cache=cache)
+            return Claude(model=model, api_key=api_key, **options)

@@ -5,19 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from wikigr.errors import UsageError, WikigrError
 from wikigr.llm.usage import Usage, cost
 
 if TYPE_CHECKING:
-    from wikigr.llm.model_client import ModelClient
     from wikigr.llm.reply import Reply
-
-# Claude's tokenizer is not public. English takes about four bytes per token, and dense text rarely less than two. The
-# overhead covers what the API adds to a prompt.
-_BYTES_PER_TOKEN = 2
-_OVERHEAD_TOKENS = 500
 
 
 class BudgetError(WikigrError):
@@ -64,7 +58,9 @@ class Budget:
         Raises ``BudgetError`` if the reservation could exceed a limit, and ``UsageError`` for a dollar limit on a model
         whose price is unknown.
         """
-        prompt_tokens = -(-prompt_bytes // _BYTES_PER_TOKEN) + _OVERHEAD_TOKENS
+        # Claude's tokenizer is not public. English takes about four bytes per token, and dense text rarely less than
+        # two. The API adds to a prompt what 500 tokens cover.
+        prompt_tokens = -(-prompt_bytes // 2) + 500
         # Writing to the prompt cache is the most expensive kind of input token.
         dollars = cost(model, cache_write_tokens=prompt_tokens, output_tokens=max_output_tokens)
         with self._lock:
@@ -115,10 +111,14 @@ class Budget:
             )
 
 
+class _Client(Protocol):
+    def complete(self, *args: Any, **request: Any) -> Reply: ...
+
+
 class CallQuota:
     """Limits a client to ``calls`` calls within the next ``seconds``, in addition to the client's own budget."""
 
-    def __init__(self, client: ModelClient, *, calls: int, seconds: float) -> None:
+    def __init__(self, client: _Client, *, calls: int, seconds: float) -> None:
         self._client = client
         self._max_calls = calls
         self._seconds = seconds

@@ -7,7 +7,7 @@ would refuse replies of local servers over fields that nothing here reads.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,6 +69,10 @@ class BlockEnd:
 Event = TextDelta | BlockEnd
 
 
+# What a client puts after the events of a stream that ended with the marker of the API.
+END_OF_STREAM: Mapping[str, Any] = {"type": "end_of_stream"}
+
+
 class MalformedReply(ValueError):  # noqa: N818 -- it becomes an LlmError, which names the server
     """JSON that does not follow the Messages API."""
 
@@ -115,19 +119,8 @@ class ReplyReader:
 
     def read(self, message: object) -> None:
         """Read a complete reply; raises ``MalformedReply``."""
-        if not isinstance(message, Mapping) or message.get("type") != "message":
-            raise MalformedReply("it is not a message")
-        self.take({"type": "message_start", "message": message})
-        self._require_tokens()
-        blocks = message.get("content")
-        if not isinstance(blocks, list):
-            raise MalformedReply("content is not a list")
-        for index, block in enumerate(blocks):
-            if isinstance(block, Mapping) and block.get("type") == "text" and "text" not in block:
-                raise MalformedReply("a text block has no text")
-            self.take({"type": "content_block_start", "index": index, "content_block": block})
-            self.take({"type": "content_block_stop", "index": index})
-        self.take({"type": "message_delta", "delta": message})
+        for event in events_of_message(message):
+            self.take(event)
 
     def take(self, event: Mapping[str, Any]) -> None:
         """Process an event; unknown types are ignored, as the API requires. Raises ``MalformedReply``."""
@@ -237,3 +230,23 @@ class ReplyReader:
             return self.secrets.clean_json(value)
         except RecursionError:
             raise MalformedReply("it is nested too deeply") from None
+
+
+def events_of_message(message: object) -> Iterator[Mapping[str, Any]]:
+    """Yield the events of a stream for a complete message of the API, or for an error; raises ``MalformedReply``."""
+    if not isinstance(message, Mapping) or message.get("type") not in ("message", "error"):
+        raise MalformedReply("it is not a message")
+    if message["type"] == "error":
+        yield message
+        return
+    blocks = message.get("content")
+    if not isinstance(blocks, list):
+        raise MalformedReply("content is not a list")
+    yield {"type": "message_start", "message": message}
+    for index, block in enumerate(blocks):
+        if isinstance(block, Mapping) and block.get("type") == "text" and "text" not in block:
+            raise MalformedReply("a text block has no text")
+        yield {"type": "content_block_start", "index": index, "content_block": block}
+        yield {"type": "content_block_stop", "index": index}
+    yield {"type": "message_delta", "delta": message}
+    yield {"type": "message_stop"}
