@@ -205,7 +205,11 @@ class _Stream(httpcore2.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore2.NetworkStream:
-        tls = self._stream.start_tls(ssl_context, server_hostname, self._transport.remaining)
+        try:
+            tls = self._stream.start_tls(ssl_context, server_hostname, self._transport.remaining)
+        except httpcore2.ConnectTimeout as error:
+            # The host did answer, but not in time.
+            raise httpcore2.ReadTimeout(str(error)) from error
         return _Stream(tls, self._transport)
 
     def close(self) -> None:

@@ -150,8 +150,5 @@ def _message_in(body: object) -> str:
     if isinstance(body, Mapping):
         error = body.get("error")
         # Some servers send the message at the top; the SDK of OpenAI passes on the inner object.
-        found = error.get("message") if isinstance(error, Mapping) else error or body.get("message")
-        return found if isinstance(found, str) else ""
-    if isinstance(body, str) and not body.lstrip().startswith("<"):
-        return body
-    return ""
+        body = error.get("message") if isinstance(error, Mapping) else error or body.get("message")
+    return body if isinstance(body, str) and not body.lstrip().startswith("<") else ""
