@@ -20,13 +20,12 @@ from wikigr.llm.budget import Budget, BudgetError
 from wikigr.llm.chat_server import ChatServer
 from wikigr.llm.client import BadRequestError, BlockEnd, Claude, LlmError, TextBlock, TextDelta
 from wikigr.llm.reply import ToolUse
-from wikigr.llm.response_cache import ResponseCache
 from wikigr.llm.usage import Usage
 from wikigr_cli.environment import Environment
 
 from .chat_api import ChatApi, chat_error, chat_reply, quoting, stream_of, tool_call
 from .conftest import KEY
-from .server import MessagesServer, Response, cut_after, garbage, slow
+from .server import MessagesServer, Response, cut_after, garbage
 
 QUESTION = {"role": "user", "content": [{"type": "text", "text": "Where was"}, {"type": "text", "text": "he born?"}]}
 SYSTEM = [{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}]
@@ -268,29 +267,6 @@ def test_errors_name_the_variables_of_this_api(chat_api: ChatApi, make: Make) ->
         ask(make())
 
 
-@pytest.mark.parametrize("stream", [False, True])
-def test_a_busy_server_is_asked_again(chat_api: ChatApi, make: Make, stream: bool) -> None:
-    chat_api.script(chat_error(503, "loading"), chat_reply("Yes."))
-    assert ask(make(), stream).text == "Yes."
-    assert len(chat_api.requests) == 2
-
-
-def test_a_slow_server_runs_into_the_timeout(chat_api: ChatApi, make: Make) -> None:
-    chat_api.always(slow(30, chat_reply("Yes.")))
-    with pytest.raises(LlmError, match=r"did not answer within 0\.2 s"):
-        ask(make(timeout=0.2, retries=0))
-
-
-def test_a_redirect_is_not_followed(chat_api: ChatApi, make: Make) -> None:
-    other = ChatApi()
-    other.always(chat_reply("Yes."))
-    chat_api.always(Response(status=307, headers={"Location": f"{other.url}{other.path}"}))
-    with pytest.raises(LlmError, match="redirects to another address"):
-        ask(make(api_key=KEY))
-    assert other.requests == []
-    other.close()
-
-
 def test_the_server_gets_its_own_key_and_nothing_of_openai(
     chat_api: ChatApi, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -318,15 +294,6 @@ def test_the_server_gets_its_own_key_and_nothing_of_openai(
 def test_an_echoed_key_is_removed(chat_api: ChatApi, make: Make, stream: bool) -> None:
     chat_api.always(chat_reply(f"Your key is {KEY}."))
     assert ask(make(api_key=KEY), stream).text == "Your key is [key]."
-
-
-def test_the_budget_and_the_cache_are_those_of_every_client(chat_api: ChatApi, make: Make, tmp_path: Path) -> None:
-    chat_api.always(chat_reply("Yes.", prompt=900, completion=60))
-    client = make(budget=Budget(max_tokens=1700), cache=ResponseCache(tmp_path))
-    assert [ask(client).cached for _ in range(3)] == [False, True, True]
-    with pytest.raises(BudgetError):
-        ask(client, system="Another system prompt, " * 20)
-    assert len(chat_api.requests) == 1
 
 
 def test_blocks_that_this_api_does_not_have_are_not_sent(chat_api: ChatApi, make: Make) -> None:
