@@ -7,6 +7,8 @@ import re
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Literal
 
+from wikigr.llm.failures import CHAT_API
+
 if TYPE_CHECKING:
     from typing import Unpack
 
@@ -14,14 +16,10 @@ if TYPE_CHECKING:
     from wikigr.llm.options import ModelFileOptions
     from wikigr.progress import Progress
 
-# The server that implements the chat-completions API, and its key. The variables of OpenAI's own SDK are not read: a
-# key for one server must not be sent to another.
-CHAT_URL = "WIKIGR_OPENAI_BASE_URL"
-CHAT_KEY = "WIKIGR_OPENAI_API_KEY"
+CHAT_URL = CHAT_API.url_variable
 
 Api = Literal["file", "chat", "messages"]
 
-GGUF_MAGIC = b"GGUF"
 # An id of a model may contain a slash, but does not begin like a path.
 _PATH = re.compile(r"(~|\.{0,2}/)|.*\.gguf\Z", re.IGNORECASE | re.DOTALL)
 
@@ -40,7 +38,7 @@ def _is_gguf(model: str) -> bool:
         if not Path(model).is_file():
             return False
         with open_regular(Path(model)) as file:
-            return file.read(len(GGUF_MAGIC)) == GGUF_MAGIC
+            return file.read(4) == b"GGUF"
     except (OSError, ValueError):
         return False
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from wikigr.errors import UsageError
-from wikigr.llm import CHAT_KEY, CHAT_URL
 from wikigr.llm.chat_format import as_chunk, chat_body, events_of, is_empty
-from wikigr.llm.failures import Api, LlmError, Server
+from wikigr.llm.failures import CHAT_API, LlmError, Server
 from wikigr.llm.http_api import HttpClient, checked_key, checked_url
 from wikigr.llm.model_client import CallOptions, Request, decoded
 from wikigr.llm.reply import END_OF_STREAM, MalformedReply
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
     import httpx2
     import openai
 
-_API = Api("chat-completions API", CHAT_URL, CHAT_KEY)
 # The headers that a request needs. The SDK adds those of the user's account with OpenAI from other variables
 # (OPENAI_ORG_ID, OPENAI_CUSTOM_HEADERS), which are no business of another server.
 _HEADERS = {
@@ -52,12 +49,12 @@ class ChatServer(HttpClient):
     ) -> None:
         if find_spec("openai") is None:
             raise UsageError(
-                f"{CHAT_URL} needs the package openai, which is not installed.",
+                f"{CHAT_API.url_variable} needs the package openai, which is not installed.",
                 hint="Install it: pip install 'wikigr[openai]'",
             )
-        url = checked_url((base_url or os.environ.get(CHAT_URL) or "").strip(), CHAT_URL)
-        self._key = checked_key(api_key or os.environ.get(CHAT_KEY), CHAT_KEY)
-        super().__init__(model=model, server=Server(url, self._key, _API), base_url=url, **options)
+        url = checked_url(base_url or "", CHAT_API.url_variable)
+        self._key = checked_key(api_key, CHAT_API.key_variable)
+        super().__init__(model=model, server=Server(url, self._key, CHAT_API), base_url=url, **options)
 
     def _open_sdk(self, http: httpx2.Client, *, retries: int) -> openai.OpenAI:
         import openai

@@ -48,9 +48,8 @@ class Claude(HttpClient):
     def __init__(
         self, *, model: str, api_key: str | None = None, base_url: str | None = None, **options: Unpack[CallOptions]
     ) -> None:
-        self._key = checked_key(api_key or os.environ.get("ANTHROPIC_API_KEY"), "ANTHROPIC_API_KEY")
-        token = None if self._key else checked_key(os.environ.get("ANTHROPIC_AUTH_TOKEN"), "ANTHROPIC_AUTH_TOKEN")
-        self._token = token
+        self._key = checked_key(api_key, "ANTHROPIC_API_KEY")
+        self._token = None if self._key else checked_key(None, "ANTHROPIC_AUTH_TOKEN")
         given_url = (base_url or os.environ.get("ANTHROPIC_BASE_URL") or "").strip()
         if not (self._key or self._token or given_url):
             raise UsageError(

@@ -76,6 +76,8 @@ class Api:
 
 
 MESSAGES_API = Api("Messages API", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY")
+# The variables of OpenAI's own SDK are not read: a key for one server must not be sent to another.
+CHAT_API = Api("chat-completions API", "WIKIGR_OPENAI_BASE_URL", "WIKIGR_OPENAI_API_KEY")
 
 
 class Server:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import email.utils
 import math
+import os
 import ssl
 import time
 import urllib.request
@@ -294,22 +295,24 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def checked_key(given: str | None, variable: str) -> str | None:
-    """Return a key or token without surrounding whitespace; raises ``UsageError`` if it cannot be sent in a header."""
-    key = (given or "").strip()
-    if not key:
-        return None
+    """Return the given key or token, else that in the environment variable, without surrounding whitespace.
+
+    Raises ``UsageError`` if it cannot be sent in a header.
+    """
+    key = (given or os.environ.get(variable) or "").strip()
     if not (key.isascii() and key.isprintable()) or " " in key:
         raise UsageError(
             "The API key contains invalid characters (spaces, control characters or non-ASCII letters).",
             hint=f"Set {variable} again.",
         )
-    return key
+    return key or None
 
 
 def checked_url(given: str, variable: str) -> str:
-    """Return the base URL; raises ``UsageError``, which names its ``variable``, if it is malformed."""
+    """Return the given base URL, else that in the environment variable; raises ``UsageError`` if it is malformed."""
+    url = (given or os.environ.get(variable) or "").strip()
     try:
-        parts = urlsplit(given)
+        parts = urlsplit(url)
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         usable = False
@@ -318,4 +321,4 @@ def checked_url(given: str, variable: str) -> str:
             "The base URL of the model's server is not a valid URL.",
             hint=f"Set {variable} to one such as http://127.0.0.1:8080.",
         )
-    return given
+    return url

@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakSet, WeakValueDictionary
 
 from wikigr.errors import UsageError
-from wikigr.llm import GGUF_MAGIC
 from wikigr.llm.chat_format import chat_body, events_of
-from wikigr.llm.failures import Api, LlmError, Server
+from wikigr.llm.failures import CHAT_API, LlmError, Server
 from wikigr.llm.model_client import CallOptions, ModelClient, Request
 from wikigr.llm.options import ModelFileOptions
 from wikigr.llm.reply import MalformedReply
@@ -267,7 +266,7 @@ class _File(Server):
     """A model file in messages."""
 
     def __init__(self, name: str) -> None:
-        super().__init__("", None, Api("chat-completions API", "", ""))
+        super().__init__("", None, CHAT_API)
         self.name = f"The model {self.clean(name)}"
 
     def rejected(self, status: int, body: object, *, model: str) -> LlmError:
@@ -299,11 +298,11 @@ def _check(path: Path) -> _Stamp:
         )
     try:
         with open_regular(path) as file:
-            magic = file.read(len(GGUF_MAGIC))
+            magic = file.read(4)
         stamp = _stamp(path)
     except OSError as error:
         raise UsageError(f"Cannot read the model file {path}: {describe_read_error(error)}.", hint=hint) from error
-    if magic != GGUF_MAGIC:
+    if magic != b"GGUF":
         raise UsageError(f"The model file {path} is not in the format GGUF.", hint=hint)
     if find_spec("xllamacpp") is None:
         raise UsageError(
