@@ -45,10 +45,10 @@ def test_a_passing_failure_is_tried_again(messages_server: MessagesServer, claud
 
 def test_a_lasting_failure_is_not_tried_again(messages_server: MessagesServer, claude: Make) -> None:
     # The SDK itself would obey this header.
-    messages_server.always(status(400, "Never.", x_should_retry="true"))
+    messages_server.always(status(400, "Never.", retry_after_ms=None, x_should_retry="true", retry_after="600"))
     with pytest.raises(BadRequestError, match=r"Never\.") as failed:
         ask(claude(retries=2))
-    assert failed.value.status == 400
+    assert (failed.value.status, failed.value.hint) == (400, None)
     assert len(messages_server.requests) == 1
 
 

@@ -271,7 +271,7 @@ class _Attempts:
         asked = _retry_after(headers)
         for name in ("retry-after-ms", "retry-after", "x-should-retry", _TOO_LONG):
             headers.pop(name, None)
-        if asked is None or response.status_code < 400:
+        if asked is None or not (response.status_code in (408, 409, 429) or response.status_code >= 500):
             return
         if asked < self._remaining:
             headers["retry-after-ms"] = str(1000 * asked)
