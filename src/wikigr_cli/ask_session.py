@@ -87,12 +87,7 @@ class AskOptions:
 def open_all(
     environment: Environment, packs: Sequence[str], *, encoder: str | None, purpose: Purpose, preload: bool
 ) -> Corpus:
-    """Open the pack, or several packs as one, and use their language from now on.
-
-    A note on stderr names those that were given twice.
-    """
-    from wikigr.languages import speak
-
+    """Open the pack, or several packs as one. A note on stderr names those that were given twice."""
     if len(packs) == 1:
         from wikigr.pack.open import Pack
 
@@ -104,7 +99,6 @@ def open_all(
         for location in opened.repeated:
             environment.note(f"wikigr: {location} is among the packs already, so it counts once.")
         pack = opened.pack
-    speak(pack.language)
     return pack
 
 
@@ -129,8 +123,8 @@ class AskSession:
         *,
         shows_stages: bool = True,
     ) -> None:
-        """``shows_stages`` shows in a terminal what a model does; raises ``PackError`` or ``ProfileError``."""
-        from wikigr.pipeline.profiles.files import load_profile
+        """``shows_stages`` shows in a terminal what a model does; raises ``PackError`` or ``UsageError``."""
+        from wikigr.pipeline.profile_files import load_profile
         from wikigr.segmentation import load_segmenter
 
         self._environment = environment
@@ -155,7 +149,7 @@ class AskSession:
 
     def use_profile(self, name: str) -> None:
         """Answer with another profile."""
-        from wikigr.pipeline.profiles.files import load_profile
+        from wikigr.pipeline.profile_files import load_profile
 
         named = load_profile(name)
         self._use(named, self._options.apply_to(named), self.pack, self.pack)

@@ -48,7 +48,7 @@ def complete_packs(incomplete: str) -> list[str]:
 
 def complete_profiles(incomplete: str) -> list[str]:
     """Return the built-in and user profiles whose names begin with ``incomplete``; see ``complete_packs``."""
-    from wikigr.pipeline.profiles.names import profile_names
+    from wikigr.pipeline.profile import profile_names
 
     with suppress(OSError):
         return [name for name in profile_names() if name.startswith(incomplete)]

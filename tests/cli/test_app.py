@@ -55,7 +55,7 @@ def test_a_bug_does_not_exit_like_a_failed_gate(wikigr: Wikigr, monkeypatch: pyt
     def broken(*_: object) -> None:
         raise LookupError("no such thing")
 
-    monkeypatch.setattr("wikigr.pipeline.profiles.names.profile_names", broken)
+    monkeypatch.setattr("wikigr.pipeline.profile.profile_names", broken)
     result = wikigr("profile", "list")
     assert result.code == 3
     assert "a bug: LookupError: no such thing" in result.err
@@ -67,7 +67,7 @@ def test_too_little_memory_is_not_a_bug(wikigr: Wikigr, monkeypatch: pytest.Monk
     def large(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("wikigr.pipeline.profiles.names.profile_names", large)
+    monkeypatch.setattr("wikigr.pipeline.profile.profile_names", large)
     result = wikigr("profile", "list")
     assert result.code == 3
     assert "not enough memory" in result.err

@@ -12,8 +12,7 @@ from wikigr.embeddings.embedder import Embedder
 from wikigr.embeddings.models import find_prepared
 from wikigr.graph.engine import import_engine
 from wikigr.reader.adapter import AdapterDescription
-from wikigr.sandbox.process import find_walls
-from wikigr.sandbox.walls import Walls
+from wikigr.sandbox.process import Walls, find_walls
 from wikigr_cli import doctor
 
 

@@ -31,7 +31,7 @@ from wikigr.pack.open import Pack
 from wikigr.pipeline.connect import connect
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
-from wikigr.pipeline.profiles.files import load_profile
+from wikigr.pipeline.profile_files import load_profile
 from wikigr.rerankers.cross_encoder import CrossEncoderOptions
 from wikigr.settings import cache_folder
 from wikigr.sources.detect import open_source

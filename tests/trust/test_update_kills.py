@@ -110,7 +110,7 @@ from pathlib import Path
 from wikigr.errors import WikigrError
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.pipeline.profiles.files import load_profile
+from wikigr.pipeline.profile_files import load_profile
 profile, stop = load_profile("enhanced"), Path(sys.argv[2])
 while True:
     try:

@@ -30,10 +30,9 @@ from wikigr.llm.options import SynthesisOptions
 from wikigr.llm.usage import Usage
 from wikigr.options import Limits, Name, Share
 from wikigr.pack.layout import installed_packs
-from wikigr.pipeline.profile import Profile
-from wikigr.pipeline.profiles.files import differences, load_profile
-from wikigr.pipeline.profiles.names import profile_names
-from wikigr.pipeline.profiles.schema import EmbeddedProfile, profile_values
+from wikigr.pipeline.profile import Profile, profile_names
+from wikigr.pipeline.profile_files import differences, load_profile
+from wikigr.pipeline.profile_schema import EmbeddedProfile, profile_values
 from wikigr.pipeline.strategies import QUERY_TYPES
 from wikigr.rerankers.cross_encoder import CrossEncoderOptions
 from wikigr.retrieval.candidates import MultiQuery

@@ -33,9 +33,8 @@ from wikigr.pack.layout import installed_packs
 from wikigr.pack.locate import installed_names
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.pipeline.profile import Profile
-from wikigr.pipeline.profiles.files import differences, load_profile
-from wikigr.pipeline.profiles.names import profile_names
+from wikigr.pipeline.profile import Profile, profile_names
+from wikigr.pipeline.profile_files import differences, load_profile
 from wikigr.rerankers.cross_encoder import CrossEncoderOptions
 from wikigr.retrieval.state import Resources
 from wikigr.retrieval.trace import Trace

@@ -9,7 +9,7 @@ from wikigr.evaluation.calibration import FittedOn, calibrate, fitted_names, fit
 from wikigr.evaluation.questions import load_questions, question_set_hash
 from wikigr.pack.manifest import QUESTIONS, Manifest
 from wikigr.pack.open import Pack
-from wikigr.pipeline.profiles.files import load_profile
+from wikigr.pipeline.profile_files import load_profile
 from wikigr.progress import Progress
 
 # Failed stages of a calibration that a note quotes.

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from wikigr.languages import ENGLISH, Language
 from wikigr.segmentation import ends_as_prose, has_statement
 from wikigr.sources.article import SourceArticle, SourceSection
 from wikigr.sources.bylines import is_byline
@@ -37,7 +38,8 @@ RepeatedText = frozenset[_Key]
 class RepeatedTextFinder:
     """Counts the first and last paragraphs of articles, in time linear in their number."""
 
-    def __init__(self) -> None:
+    def __init__(self, language: Language = ENGLISH) -> None:
+        self._language = language
         self._counts: Counter[_Key] = Counter()
         self._statements: set[_Key] = set()
         self._articles = 0
@@ -52,7 +54,7 @@ class RepeatedTextFinder:
         if len(self._counts) > _MAX_COUNTED:
             self._counts = Counter({key: count for key, count in self._counts.items() if count > 1})
         for key, text in found.items():
-            if self._counts[key] == MIN_REPEATED and has_statement(text):
+            if self._counts[key] == MIN_REPEATED and has_statement(text, self._language):
                 self._statements.add(key)
 
     def result(self) -> RepeatedText:

@@ -16,9 +16,8 @@ from wikigr.pack.locate import find_pack, packs_named
 from wikigr.pack.open import Corpus
 from wikigr.pipeline.connect import budget_of, connect
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.pipeline.profile import Profile
-from wikigr.pipeline.profiles.files import load_profile
-from wikigr.pipeline.profiles.names import profile_names
+from wikigr.pipeline.profile import Profile, profile_names
+from wikigr.pipeline.profile_files import load_profile
 from wikigr.reader.passage import ReaderOptions
 
 # What tells that a pack was replaced or damaged: its folder, and the inode, time of change and size of each file.

@@ -78,7 +78,7 @@ def search(
         raise UsageError("--fields needs another format than text.", hint="Example: --format csv")
     packs = options.require_packs(pack)
 
-    from wikigr.pipeline.profiles.files import load_profile
+    from wikigr.pipeline.profile_files import load_profile
     from wikigr.pipeline.stages import rankers_only
     from wikigr.retrieval.candidates import RetrievalOptions
     from wikigr_cli.ask_session import open_all
@@ -95,7 +95,7 @@ def search(
         # Imported while the encoder loads.
         from wikigr.pipeline.connect import connect
         from wikigr.pipeline.pipeline import Pipeline
-        from wikigr.question.question import content_stems
+        from wikigr.question.question import query_terms
         from wikigr.retrieval.trace import Trace
 
         model = connect(chosen, offline=offline) if retrieval.multi_query else None
@@ -114,8 +114,8 @@ def search(
             ask_each(environment, str(batch), run, show)
             return
         document = run(question)
-        weights = {stem: opened.lexical.rarity(stem) for stem in content_stems(question)}
-    print_search(environment, document, printed_as, columns, weights)
+        terms = query_terms(question, opened.lexical)
+    print_search(environment, document, printed_as, columns, terms)
 
 
 def rerank(
@@ -168,7 +168,7 @@ def rerank(
 
     from wikigr.pack.open import Pack
     from wikigr.pipeline.pipeline import Pipeline
-    from wikigr.pipeline.profiles.files import load_profile
+    from wikigr.pipeline.profile_files import load_profile
     from wikigr.pipeline.reranking import rerank_results, stages_of
     from wikigr.rerankers.graph_reranker import GraphRerankerOptions
     from wikigr.retrieval.trace import Trace

@@ -115,7 +115,7 @@ def why(
     environment = context.ensure_object(Environment)
 
     from wikigr.pack.open import Pack
-    from wikigr.pipeline.profiles.files import load_profile
+    from wikigr.pipeline.profile_files import load_profile
 
     chosen = load_profile(profile)
     with Pack(pack, preload=True) as opened:

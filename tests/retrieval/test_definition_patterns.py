@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from wikigr.answer.definition_patterns import is_definition
 from wikigr.index.lexical import stems
 from wikigr.question.intent import name_stems
+from wikigr.retrieval.definition_patterns import is_definition
 
 
 def test_a_definition_names_the_thing_and_says_what_it_is() -> None:

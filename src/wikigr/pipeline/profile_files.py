@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from wikigr.errors import UsageError
-from wikigr.pipeline.profile import Profile
-from wikigr.pipeline.profiles.names import SUFFIXES, is_users_own, profile_folders, profile_names
+from wikigr.pipeline.profile import SUFFIXES, Profile, is_users_own, profile_folders, profile_names
 from wikigr.read_errors import describe_read_error
 from wikigr.reader.passage import ReaderOptions
 from wikigr.suggestions import did_you_mean, nearest
@@ -23,14 +22,10 @@ _EXTENDS = "extends"
 _READERS = {"auto": True, "small": True, "off": False}
 
 
-class ProfileError(UsageError):
-    """A profile is missing, unreadable or invalid."""
-
-
 def load_profile(name: str = DEFAULT_PROFILE) -> Profile:
     """Return the profile ``name``: a YAML file, a profile in the user's folder, or one that ships with wikigr.
 
-    Raises ``ProfileError``, which names the file, line and key, or suggests the nearest name.
+    Raises ``UsageError``, which names the file, line and key, or suggests the nearest name.
     """
     if name == DEFAULT_PROFILE and not is_users_own(name):
         # The shipped file holds the defaults of the schema (a test compares them), so a question does not load YAML.
@@ -56,7 +51,7 @@ def _overlay(below: dict[str, Any], above: Mapping[str, Any]) -> None:
 
 def differences(first: Profile, second: Profile) -> list[tuple[str, Any, Any]]:
     """Return ``(key, first's value, second's value)`` where they differ, keys as ``multi_doc.num_docs``, in order."""
-    from wikigr.pipeline.profiles.schema import profile_values
+    from wikigr.pipeline.profile_schema import profile_values
 
     left, right = _flat(profile_values(first)), _flat(profile_values(second))
     skip = {"name", "description"}
@@ -84,7 +79,7 @@ def _find(name: str, child: _File | None) -> Path:
         path = (child.path.parent if child else Path()) / name
         if path.is_file():
             return path
-        raise ProfileError(f"{there_is} no profile file {path}.")
+        raise UsageError(f"{there_is} no profile file {path}.")
     for folder in profile_folders():
         for ending in SUFFIXES:
             path = folder / f"{name}{ending}"
@@ -92,7 +87,7 @@ def _find(name: str, child: _File | None) -> Path:
             if path.is_file() and (child is None or path != child.path):
                 return path
     hint = did_you_mean(nearest(name, profile_names()), "`wikigr profile list` shows those that exist.")
-    raise ProfileError(f"{there_is} no profile {name!r}.", hint=hint)
+    raise UsageError(f"{there_is} no profile {name!r}.", hint=hint)
 
 
 def _chain(path: Path) -> Iterator[_File]:
@@ -107,7 +102,7 @@ def _chain(path: Path) -> Iterator[_File]:
             return
         following = _find(parent, file)
         if following.resolve() in seen:
-            raise ProfileError(
+            raise UsageError(
                 f"{file.place((_EXTENDS,))}: the profiles extend each other in a circle: "
                 f"{' → '.join(p.stem for p in (*seen, following))}."
             )
@@ -120,17 +115,17 @@ def _read(path: Path) -> _File:
     try:
         values, root = read_yaml(path.read_bytes())
     except (OSError, ValueError) as error:
-        raise ProfileError(f"The profile {path} cannot be read: {describe_read_error(error)}.") from error
+        raise UsageError(f"The profile {path} cannot be read: {describe_read_error(error)}.") from error
     values = {} if root is None else values
     if not isinstance(values, dict):
-        raise ProfileError(f"{path}:1: a profile is a mapping of keys to values, not {type(values).__name__}.")
+        raise UsageError(f"{path}:1: a profile is a mapping of keys to values, not {type(values).__name__}.")
     file = _File(path, values, dict(_lines(root, (), path)))
     if ReaderOptions.section in values:
         values[ReaderOptions.section] = _reader_section(values[ReaderOptions.section], file)
     parent = values.get(_EXTENDS)
     if parent is not None and not isinstance(parent, str):
-        raise ProfileError(f"{file.place((_EXTENDS,))}: {_EXTENDS} must name one profile, not {parent!r}.")
-    from wikigr.pipeline.profiles.schema import ProfileValues
+        raise UsageError(f"{file.place((_EXTENDS,))}: {_EXTENDS} must name one profile, not {parent!r}.")
+    from wikigr.pipeline.profile_schema import ProfileValues
 
     _check_keys(values, ProfileValues, file, ())
     _convert({key: value for key, value in values.items() if key != _EXTENDS}, file)
@@ -146,9 +141,7 @@ def _reader_section(value: Any, file: _File) -> Any:
         return value
     section = ReaderOptions.section
     if value not in _READERS:
-        raise ProfileError(
-            f"{file.place((section,))}: {section} is {value!r}: input should be 'auto', 'small' or 'off'."
-        )
+        raise UsageError(f"{file.place((section,))}: {section} is {value!r}: input should be 'auto', 'small' or 'off'.")
     return {"enabled": _READERS[value]}
 
 
@@ -159,7 +152,7 @@ def _lines(node: Any, at: tuple[str, ...], path: Path) -> Iterator[tuple[tuple[s
     for key, value in node.value:
         name, line = str(key.value), key.start_mark.line + 1
         if name in seen:
-            raise ProfileError(f"{path}:{line}: {'.'.join((*at, name))} is given twice.")
+            raise UsageError(f"{path}:{line}: {'.'.join((*at, name))} is given twice.")
         seen.add(name)
         yield (*at, name), line
         yield from _lines(value, (*at, name), path)
@@ -175,21 +168,21 @@ def _check_keys(values: Mapping[Any, Any], kind: Any, file: _File, at: tuple[str
         where = (*at, str(key))
         if key not in known:
             near = [".".join((*at, name)) for name in nearest(str(key), known)]
-            raise ProfileError(
+            raise UsageError(
                 f"{file.place(where)}: there is no key {'.'.join(where)!r}.",
                 hint=did_you_mean(near, f"Valid keys: {', '.join(known)}."),
             )
         inner = hints.get(key)
         if is_dataclass(inner):
             if not isinstance(value, Mapping):
-                raise ProfileError(f"{file.place(where)}: {key} must be a mapping, not {value!r}.")
+                raise UsageError(f"{file.place(where)}: {key} must be a mapping, not {value!r}.")
             _check_keys(value, inner, file, where)
 
 
 def _convert(values: Mapping[str, Any], file: _File) -> Profile:
     import pydantic
 
-    from wikigr.pipeline.profiles.schema import validate_profile
+    from wikigr.pipeline.profile_schema import validate_profile
 
     try:
         return validate_profile(values)
@@ -197,13 +190,13 @@ def _convert(values: Mapping[str, Any], file: _File) -> Profile:
         raise _as_profile_error(error, values, file) from error
 
 
-def _as_profile_error(error: Any, values: Mapping[str, Any], file: _File) -> ProfileError:
+def _as_profile_error(error: Any, values: Mapping[str, Any], file: _File) -> UsageError:
     """Return the first mistake with its line; a key that allows two types fails once for each of them."""
     problems = error.errors(include_url=False)
     key = _path_of(problems[0]["loc"], values)
     reasons = dict.fromkeys(p["msg"].lower() for p in problems if _path_of(p["loc"], values) == key)
     wrong = problems[0]["input"]
-    return ProfileError(f"{file.place(key)}: {'.'.join(key)} is {wrong!r}: {', or '.join(reasons)}.")
+    return UsageError(f"{file.place(key)}: {'.'.join(key)} is {wrong!r}: {', or '.join(reasons)}.")
 
 
 def _path_of(location: tuple[Any, ...], values: Mapping[str, Any]) -> tuple[str, ...]:
@@ -225,7 +218,7 @@ def _check_sections(profile: Profile, files: list[_File]) -> None:
         names, reason = problem
         keys = [(options.section, name) for name in names]
         place = next((file.place(key) for file in files for key in keys if key in file.lines), files[0].place(()))
-        raise ProfileError(f"{place}: {options.section}.{' and '.join(names)} {reason}.")
+        raise UsageError(f"{place}: {options.section}.{' and '.join(names)} {reason}.")
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

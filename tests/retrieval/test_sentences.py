@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.answer.evidence import evidence, ranked
 
-from wikigr.answer.sentences import ENCODED, FRAGMENT_FACTOR, WEIGHTS
 from wikigr.pack.open import Pack
+from wikigr.retrieval.sentences import ENCODED, FRAGMENT_FACTOR, WEIGHTS
 
 QUESTIONS = Path(__file__).parents[2] / "packs" / "physics" / "eval" / "questions.jsonl"
 

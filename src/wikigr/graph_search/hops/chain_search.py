@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Protocol
 
-from wikigr.hops.comparing import choose, may_describe
-from wikigr.hops.one_hop import Reading, is_about
+from wikigr.graph_search.hops.comparing import choose, may_describe
+from wikigr.graph_search.hops.one_hop import Reading, is_about
 from wikigr.index.candidate import Candidate
 from wikigr.options import Limits, Options, Positive
 from wikigr.question.comparison import Comparison, compare
@@ -38,13 +38,6 @@ class Read(Protocol):
     """Returns what was found for a question, with at most ``limit`` answers."""
 
     def __call__(self, question: str, *, limit: int) -> Reading: ...
-
-
-# It is worth less to ask about what nothing in the pack is called.
-_UNKNOWN_NAME = 0.6
-# Once there is a chain, answers worth less than this share of the best one are not asked about: the first result of
-# such a search ranks below some sixty results of the question itself.
-_MIN_WORTH = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +100,9 @@ class _ChainSearch:
             described = self._describe(decomposition, hops - 1, weight)
             for start in described:
                 worth = _worth(start) / _worth(described[0])
-                if chains and worth < _MIN_WORTH:
+                # Once there is a chain, answers worth less than this share of the best one are not asked about: the
+                # first result of such a search ranks below some sixty results of the question itself.
+                if chains and worth < 0.1:
                     break
                 answers = self.ask(decomposition.ask_about(start.last.name), weight * worth)
                 chains += [
@@ -145,7 +140,8 @@ class _ChainSearch:
 
 def _worth(chain: Chain) -> float:
     """Return how much it is worth to ask about the end of ``chain``."""
-    return chain.probability * (1.0 if chain.last.known else _UNKNOWN_NAME)
+    # It is worth less to ask about what nothing in the pack is called.
+    return chain.probability * (1.0 if chain.last.known else 0.6)
 
 
 def _best(chains: Sequence[Chain], limit: int) -> list[Chain]:

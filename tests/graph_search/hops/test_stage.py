@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from wikigr.answer.answer import Answer
-from wikigr.hops.chain_search import HopsOptions
+from wikigr.graph_search.hops.chain_search import HopsOptions
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile

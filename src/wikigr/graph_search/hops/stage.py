@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
-from wikigr.hops.chain_search import HopsOptions, Search, search_chains
-from wikigr.hops.one_hop import known_names, read_question
+from wikigr.graph_search.hops.chain_search import HopsOptions, Search, search_chains
+from wikigr.graph_search.hops.one_hop import known_names, read_question
 from wikigr.index.candidate import HOPS, RELEVANCE, Candidate, section_ids
-from wikigr.index.lexical import stems
 from wikigr.question.comparison import compare, decompose_choice
 from wikigr.question.decomposition import decompose
 from wikigr.reader.prepared import NoReaderError
@@ -18,9 +17,6 @@ from wikigr.retrieval.chain import Chain
 from wikigr.retrieval.state import RetrievalStage, State
 from wikigr.retrieval.trace import StageRecord, Trace
 
-# A question needs no hop if one of the best sections holds its terms to this share, by weight.
-_SAID_BY_ONE = 0.95
-_BEST_SECTIONS = 5
 # Of a section's score: the weight of a rank in a further search, and that of the probability of a chain, relative to
 # the first rank for the question itself. Chosen on MuSiQue; recall changes little between half and twice as much.
 _SEARCH_WEIGHT = 0.75
@@ -69,9 +65,11 @@ class Hops(RetrievalStage[HopsOptions]):
         return replace(state, candidates=tuple(candidates), chains=found.chains)
 
     def _said_by_one(self, state: State) -> bool:
-        best = fetch(self.resources.pack, state.candidates[:_BEST_SECTIONS])
-        said = ({*stems(item.section.title), *stems(item.section.content)} for item in best)
-        return any(state.question.coverage(tokens) >= _SAID_BY_ONE for tokens in said)
+        best = fetch(self.resources.pack, state.candidates[:5])
+        asked = state.question
+        said = ({*asked.stems(item.section.title), *asked.stems(item.section.content)} for item in best)
+        # A question needs no hop if one of the best sections holds its terms to this share, by weight.
+        return any(asked.coverage(tokens) >= 0.95 for tokens in said)
 
 
 def rank_by_searches(

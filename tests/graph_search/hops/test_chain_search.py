@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from wikigr.hops.chain_search import HopsOptions, search_chains
-from wikigr.hops.one_hop import Reading
+from wikigr.graph_search.hops.chain_search import HopsOptions, search_chains
+from wikigr.graph_search.hops.one_hop import Reading
 from wikigr.index.candidate import Section
 from wikigr.question.decomposition import decompose
 from wikigr.reader.passage import Span

@@ -6,6 +6,7 @@ import re
 
 from wikigr.index.candidate import Section
 from wikigr.index.lexical import stems
+from wikigr.languages import ENGLISH, Language
 from wikigr.question.intent import name_stems
 from wikigr.segmentation import ends_as_prose
 from wikigr.text import words
@@ -19,25 +20,22 @@ _DEFINING = re.compile(
     r"(?:is|are|was|were) (?!\w+ed\b|(?:also|not|born|built|called|caught|found|given|held|known|left|made|named|said|"
     r"seen|shown|taken|used|written|often|usually|sometimes|in|on|at|to|by|from)\b))"
 )
-# Words before the verb of a definition, parentheses aside: a name, its variants, an adverb.
-_MAX_WORDS_BEFORE = 14
 
 
-def is_definition(sentence: str, title: str) -> bool:
+def is_definition(sentence: str, title: str, language: Language = ENGLISH) -> bool:
     """Return whether ``sentence`` defines ``title``: it begins with the name, soon followed by "is a" or the like."""
-    named = name_stems(title)
+    named = name_stems(title, language)
     plain = _PARENTHESES.sub(" ", sentence)
     verb = _DEFINING.search(plain)
     if verb is None or not named:
         return False
     before = words(_OPENING.sub("", plain[: verb.start()], count=1))
-    if not before or len(before) > _MAX_WORDS_BEFORE:
+    # Words before the verb of a definition, parentheses aside: a name, its variants, an adverb.
+    if not before or len(before) > 14:
         return False
-    return bool(named & set(stems(before[0]))) and named <= set(stems(" ".join(before)))
+    return bool(named & set(stems(before[0], language))) and named <= set(stems(" ".join(before), language))
 
 
-# "Import a module." explains; "New in version 3.4." and a line of code that ends in "...)" do not.
-_MIN_EXPLANATION_WORDS = 3
 _BOILERPLATE = re.compile(
     r"(?:new|changed|added|deprecated|removed) (?:in|since)\b|(?:availability|return value)\b|part of the\b|see also\b",
     re.IGNORECASE,
@@ -65,4 +63,5 @@ def subject(section: Section) -> str:
 def explains(sentence: str) -> bool:
     """Return whether ``sentence`` explains what an entry is, rather than when it was added or how it is written."""
     is_boilerplate = _BOILERPLATE.match(sentence) is not None or _ELLIPSIS.search(sentence) is not None
-    return not is_boilerplate and len(words(sentence)) >= _MIN_EXPLANATION_WORDS
+    # "Import a module." explains; "New in version 3.4." and a line of code that ends in "...)" do not.
+    return not is_boilerplate and len(words(sentence)) >= 3

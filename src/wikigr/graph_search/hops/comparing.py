@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from wikigr.hops.one_hop import contains
+from wikigr.graph_search.hops.one_hop import contains
 from wikigr.index.candidate import Section
 from wikigr.index.lexical import stems
 from wikigr.question.comparison import Comparison

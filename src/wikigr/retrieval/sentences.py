@@ -6,19 +6,16 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from wikigr.answer.definition_patterns import subject
 from wikigr.embeddings.embedder import Embedder
 from wikigr.index.candidate import Evidence, Section
-from wikigr.index.lexical import stems
 from wikigr.question.question import Question
 from wikigr.reader.passage import Span
+from wikigr.retrieval.definition_patterns import subject
 from wikigr.segmentation import ends_as_prose, sentence_spans
 
 # Only the best sentences by the other features are encoded: encoding is half the cost of a question. On SQuAD 2.0,
 # eight of them find 0.3% more answers among the first three, and thirty-two find no more than eight.
 ENCODED = 6
-# Characters of a sentence that are encoded, so that a table on one line does not cost more than the whole question.
-ENCODED_CHARS = 200
 
 # Weights of the features; they sum to 1. A listwise logistic model fitted on each half of the topics of SQuAD 2.0's
 # development set gave nearly the same weights for both; these are the rounded means.
@@ -115,7 +112,8 @@ def rank_sentences(evidence: Sequence[Evidence], question: Question, encoder: Em
     if not head or encoder is None:
         return sentences
     # The subject is prepended, because the sentence may say only "it" or "he".
-    vectors = encoder.encode([f"{subject(s.section)}: {s.text[:ENCODED_CHARS]}" for s in head])
+    # A table on one line must not cost more than the whole question.
+    vectors = encoder.encode([f"{subject(s.section)}: {s.text[:200]}" for s in head])
     cosines = [max(0.0, float(value)) for value in vectors @ question.vector]
     best: dict[str, float] = {}
     for sentence, cosine in zip(head, cosines, strict=True):
@@ -132,12 +130,12 @@ def _split(evidence: Sequence[Evidence], question: Question) -> list[SentenceSco
     sentences: list[SentenceScore] = []
     for item in evidence:
         section = item.section
-        title = set(stems(section.title))
+        title = set(question.stems(section.title))
         previous: set[str] = set()
-        for start, end in sentence_spans(section.content):
+        for start, end in sentence_spans(section.content, question.language):
             start = _after_list_mark(section.content, start, end)
             text = section.content[start:end]
-            tokens = stems(text)
+            tokens = question.stems(text)
             own = set(tokens)
             sentences.append(
                 SentenceScore(

@@ -7,14 +7,13 @@ from dataclasses import astuple, dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from wikigr.answer.sentences import SentenceScore, order_sentences
-from wikigr.index.candidate import DENSE, Evidence, Section
+from wikigr.index.candidate import DENSE, Evidence
 from wikigr.question.answer_type import answer_type
 from wikigr.question.intent import asks_fact, asks_lead
 from wikigr.question.question import Question
 from wikigr.question.two_parts import two_parts
-from wikigr.reader.passage import Calibration, Passage, ReaderOptions, Span
-from wikigr.rerankers.cross_encoder import as_probability
+from wikigr.reader.passage import Calibration, Passage, ReaderOptions, Span, as_probability
+from wikigr.retrieval.sentences import SentenceScore, order_sentences
 from wikigr.sources.facts import FACTS
 from wikigr.stop_words import STOP_WORDS
 from wikigr.text import words
@@ -22,11 +21,6 @@ from wikigr.text import words
 if TYPE_CHECKING:
     from wikigr.reader.reader import Reader
 
-# The sections of facts about what the question names that are read.
-MAX_FACTS = 2
-
-# The margin of an answer that is as good as none, for the gap if there is no other.
-_NO_OTHER_MARGIN = -10.0
 
 # Returns the places of names in a text: characters ``(start, end)``.
 FindNames = Callable[[str], Iterable[tuple[int, int]]]
@@ -50,8 +44,9 @@ def read_sentences(
     ranked = {section.section_id: section for section in (*leads, *(item.section for item in evidence))}
     chosen = list(ranked.values())[: options.sections]
     facts = (section for section in ranked.values() if section.heading == FACTS and asks_fact(question, section.title))
-    chosen += [section for section in islice(facts, MAX_FACTS) if section not in chosen]
-    own = [_in_section(sentences, section) for section in chosen]
+    chosen += [section for section in islice(facts, 2) if section not in chosen]
+    in_order = sorted(sentences, key=lambda sentence: sentence.start)
+    own = [[s for s in in_order if s.section.section_id == section.section_id] for section in chosen]
     names = [[[*find_names(s.text)] if find_names is not None else [] for s in group] for group in own]
     passages = [
         Passage(section.title, section.heading, section.content, tuple(_ranges(group, named)))
@@ -60,10 +55,10 @@ def read_sentences(
     found = reader.read(question.text, passages, options.windows(), options.max_answer_tokens)
     read = []
     for group, named, spans in zip(own, names, found, strict=True):
-        in_order = iter(spans)
+        following = iter(spans)
         for sentence, ranges in zip(group, named, strict=True):
-            span = next(in_order)
-            others = tuple(filter(None, islice(in_order, len(ranges))))
+            span = next(following)
+            others = tuple(filter(None, islice(following, len(ranges))))
             if span is not None:
                 read.append(score_sentence(replace(sentence, span=span, name_spans=others), reader.calibration))
     places = {s.place for s in read}
@@ -93,22 +88,18 @@ def reading_confidence(
     return as_probability(calibration.answer_logit(*astuple(reading_features(evidence, sentences))))
 
 
-def _nearest(evidence: Sequence[Evidence]) -> float:
-    """Return the cosine of the section that is nearest to the question, or 0."""
-    return max((item.candidate.scores.get(DENSE, 0.0) for item in evidence), default=0.0)
-
-
 def reading_features(evidence: Sequence[Evidence], sentences: Sequence[SentenceScore]) -> ReadingFeatures:
     """Return the features of the first of ``sentences``, which the reader has read."""
     best = sentences[0]
     assert best.span is not None
     said = answer_words(best)
     others = (s.span.margin for s in sentences if s.span is not None and answer_words(s) != said)
+    # Without another answer, the gap is that to an answer as good as none.
     return ReadingFeatures(
         margin=best.span.margin,
-        gap=best.span.margin - max(others, default=_NO_OTHER_MARGIN),
+        gap=best.span.margin - max(others, default=-10.0),
         features=best.feature_score,
-        nearest=_nearest(evidence),
+        nearest=max((item.candidate.scores.get(DENSE, 0.0) for item in evidence), default=0.0),
     )
 
 
@@ -120,11 +111,6 @@ def answer_words(sentence: SentenceScore) -> list[str]:
 def _short_answer(sentence: SentenceScore) -> str:
     assert sentence.span is not None
     return sentence.section.content[sentence.span.start : sentence.span.end]
-
-
-def _in_section(sentences: Sequence[SentenceScore], section: Section) -> list[SentenceScore]:
-    own = (sentence for sentence in sentences if sentence.section.section_id == section.section_id)
-    return sorted(own, key=lambda sentence: sentence.start)
 
 
 def _ranges(
@@ -143,10 +129,6 @@ def score_sentence(sentence: SentenceScore, calibration: Calibration) -> Sentenc
     return replace(sentence, answer_score=as_probability(logit))
 
 
-# A sentence that answers one part answers the other too if that is more likely than not.
-_MORE_LIKELY_THAN_NOT = 0.5
-
-
 @dataclass(frozen=True, slots=True)
 class TwoParts:
     """What the reader read for each part: the sentences in the order of how well they answer it, all of them read."""
@@ -163,7 +145,8 @@ class TwoParts:
         """
         for best, others in ((self.first[0], self.second), (self.second[0], self.first)):
             same = next((s for s in others if s.place == best.place), None)
-            if same is not None and same.score >= _MORE_LIKELY_THAN_NOT:
+            # A sentence that answers one part answers the other too if that is more likely than not.
+            if same is not None and same.score >= 0.5:
                 return (replace(same, span=_joined(same, best)),)
         return replace(self.first[0], span=None), replace(self.second[0], span=None)
 
@@ -173,7 +156,7 @@ def read_two_parts(question: Question, read: Callable[[Question], Sequence[Sente
     parts = two_parts(question.text)
     if parts is None:
         return None
-    asked = (replace(question, text=part, answer_type=answer_type(part)) for part in parts)
+    asked = (replace(question, text=part, answer_type=answer_type(part, question.language)) for part in parts)
     first, second = (_best_and_of_its_type(part, read(part)) for part in asked)
     return TwoParts(first, second) if first and second else None
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from wikigr.errors import UsageError
 from wikigr.llm.options import FewShotOptions
-from wikigr.pipeline.profile import Profile
-from wikigr.pipeline.profiles import files as profile_files
-from wikigr.pipeline.profiles.files import ProfileError, differences, load_profile
-from wikigr.pipeline.profiles.names import profile_names
-from wikigr.pipeline.profiles.schema import profile_values
+from wikigr.pipeline import profile_files
+from wikigr.pipeline.profile import Profile, profile_names
+from wikigr.pipeline.profile_files import differences, load_profile
+from wikigr.pipeline.profile_schema import profile_values
 from wikigr.reader.passage import ReaderOptions
 from wikigr.rerankers.graph_reranker import GraphRerankerOptions
 from wikigr.rerankers.graph_walk import GraphWalkOptions
@@ -41,7 +41,7 @@ def test_every_shipped_profile_loads_and_has_a_description() -> None:
 
 
 def test_the_schema_defaults_are_the_shipped_enhanced_profile() -> None:
-    shipped = load_profile(str(Path(profile_files.__file__).with_name("enhanced.yaml")))
+    shipped = load_profile(str(Path(profile_files.__file__).with_name("profiles") / "enhanced.yaml"))
     assert shipped == Profile() == load_profile("enhanced")
     assert profile_values(shipped) == profile_values(Profile())
 
@@ -77,13 +77,13 @@ def test_the_reader_is_chosen_in_one_word(tmp_path: Path, text: str, enabled: bo
 
 @pytest.mark.parametrize("text", ["reader: huge", "reader: large"])
 def test_an_unknown_reader_is_named_with_those_that_exist(tmp_path: Path, text: str) -> None:
-    with pytest.raises(ProfileError, match=r"own\.yaml:1: reader is .*: input should be 'auto', 'small' or 'off'"):
+    with pytest.raises(UsageError, match=r"own\.yaml:1: reader is .*: input should be 'auto', 'small' or 'off'"):
         load_profile(write(tmp_path, "own.yaml", text))
 
 
 @pytest.mark.parametrize("text", ["reader: 3", "reader:", "reader: [small]"])
 def test_a_reader_that_is_no_choice_is_refused(tmp_path: Path, text: str) -> None:
-    with pytest.raises(ProfileError, match=r"own\.yaml:1: reader must be a mapping"):
+    with pytest.raises(UsageError, match=r"own\.yaml:1: reader must be a mapping"):
         load_profile(write(tmp_path, "own.yaml", text))
 
 
@@ -137,7 +137,7 @@ def test_a_users_own_profile_comes_first_and_may_extend_its_namesake(own_folder:
 def test_a_mistake_names_file_line_and_key(tmp_path: Path, text: str, line: int, says: str, hint: str | None) -> None:
     write(tmp_path, "other.yaml", "extends: wrong.yaml\n")
     path = write(tmp_path, "wrong.yaml", text)
-    with pytest.raises(ProfileError) as caught:
+    with pytest.raises(UsageError) as caught:
         load_profile(path)
     where, _, message = caught.value.message.partition(": ")
     assert (where.rpartition("/")[2], says in message) in ((f"wrong.yaml:{line}", True), (f"other.yaml:{line}", True))
@@ -148,13 +148,13 @@ def test_a_mistake_names_file_line_and_key(tmp_path: Path, text: str, line: int,
     "text", ["a: [", "\x00", "a: b: c", "\ud800".encode("utf-8", "surrogatepass").decode("latin-1")]
 )
 def test_what_is_no_yaml_is_named(tmp_path: Path, text: str) -> None:
-    with pytest.raises(ProfileError, match=r"wrong\.yaml"):
+    with pytest.raises(UsageError, match=r"wrong\.yaml"):
         load_profile(write(tmp_path, "wrong.yaml", text))
 
 
 def test_an_unknown_name_gets_a_suggestion() -> None:
-    with pytest.raises(ProfileError, match="no profile 'enhancd'") as caught:
+    with pytest.raises(UsageError, match="no profile 'enhancd'") as caught:
         load_profile("enhancd")
     assert caught.value.hint == "Did you mean 'enhanced'?"
-    with pytest.raises(ProfileError, match="no profile file"):
+    with pytest.raises(UsageError, match="no profile file"):
         load_profile("nowhere/x.yaml")
