@@ -22,9 +22,8 @@ UNSURE = "What did Bohr and Einstein argue about?"
 UNKNOWN = "Who painted the Sistine Chapel?"
 # Objects whose keys are names, such as those of stages, sections and profiles; a ``*`` stands for each of them.
 MAPPINGS = frozenset(
-    ("answers", "by_profile", "dropped", "flips", "latency", "metrics", "models", "parts", "scores", "sources")
-    + ("timings", "versions")
-)  # fmt: skip
+    "answers by_profile dropped flips latency metrics models parts scores sources timings versions".split()
+)
 # Objects with a form of their own: what a stage notes, and whole profiles.
 OPAQUE = ("notes", "run.profiles")
 TYPES = {str: "text", bool: "bool", int: "number", float: "number", type(None): "null"}
