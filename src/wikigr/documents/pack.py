@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -60,3 +61,27 @@ def listed_document(pack: ListedPack, manifest: Manifest, *, default: bool) -> d
 def unusable_document(pack: ListedPack) -> dict[str, str]:
     """Return a pack that cannot be used as a row of a list of packs."""
     return {"given_as": pack.given_as, "path": str(pack.path), "problem": pack.problem}
+
+
+# Absolute paths in warnings, quoted (then with spaces) or bare, but not the path of a URL.
+_PATHS = re.compile(
+    r"(?<=')/[^'\n]+(?=')|(?<=\")/[^\"\n]+(?=\")|(?:(?<![\w:/.…])|(?<=file://))/(?:[^\s/'\"]+/)+[^\s/'\"]*"
+)
+
+
+def without_paths(value: Any) -> Any:
+    """Return a part of a document without the paths of packs and the addresses of files on this machine."""
+    if isinstance(value, list):
+        return [without_paths(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    found = {
+        key: None if key == "url" and str(item).startswith("file:") else without_paths(item)
+        for key, item in value.items()
+        if key != "path"
+    }
+    if "warnings" in found:
+        found["warnings"] = [
+            _PATHS.sub(lambda path: "…/" + path[0].rstrip("/").rpartition("/")[2], text) for text in found["warnings"]
+        ]
+    return found

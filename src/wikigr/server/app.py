@@ -1,11 +1,19 @@
-"""The web application: the JSON API, the Model Context Protocol and pages, behind the checks of every request."""
+"""The web application: the JSON API, the Model Context Protocol and pages, and the process that serves it."""
 
 from __future__ import annotations
 
+import asyncio
+import errno
+import logging
 import os
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+import resource
+import signal
+import socket
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -13,21 +21,24 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from wikigr.errors import PackError, WikigrError
+from wikigr.errors import UsageError, WikigrError
 from wikigr.server.api import api_routes, error_response
-from wikigr.server.event_stream import CRASH
-from wikigr.server.mcp.http import McpEndpoint
+from wikigr.server.mcp import http_endpoint, make_server
 from wikigr.server.packs import ServedPacks
 from wikigr.server.security import HEALTH, Security, is_loopback
 from wikigr.server.service import Service
-from wikigr.server.workers import Usage, Workers
+from wikigr.server.workers import CRASH, Workers
 
 # Threads for questions, questions that wait for one, and seconds until a client is told that it takes too long.
 THREADS = max(4, os.cpu_count() or 1)
 WAITING = 64
+TIME_LIMIT = 120.0
 # Threads for pages and lookups, which no model delays.
 LOOKUP_THREADS = 4
-TIME_LIMIT = 120.0
+# Seconds for requests under way after SIGTERM or Ctrl-C; a second signal ends them.
+GRACE = 4
+# The maximum number of open connections, if the process may open twice as many files.
+MAX_CONNECTIONS = 1_000
 
 
 def create_app(
@@ -48,33 +59,29 @@ def create_app(
     in ``request.app.state.service``. ``threads``, ``waiting`` and ``time_limit`` are those of ``Workers`` for
     questions.
     """
-    # Together, because lookups slow the questions of others down as well.
-    usage = Usage()
-    workers = Workers(threads=threads, waiting=waiting, time_limit=time_limit, usage=usage)
-    lookups = Workers(threads=LOOKUP_THREADS, waiting=waiting, time_limit=time_limit, usage=usage)
+    workers = Workers(threads=threads, waiting=waiting, time_limit=time_limit)
+    lookups = Workers(threads=LOOKUP_THREADS, waiting=waiting, time_limit=time_limit)
     service = Service(packs, workers, lookups, shows_paths=is_loopback(host) and not allowed_hosts)
-    endpoint = McpEndpoint(service)
+    mcp = make_server(service)
+    endpoint = http_endpoint(mcp)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        async with AsyncExitStack() as stack:
+        with ExitStack() as stack:
             stack.callback(packs.close)
             stack.callback(workers.close)
             stack.callback(lookups.close)
-            await stack.enter_async_context(endpoint.run())
-            yield
+            async with mcp.session_manager.run():
+                yield
 
     async def health(request: Request) -> Response:
-        missing = packs.missing()
-        if missing:
-            return error_response(PackError(f"These packs are not there any more: {', '.join(missing)}."))
         return JSONResponse({"status": "ok", "packs": len(packs.names)})
 
     app = Starlette(
         routes=[
             Route(HEALTH, health),
             *api_routes(service, needs_token=token is not None),
-            Route("/mcp", endpoint),
+            Route("/mcp", endpoint, methods=["POST"]),
             *pages,
         ],
         middleware=[Middleware(Security, host=host, token=token, allowed_hosts=allowed_hosts)],
@@ -82,7 +89,6 @@ def create_app(
         lifespan=lifespan,
     )
     app.state.service = service
-    app.state.mcp = endpoint
     return app
 
 
@@ -100,3 +106,80 @@ async def _on_error(request: Request, error: Exception) -> Response:
 async def _on_crash(request: Request, error: Exception) -> Response:
     """Tell the client nothing about a bug; the log has its traceback."""
     return error_response(CRASH)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a listening socket; port 0 is any free one. Raises ``UsageError`` for a bad address or a port in use."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(
+            host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except (OSError, UnicodeError) as error:
+        raise UsageError(f"{host!r} is not an address of this machine: {error}.") from error
+    try:
+        return socket.create_server((address[0], port), family=family, backlog=1024)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise UsageError(
+                f"Port {port} is in use: another program listens there.",
+                hint="Choose another one with --port, or 0 for any free port.",
+            ) from error
+        raise UsageError(f"Cannot listen on {host}:{port}: {error.strerror}.") from error
+
+
+def run_app(app: Starlette, listener: socket.socket, *, on_ready: Callable[[], None]) -> None:
+    """Serve ``app`` until SIGTERM or Ctrl-C.
+
+    Requests under way then have ``GRACE`` seconds. ``on_ready`` is called when the first client can connect. Raises
+    ``WikigrError`` if the application cannot start.
+    """
+    server = AppServer(app, on_ready)
+    asyncio.run(server.serve(sockets=[listener]))
+    if not server.started:
+        raise WikigrError("The server could not start.")
+
+
+class AppServer(uvicorn.Server):
+    """Serves an application, and returns normally when it is told to stop."""
+
+    def __init__(self, app: Starlette, on_ready: Callable[[], None]) -> None:
+        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        is_unlimited = files == resource.RLIM_INFINITY
+        super().__init__(
+            uvicorn.Config(
+                app,
+                log_level="error",
+                access_log=False,  # it would hold tokens
+                limit_concurrency=MAX_CONNECTIONS if is_unlimited else min(MAX_CONNECTIONS, max(8, files // 2)),
+                timeout_graceful_shutdown=GRACE,
+                ws="none",
+                lifespan="on",
+                server_header=False,
+                proxy_headers=False,
+                h11_max_incomplete_event_size=32 << 10,
+            )
+        )
+        self._on_ready = on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        if self.started:
+            self._on_ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # Requests that are cut off are no bugs.
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+        await super().shutdown(sockets=sockets)
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        # uvicorn raises the signal again when it has stopped, which would end the process by it.
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        old = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in old.items():
+                signal.signal(number, handler)
