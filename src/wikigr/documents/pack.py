@@ -18,6 +18,18 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 
 
+def fields_of(item: Any) -> Any:
+    """Return a dataclass as the documents have it: a heading is called ``section``, and no section ``null``."""
+
+    def convert(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = {key: list(value) if isinstance(value, tuple) else value for key, value in pairs}
+        if "section_id" in found:
+            found["section_id"] = found["section_id"] or None
+        return {"section" if key == "heading" else key: value for key, value in found.items()}
+
+    return asdict(item, dict_factory=convert)
+
+
 def pack_document(manifest: Manifest) -> PackShape:
     """Return what identifies a pack, as the JSON documents name it."""
     return {"name": manifest.name, "version": manifest.version, "digest": manifest.digest}
@@ -75,7 +87,7 @@ def without_paths(value: Any) -> Any:
         return [without_paths(item) for item in value]
     if not isinstance(value, dict):
         return value
-    found = {
+    found: dict[str, Any] = {
         key: None if key == "url" and str(item).startswith("file:") else without_paths(item)
         for key, item in value.items()
         if key != "path"

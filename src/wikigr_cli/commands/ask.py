@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from wikigr.documents.answer import EXPLAIN_LIMIT, answer_document, stated_answer
-from wikigr.errors import UsageError, WikigrError
+from wikigr.errors import UsageError
 from wikigr_cli import options
 from wikigr_cli.ask_session import AskOptions, AskSession
 from wikigr_cli.batch import BatchQuestion, open_batch
-from wikigr_cli.environment import Environment, OutputClosed, typed_in
+from wikigr_cli.environment import Environment, typed_in
 from wikigr_cli.exit_codes import ExitStatus
 from wikigr_cli.render.answer import print_answer, save_answers
 from wikigr_cli.render.formats import AnswerFormat, address_to_link, chosen_format
@@ -24,7 +24,7 @@ from wikigr_cli.render.output import print_json, print_json_line, print_trace
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
-    from wikigr.documents.shapes import AnswerDocument
+    from wikigr.documents.shapes import AnswerDocument, ReceiptDocument
     from wikigr.embeddings.loader import Purpose
 
 # Parameters that need a question on the command line.
@@ -189,8 +189,7 @@ def ask(
             print_trace(environment, trace)
             return
         if batch is not None:
-            with _batch_receipts(environment, receipt, session, packs[0]) as keep:
-                abstained = _ask_batch(environment, session, batch, keep, output, asked.explain_limit)
+            abstained = _ask_batch(environment, session, batch, receipt, output, packs[0], asked.explain_limit)
         else:
             assert question is not None
             live = session.streams and printed_as == "text"
@@ -210,7 +209,10 @@ def ask(
                     print_answer(environment, answer, session.pack, explain_limit=asked.explain_limit, streamed=live)
             finally:
                 if receipt is not None:
-                    _write_receipt(environment, receipt, session, packs[0], answer)
+                    from wikigr.documents.receipt import make_receipt
+
+                    made = make_receipt(answer, session.pipeline, base=session.named)
+                    _write_receipts(environment, receipt, [made], packs[0], batch=False)
                 if output is not None:
                     save_answers(environment, output, [stated_answer(answer, session.pack)])
     if strict and abstained:
@@ -230,50 +232,21 @@ def _refuse_without_question(context: typer.Context) -> None:
 
 def _check_target(option: str, path: Path, batch: str | None, *, show_prompt: bool) -> None:
     """Raise ``UsageError`` if ``option`` cannot write to ``path``."""
-    from wikigr.documents.receipt_file import check_target
+    from wikigr.documents.receipt import check_target
 
     if show_prompt:
         raise UsageError(f"{option} needs an answer, and --show-prompt does not give one.")
     if batch is not None and batch != "-" and path.exists() and Path(batch).exists() and path.samefile(batch):
         raise UsageError(f"{option} would replace the questions in {path}.", hint=f"Choose another file for {option}.")
-    check_target(path, batch=batch is not None and option == "--receipt")
+    check_target(path)
 
 
-def _write_receipt(environment: Environment, path: Path, session: AskSession, pack: str, answer: Answer) -> None:
-    from wikigr.documents.receipt import make_receipt
-    from wikigr.documents.receipt_file import write_receipt
+def _write_receipts(
+    environment: Environment, path: Path, receipts: Sequence[ReceiptDocument], pack: str, *, batch: bool
+) -> None:
+    from wikigr.documents.receipt import write_receipts
 
-    write_receipt(path, make_receipt(answer, session.pipeline, base=session.named))
-    _note_replay(environment, path, pack)
-
-
-@contextmanager
-def _batch_receipts(
-    environment: Environment, path: Path | None, session: AskSession, pack: str
-) -> Iterator[Callable[[Answer, str | int], None]]:
-    """Yield a function that writes the receipt of an answer; an interrupted batch leaves a ``.partial`` file."""
-    if path is None:
-        yield lambda answer, id_: None
-        return
-    from wikigr.documents.receipt import make_receipt
-    from wikigr.documents.receipt_file import BatchReceipts
-
-    receipts = BatchReceipts(path)
-    is_interrupted = False
-    try:
-        yield lambda answer, id_: receipts.append(make_receipt(answer, session.pipeline, base=session.named, id_=id_))
-    except BaseException as error:
-        # Otherwise it ended by itself: an exhausted budget, a malformed line, a reader that has seen enough.
-        is_interrupted = not isinstance(error, WikigrError | OutputClosed | BrokenPipeError)
-        raise
-    finally:
-        if not is_interrupted and receipts.finish():
-            _note_replay(environment, path, pack)
-        elif is_interrupted and receipts.partial.exists():
-            environment.note(f"The receipts so far are in {receipts.partial}.")
-
-
-def _note_replay(environment: Environment, path: Path, pack: str) -> None:
+    write_receipts(path, receipts, batch=batch)
     environment.note(f"To check the receipt: {shlex.join(('wikigr', 'replay', str(path), '--pack', pack))}")
 
 
@@ -281,15 +254,18 @@ def _ask_batch(
     environment: Environment,
     session: AskSession,
     location: str,
-    keep: Callable[[Answer, str | int], None],
+    receipt: Path | None,
     output: Path | None,
+    pack: str,
     explain_limit: int,
 ) -> bool:
     """Answer a batch and return whether a question was not covered."""
+    from wikigr.documents.receipt import make_receipt
     from wikigr_cli.batch import ask_each
 
     abstained = False
     documents: list[AnswerDocument] = []
+    receipts: list[ReceiptDocument] = []
 
     def show(item: BatchQuestion, answer: Answer) -> None:
         nonlocal abstained
@@ -298,15 +274,16 @@ def _ask_batch(
         document = answer_document(answer, session.pipeline, explain=explain_limit > 0, explain_limit=explain_limit)
         if output is not None:
             documents.append(document)
-        try:
-            keep(answer, item.id)
-        finally:
-            # The disk may be full, but the answer was paid for.
-            print_json_line(environment, {"id": item.id, **document})
+        if receipt is not None:
+            receipts.append(make_receipt(answer, session.pipeline, base=session.named, id_=item.id))
+        print_json_line(environment, {"id": item.id, **document})
 
     try:
         ask_each(environment, location, session.pipeline.answer, show)
     finally:
+        # Also of a batch that was interrupted.
         if output is not None and documents:
             save_answers(environment, output, documents)
+        if receipt is not None and receipts:
+            _write_receipts(environment, receipt, receipts, pack, batch=True)
     return abstained
