@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from wikigr.documents.receipt_file import ReceiptError, read_receipts
+from wikigr.documents.receipt import read_receipts
+from wikigr.errors import UsageError
 
 
 def TestOneInput(data: bytes) -> None:
@@ -14,5 +15,5 @@ def TestOneInput(data: bytes) -> None:
         path.write_bytes(data)
         try:
             list(read_receipts(path))
-        except ReceiptError:
+        except UsageError:
             return

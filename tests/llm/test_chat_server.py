@@ -383,8 +383,7 @@ def test_an_answer_with_checked_citations_a_receipt_and_its_replay(
     assert "openai" in loaded
     assert "anthropic" not in loaded
     receipt = json.loads((tmp_path / "r.json").read_text())
-    assert receipt["model"] == {"id": "qwen", "base_url": chat_api.base_url, "sha256": None}
-    assert [prompt["style"] for prompt in receipt["prompts"]] == ["markers"]
+    assert (receipt["model"], receipt["receipt"]["model_server"]) == ("qwen", chat_api.base_url)
 
     monkeypatch.setenv("WIKIGR_OPENAI_BASE_URL", chat_api.base_url)
     code, _ = call("replay", str(tmp_path / "r.json"), "--pack", str(physics_pack))
