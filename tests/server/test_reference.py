@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.conftest import ROOT
 
 from wikigr.server.api import ENDPOINTS
-from wikigr.server.mcp.server import make_server
+from wikigr.server.mcp import make_server
 from wikigr.server.packs import ServedPacks
 from wikigr.server.service import Service
 from wikigr.server.workers import Workers
