@@ -20,6 +20,7 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from wikigr.errors import UsageError, WikigrError
 from wikigr.server.api import api_routes, error_response
@@ -139,18 +140,30 @@ def run_app(app: Starlette, listener: socket.socket, *, on_ready: Callable[[], N
         raise WikigrError("The server could not start.")
 
 
+class _Protocol(H11Protocol):
+    """Drops connections far above the limit, at which uvicorn answers with an error: they would use up all files."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if len(self.connections) > 1.5 * (self.limit_concurrency or MAX_CONNECTIONS):
+            transport.abort()
+
+
 class AppServer(uvicorn.Server):
     """Serves an application, and returns normally when it is told to stop."""
 
     def __init__(self, app: Starlette, on_ready: Callable[[], None]) -> None:
         files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        is_unlimited = files == resource.RLIM_INFINITY
+        most = MAX_CONNECTIONS if files == resource.RLIM_INFINITY else min(MAX_CONNECTIONS, max(8, files // 2))
         super().__init__(
             uvicorn.Config(
                 app,
                 log_level="error",
                 access_log=False,  # it would hold tokens
-                limit_concurrency=MAX_CONNECTIONS if is_unlimited else min(MAX_CONNECTIONS, max(8, files // 2)),
+                http=_Protocol,
+                limit_concurrency=most,
+                # So many connections are accepted before the first of them is counted.
+                backlog=max(8, most // 8),
                 timeout_graceful_shutdown=GRACE,
                 ws="none",
                 lifespan="on",
