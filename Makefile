@@ -141,8 +141,8 @@ audit: .venv/.lock-tools
 	$(BIN)/pip-audit --strict --disable-pip --require-hashes -r requirements/ci.txt
 
 # Compare wikigr with other libraries and write docs/benchmarks.md; takes about twenty minutes on two idle cores. The
-# libraries are installed into .venv-bench. WIKIGR_BENCHMARK_DATA names the folder of hotpotqa/, without which quality is
-# left out; BENCH passes options to benchmarks/page.py.
+# libraries are installed into .venv-bench. WIKIGR_BENCHMARK_DATA names the folder of hotpotqa/, without which other
+# search libraries are left out; BENCH passes options to benchmarks/page.py.
 bench: .venv-bench/.installed
 	.venv-bench/bin/wikigr model prepare $(MODEL)
 	.venv-bench/bin/python benchmarks/page.py $(BENCH)

@@ -50,6 +50,13 @@ class Table:
     def add(self, measure: str, unit: str, system: str, runs: Sequence[float]) -> None:
         self.figures.append(Figure(measure, unit, system, tuple(runs)))
 
+    def show(self) -> None:
+        """Print the medians, and their ratios to the baseline."""
+        own = {figure.measure: figure for figure in self.figures if figure.system == self.baseline}
+        for figure in self.figures:
+            ratio = figure.ratio_to(own[figure.measure]) if figure.measure in own else float("nan")
+            print(f"{figure.measure:<48}{figure.system:<30}{figure.median:12.4g} {figure.unit:<11}{ratio:8.2f}×")
+
 
 def write_tables(path: Path, tables: Sequence[Table]) -> None:
     path.write_text(json.dumps([asdict(table) for table in tables], indent=1) + "\n", encoding="utf-8")

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-from wikigr.embeddings.loader import DEFAULT_MODEL, open_encoder
-from wikigr.ingest.build import BuildOptions, build_pack
-from wikigr.pack.layout import Layout
 from wikigr.sources.article import SourceArticle, SourceItem, SourceSection
 from wikigr.sources.streams import Line
 
@@ -50,14 +46,3 @@ class GeneratedSource:
 
 def _sentences(words: list[str]) -> str:
     return " ".join(" ".join(words[n : n + 12]).capitalize() + "." for n in range(0, len(words), 12))
-
-
-def generated_pack(folder: Path, *, sections: int) -> Path:
-    """Return the pack in ``folder``; build it first if it does not exist."""
-    if not Layout(folder).exists():
-        print(f"building {folder.name} once …")
-        source = GeneratedSource(sections // 5)
-        # Otherwise, the words count as Shona, and English models are left out.
-        options = BuildOptions(name=folder.name, language="en")
-        build_pack(source, "-", folder, open_encoder(DEFAULT_MODEL, purpose="bulk"), options)
-    return folder

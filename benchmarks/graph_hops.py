@@ -1,9 +1,9 @@
 """Measure answers by number of hops on knowledge graphs with known answers, through the whole pipeline.
 
-    python benchmarks/graph_hops.py PACK QUESTIONS.jsonl [--limit N] [--profile P] [--by-pattern] [--show-wrong N]
+    python benchmarks/graph_hops.py PACK QUESTIONS.jsonl [--limit N] [--profile P]
 
-Asks every question as ``wikigr ask --offline`` does (see ``schema_graph.py`` and ``triple_graph.py`` for graphs and
-questions), and prints, for each number of hops, the share
+Asks every question as ``wikigr ask --offline`` does (``schema_graph.py`` makes graphs and questions), and prints, for
+each number of hops, the share
 
     any       of questions whose printed answer names a right answer
     all       of the right answers that the printed answers name, on average
@@ -48,14 +48,11 @@ def main() -> None:
     parser.add_argument("questions", type=Path)
     parser.add_argument("--limit", type=int, default=0, help="ask this many questions, evenly spaced (0: all)")
     parser.add_argument("--profile", default="enhanced")
-    parser.add_argument("--by-pattern", action="store_true", help="also print one line per metapath")
-    parser.add_argument("--show-wrong", type=int, default=0, help="print this many questions without a right answer")
     given = parser.parse_args()
     questions = [json.loads(line) for line in given.questions.read_text(encoding="utf-8").splitlines()]
     if given.limit:
         questions = questions[:: max(1, len(questions) // given.limit)][: given.limit]
-    rows: dict[tuple[str, str], list[Outcome]] = defaultdict(list)
-    shown = 0
+    rows: dict[str, list[Outcome]] = defaultdict(list)
     with Pack(given.pack) as pack:
         pipeline = Pipeline(load_profile(given.profile), pack, offline=True)
         pipeline.answer(questions[0]["question"])
@@ -63,21 +60,15 @@ def main() -> None:
             begun = time.perf_counter()
             answer = pipeline.answer(asked["question"])
             outcome = judge(answer, asked, (time.perf_counter() - begun) * 1000)
-            rows[str(asked["hops"]), ""].append(outcome)
-            if given.by_pattern:
-                rows[str(asked["hops"]), " > ".join(asked.get("metapath", ()))].append(outcome)
-            if not outcome.share and shown < given.show_wrong:
-                shown += 1
-                print(f"{asked['question']}\n    wanted {asked['answers'][:3]}, got {answer.text[:160]!r}")
-                print(f"    {_paths(answer)[:3]}")
+            rows[str(asked["hops"])].append(outcome)
     print("hops  questions    any    all   path  declined  p50 ms  p95 ms")
-    for (hops, pattern), outcomes in sorted(rows.items()):
+    for hops, outcomes in sorted(rows.items()):
         times = sorted(outcome.ms for outcome in outcomes)
         print(
             f"{hops:>4}  {len(outcomes):>9} {_percent([o.share > 0 for o in outcomes])}"
             f" {_percent([o.share for o in outcomes])} {_percent([o.path for o in outcomes])}"
             f"    {_percent([o.declined for o in outcomes])} {statistics.median(times):>7.1f}"
-            f" {times[int(0.95 * (len(times) - 1))]:>7.1f}  {pattern}"
+            f" {times[int(0.95 * (len(times) - 1))]:>7.1f}"
         )
 
 

@@ -1,33 +1,25 @@
 """Measure how costs grow with a pack: build, size, cold and warm questions, and memory.
 
-    python benchmarks/growth.py [--sections 10000 100000 1000000] [--synthetic 1000000] [--questions 200]
-                                [--batch 10000] [--keep] [--json FILE]
+    python benchmarks/growth.py [--sections N ...] [--synthetic 1000000] [--questions 200] [--json FILE]
 
 Each run rebuilds the packs of generated text in benchmarks/.data, each in a separate process whose peak memory is
-measured; --keep uses those of the run before. A pack has an article with twenty links for every four sections. From
---synthetic sections on, the vectors are random instead of the encoder's, because encoding takes hours and nothing
-else depends on the values. "Cold" is the median of whole ``wikigr ask`` processes; "warm" questions share one
-process; "retrieval" is their time before the first sentence is read. Finally, ``wikigr ask --batch`` answers
-``--batch`` questions on the smallest pack while its memory is read every half second. The slope is a linear fit to
-the second half of the readings, which excludes caches that fill once.
+measured. A pack has an article with twenty links for every four sections. From --synthetic sections on, the vectors
+are random instead of the encoder's, because encoding takes hours and nothing else depends on the values. "Cold" is the
+median of whole ``wikigr ask`` processes; "warm" questions share one process; "retrieval" is their time before the
+first sentence is read.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
-import threading
-import time
 import zlib
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from math import nan
 from pathlib import Path
 
@@ -43,7 +35,6 @@ WORDS = 20
 
 PER_ARTICLE = 4
 LINKS = 20
-AT_ONCE = 16
 
 BUILD = """
 import json, sys, time
@@ -130,29 +121,21 @@ def questions(count: int, articles: int, seed: int = 1) -> list[str]:
     return made
 
 
-def measure(sections: int, asked: int, synthetic: int, *, keep: bool) -> dict[str, float]:
+def measure(sections: int, asked: int, synthetic: int) -> dict[str, float]:
     """Build a pack of ``sections`` sections and return its measurements by name."""
-    folder, figures = HERE / ".data" / f"growth-{sections}", {}
+    folder = HERE / ".data" / f"growth-{sections}"
     stages = folder.with_suffix(".json")
-    if not (keep and stages.is_file()):
-        shutil.rmtree(folder, ignore_errors=True)
-        stages.unlink(missing_ok=True)
-        arguments = [str(HERE), str(folder), str(sections), str(synthetic), str(stages)]
-        built, peak, _ = timed([sys.executable, "-c", BUILD, *arguments])
-        stages.write_text(json.dumps({**json.loads(stages.read_text()), "": built, "peak": peak}))
-    seconds = json.loads(stages.read_text())
-    figures["build, s"], figures["build peak, MB"] = seconds.pop(""), seconds.pop("peak")
-    figures |= {f"  {stage}, s": value for stage, value in seconds.items()}
+    shutil.rmtree(folder, ignore_errors=True)
+    arguments = [str(HERE), str(folder), str(sections), str(synthetic), str(stages)]
+    built, peak, _ = timed([sys.executable, "-c", BUILD, *arguments])
+    figures = {"build, s": built, "build peak, MB": peak}
+    figures |= {f"  {stage}, s": value for stage, value in json.loads(stages.read_text()).items()}
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     figures["size, MB"], figures["bytes per section"] = size / 1e6, size / sections
     articles = sections // PER_ARTICLE
-    asks = [[WIKIGR, "ask", text, "--pack", str(folder), "--offline"] for text in questions(AT_ONCE, articles)]
-    timed(asks[0])
-    cold = [timed(asks[0]) for _ in range(7)]
-    begun = time.perf_counter()
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        list(pool.map(timed, asks))
-    at_once = time.perf_counter() - begun
+    ask = [WIKIGR, "ask", questions(1, articles)[0], "--pack", str(folder), "--offline"]
+    timed(ask)
+    cold = [timed(ask) for _ in range(7)]
     done = subprocess.run(
         [sys.executable, "-c", WARM, str(folder), str(HERE)],
         input=json.dumps(questions(asked, articles)),
@@ -164,7 +147,6 @@ def measure(sections: int, asked: int, synthetic: int, *, keep: bool) -> dict[st
     return figures | {
         "cold ask, s": statistics.median(run.wall for run in cold),
         "cold ask peak, MB": statistics.median(run.peak for run in cold),
-        f"{AT_ONCE} cold asks at once, s": at_once,
         "warm p50, ms": float(np.percentile(warm["answers"], 50)),
         "warm p95, ms": float(np.percentile(warm["answers"], 95)),
         "warm processor time, ms": warm["cpu"],
@@ -174,60 +156,14 @@ def measure(sections: int, asked: int, synthetic: int, *, keep: bool) -> dict[st
     }
 
 
-def batch_memory(pack: Path, count: int, articles: int) -> tuple[float, float, float]:
-    """Ask ``count`` questions in one process; return seconds, final memory (MB) and growth (kB per question)."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "questions.txt"
-        file.write_text("\n".join(questions(count, articles)) + "\n", encoding="utf-8")
-        begun = time.perf_counter()
-        process = subprocess.Popen(
-            [WIKIGR, "-q", "ask", "--batch", str(file), "--pack", str(pack), "--offline"], stdout=subprocess.PIPE
-        )
-        answered = 0
-
-        def count_lines() -> None:
-            nonlocal answered
-            assert process.stdout is not None
-            for _ in process.stdout:
-                answered += 1
-
-        reader = threading.Thread(target=count_lines)
-        reader.start()
-        readings: list[tuple[int, float]] = []
-        while process.poll() is None:
-            readings.append((answered, _resident_mb(process.pid)))
-            time.sleep(0.5)
-        reader.join()
-        if process.returncode:
-            raise SystemExit(f"wikigr ask --batch failed with {process.returncode}")
-        later = [reading for reading in readings if reading[0] > count / 2 and reading[1]]
-        slope = float("nan")
-        if len(later) > 2:
-            slope = float(np.polyfit([asked for asked, _ in later], [memory for _, memory in later], 1)[0])
-        return time.perf_counter() - begun, later[-1][1] if later else 0.0, 1000 * slope
-
-
-def _resident_mb(pid: int) -> float:
-    try:
-        pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
-    except (OSError, IndexError):
-        return 0.0
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sections", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--synthetic", type=int, default=1_000_000)
-    parser.add_argument("--keep", action="store_true")
     parser.add_argument("--questions", type=int, default=200)
-    parser.add_argument("--batch", type=int, default=10_000)
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     options = parser.parse_args()
-    columns = {
-        sections: measure(sections, options.questions, options.synthetic, keep=options.keep)
-        for sections in options.sections
-    }
+    columns = {sections: measure(sections, options.questions, options.synthetic) for sections in options.sections}
     first, last = options.sections[0], options.sections[-1]
     print(f"{'sections':<28}" + "".join(f"{sections:>12,}" for sections in columns) + f"{'growth':>10}")
     for name in columns[first]:
@@ -241,13 +177,6 @@ def main() -> None:
                 label, _, unit = name.strip().rpartition(", ")
                 table.add(label or unit, unit if label else "", f"{sections:,} sections", [value])
         write_tables(options.json, [table])
-    if options.batch:
-        pack = HERE / ".data" / f"growth-{first}"
-        seconds, memory, slope = batch_memory(pack, options.batch, first // PER_ARTICLE)
-        print(
-            f"--batch {options.batch:,}: {seconds:.0f} s, {options.batch / seconds:.1f} per second, {memory:.0f} MB at "
-            f"the end, {slope:+.2f} kB per question"
-        )
 
 
 if __name__ == "__main__":

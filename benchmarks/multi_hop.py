@@ -1,6 +1,6 @@
 """Measure recall and latency of retrieval: dense, lexical, hybrid, with the graph walk, with the rule planner.
 
-    python benchmarks/multi_hop.py PACK QUESTIONS.jsonl[.xz] [--limit N | --sample N] [--answers]
+    python benchmarks/multi_hop.py PACK QUESTIONS.jsonl[.xz] [--sample N] [--answers]
 
 A question is ``{"question", "gold_ids": [source ids], "type"?, "hops"?, "answers"?}``. Prints, for each configuration,
 the mean recall@2, @5 and @10 of gold passages, the share of questions with all of them among the first 5, the median
@@ -157,12 +157,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pack")
     parser.add_argument("questions", type=Path)
-    chosen = parser.add_mutually_exclusive_group()
-    chosen.add_argument("--limit", type=int, default=None, help="only the first N questions")
-    chosen.add_argument("--sample", type=int, default=None, help="only N questions, evenly spaced")
+    parser.add_argument("--sample", type=int, default=None, help="only N questions, evenly spaced")
     parser.add_argument("--answers", action="store_true", help="measure answers instead of retrieval")
     arguments = parser.parse_args()
-    questions = read_questions(arguments.questions)[: arguments.limit]
+    questions = read_questions(arguments.questions)
     if arguments.sample is not None and arguments.sample < len(questions):
         questions = [questions[n * len(questions) // arguments.sample] for n in range(arguments.sample)]
     with Pack(arguments.pack, preload=True) as pack:

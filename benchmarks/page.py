@@ -137,10 +137,13 @@ def main() -> None:
         "bulk_encoding": ["--count", str(options.texts), "--rounds", runs],
         "pagerank": ["--nodes", str(options.nodes), "--edges", str(options.edges), "--rounds", runs],
         # Random vectors: encoding is measured above.
-        "growth": ["--sections", *map(str, options.sections), "--synthetic", "1", "--batch", "0"],
+        "growth": ["--sections", *map(str, options.sections), "--synthetic", "1"],
     }
-    if options.data:
-        scripts["peers"] += ["--data", str(options.data)]
+    data = options.data or os.environ.get("WIKIGR_BENCHMARK_DATA")
+    if data:
+        scripts["peers"] += ["--data", str(data)]
+    elif scripts.pop("peers"):
+        print("without peers.py: neither --data nor WIKIGR_BENCHMARK_DATA names a folder with hotpotqa/")
     FIGURES.mkdir(parents=True, exist_ok=True)
     chosen = [] if options.render else options.only or list(scripts)
     if chosen:

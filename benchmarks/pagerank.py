@@ -1,18 +1,14 @@
-"""Compare PageRank with networkit and scikit-network on a generated graph, or with networkx on a pack.
+"""Compare PageRank with networkit and scikit-network on a generated graph.
 
-    python benchmarks/pagerank.py [--nodes 500000] [--edges 10000000] [--seed 0] [--rounds 3] [--shuffle] [--json FILE]
-    python benchmarks/pagerank.py --nodes 5000000 --edges 100000000 --rounds 1 --only wikigr networkit
-    python benchmarks/pagerank.py --pack PACK
+    python benchmarks/pagerank.py [--nodes 500000] [--edges 10000000] [--seed 0] [--rounds 3] [--json FILE]
 
 Every measurement runs in a separate process. A round runs all of them on the same edges; the table shows medians over
 the rounds, and each ratio is the median of the ratios per round. All libraries stop when the L1 change falls below
-1e-8. The L1 error compares with a reference that is computed to floating-point precision. The last lines measure
-PageRank from a database. ``--only`` measures the libraries that it names, without a database and a reference: the error
-is relative to wikigr's own result at a tolerance of 1e-13. The columns:
+1e-8. The L1 error compares with a reference that is computed to floating-point precision; that of scikit-network has
+its own, because it does not spread the mass of dangling nodes.
 
     build    from two arrays of node numbers to the data structure of the library
     rank     its public call on that data structure
-    loop     the power iteration alone, without the normalization and transposition in each call of scikit-network
     memory   peak memory beyond the interpreter, the imports and the two arrays
 """
 
@@ -21,7 +17,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -36,7 +31,6 @@ from figures import Table, peak_memory, write_tables
 
 DAMPING = 0.85
 CHANGE = 1e-8  # L1 norm of the change of the whole vector
-RUFFINI_HORNER_TERMS = 75  # scikit-network's "RH" has no tolerance; this many terms give the same error
 
 
 def import_peer(module: str, package: str) -> Any:
@@ -118,9 +112,7 @@ def run_networkit(sources: np.ndarray, targets: np.ndarray, nodes: int) -> tuple
     return lambda: networkit.GraphFromCoo((sources, targets), n=nodes, directed=True), rank
 
 
-def run_scikit_network(
-    sources: np.ndarray, targets: np.ndarray, nodes: int, *, solver: str = "piteration", terms: int = 1000
-) -> tuple[Stage, Callable[[Any], Any]]:
+def run_scikit_network(sources: np.ndarray, targets: np.ndarray, nodes: int) -> tuple[Stage, Callable[[Any], Any]]:
     ranking = import_peer("sknetwork.ranking", "scikit-network")
     from scipy.sparse import csr_matrix
 
@@ -128,26 +120,16 @@ def run_scikit_network(
         return csr_matrix((np.ones(len(sources)), (sources, targets)), shape=(nodes, nodes))
 
     def rank(adjacency: Any) -> Any:
-        algorithm = ranking.PageRank(damping_factor=DAMPING, solver=solver, n_iter=terms, tol=CHANGE)
+        algorithm = ranking.PageRank(damping_factor=DAMPING, solver="piteration", n_iter=1000, tol=CHANGE)
         return algorithm.fit_predict(adjacency)
 
     return build, rank
-
-
-def scikit_network_preparation(adjacency: Any) -> float:
-    """Return the seconds that each call of scikit-network spends before the iteration."""
-    solver = import_peer("sknetwork.linalg.ppr_solver", "scikit-network")
-    nodes = adjacency.shape[0]
-    begun = time.perf_counter()
-    solver.RandomSurferOperator(adjacency, np.full(nodes, 1.0 / nodes), DAMPING)
-    return time.perf_counter() - begun
 
 
 RUNS: dict[str, Callable[..., tuple[Stage, Callable[[Any], Any]]]] = {
     "wikigr": run_wikigr,
     "networkit": run_networkit,
     "scikit-network": run_scikit_network,
-    "scikit-network, RH": lambda *graph: run_scikit_network(*graph, solver="RH", terms=RUFFINI_HORNER_TERMS),
 }
 
 
@@ -163,55 +145,11 @@ def compute(name: str, folder: Path, nodes: int) -> dict[str, float]:
     found = rank(ready)
     done = time.perf_counter()
     figures = {"build": built - begun, "rank": done - built, "memory": peak_memory() - before}
-    figures["loop"] = figures["rank"]
-    if name == "scikit-network":
-        figures["loop"] -= scikit_network_preparation(ready)
     with np.load(folder / "references.npz") as known:
         found = np.asarray(found)
         figures["error"] = float(np.abs(found - known["pagerank"]).sum())
         figures["own error"] = float(np.abs(found - known[name]).sum()) if name in known else figures["error"]
     return figures
-
-
-def fill_database(folder: Path, nodes: int) -> dict[str, float]:
-    """Create a database with the same graph."""
-    import pyarrow as pa
-
-    from wikigr.graph.engine import Graph
-
-    titles = pa.array([f"Article {number}" for number in range(nodes)])
-    with Graph(folder / "graph.db", read_only=False) as graph:
-        graph.execute("CREATE NODE TABLE Article(title STRING PRIMARY KEY)")
-        graph.execute("CREATE REL TABLE LINKS_TO(FROM Article TO Article)")
-        graph.copy("Article", pa.table({"title": titles}))
-        sources, targets = np.load(folder / "sources.npy"), np.load(folder / "targets.npy")
-        graph.copy("LINKS_TO", pa.table({"from": titles.take(sources), "to": titles.take(targets)}))
-    return {}
-
-
-def from_database(folder: Path, nodes: int) -> dict[str, float]:
-    """Extract and rank, then rank the extracted arrays again to measure the computation alone."""
-    import pyarrow.parquet  # noqa: F401
-    import scipy.sparse  # noqa: F401
-
-    from wikigr.graph.engine import Graph
-    from wikigr.graph.link_graph import read_links
-    from wikigr.graph.pagerank import pagerank
-
-    with Graph(folder / "graph.db") as graph:
-        before, begun = peak_memory(), time.perf_counter()
-        links = read_links(graph)
-        read = time.perf_counter()
-        found = pagerank(links.sources, links.targets, len(links.titles), damping=DAMPING, tol=CHANGE / nodes)
-        done = time.perf_counter()
-        memory = peak_memory() - before
-    begun_bare = time.perf_counter()
-    pagerank(links.sources, links.targets, len(links.titles), damping=DAMPING, tol=CHANGE / nodes)
-    bare = time.perf_counter() - begun_bare
-    number = np.array([int(title.removeprefix("Article ")) for title in links.titles])
-    with np.load(folder / "references.npz") as known:
-        error = float(np.abs(found - known["pagerank"][number]).sum())
-    return {"extract": read - begun, "total": done - begun, "bare": bare, "memory": memory, "error": error}
 
 
 def run_in_process(task: str, folder: Path, nodes: int) -> dict[str, float]:
@@ -222,32 +160,6 @@ def run_in_process(task: str, folder: Path, nodes: int) -> dict[str, float]:
         raise SystemExit(f"{task} failed with {ended.returncode}")
     figures: dict[str, float] = json.loads(ended.stdout.splitlines()[-1])
     return figures
-
-
-def median(rounds: list[dict[str, float]], figure: str) -> float:
-    return statistics.median(figures[figure] for figures in rounds)
-
-
-def compare_only(names: list[str], nodes: int, edges: int, seed: int, rounds: int) -> None:
-    """Measure only ``names``, without a database, so that a large graph needs little more memory than they do."""
-    from wikigr.graph.pagerank import pagerank
-
-    with tempfile.TemporaryDirectory(prefix="pagerank-") as temporary:
-        folder = Path(temporary)
-        sources, targets = (ends.astype(np.int32) for ends in generated_edges(nodes, edges, seed))
-        np.save(folder / "sources.npy", sources)
-        np.save(folder / "targets.npy", targets)
-        print(f"{nodes:,} nodes, {edges:,} edges, {len(os.sched_getaffinity(0))} processors", flush=True)
-        exact = pagerank(sources, targets, nodes, damping=DAMPING, tol=1e-13 / nodes, max_iter=1000)
-        np.savez(folder / "references.npz", allow_pickle=False, pagerank=exact)
-        del sources, targets, exact
-        for name in names * rounds:
-            figures = run_in_process(name, folder, nodes)
-            print(
-                f"{name:<20} build {figures['build']:.1f} s, rank {figures['rank']:.1f} s, "
-                f"L1 error {figures['error']:.1e}, {figures['memory']:.0f} MB beyond the edges",
-                flush=True,
-            )
 
 
 def as_table(runs: dict[str, list[dict[str, float]]], description: str) -> Table:
@@ -265,17 +177,14 @@ def as_table(runs: dict[str, list[dict[str, float]]], description: str) -> Table
     return table
 
 
-def compare(nodes: int, edges: int, seed: int, rounds: int, *, shuffle: bool, json_file: Path | None = None) -> None:
+def compare(nodes: int, edges: int, seed: int, rounds: int, json_file: Path | None) -> None:
     import_peer("networkit", "networkit")
     import_peer("sknetwork", "scikit-network")
     with tempfile.TemporaryDirectory(prefix="pagerank-") as name:
         folder = Path(name)
         sources, targets = generated_edges(nodes, edges, seed)
-        if shuffle:
-            order = np.random.default_rng(seed).permutation(edges)
-            sources, targets = sources[order], targets[order]
         print(
-            f"{nodes:,} nodes, {edges:,} edges {'in random order' if shuffle else 'sorted by source'}, "
+            f"{nodes:,} nodes, {edges:,} edges, "
             f"{nodes - len(np.unique(sources)):,} dangling, largest in-degree {np.bincount(targets).max():,}, "
             f"{len(os.sched_getaffinity(0))} processors",
             flush=True,
@@ -284,65 +193,14 @@ def compare(nodes: int, edges: int, seed: int, rounds: int, *, shuffle: bool, js
         np.save(folder / "sources.npy", sources)
         np.save(folder / "targets.npy", targets)
         del sources, targets
-        run_in_process("fill", folder, nodes)
-        runs: dict[str, list[dict[str, float]]] = {task: [] for task in (*RUNS, "database")}
+        runs: dict[str, list[dict[str, float]]] = {task: [] for task in RUNS}
         for _ in range(rounds):
             for task, measured in runs.items():
                 measured.append(run_in_process(task, folder, nodes))
-        print(f"{'':<20}{'build':>9}{'rank':>9}{'loop':>9}{'total':>9}{'L1 error':>11}{'memory':>10}")
-        for task in RUNS:
-            build, rank, loop = (median(runs[task], figure) for figure in ("build", "rank", "loop"))
-            print(
-                f"{task:<20}{build:7.3f} s{rank:7.3f} s{loop:7.3f} s{build + rank:7.3f} s"
-                f"{median(runs[task], 'own error'):11.1e}{median(runs[task], 'memory'):7.0f} MB"
-            )
-        print("The error of scikit-network is relative to its own fixed point, whose distance from PageRank is")
-        print(f"{median(runs['scikit-network'], 'error'):.1e}, because it does not spread the mass of dangling nodes.")
-        print("speedup of wikigr over  " + f"{'rank':>9}{'loop':>9}{'total':>9}")
-        for task in list(RUNS)[1:]:
-            pairs = list(zip(runs[task], runs["wikigr"], strict=True))
-            ratios = [
-                statistics.median(sum(a[f] for f in figures) / sum(b[f] for f in figures) for a, b in pairs)
-                for figures in (("rank",), ("loop",), ("build", "rank"))
-            ]
-            print(f"  {task:<22}" + "".join(f"{ratio:8.1f}×" for ratio in ratios))
-        taken = runs["database"]
-        print(
-            f"from the database: extraction {median(taken, 'extract'):.3f} s, "
-            f"with PageRank {median(taken, 'total'):.3f} s, "
-            f"bare computation {median(taken, 'bare'):.3f} s, L1 error {median(taken, 'error'):.1e}, "
-            f"{median(taken, 'memory'):.0f} MB"
-        )
-        print(f"  {statistics.median(f['total'] / f['bare'] for f in taken):.1f} times the bare computation")
+        table = as_table(runs, f"A generated graph of {nodes:,} nodes and {edges:,} edges. Rounds: {rounds}.")
+        table.show()
         if json_file is not None:
-            described = f"A generated graph of {nodes:,} nodes and {edges:,} edges. Rounds: {rounds}."
-            write_tables(json_file, [as_table(runs, described)])
-
-
-def compare_pack(path: Path) -> None:
-    networkx = import_peer("networkx", "networkx")
-    from wikigr.graph.engine import Graph
-    from wikigr.graph.link_graph import read_links
-    from wikigr.graph.pagerank import pagerank
-
-    with Graph(path / "pack.db" if path.is_dir() else path) as graph:
-        begun = time.perf_counter()
-        links = read_links(graph)
-        read = time.perf_counter()
-        found = pagerank(links.sources, links.targets, len(links.titles))
-        ranked = time.perf_counter()
-    same = networkx.DiGraph()
-    same.add_nodes_from(range(len(links.titles)))
-    same.add_edges_from(zip(links.sources.tolist(), links.targets.tolist(), strict=True))
-    built = time.perf_counter()
-    theirs = networkx.pagerank(same)
-    done = time.perf_counter()
-    expected = np.array([theirs[number] for number in range(len(links.titles))])
-    print(f"{len(links.titles):,} articles, {len(links.sources):,} links ({same.number_of_edges():,} distinct)")
-    print(f"extraction {read - begun:.3f} s, PageRank {ranked - read:.3f} s; networkx {done - built:.3f} s")
-    print(f"largest absolute difference {np.abs(found - expected).max(initial=0):.1e}, both at their defaults")
-    for number in np.argsort(-found, kind="stable")[:10].tolist():
-        print(f"  {found[number]:.6f}  {expected[number]:.6f}  {links.titles[number]}")
+            write_tables(json_file, [table])
 
 
 def main() -> None:
@@ -351,25 +209,14 @@ def main() -> None:
     parser.add_argument("--edges", type=int, default=10_000_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--shuffle", action="store_true", help="shuffle the edges")
-    parser.add_argument("--only", nargs="+", choices=RUNS, help="measure these, without a database")
-    parser.add_argument("--pack", type=Path, help="compare with networkx on the links of this pack")
     parser.add_argument("--json", type=Path, help="write the figures of the generated graph to this file")
     parser.add_argument("--task", help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.pack:
-        compare_pack(options.pack)
-    elif options.task:
-        special = {"fill": fill_database, "database": from_database}.get(options.task)
-        arguments = (options.folder, options.nodes)
-        print(json.dumps(special(*arguments) if special else compute(options.task, *arguments)))
-    elif options.only:
-        compare_only(options.only, options.nodes, options.edges, options.seed, options.rounds)
+    if options.task:
+        print(json.dumps(compute(options.task, options.folder, options.nodes)))
     else:
-        compare(
-            options.nodes, options.edges, options.seed, options.rounds, shuffle=options.shuffle, json_file=options.json
-        )
+        compare(options.nodes, options.edges, options.seed, options.rounds, options.json)
 
 
 if __name__ == "__main__":

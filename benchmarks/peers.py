@@ -1,10 +1,10 @@
 """Compare wikigr with sentence-transformers + faiss, txtai and bm25s on the same passages and questions.
 
-    python benchmarks/peers.py [--data FOLDER] [--runs 5] [--passages 0] [--build 1000] [--json FILE]
+    python benchmarks/peers.py --data FOLDER [--runs 5] [--passages 0] [--build 1000] [--json FILE]
 
-With --data (or WIKIGR_BENCHMARK_DATA), the passages and questions are those of FOLDER/hotpotqa (corpus.jsonl.xz,
-queries.jsonl.xz), and quality is measured as well; otherwise the text is generated. ``peer_systems.py`` shows what each
-system does. Every measurement runs in a process of its own, and every round runs all systems:
+The passages and questions are those of FOLDER/hotpotqa (corpus.jsonl.xz, queries.jsonl.xz); WIKIGR_BENCHMARK_DATA can
+name the folder too. ``peer_systems.py`` shows what each system does. Every measurement runs in a process of its own,
+and every round runs all systems:
 
     build     an index of the first --build passages, with the start of the process and of the libraries
     cold      a whole process that answers one question with its five best passages
@@ -18,7 +18,6 @@ import argparse
 import json
 import lzma
 import os
-import random
 import statistics
 import subprocess
 import sys
@@ -44,22 +43,6 @@ bm25s only BM25. All encode with all-MiniLM-L6-v2. A cold question is a whole pr
 def read_lines(path: Path) -> list[dict[str, Any]]:
     with lzma.open(path, "rt", encoding="utf-8") as file:
         return [json.loads(line) for line in file]
-
-
-def generated(passages: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return passages of generated text, and questions made of their words."""
-    from generated import GeneratedSource
-
-    source, draw = GeneratedSource(passages, per_article=1, words=80), random.Random(0)
-    corpus = []
-    for number in range(passages):
-        article = source.article(number)
-        corpus.append({"id": article.source_id, "title": article.title, "text": article.sections[0].text})
-    asked = []
-    for record in draw.sample(corpus, min(len(corpus), 500)):
-        words = draw.sample(record["text"].replace(".", "").lower().split(), 6)
-        asked.append({"question": f"What is {' '.join(words)}?"})
-    return corpus, asked
 
 
 def write_corpus(path: Path, records: list[dict[str, Any]]) -> Path:
@@ -175,25 +158,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=os.environ.get(DATA), help=f"folder of hotpotqa/ ({DATA})")
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--passages", type=int, default=0, help="index this many (0: all of HotpotQA, or 4,000)")
+    parser.add_argument("--passages", type=int, default=0, help="index this many (0: all)")
     parser.add_argument("--build", type=int, default=1_000, help="passages of the repeated builds")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     options = parser.parse_args()
-    folder = Path(options.data) / "hotpotqa" if options.data else None
-    if folder is not None and (folder / "corpus.jsonl.xz").is_file():
-        corpus, asked = read_lines(folder / "corpus.jsonl.xz"), read_lines(folder / "queries.jsonl.xz")
-        if options.passages:
-            corpus = corpus[: options.passages]
-            kept = {record["id"] for record in corpus}
-            asked = [question for question in asked if kept.issuperset(question["gold_ids"])]
-        source = f"{len(corpus):,} passages and {len(asked):,} questions of HotpotQA"
-    else:
-        corpus, asked = generated(options.passages or 4_000)
-        source = (
-            f"{len(corpus):,} passages of generated text and {len(asked):,} questions; quality is left out, because "
-            f"{DATA} does not name a folder with `hotpotqa/corpus.jsonl.xz`"
-        )
-    table = Table("Search", f"{source[0].upper()}{source[1:]}. Rounds: {options.runs}. {DESCRIPTION}", "wikigr")
+    if not options.data:
+        raise SystemExit(f"--data or {DATA} must name a folder with hotpotqa/")
+    folder = Path(options.data) / "hotpotqa"
+    corpus, asked = read_lines(folder / "corpus.jsonl.xz"), read_lines(folder / "queries.jsonl.xz")
+    if options.passages:
+        corpus = corpus[: options.passages]
+        kept = {record["id"] for record in corpus}
+        asked = [question for question in asked if kept.issuperset(question["gold_ids"])]
+    source = f"{len(corpus):,} passages and {len(asked):,} questions of HotpotQA"
+    table = Table("Search", f"{source}. Rounds: {options.runs}. {DESCRIPTION}", "wikigr")
     with tempfile.TemporaryDirectory(prefix="peers-") as name:
         comparison = Comparison(Path(name), corpus, asked, options.runs, options.build, table)
         phases = (comparison.build_all, comparison.ask_cold, comparison.ask_warm, comparison.build_parts)
@@ -201,8 +179,7 @@ def main() -> None:
             measure()
             if options.json:
                 write_tables(options.json, [table])
-    for figure in table.figures:
-        print(f"{figure.measure:<40} {figure.system:<30} {figure.median:10.3f} {figure.unit}")
+    table.show()
 
 
 if __name__ == "__main__":

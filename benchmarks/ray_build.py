@@ -1,10 +1,12 @@
-"""Measure builds on Ray: one and two nodes of one CPU each, and the overhead of one local node against no Ray.
+"""Build a large source on two Ray nodes and locally, maybe killing a node, and compare the times and the packs.
 
-    python benchmarks/ray_build.py [SOURCE] [--limit N] [--rounds 1]
+    python benchmarks/ray_build.py [--articles 250000] [--kill reading embedding]
 
-Without SOURCE, builds from generated text. Each round alternates the builds, and ratios are of the same round. Nodes
-are processes on this machine, which should have at least two cores and nothing else to do. All builds must have the
-same digest. Needs the extra ``ray``.
+The text is generated, with four sections and twenty links in an article, and the vectors are random: encoding a million
+sections takes hours, and nothing else depends on their values. Nodes are processes on this machine, with one CPU each.
+When half of a stage in --kill is done, the second node is killed and another one joins. Prints the time of each build,
+the local one on all cores and the other one with the start of a cluster. Fails if a node was not killed or the digests
+differ. Needs the extra ``ray``.
 """
 
 from __future__ import annotations
@@ -12,128 +14,132 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import statistics
+import sys
 import tempfile
 import time
-from collections.abc import Callable
-from itertools import islice
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from build_overhead import StageClock
 from generated import GeneratedSource
+from growth import LINKS, PER_ARTICLE, WORDS, RandomEncoder
 
+from wikigr.embeddings.embedder import Embedder
 from wikigr.embeddings.loader import DEFAULT_MODEL, open_encoder
-from wikigr.ingest.build import BuildOptions, build_pack
+from wikigr.ingest.build import BuildOptions, BuildReport, build_pack
 from wikigr.ingest.engines.cluster import connect
-from wikigr.ingest.engines.engine import Engine
 from wikigr.ingest.engines.parts import PartStore, staging_location
 from wikigr.ingest.engines.ray_engine import RayEngine
-from wikigr.progress import Silent
+from wikigr.ingest.engines.workers import WorkerEncoder
 from wikigr.sources.detect import open_source
-from wikigr.sources.streams import open_bytes
 
 OBJECT_STORE = 200 << 20
+# Stages that workers take part in.
+STAGES = ("reading", "linking", "embedding")
 
 
-def write_source(path: Path, given: str | None, limit: int) -> Path:
-    """Write the first ``limit`` records as plain JSON Lines, which workers read in blocks."""
-    with path.open("wb") as file:
-        if given is not None:
-            with open_bytes(given) as stream:
-                file.writelines(islice(stream, limit))
-        else:
-            generated = GeneratedSource(limit, words=150)
-            for number in range(limit):
-                article = generated.article(number)
-                text = "\n\n".join(section.text for section in article.sections)
-                record = {"id": article.source_id, "title": article.title, "text": text}
-                file.write(json.dumps(record).encode() + b"\n")
+@dataclass(frozen=True)
+class RandomWorkerEncoder(WorkerEncoder):
+    """How a worker opens its encoder: without loading a model."""
+
+    def open(self) -> Embedder:
+        return RandomEncoder(self.identity)
+
+
+class Killer:
+    """A progress listener that kills a node when half of each of ``stages`` is done, and starts another one.
+
+    A stage whose total is unknown has ``articles`` records.
+    """
+
+    def __init__(self, cluster: Any, stages: Sequence[str], articles: int) -> None:
+        self._cluster, self._articles = cluster, articles
+        self.stages = list(stages)
+        self._node = self._start_node()
+        self._stage, self._total, self._done = "", 0, 0
+        self.notes: list[str] = []
+
+    def _start_node(self) -> Any:
+        return self._cluster.add_node(num_cpus=1, object_store_memory=OBJECT_STORE)
+
+    def start(self, stage: str, total: int | None, unit: str, *, done: int = 0) -> None:
+        self._stage, self._total, self._done = stage, total or self._articles, done
+        print(f"{time.strftime('%H:%M:%S')} {stage}: {self._total:,} {unit}", flush=True)
+
+    def advance(self, count: int) -> None:
+        self._done += count
+        if self._stage in self.stages and self._total <= 2 * self._done:
+            self.stages.remove(self._stage)
+            print(f"{time.strftime('%H:%M:%S')} killed a node after {self._done:,}", flush=True)
+            self._cluster.remove_node(self._node, allow_graceful=False)
+            self._node = self._start_node()
+
+    def note(self, message: str) -> None:
+        self.notes.append(message)
+
+
+def write_source(path: Path, articles: int) -> Path:
+    generated = GeneratedSource(articles, per_article=PER_ARTICLE, words=WORDS, links=LINKS)
+    with path.open("w") as file:
+        for number in range(articles):
+            article = generated.article(number)
+            text = "\n\n".join(f"## {section.heading_path[0]}\n\n{section.text}" for section in article.sections)
+            record = {"id": article.source_id, "title": article.title, "text": text, "links": article.links}
+            file.write(json.dumps(record) + "\n")
     return path
 
 
-class Builder:
-    """Builds one source repeatedly; ``digests`` collects the digests."""
+def build_on_nodes(
+    source: Path, pack: Path, encoder: Embedder, options: BuildOptions, stages: Sequence[str], articles: int
+) -> BuildReport:
+    """Return the report of the build on two nodes, one of which is killed in each of ``stages``."""
+    from ray.cluster_utils import Cluster
 
-    def __init__(self, source: Path, folder: Path, cores: int) -> None:
-        self._source = source
-        self._folder = folder
-        self._cores = cores
-        self._count = 0
-        self.digests: set[str] = set()
-        self.sections = 0
-
-    def build(self, make_engine: Callable[[Path], Engine] | None) -> tuple[float, dict[str, float]]:
-        """Return the seconds of a build, and of each of its stages."""
-        self._count += 1
-        destination = self._folder / f"pack{self._count}"
-        encoder = open_encoder(DEFAULT_MODEL, purpose="bulk", threads=self._cores)
-        clock = StageClock()
-        begun = time.perf_counter()
-        engine = make_engine(destination) if make_engine is not None else None
-        options = BuildOptions(name="ray")
-        source = str(self._source)
-        report = build_pack(open_source(source), source, destination, encoder, options, progress=clock, engine=engine)
-        ended = time.perf_counter()
-        clock.marks.append(("", ended))
-        self.digests.add(report.manifest.digest)
-        self.sections = report.manifest.counts["sections"]
-        stages: dict[str, float] = {}
-        for (stage, first), (_, last) in zip(clock.marks, clock.marks[1:], strict=False):
-            stages[stage] = stages.get(stage, 0.0) + last - first
-        return ended - begun, stages
-
-    def on_nodes(self, nodes: int, cpus: int) -> tuple[float, dict[str, float]]:
-        """Build on a cluster of ``nodes`` nodes with ``cpus`` CPUs each; starting the cluster is not counted."""
-        from ray.cluster_utils import Cluster
-
-        node = {"num_cpus": cpus, "object_store_memory": OBJECT_STORE}
-        cluster = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
-        try:
-            for _ in range(nodes - 1):
-                cluster.add_node(**node)
-            encoder = open_encoder(DEFAULT_MODEL)
-            with connect(cluster.address) as joined:
-                return self.build(
-                    lambda pack: RayEngine(
-                        joined, PartStore(staging_location(None, pack)), DEFAULT_MODEL, encoder, Silent()
-                    )
-                )
-        finally:
-            cluster.shutdown()
+    head = {"num_cpus": 1, "object_store_memory": OBJECT_STORE, "include_dashboard": False}
+    cluster = Cluster(initialize_head=True, head_node_args=head)
+    try:
+        progress = Killer(cluster, stages, articles)
+        with connect(cluster.address) as joined:
+            engine = RayEngine(joined, PartStore(staging_location(None, pack)), DEFAULT_MODEL, encoder, progress)
+            engine._encoder = RandomWorkerEncoder(DEFAULT_MODEL, encoder.identity, on_gpu=False)
+            opened = open_source(source)
+            report = build_pack(opened, str(source), pack, encoder, options, progress=progress, engine=engine)
+    finally:
+        cluster.shutdown()
+    print("\n".join(progress.notes))
+    if progress.stages:
+        sys.exit(f"No node was killed in {' and '.join(progress.stages)}.")
+    return report
 
 
-def show(name: str, seconds: float, stages: dict[str, float]) -> None:
-    listed = "  ".join(f"{stage} {value:.1f}" for stage, value in stages.items())
-    print(f"{name:<24} {seconds:8.1f} s   {listed}", flush=True)
+def show(name: str, report: BuildReport, begun: float) -> None:
+    counts = report.manifest.counts
+    seconds = time.perf_counter() - begun
+    print(f"{name}: {counts['sections']:,} sections, {seconds:.0f} s, digest {report.manifest.digest[:12]}", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("source", nargs="?", help="JSON Lines, plain or compressed")
-    parser.add_argument("--limit", type=int, default=2_000, help="articles")
-    parser.add_argument("--rounds", type=int, default=1)
-    options = parser.parse_args()
-    for variable in ("RAY_BACKEND_LOG_LEVEL", "RAY_USAGE_STATS_ENABLED"):
-        os.environ.setdefault(variable, {"RAY_BACKEND_LOG_LEVEL": "fatal"}.get(variable, "0"))
-    speedups, overheads = [], []
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    parser.add_argument("--articles", type=int, default=250_000)
+    parser.add_argument("--kill", nargs="+", choices=STAGES, default=[], help="stages in which a node is killed")
+    arguments = parser.parse_args()
+    os.environ.update({"RAY_BACKEND_LOG_LEVEL": "fatal", "RAY_USAGE_STATS_ENABLED": "0"})
+    # Workers import the modules of this folder.
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), *sys.path[1:]])
+    encoder = RandomEncoder(open_encoder(DEFAULT_MODEL).identity)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        builder = Builder(write_source(folder / "source.jsonl", options.source, options.limit), folder, cores)
-        for _ in range(options.rounds):
-            local, stages = builder.build(None)
-            show(f"local, {cores} cores", local, stages)
-            one_local, stages = builder.on_nodes(1, cores)
-            show(f"ray, 1 node x {cores} CPUs", one_local, stages)
-            one, stages = builder.on_nodes(1, 1)
-            show("ray, 1 node x 1 CPU", one, stages)
-            two, stages = builder.on_nodes(2, 1)
-            show("ray, 2 nodes x 1 CPU", two, stages)
-            speedups.append(one / two)
-            overheads.append(100 * (one_local / local - 1))
-    print(f"{builder.sections:,} sections; {'equal' if len(builder.digests) == 1 else 'DIFFERENT'} digests")
-    print(f"two nodes are {statistics.median(speedups):.2f} times as fast as one")
-    print(f"one local node takes {statistics.median(overheads):+.0f}% compared with no Ray")
+        source = write_source(folder / "source.jsonl", arguments.articles)
+        options = BuildOptions(name="ray", language="en")
+        begun = time.perf_counter()
+        local = build_pack(open_source(source), str(source), folder / "local", encoder, options)
+        show("local", local, begun)
+        begun = time.perf_counter()
+        report = build_on_nodes(source, folder / "pack", encoder, options, arguments.kill, arguments.articles)
+        show("two nodes", report, begun)
+        if report.manifest.digest != local.manifest.digest:
+            sys.exit("The digests differ.")
 
 
 if __name__ == "__main__":

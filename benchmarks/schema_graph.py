@@ -14,14 +14,82 @@ from __future__ import annotations
 import argparse
 import json
 import random
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-# The sibling module: benchmarks are scripts, not a package.
-from triple_graph import ADJECTIVES, FIRST_NAMES, NOUNS, Names, TripleGraph, write
-
 MAX_ANSWERS = 60
+
+_ONSETS = "b br c cl d dr f fl g gr h j k kl l m n p pr qu r s sk st t tr v w z".split()
+_NUCLEI = "a e i o u ae ei ou ia".split()
+_CODAS = "l ld lm m n nd nn r rd rn rk s st th x".split()
+_FIRST_NAMES = (
+    "Ada Agnes Albert Alma Anton Astrid Basil Beatrix Boris Bruno Carla Cecil Clara Conrad Cora Dagmar Dario Delia "
+    "Edgar Edith Elena Elias Emil Erna Esther Felix Flora Frida Gavin Gerda Gideon Greta Hanna Hector Helga Henrik "
+    "Ida Igor Ingrid Irma Ivan Jasper Joana Judith Julius Karin Kaspar Klara Lars Leona Leo Lidia Linus Lydia Magda "
+    "Marius Martha Matteo Mila Nadia Nils Nora Olaf Olga Oscar Otto Paula Petra Quentin Rafael Renata Rita Roman "
+    "Rosa Rufus Sabina Samuel Selma Sigrid Silvio Sonia Stefan Tamara Theo Thora Tobias Ursula Vera Viktor Wanda "
+    "Werner Xenia Yara Yvonne Zeno"
+).split()
+_ADJECTIVES = (
+    "Amber Ancient Bitter Blue Bright Broken Burning Crimson Distant Dry Eastern Empty Endless Fading Falling Final "
+    "First Forgotten Frozen Gentle Gilded Glass Golden Green Grey Hidden Hollow Iron Ivory Last Little Lonely Long "
+    "Lost Narrow Northern Open Pale Patient Quiet Restless Rising Salt Scarlet Second Secret Shallow Silent Silver "
+    "Sleeping Slow Southern Stolen Stone Sudden Tall Third Twisted Velvet Western White Wild Winter Wooden"
+).split()
+_NOUNS = (
+    "Anchor Archive Bell Bridge Candle Canyon Carriage Castle Chapel Clock Compass Corridor Crown Door Dream Echo "
+    "Engine Feather Ferry Field Forest Fountain Garden Gate Glacier Harbour Horizon Hour Hunter Island Journey Key "
+    "Ladder Lantern Letter Library Lighthouse Map Market Mirror Mountain Needle Orchard Orchestra Painter Palace "
+    "Promise River Road Sailor Shadow Shore Song Stair Station Storm Summer Telescope Thread Tower Train Valley Voyage"
+).split()
+
+
+@dataclass
+class TripleGraph:
+    """Node names by kind, and the triples in the order of their generation."""
+
+    things: dict[str, list[str]]
+    triples: list[tuple[str, str, str]] = field(default_factory=list)
+    _outgoing: dict[tuple[str, str], list[str]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, subject: str, relation: str, value: str) -> None:
+        self.triples.append((subject, relation, value))
+        self._outgoing[subject, relation].append(value)
+        self._outgoing[value, f"~{relation}"].append(subject)
+
+    def ends(self, start: str, step: str) -> list[str]:
+        """Return where ``step`` leads from ``start``."""
+        return self._outgoing.get((start, step), [])
+
+    def follow(self, start: str, metapath: tuple[str, ...]) -> tuple[list[str], list[str]]:
+        """Return the ends of the metapath from ``start`` and the articles that state its steps, both sorted."""
+        paths: list[tuple[tuple[str, ...], tuple[str, ...]]] = [((start,), ())]
+        for step in metapath:
+            paths = [
+                ((*nodes, value), (*stated, value if step.startswith("~") else nodes[-1]))
+                for nodes, stated in paths
+                for value in self._outgoing.get((nodes[-1], step), ())
+            ]
+        return sorted({nodes[-1] for nodes, _ in paths}), sorted({title for _, stated in paths for title in stated})
+
+
+class Names:
+    """Generates unique names."""
+
+    def __init__(self, draw: random.Random) -> None:
+        self._draw = draw
+        self._used: set[str] = {name.lower() for name in (*_FIRST_NAMES, *_ADJECTIVES, *_NOUNS)}
+
+    def stem(self) -> str:
+        while True:
+            parts = [self._draw.choice(_ONSETS) + self._draw.choice(_NUCLEI) for _ in range(2)]
+            name = "".join(parts) + self._draw.choice(_CODAS)
+            if name not in self._used:
+                self._used.add(name)
+                return name.capitalize()
 
 
 def make_graph(schema: Mapping[str, Any], scale: float = 1.0, seed: int = 0) -> TripleGraph:
@@ -62,11 +130,11 @@ def _things(row: Mapping[str, Any], names: Names, draw: random.Random, scale: fl
 
 def _person(draw: random.Random, surnames: list[str]) -> str:
     initial = f" {draw.choice('ABCDEFGHJKLMPRSTW')}." if draw.random() < 0.1 else ""
-    return f"{draw.choice(FIRST_NAMES)}{initial} {draw.choice(surnames)}"
+    return f"{draw.choice(_FIRST_NAMES)}{initial} {draw.choice(surnames)}"
 
 
 def _title(draw: random.Random, surnames: list[str]) -> str:
-    adjective, noun, other = draw.choice(ADJECTIVES), draw.choice(NOUNS), draw.choice(NOUNS)
+    adjective, noun, other = draw.choice(_ADJECTIVES), draw.choice(_NOUNS), draw.choice(_NOUNS)
     return draw.choice(
         (f"The {adjective} {noun}", f"{noun} of the {other}", f"{adjective} {noun}", f"{noun} and {other}")
     )
@@ -124,6 +192,16 @@ def make_questions(
                 asked += 1
                 if asked == per_wording:
                     break
+
+
+def write(folder: Path, graph: TripleGraph, questions: Iterator[dict[str, object]]) -> tuple[int, int]:
+    """Write both files into ``folder``; return the numbers of triples and questions."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = ["subject\trelation\tobject", *("\t".join(triple) for triple in graph.triples)]
+    (folder / "graph.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    lines = [json.dumps(question, ensure_ascii=False) for question in questions]
+    (folder / "questions.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return len(graph.triples), len(lines)
 
 
 def main() -> None:

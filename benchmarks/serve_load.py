@@ -1,141 +1,202 @@
-"""Ask a running ``wikigr serve`` different questions from many clients, and print throughput, latency and memory.
+"""Ask a server questions from many clients, alone and beside hostile ones: throughput, latency, memory.
 
-    python benchmarks/serve_load.py --pack packs/physics --seconds 60
+    python benchmarks/serve_load.py --pack packs/physics [--clients 150] [--rate 2] [--hostile 50] [--seconds 120]
 
-Each part starts its own server: with the profile ``enhanced``, with the same without the reader and the hops that it
-reads, and, with ``--update``, while ``wikigr pack update`` replaces a copy of the pack underneath. Memory is the
-resident set of the server, at a quarter of the time and at the end. On a busy machine, look at the processor time of a
-question.
+The clients have one loopback address each and ask ``--rate`` questions a second in all; with ``--rate 0``, each asks
+again as soon as it was answered, which measures throughput (16 clients are enough). A fifth of the hostile clients
+each: ask for articles in one pipeline and read nothing; send the head of a request byte by byte; have 8 of the longest
+questions under way at any time; connect and disconnect; send a body that does not end. Prints one JSON document. The
+exit code is 1 if a client got an error or the memory grew by a tenth. On a busy machine, look at the processor time of
+a question.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import os
-import shutil
+import random
 import subprocess
 import sys
-import tempfile
-import threading
 import time
 from collections import Counter
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import numpy as np
 
-ROOT = Path(__file__).parent.parent
-MAIN = "from wikigr_cli.app import main; main()"
+GOLD = Path(__file__).parent.parent / "packs" / "physics" / "eval" / "questions.jsonl"
+QUESTIONS = [json.loads(line)["question"] for line in GOLD.read_text(encoding="utf-8").splitlines()]
+ARTICLE = b"GET /api/articles/Albert%20Einstein HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
-def questions(pack: Path) -> list[str]:
-    """The gold questions of the pack's folder, or of the demo pack."""
-    own = pack / "eval" / "questions.jsonl"
-    path = own if own.is_file() else ROOT / "packs" / "physics" / "eval" / "questions.jsonl"
-    return [json.loads(line)["question"] for line in path.read_text(encoding="utf-8").splitlines()]
+def client_at(address: str, server: httpx2.URL) -> httpx2.AsyncClient:
+    # Without TLS: to load its certificates takes as long as an answer.
+    transport = httpx2.AsyncHTTPTransport(verify=False, local_address=address)
+    return httpx2.AsyncClient(base_url=server, transport=transport, timeout=300)
+
+
+async def connection_from(address: str, server: httpx2.URL) -> asyncio.StreamWriter:
+    _, writer = await asyncio.open_connection(server.host, server.port, local_addr=(address, 0), limit=1024)
+    return writer
+
+
+async def read_nothing(address: str, server: httpx2.URL) -> None:
+    writer = await connection_from(address, server)
+    while True:
+        writer.write(ARTICLE * 100)
+        await writer.drain()
+
+
+async def send_slowly(address: str, server: httpx2.URL) -> None:
+    writer = await connection_from(address, server)
+    for byte in ARTICLE:
+        writer.write(bytes([byte]))
+        await writer.drain()
+        await asyncio.sleep(1)
+
+
+async def ask_long_questions(address: str, server: httpx2.URL) -> None:
+    words = " ".join(QUESTIONS).split()
+    draw = random.Random(address)
+    async with client_at(address, server) as client:
+
+        async def ask_one() -> None:
+            question = " ".join(draw.choices(words, k=500))[:2000]
+            response = await client.get("/api/ask", params={"question": question})
+            if response.status_code == 503:
+                await asyncio.sleep(0.1)
+
+        await asyncio.gather(*(ask_one() for _ in range(8)))
+
+
+async def come_and_go(address: str, server: httpx2.URL) -> None:
+    writer = await connection_from(address, server)
+    writer.write(ARTICLE)
+    writer.close()
+    await asyncio.sleep(0.2)
+
+
+async def send_endless_body(address: str, server: httpx2.URL) -> None:
+    writer = await connection_from(address, server)
+    writer.write(b"POST /api/ask HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
+    while True:
+        writer.write(b"1\r\n{\r\n")
+        await writer.drain()
+        await asyncio.sleep(0.1)
+
+
+KINDS: dict[str, Callable[[str, httpx2.URL], Awaitable[None]]] = {
+    kind.__name__: kind for kind in (read_nothing, send_slowly, ask_long_questions, come_and_go, send_endless_body)
+}
+
+
+async def attack(number: int, kinds: list[str], server: httpx2.URL, attempts: Counter[str]) -> None:
+    """Behave as hostile client ``number`` until cancelled. Those of one kind share two addresses."""
+    kind = KINDS[kinds[number % len(kinds)]]
+    address = f"127.0.1.{1 + number % (2 * len(kinds))}"
+    await asyncio.sleep(number / 10)
+    while True:
+        attempts[kind.__name__] += 1
+        with suppress(OSError, httpx2.TransportError):
+            await kind(address, server)
+        await asyncio.sleep(0.01)
+
+
+async def ask(number: int, server: httpx2.URL, rate: float, outcomes: Counter[str], times: list[float]) -> None:
+    """Ask ``rate`` questions a second until cancelled, at random times; 0: one after another."""
+    draw = random.Random(number)
+    async with client_at(f"127.0.2.{1 + number % 250}", server) as client:
+        while True:
+            await asyncio.sleep(draw.expovariate(rate) if rate else 0)
+            begun = time.perf_counter()
+            try:
+                response = await client.get("/api/ask", params={"question": draw.choice(QUESTIONS)})
+            except httpx2.TransportError as error:
+                outcomes[type(error).__name__] += 1
+            else:
+                outcomes[str(response.status_code)] += 1
+                times.append(time.perf_counter() - begun)
 
 
 def resident(pid: int) -> float:
-    """Megabytes of a process in memory."""
-    status = Path(f"/proc/{pid}/status").read_text()
+    """Return the megabytes of a process in memory."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
     return int(status.partition("VmRSS:")[2].split()[0]) / 1024
 
 
 def processor(pid: int) -> float:
-    """Seconds of processor time that a process has used."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    """Return the seconds of processor time that a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def load(pack: Path, profile: str, clients: int, seconds: float, update_from: Path | None) -> dict[str, Any]:
-    """Ask for ``seconds`` from ``clients`` threads; ``update_from`` is the folder of articles of an updated pack."""
-    command = ["serve", "--port", "0", "--offline", "--pack", str(pack), "--profile", profile]
-    started = time.perf_counter()
-    server = subprocess.Popen([sys.executable, "-c", MAIN, *command], stdout=subprocess.PIPE, text=True)
-    assert server.stdout is not None
-    address = server.stdout.readline().strip()
-    asked = questions(pack)
-    httpx2.get(f"{address}api/ask", params={"question": asked[0]}, timeout=120).raise_for_status()
-    cold = time.perf_counter() - started
-    times: list[float] = []
+async def load(pid: int, server: httpx2.URL, options: argparse.Namespace, hostile: int) -> dict[str, Any]:
     outcomes: Counter[str] = Counter()
-    digests: Counter[str] = Counter()
+    attempts: Counter[str] = Counter()
+    times: list[float] = []
     memory: list[float] = []
-    busy = processor(server.pid)
-    end = time.perf_counter() + seconds
-
-    def ask(number: int) -> None:
-        with httpx2.Client(base_url=address, timeout=300) as client:
-            place = number * 7
-            while time.perf_counter() < end:
-                begun = time.perf_counter()
-                response = client.get("/api/ask", params={"question": asked[place % len(asked)]})
-                times.append(time.perf_counter() - begun)
-                outcomes[str(response.status_code)] += 1
-                if response.status_code == 200:
-                    digests[response.json()["pack"]["digest"][:8]] += 1
-                else:
-                    print(response.text, file=sys.stderr)
-                place += 1
-
-    threads = [threading.Thread(target=ask, args=(number,)) for number in range(clients)]
-    for thread in threads:
-        thread.start()
-    updates = 0
-    while time.perf_counter() < end:
-        memory.append(resident(server.pid))
-        if update_from is not None:
-            note = update_from / f"note-{updates}.md"
-            note.write_text(f"# Note {updates}\nThis is note number {updates} of the benchmark.\n")
-            arguments = [sys.executable, "-c", MAIN, "pack", "update", str(pack), "--from", str(update_from)]
-            subprocess.run(arguments, check=True, capture_output=True)
-            updates += 1
-        time.sleep(min(1.0, seconds / 20))
-    for thread in threads:
-        thread.join()
-    memory.append(resident(server.pid))
-    busy = processor(server.pid) - busy
-    server.terminate()
-    code = server.wait(60)
-    p50, p95, p99 = np.percentile(times, [50, 95, 99])
+    busy = processor(pid)
+    tasks = [
+        asyncio.create_task(ask(number, server, options.rate / options.clients, outcomes, times))
+        for number in range(options.clients)
+    ]
+    tasks += [asyncio.create_task(attack(number, options.kinds, server, attempts)) for number in range(hostile)]
+    for _ in range(8):
+        await asyncio.sleep(options.seconds / 8)
+        memory.append(resident(pid))
+    busy = processor(pid) - busy
+    for task in tasks:
+        task.cancel()
+    failed = [error for error in await asyncio.gather(*tasks, return_exceptions=True) if isinstance(error, Exception)]
+    if failed:
+        raise failed[0]
+    p50, p95 = np.percentile(times, [50, 95])
     return {
-        "profile": Path(profile).stem,
-        "cold_s": round(cold, 2),
+        "hostile": hostile,
         "questions": len(times),
-        "per_second": round(len(times) / seconds, 1),
+        "per_second": round(len(times) / options.seconds, 1),
         "cpu_ms": round(1000 * busy / len(times)),
         "p50_s": round(float(p50), 3),
         "p95_s": round(float(p95), 3),
-        "p99_s": round(float(p99), 3),
-        "memory_mb": [round(memory[len(memory) // 4]), round(memory[-1])],
         "outcomes": dict(outcomes),
-        "packs": len(digests),
-        "updates": updates,
-        "exit": code,
+        "attempts": dict(attempts),
+        "memory_mb": [round(value) for value in memory],
     }
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pack", type=Path, required=True)
-    parser.add_argument("--seconds", type=float, default=60.0)
-    parser.add_argument("--clients", type=int, default=16)
-    parser.add_argument("--update", type=Path, metavar="ARTICLES", help="the articles of the pack, to update it")
+    parser.add_argument("--clients", type=int, default=150)
+    parser.add_argument("--hostile", type=int, default=50)
+    parser.add_argument("--rate", type=float, default=2.0)
+    parser.add_argument("--seconds", type=float, default=120.0)
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        unread = Path(folder) / "without-reader.yaml"
-        unread.write_text("extends: enhanced\nreader: {enabled: false}\nhops: {enabled: false}\n")
-        for profile in ("enhanced", str(unread)):
-            print(json.dumps(load(options.pack, profile, options.clients, options.seconds, None)), flush=True)
-        if options.update is not None:
-            pack, articles = Path(folder) / options.pack.name, Path(folder) / options.update.name
-            shutil.copytree(options.pack, pack)
-            shutil.copytree(options.update, articles)
-            found = load(pack, str(unread), options.clients, options.seconds, articles)
-            print(json.dumps({**found, "with": "pack update"}), flush=True)
+    program = "from wikigr_cli.entry import main; main()"
+    command = [sys.executable, "-c", program, "serve", "--port", "0", "--offline", "--pack", str(options.pack)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        address = httpx2.URL(server.stdout.readline().strip())
+        for question in QUESTIONS:
+            httpx2.get(f"{address}api/ask", params={"question": question}, timeout=120).raise_for_status()
+        found: dict[str, Any] = {"quiet": asyncio.run(load(server.pid, address, options, 0))}
+        if options.hostile:
+            found["beside"] = asyncio.run(load(server.pid, address, options, options.hostile))
+            found["p95_ratio"] = round(found["beside"]["p95_s"] / found["quiet"]["p95_s"], 2)
+        server.terminate()
+        begun = time.perf_counter()
+        found["exit"] = server.wait(60)
+        found["stop_s"] = round(time.perf_counter() - begun, 2)
+    print(json.dumps(found, indent=1))
+    last = found.get("beside", found["quiet"])
+    return int(set(last["outcomes"]) != {"200"} or last["memory_mb"][-1] > 1.1 * last["memory_mb"][1])
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

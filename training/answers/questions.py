@@ -106,8 +106,7 @@ def _demo() -> tuple[AskedQuestion, ...]:
 def _schemas(work: Path) -> Iterator[QuestionSource]:
     """Yield generated graphs without text, with questions of one, two and three hops."""
     sys.path.insert(0, str(_PROJECT / "benchmarks"))
-    from schema_graph import make_graph, make_questions
-    from triple_graph import write
+    from schema_graph import make_graph, make_questions, write
 
     for name in _SCHEMAS:
         schema = json.loads((_PROJECT / "benchmarks" / "schemas" / f"{name}.json").read_text(encoding="utf-8"))

@@ -1,6 +1,6 @@
-"""Fit the weights of relation paths on development schemas (see ``schemas/README.md``) by random local search.
+"""Fit the weights of relation paths on development schemas (``benchmarks/schemas/README.md``) by random local search.
 
-    python benchmarks/fit_paths.py PACK QUESTIONS.jsonl [PACK QUESTIONS.jsonl ...] [--seconds 120] [--seed 0]
+    python -m training.relations.fit_paths PACK QUESTIONS.jsonl [PACK QUESTIONS.jsonl ...] [--seconds 120] [--seed 0]
 
 Maximizes the mean over packs and hop counts of recall and precision of the best path's ends, on two questions per
 wording. Prints every improvement; copy the last one to ``wikigr.graph_search.relation_paths.evidence``.

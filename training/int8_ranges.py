@@ -1,7 +1,7 @@
 """Record the ranges of the values that 8-bit products multiply with weights.
 
-    python benchmarks/int8_ranges.py encoder PACK QUESTIONS.jsonl [--sections 160] [--clip 0.1]
-    python benchmarks/int8_ranges.py reader READING.jsonl[.xz]... [--questions 80] [--clip 0.02] [--outliers 4]
+    python -m training.int8_ranges encoder PACK QUESTIONS.jsonl [--sections 160] [--clip 0.1]
+    python -m training.int8_ranges reader READING.jsonl[.xz]... [--questions 80] [--clip 0.02] [--outliers 4]
 
 ``encoder`` runs the default encoder in single precision on sections of the pack, spread evenly over it, and on the
 questions, and writes ``src/wikigr/embeddings/int8_ranges.json``. Other ranges give other vectors, so change them only
@@ -30,11 +30,11 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-from multi_hop import read_questions
 from numpy.typing import NDArray
 from onnx import TensorProto, helper
 from tokenizers import Tokenizer
 
+from training.examples import read_lines
 from wikigr.embeddings.batching import token_batches
 from wikigr.embeddings.checkpoint import Checkpoint
 from wikigr.embeddings.int8 import RECORDED, Ranges, ValueRange, ranges_to_json
@@ -140,7 +140,7 @@ def draw_windows(files: Sequence[Path], count: int, maker: WindowMaker) -> Itera
     """Yield the first windows of ``count`` questions of each file, and of half as many with other contexts."""
     draw = random.Random(0)
     for file in files:
-        rows = read_questions(file)
+        rows = list(read_lines(file))
         asked = draw.sample(rows, count)
         pairs = [*zip(asked, asked, strict=True), *zip(asked[: count // 2], draw.sample(rows, count // 2), strict=True)]
         for question, row in pairs:
