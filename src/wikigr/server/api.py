@@ -23,10 +23,6 @@ from wikigr.server.workers import EVENT_STREAM, BusyError, Task, TimeLimitError,
 _Result = TypeVar("_Result")
 
 
-class GoneError(WikigrError):
-    """The client disconnected before it was answered."""
-
-
 @dataclass(frozen=True)
 class Endpoint:
     """A resource of the API: the arguments of ``method`` come from its path, the query, or the JSON body of a POST.
@@ -81,11 +77,7 @@ ENDPOINTS = (
     Endpoint("sections", "Read a section.", Service.section, "section_id"),
     Endpoint("articles", "Read an article with its outline, links and backlinks.", Service.article, "title"),
     Endpoint("neighbors", "List the edges of an article or entity.", Service.neighbors),
-    Endpoint(
-        "paths",
-        "Find the shortest paths between two articles or entities, or the paths along a metapath.",
-        Service.paths,
-    ),
+    Endpoint("paths", "Find the shortest paths between two nodes, or the paths along a metapath.", Service.paths),
     Endpoint("why", "Show where every stage ranked an expected article, and what dropped it.", Service.why),
     Endpoint("packs", "List the packs of the server.", Service.list_packs),
 )
@@ -123,14 +115,14 @@ def _handler(endpoint: Endpoint, service: Service) -> Callable[[Request], Awaita
 
 
 async def until_gone(request: Request, answer: Awaitable[_Result]) -> _Result:
-    """Return what ``answer`` returns; if the client disconnects before, cancel it and raise ``GoneError``."""
+    """Return what ``answer`` returns; if the client disconnects before, cancel it and raise ``WikigrError``."""
     answering = asyncio.ensure_future(answer)
     gone = asyncio.ensure_future(_disconnected(request))
     try:
         await asyncio.wait((answering, gone), return_when=asyncio.FIRST_COMPLETED)
         if not answering.done():
             answering.cancel()
-            raise GoneError("The client went away.")
+            raise WikigrError("The client went away.")
         return answering.result()
     finally:
         gone.cancel()
@@ -191,17 +183,9 @@ def error_response(error: WikigrError) -> JSONResponse:
 
 
 def error_status(error: WikigrError) -> int:
-    """Return the HTTP status for an error."""
-    for kind, status in (
-        (NotFoundError, 404),
-        (UsageError, 400),
-        (PackError, 503),
-        (BusyError, 503),
-        (TimeLimitError, 504),
-    ):
-        if isinstance(error, kind):
-            return status
-    return 500
+    """Return the HTTP status for an error: that of the first class that fits."""
+    statuses = ((NotFoundError, 404), (UsageError, 400), (PackError, 503), (BusyError, 503), (TimeLimitError, 504))
+    return next((status for kind, status in statuses if isinstance(error, kind)), 500)
 
 
 def openapi_document(*, needs_token: bool = False) -> dict[str, Any]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import errno
 import logging
-import os
 import resource
 import signal
 import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
@@ -28,14 +28,8 @@ from wikigr.server.mcp import http_endpoint, make_server
 from wikigr.server.packs import ServedPacks
 from wikigr.server.security import HEALTH, Security, is_loopback
 from wikigr.server.service import Service
-from wikigr.server.workers import CRASH, Workers
+from wikigr.server.workers import CRASH
 
-# Threads for questions, questions that wait for one, and seconds until a client is told that it takes too long.
-THREADS = max(4, os.cpu_count() or 1)
-WAITING = 64
-TIME_LIMIT = 120.0
-# Threads for pages and lookups, which no model delays.
-LOOKUP_THREADS = 4
 # Seconds for requests under way after SIGTERM or Ctrl-C; a second signal ends them.
 GRACE = 4
 # The maximum number of open connections, if the process may open twice as many files.
@@ -49,31 +43,23 @@ def create_app(
     token: str | None = None,
     allowed_hosts: Sequence[str] = (),
     pages: Sequence[BaseRoute] = (),
-    threads: int = THREADS,
-    waiting: int = WAITING,
-    time_limit: float = TIME_LIMIT,
+    **limits: Any,
 ) -> Starlette:
     """Return the application that serves ``packs``; it closes them when it ends.
 
     ``host`` is the address at which it will listen, ``allowed_hosts`` the names of a proxy in front of it, and
     ``token`` the secret that clients must send, if any. ``pages`` are more routes; their handlers find the ``Service``
-    in ``request.app.state.service``. ``threads``, ``waiting`` and ``time_limit`` are those of ``Workers`` for
-    questions.
+    in ``request.app.state.service``. ``limits`` are those of ``Service``.
     """
-    workers = Workers(threads=threads, waiting=waiting, time_limit=time_limit)
-    lookups = Workers(threads=LOOKUP_THREADS, waiting=waiting, time_limit=time_limit)
-    service = Service(packs, workers, lookups, shows_paths=is_loopback(host) and not allowed_hosts)
+    service = Service(packs, shows_paths=is_loopback(host) and not allowed_hosts, **limits)
     mcp = make_server(service)
     endpoint = http_endpoint(mcp)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        with ExitStack() as stack:
-            stack.callback(packs.close)
-            stack.callback(workers.close)
-            stack.callback(lookups.close)
-            async with mcp.session_manager.run():
-                yield
+        async with mcp.session_manager.run():
+            yield
+        service.close()
 
     async def health(request: Request) -> Response:
         return JSONResponse({"status": "ok", "packs": len(packs.names)})
@@ -86,7 +72,7 @@ def create_app(
             *pages,
         ],
         middleware=[Middleware(Security, host=host, token=token, allowed_hosts=allowed_hosts)],
-        exception_handlers={HTTPException: _on_http_error, WikigrError: _on_error, 500: _on_crash},
+        exception_handlers={HTTPException: _on_http_error, 500: _on_crash},
         lifespan=lifespan,
     )
     app.state.service = service
@@ -97,11 +83,6 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     document = {"schema_version": 1, "error": f"{error.detail}.", "hint": None}
     return JSONResponse(document, status_code=error.status_code, headers=error.headers)
-
-
-async def _on_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, WikigrError)
-    return error_response(error)
 
 
 async def _on_crash(request: Request, error: Exception) -> Response:

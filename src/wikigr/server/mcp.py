@@ -3,11 +3,12 @@
 # The SDK reads the annotations of the tools, which may not be strings.
 import asyncio
 from collections.abc import Awaitable, Mapping
+from contextlib import closing
 from itertools import count
 from typing import Annotated, Any, TypeVar
 
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
+from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp.server.mcpserver.resources.templates import ResourceSecurity
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
 from mcp.server.transport_security import TransportSecuritySettings
@@ -36,7 +37,7 @@ from wikigr.server.service import (
     Title,
     client_hint,
 )
-from wikigr.server.workers import Task, Workers
+from wikigr.server.workers import Task
 from wikigr.text import harmless
 
 INSTRUCTIONS = (
@@ -85,7 +86,7 @@ def make_server(service: Service) -> MCPServer[Any]:
         comparisons and open questions, or if `ask` is not sure. `score` ranks the passages of one search; it is not a
         probability."""
         task = _task(context)
-        found = await _or_tool_error(service.search(question, pack=pack, profile=profile, top_k=top_k, task=task))
+        found = await _or(ToolError, service.search(question, pack=pack, profile=profile, top_k=top_k, task=task))
         for hit in found["results"]:
             hit["content"] = cut(hit["content"], _MAX_SNIPPET)
         parts = [
@@ -105,13 +106,13 @@ def make_server(service: Service) -> MCPServer[Any]:
         right. `level`: sure (nine of ten are right), likely (more are right than wrong), not_sure (one candidate of
         several, see `alternatives`), not_covered (the packs have no answer). Use `search` for overviews."""
         task = _task(context)
-        found = await _or_tool_error(service.ask(question, pack=pack, profile=profile, previous=previous, task=task))
+        found = await _or(ToolError, service.ask(question, pack=pack, profile=profile, previous=previous, task=task))
         return _result(_answer_text(found), found)
 
     @server.tool(title="Read a section", annotations=_READ_ONLY)
     async def read_section(section_id: SectionId, pack: PackName = None, offset: Offset = 0) -> CallToolResult:
         """Read one section. Use it for the text around a passage of `search` or a citation of `ask`."""
-        found = await _or_tool_error(service.section(section_id, pack=pack))
+        found = await _or(ToolError, service.section(section_id, pack=pack))
         parts = [
             f"{' › '.join([found['title'], *found['heading_path']])} ({found['section_id']})",
             _page(found, offset),
@@ -127,7 +128,7 @@ def make_server(service: Service) -> MCPServer[Any]:
     async def article(title: Title, pack: PackName = None, offset: Offset = 0) -> CallToolResult:
         """Read an article with its sections and links. Use it if passages are not enough. A misspelled title is
         corrected or gets suggestions."""
-        found = await _or_tool_error(service.article(title, pack=pack))
+        found = await _or(ToolError, service.article(title, pack=pack))
         sections = [f"{entry['section_id']} ({entry['section']})" for entry in found["sections"][:_MAX_LISTED]]
         links = [link["title"] for link in found["links"][:_MAX_LISTED]]
         parts = [
@@ -147,8 +148,8 @@ def make_server(service: Service) -> MCPServer[Any]:
         top_k: Annotated[int, Field(ge=1, le=50, description="How many edges of each kind and direction.")] = 15,
     ) -> CallToolResult:
         """List what an article or entity is connected to, and by which relation. Use it to explore a subject."""
-        found = await _or_tool_error(
-            service.neighbors(name, pack=pack, relation=relation, direction=direction, top_k=top_k)
+        found = await _or(
+            ToolError, service.neighbors(name, pack=pack, relation=relation, direction=direction, top_k=top_k)
         )
         lines = [
             f"{edge['source']['name']} -> {edge['relation']} -> {edge['target']['name']}" for edge in found["edges"]
@@ -165,7 +166,7 @@ def make_server(service: Service) -> MCPServer[Any]:
     ) -> CallToolResult:
         """Find the shortest connections between two articles or entities. `~` is an edge against its
         direction. Use it for how two are related."""
-        found = await _or_tool_error(service.paths(start, end, pack=pack, max_hops=max_hops, top_k=top_k))
+        found = await _or(ToolError, service.paths(start, end, pack=pack, max_hops=max_hops, top_k=top_k))
         lines = [path["text"] for path in found["paths"]]
         return _result("\n".join(lines) or f"No path of at most {max_hops} hops was found.", found)
 
@@ -176,7 +177,7 @@ def make_server(service: Service) -> MCPServer[Any]:
         """Explain why an answer does not cite an article, stage by stage. Use it to look into retrieval, not for
         answers."""
         task = _task(context)
-        found = await _or_tool_error(service.why(question, title, pack=pack, profile=profile, task=task))
+        found = await _or(ToolError, service.why(question, title, pack=pack, profile=profile, task=task))
         return _result(f"{found['title']}: {found['reason']}", found)
 
     @server.tool(title="List the packs", annotations=_READ_ONLY)
@@ -193,7 +194,7 @@ def make_server(service: Service) -> MCPServer[Any]:
 
     @server.resource(ARTICLE, description="The text of an article.", mime_type="text/plain", security=_TITLES)
     async def article_text(pack: str, article: str) -> str:
-        return harmless(_page(await _or_resource_error(service.article(article, pack=pack)), 0))
+        return harmless(_page(await _or(ResourceError, service.article(article, pack=pack)), 0))
 
     @server.resource(
         SECTION,
@@ -202,7 +203,7 @@ def make_server(service: Service) -> MCPServer[Any]:
         security=_TITLES,
     )
     async def section_text(pack: str, article: str, section: str) -> str:
-        return harmless(_page(await _or_resource_error(service.section(f"{article}#{section}", pack=pack)), 0))
+        return harmless(_page(await _or(ResourceError, service.section(f"{article}#{section}", pack=pack)), 0))
 
     return server
 
@@ -220,16 +221,10 @@ def http_endpoint(server: MCPServer[Any]) -> ASGIApp:
     return StreamableHTTPASGIApp(server.session_manager)
 
 
-def serve_stdio(packs: ServedPacks, *, threads: int, lookup_threads: int, waiting: int, time_limit: float) -> None:
-    """Answer one client until it closes standard input; the limits are those of ``Workers``."""
-    workers = Workers(threads=threads, waiting=waiting, time_limit=time_limit)
-    lookups = Workers(threads=lookup_threads, waiting=waiting, time_limit=time_limit)
-    try:
-        make_server(Service(packs, workers, lookups)).run("stdio")
-    finally:
-        workers.close()
-        lookups.close()
-        packs.close()
+def serve_stdio(packs: ServedPacks) -> None:
+    """Answer one client until it closes standard input."""
+    with closing(Service(packs)) as service:
+        make_server(service).run("stdio")
 
 
 def _task(context: Context) -> Task:
@@ -244,26 +239,13 @@ def _task(context: Context) -> Task:
     return Task(report)
 
 
-async def _or_tool_error(call: Awaitable[_Result]) -> _Result:
-    """Return the result of ``call``; an error of wikigr becomes one that the model reads."""
+async def _or(kind: type[Exception], call: Awaitable[_Result]) -> _Result:
+    """Return the result of ``call``; an error of wikigr becomes one of ``kind``, which the model reads."""
     try:
         return await call
     except WikigrError as error:
-        raise ToolError(_message(error)) from error
-
-
-async def _or_resource_error(call: Awaitable[_Result]) -> _Result:
-    try:
-        return await call
-    except NotFoundError as error:
-        raise ResourceNotFoundError(_message(error)) from error
-    except WikigrError as error:
-        raise ResourceError(_message(error)) from error
-
-
-def _message(error: WikigrError) -> str:
-    hint = client_hint(error) or ("`search` finds titles." if isinstance(error, NotFoundError) else None)
-    return " ".join(filter(None, (error.message, hint)))
+        hint = client_hint(error) or ("`search` finds titles." if isinstance(error, NotFoundError) else None)
+        raise kind(" ".join(filter(None, (error.message, hint)))) from error
 
 
 def _answer_text(found: AnswerDocument) -> str:
@@ -297,13 +279,8 @@ def _page(document: Any, offset: int) -> str:
     ``document`` gets that part as its content, ``total_chars``, and ``next_offset`` if there is more.
     """
     text: str = document["content"]
-    part = text[offset : offset + MAX_TEXT]
-    end = offset + len(part)
-    if end < len(text):
-        # Between words, if possible.
-        space = part.rfind(" ", MAX_TEXT // 2)
-        part = part if space < 0 else part[: space + 1]
-        end = offset + len(part)
+    end = offset + MAX_TEXT
+    part = text[offset:end]
     document |= {"content": part, "total_chars": len(text), "next_offset": end if end < len(text) else None}
     if end >= len(text):
         return part

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal, TypeVar, cast
@@ -33,6 +34,12 @@ from wikigr.retrieval.trace import Trace
 from wikigr.server.packs import ServedPacks
 from wikigr.server.workers import Task, Workers
 
+# Threads for questions, questions that wait for one, and seconds until a client is told that it takes too long.
+THREADS = max(4, os.cpu_count() or 1)
+WAITING = 64
+TIME_LIMIT = 120.0
+# Threads for pages and lookups, which no model delays.
+LOOKUP_THREADS = 4
 MAX_QUESTION_CHARS = 2_000
 MAX_NAME_CHARS = 1_000
 MAX_HOPS = 6
@@ -58,6 +65,8 @@ Previous = Annotated[
 ]
 
 _Found = TypeVar("_Found")
+# Finds something in a pack, and notes how it understood a name.
+_Find = Callable[[Pack, list[str]], _Found]
 # Hints that advise a command or an option of the command line.
 _COMMAND = re.compile(r"\bwikigr [a-z]|(?<!\S)`?--?[a-z]")
 
@@ -83,11 +92,26 @@ class Service:
     of ``Workers.run``.
     """
 
-    def __init__(self, packs: ServedPacks, workers: Workers, lookups: Workers, *, shows_paths: bool = True) -> None:
+    def __init__(
+        self,
+        packs: ServedPacks,
+        *,
+        shows_paths: bool = True,
+        threads: int = THREADS,
+        waiting: int = WAITING,
+        time_limit: float = TIME_LIMIT,
+    ) -> None:
+        """``threads``, ``waiting`` and ``time_limit`` are those of ``Workers`` for questions."""
         self.packs = packs
-        self.workers = workers
-        self.lookups = lookups
+        self.workers = Workers(threads=threads, waiting=waiting, time_limit=time_limit)
+        self.lookups = Workers(threads=LOOKUP_THREADS, waiting=waiting, time_limit=time_limit)
         self._shows_paths = shows_paths
+
+    def close(self) -> None:
+        """Take no more requests, and close the packs."""
+        self.lookups.close()
+        self.workers.close()
+        self.packs.close()
 
     async def ask(
         self,
@@ -142,8 +166,7 @@ class Service:
     async def section(self, section_id: SectionId, *, pack: PackName = None) -> SectionDocument:
         """Return a section: by its id (``Title#3``) or by a title with a heading (``Title#Heading``)."""
 
-        def find(member: Pack) -> SectionDocument:
-            notes: list[str] = []
+        def find(member: Pack, notes: list[str]) -> SectionDocument:
             title, found = find_target(member, section_id, notes.append)
             if found is None:
                 raise NotFoundError(f"{section_id!r} is the article {title!r}, not a section.")
@@ -154,8 +177,7 @@ class Service:
     async def article(self, title: Title, *, pack: PackName = None) -> ArticleDocument:
         """Return an article with its outline, its text, its links and its backlinks."""
 
-        def find(member: Pack) -> ArticleDocument:
-            notes: list[str] = []
+        def find(member: Pack, notes: list[str]) -> ArticleDocument:
             found = find_article(member, title, notes.append)
             return article_document(view_article(member, found), member.manifest, notes)
 
@@ -173,10 +195,11 @@ class Service:
         """Return at most ``top_k`` edges of each kind and direction of an article or entity."""
         inverse = None if direction == "both" else direction == "in"
 
-        def find(member: Pack) -> NeighborsDocument:
-            notes: list[str] = []
+        def find(member: Pack, notes: list[str]) -> NeighborsDocument:
             found = find_neighbors(member, name, relation=relation, inverse=inverse, limit=top_k, note=notes.append)
-            return neighbors_document(found.node, found.edges, found.truncated, [*notes, *_warnings(member)])
+            return neighbors_document(
+                found.node, found.edges, found.truncated, [*notes, *filter(None, [member.graph_index_warning])]
+            )
 
         return await self._look_up(pack, [name], find)
 
@@ -192,12 +215,13 @@ class Service:
     ) -> PathsDocument:
         """Return at most ``top_k`` of the shortest paths between two nodes, or of the paths along ``metapath``."""
 
-        def find(member: Pack) -> PathsDocument:
-            notes: list[str] = []
+        def find(member: Pack, notes: list[str]) -> PathsDocument:
             found = find_paths(
                 member, start, end, metapath=metapath, max_hops=max_hops, max_paths=top_k, note=notes.append
             )
-            return paths_document(found.start, found.end, found.steps, found.paths, [*notes, *_warnings(member)])
+            return paths_document(
+                found.start, found.end, found.steps, found.paths, [*notes, *filter(None, [member.graph_index_warning])]
+            )
 
         return await self._look_up(pack, [start] if end is None else [start, end], find)
 
@@ -216,8 +240,7 @@ class Service:
         def run(task: Task) -> WhyDocument:
             with self.packs.session(pack) as session:
 
-                def find(member: Pack) -> tuple[str, str | None, list[str]]:
-                    notes: list[str] = []
+                def find(member: Pack, notes: list[str]) -> tuple[str, str | None, list[str]]:
                     own = find_article(member, title, notes.append)
                     found = None if section is None else find_section(member, own, section)
                     return session.pack.title_of(member, own), found and session.pack.id_of(member, found), notes
@@ -232,16 +255,10 @@ class Service:
     async def list_packs(self) -> PacksDocument:
         """Return the packs of the server, in the form of ``wikigr pack list``."""
         rows: Any = [listed_document(listed, manifest, default=True) for listed, manifest in self.packs.listed]
-        document: PacksDocument = {
-            "schema_version": SCHEMA_VERSION,
-            "packs": rows,
-            "unusable": [],
-            "default": None,
-            "defaults": [],
-        }
-        return self._public(document)
+        document = {"schema_version": SCHEMA_VERSION, "packs": rows, "unusable": [], "default": None, "defaults": []}
+        return self._public(cast(PacksDocument, document))
 
-    async def _look_up(self, pack: str | None, names: Sequence[str], find: Callable[[Pack], _Found]) -> _Found:
+    async def _look_up(self, pack: str | None, names: Sequence[str], find: _Find[_Found]) -> _Found:
         def run(_: Task) -> _Found:
             with self.packs.session(pack) as session:
                 return _first(session.pack, names, find)
@@ -253,7 +270,7 @@ class Service:
         return document if self._shows_paths else cast(_Found, without_paths(document))
 
 
-def _first(pack: Corpus, names: Sequence[str], find: Callable[[Pack], _Found]) -> _Found:
+def _first(pack: Corpus, names: Sequence[str], find: _Find[_Found]) -> _Found:
     """Return what ``find`` finds in the first pack that contains it; raises ``NotFoundError`` if none does.
 
     A pack that contains all ``names`` as they are written comes before one in which ``find`` would correct them.
@@ -264,11 +281,7 @@ def _first(pack: Corpus, names: Sequence[str], find: Callable[[Pack], _Found]) -
         members.sort(key=lambda member: not all(is_named(member, name) for name in names))
     for member in members:
         try:
-            return find(member)
+            return find(member, [])
         except UsageError as error:
             errors.append(error)
     raise NotFoundError(errors[0].message, hint=errors[0].hint)
-
-
-def _warnings(pack: Corpus) -> list[str]:
-    return [pack.graph_index_warning] if pack.graph_index_warning else []

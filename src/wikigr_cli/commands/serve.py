@@ -151,7 +151,6 @@ def mcp(
     Thread(target=import_module, args=("wikigr.server.mcp",), daemon=True).start()
     served = open_served(environment, packs, profile, offline=offline)
 
-    from wikigr.server.app import LOOKUP_THREADS, THREADS, TIME_LIMIT, WAITING
     from wikigr.server.mcp import serve_stdio
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -164,7 +163,7 @@ def mcp(
 
     old = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        serve_stdio(served, threads=THREADS, lookup_threads=LOOKUP_THREADS, waiting=WAITING, time_limit=TIME_LIMIT)
+        serve_stdio(served)
     finally:
         for number, handler in old.items():
             signal.signal(number, handler)

@@ -25,7 +25,7 @@ from wikigr.pipeline.graph_queries import find_paths
 from wikigr.pipeline.target import find_article
 from wikigr.retrieval.entity_linking import open_linker
 from wikigr.retrieval.trace import Trace
-from wikigr.server.api import GoneError, error_response, error_status, until_gone
+from wikigr.server.api import error_response, error_status, until_gone
 from wikigr.server.packs import ServedPacks, Session
 from wikigr.server.service import MAX_HOPS, MAX_NAME_CHARS, MAX_QUESTION_CHARS, NotFoundError, Service, client_hint
 from wikigr.server.web.addresses import article_address
@@ -130,7 +130,7 @@ class WebPage:
             workers = service.workers if page in self._questions else service.lookups
             try:
                 return await until_gone(request, workers.run(partial(run, request)))
-            except (BusyError, TimeLimitError, GoneError) as error:
+            except WikigrError as error:
                 return _problem(self._pages(), error)
 
         return respond
