@@ -11,7 +11,7 @@ from wikigr import doctor
 from wikigr.checks import Check
 from wikigr.embeddings.embedder import Embedder
 from wikigr.embeddings.models import find_prepared
-from wikigr.graph.engine_choice import import_engine
+from wikigr.graph.engine import import_engine
 from wikigr.reader.adapter import AdapterDescription
 from wikigr.sandbox.process import find_walls
 from wikigr.sandbox.walls import Walls

@@ -23,13 +23,11 @@ def diagnose(variables: Mapping[str, str]) -> list[Check]:
     checks: list[Callable[[], Check]] = [
         _python,
         _engine,
-        _newer_engine,
         _vector_extension,
         _lexical,
         _sandbox,
         _encoder,
         _reader,
-        _openvino,
         _torch,
     ]
     found = [check() for check in checks]
@@ -96,22 +94,6 @@ def _engine() -> Check:
             return Check("LadybugDB", False, error.message, error.hint or "")
         except ImportError as error:
             return Check("LadybugDB", False, str(error), "Install it again: pip install real_ladybug==0.15.3")
-
-
-def _newer_engine() -> Check:
-    from wikigr.graph.engine_choice import STORAGE_VERSIONS, is_installed
-
-    installed = is_installed("ladybug")
-    storage = STORAGE_VERSIONS["ladybug"]
-    return Check(
-        "ladybug",
-        installed,
-        f"installed: opens packs with storage {storage}, and builds them with WIKIGR_DATABASE_ENGINE=ladybug"
-        if installed
-        else f"not installed: packs with storage {storage} cannot be opened",
-        "For packs that were built with it: pip install 'wikigr[ladybug]'",
-        required=False,
-    )
 
 
 def _vector_extension() -> Check:
@@ -203,18 +185,6 @@ def _reader() -> Check:
     good = found in ("London", "in London")
     detail = f"adapter {prepared.adapter_sha256[:16]}" + ("" if good else f"; it reads {found!r} instead of 'London'")
     return Check("reader", good, detail, "Run `wikigr model prepare --force`.")
-
-
-def _openvino() -> Check:
-    installed = find_spec("openvino") is not None
-    detail = "installed: bulk encoding can use it" if installed else "not installed: bulk encoding uses ONNX Runtime"
-    return Check(
-        "openvino",
-        installed,
-        detail,
-        "For faster builds on CPUs with bf16: pip install 'wikigr[openvino]'",
-        required=False,
-    )
 
 
 def _torch() -> Check:

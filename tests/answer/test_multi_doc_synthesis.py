@@ -13,7 +13,7 @@ from wikigr.agent.enhancements.multidoc_synthesizer import MultiDocSynthesizer a
 from wikigr.answer.multi_doc_synthesis import MultiDocSynthesizer
 from wikigr.embeddings.embedder import Embedder
 from wikigr.embeddings.loader import EmbeddingGenerator
-from wikigr.graph.engine_choice import import_engine
+from wikigr.graph.engine import import_engine
 
 kuzu = import_engine()
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from wikigr.graph.engine_choice import import_engine
+from wikigr.graph.engine import import_engine
 
 HEAVY = set(
     """numpy onnxruntime onnx tokenizers torch sentence_transformers real_ladybug ladybug tantivy pyarrow scipy

@@ -180,7 +180,7 @@ def extract(
 ) -> ExtractionReport:
     """Run the stages of a build up to the extraction, with the working store ``work``."""
     progress = progress or Notes()
-    staging = Staging(work)
+    staging = Staging.begin(work)
     try:
         read_source(open_source(source), staging, limit=None, keep_going=False, progress=progress, engine=LocalEngine())
         chunk_all(staging, progress)

@@ -12,8 +12,8 @@ from tests.sources.test_hostile_input import limit
 
 from wikigr.errors import RecordError
 from wikigr.sources.article import Skipped, SourceArticle, SourceItem
-from wikigr.sources.note_folder import NoteRecord
-from wikigr.sources.text import TextSource
+from wikigr.sources.documents import NoteRecord
+from wikigr.sources.folder import FolderSource
 
 PROSE = """\
 The pump starts on its own as soon as the water in the tank has reached the
@@ -24,7 +24,7 @@ comes first.
 
 def parse(text: str | bytes) -> SourceItem:
     data = text.encode() if isinstance(text, str) else text
-    (item,) = TextSource(Path()).parse(NoteRecord("dir/note.txt", data, "note"))
+    (item,) = FolderSource(Path(), "text").parse(NoteRecord("dir/note.txt", data, "note"))
     return item
 
 
@@ -80,7 +80,7 @@ def test_the_title_is_a_heading_at_the_top_or_the_name_of_the_file(tmp_path: Pat
         "a/valve.text": "text.\n\nNot the title\n-------------\ntext",
         "b/valve.txt": "text",
     }
-    source = TextSource(write(tmp_path, files))
+    source = FolderSource(write(tmp_path, files), "text")
     found = [item for record in source.records() for item in source.parse(record) if isinstance(item, SourceArticle)]
     assert [(item.title, item.source_id, item.aliases) for item in found] == [
         ("valve (a/valve.text)", "a/valve.text", ()),
@@ -90,7 +90,7 @@ def test_the_title_is_a_heading_at_the_top_or_the_name_of_the_file(tmp_path: Pat
 
 
 def test_a_short_first_line_above_a_blank_one_is_the_title_and_not_text(tmp_path: Path) -> None:
-    source = TextSource(write(tmp_path, {"grocery.txt": f"\nTelescope  maintenance\n\n\n{PROSE}"}))
+    source = FolderSource(write(tmp_path, {"grocery.txt": f"\nTelescope  maintenance\n\n\n{PROSE}"}), "text")
     (item,) = (item for record in source.records() for item in source.parse(record))
     assert isinstance(item, SourceArticle)
     assert (item.title, item.aliases) == ("Telescope maintenance", ("grocery",))
@@ -114,7 +114,7 @@ def test_a_short_first_line_above_a_blank_one_is_the_title_and_not_text(tmp_path
     ],
 )
 def test_other_first_lines_are_text(tmp_path: Path, first: str) -> None:
-    source = TextSource(write(tmp_path, {"note.txt": f"{first}\n\n{PROSE}"}))
+    source = FolderSource(write(tmp_path, {"note.txt": f"{first}\n\n{PROSE}"}), "text")
     (item,) = (item for record in source.records() for item in source.parse(record))
     assert isinstance(item, SourceArticle)
     assert item.title == "note"
@@ -122,7 +122,7 @@ def test_other_first_lines_are_text(tmp_path: Path, first: str) -> None:
 
 
 def test_a_file_of_one_line_is_text(tmp_path: Path) -> None:
-    source = TextSource(write(tmp_path, {"note.txt": "Telescope maintenance\n\n"}))
+    source = FolderSource(write(tmp_path, {"note.txt": "Telescope maintenance\n\n"}), "text")
     (item,) = (item for record in source.records() for item in source.parse(record))
     assert isinstance(item, SourceArticle)
     assert (item.title, item.sections[0].text) == ("note", "Telescope maintenance")

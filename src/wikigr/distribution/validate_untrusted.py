@@ -19,9 +19,8 @@ from wikigr.checks import Check
 from wikigr.distribution.untrusted_checks import DISTRUST, LAST_CHECK, untrusted_checks
 from wikigr.errors import WikigrError
 from wikigr.graph.engine import reserved_space
-from wikigr.graph.engine_choice import VARIABLE, choose_engine
 from wikigr.index.lexical import link_index
-from wikigr.pack.layout import DATABASE, LEXICAL, Layout
+from wikigr.pack.layout import LEXICAL, Layout
 from wikigr.sandbox.child import Channel
 from wikigr.sandbox.process import (
     ProcessLimits,
@@ -88,7 +87,6 @@ def _run(folder: Path, reserve: int, links: Path, size: int, allowed: float) -> 
         scratch=links,
     )
     environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
-    environment[VARIABLE] = choose_engine(Layout(folder).part(DATABASE))
     arguments = {"folder": str(folder), "reserve": reserve, "links": str(links)}
     deadline = time.monotonic() + allowed
     advice = _memory_advice(limits.address_space)

@@ -75,9 +75,6 @@ def chunk_all(staging: Staging, progress: Progress) -> None:
 
     Raises ``BuildError`` if no article has any text.
     """
-    if staging.meta("chunked"):
-        return
-    staging.forget_derived()
     finder = RepeatedTextFinder()
     for _, records in staging.records_by_title():
         for record in records:
@@ -119,7 +116,6 @@ def chunk_all(staging: Staging, progress: Progress) -> None:
                 "The source has no article with text, so there is nothing to build.",
                 hint="Check the path and --source-format.",
             )
-        staging.set_meta("chunked", "complete")
 
 
 def evidence_positions(chunked: ChunkedArticle, records: Sequence[SourceArticle]) -> list[int]:

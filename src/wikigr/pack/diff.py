@@ -7,10 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wikigr.graph.engine_choice import prepare_engine
 from wikigr.pack.content_diff import ContentDiff, compare
-from wikigr.pack.layout import DATABASE
-from wikigr.pack.locate import find_pack
 from wikigr.pack.manifest import Manifest, describe_file, is_lower_version
 from wikigr.pack.next_version import Level, next_version
 from wikigr.pack.open import Pack
@@ -93,7 +90,6 @@ def diff_packs(a: str | Path, b: str | Path, *, questions: Path | None = None) -
 
     Raises ``PackError`` when a pack is missing, damaged or has another format, and ``QuestionError`` for the questions.
     """
-    prepare_engine(find_pack(pack).part(DATABASE) for pack in (a, b))
     with Pack(a) as before, Pack(b) as after:
         same = before.manifest.digest == after.manifest.digest
         contents = PackReader(after.graph)

@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Self
 from wikigr.embeddings.embedder import Embedder, EncoderIdentity, Vectors
 from wikigr.embeddings.model_id import DEFAULT_WEIGHTS_SHA256
 from wikigr.errors import UsageError
-from wikigr.graph.engine_choice import prepare_engine
 from wikigr.graph.schema import article_title
 from wikigr.index.candidate import Hit, Section
 from wikigr.index.dense import DenseMethod
 from wikigr.index.lexical import CONTENT, LexicalIndex
-from wikigr.pack.layout import DATABASE, MANIFEST, Layout
+from wikigr.pack.layout import MANIFEST, Layout
 from wikigr.pack.locate import find_pack
 from wikigr.pack.manifest import EXAMPLES, MIN_RELEVANCE, Manifest, read_manifest
 from wikigr.pack.open import Corpus, Pack
@@ -353,8 +352,6 @@ def open_packs(
         if found.setdefault((manifest.digest, manifest.encoder), (layout, manifest))[0] is not layout:
             repeated.append(location)
     chosen = sorted(found.values(), key=lambda pair: _order(pair[1]))
-    if len(chosen) > 1:
-        prepare_engine(layout.part(DATABASE) for layout, _ in chosen)
     with ExitStack() as stack:
         leads = dict(models_from or {})
         members = []

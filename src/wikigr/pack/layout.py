@@ -50,14 +50,12 @@ _WORK = ".wikigr"
 _NEW = "new"
 _MARKER = "commit"
 _STAGING = "staging.sqlite"
-# What the machines of a cluster computed, unless the build has a staging path of its own.
-_PARQUET = "parts"
 _SOURCE = "source"
 # The manifest of a pack that is being removed.
 _REMOVED = "removed.json"
 _ENGINE_LOG = "engine.log"
 # The locks go last.
-_WORKING_FILES = (_NEW, "old", _PARQUET, _MARKER, _ENGINE_LOG, _SOURCE, "commit.lock", "build.lock")
+_WORKING_FILES = (_NEW, "old", _MARKER, _ENGINE_LOG, _SOURCE, "commit.lock", "build.lock")
 
 
 def installed_packs() -> Path:
@@ -96,10 +94,6 @@ class Layout:
     @property
     def staging(self) -> Path:
         return self.work / _STAGING
-
-    @property
-    def parquet_parts(self) -> Path:
-        return self.work / _PARQUET
 
     @property
     def engine_log(self) -> Path:
@@ -278,8 +272,7 @@ class Layout:
         return sorted(names - {*_WORKING_FILES, _REMOVED})
 
     def drop_staging(self) -> None:
-        """Remove the staging files of a finished or abandoned build, whichever engine began it."""
-        shutil.rmtree(self.parquet_parts, ignore_errors=True)
+        """Remove the staging files of a finished or abandoned build."""
         for leftover in self.work.glob(f"{_STAGING}*"):
             leftover.unlink()
 

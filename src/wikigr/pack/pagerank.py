@@ -8,7 +8,6 @@ from pathlib import Path
 from wikigr.errors import PackError
 from wikigr.graph.link_graph import rank_articles, read_links
 from wikigr.graph.pagerank_cache import (
-    CacheFormat,
     PageRankCache,
     PageRankCacheError,
     Parameters,
@@ -59,7 +58,6 @@ def build_cache(
     parameters: Parameters,
     *,
     output: Path | None = None,
-    file_format: CacheFormat = "json",
     force: bool = False,
 ) -> RankedPack:
     """Write the PageRank of a pack to its own cache, or to ``output``, unless the file is already up to date.
@@ -77,7 +75,7 @@ def build_cache(
         return RankedPack(output or own, manifest.counts["articles"], manifest.counts["links"], written=False)
     if output is not None:
         cache, links = compute(location, parameters)
-        write_cache(output, cache, file_format)
+        write_cache(output, cache)
         return RankedPack(output, manifest.counts["articles"], links, written=True)
     with layout.building([parts.PAGERANK, parts.MANIFEST]):
         cache, links = compute(location, parameters)

@@ -15,12 +15,11 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import quote, urlsplit
 
 from wikigr.atomic import write_atomic
-from wikigr.errors import UsageError
 from wikigr.graph.engine import Graph
 from wikigr.graph.schema import anchor_of, article_title
 from wikigr.pack.layout import Layout
 from wikigr.regular_files import read_regular
-from wikigr.sources.formats import SourceFormat, format_named
+from wikigr.sources.formats import recorded_format
 
 _MAX_URL_LENGTH = 4_096
 _MAX_PATH_BYTES = 4_096
@@ -51,7 +50,7 @@ class SectionUrls:
     def __init__(self, graph: Graph, layout: Layout, source_format: str) -> None:
         self._graph = graph
         self._layout = layout
-        self._format = _known_format(source_format)
+        self._format = recorded_format(source_format)
         self._found: dict[str, str | None] = {}
 
     def find(self, section_ids: Iterable[str]) -> dict[str, str | None]:
@@ -89,14 +88,6 @@ class SectionUrls:
             return None
         path = find_source_file(self._layout, source_id, self._format.suffixes)
         return path.as_uri() if path is not None else quote(source_id)
-
-
-def _known_format(name: str) -> SourceFormat | None:
-    try:
-        return format_named(name)
-    except UsageError:
-        # A pack of a later release, or one that names no format.
-        return None
 
 
 def record_source_folder(layout: Layout, folder: Path | None) -> None:

@@ -72,7 +72,7 @@ class Adapter:
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
 
-        from wikigr.embeddings.prepared import sha256_of
+        from wikigr.embeddings.prepared_files import sha256_of
 
         self.description = AdapterDescription.read(path)
         found = sha256_of(path) if path.is_file() else "missing"

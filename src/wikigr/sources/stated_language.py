@@ -6,7 +6,7 @@ import re
 from collections import Counter
 
 from wikigr.errors import SourceError
-from wikigr.sources.folder import Folder
+from wikigr.sources.source_files import Folder
 
 # Files that are looked at, and bytes of each.
 _FILES = 50

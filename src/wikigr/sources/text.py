@@ -1,4 +1,4 @@
-"""Read a folder of plain text files, or one file, and find underlined headings, as in reStructuredText."""
+"""Read plain text files, and find underlined headings, as in reStructuredText."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from wikigr.sources.article import Names, RawDocument
-from wikigr.sources.note_folder import NoteFolder, NoteRecord, NoteText, decode_lines
+from wikigr.sources.documents import NoteRecord, NoteText, decode_lines
 from wikigr.sources.plain_text import PlainTextWriter, collapse_spaces
 
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1{2,}[ \t]*")
@@ -33,16 +33,13 @@ _SENTENCE_END = re.compile(r"[.!?…:;,][\"'”’»)\]]*$")
 _COLUMNS = re.compile(r"[^.!?:\s](?: {3,}|\t)\S| \| ")
 
 
-class TextSource(NoteFolder):
-    """Plain text files below a folder, or one file; the path relative to the folder is the ``source_id``.
+class TextConverter:
+    """Reads plain text.
 
     The title is an underlined heading at the top or a short first line before a blank one, otherwise the file's name.
     Other underlined headings begin sections. Wrapped paragraphs are joined to one line; lists, tables and indented
     blocks keep their lines.
     """
-
-    format = "text"
-    kind = "text"
 
     def scan(self, document: RawDocument) -> Names:
         lines = decode_lines(document.source_id, document.data)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -27,9 +27,6 @@ _MIN_SIMILARITY = 75
 _MAX_DIFFERENCE = 1e-6
 
 
-Format = Literal["json", "parquet"]
-
-
 def build(
     context: typer.Context,
     packs: options.PackArguments,
@@ -43,9 +40,6 @@ def build(
     ] = 1e-6,
     max_iter: Annotated[int, options.Run(min=1, help="The maximum number of iterations.")] = 100,
     force: Annotated[bool, options.Run("--force", help="Compute the scores even if the cache is valid.")] = False,
-    file_format: Annotated[
-        Format | None, options.Output("--format", help="The format of FILE. Default: determined by its suffix.")
-    ] = None,
     json_output: options.Json = False,
 ) -> None:
     """Compute PageRank over the hyperlinks of packs.
@@ -56,7 +50,7 @@ def build(
     \b
     Examples:
       wikigr pagerank build packs/physics
-      wikigr pagerank build packs/physics -o scores.parquet
+      wikigr pagerank build packs/physics -o scores.json
     """
     environment = context.ensure_object(Environment)
     if output is not None and len(packs) > 1:
@@ -65,7 +59,6 @@ def build(
         raise UsageError(f"--damping must be between 0 and 1 (exclusive), not {damping}.")
     if not 0.0 < tol <= 1e-3:
         raise UsageError(f"--tol must be above 0 and at most 0.001, not {tol}.")
-    chosen = _format(output, file_format)
 
     from wikigr.atomic import cannot_write
     from wikigr.graph.pagerank_cache import Parameters
@@ -77,7 +70,7 @@ def build(
     for pack in packs:
         started = time.perf_counter()
         try:
-            built = build_cache(pack, parameters, output=output, file_format=chosen, force=force)
+            built = build_cache(pack, parameters, output=output, force=force)
         except (WikigrError, OSError) as error:
             known = error if isinstance(error, WikigrError) else cannot_write("the cache", output or Path(pack), error)
             failure = failure or exit_status(known)
@@ -99,15 +92,6 @@ def build(
         print_json(environment, {"packs": rows})
     if failure is not None:
         raise typer.Exit(failure)
-
-
-def _format(output: Path | None, chosen: Format | None) -> Format:
-    """Return the format to write: the chosen one, else the one that fits the suffix of the file."""
-    if output is None:
-        if chosen == "parquet":
-            raise UsageError("The cache of a pack is JSON.", hint="Give a file for Parquet: -o scores.parquet")
-        return "json"
-    return chosen or ("parquet" if output.suffix == ".parquet" else "json")
 
 
 def top(

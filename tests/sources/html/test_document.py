@@ -8,9 +8,9 @@ import pytest
 from tests.sources.html.pages import body, lead
 
 from wikigr.sources.article import SourceArticle
+from wikigr.sources.documents import NoteRecord
+from wikigr.sources.folder import FolderSource
 from wikigr.sources.html.text import parse_html, parse_html_head
-from wikigr.sources.markdown.source import MarkdownSource
-from wikigr.sources.note_folder import NoteRecord
 
 
 def test_meta_refresh_is_a_redirect_unless_it_is_for_browsers_without_scripts() -> None:
@@ -52,7 +52,7 @@ def test_buttons_in_headings_and_summaries_are_text() -> None:
 def test_superscripts(markup: str, text: str) -> None:
     assert lead(f"<p>{markup}</p>") == text
     if "sub" not in markup and "a href" not in markup:
-        (article,) = MarkdownSource(Path("a.md")).parse(NoteRecord("a.md", markup.encode(), "a"))
+        (article,) = FolderSource(Path("a.md"), "markdown").parse(NoteRecord("a.md", markup.encode(), "a"))
         assert isinstance(article, SourceArticle) and article.sections[0].text == text
 
 

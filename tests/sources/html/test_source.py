@@ -11,9 +11,8 @@ import pytest
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem, Triple
 from wikigr.sources.facts import FACTS
-from wikigr.sources.folder import MAX_DOCUMENT_BYTES
 from wikigr.sources.html.source import HtmlSource
-from wikigr.sources.source_files import links_outside
+from wikigr.sources.source_files import MAX_DOCUMENT_BYTES, links_outside
 
 PROSE = "<p>" + "A sentence that says something about the matter at hand. " * 5 + "</p>"
 
@@ -249,7 +248,7 @@ def test_a_file_too_large_is_one_bad_record(tmp_path: Path) -> None:
 def test_missing_and_empty_folders(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="does not exist"):
         list(HtmlSource(tmp_path / "none").records())
-    with pytest.raises(SourceError, match="has no HTML files"):
+    with pytest.raises(SourceError, match=r"has no files with the suffix \.html or"):
         list(HtmlSource(tmp_path).records())
 
 

@@ -11,7 +11,7 @@ from tests.sources.markdown.notes import article, lead, parse, read, write
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Skipped, SourceArticle
-from wikigr.sources.markdown.source import MarkdownSource
+from wikigr.sources.folder import FolderSource
 
 
 def test_inline_markup_is_removed() -> None:
@@ -130,7 +130,7 @@ def test_bad_records_name_file_and_line(data: bytes, message: str) -> None:
 def test_bad_files_do_not_stop_the_scan_for_titles(tmp_path: Path) -> None:
     (tmp_path / "bad.md").write_bytes(b"\xff")
     write(tmp_path, {"good.md": "# Good\ntext", "yaml.md": "---\n[\n---\n"})
-    assert [record.title for record in MarkdownSource(tmp_path).records()] == ["bad", "Good", "yaml"]
+    assert [record.title for record in FolderSource(tmp_path, "markdown").records()] == ["bad", "Good", "yaml"]
 
 
 def test_a_note_without_text_is_skipped() -> None:
@@ -138,10 +138,10 @@ def test_a_note_without_text_is_skipped() -> None:
 
 
 def test_sources_without_notes(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="has no Markdown files"):
-        list(MarkdownSource(tmp_path).records())
+    with pytest.raises(SourceError, match=r"has no files with the suffix \.md or"):
+        list(FolderSource(tmp_path, "markdown").records())
     with pytest.raises(SourceError, match="does not exist"):
-        list(MarkdownSource(tmp_path / "none.md").records())
+        list(FolderSource(tmp_path / "none.md", "markdown").records())
 
 
 def test_one_file_is_a_source(tmp_path: Path) -> None:

@@ -13,14 +13,15 @@ from tests.sources.test_hostile_input import limit
 
 from wikigr.errors import RecordError
 from wikigr.sources.article import Skipped, SourceArticle, SourceItem
-from wikigr.sources.note_folder import NoteRecord
+from wikigr.sources.documents import NoteRecord
+from wikigr.sources.folder import FolderSource
 from wikigr.sources.rst.scan import plain_inline
-from wikigr.sources.rst.source import MAX_CHARACTERS, RstSource
+from wikigr.sources.rst.source import MAX_CHARACTERS
 
 
 def parse(text: str | bytes) -> SourceItem:
     data = text.encode() if isinstance(text, str) else text
-    (item,) = RstSource(Path()).parse(NoteRecord("dir/note.rst", data, "Note"))
+    (item,) = FolderSource(Path(), "rst").parse(NoteRecord("dir/note.rst", data, "Note"))
     return item
 
 
@@ -37,7 +38,7 @@ def lead(text: str) -> str:
 
 
 def read(root: Path) -> dict[str, SourceArticle]:
-    source = RstSource(root)
+    source = FolderSource(root, "rst")
     records = [pickle.loads(pickle.dumps(record)) for record in source.records()]
     items = [item for record in records for item in source.parse(record)]
     return {item.source_id: item for item in items if isinstance(item, SourceArticle)}

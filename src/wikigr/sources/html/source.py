@@ -12,10 +12,11 @@ from urllib.parse import urlsplit
 
 from wikigr.errors import RecordError
 from wikigr.sources.article import Names, RawDocument, Redirect, Skipped, SourceArticle, SourceItem
-from wikigr.sources.folder import Pages, resolve_link, stem, unique_titles
+from wikigr.sources.documents import NoteRecord, NoteText, Pages, resolve_link
+from wikigr.sources.folder import FolderSource, unique_titles
 from wikigr.sources.formats import format_named
 from wikigr.sources.html.text import HtmlPage, parse_html, parse_html_head, state_infoboxes
-from wikigr.sources.note_folder import NoteFolder, NoteRecord, NoteText
+from wikigr.sources.streams import stem
 from wikigr.text import fold
 
 SUFFIXES = format_named("html").suffixes
@@ -62,18 +63,15 @@ class _Survey:
     redirects: dict[str, str]
 
 
-class HtmlSource(NoteFolder):
+class HtmlSource(FolderSource):
     """HTML pages below a folder, or one page; the path relative to the folder is the ``source_id``.
 
     Links are resolved to such ids. A page without categories gets its folder's name as category. Pages that only
     list links and duplicates of earlier pages are skipped.
     """
 
-    format = "html"
-    kind = "HTML"
-
-    def __init__(self, path: Path, *, follow_links: bool = False) -> None:
-        super().__init__(path, follow_links=follow_links)
+    def __init__(self, path: Path, format_name: str = "html", *, follow_links: bool = False) -> None:
+        super().__init__(path, format_name, follow_links=follow_links)
         self._pages: Pages | None = None
         self._digests: dict[str, bytes] = {}
 
@@ -136,15 +134,6 @@ class HtmlSource(NoteFolder):
             triples=triples,
         )
 
-    def scan(self, document: RawDocument) -> Names:
-        head = parse_html_head(document.data, where=document.source_id)
-        return Names(head.title, head.heading, redirect=head.is_redirect_to)
-
-    def parse_note(self, record: NoteRecord) -> NoteText:
-        """Return the content of a page among other documents; raises as ``parse`` does."""
-        page = parse_html(record.data, title=record.notes.titles.get(record.source_id, ""), where=record.source_id)
-        return NoteText(page.sections, record.targets(page.links, SUFFIXES), categories=page.categories, url=page.url)
-
     def _known_pages(self) -> Pages:
         """Return the pages that links may lead to; a process that only parses lists the folder once."""
         if self._pages is None:
@@ -186,6 +175,18 @@ class HtmlSource(NoteFolder):
             seen.add(target)
             target = survey.redirects[target]
         return survey.titles.get(survey.originals.get(target, target), "")
+
+
+class HtmlConverter:
+    """Reads a page; among other documents, all of it is an article."""
+
+    def scan(self, document: RawDocument) -> Names:
+        head = parse_html_head(document.data, where=document.source_id)
+        return Names(head.title, head.heading, redirect=head.is_redirect_to)
+
+    def parse_note(self, record: NoteRecord) -> NoteText:
+        page = parse_html(record.data, title=record.notes.titles.get(record.source_id, ""), where=record.source_id)
+        return NoteText(page.sections, record.targets(page.links, SUFFIXES), categories=page.categories, url=page.url)
 
 
 def _replace_shared_titles(titles: dict[str, str], headings: dict[str, str]) -> dict[str, str]:

@@ -12,10 +12,10 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from selectolax.lexbor import LexborHTMLParser
 
+from wikigr.sources.documents import NoteRecord, resolved_href
 from wikigr.sources.html.document import UNSEEN
 from wikigr.sources.html.markup import prepare_markup
 from wikigr.sources.markdown.syntax import COMMENT, FOOTNOTE_REFERENCE, WIKILINK
-from wikigr.sources.note_folder import NoteRecord, resolved_href
 
 # Keys of the environment of a rendering: the ``NoteRecord``, and, afterwards, whether the note has HTML of its own.
 NOTE = "wikigr-note"

@@ -1,4 +1,4 @@
-"""Read a folder of Markdown notes, or one note."""
+"""Read Markdown notes."""
 
 from __future__ import annotations
 
@@ -15,27 +15,24 @@ from mdit_py_plugins.front_matter import front_matter_plugin
 from wikigr.sources.anchors import slug_anchors
 from wikigr.sources.article import Names, RawDocument
 from wikigr.sources.bylines import add_byline
+from wikigr.sources.documents import NoteRecord, NoteText, decode_note
 from wikigr.sources.formats import format_named
 from wikigr.sources.html.document import HtmlDocument
 from wikigr.sources.html.text import parse_html_head, read_note
 from wikigr.sources.markdown.front_matter import FrontMatter, parse_front_matter
 from wikigr.sources.markdown.html import NOTE, OWN_HTML, rendering_plugin
 from wikigr.sources.markdown.syntax import note_plugin, wikilink_plugin
-from wikigr.sources.note_folder import NoteFolder, NoteRecord, NoteText, decode_note
 from wikigr.text import fold
 
 _SUFFIXES = format_named("markdown").suffixes
 
 
-class MarkdownSource(NoteFolder):
-    """Markdown files below a folder, or one file; the path relative to the folder is the ``source_id``.
+class MarkdownConverter:
+    """Reads Markdown.
 
     The title comes from the front matter, the first top-level heading or the file name, in this order. Relative links
     become ids, and so do ``[[wiki links]]`` that name a note by its path or file name instead of a title or alias.
     """
-
-    format = "markdown"
-    kind = "Markdown"
 
     def scan(self, document: RawDocument) -> Names:
         env: dict[str, Any] = {}

@@ -9,10 +9,9 @@ from typing import Any
 from docutils import nodes
 
 from wikigr.errors import RecordError
-from wikigr.sources.folder import resolve_link
+from wikigr.sources.documents import NoteRecord, resolve_link, resolved_href
 from wikigr.sources.formats import format_named
 from wikigr.sources.html.document import UNSEEN
-from wikigr.sources.note_folder import NoteRecord, resolved_href
 from wikigr.sources.rst.document import LINKS, SIGNATURES, TARGET
 from wikigr.sources.rst.scan import name_in_signature, normalize_label
 

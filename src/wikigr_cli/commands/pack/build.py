@@ -109,14 +109,6 @@ def build(
     ] = "local",
     ray_address: options.RayAddress = None,
     workers: options.Workers = None,
-    staging_path: Annotated[
-        str | None,
-        options.Run(
-            "--staging-path",
-            metavar="PATH",
-            help="The folder or URI (s3://bucket/path) that all machines of the cluster share. Default: DIR.",
-        ),
-    ] = None,
     json_output: options.Json = False,
 ) -> None:
     """Build a pack from SOURCE. An existing pack stays in use until the new one is complete.
@@ -132,7 +124,7 @@ def build(
     """
     environment = context.ensure_object(Environment)
     pack_version = options.check_version(pack_version)
-    options.require_ray(engine, **{"ray-address": ray_address, "workers": workers, "staging-path": staging_path})
+    options.require_ray(engine, **{"ray-address": ray_address, "workers": workers})
 
     from wikigr.embeddings.loader import open_encoder
     from wikigr.ingest.build import BuildOptions, build_pack
@@ -174,12 +166,10 @@ def build(
         cluster = None
         if engine == "ray":
             from wikigr.ingest.engines.cluster import connect
-            from wikigr.ingest.engines.parts import PartStore, staging_location
             from wikigr.ingest.engines.ray_engine import RayEngine
 
-            store = PartStore(staging_location(staging_path, output))
             joined = stack.enter_context(connect(ray_address, workers))
-            cluster = RayEngine(joined, store, embedding_model, encoder, progress)
+            cluster = RayEngine(joined, embedding_model, encoder)
         report = build_pack(
             opened,
             source,

@@ -172,9 +172,9 @@ def test_files_that_are_not_read_are_counted_and_named(wikigr: Wikigr, tmp_path:
     (notes / "tank.md").write_text("# Tank\n\nThe tank holds water.\n")
     build = ("pack", "build", "notes", "-o", "p")
     assert "Not read" not in wikigr(*build).err
-    (notes / "graph.csv").write_text("a,b,c\n")
-    assert "Not read: 1 file of another format (graph.csv); give the file itself instead" in wikigr(*build).err
-    (notes / "graph.csv").unlink()
+    (notes / "graph.ttl").write_text("<a> <b> <c> .\n")
+    assert "Not read: 1 file of another format (graph.ttl); give the file itself instead" in wikigr(*build).err
+    (notes / "graph.ttl").unlink()
     for name in ("cryo.html.gz", "a.odg", "b.odg", "c.png", "README.rst"):
         (notes / name).write_bytes(b"x")
     noted = wikigr(*build, "--source-format", "markdown").err

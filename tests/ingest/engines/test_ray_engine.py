@@ -9,34 +9,19 @@ import pytest
 
 from wikigr.embeddings.embedder import Embedder
 from wikigr.embeddings.loader import DEFAULT_MODEL
-from wikigr.ingest.engines.parts import CHECK, PartStore
-from wikigr.ingest.engines.workers import NodeCheck, WorkerEncoder
+from wikigr.ingest.engines.ray_engine import NodeCheck, WorkerEncoder
 
 
 @pytest.fixture
 def check(tmp_path: Path, encoder: Embedder) -> NodeCheck:
     """The check of a node that has everything."""
-    import pyarrow as pa
-
     source = tmp_path / "source.jsonl"
     source.write_text("{}\n")
-    store = PartStore(str(tmp_path / "parts"))
-    store.write(CHECK, "a", pa.table({"token": ["a"]}))
-    return NodeCheck(store, "a", WorkerEncoder(DEFAULT_MODEL, encoder.identity, on_gpu=False), str(source), 3)
+    return NodeCheck(WorkerEncoder(DEFAULT_MODEL, encoder.identity, on_gpu=False), str(source), 3)
 
 
 def test_a_node_that_has_everything(check: NodeCheck) -> None:
     assert check() is None
-
-
-def test_a_node_with_another_folder_at_the_staging_path(check: NodeCheck, tmp_path: Path) -> None:
-    shared = "must be one folder that all nodes share"
-    problem, hint = dataclasses.replace(check, token="b")() or ("", "")
-    assert problem == f"sees another folder at the staging path {check.store.location}"
-    assert shared in hint
-    problem, hint = dataclasses.replace(check, store=PartStore(str(tmp_path / "missing")))() or ("", "")
-    assert problem == f"sees another folder at the staging path {tmp_path / 'missing'}"
-    assert shared in hint
 
 
 def test_a_node_with_another_source(check: NodeCheck, tmp_path: Path) -> None:

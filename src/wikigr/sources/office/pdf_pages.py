@@ -1,11 +1,13 @@
-"""The lines of the pages of a PDF, in reading order, with what their letters look like."""
+"""The pages of a PDF: their lines in reading order, with what the letters look like, and whether they are damaged."""
 
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Iterator
 from ctypes import c_double, c_int, create_string_buffer
 from dataclasses import dataclass
+from io import BytesIO
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,19 +17,18 @@ from wikigr.sources.text import begins_item
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfTextPage
 
-_MAX_FONT_NAME = 128
-# Cells of a table are so far apart, as a share of the size of letters, and at least so far in a row beside others.
-_CELL_GAP = 1.5
-_NARROW_GAP = 0.4
 _CONTENTS_LINE = re.compile(r"(?:(?:\s\.){2,}|\.{4,})\s*\w{0,6}$")
 # How pdfium marks a word that goes on in the next line.
 _HYPHEN = re.compile("[\x02\ufffe]")
 _HYPHEN_IN_WORD = re.compile("(?<=[a-z])[\x02\ufffe](?=[a-z])")
 _SPACE = re.compile(r"\s+")
-# Flags of a font: ISO 32000-1, table 123.
-_FIXED_PITCH = 1
-_FORCE_BOLD = 1 << 18
 _MONOSPACED = re.compile(r"mono|courier|consol|cmtt|typewriter", re.IGNORECASE)
+# The page in a file of one page that PDFium has written, and its content: one stream, or several.
+_CONTENTS = re.compile(rb"\n<<[^\r\n]*?/Contents(?: (?P<one>\d+) 0 R|\[(?P<many>[^\]]*)\])")
+_STREAM = (
+    rb"\n%s 0 obj\s+<<(?=[^\r\n]*/Filter\s*(?:/FlateDecode|\[\s*/FlateDecode\s*\]))"
+    rb"[^\r\n]*?/Length (?P<length>\d+)[^\r\n]*>>stream\r\n"
+)
 
 
 class PdfCell(NamedTuple):
@@ -106,8 +107,9 @@ def _lines_of(text_page: PdfTextPage, number: int) -> Iterator[PdfLine]:
                 size,
                 is_code=font.is_monospaced and last_font.is_monospaced,
                 is_bold=font.is_bold and last_font.is_bold,
-                cells=_cells(text_page, text, position, _CELL_GAP * size),
-                narrow_cells=_cells(text_page, text, position, _NARROW_GAP * size),
+                # Cells of a table are this far apart, and at least as far as the second in a row beside others.
+                cells=_cells(text_page, text, position, 1.5 * size),
+                narrow_cells=_cells(text_page, text, position, 0.4 * size),
             )
         position += len(text.encode("utf-16-le", "surrogatepass")) // 2 + 2
 
@@ -148,8 +150,55 @@ class _Font(NamedTuple):
 def _font(text_page: PdfTextPage, index: int) -> _Font:
     from pypdfium2.raw import FPDFText_GetFontInfo
 
-    buffer, flags = create_string_buffer(_MAX_FONT_NAME), c_int()
-    FPDFText_GetFontInfo(text_page, index, buffer, _MAX_FONT_NAME, flags)
+    buffer, flags = create_string_buffer(128), c_int()
+    FPDFText_GetFontInfo(text_page, index, buffer, len(buffer), flags)
     name = buffer.value.decode("utf-8", "replace")
-    is_monospaced = bool(flags.value & _FIXED_PITCH) or _MONOSPACED.search(name) is not None
-    return _Font(is_monospaced, bool(flags.value & _FORCE_BOLD) or "bold" in name.lower())
+    # Flags of a font: ISO 32000-1, table 123.
+    is_monospaced = bool(flags.value & 1) or _MONOSPACED.search(name) is not None
+    return _Font(is_monospaced, bool(flags.value & 1 << 18) or "bold" in name.lower())
+
+
+def check_content(pdf: PdfDocument, number: int) -> None:
+    """Raise ``PdfiumError`` if a page, counted from 0, shows nothing because its content cannot be decompressed.
+
+    Only the filter of nearly all files is known, Deflate. Content that is damaged in part shows what stands before.
+    """
+    from pypdfium2 import PdfDocument, PdfiumError
+    from pypdfium2.raw import FPDFPage_CountObjects
+
+    page = pdf[number]
+    is_empty = FPDFPage_CountObjects(page) == 0
+    page.close()
+    if not is_empty:
+        return
+    with PdfDocument.new() as alone:
+        alone.import_pages(pdf, [number])
+        written = BytesIO()
+        alone.save(written)
+    if not all(map(_is_whole, _streams(written.getvalue()))):
+        raise PdfiumError("Failed to decompress the content of the page.")
+
+
+def _streams(data: bytes) -> list[bytes]:
+    """Return the compressed content of the page in a file of one page."""
+    contents = _CONTENTS.search(data)
+    if contents is None:
+        return []
+    numbers = [contents["one"]] if contents["one"] else re.findall(rb"(\d+) 0 R", contents["many"])
+    found = (re.search(_STREAM % number, data) for number in numbers)
+    return [data[match.end() : match.end() + int(match["length"])] for match in found if match is not None]
+
+
+def _is_whole(compressed: bytes) -> bool:
+    """Return whether a stream can be decompressed; its end and its checksum, which PDFium ignores, may be missing."""
+    if not compressed:
+        return True
+    inflater = zlib.decompressobj(-zlib.MAX_WBITS)
+    try:
+        # Content that is longer without showing anything is taken to be whole.
+        content = inflater.decompress(compressed[2:], 1_000_000)
+    except zlib.error:
+        return False
+    # The header: the method 8, and a sum of both bytes (RFC 1950).
+    has_header = compressed[0] & 0x0F == 8 and int.from_bytes(compressed[:2]) % 31 == 0
+    return has_header and (inflater.eof or bool(content))
