@@ -25,7 +25,7 @@ from wikigr.pack.open import Pack
 from wikigr.pipeline.connect import connect
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
-from wikigr.pipeline.profiles.files import load_profile
+from wikigr.pipeline.profile_files import load_profile
 from wikigr.sources.detect import open_source
 
 FILL = "The records of the parish say little about the years before, and nobody has looked for more of them since."

@@ -22,7 +22,7 @@ from wikigr.pack.layout import Layout
 from wikigr.pack.manifest import Manifest, read_manifest
 from wikigr.pack.open import Pack
 from wikigr.pack.validate import validate_pack
-from wikigr.pipeline.profiles.files import load_profile
+from wikigr.pipeline.profile_files import load_profile
 from wikigr.sources.detect import open_source
 
 RECORDS: list[dict[str, object]] = [

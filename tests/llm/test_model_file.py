@@ -247,7 +247,7 @@ class TestRealModel:
 
 
 def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-c", "from wikigr_cli.app import main; main()", *arguments]
+    return [sys.executable, "-c", "from wikigr_cli.entry import main; main()", *arguments]
 
 
 @pytest.mark.llm

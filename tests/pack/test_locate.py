@@ -141,7 +141,7 @@ def test_a_name_means_a_folder_here_then_an_installed_pack_then_one_of_the_proje
 
 def test_one_folder_in_two_places_is_one_pack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pack = make_pack(tmp_path / "packs" / "physics")
-    (tmp_path / "wikigr.yaml").write_text("")
+    (tmp_path / ".git").mkdir()
     (tmp_path / "data" / "wikigr" / "packs").mkdir(parents=True)
     (tmp_path / "data" / "wikigr" / "packs" / "physics").symlink_to(pack.root)
     monkeypatch.chdir(tmp_path / "packs")
@@ -160,14 +160,14 @@ def test_packs_above_the_project_or_the_home_folder_are_not_found(
     assert project_packs() is None
     (tmp_path / "home" / "packs").mkdir()
     assert project_packs() == Path("../../../packs")
-    (tmp_path / "home" / "project" / "wikigr.yaml").write_text("")
+    (tmp_path / "home" / "project" / ".git").mkdir()
     assert project_packs() is None
     with pytest.raises(PackError, match="no pack 'physics'"):
         find_pack("physics")
     (tmp_path / "home" / "project" / "packs").mkdir()
     assert project_packs() == Path("../../packs")
     monkeypatch.setenv("HOME", str(tmp_path))
-    (tmp_path / "home" / "project" / "wikigr.yaml").unlink()
+    (tmp_path / "home" / "project" / ".git").rmdir()
     shutil.rmtree(tmp_path / "home" / "project" / "packs")
     (tmp_path / "home" / "packs").rmdir()
     assert find_pack("physics").root.samefile(tmp_path / "packs" / "physics")

@@ -20,7 +20,7 @@ from wikigr.pack.manifest import describe_files, read_manifest
 from wikigr.pack.open import Pack, encoder_source
 from wikigr.pack.validate import validate_pack
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.pipeline.profiles.files import load_profile
+from wikigr.pipeline.profile_files import load_profile
 from wikigr.reader.passage import Passage
 from wikigr.reader.prepared import NoReaderError
 from wikigr.retrieval.trace import Trace

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from wikigr.answer.facts import facts_among
 from wikigr.documents.pack import SCHEMA_VERSION, fields_of, packs_document, with_pack
+from wikigr.segmentation import facts_among
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer, PossibleAnswer

@@ -19,8 +19,8 @@ from wikigr.atomic import cannot_write, write_atomic
 from wikigr.documents.answer import answer_document
 from wikigr.documents.pack import without_paths
 from wikigr.errors import UsageError
-from wikigr.pipeline.profiles.files import differences
-from wikigr.pipeline.profiles.schema import profile_values
+from wikigr.pipeline.profile_files import differences
+from wikigr.pipeline.profile_schema import profile_values
 from wikigr.read_errors import describe_read_error
 from wikigr.regular_files import read_regular
 from wikigr.validation import validated

@@ -18,10 +18,9 @@ from wikigr.pack.layout import installed_packs
 from wikigr.pack.locate import installed_names
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.pipeline.profile import Profile
-from wikigr.pipeline.profiles.files import load_profile
-from wikigr.pipeline.profiles.names import profile_names
-from wikigr.pipeline.profiles.schema import profile_values, validate_profile
+from wikigr.pipeline.profile import Profile, profile_names
+from wikigr.pipeline.profile_files import load_profile
+from wikigr.pipeline.profile_schema import profile_values, validate_profile
 
 Found = Literal["--pack", "installed", "default"]
 

@@ -215,7 +215,7 @@ class UpdateReview:
         """
         from wikigr.evaluation.calibration import FittedOn, calibrate, fitted_on, with_threshold
         from wikigr.evaluation.questions import load_questions, question_set_hash
-        from wikigr.pipeline.profiles.files import load_profile
+        from wikigr.pipeline.profile_files import load_profile
 
         known = fitted_on(before, name)
         split, profile = known.get("split", _DEFAULT_SPLIT), known.get("profile", _DEFAULT_PROFILE)

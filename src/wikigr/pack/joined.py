@@ -70,6 +70,7 @@ class JoinedLexicalIndex(LexicalIndex):
 
     def __init__(self, parts: Sequence[LexicalIndex], rename: Callable[[int, str], str]) -> None:
         self._parts = parts
+        self.language = parts[0].language
         self._rename = rename
 
     def __len__(self) -> int:

@@ -7,7 +7,7 @@ This is the only place that decides which pack a name refers to. In this order, 
 3. the folder of that name in the project's ``packs`` folder, if it contains a pack.
 
 The project's ``packs`` folder is the nearest one in the working directory or its parents, up to the project's root (a
-folder with ``wikigr.yaml`` or ``.git``) or the home folder. Outside of both, only the working directory is searched.
+folder with ``.git``) or the home folder. Outside of both, only the working directory is searched.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from pathlib import Path
 
 from wikigr.errors import PackError
 from wikigr.pack.layout import DATABASE, Layout, installed_packs, readable_path
-from wikigr.settings import PROJECT_FILE
 from wikigr.suggestions import did_you_mean, nearest
 
 # The suffix of an archive file.
@@ -32,8 +31,6 @@ PACKS = "packs"
 RECIPE = "recipe.yaml"
 # Names of installed packs: plain file names, neither hidden nor similar to an option.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
-# What the root of a project contains.
-_ROOT_MARKS = (PROJECT_FILE, ".git")
 
 
 class Place(StrEnum):
@@ -159,7 +156,7 @@ def _project_folders(start: Path) -> list[Path]:
     chain = [start, *start.parents]
     home = Path("~").expanduser().resolve()
     for number, folder in enumerate(chain, 1):
-        if folder == home or any((folder / mark).exists() for mark in _ROOT_MARKS):
+        if folder == home or (folder / ".git").exists():
             return chain[:number]
     return chain[:1]
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from wikigr.checks import Check
-from wikigr.errors import ModelError, WikigrError
+from wikigr.errors import ModelError, PackError, WikigrError
 from wikigr.graph.engine import QueryError
 from wikigr.graph.schema import has_anchors
-from wikigr.index.quantized import QuantizedError, QuantizedVectors
+from wikigr.index.quantized import QuantizedVectors
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
 from wikigr.pack.locate import find_pack
@@ -160,7 +160,7 @@ def _vectors(pack: Pack, sections: int) -> Iterator[Check]:
     if pack.manifest.has_quantized_vectors:
         try:
             quantized = QuantizedVectors(pack.layout.part(parts.VECTORS), sections, dimension, pack.manifest.digest)
-        except QuantizedError as error:
+        except PackError as error:
             yield Check("quantized vectors", False, error.message, _REBUILD)
     bad = differing = 0
     for first in range(0, sections, _VECTORS):

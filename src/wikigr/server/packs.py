@@ -14,9 +14,8 @@ from wikigr.pack.listing import list_pack
 from wikigr.pack.open import Corpus
 from wikigr.pipeline.connect import budget_of, connect
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.pipeline.profile import Profile
-from wikigr.pipeline.profiles.files import load_profile
-from wikigr.pipeline.profiles.names import profile_names
+from wikigr.pipeline.profile import Profile, profile_names
+from wikigr.pipeline.profile_files import load_profile
 from wikigr.reader.passage import ReaderOptions
 
 

@@ -132,7 +132,7 @@ def mcp(
     packs = options.require_packs(pack)
     if print_config is not None:
         from wikigr.pack.locate import find_pack, packs_named
-        from wikigr.pipeline.profiles.names import SUFFIXES
+        from wikigr.pipeline.profile import SUFFIXES
 
         for name in packs:
             find_pack(name)

@@ -24,7 +24,7 @@ from wikigr.documents.text_blocks import Block, Mark, Run, divide, paragraphs, r
 from wikigr.graph.schema import article_title
 from wikigr.pack.open import Corpus
 from wikigr.pipeline.profile import Profile
-from wikigr.pipeline.profiles.files import differences
+from wikigr.pipeline.profile_files import differences
 from wikigr.server.web.addresses import NOWHERE, Back, address, article_address, outside_address, quote_address
 from wikigr.text import fold
 
@@ -170,7 +170,7 @@ def _other_answer(answer: PossibleAnswer, pack: Corpus, question: str, back: Bac
     sources = _sources(answer, pack, back)
     passage = passage_of(answer, with_numbers=len(answer.citations) > 1)
     if question:
-        return OtherAnswer("", _blocks(with_matches(passage, question), sources), sources)
+        return OtherAnswer("", _blocks(with_matches(passage, question, pack.language), sources), sources)
     return OtherAnswer(_short(answer), _blocks(passage, sources), sources)
 
 
