@@ -1,21 +1,21 @@
 """The HTTP transport for servers that are not trusted: a model's server, a download host.
 
-``httpx2`` limits the time of each read, so a server that sends a byte now and then holds its client forever: in
-headers, 1xx responses, chunk extensions and trailers, which never reach the caller. It also puts no limit on the body
-of an error. Here a timer shuts the connection down at a deadline, whatever is being sent or received at that moment,
-and the sizes of headers and bodies are limited. Bodies are not decompressed and redirects are not followed.
+The timeouts of ``httpx2`` are for each read, so a server that sends a byte now and then would hold its client forever:
+in headers, 1xx responses, chunk extensions and trailers, which never reach the caller. Here each read, write and
+handshake gets the time that is left until one deadline, and the sizes of headers and bodies are limited. Bodies are not
+decompressed and redirects are not followed.
 """
 
 from __future__ import annotations
 
 import ipaddress
+import math
 import socket
 import ssl
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
 from typing import Any, TypeVar, cast
 
 import httpcore2
@@ -23,8 +23,6 @@ import httpx2
 
 from wikigr.errors import WikigrError
 
-# For the connection to one of a host's addresses.
-_CONNECT_SECONDS = 10.0
 # All bytes before the body: the headers and any 1xx responses. The HTTP library limits one block of headers to 100 KB.
 _MAX_HEAD_BYTES = 256 * 1024
 # The body of an error contains a message. The rest is not read.
@@ -49,192 +47,138 @@ def load_certificates(failure: type[WikigrError]) -> ssl.SSLContext:
         ) from error
 
 
-class BodyTooLargeError(httpx2.TransportError):
-    """The body of a response exceeds the limit of the transport."""
+class Transport(httpx2.HTTPTransport):
+    """Sends one request at a time, which may take ``seconds`` from the lookup of the host to the end of the response.
 
+    ``deadline`` is a time of ``time.monotonic()`` after which nothing is sent or received. Each connection serves one
+    request and goes to the addresses that ``resolve`` returns for a host and a port, in that order; ``proxy`` replaces
+    the host. Without an ``ssl_context``, no certificate is trusted.
 
-class Exchange:
-    """One request and its response, with a deadline in ``seconds``: the extension ``exchange`` of the response.
+    A body of more than ``max_body`` bytes, or a compressed one, ends early, and ``refused`` says why: a client that
+    retries after errors would only get it again. Requests should accept only the encoding ``identity``. The body of an
+    error (from status 400 on) is cut off after 64 KiB, or empty if it is compressed.
 
-    ``max_body`` limits the body in bytes; it may be changed until the body is read.
+    The extension ``transport`` of a response is its transport.
+    Raises the errors of ``resolve`` and of ``httpx2``, which include ``TimeoutException`` at the deadline.
     """
 
-    def __init__(self, seconds: float, max_body: int | None) -> None:
-        self.max_body = max_body
-        self.expired = False
-        self._end = time.monotonic() + seconds
-        self._connection: socket.socket | None = None
-        self._closed = threading.Event()
+    def __init__(
+        self,
+        seconds: float,
+        *,
+        deadline: float = math.inf,
+        max_body: int | None = None,
+        resolve: Resolver | None = None,
+        ssl_context: ssl.SSLContext | None = None,
+        proxy: httpx2.Proxy | None = None,
+    ) -> None:
+        super().__init__(
+            verify=ssl_context or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+            # What a server sends after its response would be read as the response to the next request.
+            limits=httpx2.Limits(max_keepalive_connections=0),
+            proxy=proxy,
+        )
+        self._pool._network_backend = _Backend(self, resolve)
+        self.seconds = seconds
+        self.deadline = deadline
+        self.refused = ""
+        self._max_body = max_body
+        self._end = 0.0
         self._head_bytes: int | None = 0
-        threading.Thread(target=self._watch, name="deadline", daemon=True).start()
 
     @property
     def remaining(self) -> float:
-        """Seconds until the deadline."""
-        return max(self._end - time.monotonic(), 0.0)
+        """Seconds until the end of the request; raises ``httpcore2.ReadTimeout`` if it has passed."""
+        left = min(self._end, self.deadline) - time.monotonic()
+        if left <= 0:
+            raise httpcore2.ReadTimeout("the deadline has passed")
+        return left
 
     def extend(self, seconds: float) -> None:
-        """Postpone the deadline to ``seconds`` from now, never to an earlier time."""
+        """Postpone the end of the request to ``seconds`` from now, never to an earlier time nor beyond ``deadline``."""
         self._end = max(self._end, time.monotonic() + seconds)
 
-    def close(self) -> None:
-        """Stop the timer."""
-        self._closed.set()
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        self._end = time.monotonic() + self.seconds
+        self._head_bytes = 0
+        self.refused = ""
+        # Replaced by what is left until the deadline.
+        request.extensions = {name: value for name, value in request.extensions.items() if name != "timeout"}
+        response = super().handle_request(request)
+        self._head_bytes = None
+        # A server may name any codec of Python, including one that decompresses.
+        response.encoding = "utf-8"
+        response.stream = _Body(response, self)
+        response.extensions["transport"] = self
+        return response
 
-    def use(self, connection: socket.socket) -> None:
-        """Shut ``connection`` down at the deadline; raises ``httpcore2.ReadTimeout`` if it has passed."""
-        self._connection = connection
-        self.require_time()
-
-    def require_time(self) -> None:
-        if self.expired:
-            raise httpcore2.ReadTimeout("the deadline has passed")
-
-    def count(self, received: int) -> None:
+    def count_head(self, received: int) -> None:
         """Count bytes received before the body; raises ``httpcore2.RemoteProtocolError`` for too many."""
         if self._head_bytes is not None:
             self._head_bytes += received
             if self._head_bytes > _MAX_HEAD_BYTES:
                 raise httpcore2.RemoteProtocolError("the headers are too long")
 
-    def begin_body(self) -> None:
-        self._head_bytes = None
-
-    def _watch(self) -> None:
-        while not self._closed.wait(self.remaining):
-            if not self.remaining:
-                self.expired = True
-                # ``use`` stores the connection before it reads ``expired``, so one of the two threads sees the other.
-                if self._connection is not None:
-                    with suppress(OSError):
-                        self._connection.shutdown(socket.SHUT_RDWR)
+    def limit_body(self, response: httpx2.Response, body: Iterable[bytes]) -> Iterator[bytes]:
+        """Yield the body of a response as far as it is accepted."""
+        is_error = response.status_code >= 400
+        encoding = response.headers.get("Content-Encoding", "identity")
+        if encoding.lower() != "identity":
+            self.refused = "" if is_error else f"it is compressed ({encoding[:80]!r}), which was not requested"
+            return
+        limit = _MAX_ERROR_BYTES if is_error else self._max_body
+        received = 0
+        for piece in body:
+            received += len(piece)
+            if limit is not None and received > limit:
+                if is_error:
+                    yield piece[: limit - received]
+                else:
+                    self.refused = "it is too long"
                 return
-
-
-class Transport(httpx2.BaseTransport):
-    """Sends each request under an ``Exchange``, whose deadline is the read timeout of the request.
-
-    Reading a body of more than ``max_body`` bytes (if given) raises ``BodyTooLargeError``, and reading a compressed one
-    raises ``httpx2.DecodingError``, so requests should accept only the encoding ``identity``. The body of an error is
-    cut off, or empty if it is compressed. Connections go to the addresses that ``resolve`` returns for a host and a
-    port, in that order, and serve one request; ``proxy`` replaces the host. Thread-safe.
-
-    Raises the errors of ``resolve`` and of ``httpx2``, which include ``TimeoutException`` at the deadline.
-    """
-
-    def __init__(
-        self,
-        *,
-        max_body: int | None = None,
-        resolve: Resolver | None = None,
-        ssl_context: ssl.SSLContext | None = None,
-        proxy: httpx2.Proxy | None = None,
-    ) -> None:
-        self._max_body = max_body
-        self._pool = httpcore2.ConnectionPool(
-            ssl_context=ssl_context,
-            proxy=None if proxy is None else _core_proxy(proxy),
-            max_connections=None,
-            # What a server sends after its response would be read as the response to the next request.
-            max_keepalive_connections=0,
-            network_backend=_Backend(resolve or _resolve),
-        )
-
-    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        exchange = Exchange(request.extensions["timeout"]["read"], self._max_body)
-        url = request.url
-        try:
-            with _httpx_errors():
-                core = self._pool.handle_request(
-                    httpcore2.Request(
-                        request.method,
-                        httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
-                        headers=request.headers.raw,
-                        content=cast(Iterable[bytes], request.stream),
-                        # The library passes these on to every call of the connection, so that it knows its exchange.
-                        extensions={"timeout": dict.fromkeys(("connect", "read", "write"), exchange)},
-                    )
-                )
-        except BaseException:
-            exchange.close()
-            raise
-        exchange.begin_body()
-        headers = httpx2.Headers(core.headers)
-        body = _Body(core, exchange, headers.get("Content-Encoding", "identity"))
-        return httpx2.Response(
-            core.status, headers=headers, stream=body, extensions={**core.extensions, "exchange": exchange}
-        )
-
-    def close(self) -> None:
-        self._pool.close()
+            yield piece
 
 
 class _Body(httpx2.SyncByteStream):
-    """The body of a response, limited in size. The body of an error (from status 400 on) is only a message."""
+    """The body of a response, limited by its transport."""
 
-    def __init__(self, response: httpcore2.Response, exchange: Exchange, encoding: str) -> None:
-        self._response = response
-        self._exchange = exchange
-        self._encoding = encoding.lower()
+    def __init__(self, response: httpx2.Response, transport: Transport) -> None:
+        self._stream = cast(httpx2.SyncByteStream, response.stream)
+        self._pieces = transport.limit_body(response, self._stream)
 
     def __iter__(self) -> Iterator[bytes]:
-        is_error = self._response.status >= 400
-        if self._encoding != "identity":
-            if is_error:
-                return
-            raise httpx2.DecodingError(f"it is compressed ({self._encoding[:80]!r}), which was not requested")
-        limit = _MAX_ERROR_BYTES if is_error else self._exchange.max_body
-        received = 0
-        with _httpx_errors():
-            for piece in cast(Iterable[bytes], self._response.stream):
-                received += len(piece)
-                if limit is not None and received > limit:
-                    if is_error:
-                        yield piece[: limit - received]
-                        return
-                    raise BodyTooLargeError("it is too long")
-                yield piece
+        return self._pieces
 
     def close(self) -> None:
-        self._exchange.close()
-        self._response.close()
+        self._stream.close()
 
 
 class _Backend(httpcore2.NetworkBackend):
-    """Opens connections to the addresses of a resolver. Each ``timeout`` is the exchange."""
+    """Opens connections to the addresses of a resolver, by default the system's."""
 
-    def __init__(self, resolve: Resolver) -> None:
+    def __init__(self, transport: Transport, resolve: Resolver | None) -> None:
+        self._transport = transport
         self._resolve = resolve
         self._sockets = httpcore2.SyncBackend()
 
-    def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: Any = None,
-        local_address: str | None = None,
-        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
-    ) -> httpcore2.NetworkStream:
-        exchange: Exchange = timeout
+    def connect_tcp(self, host: str, port: int, *_: Any, **options: Any) -> httpcore2.NetworkStream:
         failure: Exception = httpcore2.ConnectError("the host has no address")
-        for address in self._look_up(host, port, exchange):
-            seconds = min(_CONNECT_SECONDS, exchange.remaining)
-            if not seconds:
-                raise httpcore2.ReadTimeout("the deadline has passed")
+        for address in self._look_up(host, port):
             try:
-                stream = self._sockets.connect_tcp(address, port, seconds, local_address, socket_options)
+                # At most 10 seconds for one of several addresses.
+                stream = self._sockets.connect_tcp(address, port, min(10.0, self._transport.remaining))
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
                 failure = error
-                continue
-            return _Stream(stream, stream.get_extra_info("socket").dup())
+            else:
+                return _Stream(stream, self._transport)
         raise failure
 
-    def _look_up(self, host: str, port: int, exchange: Exchange) -> list[str]:
-        if self._resolve is _resolve and _is_address(host):
-            # The resolver's thread may start late on a busy machine, and an address cannot be unresolved.
-            return [host]
+    def _look_up(self, host: str, port: int) -> list[str]:
         try:
-            return _call_in_thread(lambda: self._resolve(host, port), exchange.remaining)
+            if self._resolve is None and _is_address(host):
+                return [host]
+            resolve = self._resolve or _resolve
+            return _call_in_thread(lambda: resolve(host, port), self._transport.remaining)
         except TimeoutError as error:
             raise httpcore2.ConnectTimeout(f"the name {host} was not resolved in time") from error
         except (OSError, UnicodeError) as error:
@@ -242,54 +186,37 @@ class _Backend(httpcore2.NetworkBackend):
 
 
 class _Stream(httpcore2.NetworkStream):
-    """A connection. Each ``timeout`` is the exchange that uses it.
+    """A connection whose calls may take what is left until the deadline of its transport."""
 
-    ``handle`` duplicates the socket, because a timer cannot use the socket itself: TLS takes it over in the middle of
-    the handshake, and the shutdown of a TLS socket makes a concurrent read return encrypted bytes.
-    """
-
-    def __init__(self, stream: httpcore2.NetworkStream, handle: socket.socket) -> None:
+    def __init__(self, stream: httpcore2.NetworkStream, transport: Transport) -> None:
         self._stream = stream
-        self._handle = handle
+        self._transport = transport
 
-    def read(self, max_bytes: int, timeout: Any = None) -> bytes:
-        with self._used_by(timeout):
-            data = self._stream.read(max_bytes)
-        timeout.count(len(data))
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        data = self._stream.read(max_bytes, self._transport.remaining)
+        self._transport.count_head(len(data))
         return data
 
-    def write(self, buffer: bytes, timeout: Any = None) -> None:
-        with self._used_by(timeout):
-            self._stream.write(buffer)
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        # The library would start its timeout again for each part that the server has read.
+        for start in range(0, len(buffer), 1 << 16):
+            self._stream.write(buffer[start : start + (1 << 16)], self._transport.remaining)
 
     def start_tls(
-        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: Any = None
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore2.NetworkStream:
         try:
-            with self._used_by(timeout):
-                return _Stream(self._stream.start_tls(ssl_context, server_hostname), self._handle)
-        except BaseException:
-            # The library does not close a connection whose handshake failed.
-            self.close()
-            raise
+            tls = self._stream.start_tls(ssl_context, server_hostname, self._transport.remaining)
+        except httpcore2.ConnectTimeout as error:
+            # The host did answer, but not in time.
+            raise httpcore2.ReadTimeout(str(error)) from error
+        return _Stream(tls, self._transport)
 
     def close(self) -> None:
         self._stream.close()
-        self._handle.close()
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
-
-    @contextmanager
-    def _used_by(self, exchange: Exchange) -> Iterator[None]:
-        exchange.use(self._handle)
-        try:
-            yield
-        except httpcore2.NetworkError:
-            exchange.require_time()
-            raise
-        # After the shutdown, a read returns what looks like the end of the body.
-        exchange.require_time()
 
 
 def _is_address(host: str) -> bool:
@@ -319,28 +246,3 @@ def _call_in_thread(call: Callable[[], _T], seconds: float) -> _T:
 
     threading.Thread(target=run, name="resolver", daemon=True).start()
     return result.result(seconds)
-
-
-def _core_proxy(proxy: httpx2.Proxy) -> httpcore2.Proxy:
-    url = proxy.url
-    return httpcore2.Proxy(
-        httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
-        auth=proxy.raw_auth,
-        headers=proxy.headers.raw,
-        ssl_context=proxy.ssl_context,
-    )
-
-
-@contextmanager
-def _httpx_errors() -> Iterator[None]:
-    """Raise the errors of the lower library as those of the same name in ``httpx2``."""
-    try:
-        yield
-    except (
-        httpcore2.TimeoutException,
-        httpcore2.NetworkError,
-        httpcore2.ProtocolError,
-        httpcore2.ProxyError,
-        httpcore2.UnsupportedProtocol,
-    ) as error:
-        raise getattr(httpx2, type(error).__name__)(str(error)) from error

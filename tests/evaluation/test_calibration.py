@@ -23,7 +23,7 @@ from wikigr.pack.layout import Layout
 from wikigr.pack.manifest import read_manifest
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.pipeline.profiles.files import load_profile
+from wikigr.pipeline.profile_files import load_profile
 
 DATA = FittedOn("h" * 64, "dev", "enhanced")
 

@@ -22,6 +22,7 @@ from tests.waiting import until
 
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import BuildError, UsageError
+from wikigr.evaluation.recalibration import recalibrate
 from wikigr.ingest.build import BuildOptions, BuildReport, build_pack
 from wikigr.ingest.chunking import chunk_all
 from wikigr.ingest.engines.local import LocalEngine
@@ -550,7 +551,14 @@ def test_an_update_keeps_the_replies_of_an_interrupted_extraction(
     if change == "text":
         write_source(source, [*records[:11], {"id": "new", "title": "New", "text": "A new section."}])
     told = Notes()
-    update_pack(tmp_path / "pack", open_source(source), str(source), options=UpdateOptions(), progress=told)
+    update_pack(
+        tmp_path / "pack",
+        open_source(source),
+        str(source),
+        options=UpdateOptions(),
+        recalibrate=recalibrate,
+        progress=told,
+    )
     kept = [note for note in told.notes if note.startswith(f"Kept {replies} replies (${usd:.4f})")]
     assert len(kept) == 1
     assert "pack build --extract" in kept[0]

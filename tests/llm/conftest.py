@@ -7,10 +7,10 @@ import pytest
 
 from wikigr.llm.client import Claude
 
-from .plugin import messages_server, no_model
+from .plugin import messages_server, no_model, no_pauses
 from .server import MessagesServer
 
-__all__ = ["KEY", "Make", "claude", "messages_server", "no_model"]
+__all__ = ["KEY", "Make", "claude", "messages_server", "no_model", "no_pauses"]
 
 KEY = "sk-ant-test-0123456789"
 Make = Callable[..., Claude]

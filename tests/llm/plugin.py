@@ -22,6 +22,17 @@ def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the SDKs retry at once."""
+    for name in (
+        "wikigr.llm.http_api._FIRST_WAIT",
+        "anthropic._base_client.INITIAL_RETRY_DELAY",
+        "openai._base_client.INITIAL_RETRY_DELAY",
+    ):
+        monkeypatch.setattr(name, 0.01)
+
+
+@pytest.fixture
 def messages_server(
     no_model: None, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[MessagesServer]:
@@ -29,7 +40,6 @@ def messages_server(
     ``messages_server.url`` to a client, or set ``ANTHROPIC_BASE_URL``."""
     # Loopback needs no certificate authorities, and every client would load them all: 30 ms each.
     monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path_factory.getbasetemp()))
-    monkeypatch.setattr("wikigr.llm.http_api._FIRST_WAIT", 0.01)
     server = MessagesServer()
     yield server
     server.close()

@@ -96,11 +96,6 @@ EXPECTED = {
 }
 
 
-@pytest.fixture
-def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wikigr.llm.http_api._FIRST_WAIT", 0.01)
-
-
 def claude(url: str, **options: Any) -> Claude:
     return Claude(**{"model": "m", "api_key": KEY, "base_url": url, "timeout": TIMEOUT, "retries": RETRIES, **options})
 

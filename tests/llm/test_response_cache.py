@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from wikigr.llm.budget import Budget
-from wikigr.llm.client import Claude, LlmError, ToolUse
+from wikigr.llm.client import LlmError, ToolUse
 from wikigr.llm.response_cache import ResponseCache, request_key
 from wikigr.llm.usage import Usage
 
@@ -97,13 +95,6 @@ def test_everything_that_changes_the_answer_changes_the_key(change: dict[str, An
     }
     assert request_key(**parts) == request_key(**{**parts, "fields": {"system": "Be brief.", "temperature": 0}})
     assert request_key(**{**parts, **change}) != request_key(**parts)
-
-
-def test_the_schema_version_is_in_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    parts: dict[str, Any] = {"base_url": "http://a", "model": "m", "max_tokens": 1, "messages": [], "fields": {}}
-    before = request_key(**parts, repeat=0)
-    monkeypatch.setattr("wikigr.llm.response_cache.SCHEMA_VERSION", 2)
-    assert request_key(**parts, repeat=0) != before
 
 
 def test_the_client_sends_each_part_into_the_key(
@@ -222,22 +213,6 @@ def test_a_reply_that_is_not_usable_is_neither_kept_nor_given(
     assert len(files(tmp_path)) == 1
     client.complete(**ASKED, usable=lambda given: given.text != "Berlin")
     assert (client.asked, client.hits) == (3, 0)
-
-
-def test_threads_may_share_it(
-    claude: Make, messages_server: MessagesServer, cache: ResponseCache, warnings: list[str]
-) -> None:
-    gate = threading.Barrier(8)
-    messages_server.always(reply("Bonn"))
-
-    def ask(_: int) -> str:
-        client: Claude = claude(cache=cache)
-        gate.wait()
-        return client.complete(**ASKED).text
-
-    with ThreadPoolExecutor(8) as pool:
-        assert set(pool.map(ask, range(8))) == {"Bonn"}
-    assert (warnings, claude(cache=cache).complete(**ASKED).cached) == ([], True)
 
 
 class TestToolUse:

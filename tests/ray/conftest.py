@@ -157,7 +157,7 @@ def build_on(
 def run_wikigr(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run the command in a process, as a user does."""
     return subprocess.run(
-        [sys.executable, "-c", "from wikigr_cli.app import main; main()", *arguments],
+        [sys.executable, "-c", "from wikigr_cli.entry import main; main()", *arguments],
         capture_output=True,
         text=True,
         timeout=300,

@@ -14,10 +14,11 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from wikigr.sandbox.child import Channel
+from wikigr.sandbox.process import Channel
 
 _SET_SIGNAL = 10  # F_SETSIG
 
@@ -76,17 +77,17 @@ def attempt(channel: Channel, readable: str, forbidden: str, parent: int) -> Non
         "read a readable file": Path(readable).read_bytes,
         "start a thread": _run_thread,
     }
-    outcomes = {}
-    for name, try_it in attempts.items():
-        try:
-            try_it()
-        except OSError as error:
-            outcomes[name] = errno.errorcode.get(error.errno or 0, "OSError")
-        except MemoryError:
-            outcomes[name] = "MemoryError"
-        else:
-            outcomes[name] = "done"
-    channel.send(outcomes)
+    channel.send({name: _outcome(try_it) for name, try_it in attempts.items()})
+
+
+def _outcome(attempt: Callable[[], object]) -> str:
+    try:
+        attempt()
+    except OSError as error:
+        return errno.errorcode.get(error.errno or 0, "OSError")
+    except MemoryError:
+        return "MemoryError"
+    return "done"
 
 
 def _fork() -> None:
@@ -156,15 +157,11 @@ def spin(channel: Channel) -> None:
 
 def create(channel: Channel, folders: list[str]) -> None:
     """Create a file in each folder, and write into it."""
-    outcomes = []
-    for folder in folders:
-        try:
-            descriptor = os.open(Path(folder) / "lock", os.O_WRONLY | os.O_CREAT)
-            os.write(descriptor, b"x")
-            outcomes.append("done")
-        except OSError as error:
-            outcomes.append(errno.errorcode[error.errno or 0])
-    channel.send(outcomes)
+
+    def write(folder: str) -> None:
+        os.write(os.open(Path(folder) / "lock", os.O_WRONLY | os.O_CREAT), b"x")
+
+    channel.send([_outcome(partial(write, folder)) for folder in folders])
 
 
 def leave(channel: Channel) -> None:
@@ -206,11 +203,4 @@ def listen(channel: Channel, *, inside: str, outside: str) -> None:
         "tcp": lambda: socket.create_server(("127.0.0.1", 0)),
         "pair": socket.socketpair,
     }
-    outcomes = {}
-    for name, try_it in attempts.items():
-        try:
-            try_it()
-            outcomes[name] = "done"
-        except OSError as error:
-            outcomes[name] = errno.errorcode[error.errno or 0]
-    channel.send(outcomes)
+    channel.send({name: _outcome(try_it) for name, try_it in attempts.items()})

@@ -69,10 +69,10 @@ def test_the_result_and_the_progress_come_back(tmp_path: Path) -> None:
     assert progress.calls == [("doubling", 1, "numbers", 0), 1]
 
 
-def test_a_child_that_aborts_is_an_error_that_says_how_to_resume(tmp_path: Path) -> None:
+def test_a_child_that_aborts_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(BuildError, match="full disk") as caught:
         run_isolated(abort, (), Silent(), tmp_path / "log")
-    assert "resumes where it stopped" in (caught.value.hint or "")
+    assert "Free some disk space" in (caught.value.hint or "")
     assert "terminate called" in (tmp_path / "log").read_text()
 
 
@@ -82,6 +82,9 @@ def test_errors_keep_their_class_and_hint(tmp_path: Path) -> None:
     assert caught.value.hint == "do this"
     with pytest.raises(BuildError, match="No space left"):
         run_isolated(fill, (), Silent(), tmp_path / "log")
+    with pytest.raises(BuildError, match="failed with TypeError"):
+        run_isolated(double, (), Silent(), tmp_path / "log")
+    assert "Traceback" in (tmp_path / "log").read_text()
 
 
 def test_a_load_that_fails_does_not_wait_for_the_engine_to_close(

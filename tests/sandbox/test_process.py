@@ -20,8 +20,17 @@ LINUX = pytest.mark.skipif(sys.platform != "linux", reason="the walls are those 
 SECONDS = 20.0
 
 
-def start(task: str, /, *files: Path, environment: dict[str, str] | None = None, **arguments: Any) -> SandboxedProcess:
-    limits = ProcessLimits(files, address_space=1 << 30, cpu_seconds=60, message_bytes=1 << 20)
+def start(
+    task: str,
+    /,
+    *files: Path,
+    environment: dict[str, str] | None = None,
+    cpu_seconds: int = 60,
+    scratch: Path | None = None,
+    listening: bool = False,
+    **arguments: Any,
+) -> SandboxedProcess:
+    limits = ProcessLimits(files, 1 << 30, cpu_seconds, message_bytes=1 << 20, scratch=scratch, listening=listening)
     return SandboxedProcess(f"tests.sandbox.tasks:{task}", arguments, limits, environment=environment)
 
 
@@ -86,33 +95,30 @@ def test_the_attempts_succeed_without_walls(tmp_path: Path) -> None:
 
 
 @LINUX
-def test_a_scratch_folder_takes_empty_files_only(tmp_path: Path) -> None:
+def test_a_scratch_folder_takes_empty_files_only_and_opens_no_others(tmp_path: Path) -> None:
     scratch, outside = tmp_path / "scratch", tmp_path / "outside"
     scratch.mkdir()
     outside.mkdir()
-    limits = ProcessLimits((), address_space=1 << 30, cpu_seconds=60, message_bytes=1 << 20, scratch=scratch)
-    arguments = {"folders": [str(scratch), str(outside)]}
-    with SandboxedProcess("tests.sandbox.tasks:create", arguments, limits) as process:
-        outcomes = process.receive(soon())
-    assert outcomes == ["EFBIG", "EACCES" if landlock_version() else "EFBIG"]
+    (outside / "secret.txt").write_text("secret")
+    with start("create", scratch=scratch, folders=[str(scratch), str(outside)]) as process:
+        assert process.receive(soon()) == ["EFBIG", "EACCES" if landlock_version() else "EFBIG"]
     assert [path.stat().st_size for path in scratch.iterdir()] == [0]
-    assert not list(outside.iterdir()) or not landlock_version()
+    arguments: dict[str, Any] = {"readable": str(tmp_path / "none"), "forbidden": str(outside), "parent": os.getpid()}
+    with start("attempt", scratch=scratch, **arguments) as process:
+        outcomes = process.receive(soon())
+    if seccomp_supported() and landlock_version():
+        assert {name for name, outcome in outcomes.items() if outcome == "done"} == {"start a thread"}
+        assert [path.name for path in outside.iterdir()] == ["secret.txt"]
+    assert (outside / "secret.txt").read_text() == "secret"
 
 
 @LINUX
 @pytest.mark.parametrize("listening", [True, False])
 def test_a_process_may_listen_where_nothing_else_may_happen(tmp_path: Path, listening: bool) -> None:
-    (tmp_path / "scratch").mkdir()
-    limits = ProcessLimits(
-        (),
-        address_space=1 << 30,
-        cpu_seconds=60,
-        message_bytes=1 << 20,
-        scratch=tmp_path / "scratch",
-        listening=listening,
-    )
-    arguments = {"inside": str(tmp_path / "scratch" / "s"), "outside": str(tmp_path / "s")}
-    with SandboxedProcess("tests.sandbox.tasks:listen", arguments, limits) as process:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    paths: dict[str, Any] = {"inside": str(scratch / "s"), "outside": str(tmp_path / "s")}
+    with start("listen", scratch=scratch, listening=listening, **paths) as process:
         outcomes = process.receive(soon())
         walls = process.walls
     if walls.seccomp:
@@ -124,26 +130,10 @@ def test_a_process_may_listen_where_nothing_else_may_happen(tmp_path: Path, list
 
 @LINUX
 def test_processor_time_is_limited() -> None:
-    limits = ProcessLimits((), address_space=1 << 30, cpu_seconds=1, message_bytes=1 << 20)
-    with SandboxedProcess("tests.sandbox.tasks:spin", {}, limits) as process:
+    with start("spin", cpu_seconds=1) as process:
         process.receive(soon())
         with pytest.raises(SandboxError, match="took too much time or memory"):
             process.receive(soon(60))
-
-
-@LINUX
-def test_a_scratch_folder_does_not_open_other_files(tmp_path: Path) -> None:
-    (tmp_path / "scratch").mkdir()
-    (tmp_path / "secret.txt").write_text("secret")
-    limits = ProcessLimits(
-        (), address_space=1 << 30, cpu_seconds=60, message_bytes=1 << 20, scratch=tmp_path / "scratch"
-    )
-    arguments = {"readable": str(tmp_path / "none"), "forbidden": str(tmp_path), "parent": os.getpid()}
-    with SandboxedProcess("tests.sandbox.tasks:attempt", arguments, limits) as process:
-        outcomes = process.receive(soon())
-    if seccomp_supported() and landlock_version():
-        assert {name for name, outcome in outcomes.items() if outcome == "done"} == {"start a thread"}
-    assert (tmp_path / "secret.txt").read_text() == "secret"
 
 
 def test_walls_are_reported() -> None:

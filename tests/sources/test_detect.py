@@ -28,7 +28,7 @@ from wikigr.sources.formats import FORMAT_NAMES
         ("a.gz", gzip.compress(b'\n{"title": "A", "text": "' + b"x" * 200_000), "jsonl"),
         ("bad.jsonl", b"oops\n", "jsonl"),
         ("graph.tsv", b"a\tb\tc\n", "triples"),
-        ("graph.CSV.gz", gzip.compress(b"a,b,c\n"), "triples"),
+        ("graph.CSV.gz", gzip.compress(b"a,b,c\n", mtime=0), "triples"),
         ("graph.nt", b"# c\n", "rdf"),
         ("graph.ttl.xz", lzma.compress(b"@prefix e: <http://e/> ."), "rdf"),
         ("graph", b"# a comment\n\n@prefix e: <http://e/> .\n", "rdf"),

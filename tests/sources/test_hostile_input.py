@@ -183,7 +183,7 @@ def test_infoboxes_nested_in_each_other_are_read_once() -> None:
     row = '<table class="infobox"><tr><th>k</th><td>'
     with limit():
         page = parse_html("<p>x</p>" + row * 2000 + "v")
-    assert [box.rows for box in page.infoboxes] == [(("k", "v", None),)]
+    assert [[(x.relation, x.object) for x in box.triples] for box in page.infoboxes] == [[("k", "v")]]
 
 
 def test_superscripts_nested_in_each_other() -> None:

@@ -6,7 +6,7 @@ import os
 import pickle
 from typing import Any
 
-from wikigr.sandbox.child import HEADER, Channel
+from wikigr.sandbox.process import HEADER, Channel
 
 
 def crash(channel: Channel, **_: Any) -> None:

@@ -33,7 +33,7 @@ _COMMAND = """
 import gc, signal
 signal.signal(signal.SIGPROF, lambda *_: gc.collect())
 signal.setitimer(signal.ITIMER_PROF, 0.5, 0.5)
-from wikigr_cli.app import main
+from wikigr_cli.entry import main
 main()
 """
 _FORMS = ("What is known about {}?", "Who studied {}?", "When did {} happen?", "Why is it that {}?", "How many {}?")

@@ -27,7 +27,7 @@ KILLS = kills(25)
 # Processes that ask a pack while it is updated, one time after another.
 READERS = 16
 UPDATES = 3
-_COMMAND = "from wikigr_cli.app import main; main()"
+_COMMAND = "from wikigr_cli.entry import main; main()"
 
 
 def write(path: Path, year: int) -> Path:
@@ -110,7 +110,7 @@ from pathlib import Path
 from wikigr.errors import WikigrError
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.pipeline.profiles.files import load_profile
+from wikigr.pipeline.profile_files import load_profile
 profile, stop = load_profile("enhanced"), Path(sys.argv[2])
 while True:
     try:

@@ -153,12 +153,12 @@ def _request_hop(
                 "Connection": "close",
                 **headers,
             },
-            extensions={"timeout": httpx2.Timeout(_HEADER_SECONDS).as_dict()},
         )
     except httpx2.InvalidURL as error:
         raise UsageError(f"Cannot parse the URL: {error}.") from error
     # A bare transport: a client would add cookies, credentials of the environment and a log line with the URL.
-    with Transport(resolve=find_addresses, ssl_context=load_certificates(DownloadError)) as transport:
+    certificates = load_certificates(DownloadError)
+    with Transport(_HEADER_SECONDS, resolve=find_addresses, ssl_context=certificates) as transport:
         response = _send(transport, request)
         try:
             yield response
@@ -196,15 +196,15 @@ def read_body(response: httpx2.Response) -> Iterator[bytes]:
     """
     import httpx2
 
-    exchange = response.extensions["exchange"]
-    exchange.extend(_STALL_SECONDS)
+    transport = response.extensions["transport"]
+    transport.extend(_STALL_SECONDS)
     received = 0
     try:
         for data in response.iter_raw():
             yield data
             received += len(data)
             if received >= _STALL_BYTES:
-                exchange.extend(_STALL_SECONDS)
+                transport.extend(_STALL_SECONDS)
                 received = 0
     except httpx2.TimeoutException as error:
         if not received:

@@ -21,8 +21,8 @@ from wikigr.errors import WikigrError
 from wikigr.graph.engine import reserved_space
 from wikigr.index.lexical import link_index
 from wikigr.pack.layout import LEXICAL, Layout
-from wikigr.sandbox.child import Channel
 from wikigr.sandbox.process import (
+    Channel,
     ProcessLimits,
     SandboxedProcess,
     SandboxError,

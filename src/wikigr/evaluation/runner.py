@@ -46,7 +46,7 @@ from wikigr.llm.usage import Usage
 from wikigr.pipeline.connect import budget_of, connect
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
-from wikigr.pipeline.profiles.schema import profile_values
+from wikigr.pipeline.profile_schema import profile_values
 from wikigr.pipeline.stages import SECTIONS
 from wikigr.settings import cache_folder
 from wikigr.version import changes, commit

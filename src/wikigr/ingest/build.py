@@ -26,7 +26,7 @@ from wikigr.ingest.language_detection import find_language
 from wikigr.ingest.linking import link_all, lost_links
 from wikigr.ingest.parsing import read_source
 from wikigr.ingest.staging import Staging
-from wikigr.languages import Language, speaking
+from wikigr.languages import Language
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
 from wikigr.pack.manifest import MIN_RELEVANCE, Manifest, describe_files, read_manifest
@@ -171,15 +171,14 @@ class _Build:
     def run(self, bundle: Path | None, review: Review | None, extractor: Extractor | None) -> BuildReport:
         self._read()
         language = find_language(self.options.language, self.source, self.staging, self.progress)
-        with speaking(language):
-            return self._finish(language, bundle, review, extractor)
+        return self._finish(language, bundle, review, extractor)
 
     def _finish(
         self, language: Language, bundle: Path | None, review: Review | None, extractor: Extractor | None
     ) -> BuildReport:
         """Run the stages after the first one."""
         staging, layout, encoder, progress = self.staging, self.layout, self.encoder, self.progress
-        chunk_all(staging, progress)
+        chunk_all(staging, progress, language)
         by_id = self.source.format not in _TITLE_LINKS_ONLY
         lost = link_all(staging, progress, self.engine, by_id=by_id)
         extraction = extractor.extract(staging, progress) if extractor is not None else None

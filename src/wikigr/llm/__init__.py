@@ -7,21 +7,19 @@ import re
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Literal
 
+from wikigr.llm.failures import CHAT_API
+
 if TYPE_CHECKING:
-    from wikigr.llm.budget import Budget
-    from wikigr.llm.model_client import ModelClient
+    from typing import Unpack
+
+    from wikigr.llm.model_client import CallOptions, ModelClient
     from wikigr.llm.options import ModelFileOptions
-    from wikigr.llm.response_cache import ResponseCache
     from wikigr.progress import Progress
 
-# The server that implements the chat-completions API, and its key. The variables of OpenAI's own SDK are not read: a
-# key for one server must not be sent to another.
-CHAT_URL = "WIKIGR_OPENAI_BASE_URL"
-CHAT_KEY = "WIKIGR_OPENAI_API_KEY"
+CHAT_URL = CHAT_API.url_variable
 
 Api = Literal["file", "chat", "messages"]
 
-GGUF_MAGIC = b"GGUF"
 # An id of a model may contain a slash, but does not begin like a path.
 _PATH = re.compile(r"(~|\.{0,2}/)|.*\.gguf\Z", re.IGNORECASE | re.DOTALL)
 
@@ -40,7 +38,7 @@ def _is_gguf(model: str) -> bool:
         if not Path(model).is_file():
             return False
         with open_regular(Path(model)) as file:
-            return file.read(len(GGUF_MAGIC)) == GGUF_MAGIC
+            return file.read(4) == b"GGUF"
     except (OSError, ValueError):
         return False
 
@@ -65,12 +63,9 @@ def open_client(
     model: str,
     *,
     api_key: str | None = None,
-    timeout: float = 60.0,
-    retries: int = 2,
-    budget: Budget | None = None,
-    cache: ResponseCache | None = None,
     file: ModelFileOptions | None = None,
     progress: Progress | None = None,
+    **options: Unpack[CallOptions],
 ) -> ModelClient:
     """Return a client for ``model`` (see ``api_of``). ``api_key`` is one for Claude; ``file`` configures a model file,
     which reports its progress.
@@ -81,14 +76,12 @@ def open_client(
         case "file":
             from wikigr.llm.model_file import ModelFile
 
-            return ModelFile(
-                model, options=file, timeout=timeout, retries=retries, budget=budget, cache=cache, progress=progress
-            )
+            return ModelFile(model, options=file, progress=progress, **options)
         case "chat" if api_key is None:
             from wikigr.llm.chat_server import ChatServer
 
-            return ChatServer(model=model, timeout=timeout, retries=retries, budget=budget, cache=cache)
+            return ChatServer(model=model, **options)
         case _:
             from wikigr.llm.client import Claude
 
-            return Claude(model=model, api_key=api_key, timeout=timeout, retries=retries, budget=budget, cache=cache)
+            return Claude(model=model, api_key=api_key, **options)

@@ -5,19 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from wikigr.errors import UsageError, WikigrError
 from wikigr.llm.usage import Usage, cost
 
 if TYPE_CHECKING:
-    from wikigr.llm.model_client import ModelClient
     from wikigr.llm.reply import Reply
-
-# Claude's tokenizer is not public. English takes about four bytes per token, and dense text rarely less than two. The
-# overhead covers what the API adds to a prompt.
-_BYTES_PER_TOKEN = 2
-_OVERHEAD_TOKENS = 500
 
 
 class BudgetError(WikigrError):
@@ -26,15 +20,10 @@ class BudgetError(WikigrError):
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """The worst case of a call in progress: its tokens, and its US dollars (``None`` without a dollar limit)."""
+    """The worst case of a call in progress: its tokens, and its US dollars (0 without a dollar limit)."""
 
     tokens: int
-    cost_usd: float | None
-
-    def less(self, usage: Usage) -> Reservation:
-        """Return the reservation minus ``usage``."""
-        dollars = None if self.cost_usd is None else max(0.0, self.cost_usd - (usage.cost_usd or 0.0))
-        return Reservation(max(0, self.tokens - usage.total_tokens), dollars)
+    cost_usd: float
 
 
 class Budget:
@@ -64,16 +53,41 @@ class Budget:
         Raises ``BudgetError`` if the reservation could exceed a limit, and ``UsageError`` for a dollar limit on a model
         whose price is unknown.
         """
-        prompt_tokens = -(-prompt_bytes // _BYTES_PER_TOKEN) + _OVERHEAD_TOKENS
-        # Writing to the prompt cache is the most expensive kind of input token.
-        dollars = cost(model, cache_write_tokens=prompt_tokens, output_tokens=max_output_tokens)
+        # Claude's tokenizer is not public. English takes about four bytes per token, and dense text rarely less than
+        # two. The API adds to a prompt what 500 tokens cover.
+        prompt_tokens = -(-prompt_bytes // 2) + 500
+        tokens = prompt_tokens + max_output_tokens
         with self._lock:
-            wanted = Reservation(
-                prompt_tokens + max_output_tokens, None if self.max_cost_usd is None else self._known(dollars, model)
-            )
-            self._check(model, wanted)
+            used = self._spent.total_tokens + sum(held.tokens for held in self._held)
+            if self.max_tokens is not None and used + tokens > self.max_tokens:
+                raise BudgetError(
+                    f"The budget of {self.max_tokens:,} tokens stopped the run: {used:,} are spent or in use, and the "
+                    f"next call to {model} may use up to {tokens:,}.",
+                    hint="Raise budget.max_tokens in the profile.",
+                )
+            # Writing to the prompt cache is the most expensive kind of input token.
+            worst = cost(model, cache_write_tokens=prompt_tokens, output_tokens=max_output_tokens)
+            wanted = Reservation(tokens, self._afford(model, worst))
             self._held.append(wanted)
         return wanted
+
+    def _afford(self, model: str, dollars: float | None) -> float:
+        """Return ``dollars`` if they are left, and 0 without a dollar limit; raises ``BudgetError``."""
+        if self.max_cost_usd is None:
+            return 0.0
+        if dollars is None or self._spent.cost_usd is None:
+            raise UsageError(
+                f"The price of the model {model} is unknown, so a budget in dollars cannot be enforced.",
+                hint="Set a budget in tokens instead: budget.max_tokens in the profile.",
+            )
+        used = self._spent.cost_usd + sum(held.cost_usd for held in self._held)
+        if used + dollars > self.max_cost_usd:
+            raise BudgetError(
+                f"The budget of ${self.max_cost_usd:.4f} stopped the run: ${used:.4f} is spent or in use, and the "
+                f"next call to {model} may cost up to ${dollars:.4f}.",
+                hint="Raise budget.max_cost_usd in the profile, or --max-cost.",
+            )
+        return dollars
 
     def settle(self, usage: Usage, reservation: Reservation | None = None, *, worst_case: bool = False) -> None:
         """Add the actual usage of a call and release its reservation.
@@ -86,39 +100,18 @@ class Budget:
             if reservation is not None:
                 self._held.remove(reservation)
                 if worst_case:
-                    self._held.append(reservation.less(usage))
+                    tokens = max(0, reservation.tokens - usage.total_tokens)
+                    self._held.append(Reservation(tokens, max(0.0, reservation.cost_usd - (usage.cost_usd or 0.0))))
 
-    def _known(self, dollars: float | None, model: str) -> float:
-        if dollars is None or self._spent.cost_usd is None:
-            raise UsageError(
-                f"The price of the model {model} is unknown, so a budget in dollars cannot be enforced.",
-                hint="Set a budget in tokens instead: budget.max_tokens in the profile.",
-            )
-        return dollars
 
-    def _check(self, model: str, wanted: Reservation) -> None:
-        tokens = self._spent.total_tokens + sum(held.tokens for held in self._held)
-        if self.max_tokens is not None and tokens + wanted.tokens > self.max_tokens:
-            raise BudgetError(
-                f"The budget of {self.max_tokens:,} tokens stopped the run: {tokens:,} are spent or in use, and the "
-                f"next call to {model} may use up to {wanted.tokens:,}.",
-                hint="Raise budget.max_tokens in the profile.",
-            )
-        if self.max_cost_usd is None or wanted.cost_usd is None:
-            return
-        dollars = (self._spent.cost_usd or 0.0) + sum(held.cost_usd or 0.0 for held in self._held)
-        if dollars + wanted.cost_usd > self.max_cost_usd:
-            raise BudgetError(
-                f"The budget of ${self.max_cost_usd:.4f} stopped the run: ${dollars:.4f} is spent or in use, and the "
-                f"next call to {model} may cost up to ${wanted.cost_usd:.4f}.",
-                hint="Raise budget.max_cost_usd in the profile, or --max-cost.",
-            )
+class _Client(Protocol):
+    def complete(self, *args: Any, **request: Any) -> Reply: ...
 
 
 class CallQuota:
     """Limits a client to ``calls`` calls within the next ``seconds``, in addition to the client's own budget."""
 
-    def __init__(self, client: ModelClient, *, calls: int, seconds: float) -> None:
+    def __init__(self, client: _Client, *, calls: int, seconds: float) -> None:
         self._client = client
         self._max_calls = calls
         self._seconds = seconds

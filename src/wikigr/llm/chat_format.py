@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from wikigr.llm.failures import BadRequestError
-from wikigr.llm.model_client import Request, decoded
-from wikigr.llm.reply import MalformedReply
+from wikigr.llm.model_client import Request
+from wikigr.llm.reply import END_OF_STREAM, MalformedReply
 
 # The stop reasons of the Messages API, also for the spellings of other servers. Others are passed on.
 _STOP_REASONS = {
@@ -29,8 +29,6 @@ _STOP_REASONS = {
     "safety": "refusal",
 }
 _TEXT_BLOCK = 0
-# What a client puts after the chunks of a stream that ended with the marker of the API.
-END_OF_STREAM = {"type": "end_of_stream"}
 
 
 def chat_body(request: Request) -> dict[str, Any]:
@@ -75,27 +73,14 @@ def _tool_choice(choice: Mapping[str, Any]) -> str | dict[str, Any]:
     return "required" if choice["type"] == "any" else str(choice["type"])
 
 
-def message_of(completion: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a complete reply as a message, or as an error; raises ``MalformedReply``."""
+def as_chunk(completion: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a complete reply as the only chunk of a stream; raises ``MalformedReply``."""
     if completion.get("error"):
-        return _error(completion)
-    choice = _first(completion.get("choices"), "choices")
-    said = choice.get("message")
-    if not isinstance(said, Mapping):
+        return completion
+    choices = _objects(completion.get("choices"), "choices")
+    if not choices or not isinstance(choices[0].get("message"), Mapping):
         raise MalformedReply("it has no message")
-    blocks: list[dict[str, Any]] = []
-    if text := _content(said.get("content")) or _string(said.get("refusal"), "refusal"):
-        blocks.append({"type": "text", "text": text})
-    for call in _objects(said.get("tool_calls"), "tool_calls"):
-        name, arguments = _function(call)
-        blocks.append({"type": "tool_use", "name": name, "input": decoded(arguments or "{}")})
-    return {
-        "type": "message",
-        "model": _model(completion),
-        "content": blocks,
-        "stop_reason": _stop_reason(choice.get("finish_reason"), said),
-        "usage": _usage(completion.get("usage")),
-    }
+    return {**completion, "choices": [{**choices[0], "delta": choices[0]["message"]}]}
 
 
 def events_of(chunks: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
@@ -108,7 +93,7 @@ def events_of(chunks: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]
         if chunk == END_OF_STREAM:
             stream.complete = True
         elif chunk.get("error"):
-            yield _error(chunk)
+            yield {"type": "error", "error": chunk["error"]}
             return
         elif not is_empty(chunk):
             yield from stream.take(chunk)
@@ -134,42 +119,55 @@ class _Stream:
     def take(self, chunk: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         if not self.started:
             self.started = True
-            yield {"type": "message_start", "message": {"model": _model(chunk)}}
+            model = chunk.get("model")
+            yield {"type": "message_start", "message": {"model": model if isinstance(model, str) else ""}}
         if chunk.get("usage"):
             self.usage = _usage(chunk["usage"])
         for choice in _objects(chunk.get("choices"), "choices"):
             delta = choice.get("delta") or {}
             if not isinstance(delta, Mapping):
                 raise MalformedReply("delta is not an object")
-            for name, text in (("content", _content(delta.get("content"))), ("refusal", delta.get("refusal"))):
-                if text := _string(text, name):
-                    self.refused |= name == "refusal"
-                    yield from self._open(_TEXT_BLOCK, {"type": "text", "text": ""})
-                    yield _delta(_TEXT_BLOCK, {"type": "text_delta", "text": text})
+            content = delta.get("content")
+            if isinstance(content, list):
+                content = "".join(_string(part.get("text"), "text") for part in _objects(content, "content"))
+            refusal = _string(delta.get("refusal"), "refusal")
+            self.refused |= bool(refusal)
+            if text := _string(content, "content") + refusal:
+                yield from self._open(_TEXT_BLOCK, {"type": "text", "text": ""})
+                yield _delta(_TEXT_BLOCK, {"type": "text_delta", "text": text})
             for call in _objects(delta.get("tool_calls"), "tool_calls"):
                 yield from self._take_call(call)
-            if reason := choice.get("finish_reason"):
-                self.stop_reason = _stop_reason(reason, {"refusal": self.refused})
+            if reason := _string(choice.get("finish_reason"), "finish_reason"):
+                self.stop_reason = _STOP_REASONS.get(reason.lower(), reason)
                 self.complete = True
 
     def finish(self) -> Iterator[dict[str, Any]]:
         yield from ({"type": "content_block_stop", "index": index} for index in self.open)
         if self.started and self.complete:
-            yield {"type": "message_delta", "delta": {"stop_reason": self.stop_reason}, "usage": self.usage}
+            reason = "refusal" if self.refused else self.stop_reason
+            yield {"type": "message_delta", "delta": {"stop_reason": reason}, "usage": self.usage}
             yield {"type": "message_stop"}
 
     def _take_call(self, call: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        function = call.get("function")
+        if not isinstance(function, Mapping):
+            raise MalformedReply("a tool call has no function")
+        name = _string(function.get("name"), "name")
         index = call.get("index")
         if isinstance(index, int) and index >= 0:
             block = index + 1
         else:
             # Some servers do not number the calls: a name begins the next one.
             last = max(self.open, default=_TEXT_BLOCK)
-            block = last if last != _TEXT_BLOCK and not _has_name(call) else last + 1
-        name, arguments = _function(call, opened=block in self.open)
+            block = last if last != _TEXT_BLOCK and not name else last + 1
+        if not name and block not in self.open:
+            raise MalformedReply("a tool call has no name")
         yield from self._open(block, {"type": "tool_use", "name": name, "input": {}})
-        if arguments:
-            yield _delta(block, {"type": "input_json_delta", "partial_json": arguments})
+        arguments = function.get("arguments")
+        # Some servers send an object in place of its JSON.
+        written = json.dumps(arguments) if isinstance(arguments, Mapping) else _string(arguments, "arguments")
+        if written:
+            yield _delta(block, {"type": "input_json_delta", "partial_json": written})
 
     def _open(self, index: int, block: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         if index not in self.open:
@@ -181,47 +179,6 @@ def _delta(index: int, delta: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "content_block_delta", "index": index, "delta": delta}
 
 
-def _error(reply: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {"type": "error", "error": reply["error"]}
-
-
-def _function(call: Mapping[str, Any], *, opened: bool = False) -> tuple[str, str]:
-    """Return the name and the arguments, or a piece of them, of a tool call."""
-    function = call.get("function")
-    if not isinstance(function, Mapping):
-        raise MalformedReply("a tool call has no function")
-    name = _string(function.get("name"), "name")
-    if not name and not opened:
-        raise MalformedReply("a tool call has no name")
-    arguments = function.get("arguments")
-    return name, json.dumps(arguments) if isinstance(arguments, Mapping) else _string(arguments, "arguments")
-
-
-def _has_name(call: Mapping[str, Any]) -> bool:
-    function = call.get("function")
-    return isinstance(function, Mapping) and bool(function.get("name"))
-
-
-def _model(reply: Mapping[str, Any]) -> str:
-    model = reply.get("model")
-    return model if isinstance(model, str) else ""
-
-
-def _content(content: object) -> str:
-    """Return the text of a reply, which is a string, missing, or a list of parts."""
-    if not isinstance(content, list):
-        return _string(content, "content")
-    return "".join(_string(part.get("text"), "text") for part in _objects(content, "content"))
-
-
-def _stop_reason(reason: object, said: Mapping[str, Any]) -> str | None:
-    if not isinstance(reason, str | None):
-        raise MalformedReply("finish_reason is not a string")
-    if said.get("refusal"):
-        return "refusal"
-    return None if reason is None else _STOP_REASONS.get(reason.lower(), reason)
-
-
 def _usage(reported: object) -> dict[str, int]:
     """Return token counts by their names in the Messages API, where cached tokens are no part of the input.
 
@@ -231,22 +188,12 @@ def _usage(reported: object) -> dict[str, int]:
         return {}
     details = reported.get("prompt_tokens_details")
     cached = details.get("cached_tokens") if isinstance(details, Mapping) else None
-    prompt, completion = _count(reported.get("prompt_tokens")), _count(reported.get("completion_tokens"))
-    cached = _count(cached or 0)
-    if prompt is None or completion is None or cached is None or cached > prompt:
-        return {}
+    match [reported.get("prompt_tokens"), reported.get("completion_tokens"), cached or 0]:
+        case [int(prompt), int(completion), int(cached)] if prompt >= cached >= 0 <= completion:
+            pass
+        case _:
+            return {}
     return {"input_tokens": prompt - cached, "output_tokens": completion, "cache_read_input_tokens": cached}
-
-
-def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
-
-
-def _first(values: object, name: str) -> Mapping[str, Any]:
-    found = _objects(values, name)
-    if not found:
-        raise MalformedReply(f"{name} is empty")
-    return found[0]
 
 
 def _objects(values: object, name: str) -> Sequence[Mapping[str, Any]]:
@@ -259,6 +206,7 @@ def _objects(values: object, name: str) -> Sequence[Mapping[str, Any]]:
 
 
 def _string(value: object, name: str) -> str:
+    """Return a string; a missing one is empty."""
     if not isinstance(value, str | None):
         raise MalformedReply(f"{name} is not a string")
     return value or ""

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from wikigr.errors import UsageError
-from wikigr.llm import CHAT_KEY, CHAT_URL
-from wikigr.llm.budget import Budget
-from wikigr.llm.chat_format import chat_body, events_of, is_empty, message_of
-from wikigr.llm.failures import Api, LlmError, Server
+from wikigr.llm.chat_format import as_chunk, chat_body, events_of, is_empty
+from wikigr.llm.failures import CHAT_API, LlmError, Server
 from wikigr.llm.http_api import HttpClient, checked_key, checked_url
-from wikigr.llm.model_client import Request, decoded
-from wikigr.llm.reply import MalformedReply
-from wikigr.llm.response_cache import ResponseCache
+from wikigr.llm.model_client import CallOptions, Request, decoded
+from wikigr.llm.reply import END_OF_STREAM, MalformedReply
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     import httpx2
     import openai
 
-_API = Api("chat-completions API", CHAT_URL, CHAT_KEY)
 # The headers that a request needs. The SDK adds those of the user's account with OpenAI from other variables
 # (OPENAI_ORG_ID, OPENAI_CUSTOM_HEADERS), which are no business of another server.
 _HEADERS = {
@@ -30,10 +27,7 @@ _HEADERS = {
     # By this one, the SDK knows that the response is to be returned unread.
     "x-stainless-raw-response",
 }
-_OPENAI = "https://api.openai.com/"
 _CLAUDE = "claude"
-# How many of the server's models a message names.
-_MAX_NAMES = 8
 
 
 class ChatServer(HttpClient):
@@ -46,51 +40,28 @@ class ChatServer(HttpClient):
     Raises ``UsageError`` if the SDK is not installed, or if the address is missing or malformed.
     """
 
+    _package = "openai"
     _end_of_stream = "[DONE]"
     _requires_usage = False
 
     def __init__(
-        self,
-        *,
-        model: str,
-        api_key: str | None = None,
-        base_url: str | None = None,
-        timeout: float = 60.0,
-        retries: int = 2,
-        budget: Budget | None = None,
-        cache: ResponseCache | None = None,
-        repeat: int = 0,
+        self, *, model: str, api_key: str | None = None, base_url: str | None = None, **options: Unpack[CallOptions]
     ) -> None:
         if find_spec("openai") is None:
             raise UsageError(
-                f"{CHAT_URL} needs the package openai, which is not installed.",
+                f"{CHAT_API.url_variable} needs the package openai, which is not installed.",
                 hint="Install it: pip install 'wikigr[openai]'",
             )
-        url = checked_url((base_url or os.environ.get(CHAT_URL) or "").strip(), CHAT_URL)
-        self._key = checked_key(api_key or os.environ.get(CHAT_KEY), CHAT_KEY)
-        super().__init__(
-            model=model,
-            server=Server(url, self._key, _API),
-            base_url=url,
-            timeout=timeout,
-            retries=retries,
-            budget=budget,
-            cache=cache,
-            repeat=repeat,
-        )
+        url = checked_url(base_url or "", CHAT_API.url_variable)
+        self._key = checked_key(api_key, CHAT_API.key_variable)
+        super().__init__(model=model, server=Server(url, self._key, CHAT_API), base_url=url, **options)
 
-    def _open_sdk(self) -> openai.OpenAI:
+    def _open_sdk(self, http: httpx2.Client, *, retries: int) -> openai.OpenAI:
         import openai
-
-        from wikigr.llm.http_client import open_http_client
 
         # An explicit key stops the SDK from taking one from the environment; ``_prepare`` removes it.
         return openai.OpenAI(
-            api_key=self._key or "none",
-            base_url=self._base_url,
-            timeout=self.timeout,
-            max_retries=0,
-            http_client=open_http_client(self._base_url, self._prepare),
+            api_key=self._key or "none", base_url=self._base_url, max_retries=retries, http_client=http
         )
 
     def answering(self, model: str | None = None) -> str:
@@ -102,7 +73,7 @@ class ChatServer(HttpClient):
             return self.model
         if len(self._listed) == 1:
             return self._listed[0]
-        names = [self._server.clean(name) for name in self._listed[:_MAX_NAMES]]
+        names = [self._server.clean(name) for name in self._listed[:8]]
         raise UsageError(
             f"No model was chosen, and {self._server.name} "
             + (f"has {len(self._listed)}." if names else "does not say which it has."),
@@ -122,7 +93,7 @@ class ChatServer(HttpClient):
     def _listed(self) -> tuple[str, ...]:
         """The ids of the server's models; empty if it does not list them."""
         try:
-            raw = self._with_retries(self.model, self._deadline(), self._fetch_list)
+            raw, _ = self._fetch(lambda sdk: sdk.models.with_raw_response.list(), 32 << 20, self.model)
             found = decoded(raw).get("data")
         except LlmError as error:
             if error.status is None:
@@ -133,16 +104,6 @@ class ChatServer(HttpClient):
         ids = [each.get("id") for each in found if isinstance(each, dict)] if isinstance(found, list) else []
         return tuple(name for name in ids if isinstance(name, str) and name)
 
-    def _fetch_list(self, seconds: float) -> bytes:
-        from wikigr.transport import BodyTooLargeError
-
-        with self.sdk.models.with_streaming_response.list(timeout=seconds) as response:
-            try:
-                raw: bytes = response.read()
-                return raw
-            except BodyTooLargeError as error:
-                raise MalformedReply(str(error)) from None
-
     def _prepare(self, request: httpx2.Request) -> None:
         """Leave only the headers that the server needs, with the key if there is one."""
         for name in set(request.headers) - _HEADERS:
@@ -150,27 +111,22 @@ class ChatServer(HttpClient):
         if self._key:
             request.headers["Authorization"] = f"Bearer {self._key}"
 
-    def _library(self) -> Any:
-        import openai
-
-        return openai
-
-    def _calls(self) -> Any:
-        return self.sdk.chat.completions.with_streaming_response
+    def _calls(self, sdk: Any) -> Any:
+        return sdk.chat.completions
 
     def _body(self, request: Request, *, stream: bool) -> Mapping[str, Any]:
         body = chat_body(request)
-        if self._base_url.startswith(_OPENAI):
+        if self._base_url.startswith("https://api.openai.com/"):
             body["max_completion_tokens"] = body.pop("max_tokens")
         if stream:
             body["stream_options"] = {"include_usage": True}
         return {"model": body.pop("model"), "messages": body.pop("messages"), "extra_body": body}
 
-    def _to_message(self, reply: Mapping[str, Any]) -> Mapping[str, Any]:
-        return message_of(reply)
+    def _of_message(self, message: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+        return events_of([as_chunk(message), END_OF_STREAM])
 
-    def _to_events(self, received: Iterator[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-        return events_of(received)
+    def _of_stream(self, events: Iterator[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+        return events_of(events)
 
     @staticmethod
     def _is_ping(event: Mapping[str, Any]) -> bool:

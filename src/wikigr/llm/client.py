@@ -7,15 +7,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from wikigr.errors import UsageError
-from wikigr.llm.budget import Budget
 from wikigr.llm.failures import BadRequestError, LlmError, Server
 from wikigr.llm.http_api import HttpClient, checked_key, checked_url
-from wikigr.llm.model_client import Request
+from wikigr.llm.model_client import CallOptions, Request
 from wikigr.llm.reply import BlockEnd, Event, Reply, TextBlock, TextDelta, ToolUse
-from wikigr.llm.response_cache import ResponseCache
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     import anthropic
+    import httpx2
 
 __all__ = [
     "BadRequestError",
@@ -31,9 +32,6 @@ __all__ = [
 
 DEFAULT_BASE_URL = "https://api.anthropic.com"
 
-# A local server may not require a key, but the SDK does.
-_NO_KEY = "none"
-
 
 class Claude(HttpClient):
     """Calls one model with the Messages API; ``HttpClient`` describes deadlines, retries, the budget and the cache.
@@ -45,21 +43,13 @@ class Claude(HttpClient):
     Raises ``UsageError`` if there is neither a key nor a base URL, or if one of them is malformed.
     """
 
+    _package = "anthropic"
+
     def __init__(
-        self,
-        *,
-        model: str,
-        api_key: str | None = None,
-        base_url: str | None = None,
-        timeout: float = 60.0,
-        retries: int = 2,
-        budget: Budget | None = None,
-        cache: ResponseCache | None = None,
-        repeat: int = 0,
+        self, *, model: str, api_key: str | None = None, base_url: str | None = None, **options: Unpack[CallOptions]
     ) -> None:
-        self._key = checked_key(api_key or os.environ.get("ANTHROPIC_API_KEY"), "ANTHROPIC_API_KEY")
-        token = None if self._key else checked_key(os.environ.get("ANTHROPIC_AUTH_TOKEN"), "ANTHROPIC_AUTH_TOKEN")
-        self._token = token
+        self._key = checked_key(api_key, "ANTHROPIC_API_KEY")
+        self._token = None if self._key else checked_key(None, "ANTHROPIC_AUTH_TOKEN")
         given_url = (base_url or os.environ.get("ANTHROPIC_BASE_URL") or "").strip()
         if not (self._key or self._token or given_url):
             raise UsageError(
@@ -67,39 +57,23 @@ class Claude(HttpClient):
                 hint="Set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL for a local server.",
             )
         url = checked_url(given_url or DEFAULT_BASE_URL, "ANTHROPIC_BASE_URL")
-        super().__init__(
-            model=model,
-            server=Server(url, self._key or self._token),
-            base_url=url,
-            timeout=timeout,
-            retries=retries,
-            budget=budget,
-            cache=cache,
-            repeat=repeat,
-        )
+        super().__init__(model=model, server=Server(url, self._key or self._token), base_url=url, **options)
 
-    def _open_sdk(self) -> anthropic.Anthropic:
+    def _open_sdk(self, http: httpx2.Client, *, retries: int) -> anthropic.Anthropic:
         import anthropic
 
-        from wikigr.llm.http_client import open_http_client
-
-        # An explicit key or token stops the SDK from searching for profiles and tokens on disk.
+        # An explicit key or token stops the SDK from searching for profiles and tokens on disk. A local server may not
+        # require a key, but the SDK does.
         return anthropic.Anthropic(
-            api_key=self._key or (None if self._token else _NO_KEY),
+            api_key=self._key or (None if self._token else "none"),
             auth_token=self._token,
             base_url=self._base_url,
-            timeout=self.timeout,
-            max_retries=0,
-            http_client=open_http_client(self._base_url),
+            max_retries=retries,
+            http_client=http,
         )
 
-    def _library(self) -> Any:
-        import anthropic
-
-        return anthropic
-
-    def _calls(self) -> Any:
-        return self.sdk.messages.with_streaming_response
+    def _calls(self, sdk: Any) -> Any:
+        return sdk.messages
 
     def _body(self, request: Request, *, stream: bool) -> Mapping[str, Any]:
         return {

@@ -76,6 +76,8 @@ class Api:
 
 
 MESSAGES_API = Api("Messages API", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY")
+# The variables of OpenAI's own SDK are not read: a key for one server must not be sent to another.
+CHAT_API = Api("chat-completions API", "WIKIGR_OPENAI_BASE_URL", "WIKIGR_OPENAI_API_KEY")
 
 
 class Server:
@@ -150,8 +152,5 @@ def _message_in(body: object) -> str:
     if isinstance(body, Mapping):
         error = body.get("error")
         # Some servers send the message at the top; the SDK of OpenAI passes on the inner object.
-        found = error.get("message") if isinstance(error, Mapping) else error or body.get("message")
-        return found if isinstance(found, str) else ""
-    if isinstance(body, str) and not body.lstrip().startswith("<"):
-        return body
-    return ""
+        body = error.get("message") if isinstance(error, Mapping) else error or body.get("message")
+    return body if isinstance(body, str) and not body.lstrip().startswith("<") else ""

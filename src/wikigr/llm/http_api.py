@@ -1,31 +1,32 @@
-"""A model client over HTTP on top of an SDK, with retries, deadlines and size limits that hold against any server.
-
-The SDK sends the requests, but this module retries them: the SDK would wait as long as a server's Retry-After header
-demands (up to 49 days) and would retry a 400 if a header asked for it.
-"""
+"""A model client over HTTP on top of an SDK, which retries, with a deadline and size limits for any server."""
 
 from __future__ import annotations
 
 import email.utils
 import math
-import random
+import os
+import ssl
 import time
+import urllib.request
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import contextmanager
+from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
 from wikigr.errors import UsageError
-from wikigr.llm.budget import Budget
-from wikigr.llm.chat_format import END_OF_STREAM
 from wikigr.llm.failures import LlmError, Server
-from wikigr.llm.model_client import ModelClient, Request, decoded
-from wikigr.llm.reply import MalformedReply
-from wikigr.llm.response_cache import ResponseCache
+from wikigr.llm.model_client import CallOptions, ModelClient, Request, decoded
+from wikigr.llm.reply import END_OF_STREAM, MalformedReply, events_of_message
 
 if TYPE_CHECKING:
-    from wikigr.transport import Exchange
+    from typing import Unpack
+
+    import httpx2
+
+    from wikigr.transport import Transport
 
 # Seconds before the first retry and the longest wait without a Retry-After, as in the SDKs.
 _FIRST_WAIT = 0.5
@@ -45,57 +46,43 @@ class HttpClient(ModelClient):
     A server may echo what it was sent, so credentials are removed from every reply (``secrets``).
     """
 
-    # The data that ends a stream of events, for which ``END_OF_STREAM`` stands.
+    # The package of the SDK, and the data that end a stream of events, for which ``END_OF_STREAM`` stands.
+    _package: ClassVar[str]
     _end_of_stream: ClassVar[str | None] = None
 
-    def __init__(
-        self,
-        *,
-        model: str,
-        server: Server,
-        base_url: str,
-        timeout: float,
-        retries: int,
-        budget: Budget | None,
-        cache: ResponseCache | None,
-        repeat: int,
-    ) -> None:
-        super().__init__(model=model, server=server, timeout=timeout, budget=budget, cache=cache, repeat=repeat)
-        self.retries = retries
+    def __init__(self, *, model: str, server: Server, base_url: str, **options: Unpack[CallOptions]) -> None:
+        super().__init__(model=model, server=server, **options)
         self._base_url = base_url
-        self._sdk: Any = None
 
-    @property
+    @cached_property
     def sdk(self) -> Any:
-        """The SDK's client, created on first use."""
-        with self._lock:
-            if self._sdk is None:
-                self._sdk = self._open_sdk()
-            return self._sdk
+        """A client of the SDK for calls of other kinds, without this client's budget, cache and limits."""
+        import httpx2
+
+        return self._open_sdk(httpx2.Client(follow_redirects=False, timeout=self.timeout), retries=self.retries)
 
     @abstractmethod
-    def _open_sdk(self) -> Any:
-        """Return a new client of the SDK without retries."""
+    def _open_sdk(self, http: httpx2.Client, *, retries: int) -> Any:
+        """Return a new client of the SDK."""
 
     @abstractmethod
-    def _library(self) -> Any:
-        """Return the module of the SDK, which has its errors."""
-
-    @abstractmethod
-    def _calls(self) -> Any:
-        """Return the part of the SDK whose ``create`` sends a request and returns the open response."""
+    def _calls(self, sdk: Any) -> Any:
+        """Return the resource of the SDK whose ``create`` sends a request."""
 
     @abstractmethod
     def _body(self, request: Request, *, stream: bool) -> Mapping[str, Any]:
         """Return the body of a request, apart from ``stream``; raises ``BadRequestError`` if it cannot be expressed."""
 
-    def _to_message(self, reply: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return a complete reply of the server as a message of the Messages API."""
-        return reply
+    def _prepare(self, request: httpx2.Request) -> None:
+        """Change the headers of a request before it is sent."""
 
-    def _to_events(self, received: Iterator[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    def _of_message(self, message: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+        """Yield the events of the Messages API for a complete reply of the server."""
+        return events_of_message(message)
+
+    def _of_stream(self, events: Iterator[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
         """Yield the events of the Messages API for those of the server."""
-        return received
+        return events
 
     @staticmethod
     def _is_ping(event: Mapping[str, Any]) -> bool:
@@ -107,133 +94,189 @@ class HttpClient(ModelClient):
         return self._base_url
 
     def close(self) -> None:
-        """Close open connections."""
-        with self._lock:
-            if self._sdk is not None:
-                self._sdk.close()
-
-    def _fetch_message(self, request: Request) -> tuple[Mapping[str, Any], str | None]:
-        body = self._body(request, stream=False)
-        raw, request_id = self._with_retries(
-            request.model, self._deadline(), lambda seconds: self._fetch(request, body, seconds)
-        )
-        message = decoded(raw)
-        return self._to_message(message), request_id
+        if "sdk" in self.__dict__:
+            self.sdk.close()
 
     @contextmanager
-    def _open_stream(self, request: Request) -> Iterator[tuple[Iterator[Mapping[str, Any]], str | None]]:
-        body = self._body(request, stream=True)
-        with ExitStack() as stack:
-            deadline = self._deadline()
-            response = self._with_retries(
-                request.model, deadline, lambda seconds: stack.enter_context(self._send(body, seconds, stream=True))
-            )
-            yield self._to_events(self._events(response, request, deadline)), response.request_id
+    def _events(self, request: Request, *, stream: bool) -> Iterator[tuple[Iterator[Mapping[str, Any]], str | None]]:
+        body = self._body(request, stream=stream)
+        if not stream:
 
-    def _deadline(self) -> float:
-        """Return the time (of ``time.monotonic``) by which a call that starts now must have its reply."""
-        # This loads parts of the SDK before the clock starts.
-        self._calls()
-        return time.monotonic() + self.timeout * (self.retries + 1)
+            def send(sdk: Any) -> Any:
+                return self._calls(sdk).with_raw_response.create(**body, stream=False, timeout=self.timeout)
 
-    def _with_retries(self, model: str, deadline: float, attempt: Callable[[float], _T]) -> _T:
-        """Call ``attempt`` with its time limit in seconds, and retry after transient failures."""
-        import httpx2
-
-        library = self._library()
-        tried = 0
-        while True:
+            raw, request_id = self._fetch(send, request.max_reply_bytes, request.model)
+            yield self._of_message(decoded(raw)), request_id
+            return
+        with self._connected(request.max_reply_bytes) as (sdk, transport):
+            sent = self._calls(sdk).with_streaming_response.create(**body, stream=True, timeout=self.timeout)
+            response = self._attempted(sent.__enter__, request.model)
             try:
-                return attempt(min(self.timeout, deadline - time.monotonic()))
-            except (library.APIError, httpx2.HTTPError) as error:
-                failure = self._failure(error, model)
-                asked = _retry_after(error.response.headers) if isinstance(error, library.APIStatusError) else None
-            tried += 1
-            # Raised outside the handler of the SDK's error, whose traceback could show the key.
-            if tried > self.retries or not _is_transient(failure):
-                raise failure
-            wait = asked if asked is not None else _backoff(tried)
-            if time.monotonic() + wait >= deadline:
-                if asked is not None:
-                    failure.hint = f"The server asks to wait {asked:.0f} s."
-                raise failure
-            time.sleep(wait)
+                yield self._of_stream(self._received(response.http_response, transport, request)), response.request_id
+            finally:
+                sent.__exit__(None, None, None)
 
-    def _send(self, body: Mapping[str, Any], seconds: float, *, stream: bool) -> AbstractContextManager[Any]:
-        sent: AbstractContextManager[Any] = self._calls().create(**body, stream=stream, timeout=seconds)
-        return sent
+    def _fetch(self, send: Callable[[Any], Any], max_body: int, model: str) -> tuple[bytes, str | None]:
+        """Return the body of the response to what ``send`` sends with the SDK, and its request id."""
+        with self._connected(max_body) as (sdk, transport):
+            response = self._attempted(lambda: send(sdk), model)
+            if transport.refused:
+                raise MalformedReply(transport.refused)
+            return response.http_response.content, response.request_id
 
-    def _fetch(self, request: Request, body: Mapping[str, Any], seconds: float) -> tuple[bytes, str | None]:
-        """Make one attempt to get a complete reply; return its bytes and its request id."""
+    @contextmanager
+    def _connected(self, max_body: int) -> Iterator[tuple[Any, Transport]]:
+        """Open a client of the SDK for one call, whose deadline starts with the first attempt."""
         import httpx2
 
-        from wikigr.transport import BodyTooLargeError
+        from wikigr.transport import Transport
 
-        with self._send(body, seconds, stream=False) as response:
-            _exchange(response, request)
-            try:
-                return response.read(), response.request_id
-            except (httpx2.DecodingError, BodyTooLargeError) as error:
-                raise MalformedReply(str(error)) from None
+        transport = Transport(self.timeout, max_body=max_body, ssl_context=self._ssl_context, proxy=self._proxy())
+        attempts = _Attempts(transport, self.timeout, self.retries)
+        hooks: dict[str, list[Callable[..., Any]]] = {
+            "request": [self._prepare, attempts.begin],
+            "response": [attempts.limit_wait],
+        }
+        with httpx2.Client(transport=transport, headers={"Accept-Encoding": "identity"}, event_hooks=hooks) as http:
+            sdk = self._open_sdk(http, retries=attempts.retries)
+            self._calls(sdk)  # This loads parts of the SDK, which is not to count.
+            yield sdk, transport
 
-    def _events(self, response: Any, request: Request, deadline: float) -> Iterator[Mapping[str, Any]]:
-        """Yield the decoded events of an open stream. Each must arrive in time, and all of them before ``deadline``."""
+    def _received(
+        self, response: httpx2.Response, transport: Transport, request: Request
+    ) -> Iterator[Mapping[str, Any]]:
+        """Yield the decoded events of an open stream. Each must arrive in time."""
         import httpx2
 
-        from wikigr.transport import BodyTooLargeError
-
-        exchange = _exchange(response, request)
         kind = response.headers.get("content-type", "")
         if not kind.startswith("text/event-stream"):
             raise MalformedReply(f"expected a stream, got {kind or 'a response without a type'}")
-        exchange.extend(min(self.timeout, deadline - time.monotonic()))
+        transport.extend(self.timeout)
         try:
-            for text in httpx2.EventSource(response.http_response):
+            for text in httpx2.EventSource(response):
                 if text.data and text.data == self._end_of_stream:
                     yield END_OF_STREAM
                     return
                 if text.data:
                     event = decoded(text.data)
                     if not self._is_ping(event):
-                        exchange.extend(min(self.timeout, deadline - time.monotonic()))
+                        transport.extend(self.timeout)
                     yield event
-            return
-        except (httpx2.SSEError, httpx2.DecodingError, BodyTooLargeError) as error:
+        except httpx2.SSEError as error:
             raise MalformedReply(str(error).rstrip(".")) from None
         except httpx2.HTTPError as error:
             broken = self._failure(error, request.model)
+        else:
+            if not transport.refused:
+                return
+            raise MalformedReply(transport.refused)
         raise broken
+
+    def _attempted(self, call: Callable[[], _T], model: str) -> _T:
+        """Return the result of ``call``, which uses the SDK; raises ``LlmError``."""
+        import httpx2
+
+        try:
+            return call()
+        except (import_module(self._package).APIError, httpx2.HTTPError) as error:
+            failure = self._failure(error, model)
+        # Raised outside the handler of the SDK's error, whose traceback could show the key.
+        raise failure
 
     def _failure(self, error: Any, model: str) -> LlmError:
         import httpx2
 
-        if isinstance(error, self._library().APIStatusError):
-            return self._server.rejected(error.status_code, error.body, model=model)
-        # The SDK raises the errors of ``httpx2`` as the causes of its own, except while it reads a body.
+        if isinstance(error, import_module(self._package).APIStatusError):
+            rejected = self._server.rejected(error.status_code, error.body, model=model)
+            if (asked := error.response.headers.get(_TOO_LONG)) is not None:
+                rejected.hint = f"The server asks to wait {asked} s."
+            return rejected
+        # The SDK raises the errors of ``httpx2`` as the causes of its own, except while it reads a stream.
         cause = error if isinstance(error, httpx2.HTTPError) else error.__cause__ or error
+        reason = str(cause) or type(cause).__name__
         unreachable = httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError, httpx2.UnsupportedProtocol
         if isinstance(cause, unreachable):
-            return self._server.unreachable(_reason(cause))
+            return self._server.unreachable(reason)
         if isinstance(cause, httpx2.TimeoutException):
             return self._server.timed_out(self.timeout)
-        return self._server.disconnected(_reason(cause))
+        return self._server.disconnected(reason)
+
+    @cached_property
+    def _ssl_context(self) -> ssl.SSLContext | None:
+        from wikigr.transport import load_certificates
+
+        # Reading the certificate authorities takes 30 ms, which a local server does not need.
+        return load_certificates(UsageError) if urlsplit(self._base_url).scheme == "https" else None
+
+    def _proxy(self) -> httpx2.Proxy | None:
+        """Return the proxy from the environment; requests to this machine bypass it."""
+        import httpx2
+
+        parts = urlsplit(self._base_url)
+        host = parts.hostname or ""
+        if host in ("localhost", "127.0.0.1", "::1") or urllib.request.proxy_bypass(parts.netloc.rpartition("@")[2]):
+            return None
+        proxies = urllib.request.getproxies()
+        url = proxies.get(parts.scheme) or proxies.get("all")
+        if not url:
+            return None
+        try:
+            return httpx2.Proxy(url if "://" in url else f"http://{url}")
+        except (ValueError, httpx2.InvalidURL):
+            # Without the cause, which contains the URL and its password.
+            raise UsageError(
+                f"The proxy for {parts.scheme} in the environment is not a valid URL.",
+                hint="Set HTTPS_PROXY, HTTP_PROXY or ALL_PROXY to a URL such as http://proxy.example:3128.",
+            ) from None
 
 
-def _exchange(response: Any, request: Request) -> Exchange:
-    """Return the exchange of a response, and limit its body to what ``request`` asked for."""
-    exchange: Exchange = response.http_response.extensions["exchange"]
-    exchange.max_body = request.max_reply_bytes
-    return exchange
+# The header of a response that says, in seconds, which wait its server asked for in vain.
+_TOO_LONG = "x-wikigr-wait"
 
 
-def _is_transient(failure: LlmError) -> bool:
-    """Return whether a retry may help: the connection failed (no status), or the status is a transient one."""
-    return failure.status is None or failure.status in (408, 409, 429) or failure.status >= 500
+class _Attempts:
+    """The attempts of one call. They and the waits of the SDK between them fit into ``timeout * (retries + 1)``.
 
+    Without limits, the SDK waits as long as a server's Retry-After demands (up to 49 days), and retries whatever the
+    header x-should-retry asks for.
+    """
 
-def _backoff(tried: int) -> float:
-    """Return the seconds to wait after ``tried`` attempts, with jitter so that clients do not retry in lockstep."""
-    return min(_FIRST_WAIT * 2.0 ** (tried - 1), _MAX_WAIT) * random.uniform(0.75, 1.0)
+    def __init__(self, transport: Transport, timeout: float, retries: int) -> None:
+        self._transport = transport
+        self._timeout = timeout
+        self._seconds = timeout * (retries + 1)
+        # At most half of the time is for waiting.
+        waits = [min(_FIRST_WAIT * 2**number, _MAX_WAIT) for number in range(retries)]
+        while sum(waits) > self._seconds / 2:
+            waits.pop()
+        self.retries = len(waits)
+        self._waits = waits
+
+    @property
+    def _remaining(self) -> float:
+        """The seconds for this attempt, without those for the waits that may follow."""
+        return float(self._transport.deadline - time.monotonic() - sum(self._waits))
+
+    def begin(self, request: httpx2.Request) -> None:
+        """Start an attempt: the hook for requests."""
+        if self._transport.deadline == math.inf:
+            self._transport.deadline = time.monotonic() + self._seconds
+        else:
+            self._waits = self._waits[1:]
+        self._transport.seconds = min(self._timeout, self._remaining)
+
+    def limit_wait(self, response: httpx2.Response) -> None:
+        """Leave only a wait that the SDK can take: the hook for responses."""
+        headers = response.headers
+        asked = _retry_after(headers)
+        for name in ("retry-after-ms", "retry-after", "x-should-retry", _TOO_LONG):
+            headers.pop(name, None)
+        if asked is None or not (response.status_code in (408, 409, 429) or response.status_code >= 500):
+            return
+        if asked < self._remaining:
+            headers["retry-after-ms"] = str(1000 * asked)
+        else:
+            headers |= {"x-should-retry": "false", _TOO_LONG: f"{asked:.0f}"}
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
@@ -251,27 +294,25 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
         return None
 
 
-def _reason(error: BaseException) -> str:
-    return str(error) or type(error).__name__
-
-
 def checked_key(given: str | None, variable: str) -> str | None:
-    """Return a key or token without surrounding whitespace; raises ``UsageError`` if it cannot be sent in a header."""
-    key = (given or "").strip()
-    if not key:
-        return None
+    """Return the given key or token, else that in the environment variable, without surrounding whitespace.
+
+    Raises ``UsageError`` if it cannot be sent in a header.
+    """
+    key = (given or os.environ.get(variable) or "").strip()
     if not (key.isascii() and key.isprintable()) or " " in key:
         raise UsageError(
             "The API key contains invalid characters (spaces, control characters or non-ASCII letters).",
             hint=f"Set {variable} again.",
         )
-    return key
+    return key or None
 
 
 def checked_url(given: str, variable: str) -> str:
-    """Return the base URL; raises ``UsageError``, which names its ``variable``, if it is malformed."""
+    """Return the given base URL, else that in the environment variable; raises ``UsageError`` if it is malformed."""
+    url = (given or os.environ.get(variable) or "").strip()
     try:
-        parts = urlsplit(given)
+        parts = urlsplit(url)
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         usable = False
@@ -280,4 +321,4 @@ def checked_url(given: str, variable: str) -> str:
             "The base URL of the model's server is not a valid URL.",
             hint=f"Set {variable} to one such as http://127.0.0.1:8080.",
         )
-    return given
+    return url

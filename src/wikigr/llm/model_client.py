@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 from wikigr.errors import UsageError
 from wikigr.llm.budget import Budget
@@ -18,10 +18,15 @@ from wikigr.llm.reply import Event, MalformedReply, Reply, ReplyReader
 from wikigr.llm.response_cache import ResponseCache, request_key
 from wikigr.llm.usage import Usage, cost
 
-# The limit of a reply in bytes, and what each token that was asked for adds to it. A token takes about 4 bytes, the
-# event that streams it another 130, and its share of the citations a few hundred. Decoded, JSON may be 50 times larger.
-_MIN_REPLY_LIMIT = 1024 * 1024
-_MAX_TOKEN_BYTES = 1024
+
+class CallOptions(TypedDict, total=False):
+    """The options that all clients have; ``ModelClient`` describes them."""
+
+    timeout: float
+    retries: int
+    budget: Budget | None
+    cache: ResponseCache | None
+    repeat: int
 
 
 class ModelClient(ABC):
@@ -44,13 +49,15 @@ class ModelClient(ABC):
         *,
         model: str,
         server: Server,
-        timeout: float,
-        budget: Budget | None,
-        cache: ResponseCache | None,
-        repeat: int,
+        timeout: float = 60.0,
+        retries: int = 2,
+        budget: Budget | None = None,
+        cache: ResponseCache | None = None,
+        repeat: int = 0,
     ) -> None:
         self.model = model
         self.timeout = timeout
+        self.retries = retries
         self.budget = budget
         self.cache = cache
         self.repeat = repeat
@@ -80,27 +87,28 @@ class ModelClient(ABC):
         """The SHA-256 of the model's file, if it is in a file here."""
         return None
 
+    @property
+    def caveat(self) -> str:
+        """What makes the replies less reliable than they should be, ``""`` if nothing is known."""
+        return ""
+
     @abstractmethod
     def close(self) -> None:
         """Close connections and end processes."""
 
     @abstractmethod
-    def _fetch_message(self, request: Request) -> tuple[Mapping[str, Any], str | None]:
-        """Return a complete reply as a message or an error of the Messages API, and its request id."""
+    def _events(
+        self, request: Request, *, stream: bool
+    ) -> AbstractContextManager[tuple[Iterator[Mapping[str, Any]], str | None]]:
+        """Return the events of the Messages API that answer a request, while the context lasts, and the request id.
 
-    @abstractmethod
-    def _open_stream(self, request: Request) -> AbstractContextManager[tuple[Iterator[Mapping[str, Any]], str | None]]:
-        """Return the events of the Messages API that answer a request, while the context lasts, and the request id."""
+        Without ``stream``, the reply may arrive at once.
+        """
 
     @property
     @abstractmethod
     def _origin(self) -> str:
         """What else than the request decides about a reply: the URL of the server, or the hash of the file."""
-
-    @property
-    def caveat(self) -> str:
-        """What makes the replies less reliable than they should be, ``""`` if nothing is known."""
-        return ""
 
     def answering(self, model: str | None = None) -> str:
         """Return the name of the model that answers if ``model``, by default the client's, is asked for."""
@@ -129,23 +137,26 @@ class ModelClient(ABC):
         tool.
         """
         request = Request.of(self.answering(model), system, messages, max_tokens, extra)
-        key = self._cache_key(request) if self.cache is not None else ""
-        stored = self.cache.get(key) if self.cache is not None else None
+        reader = ReplyReader(secrets=self.secrets, requires_usage=self._requires_usage)
+        if self.cache is None:
+            return self._ask(request, reader, stream=False)
+        key = request_key(
+            base_url=self._origin,
+            model=request.model,
+            max_tokens=request.max_tokens,
+            messages=request.messages,
+            fields=request.fields,
+            repeat=self.repeat,
+        )
+        stored = self.cache.get(key)
         if stored is not None:
             reply = self._reply(request, stored, None, cached=True)
             if usable(reply):
                 with self._lock:
                     self.hits += 1
                 return reply
-        # The reader removes credentials, so that neither the caller nor the cache gets one.
-        reader = ReplyReader(secrets=self.secrets, requires_usage=self._requires_usage)
-        with self._accounted(request, reader):
-            message, request_id = self._fetch_message(request)
-            if message.get("type") == "error":
-                raise self._server.reported(message, model=request.model)
-            reader.read(message)
-        reply = self._reply(request, reader, request_id)
-        if self.cache is not None and usable(reply):
+        reply = self._ask(request, reader, stream=False)
+        if usable(reply):
             self.cache.put(key, reader)
         return reply
 
@@ -165,15 +176,20 @@ class ModelClient(ABC):
         an error, the events passed so far are not an answer.
         """
         request = Request.of(self.answering(model), system, messages, max_tokens, extra)
-        reader = ReplyReader(on_event, self.secrets, self._requires_usage)
-        with self._accounted(request, reader), self._open_stream(request) as (events, request_id):
+        return self._ask(request, ReplyReader(on_event, self.secrets, self._requires_usage), stream=True)
+
+    def _ask(self, request: Request, reader: ReplyReader, *, stream: bool) -> Reply:
+        """Send a request and let ``reader``, which removes credentials, read what arrives."""
+        with self._accounted(request, reader), self._events(request, stream=stream) as (events, request_id):
             for event in events:
                 if event.get("type") == "error":
                     raise self._server.reported(event, model=request.model)
                 reader.take(event)
                 if reader.finished:
-                    return self._reply(request, reader, request_id)
-            raise self._server.disconnected("the stream ended without its last event")
+                    break
+            else:
+                raise self._server.disconnected("the stream ended without its last event")
+        return self._reply(request, reader, request_id)
 
     @contextmanager
     def _accounted(self, request: Request, reader: ReplyReader) -> Iterator[None]:
@@ -199,16 +215,6 @@ class ModelClient(ABC):
                 self._usage += used
             if self.budget is not None:
                 self.budget.settle(used, reservation, worst_case=not complete or used.is_unknown)
-
-    def _cache_key(self, request: Request) -> str:
-        return request_key(
-            base_url=self._origin,
-            model=request.model,
-            max_tokens=request.max_tokens,
-            messages=request.messages,
-            fields=request.fields,
-            repeat=self.repeat,
-        )
 
     def _reply(self, request: Request, reader: ReplyReader, request_id: str | None, *, cached: bool = False) -> Reply:
         """Return the finished reply; raises ``LlmError`` if it is empty."""
@@ -265,8 +271,12 @@ class Request:
 
     @property
     def max_reply_bytes(self) -> int:
-        """The limit of the reply in bytes."""
-        return _MIN_REPLY_LIMIT + _MAX_TOKEN_BYTES * self.max_tokens
+        """The limit of the reply in bytes.
+
+        A token takes about 4 bytes, the event that streams it another 130, and its share of the citations a few
+        hundred. Decoded, JSON may be 50 times larger.
+        """
+        return (1 << 20) + 1024 * self.max_tokens
 
 
 def decoded(raw: bytes | str) -> Mapping[str, Any]:

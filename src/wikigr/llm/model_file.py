@@ -15,48 +15,33 @@ from contextlib import contextmanager
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakSet, WeakValueDictionary
 
 from wikigr.errors import UsageError
-from wikigr.llm import GGUF_MAGIC
-from wikigr.llm.budget import Budget
 from wikigr.llm.chat_format import chat_body, events_of
-from wikigr.llm.failures import Api, LlmError, Server
-from wikigr.llm.model_client import ModelClient, Request
+from wikigr.llm.failures import CHAT_API, LlmError, Server
+from wikigr.llm.model_client import CallOptions, ModelClient, Request
 from wikigr.llm.options import ModelFileOptions
-from wikigr.llm.reply import MalformedReply, ReplyReader
-from wikigr.llm.response_cache import ResponseCache
+from wikigr.llm.reply import MalformedReply
 from wikigr.progress import Progress, Silent
 from wikigr.read_errors import describe_read_error
 from wikigr.regular_files import open_regular
-from wikigr.sandbox.process import (
-    ProcessLimits,
-    SandboxedProcess,
-    SandboxError,
-    SandboxTimeoutError,
-    library_paths,
-)
+from wikigr.sandbox.process import ProcessLimits, SandboxedProcess, SandboxError, SandboxTimeoutError, library_paths
+
+if TYPE_CHECKING:
+    from typing import Unpack
 
 _PART = re.compile(r"-\d{5}-of-\d{5}\.gguf\Z", re.I)
-# The limit for loading, and the rate in bytes per second that a slow disk reaches.
-_LOAD_SECONDS = 600.0
-_LOAD_RATE = 20 << 20
-_CPU_SECONDS = 1 << 30
-_CHUNK_BYTES = 1 << 20
-# Address space beside the weights: the libraries, the buffers, and the keys and values of each token of the context.
-_SPACE = 16 << 30
-_TOKEN_SPACE = 1 << 20
-# The address of a Unix socket has 108 bytes on Linux and 104 on macOS.
-_MAX_SOCKET_PATH = 100
 _MEMORY_HINT = "Check the file and the free memory, and lower --context (model_file.context) if it is large."
-# The metadata precede the weights; a large vocabulary takes about 20 MB of them. The length of a key precedes it.
-_METADATA_BYTES = 64 << 20
-_TEMPLATE = b"tokenizer.chat_template"
-_TEMPLATE_KEY = struct.pack("<Q", len(_TEMPLATE)) + _TEMPLATE
+# The length of a key in the metadata precedes it.
+_TEMPLATE_KEY = struct.pack("<Q", 23) + b"tokenizer.chat_template"
+_SOCKET = "unused.sock"
 
+# A file as it was opened: inode, time of change and size.
+_Stamp = tuple[int, int, int]
 # The engines in use, by file and options.
-_engines: WeakValueDictionary[tuple[Path, tuple[int, int, int], ModelFileOptions], _Engine] = WeakValueDictionary()
+_engines: WeakValueDictionary[tuple[Path, _Stamp, ModelFileOptions], _Engine] = WeakValueDictionary()
 _opening = threading.Lock()
 
 
@@ -78,22 +63,16 @@ class ModelFile(ModelClient):
         path: str,
         *,
         options: ModelFileOptions | None = None,
-        timeout: float = 60.0,
-        retries: int = 2,
-        budget: Budget | None = None,
-        cache: ResponseCache | None = None,
-        repeat: int = 0,
         progress: Progress | None = None,
+        **call: Unpack[CallOptions],
     ) -> None:
         file = Path(path).expanduser().absolute()
         key = (file, _check(file), options or ModelFileOptions())
         with _opening:
             self._engine = _engines.setdefault(key, _Engine(*key))
         self._progress = progress or Silent()
-        self._patience = timeout * (retries + 1)
-        super().__init__(
-            model=file.name, server=_File(file.name), timeout=timeout, budget=budget, cache=cache, repeat=repeat
-        )
+        super().__init__(model=file.name, server=_File(file.name), **call)
+        self._patience = self.timeout * (self.retries + 1)
 
     @property
     def server(self) -> str:
@@ -124,19 +103,8 @@ class ModelFile(ModelClient):
         if not self._engine.users:
             self._engine.end()
 
-    def _fetch_message(self, request: Request) -> tuple[Mapping[str, Any], str | None]:
-        reader = ReplyReader()
-        with self._open_stream(request) as (events, _):
-            for event in events:
-                if event["type"] == "error":
-                    return event, None
-                reader.take(event)
-        if not reader.finished:
-            raise self._server.disconnected("it ended without its last event")
-        return reader.to_message(), None
-
     @contextmanager
-    def _open_stream(self, request: Request) -> Iterator[tuple[Iterator[Mapping[str, Any]], str | None]]:
+    def _events(self, request: Request, *, stream: bool) -> Iterator[tuple[Iterator[Mapping[str, Any]], str | None]]:
         # The likeliest words, so that the same file gives the same answer again.
         body = {"temperature": 0.0, "seed": 0, **chat_body(request)}
         body |= {"stream": True, "stream_options": {"include_usage": True}, "return_progress": True}
@@ -158,29 +126,24 @@ class ModelFile(ModelClient):
         engine = self._engine
         engine.busy = True
         process = engine.started(self._progress)
-
-        def receive() -> Any:
-            return process.receive(time.monotonic() + self._patience)
-
         process.send(body, time.monotonic() + self._patience)
         stages = _Stages(self._progress, body["max_tokens"])
-        while (message := receive()) is not None:
+        failed = None
+        while (message := process.receive(time.monotonic() + self._patience)) is not None:
             chunk = message.get("chunk") if isinstance(message, dict) else None
             if not isinstance(chunk, dict):
                 raise MalformedReply("a chunk is not an object")
             max_bytes -= len(repr(chunk))
             if max_bytes < 0:
                 raise MalformedReply("it is too long")
-            if chunk.get("error"):
-                while receive() is not None:
-                    pass
-                engine.busy = False
-                yield chunk
-                return
-            stages.take(chunk)
-            # The library gives the path of the file as the name of the model.
-            yield {**chunk, "model": self.model}
+            failed = failed or (chunk if chunk.get("error") else None)
+            if failed is None:
+                stages.take(chunk)
+                # The library gives the path of the file as the name of the model.
+                yield {**chunk, "model": self.model}
         engine.busy = False
+        if failed is not None:
+            yield failed
 
 
 class _Stages:
@@ -193,16 +156,14 @@ class _Stages:
         self._read = 0
 
     def take(self, chunk: Mapping[str, Any]) -> None:
-        reading = chunk.get("prompt_progress")
-        if isinstance(reading, dict):
-            total, done = reading.get("total"), reading.get("processed")
-            if isinstance(total, int) and isinstance(done, int):
+        match chunk.get("prompt_progress"):
+            case {"total": int(total), "processed": int(done)}:
                 self._begin("reading the prompt", total)
                 self._progress.advance(done - self._read)
                 self._read = done
-        else:
-            self._begin("writing", self._max_tokens)
-            self._progress.advance(1)
+            case _:
+                self._begin("writing", self._max_tokens)
+                self._progress.advance(1)
 
     def _begin(self, stage: str, total: int) -> None:
         if stage != self._stage:
@@ -216,7 +177,7 @@ class _Engine:
     Whoever has the ``turn`` may call it. ``busy`` says that a call is under way, so that it cannot take another.
     """
 
-    def __init__(self, path: Path, stamp: tuple[int, int, int], options: ModelFileOptions) -> None:
+    def __init__(self, path: Path, stamp: _Stamp, options: ModelFileOptions) -> None:
         self._path = path
         self._stamp = stamp
         self._options = options
@@ -237,7 +198,8 @@ class _Engine:
     def has_template(self) -> bool:
         """Whether the file says how a chat is written for this model; llama.cpp uses the format ChatML otherwise."""
         with open_regular(self._path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            return content.find(_TEMPLATE_KEY, 0, _METADATA_BYTES) >= 0
+            # The metadata precede the weights; a large vocabulary takes about 20 MB of them.
+            return content.find(_TEMPLATE_KEY, 0, 64 << 20) >= 0
 
     def end(self) -> None:
         process, self.process = self.process, None
@@ -258,9 +220,10 @@ class _Engine:
         with _socket_folder() as folder:
             limits = ProcessLimits(
                 readable=[*library_paths(), self._path],
-                address_space=2 * size + _SPACE + self._options.context * _TOKEN_SPACE,
-                cpu_seconds=_CPU_SECONDS,
-                message_bytes=_CHUNK_BYTES,
+                # The weights, the libraries and buffers, and the keys and values of each token of the context.
+                address_space=2 * size + (16 << 30) + (self._options.context << 20),
+                cpu_seconds=1 << 30,
+                message_bytes=1 << 20,
                 scratch=Path(folder),
                 listening=True,
             )
@@ -270,13 +233,10 @@ class _Engine:
                 "context": self._options.context,
                 "socket": f"{folder}/{_SOCKET}",
             }
-            process = SandboxedProcess(
-                "wikigr.llm.model_process:serve",
-                arguments,
-                limits,
-                environment={"OMP_NUM_THREADS": str(threads)},
-            )
-            seconds = _LOAD_SECONDS + size / _LOAD_RATE
+            environment = {"OMP_NUM_THREADS": str(threads)}
+            process = SandboxedProcess("wikigr.llm.model_process:serve", arguments, limits, environment=environment)
+            # Ten minutes, and the time in which a slow disk reads the file.
+            seconds = 600.0 + size / (20 << 20)
             try:
                 loaded = process.receive(time.monotonic() + seconds)
             except SandboxTimeoutError as error:
@@ -292,13 +252,11 @@ class _Engine:
         return process
 
 
-_SOCKET = "unused.sock"
-
-
 def _socket_folder() -> tempfile.TemporaryDirectory[str]:
     """Return a new folder for the socket, in /tmp if the path in the usual folder would be too long for a socket."""
     folder = tempfile.TemporaryDirectory(prefix="wikigr-")
-    if len(os.fsencode(f"{folder.name}/{_SOCKET}")) <= _MAX_SOCKET_PATH:
+    # The address of a Unix socket has 108 bytes on Linux and 104 on macOS.
+    if len(os.fsencode(f"{folder.name}/{_SOCKET}")) <= 100:
         return folder
     folder.cleanup()
     return tempfile.TemporaryDirectory(prefix="wikigr-", dir="/tmp")
@@ -308,7 +266,7 @@ class _File(Server):
     """A model file in messages."""
 
     def __init__(self, name: str) -> None:
-        super().__init__("", None, Api("chat-completions API", "", ""))
+        super().__init__("", None, CHAT_API)
         self.name = f"The model {self.clean(name)}"
 
     def rejected(self, status: int, body: object, *, model: str) -> LlmError:
@@ -331,7 +289,7 @@ class _File(Server):
         return LlmError(f"{self.name} did not give a well-formed reply: {self.clean(reason)}.")
 
 
-def _check(path: Path) -> tuple[int, int, int]:
+def _check(path: Path) -> _Stamp:
     """Return the stamp of a model file; raises ``UsageError`` unless it can be used."""
     hint = "Check --model, or synthesis.model in the profile."
     if _PART.search(path.name):
@@ -340,11 +298,11 @@ def _check(path: Path) -> tuple[int, int, int]:
         )
     try:
         with open_regular(path) as file:
-            magic = file.read(len(GGUF_MAGIC))
+            magic = file.read(4)
         stamp = _stamp(path)
     except OSError as error:
         raise UsageError(f"Cannot read the model file {path}: {describe_read_error(error)}.", hint=hint) from error
-    if magic != GGUF_MAGIC:
+    if magic != b"GGUF":
         raise UsageError(f"The model file {path} is not in the format GGUF.", hint=hint)
     if find_spec("xllamacpp") is None:
         raise UsageError(
@@ -354,7 +312,7 @@ def _check(path: Path) -> tuple[int, int, int]:
     return stamp
 
 
-def _stamp(path: Path) -> tuple[int, int, int]:
+def _stamp(path: Path) -> _Stamp:
     found = path.stat()
     return found.st_ino, found.st_mtime_ns, found.st_size
 

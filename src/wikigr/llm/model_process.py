@@ -13,7 +13,7 @@ from typing import Any
 
 import xllamacpp
 
-from wikigr.sandbox.child import Channel
+from wikigr.sandbox.process import Channel
 
 # Only fatal errors are logged: the log would contain the question.
 _SILENT = -1

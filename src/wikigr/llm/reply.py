@@ -7,7 +7,7 @@ would refuse replies of local servers over fields that nothing here reads.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,25 +69,22 @@ class BlockEnd:
 Event = TextDelta | BlockEnd
 
 
+# What a client puts after the events of a stream that ended with the marker of the API.
+END_OF_STREAM: Mapping[str, Any] = {"type": "end_of_stream"}
+
+
 class MalformedReply(ValueError):  # noqa: N818 -- it becomes an LlmError, which names the server
     """JSON that does not follow the Messages API."""
 
 
 @dataclass(slots=True)
-class _OpenText:
-    """A text block that has not ended."""
+class _OpenBlock:
+    """A block that has not ended: a text with its citations, or a use of a tool, whose pieces are JSON."""
 
-    cleaner: Cleaner
-    citations: list[dict[str, Any]]
+    opening: Mapping[Any, Any]
+    cleaner: Cleaner | None = None  # of a text
     pieces: list[str] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class _OpenTool:
-    """A tool use that has not ended: its opening block, and the pieces of its input."""
-
-    block: Mapping[str, Any]
-    pieces: list[str] = field(default_factory=list)
+    citations: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -109,25 +106,14 @@ class ReplyReader:
     finished: bool = False
     _started: bool = False
     # Open blocks by index; None for one of another type.
-    _open: dict[int, _OpenText | _OpenTool | None] = field(default_factory=dict)
+    _open: dict[int, _OpenBlock | None] = field(default_factory=dict)
     # The cleaner of the previous text block: a credential may begin there and end in the next block.
     _last: Cleaner | None = None
 
     def read(self, message: object) -> None:
         """Read a complete reply; raises ``MalformedReply``."""
-        if not isinstance(message, Mapping) or message.get("type") != "message":
-            raise MalformedReply("it is not a message")
-        self.take({"type": "message_start", "message": message})
-        self._require_tokens()
-        blocks = message.get("content")
-        if not isinstance(blocks, list):
-            raise MalformedReply("content is not a list")
-        for index, block in enumerate(blocks):
-            if isinstance(block, Mapping) and block.get("type") == "text" and "text" not in block:
-                raise MalformedReply("a text block has no text")
-            self.take({"type": "content_block_start", "index": index, "content_block": block})
-            self.take({"type": "content_block_stop", "index": index})
-        self.take({"type": "message_delta", "delta": message})
+        for event in events_of_message(message):
+            self.take(event)
 
     def take(self, event: Mapping[str, Any]) -> None:
         """Process an event; unknown types are ignored, as the API requires. Raises ``MalformedReply``."""
@@ -151,7 +137,9 @@ class ReplyReader:
                 self.stop_reason = None if reason is None else self.secrets.clean(reason)
                 self._report(event.get("usage"))
             case {"type": "message_stop"} if self._started and not self._open:
-                self._require_tokens()
+                # A budget must not count missing tokens as none.
+                if self.requires_usage and not {"input_tokens", "output_tokens"} <= self.tokens.keys():
+                    raise MalformedReply("usage lacks input_tokens or output_tokens")
                 self.finished = True
             case {"type": "message_start" | "message_delta" | "message_stop"}:
                 raise MalformedReply("the message is malformed, or ended too early")
@@ -167,67 +155,60 @@ class ReplyReader:
 
     def _report(self, usage: object) -> None:
         """Record reported token counts. They are cumulative, so later counts replace earlier ones."""
-        reported = usage or {}
-        if not isinstance(reported, Mapping):
+        if not isinstance(usage, Mapping | None):
             raise MalformedReply("usage is not an object")
-        for name, count in reported.items():
-            if isinstance(count, int) and not isinstance(count, bool):
-                if count < 0:
-                    raise MalformedReply(f"usage.{name} is {count}")
-                self.tokens[name] = count
-
-    def _require_tokens(self) -> None:
-        """Raise ``MalformedReply`` if input or output tokens are missing, because a budget must not count them as 0."""
-        for name in ("input_tokens", "output_tokens"):
-            if self.requires_usage and name not in self.tokens:
-                raise MalformedReply(f"usage.{name} is missing")
+        self.tokens |= {name: count for name, count in (usage or {}).items() if type(count) is int}
+        if any(count < 0 for count in self.tokens.values()):
+            raise MalformedReply("a count in usage is negative")
 
     def _start_block(self, index: int, block: Mapping[Any, Any]) -> None:
         self._open[index] = None
         if block.get("type") == "tool_use":
-            self._open[index] = _OpenTool(block)
+            self._open[index] = _OpenBlock(block)
         elif block.get("type") == "text":
-            alone = not any(isinstance(each, _OpenText) for each in self._open.values())
-            cleaner = self._last if alone and self._last is not None else Cleaner(self.secrets)
-            citations = block.get("citations")
-            if not isinstance(citations, list | None) or not all(isinstance(each, Mapping) for each in citations or ()):
+            alone = not any(each is not None and each.cleaner for each in self._open.values())
+            opened = _OpenBlock(block, self._last if alone and self._last is not None else Cleaner(self.secrets))
+            self._open[index] = opened
+            citations = block.get("citations") or []
+            if not isinstance(citations, list):
                 raise MalformedReply("citations is not a list of objects")
-            self._open[index] = text = _OpenText(cleaner, [self._cleaned(dict(each)) for each in citations or ()])
-            self._extend_block(text, {"type": "text_delta", "text": block.get("text", "")})
+            for citation in citations:
+                self._extend_block(opened, {"type": "citations_delta", "citation": citation})
+            self._extend_block(opened, {"type": "text_delta", "text": block.get("text", "")})
 
-    def _extend_block(self, opened: _OpenText | _OpenTool | None, delta: Mapping[Any, Any]) -> None:
-        match opened, delta:
-            case _OpenText(), {"type": "text_delta", "text": str(piece)}:
+    def _extend_block(self, opened: _OpenBlock | None, delta: Mapping[Any, Any]) -> None:
+        if opened is None:
+            return
+        match delta:
+            case {"type": "text_delta", "text": str(piece)} if opened.cleaner is not None:
                 self._pass_on(opened, opened.cleaner.feed(piece))
-            case _OpenText(), {"type": "citations_delta", "citation": {**citation}}:
+            case {"type": "citations_delta", "citation": {**citation}} if opened.cleaner is not None:
                 opened.citations.append(self._cleaned(citation))
-            case _OpenTool(), {"type": "input_json_delta", "partial_json": str(piece)}:
+            case {"type": "input_json_delta", "partial_json": str(piece)} if opened.cleaner is None:
                 opened.pieces.append(piece)
-            case (_OpenText(), {"type": "text_delta" | "citations_delta"}) | (
-                _OpenTool(),
-                {"type": "input_json_delta"},
-            ):
+            case {"type": "text_delta" | "citations_delta" | "input_json_delta"}:
                 raise MalformedReply("a piece of a block is malformed")
 
-    def _end_block(self, opened: _OpenText | _OpenTool | None) -> None:
-        if isinstance(opened, _OpenText):
+    def _end_block(self, opened: _OpenBlock | None) -> None:
+        if opened is None:
+            return
+        if opened.cleaner is not None:
             self._pass_on(opened, opened.cleaner.end_block())
             self._last = opened.cleaner
-            done = TextBlock("".join(opened.pieces), tuple(opened.citations))
-            self.blocks.append(done)
-            self.on_event(BlockEnd(done))
-        elif isinstance(opened, _OpenTool):
-            name, given = opened.block.get("name"), opened.block.get("input")
-            if streamed := "".join(opened.pieces):
-                try:
-                    given = json.loads(streamed)
-                except (ValueError, RecursionError):
-                    given = None
-            if not isinstance(name, str) or not isinstance(given, Mapping):
-                raise MalformedReply("the name or the input of a tool is malformed")
-            self.tool_uses.append(ToolUse(self.secrets.clean(name), self._cleaned(dict(given))))
+            self.blocks.append(TextBlock("".join(opened.pieces), tuple(opened.citations)))
+            self.on_event(BlockEnd(self.blocks[-1]))
+            return
+        name, given = opened.opening.get("name"), opened.opening.get("input")
+        if streamed := "".join(opened.pieces):
+            try:
+                given = json.loads(streamed)
+            except (ValueError, RecursionError):
+                given = None
+        if not isinstance(name, str) or not isinstance(given, Mapping):
+            raise MalformedReply("the name or the input of a tool is malformed")
+        self.tool_uses.append(ToolUse(self.secrets.clean(name), self._cleaned(dict(given))))
 
-    def _pass_on(self, opened: _OpenText, text: str) -> None:
+    def _pass_on(self, opened: _OpenBlock, text: str) -> None:
         if text:
             opened.pieces.append(text)
             self.on_event(TextDelta(text))
@@ -237,3 +218,23 @@ class ReplyReader:
             return self.secrets.clean_json(value)
         except RecursionError:
             raise MalformedReply("it is nested too deeply") from None
+
+
+def events_of_message(message: object) -> Iterator[Mapping[str, Any]]:
+    """Yield the events of a stream for a complete message of the API, or for an error; raises ``MalformedReply``."""
+    if not isinstance(message, Mapping) or message.get("type") not in ("message", "error"):
+        raise MalformedReply("it is not a message")
+    if message["type"] == "error":
+        yield message
+        return
+    blocks = message.get("content")
+    if not isinstance(blocks, list):
+        raise MalformedReply("content is not a list")
+    yield {"type": "message_start", "message": message}
+    for index, block in enumerate(blocks):
+        if isinstance(block, Mapping) and block.get("type") == "text" and "text" not in block:
+            raise MalformedReply("a text block has no text")
+        yield {"type": "content_block_start", "index": index, "content_block": block}
+        yield {"type": "content_block_stop", "index": index}
+    yield {"type": "message_delta", "delta": message}
+    yield {"type": "message_stop"}

@@ -6,7 +6,7 @@ import hashlib
 import json
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,37 +23,18 @@ SCHEMA_VERSION = 1
 _DONE = ("end_turn", "stop_sequence", "tool_use")
 
 
-def request_key(
-    *,
-    base_url: str,
-    model: str,
-    max_tokens: int,
-    messages: Sequence[Mapping[str, Any]],
-    fields: Mapping[str, Any],
-    repeat: int,
-) -> str:
+def request_key(*, base_url: str, **parts: Any) -> str:
     """Return the hexadecimal SHA-256 of everything that affects an answer, and of this cache's schema version.
 
-    ``fields`` is the rest of the request's body: system prompt, sampling, tools. Together with ``messages`` it contains
-    the whole prompt, so prompts need no version number. ``repeat`` distinguishes several answers to the same request.
-    Credentials are excluded, including a user name and a password in ``base_url``.
+    ``parts`` are ``model``, ``max_tokens``, ``messages``, ``fields`` (the rest of the request's body: system prompt,
+    sampling, tools) and ``repeat``, which distinguishes several answers to the same request. They contain the whole
+    prompt, so prompts need no version number. Credentials are excluded, including a user name and a password in
+    ``base_url``.
     """
-    parts = urlsplit(base_url)
-    server = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl().rstrip("/")
-    canonical = json.dumps(
-        {
-            "schema_version": SCHEMA_VERSION,
-            "base_url": server,
-            "model": model,
-            "max_tokens": max_tokens,
-            "messages": messages,
-            "fields": fields,
-            "repeat": repeat,
-        },
-        sort_keys=True,
-        separators=(",", ":"),
-    )
-    return hashlib.sha256(canonical.encode("ascii")).hexdigest()
+    url = urlsplit(base_url)
+    server = url._replace(netloc=url.netloc.rpartition("@")[2]).geturl().rstrip("/")
+    parts = {"schema_version": SCHEMA_VERSION, "base_url": server, **parts}
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, separators=(",", ":")).encode("ascii")).hexdigest()
 
 
 class ResponseCache:

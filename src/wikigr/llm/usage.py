@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 _SNAPSHOT = re.compile(r"-\d{8}\Z")
 _MILLION = 1_000_000
@@ -32,22 +33,14 @@ class Usage:
     cost_usd: float | None = 0.0
 
     def __add__(self, other: Usage) -> Usage:
-        return self._plus(other, 1)
+        pairs = zip(astuple(self), astuple(other), strict=True)
+        added: list[Any] = [None if None in pair else sum(pair) for pair in pairs]
+        return Usage(*added)
 
     def __sub__(self, earlier: Usage) -> Usage:
         """Return the usage since ``earlier``, an earlier value of the same running total."""
-        return self._plus(earlier, -1)
-
-    def _plus(self, other: Usage, sign: int) -> Usage:
-        known = self.cost_usd is not None and other.cost_usd is not None
-        return Usage(
-            input_tokens=self.input_tokens + sign * other.input_tokens,
-            output_tokens=self.output_tokens + sign * other.output_tokens,
-            cache_read_tokens=self.cache_read_tokens + sign * other.cache_read_tokens,
-            cache_write_tokens=self.cache_write_tokens + sign * other.cache_write_tokens,
-            calls=self.calls + sign * other.calls,
-            cost_usd=(self.cost_usd or 0.0) + sign * (other.cost_usd or 0.0) if known else None,
-        )
+        negated: list[Any] = [None if value is None else -value for value in astuple(earlier)]
+        return self + Usage(*negated)
 
     @property
     def total_tokens(self) -> int:

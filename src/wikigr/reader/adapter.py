@@ -28,7 +28,6 @@ DESCRIPTION_SUFFIX = ".json"
 ADAPTER = Path(__file__).with_name("adapters") / "small.safetensors"
 
 _REINSTALL = "Install wikigr again: pip install --force-reinstall --no-deps wikigr"
-_MAX_DESCRIPTION_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,7 @@ class AdapterDescription:
         path = adapter.with_suffix(DESCRIPTION_SUFFIX)
         try:
             with path.open("rb") as stream:
-                described = json.loads(stream.read(_MAX_DESCRIPTION_BYTES))
+                described = json.loads(stream.read(64 * 1024))
             if described["format"] != FORMAT:
                 raise ValueError(f"its format is {described['format']!r}, not {FORMAT!r}")
             return cls(

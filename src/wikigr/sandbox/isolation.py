@@ -1,118 +1,94 @@
 """Run the part of a build that writes the database in a child process.
 
 When the disk fills up during a write, LadybugDB 0.15.3 aborts the whole process or hangs while closing the database. A
-child process turns this into an ordinary error, and the staged work is kept.
+child process turns this into an ordinary error, and the staged work is kept. It has no walls: it runs our own code on
+our own files. Its messages are pickled.
 """
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import threading
+import pickle
+import traceback
 from collections.abc import Callable
-from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnContext
 from pathlib import Path
 from typing import Any
 
 from wikigr.errors import BuildError, WikigrError
 from wikigr.progress import Progress
+from wikigr.sandbox.process import HEADER, Channel, end_process, exit_reason, start_python
 
-
-def child_processes() -> SpawnContext:
-    """Return what starts child processes: new ones, because a fork would copy the locks that other threads hold.
-
-    From now on, no child of this process imports modules from the working directory (``PYTHONSAFEPATH``), where the
-    documents of a stranger may lie.
-    """
-    os.environ["PYTHONSAFEPATH"] = "1"
-    return multiprocessing.get_context("spawn")
-
-
-_HINT = "Free some disk space, then run the same command again: it resumes where it stopped."
-
-
-class _ForwardingProgress:
-    """A progress that forwards every call to the parent process."""
-
-    def __init__(self, pipe: Connection) -> None:
-        self._pipe = pipe
-
-    def start(self, stage: str, total: int | None, unit: str, *, done: int = 0) -> None:
-        self._pipe.send(("start", (stage, total, unit), {"done": done}))
-
-    def advance(self, count: int) -> None:
-        self._pipe.send(("advance", (count,), {}))
-
-    def note(self, message: str) -> None:
-        self._pipe.send(("note", (message,), {}))
+_START = "import sys; sys.path[:] = sys.argv[1:]; from wikigr.sandbox.isolation import main; main()"
+_HINT = "Free some disk space, then run the same command again."
 
 
 def run_isolated(function: Callable[..., Any], arguments: tuple[Any, ...], progress: Progress, log: Path) -> Any:
     """Call ``function(*arguments, progress)`` in a child process and return its result.
 
     Raises the ``WikigrError`` that the child raised, or ``BuildError`` if the child died. Its standard error goes to
-    the file ``log``.
+    the file ``log``. The child ends with this process.
     """
-    processes = child_processes()
-    ours, theirs = processes.Pipe()
-    child = processes.Process(target=_call, args=(function, arguments, theirs, log), daemon=True)
-    child.start()
-    theirs.close()
+    task = pickle.dumps((function, arguments))
+    with log.open("wb") as errors:
+        child = start_python(_START, {**os.environ}, errors)
+    assert child.stdin is not None and child.stdout is not None
     try:
-        while True:
-            kind, values, named = ours.recv()
-            if kind == "result":
-                return values[0]
-            if kind == "error":
-                raise values[0]
-            getattr(progress, kind)(*values, **named)
-    except EOFError as error:
-        child.join()
-        if child.exitcode is not None and child.exitcode < 0:
-            raise BuildError(
-                f"Writing the database failed: the engine was terminated by signal {-child.exitcode} (its output is "
-                f"in {log}). The usual cause is a full disk.",
-                hint=_HINT,
-            ) from error
+        child.stdin.write(HEADER.pack(len(task)) + task)
+        with os.fdopen(child.stdout.fileno(), "rb", closefd=False) as incoming:
+            while header := incoming.read(HEADER.size):
+                kind, values, named = pickle.loads(incoming.read(HEADER.unpack(header)[0]))  # noqa: S301 (our own)
+                if kind == "result":
+                    return values[0]
+                if kind == "error":
+                    raise values[0]
+                getattr(progress, kind)(*values, **named)
         raise BuildError(
-            f"Writing the database failed; the traceback is in {log}.", hint="Please report this with that file."
-        ) from error
+            f"Writing the database failed: its process {exit_reason(child.wait())} (its output is in {log}). The usual "
+            "cause is a full disk.",
+            hint=_HINT,
+        )
     finally:
-        ours.close()
-        child.terminate()
-        child.join()
+        end_process(child)
 
 
-def _call(function: Callable[..., Any], arguments: tuple[Any, ...], pipe: Connection, log: Path) -> None:
-    handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
-    os.dup2(handle, 2)
-    die_with_parent()
+class _ForwardedProgress:
+    """A progress that forwards every call to the parent process."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+
+    def start(self, stage: str, total: int | None, unit: str, *, done: int = 0) -> None:
+        self.send("start", stage, total, unit, done=done)
+
+    def advance(self, count: int) -> None:
+        self.send("advance", count)
+
+    def note(self, message: str) -> None:
+        self.send("note", message)
+
+    def send(self, kind: str, *values: object, **named: object) -> None:
+        self._channel.send_bytes(pickle.dumps((kind, values, named)))
+
+
+def main() -> None:
+    """Call the function in the first message: the program of the child.
+
+    After an error, the process exits at once, without closing the database, which might hang.
+    """
+    channel = Channel()
+    progress = _ForwardedProgress(channel)
+    function, arguments = pickle.loads(channel.receive_bytes())  # noqa: S301 (the build pickled it)
+    channel.watch()
     try:
-        result = function(*arguments, _ForwardingProgress(pipe))
+        progress.send("result", function(*arguments, progress))
+        return
     except WikigrError as error:
-        if error.hint is None:
-            error.hint = _HINT
-        _send_error(pipe, error)
+        error.hint = error.hint or _HINT
+        progress.send("error", error)
     except OSError as error:
-        _send_error(pipe, BuildError(f"Writing the pack failed: {error.strerror or error}.", hint=_HINT))
-    else:
-        pipe.send(("result", (result,), {}))
-
-
-def _send_error(pipe: Connection, error: WikigrError) -> None:
-    """Send ``error`` to the parent and exit at once, without closing the database, which might hang."""
-    pipe.send(("error", (error,), {}))
+        progress.send("error", BuildError(f"Writing the pack failed: {error.strerror or error}.", hint=_HINT))
+    except Exception as error:  # noqa: BLE001 -- the parent reports it
+        traceback.print_exc()
+        failed = f"Writing the database failed with {type(error).__name__}; the traceback is in the log of the build."
+        progress.send("error", BuildError(failed, hint="Please report this with that file."))
     os._exit(1)
-
-
-def die_with_parent() -> None:
-    """Make this child process exit when its parent dies, so that it cannot disturb the next build in the folder."""
-    threading.Thread(target=_wait_for_parent, daemon=True).start()
-
-
-def _wait_for_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)

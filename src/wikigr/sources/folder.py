@@ -11,10 +11,10 @@ from typing import cast
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Names, RawDocument, Skipped, SourceArticle, SourceItem
+from wikigr.sources.bylines import language_in_folder
 from wikigr.sources.documents import INDEX_NAMES, Converter, NoteRecord, Notes
 from wikigr.sources.formats import FOLDER, SourceFormat, converted_formats, format_named
 from wikigr.sources.source_files import Folder
-from wikigr.sources.stated_language import language_in_folder
 from wikigr.sources.streams import stem
 from wikigr.text import fold
 

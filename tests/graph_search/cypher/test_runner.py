@@ -8,10 +8,9 @@ import os
 import random
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -386,20 +385,6 @@ def test_a_machine_without_a_sandbox_is_not_a_damaged_pack(folder: Path, monkeyp
 
 # The property: a query that passes the guard changes nothing, touches no file, and ends in time.
 
-NAMES = ["a", "b", "x", "set", "`DELETE`", "p", "t", "A"]
-PROPERTIES = ["title", "word_count", "aliases", "content", "name", "embedding", "nope", "*"]
-LITERALS = [
-    "1", "0", "-3", "9223372036854775807", "1.5", ".5", "1e3", "'a'", '"Set theory"', "'http://x'", "'it\\'s'", "''",
-    "true", "NULL", "[]", "[1, 2]", "['a', NULL]", "{k: 1}", "'A1'", "'/etc/passwd'", "'canary.csv'", "$x", "'\\u0041'",
-]  # fmt: skip
-FUNCTIONS = [
-    "size", "upper", "collect", "count", "sum", "min", "nodes", "rels", "id", "label", "properties", "length", "range",
-    "repeat", "lpad", "list_transform", "list_filter", "list_sort", "list_concat", "coalesce", "nullif", "date",
-    "interval",
-    "to_years", "string_split", "regexp_matches", "list_sum", "levenshtein", "regexp_replace", "gen_random_uuid",
-    "keys",
-    "internal_id", "read_csv_serial", "current_setting", "error", "start_node", "CAST", "concat", "list_slice", "hash",
-]  # fmt: skip
 FORBIDDEN = [
     "SET a.title = 'y'", "DELETE a", "DETACH DELETE a", "CREATE (:Article {title: 'new'})", "REMOVE a.title",
     "MERGE (:Article {title: 'new'})", "CALL threads=1", "CALL timeout=7", "CALL show_tables() RETURN *",
@@ -410,217 +395,113 @@ FORBIDDEN = [
 ]  # fmt: skip
 GAPS = [" ", " ", " ", " ", "\n", "\t", "  ", "/* ; */", " /* SET */ ", " // DELETE\n", "/**/", "\r\n", "/***/"]
 
+# What each <kind> is written as, one of its lines at random. The kinds that end with "!" replace those without it in
+# queries of matching types and existing variables; without them, almost no query would pass.
+GRAMMAR = {
+    "number": """1;;0;;3;;1.5;;a.word_count;;9223372036854775807;;(<number> <arithmetic> <number>);;
+        <numeric>(<number>);;size(<text>);;size(<list>);;CASE WHEN <truth> THEN <number> ELSE <number> END;;
+        COUNT { MATCH (a)-[:LINKS_TO*1..2]->(:Article) };;list_sum(range(1, 5));;list_sum(range(1, 1000000000))""",
+    "arithmetic": "+;;-;;*;;/;;%",
+    "numeric": "abs;;round;;to_int64;;sum;;count;;avg;;hash;;-",
+    "text": """a.title;;a.content;;'Set theory';;'A1';;a.url;;$x;;'//';;label(a);;upper(<text>);;reverse(<text>);;
+        max(<text>);;(<text> + <text>);;lpad(<text>, 5, 'x');;rpad(<text>, 100000000, 'x');;repeat(<text>, 2);;
+        repeat(<text>, 100000000);;<text>[1:2];;substring(<text>, <number>, <number>);;CAST(<any> AS STRING);;
+        list_to_string(',', <list>);;CAST(date('2020-01-01') + 99999999 AS STRING)""",
+    "truth": """true;;false;;a.url IS NULL;;(a)-[:LINKS_TO]->();;is_trail(p);;(<truth> AND <truth>);;
+        (<truth> XOR <truth>);;<number> <> <number>;;<number> >= <number>;;<text> CONTAINS <text>;;
+        <text> STARTS WITH <text>;;<text> =~ 'A.*';;<text> =~ '(a{1,30}){1,900}';;<text> =~ <text>;;<text> IN <list>;;
+        EXISTS { MATCH (a)-[:LINKS_TO]->(c) WHERE <truth> };;NOT (<truth>)""",
+    "list": """a.aliases;;a.categories;;['x', 'y'];;collect(a.title);;t;;list_sort(<list>);;list_distinct(<list>);;
+        list_concat(<list>, <list>);;string_split(<text>, ' ');;<list>[<number>:<number>];;[<text>, <text>]""",
+    "thing": """a;;b;;r;;p;;nodes(p);;rels(p);;id(a);;start_node(r);;properties(nodes(p), 'title');;
+        date('99999-01-01');;interval('3 days');;0.0 / 0.0;;s.embedding;;a.nope;;{k: <number>, l: <list>}""",
+    "any": "<number>;;<text>;;<truth>;;<list>;;<thing>",
+    "expression": """<literal>;;<literal>;;<name>;;<name>.<property>;;a.title;;a.word_count;;
+        <expression> <operator> <expression>;;(<expression>);;<call>;;<call>;;NOT <expression>;;-<expression>;;
+        - -<expression>;;<expression>[<expression>];;<expression>[<expression>:<expression>];;
+        CASE WHEN <expression> THEN <expression> ELSE <expression> END;;<expression> IS NOT NULL;;
+        EXISTS { MATCH <pattern> WHERE <expression> };;COUNT { MATCH <pattern> WHERE <expression> };;
+        any(x IN <expression> WHERE <expression>);;[<expression>, <expression>];;(a)-[:LINKS_TO]->();;
+        {k: <expression>}""",
+    "expression!": "<any>",
+    "condition": "<expression>",
+    "condition!": "<truth>",
+    "literal": """1;;0;;-3;;9223372036854775807;;1.5;;.5;;1e3;;'a';;"Set theory";;'http://x';;'it\\'s';;'';;true;;NULL;;
+        [];;[1, 2];;['a', NULL];;{k: 1};;'A1';;'/etc/passwd';;'canary.csv';;$x;;'\\u0041'""",
+    "name": "a;;b;;x;;set;;`DELETE`;;p;;t;;A",
+    "fresh": "<name>",
+    "fresh!": "n<digit>;;set<digit>;;v<digit>",
+    "digit": "0;;1;;2;;3;;4;;5;;6;;7;;8;;9",
+    "property": "title;;word_count;;aliases;;content;;name;;embedding;;nope;;*",
+    "operator": "+;;-;;*;;/;;%;;^;;=;;<>;;<;;>=;;AND;;OR;;XOR;;IN;;STARTS WITH;;CONTAINS;;=~;;|;;&;;<<;;!=",
+    "function": """size;;upper;;collect;;count;;sum;;min;;nodes;;rels;;id;;label;;properties;;length;;range;;repeat;;
+        lpad;;list_sort;;list_concat;;coalesce;;nullif;;date;;interval;;to_years;;string_split;;regexp_matches;;list_sum;;
+        levenshtein;;regexp_replace;;gen_random_uuid;;keys;;internal_id;;read_csv_serial;;current_setting;;error;;
+        start_node;;concat;;list_slice;;hash""",
+    "call": """<function>();;<function>(<expression>);;<function>(<expression>, <expression>);;
+        <function>(DISTINCT <expression>);;<function>(<expression>, <expression>, <expression>);;
+        list_transform(<expression>, x -> <expression>);;CAST(<expression> AS <type>)""",
+    "type": "INT64;;STRING;;STRING[];;FLOAT[4];;DATE;;MAP",
+    "pattern": "<node>;;p = <node>;;<node><step><node>;;p = <node><step><node>;;<node><step><node><step><node>, <node>",
+    "pattern!": "(a)-[<hops>]-(<fresh><label>);;(a)-[<hops>]->(<fresh><label>)",
+    "hops": ";;:LINKS_TO;;:HAS_SECTION;;*1..2;;:LINKS_TO* SHORTEST 1..3;;:LINKS_TO*1..2;;*1..3",
+    "step": "-[<details>]->;;<-[<details>]-;;-[<details>]-;;-->",
+    "details": """;;r;;:LINKS_TO;;r:LINKS_TO|MENTIONS;;:HAS_SECTION*1..2;;*;;*2..;;:RELATED_TO*..3;;* SHORTEST 1..3;;
+        * TRAIL 1..2;;*1..9;;r*0..1""",
+    "node": "(<name><label>);;(<label>);;(<name><label> {title: <literal>})",
+    "label": ";;:Article;;:Article;;:Section;;:Entity;;:Article|Entity;;:Nope",
+    "items": "<expression>;;<expression> AS <fresh>;;<expression>, <expression> AS <fresh>;;*",
+    "items!": "<expression> AS <fresh>;;<expression> AS <fresh>, <expression> AS <fresh>",
+    "tail": """;;;;ORDER BY <expression>;;ORDER BY <expression> DESC SKIP 1;;SKIP 1000000;;SKIP -1;;LIMIT 3;;
+        LIMIT 99999999;;LIMIT 1+1;;LIMIT $x;;LIMIT 0""",
+    "tail!": ";;;;SKIP 2;;LIMIT 3;;LIMIT 99999999",
+    "clause": """MATCH <pattern>;;MATCH <pattern> WHERE <condition>;;OPTIONAL MATCH <pattern>;;
+        UNWIND <expression> AS <fresh>;;WITH *, <items> <tail>;;WITH DISTINCT *, <items> WHERE <condition>;;
+        WITH <items> <tail>""",
+    "clauses": ";;;;<clause>;;<clause> <clause>",
+    "start": """MATCH (a:Article);;MATCH (a:Article), (b:Article);;MATCH p = (a:Article)-[r:LINKS_TO]->(b);;
+        MATCH p = (a:Article)-[r]->(b) WITH *, collect(b.title) AS t""",
+    "branch": "<start> <clauses> RETURN <items> <tail>;;<start> <clauses> RETURN DISTINCT <items> <tail>",
+}
+LINES = {kind: [re.sub(r"^\n\s*", "", line) for line in text.split(";;")] for kind, text in GRAMMAR.items()}
+KIND = re.compile(r"<(\w+)>")
+
 
 class Writer:
     """Generates random queries, mostly within the grammar of the dialect, with occasional violations."""
 
     def __init__(self, chance: random.Random) -> None:
         self._chance = chance
-        self._depth = 0
-        # Prefer matching types and variables that exist; otherwise almost no query would pass.
         self._fitting = chance.random() < 0.7
 
-    def any(self, *options: str) -> str:
-        return self._chance.choice(options)
-
-    def often(self, text: str, share: float = 0.5) -> str:
-        return text if self._chance.random() < share else ""
-
-    def name(self) -> str:
-        return self.any(*NAMES)
-
-    def fresh(self) -> str:
-        return f"{self.any('n', 'set', 'v')}{self._chance.randrange(100)}" if self._fitting else self.name()
-
-    def fitting(self, kind: str) -> str:
-        self._depth += 1
-        deep = self._depth > 4
-        if kind == "any":
-            kind = self.any("number", "text", "truth", "list", "thing")
-        number, text, truth, many = (partial(self.fitting, of) for of in ("number", "text", "truth", "list"))
-        grammar: dict[str, list[Callable[[], str]]] = {
-            "number": [
-                lambda: self.any("1", "0", "3", "1.5", "a.word_count", "9223372036854775807"),
-                lambda: f"({number()} {self.any(*'+-*/%')} {number()})",
-                lambda: f"{self.any('abs', 'round', 'to_int64', 'sum', 'count', 'avg', 'hash', '-')}({number()})",
-                lambda: f"size({self.any(text(), many())})",
-                lambda: f"CASE WHEN {truth()} THEN {number()} ELSE {number()} END",
-                lambda: "COUNT { MATCH (a)-[:LINKS_TO*1..2]->(:Article) }",
-                lambda: f"list_sum(range(1, {self.any('5', '5', '5', '90', '1000000000')}))",
-            ],
-            "text": [
-                lambda: self.any("a.title", "a.content", "'Set theory'", "'A1'", "a.url", "$x", "'//'", "label(a)"),
-                lambda: f"{self.any('upper', 'lower', 'trim', 'reverse', 'md5', 'initcap', 'max')}({text()})",
-                lambda: f"({text()} + {text()})",
-                lambda: f"{self.any('lpad', 'rpad')}({text()}, {self.any('5', '5', '100', '100000000')}, 'x')",
-                lambda: f"repeat({text()}, {self.any('2', '2', '3', '100000000')})",
-                lambda: f"{text()}[1:{self.any('2', '99')}]",
-                lambda: f"substring({text()}, {number()}, {number()})",
-                lambda: f"CAST({self.fitting('any')} AS STRING)",
-                lambda: f"list_to_string(',', {many()})",
-                lambda: f"CAST(date('2020-01-01') + {self.any('5', '99999999')} AS STRING)",
-            ],
-            "truth": [
-                lambda: self.any("true", "false", "a.url IS NULL", "(a)-[:LINKS_TO]->()", "is_trail(p)"),
-                lambda: f"({truth()} {self.any('AND', 'OR', 'XOR')} {truth()})",
-                lambda: f"{number()} {self.any('=', '<>', '<', '>=')} {number()}",
-                lambda: f"{text()} {self.any('CONTAINS', 'STARTS WITH', 'ENDS WITH', '=')} {text()}",
-                lambda: f"{text()} =~ " + self.any("'A.*'", "'(a{1,30}){1,900}'", text()),
-                lambda: f"{text()} IN {many()}",
-                lambda: "EXISTS { MATCH (a)-[:LINKS_TO]->(c) WHERE " + truth() + " }",
-                lambda: f"NOT ({truth()})",
-            ],
-            "list": [
-                lambda: self.any("a.aliases", "a.categories", "['x', 'y']", "collect(a.title)", "t"),
-                lambda: f"{self.any('list_sort', 'list_distinct', 'list_reverse')}({many()})",
-                lambda: f"list_concat({many()}, {many()})",
-                lambda: f"string_split({text()}, ' ')",
-                lambda: f"{many()}[{number()}:{number()}]",
-                lambda: f"[{text()}, {text()}]",
-            ],
-            "thing": [
-                lambda: self.any("a", "b", "r", "p", "nodes(p)", "rels(p)", "id(a)", "start_node(r)"),
-                lambda: "properties(nodes(p), 'title')",
-                lambda: self.any("date('99999-01-01')", "interval('3 days')", "0.0 / 0.0", "s.embedding", "a.nope"),
-                lambda: f"{{k: {number()}, l: {many()}}}",
-            ],
-        }
-        choices = grammar[kind]
-        made = (choices[0] if deep else self._chance.choice(choices))()
-        self._depth -= 1
-        return made
-
-    def expression(self) -> str:
-        if self._fitting and self._chance.random() < 0.97:
-            return self.fitting("any")
-        self._depth += 1
-        kind = self._chance.randrange(14) if self._depth < 5 else self._chance.randrange(5)
-        rules: dict[int, Callable[[], str]] = {
-            0: lambda: self.any(*LITERALS),
-            1: self.name,
-            2: lambda: f"{self.name()}.{self.any(*PROPERTIES)}",
-            3: lambda: self.any("a.title", "b.title", "a.word_count", "a", "b"),
-            4: lambda: self.any(*LITERALS),
-            5: lambda: f"{self.expression()} {self.operator()} {self.expression()}",
-            6: lambda: f"({self.expression()})",
-            7: self.call,
-            8: self.call,
-            9: lambda: f"{self.any('NOT ', '-', '- -')}{self.expression()}",
-            10: lambda: f"{self.expression()}[{self.expression()}{self.often(':' + self.expression())}]",
-            11: lambda: f"CASE WHEN {self.expression()} THEN {self.expression()} ELSE {self.expression()} END",
-            12: lambda: self.any("EXISTS", "COUNT") + f" {{ MATCH {self.pattern()} WHERE {self.expression()} }}",
-            13: lambda: self.any(
-                f"any(x IN {self.expression()} WHERE {self.expression()})",
-                f"[{self.expression()}, {self.expression()}]",
-                f"{self.expression()} IS {self.often('NOT ')}NULL",
-                "(a)-[:LINKS_TO]->()",
-                f"{{k: {self.expression()}}}",
-            ),
-        }
-        text = rules[kind]()
-        self._depth -= 1
-        return text
-
-    def condition(self) -> str:
-        return self.fitting("truth") if self._fitting else self.expression()
-
-    def operator(self) -> str:
-        return self.any(
-            "+", "-", "*", "/", "%", "^", "=", "<>", "<", ">=", "AND", "OR", "XOR", "IN", "STARTS WITH", "CONTAINS",
-            "=~",
-            "|", "&", "<<", "!=",
-        )  # fmt: skip
-
-    def call(self) -> str:
-        name = self.any(*FUNCTIONS)
-        if name.startswith("list_") and self._chance.random() < 0.5:
-            return f"{name}({self.expression()}, x -> {self.expression()})"
-        if name == "CAST":
-            return f"CAST({self.expression()} AS {self.any('INT64', 'STRING', 'STRING[]', 'FLOAT[4]', 'DATE', 'MAP')})"
-        count = self._chance.choice([0, 1, 1, 1, 2, 2, 3])
-        return f"{name}({self.often('DISTINCT ', 0.1)}{', '.join(self.expression() for _ in range(count))})"
-
-    def pattern(self) -> str:
-        if self._fitting:
-            kind = self.any(
-                "", ":LINKS_TO", ":HAS_SECTION", "*1..2", ":LINKS_TO* SHORTEST 1..3", ":LINKS_TO*1..2", "*1..3"
-            )
-            return f"(a)-[{kind}]{self.any('-', '->')}({self.fresh()}{self.any('', ':Article', ':Section')})"
-        text = self.often("p = ", 0.2) + self.node()
-        for _ in range(self._chance.choice([0, 0, 1, 1, 2, 3])):
-            text += self.any("-{}->", "<-{}-", "-{}-").format(self.often(self.details(), 0.8)) + self.node()
-        return text + self.often(", " + self.node(), 0.2)
-
-    def node(self) -> str:
-        label = self.any("", ":Article", ":Article", ":Section", ":Entity", ":Article|Entity", ":Nope")
-        return f"({self.often(self.name(), 0.8)}{label}{self.often(' {title: ' + self.any(*LITERALS) + '}', 0.1)})"
-
-    def details(self) -> str:
-        kind = self.any("", ":LINKS_TO", ":LINKS_TO|MENTIONS", ":HAS_SECTION", ":RELATED_TO")
-        hops = self.any("", "", "", "*1..2", "*", "*2..", "*..3", "* SHORTEST 1..3", "* TRAIL 1..2", "*1..9", "*0..1")
-        return f"[{self.often('r', 0.3)}{kind}{hops}]"
-
-    def items(self) -> str:
-        if self._chance.random() < 0.1:
-            return "*"
-        count = self._chance.choice([1, 1, 2, 3])
-        return ", ".join(
-            self.expression() + self.often(f" AS {self.fresh()}", 1.0 if self._fitting else 0.5) for _ in range(count)
-        )
-
-    def tail(self) -> str:
-        if self._fitting:
-            return self.often(" SKIP 2", 0.1) + self.often(f" LIMIT {self.any('3', '99999999')}", 0.3)
-        return (
-            self.often(f" ORDER BY {self.expression()}{self.often(' DESC')}", 0.3)
-            + self.often(f" SKIP {self.any('1', '1000000', '-1')}", 0.1)
-            + self.often(f" LIMIT {self.any('3', '99999999', '1+1', '$x', '0')}", 0.3)
-        )
-
-    def clause(self) -> str:
-        kind = self._chance.randrange(10)
-        if kind < 5:
-            return f"{self.often('OPTIONAL ', 0.2)}MATCH {self.pattern()}{self.often(' WHERE ' + self.condition())}"
-        if kind < 7:
-            return f"UNWIND {self.expression()} AS {self.fresh()}"
-        kept = self.often("DISTINCT ", 0.2) + self.often("*, ", 0.8 if self._fitting else 0.2)
-        return f"WITH {kept}{self.items()}{self.tail()}{self.often(' WHERE ' + self.condition(), 0.2)}"
-
-    def branch(self) -> str:
-        parts = [
-            self.any(
-                "MATCH (a:Article)",
-                "MATCH (a:Article), (b:Article)",
-                "MATCH p = (a:Article)-[r:LINKS_TO]->(b)",
-                "MATCH p = (a:Article)-[r]->(b) WITH *, collect(b.title) AS t",
-            )
-        ]
-        parts += [self.clause() for _ in range(self._chance.choice([0, 0, 1, 2]))]
-        parts.append(f"RETURN {self.often('DISTINCT ', 0.2)}{self.items()}{self.tail()}")
-        if self._chance.random() < 0.15:
-            parts.insert(self._chance.randrange(len(parts) + 1), self.any(*FORBIDDEN))
-        return " ".join(parts)
+    def write(self, kind: str, depth: int = 0) -> str:
+        if self._fitting and f"{kind}!" in LINES and self._chance.random() < 0.97:
+            kind += "!"
+        lines = LINES[kind]
+        if depth > 7:
+            lines = [line for line in lines if not KIND.search(line)] or lines
+        return KIND.sub(lambda found: self.write(found[1], depth + 1), self._chance.choice(lines))
 
     def query(self) -> str:
-        text = self.branch()
-        if self._chance.random() < 0.1:
-            text += self.any(" UNION ", " UNION ALL ") + self.branch()
-        words = text.split(" ")
-        if self._chance.random() < 0.3:
-            text = "".join(self.case(word) + self.any(*GAPS) for word in words)
-        if self._chance.random() < 0.1:
-            at = self._chance.randrange(len(text) + 1)
-            text = (
-                text[:at]
-                + self.any("'", '"', "`", "/*", "//", ";", "\x00", "\u200b", "\u00a0", "\\", "{", ")")
-                + text[at:]
-            )
-        return text + self.often(";", 0.1)
+        chance = self._chance
+        words = self.write("branch").split(" ")
+        if chance.random() < 0.15:
+            words.insert(chance.randrange(len(words) + 1), chance.choice(FORBIDDEN))
+        if chance.random() < 0.1:
+            words += [chance.choice(["UNION", "UNION ALL"]), self.write("branch")]
+        text = " ".join(words)
+        if chance.random() < 0.3:
+            text = "".join(self._cased(word) + chance.choice(GAPS) for word in words)
+        if chance.random() < 0.1:
+            at = chance.randrange(len(text) + 1)
+            odd = ["'", '"', "`", "/*", "//", ";", "\x00", "\u200b", "\u00a0", "\\", "{", ")"]
+            text = text[:at] + chance.choice(odd) + text[at:]
+        return text + chance.choice(["", "", "", ";"])
 
-    def case(self, word: str) -> str:
+    def _cased(self, word: str) -> str:
         if "'" in word or '"' in word or "`" in word:
             return word
-        return self.any(word, word, word.lower(), word.upper(), word.swapcase())
+        return self._chance.choice([word, word, word.lower(), word.upper(), word.swapcase()])
 
 
 @settings(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 
-from wikigr.sandbox.child import Channel
+from wikigr.sandbox.process import Channel
 
 
 def serve(channel: Channel, *, record_cpu_seconds: int) -> None:

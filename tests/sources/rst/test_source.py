@@ -67,17 +67,9 @@ def test_a_repeated_heading_has_the_id_of_the_label_before_it() -> None:
     assert [section.anchor for section in found.sections] == ["", "use", "lab-two", "near", "", "", ""]
 
 
-def test_adornments_make_sections() -> None:
+def test_adornments_make_sections_of_up_to_six_levels() -> None:
     text = "====\nNote\n====\n\nlead\n\nOne\n===\nfirst\n\nDeep\n----\ndeep\n\nTwo\n===\nsecond\n"
-    assert sections(text) == [
-        ((), "lead"),
-        (("One",), "first"),
-        (("One", "Deep"), "deep"),
-        (("Two",), "second"),
-    ]
-
-
-def test_headings_below_the_sixth_level_rank_as_sixth() -> None:
+    assert sections(text) == [((), "lead"), (("One",), "first"), (("One", "Deep"), "deep"), (("Two",), "second")]
     text = "\n\n".join(f"{name}\n{mark * 3}\n\ntext" for name, mark in zip("ABCDEFGH", "=-~^+*'#", strict=True))
     assert [path for path, _ in sections(text)][-3:] == [tuple("BCDEF"), tuple("BCDEG"), tuple("BCDEH")]
 
@@ -222,31 +214,10 @@ def test_no_directive_reads_a_file(tmp_path: Path, directive: str) -> None:
 
 
 def test_errors_in_the_markup_lose_no_text() -> None:
-    text = """\
-Head
-====
-
-  Indented *unclosed.
-
-+---+
-| bad
-+---+
-
-.. note::
-   :badoption: value
-
-   kept in the note
-
-Level
-=====
-
-Title
-~~~~~
-
-.. figure::
-
-Text with `unclosed and |also.
-"""
+    text = (
+        "Head\n====\n\n  Indented *unclosed.\n\n+---+\n| bad\n+---+\n\n.. note::\n   :badoption: value\n\n"
+        "   kept in the note\n\nLevel\n=====\n\nTitle\n~~~~~\n\n.. figure::\n\nText with `unclosed and |also.\n"
+    )
     found = "\n".join(part for path, body in sections(text) for part in (*path, body))
     for words in ("Indented *unclosed.", "| bad", "kept in the note", "Title", "Text with `unclosed and |also."):
         assert words in found

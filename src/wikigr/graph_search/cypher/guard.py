@@ -13,7 +13,10 @@ and memory.
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple, NoReturn
 
@@ -148,6 +151,20 @@ class _Parser:
             return True
         return False
 
+    def _several(self, item: Callable[[], object], end: str = "") -> None:
+        """Take items with commas between them; there may be none before the sign ``end``."""
+        while not (end and self._is(end)):
+            item()
+            if not self._take_sign(","):
+                return
+
+    def _enclosed(self, signs: str, item: Callable[[], object]) -> None:
+        """Take items between two signs, one level deeper."""
+        with self._nested():
+            self._sign(signs[0])
+            self._several(item, signs[1])
+            self._sign(signs[1])
+
     def _unexpected(self, expected: str) -> NoReturn:
         token = self._token
         if token.kind == "end":
@@ -175,10 +192,13 @@ class _Parser:
         self._emit(text, spaced=token.spaced)
         return name
 
-    def _deeper(self) -> None:
+    @contextmanager
+    def _nested(self) -> Iterator[None]:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise blocked(f"it is nested more than {MAX_DEPTH} levels deep")
+        yield
+        self._depth -= 1
 
     # statements
 
@@ -234,23 +254,11 @@ class _Parser:
 
     def _projection(self, *, final: bool) -> None:
         self._take_keyword("DISTINCT")
-        first = True
-        while True:
-            if first and self._is("*"):
-                self._sign("*")
-            else:
-                self._item()
-            first = False
-            if not self._take_sign(","):
-                break
+        if not self._take_sign("*") or self._take_sign(","):
+            self._several(self._item)
         ordered = self._take_keyword("ORDER", "BY")
         if ordered:
-            while True:
-                self._expression()
-                if self._token.word in ("ASC", "ASCENDING", "DESC", "DESCENDING"):
-                    self._keyword(self._token.word)
-                if not self._take_sign(","):
-                    break
+            self._several(self._order)
         skip = self._skip(ordered=ordered, final=final) if self._token.word == "SKIP" else 0
         if self._take_keyword("LIMIT"):
             self._whole_number("LIMIT", self._limit if final else None, more=skip)
@@ -285,6 +293,11 @@ class _Parser:
         if self._take_keyword("AS"):
             self._name("a name")
 
+    def _order(self) -> None:
+        self._expression()
+        if self._token.word in ("ASC", "ASCENDING", "DESC", "DESCENDING"):
+            self._keyword(self._token.word)
+
     def _whole_number(self, clause: str, most: int | None = None, *, more: int = 0) -> int:
         token = self._token
         if token.kind != "number" or not token.text.isdigit():
@@ -300,15 +313,12 @@ class _Parser:
     # patterns
 
     def _pattern(self) -> None:
-        while True:
-            if self._is("=", 1):
-                self._name("a name")
-                self._sign("=")
-            self._element()
-            if not self._take_sign(","):
-                return
+        self._several(self._element)
 
     def _element(self) -> None:
+        if self._is("=", 1):
+            self._name("a name")
+            self._sign("=")
         if self._is("(") and self._is("(", 1):
             self._sign("(")
             self._chain()
@@ -343,7 +353,7 @@ class _Parser:
                     self._sign(":")
                 self._table()
         if self._is("{"):
-            self._properties()
+            self._enclosed("{}", self._property)
         self._sign(")")
 
     def _table(self) -> None:
@@ -372,7 +382,7 @@ class _Parser:
         if self._is("*"):
             self._repetition()
         if self._is("{"):
-            self._properties()
+            self._enclosed("{}", self._property)
         self._sign("]")
 
     def _repetition(self) -> None:
@@ -419,50 +429,32 @@ class _Parser:
             self._keyword("WHERE")
             self._expression(bar=False)
         if self._take_sign("|"):
-            self._projected()
+            self._enclosed("{}", self._item)
             self._sign(",")
-            self._projected()
+            self._enclosed("{}", self._item)
         self._sign(")")
 
-    def _projected(self) -> None:
-        self._sign("{")
-        while not self._is("}"):
-            self._item()
-            if not self._take_sign(","):
-                break
-        self._sign("}")
-
-    def _properties(self) -> None:
-        self._deeper()
-        self._sign("{")
-        while not self._is("}"):
-            self._name("the name of a property")
-            self._sign(":")
-            self._expression()
-            if not self._take_sign(","):
-                break
-        self._sign("}")
-        self._depth -= 1
+    def _property(self) -> None:
+        self._name("the name of a property")
+        self._sign(":")
+        self._expression()
 
     # expressions
 
     def _expression(self, *, bar: bool = True) -> _Expression:
         """Take an expression. Precedence is irrelevant here, so operators are taken in sequence."""
-        self._deeper()
         operands = 0
         operator = ""
-        while True:
-            negated = self._signs("NOT")
-            start = len(self._out)
-            negated |= self._signs("-")
-            operand = self._operand()
-            if operator == "=~" or self._is("=~"):
-                self._as_text(start, operand)
-            operands += 1
-            operator = self._operator(bar=bar)
-            if operator == "":
-                break
-        self._depth -= 1
+        with self._nested():
+            while operator or not operands:
+                negated = self._signs("NOT")
+                start = len(self._out)
+                negated |= self._signs("-")
+                operand = self._operand()
+                if operator == "=~" or self._is("=~"):
+                    self._as_text(start, operand)
+                operands += 1
+                operator = self._operator(bar=bar)
         return operand if operands == 1 and not negated else _Expression()
 
     def _as_text(self, start: int, expression: _Expression) -> None:
@@ -519,19 +511,17 @@ class _Parser:
             value = _Expression()
 
     def _subscript(self) -> None:
-        self._deeper()
-        self._sign("[", spaced=False)
-        position = _Expression()
-        if not (self._is(":") or self._is("..")):
-            position = self._expression()
-        if self._is(":") or self._is(".."):
-            self._sign(self._token.text)
-            if not self._is("]"):
-                self._expression()
-        elif position.literal == "0":
-            raise _position_zero_error()
-        self._sign("]")
-        self._depth -= 1
+        with self._nested():
+            self._sign("[", spaced=False)
+            position = _Expression()
+            if not (self._is(":") or self._is("..")):
+                position = self._expression()
+            if self._take_sign(":") or self._take_sign(".."):
+                if not self._is("]"):
+                    self._expression()
+            elif position.literal == "0":
+                raise _position_zero_error()
+            self._sign("]")
 
     def _atom(self) -> _Expression:
         token = self._token
@@ -543,9 +533,12 @@ class _Parser:
         if self._is("("):
             self._parenthesis()
         elif self._is("["):
-            self._list()
+            self._enclosed("[]", self._element_of_list)
         elif self._is("{"):
-            self._struct()
+            with self._nested():
+                self._sign("{")
+                self._several(self._field)
+                self._sign("}")
         else:
             return self._word()
         return _Expression()
@@ -580,65 +573,48 @@ class _Parser:
             pass  # not a pattern
         self._at, kept, self._hops, self._depth = saved
         del self._out[kept:]
-        self._deeper()
-        self._sign("(")
+        with self._nested():
+            self._sign("(")
+            self._expression()
+            self._sign(")")
+
+    def _element_of_list(self) -> None:
         self._expression()
-        self._sign(")")
-        self._depth -= 1
+        if self._token.word in ("IN", "WHERE"):
+            raise blocked("this dialect has no list comprehensions; UNWIND the list")
 
-    def _list(self) -> None:
-        self._deeper()
-        self._sign("[")
-        while not self._is("]"):
-            self._expression()
-            if self._token.word in ("IN", "WHERE"):
-                raise blocked("this dialect has no list comprehensions; UNWIND the list")
-            if not self._take_sign(","):
-                break
-        self._sign("]")
-        self._depth -= 1
-
-    def _struct(self) -> None:
-        self._deeper()
-        self._sign("{")
-        while True:
-            if self._token.kind == "string":
-                self._emit(self._token.text, spaced=self._token.spaced)
-            else:
-                self._name("a key")
-            self._sign(":")
-            self._expression()
-            if not self._take_sign(","):
-                break
-        self._sign("}")
-        self._depth -= 1
+    def _field(self) -> None:
+        if self._token.kind == "string":
+            self._emit(self._token.text, spaced=self._token.spaced)
+        else:
+            self._name("a key")
+        self._sign(":")
+        self._expression()
 
     def _case(self) -> None:
-        self._deeper()
-        self._keyword("CASE")
-        if self._token.word != "WHEN":
-            self._expression()
-        while self._take_keyword("WHEN"):
-            self._expression()
-            self._keyword("THEN")
-            self._expression()
-        if self._take_keyword("ELSE"):
-            self._expression()
-        self._keyword("END")
-        self._depth -= 1
+        with self._nested():
+            self._keyword("CASE")
+            if self._token.word != "WHEN":
+                self._expression()
+            while self._take_keyword("WHEN"):
+                self._expression()
+                self._keyword("THEN")
+                self._expression()
+            if self._take_keyword("ELSE"):
+                self._expression()
+            self._keyword("END")
 
     def _subquery(self) -> None:
-        self._deeper()
-        self._emit(self._token.word, spaced=True)
-        self._sign("{")
-        self._keyword("MATCH")
-        self._pattern()
-        if self._take_keyword("WHERE"):
-            self._expression()
-        if self._token.word == "RETURN":
-            raise blocked("a subquery has no RETURN in this dialect: write EXISTS { MATCH … WHERE … }")
-        self._sign("}")
-        self._depth -= 1
+        with self._nested():
+            self._emit(self._token.word, spaced=True)
+            self._sign("{")
+            self._keyword("MATCH")
+            self._pattern()
+            if self._take_keyword("WHERE"):
+                self._expression()
+            if self._token.word == "RETURN":
+                raise blocked("a subquery has no RETURN in this dialect: write EXISTS { MATCH … WHERE … }")
+            self._sign("}")
 
     def _function(self) -> _Expression:
         token = self._token
@@ -650,32 +626,31 @@ class _Parser:
                 else f"the function {visible(token.text)}() is not allowed"
                 + (f"; write {EQUIVALENTS[name]}" if name in EQUIVALENTS else "")
             )
-        self._deeper()
-        self._emit(token.text, spaced=token.spaced)
-        self._sign("(")
         text = False
-        if name == "CAST":
-            text = self._cast()
-        elif not (name == "COUNT" and self._take_sign("*")):
-            self._arguments(name)
-        self._sign(")")
-        self._depth -= 1
+        with self._nested():
+            self._emit(token.text, spaced=token.spaced)
+            self._sign("(")
+            if name == "CAST":
+                text = self._cast()
+            elif not (name == "COUNT" and self._take_sign("*")):
+                self._arguments(name)
+            self._sign(")")
         return _Expression(text=text)
 
     def _arguments(self, name: str) -> None:
         if self._take_keyword("DISTINCT") and name not in AGGREGATES:
             raise blocked(f"DISTINCT is not allowed in {name.lower()}()")
-        number = 0
-        while not self._is(")"):
-            start = len(self._out)
+        numbers = itertools.count()
+
+        def take() -> None:
+            number, start = next(numbers), len(self._out)
             argument = self._expression()
             if number in TEXT_ARGUMENTS.get(name, ()):
                 self._as_text(start, argument)
             if number == 1 and name in TAKES_POSITION and argument.literal == "0":
                 raise _position_zero_error()
-            number += 1
-            if not self._take_sign(","):
-                break
+
+        self._several(take, ")")
 
     def _cast(self) -> bool:
         """Take the arguments of CAST; return whether the result is a string."""

@@ -15,16 +15,9 @@ from wikigr.graph.engine import READ_BUFFER_POOL, QueryError, reserved_space
 from wikigr.graph_search.cypher.guard import check_query
 from wikigr.sandbox.process import ProcessLimits, SandboxedProcess, SandboxError, SandboxStartError, SandboxTimeoutError
 
-_SERVER = "wikigr.graph_search.cypher.server:serve"
-
 MAX_MESSAGE = 400  # characters of the engine's error messages
 
 _RESULT_BYTES = 64 << 20
-# Bytes of address space for Python, the libraries, threads and rows, beyond the engine's database and buffers.
-_ADDRESS_SPACE = 3 << 29
-# Seconds of processor time in the life of a process, which then starts again.
-_CPU_SECONDS = 3_600
-_OPEN_SECONDS = 60.0
 # The engine checks its clock between batches of rows; a process that does not come back is killed after this time.
 _GRACE_SECONDS = 0.5
 
@@ -79,15 +72,17 @@ class QueryRunner:
         guarded = check_query(cypher, max_rows=max_rows, max_hops=max_hops)
         request = {"cypher": guarded.text, "skip": guarded.skip, "rows": max_rows, "seconds": timeout}
         with self._lock:
-            process = self._started()
+            if self._process is None or not self._process.alive:
+                self._process = self._start()
             started = time.perf_counter()
             try:
                 deadline = time.monotonic() + timeout + _GRACE_SECONDS
-                process.send(request, deadline)
-                reply = _parse_reply(process.receive(deadline), max_rows)
+                self._process.send(request, deadline)
+                reply = _checked(self._process.receive(deadline), max_rows)
             except SandboxTimeoutError as error:
                 raise _timeout_error(timeout) from error
             except SandboxError as error:
+                self._stop()
                 raise QueryError(
                     f"The query failed: the process that ran it {error.message}.",
                     hint="The engine cannot run this query. Write it differently.",
@@ -96,25 +91,20 @@ class QueryRunner:
                 # The reply to an interrupted request would be taken for that to the next one.
                 self._stop()
                 raise
-        if isinstance(reply, _Failure):
-            raise self._error(reply, timeout)
+        if "error" in reply:
+            raise self._error(reply["error"], reply["kind"], timeout)
         return QueryResult(
-            columns=reply.columns,
-            rows=reply.rows,
-            truncated=reply.more,
+            columns=tuple(map(_clean, reply["columns"])),
+            rows=tuple(map(tuple, reply["rows"])),
+            truncated=reply["more"],
             executed=guarded.text,
             milliseconds=(time.perf_counter() - started) * 1000,
-            cut=reply.cut,
+            cut=reply["cut"],
         )
 
     def close(self) -> None:
         with self._lock:
             self._stop()
-
-    def _started(self) -> SandboxedProcess:
-        if self._process is None or not self._process.alive:
-            self._process = self._start()
-        return self._process
 
     def _identify(self) -> tuple[int, int, int]:
         """Return the device, the inode and the size of the database."""
@@ -129,13 +119,14 @@ class QueryRunner:
             reserve = reserved_space(self._identity[2])
             limits = ProcessLimits(
                 readable=(self._database,),
-                address_space=reserve + READ_BUFFER_POOL + _ADDRESS_SPACE,
-                cpu_seconds=_CPU_SECONDS,
+                # Python, the libraries, threads and rows need 1.5 GiB beyond the engine's database and buffers.
+                address_space=reserve + READ_BUFFER_POOL + (3 << 29),
+                cpu_seconds=3_600,  # Then it starts again.
                 message_bytes=_RESULT_BYTES,
             )
             arguments = {"database": str(self._database), "reserve": reserve, "message_bytes": _RESULT_BYTES}
-            process = SandboxedProcess(_SERVER, arguments, limits)
-            opened = process.receive(time.monotonic() + _OPEN_SECONDS)
+            process = SandboxedProcess("wikigr.graph_search.cypher.server:serve", arguments, limits)
+            opened = process.receive(time.monotonic() + 60.0)
         except SandboxStartError as error:
             raise QueryError(
                 f"Queries cannot run on this machine: their process {error.message}.", hint="Run `wikigr doctor`."
@@ -167,20 +158,20 @@ class QueryRunner:
             self._process.close()
             self._process = None
 
-    def _error(self, failure: _Failure, timeout: float) -> QueryError:
-        if failure.kind == "time":
+    def _error(self, message: str, kind: str, timeout: float) -> QueryError:
+        if kind == "time":
             return _timeout_error(timeout)
-        if failure.kind == "memory":
+        if kind == "memory":
             return QueryError(
                 "The query exceeds its memory limit.",
                 hint="Match fewer nodes at once, shorten the paths, or put WITH … LIMIT before collecting.",
             )
-        if failure.kind == "size":
+        if kind == "size":
             return QueryError(
                 f"The result has more than {_RESULT_BYTES >> 20} MiB.", hint="Return fewer rows or shorter values."
             )
         # The message may reach a model, so it must not contain local paths.
-        text = _clean(failure.message).replace(str(self._database), "the database")
+        text = _clean(message).replace(str(self._database), "the database")
         text = text.replace(str(self._database.parent), "the pack")
         text = re.sub(r'Assertion failed in file "[^"]*" on line \d+', "Internal error of the engine", text)
         # The parser's message lists every keyword that it expects.
@@ -190,31 +181,17 @@ class QueryRunner:
         return QueryError(f"The query failed: {text.rstrip('.')}.")
 
 
-@dataclass(frozen=True)
-class _Failure:
-    message: str
-    kind: str
-
-
-@dataclass(frozen=True)
-class _Table:
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
-    more: bool
-    cut: int
-
-
-def _parse_reply(reply: Any, max_rows: int) -> _Table | _Failure:
-    """Check the form of a reply, which comes from a process that a query may have taken over."""
+def _checked(reply: Any, max_rows: int) -> dict[str, Any]:
+    """Return a reply of the form that ``server.serve`` describes: a query may have taken over the process."""
     match reply:
-        case {"error": str(message), "kind": str(kind)}:
-            return _Failure(message, kind)
-        case {"columns": [*columns], "rows": [*rows], "more": bool(more), "cut": int(cut)} if (
+        case {"error": str(), "kind": str()}:
+            return dict(reply)
+        case {"columns": [*columns], "rows": [*rows], "more": bool(), "cut": int()} if (
             len(rows) <= max_rows
             and all(isinstance(name, str) for name in columns)
             and all(isinstance(row, list) and len(row) == len(columns) for row in rows)
         ):
-            return _Table(tuple(map(_clean, columns)), tuple(map(tuple, rows)), more, cut)
+            return dict(reply)
     raise SandboxError("sent an invalid message")
 
 

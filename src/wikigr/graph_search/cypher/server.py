@@ -15,7 +15,7 @@ from uuid import UUID
 
 from wikigr.errors import WikigrError
 from wikigr.graph.engine import ENGINE, Graph, import_engine
-from wikigr.sandbox.child import Channel, encode
+from wikigr.sandbox.process import Channel, encode
 
 # LadybugDB imports its asynchronous interface, and with it asyncio, which takes longer than everything else here.
 _unused = ModuleType(f"{ENGINE}.async_connection")
@@ -26,10 +26,8 @@ import_engine()  # It must be imported before the walls are raised.
 MAX_TEXT = 2_000  # characters per value; the content of an article can be megabytes
 MAX_ITEMS = 200  # elements per list
 
-_THREADS = 4
 _INTERNAL = frozenset({"_ID", "_LABEL", "_SRC", "_DST", "embedding"})
 _ENGINE_ERRORS = (ArithmeticError, LookupError, MemoryError, NotImplementedError, RuntimeError, SystemError, ValueError)
-_INTERRUPTED = re.compile(r"Interrupted\.?\Z")
 
 
 def serve(channel: Channel, database: str, reserve: int, message_bytes: int) -> None:
@@ -41,7 +39,7 @@ def serve(channel: Channel, database: str, reserve: int, message_bytes: int) -> 
     ``message_bytes`` the size of the largest reply, in bytes.
     """
     try:
-        graph = Graph(Path(database), address_space=reserve, threads=_THREADS)
+        graph = Graph(Path(database), address_space=reserve, threads=4)
     except WikigrError as error:
         channel.send({"error": error.message, "hint": error.hint or ""})
         return
@@ -78,7 +76,7 @@ def _answer(graph: Graph, request: dict[str, Any]) -> dict[str, Any]:
 
 def _failure(error: Exception) -> dict[str, str]:
     text = str(error)
-    if _INTERRUPTED.search(text):
+    if re.search(r"Interrupted\.?\Z", text):
         kind = "time"
     elif isinstance(error, MemoryError) or "buffer pool is full" in text or "bad_alloc" in text:
         kind = "memory"
@@ -113,15 +111,11 @@ class _Reader:
         raise TypeError(f"the engine returned a {type(value).__name__}")
 
     def _short(self, text: str) -> str:
-        if len(text) <= MAX_TEXT:
-            return text
-        self.cut += 1
-        return text[: MAX_TEXT - 1] + "…"
+        self.cut += len(text) > MAX_TEXT
+        return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
 
     def _first(self, items: list[Any]) -> list[Any]:
-        if len(items) <= MAX_ITEMS:
-            return items
-        self.cut += 1
+        self.cut += len(items) > MAX_ITEMS
         return items[:MAX_ITEMS]
 
     def _mapping(self, value: dict[Any, Any]) -> Any:

@@ -18,8 +18,8 @@ from typing import Any, Literal
 
 from wikigr.errors import BuildError, RecordError, SourceError
 from wikigr.ingest.engines.items import Result, decode_items, decode_names, encode_result, parse_record, scan_document
-from wikigr.sandbox.child import Channel
 from wikigr.sandbox.process import (
+    Channel,
     ProcessLimits,
     SandboxedProcess,
     SandboxError,
@@ -34,13 +34,7 @@ RECORD_CPU_SECONDS = 60
 ADDRESS_SPACE = 4 << 30
 # Seconds until a process is stopped that sends no message, however busy the machine is.
 _SILENCE_SECONDS = 20.0 * RECORD_CPU_SECONDS
-# Of the result of one record.
-_MESSAGE_BYTES = 256 << 20
-# The processor time of one process for all records.
-_TOTAL_CPU_SECONDS = 1 << 30
 
-# Of a place that a process names, in characters.
-_MAX_PLACE = 1_000
 _SERVER = "wikigr.ingest.engines.parser_process:serve"
 
 Task = Literal["parse", "scan"]
@@ -53,7 +47,7 @@ class PickledRecords:
         self.places: list[str] = []
         self.pickled: list[bytes] = []
         self.shared: dict[int, Shared] = {}
-        self.size = 0
+        self.size = 0  # in bytes
 
     def add(self, record: Record) -> None:
         stream = BytesIO()
@@ -82,7 +76,8 @@ class ParserProcess:
         files = [source.path.resolve()] if isinstance(source, FileSource) else []
         # openpyxl reads the system's table of media types.
         readable = [*library_paths(), *map(Path, mimetypes.knownfiles), *files]
-        self._limits = ProcessLimits(readable, ADDRESS_SPACE, _TOTAL_CPU_SECONDS, _MESSAGE_BYTES)
+        # The child limits its processor time for each record, and the result of one may have 256 MiB.
+        self._limits = ProcessLimits(readable, ADDRESS_SPACE, cpu_seconds=1 << 30, message_bytes=256 << 20)
         self._process: SandboxedProcess | None = None
         self._sent: dict[int, Shared] = {}
         self._stopped = False
@@ -116,16 +111,19 @@ class ParserProcess:
         where = None
         done = len(results)
         try:
-            process = self._process = self._process or self._start()
+            if self._process is None:
+                self._process = SandboxedProcess(_SERVER, {"record_cpu_seconds": RECORD_CPU_SECONDS}, self._limits)
+                self._process.send_bytes(self._pickled, _deadline())
+            process = self._process
             self._check_stopped()
-            process.send_bytes(self._message(task, part, len(results)), _deadline())
+            process.send_bytes(self._message(task, part, done), _deadline())
             while (message := process.receive(_deadline())) is not None:
                 match message:
                     case {"problem": str(problem), "hint": str() | None as hint} if isinstance(part, Block):
                         raise SourceError(problem, hint=hint)
                     case {"record": str(place)} if where is None and len(results) < _length(part):
                         # A process may name only the records that it reads itself.
-                        where = place[:_MAX_PLACE] if isinstance(part, Block) else part.places[len(results)]
+                        where = place[:1_000] if isinstance(part, Block) else part.places[len(results)]
                     case {"result": value} if where is not None:
                         results.append((where, decode(value, where)))
                         where = None
@@ -164,11 +162,6 @@ class ParserProcess:
         self._sent |= new
         return pickle.dumps((task, new, part.pickled[skip:], 0), protocol=5)
 
-    def _start(self) -> SandboxedProcess:
-        process = SandboxedProcess(_SERVER, {"record_cpu_seconds": RECORD_CPU_SECONDS}, self._limits)
-        process.send_bytes(self._pickled, _deadline())
-        return process
-
 
 class _Pickler(pickle.Pickler):
     """Replaces objects that records share by their ids, and collects them in ``shared``."""
@@ -182,17 +175,6 @@ class _Pickler(pickle.Pickler):
             return None
         self._shared[id(obj)] = obj
         return id(obj)
-
-
-class _Unpickler(pickle.Unpickler):
-    """Reads what ``_Pickler`` wrote."""
-
-    def __init__(self, data: bytes, shared: dict[int, Shared]) -> None:
-        super().__init__(BytesIO(data))
-        self._shared = shared
-
-    def persistent_load(self, pid: int) -> Shared:
-        return self._shared[pid]
 
 
 def _length(part: Part) -> int:
@@ -210,7 +192,7 @@ def serve(channel: Channel, *, record_cpu_seconds: int) -> None:
     while True:
         task, new, part, skip = pickle.loads(channel.receive_bytes())  # noqa: S301
         shared |= new
-        work = parse_record if task == "parse" else scan_document
+        work: Callable[[Any, Any], Result] = parse_record if task == "parse" else scan_document
         try:
             for record in islice(_records(source, part, shared), skip, None):
                 channel.send({"record": record.where})
@@ -218,11 +200,15 @@ def serve(channel: Channel, *, record_cpu_seconds: int) -> None:
                 seconds = math.ceil(time.process_time()) + record_cpu_seconds
                 _, hard = resource.getrlimit(resource.RLIMIT_CPU)
                 resource.setrlimit(resource.RLIMIT_CPU, (min(seconds, hard) if hard >= 0 else seconds, hard))
-                result = _within_memory(work, source, record)
-                channel.send({"result": encode_result(_too_large(record) if result is None else result)})
-                if result is None:
+                try:
+                    result = work(source, record)
+                except MemoryError:
+                    too_large = f"parsing it takes more than {ADDRESS_SPACE >> 30} GB of memory"
+                    channel.send({"result": encode_result(RecordError(record.where, too_large))})
                     # The memory that libraries keep would be missing for the records that follow.
                     channel.send({"full": True})
+                else:
+                    channel.send({"result": encode_result(result)})
         except SourceError as error:
             channel.send({"problem": error.message, "hint": error.hint})
         else:
@@ -230,19 +216,11 @@ def serve(channel: Channel, *, record_cpu_seconds: int) -> None:
 
 
 def _records(source: Source, part: Block | list[bytes], shared: dict[int, Shared]) -> Iterable[Record]:
-    if not isinstance(part, Block):
-        return (_Unpickler(pickled, shared).load() for pickled in part)
-    if not isinstance(source, BlockSource):
-        raise TypeError(f"{type(source).__name__} has no blocks")
-    return source.read_block(part)
-
-
-def _within_memory(work: Callable[[Any, Any], Result], source: Source, record: Record) -> Result | None:
-    try:
-        return work(source, record)
-    except MemoryError:
-        return None
-
-
-def _too_large(record: Record) -> RecordError:
-    return RecordError(record.where, f"parsing it takes more than {ADDRESS_SPACE >> 30} GB of memory")
+    if isinstance(part, Block):
+        assert isinstance(source, BlockSource)
+        yield from source.read_block(part)
+        return
+    for pickled in part:
+        unpickler = pickle.Unpickler(BytesIO(pickled))  # noqa: S301
+        unpickler.persistent_load = shared.__getitem__  # type: ignore[method-assign, assignment]
+        yield unpickler.load()

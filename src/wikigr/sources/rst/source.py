@@ -41,7 +41,7 @@ class RstConverter:
                 f"the document has more than {limit} million characters, the limit of reStructuredText",
             )
         try:
-            markup = write_document(parse_document(lines, record.source_id), record)
+            markup = write_document(parse_document(lines, record), record.source_id)
         except RecursionError as error:
             raise RecordError(record.source_id, "its markup is nested too deeply") from error
         page = HtmlDocument(markup, is_note=True, has_boilerplate=False)

@@ -93,7 +93,7 @@ def calibrate(
     from wikigr.evaluation.questions import load_questions, question_file, question_set_hash
     from wikigr.pack.locate import find_pack
     from wikigr.pack.open import Pack
-    from wikigr.pipeline.profiles.files import load_profile
+    from wikigr.pipeline.profile_files import load_profile
     from wikigr_cli.render.progress import TerminalProgress
 
     layout = find_pack(pack)

@@ -117,7 +117,7 @@ def run(
     from wikigr.evaluation.run import load_run
     from wikigr.evaluation.runner import Evaluation, ablations, evaluate
     from wikigr.pack.locate import find_pack
-    from wikigr.pipeline.profiles.files import load_profile
+    from wikigr.pipeline.profile_files import load_profile
     from wikigr_cli.render.progress import TerminalProgress
 
     if judge == "none" and wanted.by_judge:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from functools import partial
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -25,17 +24,11 @@ def diff(
     context: typer.Context,
     before: Annotated[str, options.Pack(metavar="A", help="The old pack.")],
     after: Annotated[str, options.Pack(metavar="B", help="The new pack.")],
-    questions: Annotated[
-        Path | None,
-        options.Input("--questions", metavar="FILE", help="Gold questions to check. Default: those of B, else of A."),
-    ] = None,
     everything: Everything = False,
     exit_code: Annotated[bool, options.Check("--exit-code", help="Exit with 1 if the packs differ.")] = False,
     json_output: options.Json = False,
 ) -> None:
-    """Compare two packs, and name the next version.
-
-    It lists the changes and the gold questions that they affect.
+    """Compare two packs: the counts, and the titles of the articles that differ.
 
     \b
     Examples:
@@ -46,7 +39,7 @@ def diff(
 
     from wikigr.pack.diff import diff_packs
 
-    difference = diff_packs(before, after, questions=questions)
+    difference = diff_packs(before, after)
     print_text = partial(print_diff, everything=everything)
     print_result(environment, diff_document(difference), print_text, as_json=json_output)
     if exit_code and difference.differs:
@@ -66,7 +59,7 @@ def update(
     pack_version: Annotated[
         str | None,
         options.Metadata(
-            "--pack-version", metavar="VERSION", help="The new semantic version. Default: the suggested one."
+            "--pack-version", metavar="VERSION", help="The new semantic version, a higher one. Default: unchanged."
         ),
     ] = None,
     dry_run: Annotated[bool, options.Run("--dry-run", help="Show what would change and write nothing.")] = False,
@@ -124,13 +117,13 @@ def update(
             f"wikigr pack update COPY --from {shlex.quote(source)}",
         )
 
-    from wikigr.ingest.update import UpdateOptions, plan_update, update_pack
+    from wikigr.evaluation.recalibration import recalibrate
+    from wikigr.ingest.update import UpdateOptions, update_pack
     from wikigr.sources.detect import open_source
 
-    chosen = UpdateOptions(pack_version, force, jobs, keep_going, follow_links)
+    chosen = UpdateOptions(pack_version, force, dry_run, jobs, keep_going, follow_links)
     opened = open_source(source, source_format, follow_links=follow_links)
     with TerminalProgress(environment) as progress:
-        run = plan_update if dry_run else update_pack
-        report = run(folder, opened, source, options=chosen, progress=progress)
+        report = update_pack(folder, opened, source, options=chosen, recalibrate=recalibrate, progress=progress)
     document = update_document(report, folder, dry_run=dry_run)
     print_result(environment, document, partial(print_update, everything=everything), as_json=json_output)

@@ -76,7 +76,7 @@ KILLED = """
 import os, signal
 from pathlib import Path
 from wikigr.evaluation import runner
-from wikigr_cli.app import main
+from wikigr_cli.entry import main
 ask, samples = runner.ask_question, Path(os.environ["WIKIGR_TEST"])
 def ask_or_die(*arguments):
     if samples.exists() and samples.read_bytes().count(b"\\n") == 5:
