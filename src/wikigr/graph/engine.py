@@ -21,8 +21,6 @@ STORAGE_VERSION = 40
 READ_BUFFER_POOL = 256 << 20
 WRITE_BUFFER_POOL = 1 << 30
 
-_MIN_RESERVE = 1 << 30
-_MAX_PLANS = 64
 # Lookups by key in one statement: starting a statement takes longer than the lookup, and planning this many takes 3 ms.
 _KEYS_AT_ONCE = 8
 
@@ -62,7 +60,7 @@ def check_storage_version(database: Path) -> None:
 
 def reserved_space(size: int) -> int:
     """Return the address space in bytes that the engine needs for a database of ``size`` bytes; see ``Graph``."""
-    return 1 << (max(_MIN_RESERVE, 2 * size) - 1).bit_length()
+    return 1 << (max(1 << 30, 2 * size) - 1).bit_length()
 
 
 class QueryError(WikigrError, RuntimeError):
@@ -211,7 +209,7 @@ class Graph:
 
     def _planned(self, cypher: str, parameters: Mapping[str, Any]) -> Any:
         if cypher not in self._plans:
-            if len(self._plans) >= _MAX_PLANS:
+            if len(self._plans) >= 64:
                 self._plans.clear()
             try:
                 self._plans[cypher] = self._prepare(self.connection, cypher, dict(parameters))

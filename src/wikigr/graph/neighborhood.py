@@ -20,9 +20,6 @@ ARTICLE_RELATIONS = ("LINKS_TO", "MENTIONS")
 HAS_ENTITY = "HAS_ENTITY"
 STRUCTURAL = (*ARTICLE_RELATIONS, HAS_ENTITY)
 
-# A lookup of one key takes 0.7 ms. A join with a list of keys takes as long for one key as for hundreds: about as long
-# as ten lookups, on 100,000 edges.
-_MAX_LOOKUPS = 8
 # The limit of one join.
 _MAX_ROWS = 200_000
 # The limit of the name caches, which bounds memory in a long session.
@@ -315,7 +312,9 @@ class Neighborhood:
     ) -> dict[str, list[Sequence[Any]]]:
         """Return the rows of each key, without the key: at most ``most`` + 1, so that an excess is detectable."""
         keys = sorted(set(keys))
-        if len(keys) > _MAX_LOOKUPS:
+        # A lookup of one key takes 0.7 ms. A join with a list of keys takes as long for one key as for hundreds: about
+        # as long as ten lookups, on 100,000 edges.
+        if len(keys) > 8:
             # The limit applies to the whole join, so a join that reaches it is split into two halves of the keys.
             rows = self._graph.rows(table.many, {"keys": keys, "most": _MAX_ROWS, **parameters})
             if len(rows) < _MAX_ROWS:

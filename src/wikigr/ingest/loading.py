@@ -31,8 +31,6 @@ from wikigr.text import word_count
 # Edges copied at a time. Articles and entities are copied in the page sizes of ``pack.digest``. Both bound memory to
 # some tens of megabytes.
 _EDGE_PAGE = 100_000
-# Sections copied at a time, about a second of work. It divides SECTION_PAGE, so a page consists of whole copies.
-_SECTIONS_PER_COPY = 2_000
 
 # Bytes of Arrow data in one transaction. Every commit rewrites the last rows of a table (up to 131,072), so that
 # committing each copy takes quadratic time; until the commit, the engine holds several times the data in memory.
@@ -237,7 +235,8 @@ def _load_sections(
         "s.source_id, s.anchor FROM section s JOIN article a ON a.id = s.article JOIN vector v ON v.hash = s.hash "
         "ORDER BY a.title, s.position"
     )
-    for batch in batches(rows, _SECTIONS_PER_COPY):
+    # About a second of work. The number divides SECTION_PAGE, so a page consists of whole copies.
+    for batch in batches(rows, 2_000):
         articles, ids, titles, paths, contents, vectors, positions, starts, ends, sources, anchors = zip(
             *batch, strict=True
         )

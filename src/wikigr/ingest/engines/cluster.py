@@ -16,9 +16,6 @@ from wikigr.errors import UsageError, WikigrError
 
 # How often Ray runs a task again that failed, or whose process or node died.
 _RETRIES = 3
-# Tasks that wait or run, for each CPU: enough that a worker has work while its last result is collected.
-_TASKS_PER_CPU = 4
-_CONNECT_SECONDS = 10
 _CHECK_SECONDS = 120
 _KEPT = "Vectors that are finished are kept: run the same command again."
 _LARGER_STORE = f"Start its nodes with a larger --object-store-memory, or free disk space for spilling. {_KEPT}"
@@ -123,7 +120,8 @@ class Cluster:
                 value: _R = ray.get(result)
                 return value
 
-        most = self.workers or _TASKS_PER_CPU * max(1, int(ray.cluster_resources().get("CPU", 1)))
+        # Enough tasks that a worker has work while its last result is collected.
+        most = self.workers or 4 * max(1, int(ray.cluster_resources().get("CPU", 1)))
         try:
             for item in items:
                 with _as_cluster_error(name(item)):
@@ -217,7 +215,7 @@ def _require_reachable(address: str) -> None:
             "machine of the cluster (`ray job submit` does that).",
         )
     try:
-        socket.create_connection((host.strip("[]"), int(port)), _CONNECT_SECONDS).close()
+        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
     except (OSError, OverflowError) as error:
         raise ClusterError(
             f"There is no Ray cluster at {address}: {getattr(error, 'strerror', None) or error}.",
