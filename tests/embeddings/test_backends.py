@@ -9,13 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import TensorProto, load_model
 from tests.embeddings.conftest import MakeBert
 
 from wikigr.embeddings.embedder import Embedder
 from wikigr.embeddings.loader import PrefixedEncoder, open_encoder, prefix_of
 from wikigr.embeddings.models import prepare
-from wikigr.embeddings.onnx import OnnxEncoder
 from wikigr.errors import ModelError
 
 TEXTS = ["", "the energy of light", "who is the atom?", "wave " * 400, "def x ( a ) : return 2"]
@@ -72,26 +70,6 @@ def test_a_query_imports_nothing_that_writes_graphs(encoder: Embedder) -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() in ("", "subprocess")
-
-
-@pytest.mark.parametrize("location", ["../secret", "absolute", "linked", "up/secret", "*/_ORT_MEM_ADDR_/*"])
-def test_weights_outside_of_the_folder_are_not_read(make_bert: MakeBert, tmp_path: Path, location: str) -> None:
-    """ONNX Runtime before 1.24 reads any file that the graph of an untrusted encoder names."""
-    prepared = prepare(str(make_bert()), cache_dir=tmp_path / "cache")
-    secret = prepared.folder.parent / "secret"
-    secret.write_bytes(bytes(1_000))
-    (prepared.folder / "linked").symlink_to(secret)
-    (prepared.folder / "up").symlink_to(secret.parent)
-    graph = load_model(prepared.graph, load_external_data=False)
-    weights = graph.graph.initializer[0]
-    weights.CopyFrom(TensorProto(name=weights.name, data_type=TensorProto.FLOAT, dims=[8, 24]))
-    weights.data_location = TensorProto.EXTERNAL
-    where = str(secret) if location == "absolute" else location
-    for key, value in (("location", where), ("offset", "0"), ("length", str(8 * 24 * 4))):
-        weights.external_data.add(key=key, value=value)
-    prepared.graph.write_bytes(graph.SerializeToString())
-    with pytest.raises(ModelError, match=r"(?i)external"):
-        OnnxEncoder(prepared)
 
 
 @pytest.mark.parametrize(
