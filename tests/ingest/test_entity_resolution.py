@@ -3,15 +3,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+from tests.ingest.conftest import article
 from tests.ingest.extractions import graph
 
 from wikigr.ingest.entity_resolution import resolve_entities
 from wikigr.ingest.staging import Staging
-from wikigr.sources.article import SourceArticle, SourceSection
-
-
-def article(title: str, text: str, *, aliases: tuple[str, ...] = ()) -> SourceArticle:
-    return SourceArticle(title, title, (SourceSection((), text),), aliases=aliases)
 
 
 def keep_reply(staging: Staging, article: str, extraction: object) -> None:

@@ -4,17 +4,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.ingest.conftest import article
 
 from wikigr.ingest.chunking import chunk_all
 from wikigr.ingest.engines.local import LocalEngine
 from wikigr.ingest.linking import aliases_of, link_all
 from wikigr.ingest.staging import Staging
 from wikigr.progress import Silent
-from wikigr.sources.article import Redirect, SourceArticle, SourceSection
-
-
-def article(title: str, text: str, source_id: str, *links: str, aliases: tuple[str, ...] = ()) -> SourceArticle:
-    return SourceArticle(title, source_id, (SourceSection((), text),), links=links, aliases=aliases)
+from wikigr.sources.article import Redirect
 
 
 @pytest.fixture
