@@ -67,10 +67,6 @@ class QueryError(WikigrError, RuntimeError):
     """The engine rejected a query or failed to run it. Also a ``RuntimeError``, as the documented API promises."""
 
 
-class MemoryLimitError(WikigrError):
-    """The system refuses the virtual memory that the engine reserves for a database."""
-
-
 class Graph:
     """A database and a connection to it, for one thread at a time; ``connect`` gives another thread its own.
 
@@ -89,7 +85,7 @@ class Graph:
     ) -> None:
         """Open the database at ``path``, or an in-memory one for ``:memory:``.
 
-        Raises ``PackError``, and ``MemoryLimitError`` under a limit on virtual memory.
+        Raises ``PackError``, and ``WikigrError`` under a limit on virtual memory.
 
         ``address_space`` is the number of bytes that the engine reserves: a power of two, larger than the file. The
         engine's default of 8 TiB does not fit a process with a memory limit.
@@ -244,16 +240,16 @@ def _query_failed(error: RuntimeError) -> QueryError:
     return QueryError(f"The database query failed: {_one_line(error)}.")
 
 
-def _memory_limit(size: int) -> MemoryLimitError:
+def _memory_limit(size: int) -> WikigrError:
     """Return the error for a reservation of ``size`` bytes that the system refused."""
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     needed = f"The database engine cannot reserve {size / 2**30:,.1f} GiB of virtual memory"
     if limit == resource.RLIM_INFINITY:
-        return MemoryLimitError(
+        return WikigrError(
             f"{needed}, because the system refuses it.",
             hint="Check the system's memory limits (on Linux: vm.overcommit_memory), then run the same command again.",
         )
-    return MemoryLimitError(
+    return WikigrError(
         f"{needed}, because this process is limited to {limit / 2**30:,.1f} GiB (ulimit -v). It uses only a small part "
         "of that memory.",
         hint="Remove the limit with `ulimit -v unlimited`, then run the same command again.",
