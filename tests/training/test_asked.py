@@ -64,7 +64,7 @@ def test_every_manual_names_its_package_and_license() -> None:
 def test_excerpts_are_the_same_for_the_same_seed_and_leave_out_lists_of_links(tmp_path: Path) -> None:
     sentence = "The daemon reads its settings again after a signal, and keeps every open connection. "
     for page in ("backup", "restore", "index"):
-        sections = "".join(f"<h2>{page} {n}</h2><p>{sentence * 14}</p>" for n in range(5))
+        sections = "".join(f"<h2>{page} {n}</h2><p>{sentence * 14}</p>" for n in range(16))
         (tmp_path / f"{page}.html").write_text(f"<title>{page}</title><h1>{page}</h1>{sections}", encoding="utf-8")
     source = Documentation("manual", "MIT", tmp_path)
     chosen = choose(source, 5, seed=1)
