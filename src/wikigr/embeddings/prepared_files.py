@@ -75,7 +75,7 @@ def read_prepared(path: Path, version: int, parse: Callable[[Mapping[str, Any]],
     except (FileNotFoundError, NotADirectoryError) as error:
         raise FileNotFoundError(str(path)) from error
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        reason = getattr(error, "strerror", None) or (error if type(error) is ValueError else repr(error))
+        reason = getattr(error, "strerror", None) or (error if isinstance(error, ValueError) else repr(error))
         raise damaged(path.parent, f"cannot read {path.name}: {reason}") from error
 
 

@@ -28,7 +28,7 @@ def diff(
     exit_code: Annotated[bool, options.Check("--exit-code", help="Exit with 1 if the packs differ.")] = False,
     json_output: options.Json = False,
 ) -> None:
-    """Compare two packs: the counts, and the titles of the articles that differ.
+    """Compare two packs: counts, and the articles that differ.
 
     \b
     Examples:
