@@ -18,7 +18,7 @@ from tests.distribution.letters import build_letters
 
 from wikigr.distribution.archive import ArchiveLimits, _header, archive_path, export_pack, unpack
 from wikigr.distribution.signature import PrivateKey
-from wikigr.distribution.validate_untrusted import validate_untrusted
+from wikigr.distribution.verify import validate_untrusted
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import PackError, UsageError, WikigrError
 from wikigr.pack.layout import DATABASE, MANIFEST, PAGERANK, SIGNATURE, Layout

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from tests.distribution.letters import build_letters, bundle_encoder, list_encoder
 
-from wikigr.distribution.validate_untrusted import validate_untrusted
+from wikigr.distribution.verify import validate_untrusted
 from wikigr.embeddings.embedder import Embedder
 from wikigr.graph.engine import Graph
 from wikigr.pack.layout import DATABASE, MANIFEST
@@ -95,7 +95,7 @@ def test_a_bundled_encoder_without_a_reader_is_not_tried(built: Path, tmp_path: 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the address space")
 def test_a_limit_on_memory_is_named_instead_of_distrust(built: Path) -> None:
     code = (
-        "import sys\nfrom pathlib import Path\nfrom wikigr.distribution.validate_untrusted import validate_untrusted\n"
+        "import sys\nfrom pathlib import Path\nfrom wikigr.distribution.verify import validate_untrusted\n"
         "print(validate_untrusted(Path(sys.argv[1]))[-1])"
     )
     limit = 1 << 30
