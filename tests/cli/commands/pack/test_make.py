@@ -193,11 +193,8 @@ def test_recipes_are_listed_with_license_and_size(wikigr: Wikigr) -> None:
     recipes = {row["name"]: row for row in document["recipes"]}
     assert sorted(recipes) == [recipe.name for recipe in list_recipes()]
     flask = recipes["flask-docs"]
-    assert (flask["license"], flask["size_mb"], flask["source"].endswith("/flask-3.1.3.tar.gz")) == (
-        "BSD-3-Clause",
-        1,
-        True,
-    )
+    assert (flask["license"], flask["size_mb"]) == ("BSD-3-Clause", 1)
+    assert flask["source"].endswith("/flask-3.1.3.tar.gz")
     assert "BSD-3-Clause · 1 MB · https://" in wikigr("pack", "make", "--list").out
 
 
