@@ -299,9 +299,8 @@ class _Installation:
         self.progress.start("unpacking" if path.is_file() else "copying", 1, "pack")
         ready = unpack(path, new) if path.is_file() else _copy(path, new)
         self.progress.advance(1)
-        if self.sha256 is not None:
-            # The file may have changed since it was hashed.
-            self._require_sha256(ready.sha256)
+        # The file may have changed since it was hashed.
+        self._require_sha256(ready.sha256)
         if self.trust and ready.signer not in self.trust:
             raise PackError(
                 f"The pack is signed by {ready.signer.fingerprint}, which is not a trusted key."
@@ -312,7 +311,7 @@ class _Installation:
         return ready
 
     def _require_sha256(self, found: str | None) -> None:
-        if found != self.sha256:
+        if self.sha256 not in (None, found):
             raise PackError(
                 f"{_redacted(self.source)} is not the expected file: its SHA-256 is {found}, not {self.sha256}.",
                 hint="Nothing was installed. Ask the publisher which of the two is right.",
@@ -498,9 +497,7 @@ def _disk_errors(store: PackStore, done: str) -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             hint = "Free some disk space, then run the same command again."
-        elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-            hint = f"Make {store.root} writable, or set XDG_DATA_HOME to another folder."
         else:
-            hint = "Fix that, then run the same command again. The packs installed before are unchanged."
+            hint = f"Make {store.root} a writable folder, or set XDG_DATA_HOME to another one."
         where = f" ({error.filename})" if error.filename is not None else ""
         raise WikigrError(f"The pack was not {done}: {error.strerror or error}{where}.", hint=hint) from error

@@ -63,11 +63,8 @@ def _definitions(graph: Graph) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, kind, comment in graph.rows("CALL show_tables() RETURN name, type, comment"):
         columns = [list(row) for row in graph.rows(f"CALL table_info('{_quoted(name)}') RETURN *")]
-        ends = (
-            [list(row) for row in graph.rows(f"CALL show_connection('{_quoted(name)}') RETURN *")]
-            if kind == "REL"
-            else []
-        )
+        connection = f"CALL show_connection('{_quoted(name)}') RETURN *"
+        ends = [list(row) for row in graph.rows(connection)] if kind == "REL" else []
         found[f"table {name}"] = repr((kind, comment, columns, ends))
     for table, name, kind, columns in graph.rows(
         "CALL show_indexes() RETURN table_name, index_name, index_type, property_names"

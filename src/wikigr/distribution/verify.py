@@ -61,7 +61,6 @@ _ENVIRONMENT = ("HOME", "XDG_CACHE_HOME", "ORT_DISABLE_TELEMETRY")
 
 # Exceptions that a malicious pack can cause, besides our own.
 _UNREADABLE = (ArithmeticError, LookupError, MemoryError, OSError, RuntimeError, TypeError, ValueError)
-# No verification takes so long: a temporary folder that is older is that of a killed process.
 _LEFT_BEHIND_SECONDS = 86_400.0
 
 
@@ -94,10 +93,18 @@ def verify(location: str | Path, *, sha256: str | None = None, trust: Sequence[P
         raise UsageError("--sha256 requires an archive, not a folder.", hint="Use the archive file.")
     layout = find_pack(location)
     manifest = read_manifest(layout.part(parts.MANIFEST))
-    signer = _signer_of(layout)
-    checks = [check_signer(signer, trust)]
+    signature = layout.signature()
+    signer = None
+    if signature is not None:
+        signer = check_signature(read_signature(signature), layout.part(parts.MANIFEST).read_bytes())
+    checks = [_check_signer(signer, trust)]
     if signer is not None:
-        checks += _unsigned_files(layout, manifest, trust)
+        fix = "Remove it, or install the pack."
+        checks += [
+            Check(name, False, "is not in the signed manifest", fix, required=bool(trust))
+            for name in (*EXTRAS, parts.GRAPH_INDEX)
+            if name not in manifest.files and file_path(layout, name).exists()
+        ]
     if _all_passed(checks):
         checks += validate_untrusted(layout.root)
     return Verification(checks, manifest, signer, None, None)
@@ -121,7 +128,7 @@ def _verify_archive(archive: Path, sha256: str | None, trust: Sequence[PublicKey
         manifest = unpacked.manifest
         files = f"{manifest.name} {manifest.version}, {len(manifest.files)} files that match the manifest"
         checks.append(Check("archive", True, f"{files}; {size:,} bytes, SHA-256 {unpacked.sha256}"))
-        checks.append(check_signer(unpacked.signer, trust))
+        checks.append(_check_signer(unpacked.signer, trust))
         if _all_passed(checks):
             checks += validate_untrusted(into)
     return Verification(checks, unpacked.manifest, unpacked.signer, size, unpacked.sha256)
@@ -132,7 +139,10 @@ def _temporary_folder() -> Iterator[Path]:
     """Create a temporary folder in the cache; raises ``WikigrError`` when that fails."""
     try:
         cache_folder().mkdir(parents=True, exist_ok=True)
-        _clear_leftovers()
+        for left in cache_folder().glob("verify-*"):
+            # No verification takes so long: its process was killed.
+            if time.time() - left.lstat().st_mtime > _LEFT_BEHIND_SECONDS:
+                shutil.rmtree(left, ignore_errors=True)
         folder = tempfile.TemporaryDirectory(prefix="verify-", dir=cache_folder())
     except OSError as error:
         raise WikigrError(
@@ -143,18 +153,11 @@ def _temporary_folder() -> Iterator[Path]:
         yield Path(path)
 
 
-def _clear_leftovers() -> None:
-    """Remove temporary folders of killed processes; no verification takes a day."""
-    for folder in cache_folder().glob("verify-*"):
-        if time.time() - folder.lstat().st_mtime > _LEFT_BEHIND_SECONDS:
-            shutil.rmtree(folder, ignore_errors=True)
-
-
 def _all_passed(checks: Sequence[Check]) -> bool:
     return all(check.passed or not check.required for check in checks)
 
 
-def check_signer(signer: PublicKey | None, trust: Sequence[PublicKey]) -> Check:
+def _check_signer(signer: PublicKey | None, trust: Sequence[PublicKey]) -> Check:
     """Check that ``signer`` is one of the keys in ``trust``; without such keys, the check is not required to pass."""
     if signer is None:
         fix = "Ask for a signed pack." if trust else "Compare its SHA-256 with one from a source that you trust."
@@ -164,21 +167,6 @@ def check_signer(signer: PublicKey | None, trust: Sequence[PublicKey]) -> Check:
     if signer in trust:
         return Check("signature", True, f"by {signer.fingerprint}, which is trusted")
     return Check("signature", False, f"by {signer.fingerprint}, which is not a trusted key", DISTRUST)
-
-
-def _unsigned_files(layout: Layout, manifest: Manifest, trust: Sequence[PublicKey]) -> list[Check]:
-    """Return a failed check for each file of the pack that its signature does not cover."""
-    return [
-        Check(name, False, "is not in the signed manifest", "Remove it, or install the pack.", required=bool(trust))
-        for name in (*EXTRAS, parts.GRAPH_INDEX)
-        if name not in manifest.files and file_path(layout, name).exists()
-    ]
-
-
-def _signer_of(layout: Layout) -> PublicKey | None:
-    """Return the signer of the pack in a folder, or ``None``; raises ``PackError`` when the signature is invalid."""
-    path = layout.signature()
-    return check_signature(read_signature(path), layout.part(parts.MANIFEST).read_bytes()) if path is not None else None
 
 
 # -- the content
