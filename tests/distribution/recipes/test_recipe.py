@@ -29,13 +29,6 @@ def write(folder: Path, **changes: Any) -> Path:
     return file
 
 
-def test_a_recipe_is_read(tmp_path: Path) -> None:
-    recipe = read_recipe(write(tmp_path, options={"source_format": "html", "keep_going": True}))
-    assert (recipe.name, recipe.license, recipe.local_path) == ("notes", "CC0-1.0", tmp_path / "notes")
-    assert recipe.options.keep_going
-    assert recipe.questions is None
-
-
 MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"license": None}, "`license`"),
     ({"attribution": " "}, "`attribution`"),

@@ -148,7 +148,6 @@ def test_without_a_pinned_sha256_the_command_prints_that_of_the_download(wikigr:
     document = make(wikigr, own, "--sha256", sha256(RECORD))
     assert (document["counts"]["articles"], document["source"]["sha256"]) == (1, sha256(RECORD))
     assert len(server.requests) == 1
-    assert wikigr("pack", "make", own, "--sha256", "12").code == 2
 
 
 def test_a_source_of_the_user_replaces_that_of_the_recipe(wikigr: Wikigr, server: FileServer) -> None:
