@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOWEST := .venv-lowest/bin
 MODEL := sentence-transformers/all-MiniLM-L6-v2
 FUZZ_SECONDS ?= 60
-FUZZ_TARGETS ?= $(patsubst fuzz/fuzz_%.py,%,$(wildcard fuzz/fuzz_*.py))
+FUZZ_TARGETS ?= $(shell $(BIN)/python -m fuzz)
 QUESTION ?= When and where was Werner Heisenberg born?
 
 # torch is installed first and by its exact version, because an open range pulls several GB of CUDA packages. The Linux
@@ -16,7 +16,7 @@ QUESTION ?= When and where was Werner Heisenberg born?
 TORCH_INDEX ?=
 TORCH := torch==2.13.0 $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: demo eval test test-lowest test-ladybug test-trust test-llm test-ray test-web fuzz lint lint-workflows types check bench \
+.PHONY: demo eval test test-lowest test-trust test-llm test-ray test-web fuzz lint lint-workflows types check bench \
 	bench-answers docs locked lock audit dist sbom hooks clean
 
 # Build the demo pack and ask it a question.
@@ -43,12 +43,6 @@ test: .venv/.test
 test-lowest: .venv-lowest/.installed
 	$(LOWEST)/wikigr model prepare $(MODEL)
 	$(LOWEST)/python -m pytest $(SUITE)
-
-# Run the same tests on the database engine of the extra `ladybug`.
-test-ladybug: .venv/.test
-	$(BIN)/wikigr model prepare $(MODEL)
-	$(PIP) -e '.[ladybug]'
-	WIKIGR_DATABASE_ENGINE=ladybug $(BIN)/python -m pytest $(SUITE)
 
 # Run the attacks, injected faults and load tests, and print a table of what was tried; takes about fifteen minutes.
 # Without atheris, which has no wheels for some platforms, the coverage-guided fuzzing is skipped.

@@ -28,7 +28,7 @@ from typing import Any
 from wikigr.answer.answer import Answer
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.pipeline.profiles.files import load_profile
+from wikigr.pipeline.profile_files import load_profile
 from wikigr.text import fold
 
 

@@ -71,7 +71,7 @@ from figures import peak_memory
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.stages import RETRIEVAL_STAGES
-from wikigr.pipeline.profiles.files import load_profile
+from wikigr.pipeline.profile_files import load_profile
 from wikigr.retrieval.trace import Trace
 questions = json.load(sys.stdin)
 with Pack(sys.argv[1], preload=True) as pack:

@@ -29,11 +29,11 @@ from wikigr.evaluation.metrics.accuracy import accuracy, exact_match, token_f1
 from wikigr.evaluation.metrics.ranking import all_found_at, recall_at
 from wikigr.evaluation.statistics.paired import compare_paired
 from wikigr.graph_search.explore.stage import MultiStrategyOptions
-from wikigr.hops.chain_search import HopsOptions
+from wikigr.graph_search.hops.chain_search import HopsOptions
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
-from wikigr.pipeline.profiles.files import load_profile
+from wikigr.pipeline.profile_files import load_profile
 from wikigr.reader.passage import ReaderOptions
 from wikigr.rerankers.graph_reranker import GraphRerankerOptions
 from wikigr.rerankers.graph_walk import GraphWalkOptions

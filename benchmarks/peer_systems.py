@@ -58,7 +58,7 @@ class Wikigr:
     def open(self, folder: Path) -> Search:
         from wikigr.pack.open import Pack
         from wikigr.pipeline.pipeline import Pipeline
-        from wikigr.pipeline.profiles.files import load_profile
+        from wikigr.pipeline.profile_files import load_profile
 
         pipeline = Pipeline(load_profile(self._profile), Pack(folder, preload=True), offline=True)
 

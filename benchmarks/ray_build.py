@@ -29,9 +29,7 @@ from wikigr.embeddings.embedder import Embedder
 from wikigr.embeddings.loader import DEFAULT_MODEL, open_encoder
 from wikigr.ingest.build import BuildOptions, BuildReport, build_pack
 from wikigr.ingest.engines.cluster import connect
-from wikigr.ingest.engines.parts import PartStore, staging_location
-from wikigr.ingest.engines.ray_engine import RayEngine
-from wikigr.ingest.engines.workers import WorkerEncoder
+from wikigr.ingest.engines.ray_engine import RayEngine, WorkerEncoder
 from wikigr.sources.detect import open_source
 
 OBJECT_STORE = 200 << 20
@@ -101,7 +99,7 @@ def build_on_nodes(
     try:
         progress = Killer(cluster, stages, articles)
         with connect(cluster.address) as joined:
-            engine = RayEngine(joined, PartStore(staging_location(None, pack)), DEFAULT_MODEL, encoder, progress)
+            engine = RayEngine(joined, DEFAULT_MODEL, encoder)
             engine._encoder = RandomWorkerEncoder(DEFAULT_MODEL, encoder.identity, on_gpu=False)
             opened = open_source(source)
             report = build_pack(opened, str(source), pack, encoder, options, progress=progress, engine=engine)

@@ -2,24 +2,29 @@
 
 ``python -m fuzz TARGET [libFuzzer option …]`` starts from ``corpus/TARGET``. It keeps new inputs in ``work/TARGET`` and
 inputs that fail in ``work/failures``. The exit code is not 0 if an input raised an exception, took 20 s or 2 GiB.
+``python -m fuzz`` prints the names of the targets.
 """
 
 from __future__ import annotations
 
 import sys
 
-import atheris
-
-from fuzz.targets import DICTIONARIES, FOLDER, load_target, seeds
-
 
 def main() -> None:
+    if len(sys.argv) == 1:
+        from fuzz.targets import TARGETS
+
+        sys.stdout.write(" ".join(TARGETS) + "\n")
+        return
+    import atheris
+
     name, options = sys.argv[1], sys.argv[2:]
     # Modules are instrumented while they are imported, and some are imported only when an input needs them.
     with atheris.instrument_imports(include=["wikigr"]):
-        test_one_input = load_target(name)
+        from fuzz.targets import DICTIONARIES, FOLDER, TARGETS, seeds
+
         for seed in seeds(name):
-            test_one_input(seed.read_bytes())
+            TARGETS[name](seed.read_bytes())
     found, failures = FOLDER / "work" / name, FOLDER / "work" / "failures"
     found.mkdir(parents=True, exist_ok=True)
     failures.mkdir(exist_ok=True)
@@ -28,7 +33,7 @@ def main() -> None:
     if dictionary.exists():
         defaults.append(f"-dict={dictionary}")
     # libFuzzer reads its options up to the first folder, and the last one of a name counts.
-    atheris.Setup([sys.argv[0], *defaults, *options, str(found), str(FOLDER / "corpus" / name)], test_one_input)
+    atheris.Setup([sys.argv[0], *defaults, *options, str(found), str(FOLDER / "corpus" / name)], TARGETS[name])
     atheris.Fuzz()
 
 

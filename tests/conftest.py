@@ -21,7 +21,7 @@ from tests.llm.plugin import messages_server, no_model  # noqa: F401
 from wikigr.checks import Check
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import ModelError
-from wikigr.graph.engine_choice import import_engine
+from wikigr.graph.engine import import_engine
 from wikigr.progress import Progress
 from wikigr.sandbox.isolation import run_isolated
 
@@ -29,7 +29,6 @@ from wikigr.sandbox.isolation import run_isolated
 settings.register_profile("repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("repeatable")
 
-# The engine of all tests: the default, or that of WIKIGR_DATABASE_ENGINE (`make test-ladybug`).
 kuzu = import_engine()
 ROOT = Path(__file__).parent.parent
 Links = Sequence[tuple[str, str]]

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from fuzz.targets import DICTIONARIES, TARGETS, load_target, seeds
+from fuzz.targets import DICTIONARIES, TARGETS, seeds
 
 from wikigr.sources.formats import FORMATS
 
 
 def test_the_corpus_of_a_target_keeps_its_promises(subtests: pytest.Subtests) -> None:
     assert TARGETS
-    for name in TARGETS:
+    for name, test_one_input in TARGETS.items():
         with subtests.test(name=name):
-            test_one_input = load_target(name)
             test_one_input(b"")
             files = seeds(name)
             assert files

@@ -1,117 +1,90 @@
 from __future__ import annotations
 
-import pytest
+from collections.abc import Sequence
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikigr.segmentation import ends_as_prose, has_statement, sentence_spans
+from wikigr.segmentation import ends_as_prose, extract_facts, has_statement, sentence_spans
 
 
 def sentences(text: str) -> list[str]:
     return [text[start:end] for start, end in sentence_spans(text)]
 
 
+def assert_divided(marked: Sequence[str]) -> None:
+    """Check that the sentences of each text begin where ``¦`` stands in it."""
+    expected = [list(filter(None, map(str.strip, text.split("¦")))) for text in marked]
+    assert [sentences(text.replace("¦", "")) for text in marked] == expected
+
+
 def test_sentence_boundaries() -> None:
-    cases = {
-        "Fact one. Fact two. Is this a fact?": ["Fact one.", "Fact two.", "Is this a fact?"],
-        "It cost $3.5 million in the U.S. in 1990. Nobody paid.": [
-            "It cost $3.5 million in the U.S. in 1990.",
-            "Nobody paid.",
-        ],
-        "A talk between U.S. Secretary James Smith and Dr. Jones began. It ended.": [
-            "A talk between U.S. Secretary James Smith and Dr. Jones began.",
-            "It ended.",
-        ],
-        "The objectives were met. On October 19 he spoke.": ["The objectives were met.", "On October 19 he spoke."],
-        "It was cold. A counter ticked at 5 p.m. sharp.": ["It was cold.", "A counter ticked at 5 p.m. sharp."],
-        "It was against his will. Trained in heat, he tried.": [
-            "It was against his will.",
-            "Trained in heat, he tried.",
-        ],
-        "A book trans. Smith and approx. Ten copies.": ["A book trans. Smith and approx. Ten copies."],
-        "He moved to the U.S. The war began.": ["He moved to the U.S.", "The war began."],
-        "- first item\n- second item": ["- first item", "- second item"],
-        "a | b\n1 | 2": ["a | b", "1 | 2"],
-        "A line that is hard\nwrapped ends here. Another.": ["A line that is hard\nwrapped ends here.", "Another."],
-        "A heading line\nThe text below it.": ["A heading line", "The text below it."],
-        "1. boil water\n2. add tea": ["1. boil water", "2. add tea"],
-        "": [],
-        " \n \n": [],
-        "His little book What Is Life? of 1944 drew many. The album Help! was sold.": [
-            "His little book What Is Life? of 1944 drew many.",
-            "The album Help! was sold.",
-        ],
-        "Rio ( pron. IPA [x]; Portuguese for River of January) is a city. It is big.": [
-            "Rio ( pron. IPA [x]; Portuguese for River of January) is a city.",
-            "It is big.",
-        ],
-        "He was sad :( then. It passed.": ["He was sad :( then.", "It passed."],
-        "The allowed energies are\n\nE = −13.6 eV / n²\n\nand the smallest orbit is small. Balmer found it.": [
-            "The allowed energies are\n\nE = −13.6 eV / n²\n\nand the smallest orbit is small.",
-            "Balmer found it.",
-        ],
-        "Kennard gave the exact form:\n\nΔx Δp ≥ ħ/2\n\nHere Δ means the deviation.": [
-            "Kennard gave the exact form:\n\nΔx Δp ≥ ħ/2",
-            "Here Δ means the deviation.",
-        ],
-        "import os\n\nx = 1\n\nfoo bar.": ["import os", "x = 1", "foo bar."],
-        "def f(x):\n    return x == 1": ["def f(x):", "return x == 1"],
-        "What is npm? npm is a package manager.": ["What is npm?", "npm is a package manager."],
-        "Such as:\n\n- a = b\n- c": ["Such as:", "- a = b", "- c"],
-        "Such as:\n\nname | a = b\nx | y": ["Such as:", "name | a = b", "x | y"],
-    }
-    assert {text: sentences(text) for text in cases} == cases
+    assert_divided(
+        [
+            "Fact one. ¦Fact two. ¦Is this a fact?",
+            "It cost $3.5 million in the U.S. in 1990. ¦Nobody paid.",
+            "A talk between U.S. Secretary James Smith and Dr. Jones began. ¦It ended.",
+            "The objectives were met. ¦On October 19 he spoke.",
+            "It was cold. ¦A counter ticked at 5 p.m. sharp.",
+            "It was against his will. ¦Trained in heat, he tried.",
+            "A book trans. Smith and approx. Ten copies.",
+            "He moved to the U.S. ¦The war began.",
+            "- first item\n¦- second item",
+            "a | b\n¦1 | 2",
+            "A line that is hard\nwrapped ends here. ¦Another.",
+            "A heading line\n¦The text below it.",
+            "1. boil water\n¦2. add tea",
+            "",
+            " \n \n",
+            "His little book What Is Life? of 1944 drew many. ¦The album Help! was sold.",
+            "Rio ( pron. IPA [x]; Portuguese for River of January) is a city. ¦It is big.",
+            "He was sad :( then. ¦It passed.",
+            "The allowed energies are\n\nE = −13.6 eV / n²\n\nand the smallest orbit is small. ¦Balmer found it.",
+            "Kennard gave the exact form:\n\nΔx Δp ≥ ħ/2\n\n¦Here Δ means the deviation.",
+            "import os\n\n¦x = 1\n\n¦foo bar.",
+            "def f(x):\n    ¦return x == 1",
+            "What is npm? ¦npm is a package manager.",
+            "Such as:\n\n¦- a = b\n¦- c",
+            "Such as:\n\n¦name | a = b\n¦x | y",
+        ]
+    )
 
 
 def test_terms_belong_to_the_first_sentence_of_their_definition() -> None:
-    cases = {
-        "-m\n--move\n    Move or rename a branch. Keep its log.\n\n-M\n    Shortcut for --move --force.": [
-            "-m\n--move\n    Move or rename a branch.",
-            "Keep its log.",
-            "-M\n    Shortcut for --move --force.",
-        ],
-        "add <path>...\n    Add files.": ["add <path>...\n    Add files."],
-        "0\n    success\nsignal\n    killed": ["0\n    success", "signal\n    killed"],
-        "outer\n    Outer text.\n    inner\n        Inner text.": [
-            "outer\n    Outer text.",
-            "inner\n        Inner text.",
-        ],
-        "outer\n    inner\n        text": ["outer", "inner\n        text"],
-        "Returns:\n    The name.": ["Returns:\n    The name."],
-        # Lines above an indented line that are not its terms.
-        "It ends here.\n    Indented text.": ["It ends here.", "Indented text."],
-        "term\n    - an item\n    - another": ["term", "- an item", "- another"],
-        "- item\n    Indented text.": ["- item", "Indented text."],
-        "f(a,\n    b)": ["f(a,", "b)"],
-        "term\n\n    Apart.": ["term", "Apart."],
-        "term\n  Hardly indented.": ["term", "Hardly indented."],
-    }
-    assert {text: sentences(text) for text in cases} == cases
+    assert_divided(
+        [
+            "-m\n--move\n    Move or rename a branch. ¦Keep its log.\n\n¦-M\n    Shortcut for --move --force.",
+            "add <path>...\n    Add files.",
+            "0\n    success\n¦signal\n    killed",
+            "outer\n    Outer text.\n    ¦inner\n        Inner text.",
+            "outer\n    ¦inner\n        text",
+            "Returns:\n    The name.",
+            # Lines above an indented line that are not its terms.
+            "It ends here.\n    ¦Indented text.",
+            "term\n    ¦- an item\n    ¦- another",
+            "- item\n    ¦Indented text.",
+            "f(a,\n    ¦b)",
+            "term\n\n    ¦Apart.",
+            "term\n  ¦Hardly indented.",
+        ]
+    )
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (
-            "It is called venv. To create one, run:\n\npython -m venv /path\n\nThis makes a folder.",
-            ["It is called venv.", "To create one, run:\n\npython -m venv /path", "This makes a folder."],
-        ),
-        (
-            'For example:\n\n# Greet everybody.\nfor name in names:\n    print("Hello!")\n\nThat is all.',
-            ['For example:\n\n# Greet everybody.\nfor name in names:\n    print("Hello!")', "That is all."],
-        ),
-        ("1. Run this:\n\n$ ps ax | grep init\n2. Wait", ["1. Run this:\n\n$ ps ax | grep init", "2. Wait"]),
-        # What follows a colon but is not code.
-        ("He said:\n\nThis is prose.", ["He said:", "This is prose."]),
-        ("Requires:\n\nthe following:\n\n- pip", ["Requires:", "the following:", "- pip"]),
-        ("Options:\n\n-m\n    move", ["Options:", "-m\n    move"]),
-        ("Sizes:\n\nint | 4\nlong | 8", ["Sizes:", "int | 4", "long | 8"]),
-        ("else:\n\nx()", ["else:", "x()"]),
-        ("Run:\n" + "\n".join(["", *["X()"] * 13]), ["Run:", *["X()"] * 13]),
-    ],
-)
-def test_a_block_of_code_belongs_to_the_sentence_that_introduces_it(text: str, expected: list[str]) -> None:
-    assert sentences(text) == expected
+def test_a_block_of_code_belongs_to_the_sentence_that_introduces_it() -> None:
+    assert_divided(
+        [
+            "It is called venv. ¦To create one, run:\n\npython -m venv /path\n\n¦This makes a folder.",
+            'For example:\n\n# Greet everybody.\nfor name in names:\n    print("Hello!")\n\n¦That is all.',
+            "1. Run this:\n\n$ ps ax | grep init\n¦2. Wait",
+            # What follows a colon but is not code.
+            "He said:\n\n¦This is prose.",
+            "Requires:\n\n¦the following:\n\n¦- pip",
+            "Options:\n\n¦-m\n    move",
+            "Sizes:\n\n¦int | 4\n¦long | 8",
+            "else:\n\n¦x()",
+            "Run:\n\n¦" + "\n¦".join(["X()"] * 13),
+        ]
+    )
 
 
 def test_a_table_row_is_one_span() -> None:
@@ -182,3 +155,28 @@ def test_a_complete_sentence_is_a_statement() -> None:
 def test_headings_captions_and_links_are_not_statements() -> None:
     cases = ["", "See also.", "Early life", "Home | About us | Contact", "Is this a statement?", "Figure 3: a diagram"]
     assert [text for text in cases if has_statement(text)] == []
+
+
+def test_statements() -> None:
+    cases = {
+        "Quantum mechanics is a theory. It describes atoms.": ["Quantum mechanics is a theory.", "It describes atoms."],
+        "Fact one. Fact two. Is this a fact?": ["Fact one.", "Fact two."],
+        "Planck et al. measured 6.6 units in the U.S. in 1900.": [
+            "Planck et al. measured 6.6 units in the U.S. in 1900."
+        ],
+        "See also": [],
+        "Yes.": [],
+        "a long fragment without its full stop": ["a long fragment without its full stop"],
+        "He asked “Why me?”": [],
+        "It ends well! It ended.": ["It ends well!", "It ended."],
+        "": [],
+    }
+    assert {text: extract_facts([text]) for text in cases} == cases
+
+
+def test_each_once_in_order_over_all_texts() -> None:
+    assert extract_facts(["Beta holds. Alpha holds.", "Alpha  holds. Gamma holds."]) == [
+        "Beta holds.",
+        "Alpha holds.",
+        "Gamma holds.",
+    ]

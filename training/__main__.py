@@ -163,7 +163,7 @@ def _evaluate(options: argparse.Namespace, config: Config) -> None:
 def _export(options: argparse.Namespace, config: Config) -> None:
     from training.adapter import write_adapter
     from wikigr.embeddings.checkpoint import WEIGHTS
-    from wikigr.embeddings.prepared import sha256_of
+    from wikigr.embeddings.prepared_files import sha256_of
     from wikigr.reader.passage import UNCALIBRATED
 
     with base_folder(config.base, options.work) as folder:

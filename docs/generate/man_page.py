@@ -11,7 +11,6 @@ from wikigr import __version__
 from wikigr_cli.exit_codes import EXIT_CODES_HELP
 
 _FILES = [
-    ("wikigr.yaml", "Project settings, in the current folder or a parent of it."),
     ("~/.config/wikigr/config.yaml", "User settings. The folder profiles/ beside it holds your own profiles."),
     ("~/.local/share/wikigr/packs", "Installed packs."),
     ("~/.local/state/wikigr", "Which notes were shown once."),

@@ -1,4 +1,4 @@
-"""Write ``docs/reference/profiles.md``: every key of a profile, from ``wikigr.pipeline.profiles.schema``."""
+"""Write ``docs/reference/profiles.md``: every key of a profile, from ``wikigr.pipeline.profile_schema``."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from wikigr.options import Limits
 from wikigr.pipeline.profile import Profile
-from wikigr.pipeline.profiles.files import differences, load_profile
-from wikigr.pipeline.profiles.schema import ProfileValues
+from wikigr.pipeline.profile_files import differences, load_profile
+from wikigr.pipeline.profile_schema import ProfileValues
 
 _HEAD = """\
 # Profiles
@@ -32,7 +32,7 @@ budget: {max_cost_usd: 0.5}
 ```
 
 Refer to a profile by the path of its file, or by its name if the file is in
-`~/.config/wikigr/pipeline/profiles`. `auto` chooses a value that fits the pack or the question.
+`~/.config/wikigr/profiles`. `auto` chooses a value that fits the pack or the question.
 
 | key | type | default | meaning |
 | --- | --- | --- | --- |
@@ -40,7 +40,7 @@ Refer to a profile by the path of its file, or by its name if the file is in
 | `description` | text | none | one line for `wikigr profile list` |
 """
 
-_SHIPPED = Path(str(resources.files("wikigr.pipeline.profiles")))
+_SHIPPED = Path(str(resources.files("wikigr.pipeline"))) / "profiles"
 
 
 def profiles_page() -> str:
@@ -112,15 +112,12 @@ _NAMES = {bool: "`true`, `false`", int: "whole number", float: "number", str: "t
 
 
 def _limit(limit: Limits) -> str:
-    if limit.min_length is not None:
+    bounds = limit.bounds
+    if "min_length" in bounds:
         return ""
-    least = f"{limit.ge:,}" if limit.ge is not None else f"above {limit.gt:,}" if limit.gt is not None else ""
-    most = f"{limit.le:,}" if limit.le is not None else f"below {limit.lt:,}" if limit.lt is not None else ""
+    least = f"{bounds['ge']:,}" if "ge" in bounds else f"above {bounds['gt']:,}" if "gt" in bounds else ""
+    most = f"{bounds['le']:,}" if "le" in bounds else f"below {bounds['lt']:,}" if "lt" in bounds else ""
+    up_to = f"at most {most}" if "le" in bounds else most
     if least and most:
-        closed = limit.ge is not None and limit.le is not None
-        return f"{least} to {most}" if closed else f"{least}, {_up_to(limit, most)}"
-    return f"{least} or more" if limit.ge is not None else least or _up_to(limit, most)
-
-
-def _up_to(limit: Limits, most: str) -> str:
-    return most if limit.le is None else f"at most {most}"
+        return f"{least} to {most}" if {"ge", "le"} <= bounds.keys() else f"{least}, {up_to}"
+    return f"{least} or more" if "ge" in bounds else least or up_to

@@ -21,7 +21,7 @@ from eval.real.scores import Outcome, Score, calibration_error, judge, score
 from wikigr.errors import WikigrError
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.pipeline.profiles.files import load_profile
+from wikigr.pipeline.profile_files import load_profile
 from wikigr.settings import cache_folder
 
 _FLOORS = ("right", "near", "sure", "not_covered")

@@ -11,7 +11,7 @@ from wikigr.embeddings.loader import open_encoder
 from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.sources.article import SourceArticle
 from wikigr.sources.detect import open_source
-from wikigr.sources.folder import visible_files
+from wikigr.sources.source_files import visible_files
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from eval.real.questions import BenchQuestion
 from wikigr.answer.answer import Answer, PossibleAnswer
-from wikigr.evaluation.reliability import reliability
-from wikigr.evaluation.risk_coverage import RIGHT
+from wikigr.evaluation.reliability import RIGHT, reliability
 from wikigr.evaluation.samples import Sample
 
 _CITATION_MARKS = re.compile(r"\s*\[(?:\d[\d\s,;]*|unverified)\]", re.IGNORECASE)

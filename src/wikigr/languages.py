@@ -6,9 +6,7 @@ English is part of the code, which has many more rules for it; the file ``langua
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -77,29 +75,6 @@ def _pairs(word: str) -> list[str]:
 
 ENGLISH = Language("en", "English", stemmer="english", function_words=QUESTION_WORDS)
 
-# The language of the pack that this thread or task works with.
-_current: ContextVar[Language] = ContextVar("language", default=ENGLISH)
-
-
-def current() -> Language:
-    """Return the language of the text that is being indexed, searched or read."""
-    return _current.get()
-
-
-def speak(language: Language) -> None:
-    """Index, search and read text in ``language`` from now on, for a process with one pack."""
-    _current.set(language)
-
-
-@contextmanager
-def speaking(language: Language) -> Iterator[None]:
-    """Index, search and read text in ``language`` within the ``with`` block."""
-    token = _current.set(language)
-    try:
-        yield
-    finally:
-        _current.reset(token)
-
 
 def is_described(code: str) -> bool:
     """Return whether ``languages.yaml`` describes the language with this code, or it is English."""
@@ -154,44 +129,12 @@ def language_named(code: str) -> Language:
 
 
 # ISO 639-2 and 639-3 codes, which ZIM files use.
-_SHORT_CODES = {
-    "ara": "ar",
-    "bul": "bg",
-    "ces": "cs",
-    "cze": "cs",
-    "dan": "da",
-    "deu": "de",
-    "ger": "de",
-    "ell": "el",
-    "gre": "el",
-    "eng": "en",
-    "fin": "fi",
-    "fra": "fr",
-    "fre": "fr",
-    "hun": "hu",
-    "ita": "it",
-    "jpn": "ja",
-    "kor": "ko",
-    "nld": "nl",
-    "dut": "nl",
-    "nor": "no",
-    "nob": "no",
-    "nb": "no",
-    "pol": "pl",
-    "por": "pt",
-    "ron": "ro",
-    "rum": "ro",
-    "rus": "ru",
-    "spa": "es",
-    "swe": "sv",
-    "tam": "ta",
-    "tha": "th",
-    "tur": "tr",
-    "ukr": "uk",
-    "zho": "zh",
-    "chi": "zh",
-    "cmn": "zh",
-}
+_SHORT_CODES = dict(
+    pair.split(":")
+    for pair in """ara:ar bul:bg ces:cs cze:cs dan:da deu:de ger:de ell:el gre:el eng:en fin:fi fra:fr fre:fr hun:hu
+    ita:it jpn:ja kor:ko nld:nl dut:nl nor:no nob:no nb:no pol:pl por:pt ron:ro rum:ro rus:ru spa:es swe:sv tam:ta
+    tha:th tur:tr ukr:uk zho:zh chi:zh cmn:zh""".split()
+)
 
 
 @cache

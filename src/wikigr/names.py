@@ -16,7 +16,6 @@ _AFTER_COMMA = re.compile(r",\s([^,()]*)$")
 _YEARS = re.compile(r"(?<!\d), \d{4}(?:[–-]\d{2,4})?$")
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
 _NOT_IN_EPITHET = re.compile(r"[!?:;\"]")
-_MAX_QUALIFYING_WORDS = 6
 # Words that are written in lower case within places and epithets.
 _PARTICLES = frozenset(
     """am an and auf da dal de dei del della den der des di do dos du e el en i im in la las le les los nad of on op
@@ -32,8 +31,6 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 # The words directly before and directly after a name.
 _WORD_BEFORE = re.compile(r"(?<!\w)(\w[\w'’]*)[ -]$")
 _WORD_AFTER = re.compile(r"[ -](\w[\w'’]*)")
-_MAX_WORD_LENGTH = 40
-_MAX_BOUNDARY_LENGTH = 8
 _SENTENCE_START = re.compile(r"(?:^|\n|[.!?:;][\"'’”)\]]*\s)[ \t\"'‘“(\[]*$")
 
 _OPENING = frozenset("\"'‘“„«([")
@@ -112,7 +109,7 @@ def bare_name(title: str) -> str:
 
 
 def _is_epithet(parts: list[str]) -> bool:
-    if not 0 < len(parts) <= _MAX_QUALIFYING_WORDS or (parts[0][0].isdigit() and not _ORDINAL.fullmatch(parts[0])):
+    if not 0 < len(parts) <= 6 or (parts[0][0].isdigit() and not _ORDINAL.fullmatch(parts[0])):
         return False
     return all(
         part in _PARTICLES or not (part[0].islower() or part.lower() in FUNCTION_WORDS or _NOT_IN_EPITHET.search(part))
@@ -170,10 +167,10 @@ def may_be_plain_word(text: str, start: int, end: int) -> bool:
 
 def _neighbors(text: str, start: int, end: int) -> tuple[str, str]:
     """Return the words directly before and after, or ``""``. A word before that starts its sentence does not count."""
-    before, after = _WORD_BEFORE.search(text, max(0, start - _MAX_WORD_LENGTH), start), _WORD_AFTER.match(text, end)
+    before, after = _WORD_BEFORE.search(text, max(0, start - 40), start), _WORD_AFTER.match(text, end)
     counts = before is not None and not _starts_sentence(text, before.start(1))
     return before[1] if before is not None and counts else "", after[1] if after is not None else ""
 
 
 def _starts_sentence(text: str, start: int) -> bool:
-    return _SENTENCE_START.search(text, max(0, start - _MAX_BOUNDARY_LENGTH), start) is not None
+    return _SENTENCE_START.search(text, max(0, start - 8), start) is not None

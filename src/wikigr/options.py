@@ -15,34 +15,15 @@ class Limits:
 
     __is_annotated_types_grouped_metadata__ = True
 
-    def __init__(
-        self,
-        *,
-        ge: float | None = None,
-        gt: float | None = None,
-        le: float | None = None,
-        lt: float | None = None,
-        min_length: int | None = None,
-    ) -> None:
-        self.ge = ge
-        self.gt = gt
-        self.le = le
-        self.lt = lt
-        self.min_length = min_length
+    def __init__(self, **bounds: float) -> None:
+        """Each of ``ge``, ``gt``, ``le``, ``lt`` and ``min_length`` may be given."""
+        self.bounds = bounds
 
     def __iter__(self) -> Iterator[object]:
         from annotated_types import Ge, Gt, Le, Lt, MinLen
 
-        if self.ge is not None:
-            yield Ge(self.ge)
-        if self.gt is not None:
-            yield Gt(self.gt)
-        if self.le is not None:
-            yield Le(self.le)
-        if self.lt is not None:
-            yield Lt(self.lt)
-        if self.min_length is not None:
-            yield MinLen(self.min_length)
+        kinds: dict[str, Any] = {"ge": Ge, "gt": Gt, "le": Le, "lt": Lt, "min_length": MinLen}
+        return (kinds[name](bound) for name, bound in self.bounds.items())
 
 
 _Number = TypeVar("_Number", int, float)

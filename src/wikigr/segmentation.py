@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from wikigr.languages import current
+from wikigr.languages import ENGLISH, Language
 
 # Consecutive lines that form one paragraph. A line continues the one before it if that one has no end punctuation
 # and this one starts with a lowercase letter, a digit or closing punctuation and is not a list item, a table row or a
@@ -20,21 +20,14 @@ _NON_FINAL_ABBREVIATION = re.compile(
     r"(?:\b(?:U\.S|U\.K|Mr|Mrs|Ms|Dr|Prof|Gen|Gov|Sen|Rep|St|Fr|Lt|Col|vs|cf|e\.g|i\.e|No|Fig|ca?)|\bet al)\.$"
 )
 _MAX_ABBREVIATION_LENGTH = 8
-# A sentence does not end inside parentheses that close within this many characters. A parenthesis that stays open for
-# longer is probably a typo.
-_MAX_PARENTHESIS_LENGTH = 300
 QUESTION_START = (
     r"(?:what|who|whom|whose|when|where|which|why|how|is|are|was|were|do|does|did|can|could|will|would|has|had)\b"
 )
 """Pattern of the words that begin a question, in lower case."""
 # Starts with a question word. Elsewhere a question mark may belong to a title.
 _QUESTION = re.compile(rf"\W*{QUESTION_START}", re.IGNORECASE)
-# A line that introduces a formula has more words than this; shorter ones are usually code, such as "else:".
-_MAX_CODE_LINE_WORDS = 2
 # The end of a statement in any script, closing quotes and brackets included.
 _PROSE_END = re.compile(r"[.!…。！।۔][\"'”’)\]]*$")
-# A shorter sentence is a reference ("See also.") or an abbreviation.
-_MIN_STATEMENT_WORDS = 3
 # Scripts that end sentences with these do not separate words.
 _FULL_WIDTH_END = ("。", "！")
 # A sentence in such a script, with the quotes and brackets that close after it.
@@ -43,10 +36,6 @@ _FULL_WIDTH_SENTENCE = re.compile(r"[^。！？]+[。！？…]*[”’」』）
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*$")
 # A displayed formula: one short line that contains a relation or an arrow and is not a list item, table row or prompt.
 _FORMULA = re.compile(r"(?![-*•>|]|\d+[.)] )(?!.* \| )(?=.*[=≠≈≡∝<>≤≥±→∞∑∫√])[^\n]{1,120}$")
-# A definition is indented by this many spaces under its terms, the lines right above it.
-_MIN_INDENT = 4
-_MAX_TERMS = 8
-_MAX_TERM_CHARS = 160
 # The end of a line that is not a term: of a sentence (but "<path>..." is a term), or of code that goes on.
 _NOT_TERM_END = re.compile(r"(?:(?:^|[^.…])[.!?][\"'”’)\]]*|[,;({\[=\\])$")
 _LIST_ITEM = re.compile(r"(?:[-*•]|\d+[.)])\s")
@@ -55,14 +44,9 @@ _CELL_BORDER = " | "
 _NAMED_CELL = re.compile(r"(?:^|\|) *[^\s:|][^\n:|]{0,60}: \S")
 # A fact, as sections of facts state it: "Ada — born: 1815; London."
 _FACT = re.compile(r"([^\n]{1,200}? — )[^\s:;,.!?()][^\n:;,.!?()]{0,60}: \S")
-# A longer row is split into sentences.
-_MAX_ROW_CHARS = 300
 # A blank line: code stands in a paragraph of its own.
 BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _END_IN_LIST = re.compile(rf"{BLANK_LINE.pattern}|\n\s*{_LIST_ITEM.pattern}")
-# A longer block of code is not one quotation with the sentence that introduces it.
-_MAX_CODE_CHARS = 600
-_MAX_CODE_LINES = 12
 # What a line of code may be although it ends like a sentence: a comment, a prompt, a string or a call.
 _CODE_LINE = re.compile(r"\s*(?:#|//|/\*|--|\$ |>>>|[\"'`])|.*\w\(.*\)$")
 # The first line of a definition list, in contrast to the first line of a block of code ("def f(x):").
@@ -85,16 +69,17 @@ def ends_as_prose(text: str) -> bool:
     return _PROSE_END.search(text) is not None
 
 
-def has_statement(text: str) -> bool:
+def has_statement(text: str, language: Language = ENGLISH) -> bool:
     """Return whether ``text`` contains a complete statement, unlike a heading, a caption or a list of links."""
-    return any(_is_statement(text[start:end]) for start, end in sentence_spans(text))
+    return any(_is_statement(text[start:end]) for start, end in sentence_spans(text, language))
 
 
 def _is_statement(sentence: str) -> bool:
     is_complete = ends_as_prose(sentence) or (_SENTENCE_END.search(sentence) and not _QUESTION.match(sentence))
     if not is_complete:
         return False
-    return len(sentence.split()) >= _MIN_STATEMENT_WORDS or sentence.endswith(_FULL_WIDTH_END)
+    # A shorter sentence is a reference ("See also.") or an abbreviation.
+    return len(sentence.split()) >= 3 or sentence.endswith(_FULL_WIDTH_END)
 
 
 @lru_cache(maxsize=1)
@@ -105,7 +90,7 @@ def load_segmenter():  # type: ignore[no-untyped-def]
     return sent_spans
 
 
-def sentence_spans(text: str) -> list[tuple[int, int]]:
+def sentence_spans(text: str, language: Language = ENGLISH) -> list[tuple[int, int]]:
     """Return the ``(start, end)`` character offsets of the sentences of ``text``, in order, whitespace trimmed.
 
     List items, table rows, facts below each other and lines of code are sentences on their own. Hard-wrapped prose,
@@ -114,7 +99,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     """
     spans: list[tuple[int, int]] = []
     for block in _BLOCK.finditer(text):
-        block_spans = _block_spans(text, block)
+        block_spans = _block_spans(text, block, language)
         if spans and block_spans:
             first = _sentence_continued_by(text, spans, block_spans[0])
             if first is None:
@@ -126,19 +111,23 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     return _join_code(text, spans)
 
 
-def _block_spans(text: str, block: re.Match[str]) -> list[tuple[int, int]]:
+def _block_spans(text: str, block: re.Match[str], language: Language) -> list[tuple[int, int]]:
     is_row = _is_table_row(text, *block.span()) or _is_fact_among_others(text, *block.span())
-    if len(block.group()) <= _MAX_ROW_CHARS and is_row:
+    # A longer row is split into sentences.
+    if len(block.group()) <= 300 and is_row:
         row = _trim(text, *block.span())
         return [row] if row is not None else []
     spans: list[tuple[int, int]] = []
     pending: int | None = None
-    split = _full_width_spans if current().characters else load_segmenter()
-    for left, right in split(block.group()):
+    if language.characters:
+        found = [match.span() for match in _FULL_WIDTH_SENTENCE.finditer(block.group())]
+    else:
+        found = load_segmenter()(block.group())
+    for left, right in found:
         span = _trim(text, block.start() + left if pending is None else pending, block.start() + right)
         if span is None:
             continue
-        if _is_unfinished(text, span, block.end()):
+        if _is_unfinished(text, span, block.end(), language):
             pending = span[0]
             continue
         pending = None
@@ -148,18 +137,14 @@ def _block_spans(text: str, block: re.Match[str]) -> list[tuple[int, int]]:
     return spans
 
 
-def _full_width_spans(text: str) -> list[tuple[int, int]]:
-    return [match.span() for match in _FULL_WIDTH_SENTENCE.finditer(text)]
-
-
-def _is_unfinished(text: str, span: tuple[int, int], end: int) -> bool:
+def _is_unfinished(text: str, span: tuple[int, int], end: int, language: Language) -> bool:
     """Return whether the segmenter ended the sentence in ``span`` too early; ``end`` is the end of its block."""
     following = _skip_space(text, span[1], end)
     if following == end:
         return False
     if _NON_FINAL_ABBREVIATION.search(text, max(span[0], span[1] - _MAX_ABBREVIATION_LENGTH), span[1]):
         return not _SENTENCE_START.match(text, following)
-    if _ends_in_abbreviation(text, span):
+    if _ends_in_abbreviation(text, span, language):
         return True
     # "What Is Life? of 1944", "the album Help! was"
     if text[following].islower() and text[span[1] - 1] in "?!":
@@ -167,12 +152,12 @@ def _is_unfinished(text: str, span: tuple[int, int], end: int) -> bool:
     opened = text.rfind("(", *span)
     if opened <= text.rfind(")", *span):
         return False
-    return text.find(")", following, min(end, opened + _MAX_PARENTHESIS_LENGTH)) >= 0
+    # A sentence does not end inside parentheses; one that stays open for longer is probably a typo.
+    return text.find(")", following, min(end, opened + 300)) >= 0
 
 
-def _ends_in_abbreviation(text: str, span: tuple[int, int]) -> bool:
+def _ends_in_abbreviation(text: str, span: tuple[int, int], language: Language) -> bool:
     """Return whether the text in ``span`` ends in an abbreviation, or an ordinal number, of a language but English."""
-    language = current()
     if language.is_english or text[span[1] - 1] != ".":
         return False
     word = text[max(span[0], span[1] - _MAX_ABBREVIATION_LENGTH) : span[1]].split()[-1]
@@ -189,8 +174,8 @@ def _sentence_continued_by(text: str, spans: list[tuple[int, int]], following: t
     last = len(spans) - 1
     previous = text[slice(*spans[last])]
     if previous.endswith(":") and _FORMULA.match(text, *following):
-        # Prose rather than a line of code that opens a block.
-        is_prose = previous[0].isupper() and len(previous.split()) > _MAX_CODE_LINE_WORDS
+        # Prose rather than a line of code that opens a block, such as "else:".
+        is_prose = previous[0].isupper() and len(previous.split()) > 2
         return last if is_prose and text[following[0] - 1] == "\n" else None
     if not (text[following[0]].islower() and _SENTENCE_END.search(text, *following)):
         return None
@@ -205,7 +190,8 @@ def _is_term_of(text: str, term: tuple[int, int], definition: int) -> bool:
     line = _line_start(text, definition)
     if text[term[1] : line] != "\n" or not _is_indent(text[line:definition]):
         return False
-    if definition - line < _indent(text, start) + _MIN_INDENT or not _is_term(text[start : term[1]]):
+    # A definition is indented by this many spaces under its terms, the lines right above it.
+    if definition - line < _indent(text, start) + 4 or not _is_term(text[start : term[1]]):
         return False
     if text[term[1] - 1] != ":":
         return True
@@ -225,7 +211,7 @@ def first_term_of(text: str, spans: Sequence[tuple[int, int]], definition: tuple
         return None
     first = len(spans) - 1
     indent = _indent(text, spans[first][0])
-    while first > 0 and len(spans) - first < _MAX_TERMS:
+    while first > 0 and len(spans) - first < 8:
         start, end = spans[first - 1]
         is_above = text[end : _line_start(text, spans[first][0])] == "\n" and _indent(text, start) == indent
         if not is_above or not _is_term(text[start:end]) or text[end - 1] == ":":
@@ -235,7 +221,7 @@ def first_term_of(text: str, spans: Sequence[tuple[int, int]], definition: tuple
 
 
 def _is_term(line: str) -> bool:
-    if len(line) > _MAX_TERM_CHARS or _CELL_BORDER in line or "\n " in line:
+    if len(line) > 160 or _CELL_BORDER in line or "\n " in line:
         return False
     return _LIST_ITEM.match(line) is None and _NOT_TERM_END.search(line) is None
 
@@ -318,10 +304,11 @@ def _end_of_code(text: str, start: int, end: int) -> int:
 
 def _is_code(text: str, start: int, end: int) -> bool:
     """Return whether a paragraph is code: neither prose nor a list, a table or a definition list."""
-    if not 0 < end - start <= _MAX_CODE_CHARS or text[end - 1] == ":" or _DEFINED_TERM.match(text, start, end):
+    # A longer block of code is not one quotation with the sentence that introduces it.
+    if not 0 < end - start <= 600 or text[end - 1] == ":" or _DEFINED_TERM.match(text, start, end):
         return False
     lines = text[start:end].split("\n")
-    if len(lines) > _MAX_CODE_LINES:
+    if len(lines) > 12:
         return False
     position = start
     for line in lines:
@@ -351,3 +338,30 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int] | None:
     while end > start and text[end - 1].isspace():
         end -= 1
     return (start, end) if start < end else None
+
+
+# The ends of questions, which state nothing, and of complete sentences.
+_QUESTION_END = re.compile(r"\?[\"'”’)\]]*$")
+_COMPLETE_END = re.compile(r"[.!…][\"'”’)\]]*$")
+
+
+def extract_facts(texts: Iterable[str]) -> list[str]:
+    """Return the statements of ``texts`` in order, each once: see ``facts_among``."""
+    return facts_among(text[start:end] for text in texts for start, end in sentence_spans(text))
+
+
+def facts_among(sentences: Iterable[str]) -> list[str]:
+    """Return the statements among ``sentences``, in order, without duplicates, and with single spaces.
+
+    A sentence with end punctuation counts if it has two words, a piece without it if it has 20 characters: a shorter
+    one is a heading, a label or a list mark. Questions do not count (reference/multidoc-synthesizer.md,
+    `_extract_facts`).
+    """
+    plain = (" ".join(sentence.split()) for sentence in sentences)
+    return list(dict.fromkeys(sentence for sentence in plain if _is_fact(sentence)))
+
+
+def _is_fact(sentence: str) -> bool:
+    if _QUESTION_END.search(sentence):
+        return False
+    return len(sentence.split()) >= 2 if _COMPLETE_END.search(sentence) else len(sentence) >= 20

@@ -13,6 +13,9 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u20
 _MARKDOWN_MARK = re.compile(r"[\\`*_\[\]<>|&#~]")
 # In the address of a link.
 _ADDRESS_MARKS = {ord("<"): "%3C", ord(">"): "%3E", ord("\n"): "%0A", ord("\r"): "%0D"}
+# The "<" of anything that could open or close a tag for a model, even with white space or invisible characters inside.
+# The arrows of paths and Cypher patterns do not match.
+TAG = re.compile(r"<(?=[\s\u200b-\u200f\u2060-\u206f\ufeff]*[/!?]|[\u200b-\u200f\u2060-\u206f\ufeff]*[^\W\d])")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 

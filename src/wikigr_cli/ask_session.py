@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wikigr.errors import UsageError, WikigrError
 from wikigr.settings import is_first_time
@@ -55,45 +55,39 @@ class AskOptions:
         from wikigr.llm.options import BudgetOptions, ModelFileOptions, SynthesisOptions
         from wikigr.retrieval.candidates import RetrievalOptions
 
-        if self.exact:
-            profile = profile.override(RetrievalOptions, exact=True)
-        if self.model is not None:
-            if not self.model.strip():
-                raise UsageError("--model must not be empty.")
-            profile = profile.override(SynthesisOptions, model=self.model)
+        def override(section: type[Any], **values: Any) -> None:
+            nonlocal profile
+            given = {name: value for name, value in values.items() if value is not None}
+            if given:
+                profile = profile.override(section, **given)
+
+        if self.model is not None and not self.model.strip():
+            raise UsageError("--model must not be empty.")
+        override(RetrievalOptions, exact=self.exact or None)
+        override(SynthesisOptions, model=self.model)
         for name, value in (("threads", self.threads), ("context", self.context)):
-            if value is None:
-                continue
-            if api_of(profile[SynthesisOptions].model) != "file":
+            if value is not None and api_of(profile[SynthesisOptions].model) != "file":
                 raise UsageError(
                     f"--{name} has no effect: no model file writes the answer.", hint="Add --model FILE.gguf."
                 )
-            profile = profile.override(ModelFileOptions, **{name: value})
-        if self.max_cost is not None:
-            if not 0.0 < self.max_cost <= 10_000.0:
-                raise UsageError(f"--max-cost must be above 0 and at most 10,000 US dollars, not {self.max_cost:g}.")
-            profile = profile.override(BudgetOptions, max_cost_usd=self.max_cost)
-        if self.iterations is not None:
-            if not profile[MultiStrategyOptions].enabled:
-                raise UsageError(
-                    f"--iterations has no effect: the profile {profile.name} does not use multi_strategy.",
-                    hint="Add --profile multi-strategy.",
-                )
-            profile = profile.override(MultiStrategyOptions, iterations=self.iterations)
-        if self.max_sentences is not None:
-            profile = profile.override(ExtractiveOptions, max_sentences=self.max_sentences)
+        override(ModelFileOptions, threads=self.threads, context=self.context)
+        if self.max_cost is not None and not 0.0 < self.max_cost <= 10_000.0:
+            raise UsageError(f"--max-cost must be above 0 and at most 10,000 US dollars, not {self.max_cost:g}.")
+        override(BudgetOptions, max_cost_usd=self.max_cost)
+        if self.iterations is not None and not profile[MultiStrategyOptions].enabled:
+            raise UsageError(
+                f"--iterations has no effect: the profile {profile.name} does not use multi_strategy.",
+                hint="Add --profile multi-strategy.",
+            )
+        override(MultiStrategyOptions, iterations=self.iterations)
+        override(ExtractiveOptions, max_sentences=self.max_sentences)
         return profile
 
 
 def open_all(
     environment: Environment, packs: Sequence[str], *, encoder: str | None, purpose: Purpose, preload: bool
 ) -> Corpus:
-    """Open the pack, or several packs as one, and use their language from now on.
-
-    A note on stderr names those that were given twice.
-    """
-    from wikigr.languages import speak
-
+    """Open the pack, or several packs as one. A note on stderr names those that were given twice."""
     if len(packs) == 1:
         from wikigr.pack.open import Pack
 
@@ -105,7 +99,6 @@ def open_all(
         for location in opened.repeated:
             environment.note(f"wikigr: {location} is among the packs already, so it counts once.")
         pack = opened.pack
-    speak(pack.language)
     return pack
 
 
@@ -126,12 +119,12 @@ class AskSession:
         packs: Sequence[str],
         profile: str,
         options: AskOptions,
-        *,
         purpose: Purpose = "queries",
+        *,
         shows_stages: bool = True,
     ) -> None:
-        """``shows_stages`` shows in a terminal what a model does; raises ``PackError`` or ``ProfileError``."""
-        from wikigr.pipeline.profiles.files import load_profile
+        """``shows_stages`` shows in a terminal what a model does; raises ``PackError`` or ``UsageError``."""
+        from wikigr.pipeline.profile_files import load_profile
         from wikigr.segmentation import load_segmenter
 
         self._environment = environment
@@ -146,14 +139,8 @@ class AskSession:
             self._progress = StatusLine(environment)
         # Load it while the engine reads the vectors.
         Thread(target=load_segmenter, daemon=True).start()
-        self.named = load_profile(profile)
-        with_options = options.apply_to(self.named)
-        self.pack = self._open(packs)
-        try:
-            self.pipeline = self._connect(with_options, self.pack)
-        except BaseException:
-            self.close()
-            raise
+        named = load_profile(profile)
+        self._use(named, options.apply_to(named), self._open(packs), None)
 
     def close(self) -> None:
         self.pack.close()
@@ -162,22 +149,14 @@ class AskSession:
 
     def use_profile(self, name: str) -> None:
         """Answer with another profile."""
-        from wikigr.pipeline.profiles.files import load_profile
+        from wikigr.pipeline.profile_files import load_profile
 
         named = load_profile(name)
-        self.pipeline = self._connect(self._options.apply_to(named), self.pack)
-        self.named = named
+        self._use(named, self._options.apply_to(named), self.pack, self.pack)
 
     def use_packs(self, packs: Sequence[str]) -> None:
         """Ask other packs; those before stay open if they cannot be opened."""
-        opened = self._open(packs)
-        try:
-            pipeline = self._connect(self.pipeline.profile, opened)
-        except BaseException:
-            opened.close()
-            raise
-        self.pack.close()
-        self.pack, self.pipeline = opened, pipeline
+        self._use(self.named, self.pipeline.profile, self._open(packs), self.pack)
 
     @property
     def streams(self) -> bool:
@@ -187,31 +166,23 @@ class AskSession:
 
     def answer(self, question: str, *, live: bool) -> Answer:
         """Return the answer; ``live`` prints it while it is written, and ends its line before an error message."""
-        if not live:
-            try:
-                return self.pipeline.answer(question)
-            finally:
-                self._stop_progress()
         started = False
+        stop_progress = self._progress.stop if self._progress is not None else lambda: None
 
         def show(piece: str) -> None:
             nonlocal started
             started = True
-            self._stop_progress()
+            stop_progress()
             self._environment.write_text(piece)
 
         try:
-            return self.pipeline.answer(question, on_text=show)
+            return self.pipeline.answer(question, on_text=show if live else None)
         except WikigrError:
             if started:
                 self._environment.print()
             raise
         finally:
-            self._stop_progress()
-
-    def _stop_progress(self) -> None:
-        if self._progress is not None:
-            self._progress.stop()
+            stop_progress()
 
     def _open(self, packs: Sequence[str]) -> Corpus:
         # The encoder loads meanwhile.
@@ -222,24 +193,26 @@ class AskSession:
             )
         return pack
 
-    def _connect(self, profile: Profile, pack: Corpus) -> Pipeline:
+    def _use(self, named: Profile, profile: Profile, pack: Corpus, before: Corpus | None) -> None:
+        """Answer from ``pack`` instead of ``before``; the old pack, pipeline and client stay if one cannot be made."""
         from wikigr.pipeline.pipeline import Pipeline
         from wikigr.reader.passage import ReaderOptions
 
-        if self._purpose == "queries" and profile[ReaderOptions].enabled:
-            pack.start_reader()
-        client = self._connect_model(profile)
+        client: ModelClient | None = None
         try:
+            if self._purpose == "queries" and profile[ReaderOptions].enabled:
+                pack.start_reader()
+            client = self._connect_model(profile)
             pipeline = Pipeline(profile, pack, model=client, offline=self._options.offline)
         except BaseException:
-            if client is not None:
-                client.close()
+            for made in (client, pack if pack is not before else None):
+                if made is not None:
+                    made.close()
             raise
-        # Only now: the old pipeline goes on if the new one cannot be made.
-        if self._client is not None:
-            self._client.close()
-        self._client = client
-        return pipeline
+        for old in (self._client, before if before is not pack else None):
+            if old is not None:
+                old.close()
+        self.named, self.pack, self.pipeline, self._client = named, pack, pipeline, client
 
     def _connect_model(self, profile: Profile) -> ModelClient | None:
         """Return the client of the profile's model, or ``None`` without a model; note a missing API key.
@@ -247,24 +220,23 @@ class AskSession:
         The note appears with ``-v`` and ``--explain``, and once in a terminal, because an answer without a model is
         usual. All clients share one --max-cost.
         """
-        if self._options.show_prompt:
+        environment, given = self._environment, self._options
+        if given.show_prompt:
             return None
 
         from wikigr.llm import api_of
         from wikigr.llm.options import SynthesisOptions
         from wikigr.pipeline.connect import connect
 
-        offline, model = self._options.offline, self._options.model
-        if offline and model is not None and api_of(model) != "file":
-            self._environment.note(
-                f"wikigr: --model {model} is not used: with --offline, only a model in a GGUF file can answer."
+        if given.offline and given.model is not None and api_of(given.model) != "file":
+            environment.note(
+                f"wikigr: --model {given.model} is not used: with --offline, only a model in a GGUF file can answer."
             )
-        client = connect(profile, offline=offline, budget=self._budget, progress=self._progress)
-        if client is not None and self._options.max_cost is not None:
+        client = connect(profile, offline=given.offline, budget=self._budget, progress=self._progress)
+        if client is not None and given.max_cost is not None:
             self._budget = client.budget
-        environment = self._environment
-        if client is None and not self._options.offline and profile[SynthesisOptions].provider == "auto":
-            if environment.verbosity > 0 or self._options.explain_limit:
+        if client is None and not given.offline and profile[SynthesisOptions].provider == "auto":
+            if environment.verbosity > 0 or given.explain_limit:
                 environment.note(_NO_KEY)
             elif environment.verbosity == 0 and environment.stderr.isatty() and is_first_time("no-api-key"):
                 environment.note(f"{_NO_KEY} This note appears once; -v, --explain and `wikigr doctor` repeat it.")

@@ -33,10 +33,19 @@ def ask_each(
     An exhausted budget and wrong usage end the batch. Raises ``WikigrError`` at the end if questions failed.
     """
     from wikigr.llm.budget import BudgetError
+    from wikigr_cli.render.progress import TerminalProgress
 
     asked = failed = 0
     with ExitStack() as stack:
-        advance = _show_progress(environment, location, stack)
+        # A terminal that shows the results needs no progress.
+        progress = None if environment.stdout.isatty() else stack.enter_context(TerminalProgress(environment))
+        total = None
+        if location != "-" and Path(location).is_file():
+            # An unreadable file is reported where it is read; what comes through a pipe is not known yet.
+            with suppress(OSError):
+                total = sum(1 for line in Path(location).read_bytes().splitlines() if line.strip())
+        if progress is not None and total != 0:
+            progress.start("asking", total, "questions")
         for item in read_batch(location, environment.stdin):
             asked += 1
             try:
@@ -49,29 +58,12 @@ def ask_each(
                 failed += 1
             else:
                 show(item, result)
-            advance(1)
+            if progress is not None:
+                progress.advance(1)
     if not asked:
         environment.note(f"There are no questions {_name(location)}.")
     if failed:
         raise WikigrError(f"{failed} of the questions could not be answered.")
-
-
-def _show_progress(environment: Environment, location: str, stack: ExitStack) -> Callable[[int], None]:
-    """Show the progress of a batch until ``stack`` is closed, unless the terminal shows its results."""
-    if environment.stdout.isatty():
-        return lambda count: None
-    from wikigr_cli.render.progress import TerminalProgress
-
-    progress = stack.enter_context(TerminalProgress(environment))
-    path = Path(location)
-    total = None
-    # What comes through a pipe is not known yet, and an unreadable file is reported where it is read.
-    if location != "-" and path.is_file():
-        with suppress(OSError):
-            total = sum(1 for line in path.read_bytes().splitlines() if line.strip())
-    if total != 0:
-        progress.start("asking", total, "questions")
-    return progress.advance
 
 
 def open_batch(location: str) -> TextIO:
@@ -87,7 +79,6 @@ def read_batch(location: str, stdin: TextIO) -> Iterator[BatchQuestion]:
 
     Raises ``UsageError`` for an unreadable file, and with its number for a malformed line.
     """
-    name = _name(location)
     with ExitStack() as stack:
         lines = strict_utf8(stdin) if location == "-" else stack.enter_context(open_batch(location))
         try:
@@ -96,7 +87,7 @@ def read_batch(location: str, stdin: TextIO) -> Iterator[BatchQuestion]:
                 if text:
                     yield _parse(number, text)
         except UnicodeDecodeError as error:
-            raise UsageError(f"The questions {name} are not UTF-8 text: {error.reason}.") from error
+            raise UsageError(f"The questions {_name(location)} are not UTF-8 text: {error.reason}.") from error
 
 
 def _name(location: str) -> str:
@@ -110,8 +101,7 @@ def _parse(number: int, line: str) -> BatchQuestion:
         fields = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"Line {number} of the questions is not valid JSON: {error}.") from error
-    question = fields.get("question")
+    question, given = fields.get("question"), fields.get("id")
     if not isinstance(question, str) or not question.strip():
         raise UsageError(f'Line {number} of the questions has no "question".')
-    given = fields.get("id")
     return BatchQuestion(given if isinstance(given, str | int) else str(number), question)

@@ -1,24 +1,26 @@
 """The click classes of commands and groups: what every command of the tree has in common.
 
-Options are declared with Typer in the signatures of the commands. Added to them here are their variables, the global
-options, and ``--pack`` if the object of a command is a pack.
+Options are declared with Typer in the signatures of the commands. Each is named as it is spelled, so that click finds
+its variable (``auto_envvar_prefix``) and its default in the user's settings (``default_map``). Every command also gets
+the global options, and ``--pack`` if its argument is a pack.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import typer
-from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from wikigr.errors import UsageError
 from wikigr_cli.environment import Environment, read_stdin, typed_in
 from wikigr_cli.exit_codes import EXIT_CODES_HELP
-from wikigr_cli.options import PACK_VARIABLE, PANELS, complete_packs, no_pack
+from wikigr_cli.options import PANELS, complete_packs, no_pack, packs_of_variable
 
-# After a command these options say the same as before it.
+# The options that mean the same before and after a command, each with its short form and its help.
 GLOBAL_OPTIONS = {
     "quiet": ("-q", "Hide progress and notes; errors still show."),
     "verbose": ("-v", "Print a trace of every stage on stderr."),
@@ -38,44 +40,59 @@ _TERMS = (
 )
 # A context with this key prints the whole help.
 _SHOWS_ALL = "wikigr.help_all"
-# These arguments are packs. The default pack does not apply to the commands that remove or choose a pack.
-_PACK_ARGUMENTS = ("pack", "packs")
-_WITHOUT_DEFAULT = (("pack", "remove"), ("pack", "use"))
+# These commands remove or choose a pack, so it must be named: neither a variable nor the settings name it.
+NAMED_PACK = (("pack", "remove"), ("pack", "use"))
+CommandPath = tuple[str, ...]
 
 
-class Command(TyperCommand):
+class _InTree:
+    """What commands and groups share: their place in the tree, and the end of their help."""
+
+    path: CommandPath = ()
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments, and the options under their headings."""
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], **{panel: [] for panel in PANELS}}
+        for parameter in ctx.command.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                names, text = record
+                sections[heading_of(parameter)].append((names, in_words(text)))
+        if _SHOWS_ALL not in ctx.meta:
+            del sections[PANELS[-1]]
+        for heading, records in sections.items():
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the exit codes, or where they are shown."""
+        more = f"Global options and exit codes: {ctx.command_path} --help-all"
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(EXIT_CODES_HELP if _SHOWS_ALL in ctx.meta else more)
+
+
+class Command(_InTree, TyperCommand):
     """A command of the tree."""
-
-    path: tuple[str, ...] = ()
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         _refuse_second_pack(self, ctx, args)
         return super().parse_args(ctx, args)
 
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        _write_options(self, ctx, formatter)
 
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        _write_end(self, ctx, formatter)
-
-
-class Group(TyperGroup):
+class Group(_InTree, TyperGroup):
     """A group of the tree."""
-
-    path: tuple[str, ...] = ()
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         with formatter.section("Commands"):
             # Whole summaries: click would cut them to one line.
             formatter.write_dl([(name, self.commands[name].get_short_help_str(1000)) for name in self.commands])
-        _write_options(self, ctx, formatter)
-
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        _write_end(self, ctx, formatter)
+        super().format_options(ctx, formatter)
 
 
 class GlobalOption(TyperOption):
-    """A global option after a command; it precedes the same option before the command."""
+    """A global option; after a command it precedes the same option before the command."""
 
     def __init__(self, name: str) -> None:
         short, text = GLOBAL_OPTIONS[name]
@@ -87,7 +104,7 @@ class GlobalOption(TyperOption):
             is_eager=True,
             help=text,
             rich_help_panel=PANELS[-1],
-            allow_from_autoenv=False,
+            allow_from_autoenv=name != "help-all",
             callback=self._apply,
         )
 
@@ -96,81 +113,93 @@ class GlobalOption(TyperOption):
         if not value or environment is None:
             return value
         if self.name == "help_all":
-            print_all_help(ctx, value)
+            ctx.meta[_SHOWS_ALL] = True
+            environment.write(f"{ctx.get_help()}\n")
+            raise typer.Exit
         if self.name == "debug":
             environment.debug = True
-        # A flag before the command precedes a settings file.
+        # A flag before the command precedes the settings.
         elif environment.verbosity == 0 or typed_in(ctx)(str(self.name)):
             environment.verbosity = -1 if self.name == "quiet" else 1
         return value
 
 
-def print_all_help(context: typer.Context, wanted: bool) -> None:
-    """Print the help of a command with the global options and the exit codes, and end the command."""
-    if wanted:
-        context.meta[_SHOWS_ALL] = True
-        context.ensure_object(Environment).write(f"{context.get_help()}\n")
-        raise typer.Exit
-
-
 class PackOption(TyperOption):
-    """``--pack`` for a command whose argument is a pack; ``default_applies`` unless the pack must be named."""
+    """``--pack`` for a command whose argument is a pack: another way to give the argument."""
 
-    def __init__(self, argument: TyperArgument, path: tuple[str, ...], *, default_applies: bool) -> None:
+    def __init__(self, argument: Any, *, has_default: bool) -> None:
         super().__init__(
-            param_decls=["pack_option", "--pack", "-p"],
+            param_decls=["pack", "--pack", "-p"],
             metavar="PACK",
-            envvar=[_variable(path, "pack"), PACK_VARIABLE] if default_applies else None,
-            allow_from_autoenv=False,
             multiple=argument.nargs == -1,
             expose_value=False,
             is_eager=True,
+            allow_from_autoenv=has_default,
             rich_help_panel=PANELS[0],
-            help="The pack, instead of the argument."
-            + ("" if default_applies else " It has no default: name the pack."),
+            help="The pack, instead of the argument." + ("" if has_default else " It has no default: name the pack."),
             autocompletion=lambda ctx, args, incomplete: complete_packs(incomplete),
         )
-        self.argument = argument
-        self.is_required = argument.required
-        self.default_applies = default_applies
-
-    def value_from_envvar(self, ctx: Any) -> Any:
-        value = self.resolve_envvar_value(ctx)
-        # A variable holds one pack, whose path may contain blanks.
-        return [value] if value is not None and self.multiple else value
+        self.argument, self.is_required = argument, argument.required
+        argument.required = False
 
     def handle_parse_result(self, ctx: Any, opts: Mapping[str, Any], args: list[str]) -> tuple[Any, list[str]]:
+        value, source = self.consume_value(ctx, opts)
         name = str(self.argument.name)
-        given, positional = opts.get(str(self.name)), opts.get(name)
-        if given is not None and positional is not None and not ctx.resilient_parsing:
-            raise UsageError("The pack is given twice.", hint="Give it either as an argument or with --pack.")
-        if positional is None:
-            value = self.consume_value(ctx, opts)[0] if self.default_applies else given
-            if value is None and self.is_required and not ctx.resilient_parsing:
-                raise no_pack("PACK", default_applies=self.default_applies)
-            if value is not None:
-                opts[name] = value  # type: ignore[index]  # the parser passes a dict
+        is_named = opts.get(name) is not None
+        if not ctx.resilient_parsing:
+            if is_named and source.name == "COMMANDLINE":
+                raise UsageError("The pack is given twice.", hint="Give it either as an argument or with --pack.")
+            if not is_named and value is None and self.is_required:
+                raise no_pack("PACK", default_applies=self.allow_from_autoenv)
+        if not is_named and value is not None:
+            opts[name] = value  # type: ignore[index]  # the parser passes a dict
         return super().handle_parse_result(ctx, opts, args)
 
 
-def prepare(command: Any, path: tuple[str, ...]) -> None:
+def prepare(command: Any, path: CommandPath) -> None:
     """Give ``command`` and its subcommands what every command has; ``path`` is the command's place in the tree."""
     command.path = path
     children = getattr(command, "commands", None)
+    if children is None:
+        _accept_words(command)
+        _accept_pack_option(command)
+        _name_as_spelled(command)
+    elif path:
+        for name, child in children.items():
+            prepare(child, (*path, name))
     for option in options_of(command):
         choices = "|".join(getattr(option.type, "choices", ()))
         option.metavar = option.metavar or choices or _METAVARS.get(option.type.name)
-    if children is None:
-        _name_variables(command, path)
-        _accept_words(command)
-        _accept_pack_option(command, path)
-    for name, child in (children or {}).items():
-        prepare(child, (*path, name))
-    known = {spelling for option in options_of(command) for spelling in option.opts}
-    command.params += [GlobalOption(name) for name in GLOBAL_OPTIONS if f"--{name}" not in known]
+        option.show_envvar = False
+        # A pack has a default in a variable or the settings; its callback says what to do without any.
+        option.required &= option.name != "pack"
+        # A variable that asks for a help text or the version would keep every command from running.
+        option.allow_from_autoenv &= not option.is_eager or isinstance(option, PackOption)
+    command.params += [GlobalOption(name) for name in GLOBAL_OPTIONS]
 
 
-def leaf_commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _name_as_spelled(command: Any) -> None:
+    """Name every option as it is spelled; the function of the command still gets its own names."""
+    own = {}
+    for parameter in command.params:
+        if parameter.param_type_name == "option":
+            name = long_name(parameter).replace("-", "_")
+        else:
+            # The option --pack has the name of its argument.
+            name = "pack_argument" if parameter.name == "pack" else parameter.name
+        own[name], parameter.name = parameter.name, name
+        if name == "pack" and parameter.multiple:
+            # Click splits variables at blanks, which the path of a pack may contain.
+            parameter.value_from_envvar = partial(_packs_of_variable, parameter)
+    run = command.callback
+    command.callback = lambda **values: run(**{own.get(name, name): value for name, value in values.items()})
+
+
+def _packs_of_variable(option: Any, ctx: Any) -> list[str] | None:
+    return packs_of_variable(option.resolve_envvar_value(ctx))
+
+
+def leaf_commands(command: Any, path: CommandPath = ()) -> Iterator[tuple[CommandPath, Any]]:
     """Yield every command at or below ``command``, which is at ``path``, without the groups."""
     children = getattr(command, "commands", None)
     if children is None:
@@ -198,28 +227,9 @@ def options_of(command: Any) -> list[TyperOption]:
     return [p for p in command.params if p.param_type_name == "option" and not p.hidden]
 
 
-def long_spelling(option: Any) -> str:
-    """Return the long spelling of an option, with its dashes."""
-    return str(max(option.opts, key=len))
-
-
 def long_name(option: Any) -> str:
     """Return the long spelling of an option without dashes."""
-    return long_spelling(option).lstrip("-")
-
-
-def _name_variables(command: Any, path: tuple[str, ...]) -> None:
-    """Name the variable of every option after the command and the option; it precedes a declared one."""
-    for parameter in command.params:
-        parameter.show_envvar = False
-        if parameter.param_type_name == "option":
-            parameter.allow_from_autoenv = False
-            declared = [parameter.envvar] if parameter.envvar else []
-            parameter.envvar = [_variable(path, long_name(parameter)), *declared]
-
-
-def _variable(path: Sequence[str], option: str) -> str:
-    return "_".join(("wikigr", *path, option)).upper().replace("-", "_")
+    return str(max(option.opts, key=len)).lstrip("-")
 
 
 def _accept_words(command: Any) -> None:
@@ -233,7 +243,7 @@ def _accept_words(command: Any) -> None:
 
 def takes_words(parameter: Any) -> bool:
     """Return whether ``parameter`` is an argument whose words are joined."""
-    return parameter.callback is _join_words
+    return getattr(parameter, "callback", None) is _join_words
 
 
 def _join_words(ctx: Any, parameter: Any, words: Sequence[str] | None) -> str | None:
@@ -249,13 +259,11 @@ def _join_words(ctx: Any, parameter: Any, words: Sequence[str] | None) -> str | 
     return " ".join(words)
 
 
-def _accept_pack_option(command: Any, path: tuple[str, ...]) -> None:
-    if any(long_name(option) == "pack" for option in options_of(command)):
-        return
+def _accept_pack_option(command: Any) -> None:
+    """Add ``--pack`` to a command whose argument is a pack."""
     for parameter in command.params:
-        if parameter.param_type_name == "argument" and parameter.name in _PACK_ARGUMENTS:
-            command.params.append(PackOption(parameter, path, default_applies=path not in _WITHOUT_DEFAULT))
-            parameter.required = False
+        if parameter.param_type_name == "argument" and parameter.name in ("pack", "packs"):
+            command.params.append(PackOption(parameter, has_default=command.path not in NAMED_PACK))
             return
 
 
@@ -264,7 +272,7 @@ def _refuse_second_pack(command: Command, ctx: Any, args: Sequence[str]) -> None
 
     Of other options the last one counts, so that an alias in a shell can be overridden.
     """
-    packs = [option for option in options_of(command) if long_name(option) == "pack" and not option.multiple]
+    packs = [option for option in options_of(command) if option.name == "pack" and not option.multiple]
     if not packs or ctx.resilient_parsing:
         return
     _, _, given = command.make_parser(ctx).parse_args(args=list(args))
@@ -275,34 +283,8 @@ def _refuse_second_pack(command: Command, ctx: Any, args: Sequence[str]) -> None
         )
 
 
-def _write_options(command: Any, ctx: Any, formatter: Any) -> None:
-    """Write the arguments, and the options under their headings."""
-    sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], **{panel: [] for panel in PANELS}}
-    for parameter in command.get_params(ctx):
-        record = parameter.get_help_record(ctx)
-        if record is not None:
-            names, text = record
-            sections[heading_of(parameter)].append((names, in_words(text)))
-    if _SHOWS_ALL not in ctx.meta:
-        del sections[PANELS[-1]]
-    for heading, records in sections.items():
-        if records:
-            with formatter.section(heading):
-                formatter.write_dl(records)
-
-
 def in_words(text: str) -> str:
     """Return a text of click with types and ranges in words."""
     for term, words in _TERMS:
         text = term.sub(words, text)
     return text
-
-
-def _write_end(command: Any, ctx: Any, formatter: Any) -> None:
-    """Write the last paragraph of ``command``, and the exit codes or where they are shown."""
-    more = f"Global options and exit codes: {ctx.command_path} --help-all"
-    for text in (command.epilog, EXIT_CODES_HELP if _SHOWS_ALL in ctx.meta else more):
-        if text:
-            formatter.write_paragraph()
-            with formatter.indentation():
-                formatter.write_text(text)

@@ -66,17 +66,12 @@ class _Commands(Mapping[str, Any]):
         return name in _MODULES
 
 
-def group(
-    text: str, commands: Mapping[str, Callable[..., None]], *, epilogs: Mapping[str, str] | None = None
-) -> typer.Typer:
-    """Return a group with the help ``text`` and ``commands`` by name.
-
-    ``epilogs`` gives a command a last paragraph.
-    """
+def group(text: str, commands: Mapping[str, Callable[..., None]]) -> typer.Typer:
+    """Return a group with the help ``text`` and ``commands`` by name."""
     app = typer.Typer(cls=Group, help=text, rich_markup_mode=None)
     app.callback(invoke_without_command=True)(print_help)
     for name, function in commands.items():
-        app.command(name, cls=Command, epilog=(epilogs or {}).get(name))(function)
+        app.command(name, cls=Command)(function)
     return app
 
 

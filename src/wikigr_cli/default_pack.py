@@ -1,25 +1,27 @@
-"""The default pack: the top-level key ``pack`` of a settings file.
+"""The default pack: WIKIGR_PACK, or the top-level key ``pack`` of the user's settings file.
 
-A settings file is the user's own, so it is changed in one line only, and everything else in it stays as it is. If that
-is not possible, the file is left alone, and the error says what to write.
+`wikigr pack use` changes one line of that file, and everything else in it stays as it is. If that is not possible, the
+file is left alone, and the error says what to write.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from wikigr.atomic import write_atomic
 from wikigr.errors import PackError, UsageError
 from wikigr.pack.layout import Layout, installed_name, installed_packs
-from wikigr.pack.locate import Place, find_pack, holds_pack, is_pack_name, packs_named, project_packs
-from wikigr.read_errors import describe_read_error
-from wikigr.settings import DEFAULT_PACK_KEY, PROJECT_FILE, config_folder, default_packs_in, settings_files
+from wikigr.pack.locate import Place, find_pack, holds_pack, is_pack_name, packs_named
 from wikigr_cli.options import PACK_VARIABLE, packs_of_variable
+from wikigr_cli.settings import located_pack, read_user_file, user_file
+
+# The line that names the default pack: the key, the value and a comment, any of which but the key may be missing.
+_LINE = re.compile(r"^pack:[^\r\n#]*?(?P<comment>[ \t]*#[^\r\n]*)?(?P<end>[ \t]*(?:\r?\n|\Z))", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,174 +45,101 @@ class DefaultPack:
         return named[0].path if named else root
 
     def folder(self) -> str | None:
-        """Return the real path of the pack's folder wherever the setting applies, or ``None`` if there is no pack.
+        """Return the real path of the pack's folder, or ``None`` if there is no pack; the pack may be damaged.
 
-        A name in the user's file refers to an installed pack, whatever the working directory contains, and one in a
-        project's file to an installed pack or a pack of the project. The pack may be damaged.
+        A name in the settings file refers to an installed pack, whatever the working directory contains.
         """
-        if self.file is None or Path(self.pack).name != self.pack:
-            path = self._damaged() or self.path()
-            return os.path.realpath(path) if path is not None else None
-        if is_pack_name(self.pack) and os.path.lexists(installed_packs() / self.pack):
-            return os.path.realpath(installed_packs() / self.pack)
-        project = project_packs() if self.file != user_file() else None
-        if project is not None and holds_pack(project / self.pack):
-            return os.path.realpath(project / self.pack)
-        return None
-
-    def _damaged(self) -> Path | None:
-        """Return the folder that the setting refers to, even if only the rest of a pack is there."""
+        if self.file is not None and is_pack_name(self.pack):
+            path = installed_packs() / self.pack
+            return os.path.realpath(path) if os.path.lexists(path) else None
         named = packs_named(self.pack)
         path = named[0].path if named else Path(self.pack)
-        return path if holds_pack(path) else None
+        found = path if holds_pack(path) else self.path()
+        return os.path.realpath(found) if found is not None else None
 
 
 def default_packs(variables: Mapping[str, str]) -> list[DefaultPack]:
-    """Return the default packs that are set for the working directory, in the order of precedence."""
-    found = [DefaultPack(pack, None) for pack in packs_of_variable(variables.get(PACK_VARIABLE, ""))]
-    for file in settings_files(Path.cwd()):
-        found += [DefaultPack(pack, file.path) for pack in default_packs_in(file)]
-    return found
+    """Return the default packs that are set, in the order of precedence."""
+    value = read_user_file().get("pack")
+    own = value if isinstance(value, list) else [] if value is None or isinstance(value, Mapping) else [value]
+    found = [DefaultPack(pack, None) for pack in packs_of_variable(variables.get(PACK_VARIABLE)) or ()]
+    return found + [DefaultPack(str(located_pack(pack)), user_file()) for pack in own]
 
 
 def applying_packs(variables: Mapping[str, str]) -> list[DefaultPack]:
-    """Return the default packs of the setting that applies in the working directory; usually there is one."""
+    """Return the default packs of the setting that applies; usually there is one."""
     packs = default_packs(variables)
     return [pack for pack in packs if pack.file == packs[0].file]
 
 
-def user_file() -> Path:
-    """Return the user's settings file, which may not exist yet."""
-    return config_folder() / "config.yaml"
-
-
-def project_file() -> Path:
-    """Return the project's settings file: the nearest one, else a new one at the root of the repository or here."""
-    start = Path.cwd()
-    for folder in (start, *start.parents):
-        if (folder / PROJECT_FILE).is_file():
-            return folder / PROJECT_FILE
-    root = next((folder for folder in (start, *start.parents) if (folder / ".git").exists()), start)
-    return root / PROJECT_FILE
-
-
-def portable_name(layout: Layout, *, project: bool) -> str:
-    """Return how the settings file of the user, or of the ``project``, names a pack.
-
-    That is its name if the name refers to this pack wherever the file applies. Otherwise it is its absolute path, or
-    its path relative to the project's file if it is in the project.
-    """
-    installed = installed_name(layout.root)
-    named = packs_named(installed or Path(os.path.realpath(layout.root)).name)
-    allowed = (Place.INSTALLED, Place.PROJECT) if project else (Place.INSTALLED,)
-    if named and named[0].place in allowed and os.path.realpath(named[0].path) == os.path.realpath(layout.root):
+def portable_name(layout: Layout) -> str:
+    """Return how the settings file names a pack: the name if it refers to this pack everywhere, else the path."""
+    named = packs_named(installed_name(layout.root) or Path(os.path.realpath(layout.root)).name)
+    is_named = named and named[0].place is Place.INSTALLED
+    if is_named and os.path.realpath(named[0].path) == os.path.realpath(layout.root):
         return named[0].name
-    path, folder = Path(os.path.realpath(layout.root)), project_file().parent
-    if not project or not path.is_relative_to(folder):
-        return str(path)
-    relative = path.relative_to(folder).as_posix()
-    return relative if "/" in relative or relative == "." else f"./{relative}"
+    return os.path.realpath(layout.root)
 
 
-def write_default(path: Path, pack: str) -> None:
-    """Set the default pack in the settings file ``path``; raises ``UsageError`` if only the user can do that."""
-    text, values, node = _read(path)
-    line = f"{DEFAULT_PACK_KEY}: {_scalar(pack)}"
-    if isinstance(values.get(DEFAULT_PACK_KEY), Mapping):
-        raise UsageError(
-            f"{path} contains settings of the commands `wikigr pack …` under {DEFAULT_PACK_KEY!r}, so it cannot name a "
-            "default pack too.",
-            hint=f"Set {PACK_VARIABLE} instead, or use the other settings file: `wikigr pack use` and "
-            "`wikigr pack use --project` write different ones.",
-        )
+def write_default(pack: str) -> None:
+    """Set the default pack in the user's settings file; raises ``UsageError`` if only the user can do that."""
+    from wikigr.yaml_files import read_yaml
+
+    text, has_default = _read()
+    is_plain = re.fullmatch(r"[\w./-]+", pack, re.ASCII) and read_yaml(pack.encode()).values == pack
+    # JSON is YAML, whatever the name contains.
+    value = pack if is_plain else json.dumps(pack, ensure_ascii=False)
     newline = "\r\n" if "\r\n" in text else "\n"
-    if node is not None:
-        start, end = node[1].start_mark.index, node[1].end_mark.index
-        # A key without a value ends at its colon.
-        changed = text[:start] + (" " if start == end else "") + _scalar(pack) + text[end:]
+    if has_default:
+        changed = _LINE.sub(lambda line: f"pack: {value}{line['comment'] or ''}{line['end']}", text, count=1)
     else:
-        changed = text + (newline if text and not text.endswith("\n") else "") + line + newline
-    _replace(path, changed, {**values, DEFAULT_PACK_KEY: pack}, f"Write this line into it: {line}")
+        changed = f"{text}{newline if text and not text.endswith(newline) else ''}pack: {value}{newline}"
+    _replace(text, changed, pack, f"Write this line into it: pack: {value}")
 
 
-def unset_default(path: Path) -> bool:
-    """Remove the default pack from the settings file ``path``; return whether it was there.
+def unset_default() -> bool:
+    """Remove the default pack from the user's settings file; return whether it was there.
 
     Raises ``UsageError`` if only the user can remove it.
     """
-    text, values, node = _read(path)
-    if node is None:
-        return False
-    start = text.rfind("\n", 0, node[0].start_mark.index) + 1
-    end = text.find("\n", node[1].end_mark.index) + 1 or len(text)
-    # A comment after the value stays.
-    rest = text[node[1].end_mark.index : end].lstrip(" \t")
-    changed = text[:start] + (rest if rest.startswith("#") else "") + text[end:]
-    expected = {key: value for key, value in values.items() if key != DEFAULT_PACK_KEY}
-    _replace(path, changed, expected, f"Delete its line {node[0].start_mark.line + 1}.")
-    return True
-
-
-def _read(path: Path) -> tuple[str, dict[str, Any], tuple[Any, Any] | None]:
-    """Return the text of a settings file, its values, and the nodes of the key and the value of the default pack."""
-    from wikigr.yaml_files import read_yaml
-
-    if not path.exists():
-        return "", {}, None
-    try:
-        data = path.read_bytes()
-        values, root = read_yaml(data)
-    except OSError as error:
-        raise UsageError(f"Cannot read the settings file {path}: {describe_read_error(error)}.") from error
-    except ValueError as error:
-        raise UsageError(f"Cannot read the settings file {path}: {error}.") from error
-    text = data.decode("utf-8")
-    if root is None:
-        return text, {}, None
-    if not isinstance(values, dict):
-        raise UsageError(f"The settings file {path} must contain a mapping of commands to options.")
-    pairs = [pair for pair in root.value if pair[0].value == DEFAULT_PACK_KEY]
-    if len(pairs) > 1:
-        lines = " and ".join(str(pair[0].start_mark.line + 1) for pair in pairs)
-        raise UsageError(
-            f"{path} has the key {DEFAULT_PACK_KEY!r} more than once, in the lines {lines}.",
-            hint="Delete all but one of them.",
+    text, has_default = _read()
+    if has_default:
+        # A comment after the value stays.
+        changed = _LINE.sub(
+            lambda line: line["comment"].lstrip() + line["end"] if line["comment"] else "", text, count=1
         )
-    if not pairs or isinstance(values[DEFAULT_PACK_KEY], Mapping):
-        return text, values, None
-    value = pairs[0][1]
-    if isinstance(values[DEFAULT_PACK_KEY], list) and not (
-        value.flow_style and value.start_mark.line == value.end_mark.line
-    ):
+        _replace(text, changed, None, "Delete the line of `pack`.")
+    return has_default
+
+
+def _read() -> tuple[str, bool]:
+    """Return the text of the user's settings file, and whether it names a default pack."""
+    values, path = read_user_file(), user_file()
+    if isinstance(values.get("pack"), Mapping):
         raise UsageError(
-            f"{path} names several default packs on several lines, so it cannot be changed safely.",
-            hint=f"Write the packs on one line: {DEFAULT_PACK_KEY}: [A, B]",
+            f"{path} contains settings of the commands `wikigr pack …` under 'pack', so it cannot name a default "
+            "pack too.",
+            hint=f"Write them as `pack build: …`, or set {PACK_VARIABLE} instead.",
         )
-    return text, values, pairs[0]
+    return path.read_bytes().decode() if path.exists() else "", "pack" in values
 
 
-def _scalar(pack: str) -> str:
-    """Return ``pack`` as a YAML scalar on one line, quoted only if necessary."""
+def _replace(old: str, new: str, pack: str | None, instruction: str) -> None:
+    """Replace the text of the settings file; raises ``UsageError`` if more than the default pack would change."""
     from wikigr.yaml_files import read_yaml
 
-    plain = all(character.isalnum() or character in "._-/" for character in pack) and pack.isascii()
-    return pack if plain and read_yaml(pack.encode()).values == pack else json.dumps(pack, ensure_ascii=False)
-
-
-def _replace(path: Path, text: str, expected: Mapping[str, Any], instruction: str) -> None:
-    """Write ``text`` to ``path`` if it has exactly the ``expected`` values; otherwise raise ``UsageError``."""
-    from wikigr.yaml_files import read_yaml
-
+    path = user_file()
+    kept = {key: value for key, value in (read_yaml(old.encode()).values or {}).items() if key != "pack"}
     try:
-        correct = (read_yaml(text.encode()).values or {}) == expected
+        is_safe = (read_yaml(new.encode()).values or {}) == kept | ({"pack": pack} if pack is not None else {})
     except ValueError:
-        correct = False
-    if not correct:
+        is_safe = False
+    if not is_safe or len(_LINE.findall(old)) > 1:
         raise UsageError(
             f"{path} cannot be changed without the risk of losing something of yours in it.", hint=instruction
         )
     mode = path.stat().st_mode & 0o777 if path.exists() else None
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomic(path, text)
+    write_atomic(path, new)
     if mode is not None:
         path.chmod(mode)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import json
 import os
 import re
 import sys
@@ -10,8 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from io import TextIOWrapper
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 from wikigr.errors import UsageError
 from wikigr.text import CONTROL, harmless
@@ -24,20 +24,10 @@ if TYPE_CHECKING:
 
 # How to print a line that is too long for the terminal.
 Overflow = Literal["wrap", "cut", "keep"]
-_NON_ASCII = re.compile(r"[^\x00-\x7f]+")
-# The width of a terminal that does not report one.
-_DEFAULT_WIDTH = 80
 # Terminals that would print an address instead of hiding it; ``linux`` is the console without a desktop.
 _WITHOUT_LINKS = (None, "", "dumb", "linux")
 # SGR codes. Importing rich for these would add 40 ms to every question.
 _STYLES = {"bold": 1, "dim": 2, "reverse": 7, "red": 31, "green": 32, "yellow": 33}
-
-
-class _Style(NamedTuple):
-    """How a piece of text is printed; ``link`` is the address that a click on it opens."""
-
-    name: str = ""
-    link: str = ""
 
 
 class Interrupted(Exception):  # noqa: N818
@@ -94,11 +84,6 @@ def read_stdin(environment: Environment, what: str) -> str:
         raise UsageError(f"Cannot read {what}: standard input is not UTF-8 text ({error.reason}).") from error
 
 
-def _open(stream: TextIO | None) -> TextIO:
-    """Return ``stream``, or the null device if the caller closed it (``2>&-``)."""
-    return stream if stream is not None else Path(os.devnull).open("r+", encoding="utf-8")
-
-
 @dataclass(slots=True)
 class Environment:
     """The streams, the verbosity and the environment variables of a command.
@@ -106,14 +91,14 @@ class Environment:
     ``verbosity`` is -1 with ``-q``, 1 with ``-v``, else 0. Results go to ``stdout``, everything else to ``stderr``.
     """
 
-    stdin: TextIO = field(default_factory=lambda: _open(sys.stdin))
-    stdout: TextIO = field(default_factory=lambda: _open(sys.stdout))
-    stderr: TextIO = field(default_factory=lambda: _open(sys.stderr))
+    stdin: TextIO = field(default_factory=lambda: sys.stdin)
+    stdout: TextIO = field(default_factory=lambda: sys.stdout)
+    stderr: TextIO = field(default_factory=lambda: sys.stderr)
     variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
     verbosity: int = 0
     debug: bool = False
-    # The pieces of a terminal line that has not ended yet, each with its style.
-    _pending: list[tuple[str, _Style]] = field(default_factory=list)
+    # The pieces of a terminal line that has not ended yet, each with its style and the address that a click opens.
+    _pending: list[tuple[str, tuple[str, str]]] = field(default_factory=list)
     # Prints a message above the progress bars while they are shown; written to stderr, it would garble them.
     print_above_bars: Callable[[str], None] | None = None
 
@@ -140,17 +125,14 @@ class Environment:
         return self.verbosity >= 0 and self.stderr.isatty() and self.variables.get("TERM") != "dumb"
 
     def console(self, stream: TextIO) -> Console:
-        """Return a rich console on ``stream``. It neither colors nor wraps unless ``stream`` is a terminal."""
+        """Return a rich console on the terminal ``stream``, for progress."""
         from rich.console import Console
 
-        is_terminal = stream.isatty()
+        # NO_COLOR turns off color only; progress is still drawn.
         return Console(
             file=stream,
-            # NO_COLOR turns off color only; progress is still drawn.
-            force_terminal=is_terminal or self.has_color(stream),
+            force_terminal=True,
             no_color=not self.has_color(stream),
-            width=None if is_terminal else 10_000,
-            soft_wrap=not is_terminal,
             highlight=False,
             emoji=False,
             markup=False,
@@ -169,7 +151,7 @@ class Environment:
             reported = os.get_terminal_size(stream.fileno()).columns
         except (OSError, ValueError):
             reported = 0
-        return min(filter(None, (wanted, reported)), default=_DEFAULT_WIDTH)
+        return min(filter(None, (wanted, reported)), default=80)
 
     def has_links(self, stream: TextIO) -> bool:
         """Return whether ``stream`` is a terminal that can make text clickable (OSC 8), which others ignore."""
@@ -195,30 +177,31 @@ class Environment:
         """
         text = harmless(text)
         width = self.width(self.stdout)
-        shown = _Style(style, openable(link) or "")
+        shown = (style, openable(link) or "")
         if width is None:
             self.write(self._styled(text, shown) + end)
             return
         self._pending.append((text, shown))
         if not end.endswith("\n"):
-            self._pending.append((end, _Style()))
+            self._pending.append((end, ("", "")))
             return
         pieces, self._pending = self._pending, []
         if overflow == "cut":
             joined = "".join(piece for piece, _ in pieces)
             pieces = pieces if cells(joined) <= width else [(cut(joined, width), shown)]
-        lines = wrap_pieces(pieces, width, _Style(), hang) if overflow == "wrap" else [pieces]
+        lines = wrap_pieces(pieces, width, ("", ""), hang) if overflow == "wrap" else [pieces]
         self.write("\n".join("".join(self._styled(*piece) for piece in line) for line in lines) + end)
 
     def drop_line(self) -> None:
         """Forget the pieces of a line that has not ended, after an interruption."""
         self._pending.clear()
 
-    def _styled(self, text: str, style: _Style) -> str:
-        if style.name and self.has_color(self.stdout):
-            text = f"\x1b[{_STYLES[style.name]}m{text}\x1b[0m"
-        if style.link and self.has_links(self.stdout):
-            text = f"\x1b]8;;{style.link}\x1b\\{text}\x1b]8;;\x1b\\"
+    def _styled(self, text: str, shown: tuple[str, str]) -> str:
+        style, link = shown
+        if style and self.has_color(self.stdout):
+            text = f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
+        if link and self.has_links(self.stdout):
+            text = f"\x1b]8;;{link}\x1b\\{text}\x1b]8;;\x1b\\"
         return text
 
     def write(self, text: str) -> None:
@@ -233,10 +216,8 @@ class Environment:
         """Write JSON to stdout without control characters, and as ASCII unless stdout is UTF-8."""
         text = plain_json(text)
         if not is_utf8(self.stdout):
-            import json
-
             # JSON has non-ASCII characters inside strings only.
-            text = _NON_ASCII.sub(lambda found: json.dumps(found.group())[1:-1], text)
+            text = re.sub(r"[^\x00-\x7f]+", lambda found: json.dumps(found.group())[1:-1], text)
         self.write(text)
 
     def write_text(self, text: str) -> None:

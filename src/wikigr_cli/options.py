@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
@@ -41,61 +41,51 @@ def complete_packs(incomplete: str) -> list[str]:
     """
     from wikigr.pack.locate import named_packs
 
-    try:
+    with suppress(OSError):
         return sorted({pack.name for pack in named_packs() if pack.name.startswith(incomplete)})
-    except OSError:
-        return []
+    return []
 
 
 def complete_profiles(incomplete: str) -> list[str]:
     """Return the built-in and user profiles whose names begin with ``incomplete``; see ``complete_packs``."""
-    from wikigr.pipeline.profiles.names import profile_names
+    from wikigr.pipeline.profile import profile_names
 
-    try:
+    with suppress(OSError):
         return [name for name in profile_names() if name.startswith(incomplete)]
-    except OSError:
-        return []
-
-
-def note_ambiguous_pack(context: typer.Context, value: Any) -> Any:
-    """Return the pack or packs, and say which one an ambiguous name means."""
-    if not context.resilient_parsing:
-        environment = context.ensure_object(Environment)
-        for pack in dict.fromkeys([value] if isinstance(value, str) else value or ()):
-            note_other_packs(environment, pack)
-    return value
+    return []
 
 
 def note_other_packs(environment: Environment, pack: str) -> None:
     """Print a note if several packs have the name ``pack``."""
     from wikigr.pack.locate import packs_named
 
-    paths = [_path_to_type(named.path) for named in packs_named(pack)]
+    found = [named.path for named in packs_named(pack)]
+    paths = [str(path) if len(path.parts) > 1 else f"./{path}" for path in found]
     if len(paths) > 1:
         environment.note(f"{pack} is {paths[0]}. Another pack has the same name: {' and '.join(paths[1:])}")
 
 
-def _path_to_type(path: Path) -> str:
-    return str(path) if len(path.parts) > 1 else f"./{path}"
+def _note_ambiguous(context: typer.Context, value: Any) -> Any:
+    """Return the pack or packs, and say which one an ambiguous name means."""
+    if not context.resilient_parsing:
+        for pack in dict.fromkeys([value] if isinstance(value, str) else value or ()):
+            note_other_packs(context.ensure_object(Environment), pack)
+    return value
 
 
-def _name_packs(context: typer.Context, parameter: typer.CallbackParam, values: list[str]) -> list[str]:
-    """Return the packs; a variable is split as PATH is. Click splits it at spaces, which folders may contain."""
-    source = context.get_parameter_source(parameter.name or "")
-    raw = parameter.resolve_envvar_value(context)
-    if source is not None and source.name == "ENVIRONMENT" and raw is not None:
-        values = packs_of_variable(raw)
-    note_ambiguous_pack(context, values)
-    return values
+def _require(context: typer.Context, value: str | None) -> Any:
+    """Return the pack as ``_note_ambiguous`` does; raises ``UsageError`` if none or an empty one was given."""
+    return _note_ambiguous(context, value if context.resilient_parsing else require_pack(value))
 
 
-def packs_of_variable(value: str) -> list[str]:
+def packs_of_variable(value: str | None) -> list[str] | None:
     """Return the packs that a variable names: it is split as PATH is, unless the whole value is a pack."""
+    if value is None or os.pathsep not in value:
+        return [value] if value else None
     from wikigr.pack.locate import packs_named
 
-    if os.pathsep not in value or os.path.lexists(value) or packs_named(value):
-        return [value] if value else []
-    return [part for part in value.split(os.pathsep) if part]
+    is_one = os.path.lexists(value) or packs_named(value)
+    return [value] if is_one else [part for part in value.split(os.pathsep) if part]
 
 
 def require_packs(packs: list[str] | None) -> list[str]:
@@ -156,39 +146,21 @@ def require_ray(engine: Engine, **given: object) -> None:
 
 
 # Arguments that are packs or profiles.
-Pack = partial(typer.Argument, callback=note_ambiguous_pack, autocompletion=complete_packs)
+Pack = partial(typer.Argument, callback=_note_ambiguous, autocompletion=complete_packs)
 Profile = partial(typer.Argument, autocompletion=complete_profiles)
 # Every option also has the variable of its command and name, see ``command_class``.
-PackName = Annotated[
-    str | None,
-    Input(
-        "--pack",
-        "-p",
-        metavar="PACK",
-        envvar=PACK_VARIABLE,
-        help="The pack: a folder, a .db file or a name from `wikigr pack list`.",
-        callback=note_ambiguous_pack,
-        autocompletion=complete_packs,
-    ),
-]
-PackNames = Annotated[
-    list[str] | None,
-    Input(
-        "--pack",
-        "-p",
-        metavar="PACK",
-        envvar=PACK_VARIABLE,
-        help="The pack: a folder, a .db file or a name from `wikigr pack list`. Repeatable.",
-        callback=_name_packs,
-        autocompletion=complete_packs,
-    ),
-]
-QUESTION_HELP = "The question; it needs no quotes unless the shell would change it. - reads standard input."
-RequiredQuestion = Annotated[str, typer.Argument(metavar="QUESTION...", help=QUESTION_HELP)]
-Question = Annotated[str | None, typer.Argument(metavar="QUESTION...", help=QUESTION_HELP, show_default=False)]
-PackArgument = Annotated[
-    str | None, Pack(metavar="PACK", help="The pack: a folder, a .db file or a name from `wikigr pack list`.")
-]
+_PACK_HELP = "The pack: a folder, a .db file or a name from `wikigr pack list`."
+_pack = partial(Input, "--pack", "-p", metavar="PACK", autocompletion=complete_packs)
+PackName = Annotated[str | None, _pack(help=_PACK_HELP, callback=_note_ambiguous)]
+RequiredPack = Annotated[str, _pack(help=_PACK_HELP, callback=_require)]
+PackNames = Annotated[list[str] | None, _pack(help=f"{_PACK_HELP} Repeatable.", callback=_note_ambiguous)]
+_top_k = partial(Retrieval, "--top-k", "-k", min=1, max=100_000)
+TopK = Annotated[int, _top_k(help="The maximum number of results.")]
+TopKOrAll = Annotated[int | None, _top_k(help="The maximum number of results. Default: all.")]
+_QUESTION = "The question; it needs no quotes unless the shell would change it. - reads standard input."
+RequiredQuestion = Annotated[str, typer.Argument(metavar="QUESTION...", help=_QUESTION)]
+Question = Annotated[str | None, typer.Argument(metavar="QUESTION...", help=_QUESTION, show_default=False)]
+PackArgument = Annotated[str | None, Pack(metavar="PACK", help=_PACK_HELP)]
 PackArguments = Annotated[
     list[str], Pack(metavar="PACK...", help="The packs: folders, .db files or names from `wikigr pack list`.")
 ]

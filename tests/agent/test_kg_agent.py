@@ -17,9 +17,9 @@ from wikigr.agent.kg_agent import KnowledgeGraphAgent
 from wikigr.answer.few_shot import FewShotManager
 from wikigr.answer.multi_doc_synthesis import MultiDocSynthesizer
 from wikigr.errors import PackError, UsageError
-from wikigr.graph.engine_choice import import_engine
+from wikigr.graph.engine import import_engine
 from wikigr.llm.options import SynthesisOptions
-from wikigr.pipeline.profiles.files import load_profile
+from wikigr.pipeline.profile_files import load_profile
 from wikigr.rerankers.graph_reranker import GraphReranker
 from wikigr.retrieval.candidates import RetrievalOptions
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material
 from wikigr.answer.candidates.table import find_candidates
-from wikigr.answer.sentences import SentenceScore, rank_sentences
 from wikigr.index.candidate import Candidate, Evidence, Section
 from wikigr.pack.open import Pack
 from wikigr.question.question import analyze
+from wikigr.retrieval.sentences import SentenceScore, rank_sentences
 from wikigr.retrieval.state import State
 
 

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from wikigr.answer.citations import Citation, CitationError, verify
+from wikigr.answer.citations import Citation, verify
+from wikigr.errors import WikigrError
 from wikigr.index.candidate import Section
 
 SECTION = Section("Spin#0", "Spin", "Introduction", "Electrons spin. So do protons.", "spin.md", 0)
@@ -26,5 +27,5 @@ def test_a_quotation_of_the_stored_text_passes() -> None:
     ],
 )
 def test_anything_else_is_refused(wrong: Citation) -> None:
-    with pytest.raises(CitationError, match="Citation 1"):
+    with pytest.raises(WikigrError, match="Citation 1"):
         verify((wrong,), {"Spin#0": SECTION})

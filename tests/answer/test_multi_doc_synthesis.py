@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from wikigr.agent.enhancements.multidoc_synthesizer import MultiDocSynthesizer as SecondPath
 from wikigr.answer.multi_doc_synthesis import MultiDocSynthesizer
 from wikigr.embeddings.embedder import Embedder
 from wikigr.embeddings.loader import EmbeddingGenerator
-from wikigr.graph.engine_choice import import_engine
+from wikigr.graph.engine import import_engine
 
 kuzu = import_engine()
 
@@ -23,10 +22,6 @@ QUESTION = "What is quantum entanglement?"
 @pytest.fixture
 def generator(encoder: Embedder) -> EmbeddingGenerator:
     return EmbeddingGenerator.of(encoder)
-
-
-def test_both_import_paths_give_the_same_class() -> None:
-    assert SecondPath is MultiDocSynthesizer
 
 
 def test_defaults(physics_conn: Any) -> None:

@@ -6,7 +6,7 @@ from tests.answer.evidence import evidence
 
 from wikigr.answer.candidates.candidate import Quotation
 from wikigr.answer.extractive import surroundings
-from wikigr.answer.sentences import SentenceScore
+from wikigr.retrieval.sentences import SentenceScore
 from wikigr.segmentation import sentence_spans
 
 

@@ -158,13 +158,6 @@ def test_the_request_holds_sections_examples_and_a_cached_prefix(
     assert b"sk-secret-key" not in request.raw
 
 
-def test_a_model_that_declines_abstains(make: Make, messages_server: MessagesServer) -> None:
-    messages_server.always(reply(f" {NOT_COVERED}\n"))
-    answer = make().answer(QUESTION)
-    assert (answer.query_type, answer.text, answer.abstained) == ("abstained", NOT_COVERED, True)
-    assert answer.usage.calls == 1
-
-
 def test_what_retrieval_does_not_cover_costs_nothing(make: Make, messages_server: MessagesServer) -> None:
     answer = make().answer(OFF_TOPIC)
     assert (answer.abstained, answer.usage.calls, messages_server.requests) == (True, 0, [])

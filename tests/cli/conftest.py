@@ -25,7 +25,7 @@ class Result:
 
 
 # The console script, for tests that start a process: ``python -c MAIN ask ...``.
-MAIN = "from wikigr_cli.app import main; main()"
+MAIN = "from wikigr_cli.entry import main; main()"
 ROOT_PACK = Path(__file__).parents[2] / "packs" / "physics"
 
 Wikigr = Callable[..., Result]

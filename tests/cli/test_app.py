@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -23,34 +22,6 @@ from .conftest import MAIN, Wikigr
 def test_version_names_the_commit_of_a_checkout(wikigr: Wikigr, capsys: pytest.CaptureFixture[str]) -> None:
     assert wikigr("--version").code == 0
     assert re.fullmatch(rf"wikigr {re.escape(__version__)}( \([0-9a-f]{{12}}\))?\n", capsys.readouterr().out)
-
-
-def test_a_misspelled_command_gets_a_suggestion(wikigr: Wikigr) -> None:
-    result = wikigr("aks", "x")
-    assert result.code == 2
-    assert "ask" in result.err
-
-
-@pytest.mark.parametrize("words", [("what is spin",), ("spin?",)])
-def test_a_question_without_a_command_is_told_the_command(wikigr: Wikigr, words: tuple[str, ...]) -> None:
-    result = wikigr(*words)
-    assert result.code == 2
-    assert f"No such command {words[0]!r}." in result.err
-    assert f"To ask a question: wikigr ask '{words[0]}'" in result.err
-
-
-def test_a_wrong_choice_gets_a_suggestion(wikigr: Wikigr) -> None:
-    result = wikigr("search", "x", "--format", "markdown", "--pack", "p")
-    assert result.code == 2
-    assert "'markdown' is not one of 'text', 'json', 'jsonl', 'md', 'csv'. Did you mean 'md'?" in result.err
-    assert "Did you mean" not in wikigr("search", "x", "--format", "zzz", "--pack", "p").err
-
-
-def test_a_misspelled_option_gets_a_suggestion(wikigr: Wikigr) -> None:
-    assert "No such option: --pakc. Did you mean --pack?" in wikigr("ask", "x", "--pakc", "y").err
-    assert "If it is a part of the name, quote" in wikigr("graph", "neighbors", "x", "--depht", "2").err
-    early = wikigr("--pack", "x", "ask", "y")
-    assert early.code == 2 and "--pack is an option of a command and goes after it." in early.err
 
 
 @pytest.mark.parametrize("words", [(), ("pack",), ("graph",), ("-q",), ("eval", "-v")])
@@ -84,7 +55,7 @@ def test_a_bug_does_not_exit_like_a_failed_gate(wikigr: Wikigr, monkeypatch: pyt
     def broken(*_: object) -> None:
         raise LookupError("no such thing")
 
-    monkeypatch.setattr("wikigr.pipeline.profiles.names.profile_names", broken)
+    monkeypatch.setattr("wikigr.pipeline.profile.profile_names", broken)
     result = wikigr("profile", "list")
     assert result.code == 3
     assert "a bug: LookupError: no such thing" in result.err
@@ -96,7 +67,7 @@ def test_too_little_memory_is_not_a_bug(wikigr: Wikigr, monkeypatch: pytest.Monk
     def large(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("wikigr.pipeline.profiles.names.profile_names", large)
+    monkeypatch.setattr("wikigr.pipeline.profile.profile_names", large)
     result = wikigr("profile", "list")
     assert result.code == 3
     assert "not enough memory" in result.err
@@ -146,32 +117,6 @@ def test_a_full_disk_behind_stdout_is_a_clear_error(arguments: tuple[str, ...]) 
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 3
     assert done.stderr.splitlines() == ["wikigr: No space left on device"]
-
-
-@pytest.mark.parametrize(
-    ("line", "code", "says"),
-    [
-        ("why 'What is spin?'", 2, "Missing argument 'TITLE'."),
-        ("What is spin?", 2, "To ask a question: wikigr ask 'What is spin?'"),
-        ("ask x --explain-limit 0", 2, "0 is not at least 1."),
-        ("search x --top-k many", 2, "'many' is not a whole number."),
-        ("search x --top-k 0", 2, "0 is not in the range 1 to 1000."),
-        ("pack build missing -o out", 2, "missing does not exist."),
-        ("pack update . --from missing", 4, "does not contain a pack"),
-        ("ask --batch missing -p nowhere", 2, "Cannot read the questions in missing: No such file or directory."),
-        ("eval validate missing", 2, "missing does not exist."),
-        ("rerank missing -p .", 2, "Cannot read the results from missing"),
-        ("replay missing", 2, "Cannot read the receipt missing"),
-        ("profile validate missing.yaml", 2, "There is no profile file missing.yaml."),
-        ("profile validate tab.yaml", 2, "a tab, but YAML is indented with blanks in line 2, column 1."),
-        ("profile validate list.yaml", 2, "a list that is not closed with ] in line 2, column 2 (it begins in line 1"),
-    ],
-)
-def test_wrong_use_has_a_code_and_plain_words(wikigr: Wikigr, tmp_path: Path, line: str, code: int, says: str) -> None:
-    (tmp_path / "tab.yaml").write_text("extends: fast\n\tretrieval: 3\n")
-    (tmp_path / "list.yaml").write_text("a: [1\nb: 2\n")
-    result = wikigr(*shlex.split(line))
-    assert (result.code, result.out) == (code, "") and says in result.err and "Traceback" not in result.err
 
 
 def test_an_interrupted_import_is_an_interruption(wikigr: Wikigr, monkeypatch: pytest.MonkeyPatch) -> None:

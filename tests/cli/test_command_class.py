@@ -79,17 +79,12 @@ def test_a_variable_is_named_after_its_option_and_belongs_to_one() -> None:
     for path, name, option in options():
         if not path or name in GLOBAL_OPTIONS:
             continue
-        if option.envvar:
-            expected = f"WIKIGR_{path}_{name}".upper().replace(" ", "_").replace("-", "_")
-            assert option.envvar[0] == expected
-            assert ("WIKIGR_PACK" in option.envvar) == (name == "pack")
-        else:
-            assert name == "pack" and path in ("pack remove", "pack use")
-        assert not option.allow_from_autoenv
-        for variable in option.envvar or ():
-            owners[variable].append((path, name))
+        assert option.envvar is None and option.name == name.replace("-", "_")
+        assert option.allow_from_autoenv == (name != "pack" or path not in ("pack remove", "pack use"))
+        if option.allow_from_autoenv:
+            owners[f"WIKIGR_{path}_{name}"].append((path, name))
     assert len(owners) > 230
-    assert {v: found for v, found in owners.items() if len(found) > 1 and v != "WIKIGR_PACK"} == {}
+    assert {variable: found for variable, found in owners.items() if len(found) > 1} == {}
 
 
 def test_every_command_that_reads_a_pack_takes_the_option() -> None:
@@ -169,15 +164,9 @@ def _pipe(words: list[str]) -> tuple[list[str], list[str], list[str]]:
     return words[: words.index("|")], [], words[words.index("|") + 1 :]
 
 
-@pytest.mark.parametrize("command", [("ask", "spin"), ("ask", "spin", "and", "charge")])
-def test_words_are_joined_to_the_question(wikigr: Wikigr, physics_pack: Path, command: tuple[str, ...]) -> None:
-    document = json.loads(wikigr(*command, "--pack", str(physics_pack), "--json").out)
-    assert document["question"] == " ".join(command[1:])
-
-
 def test_words_are_joined_wherever_a_question_is(wikigr: Wikigr, physics_pack: Path) -> None:
     pack = ("--pack", str(physics_pack), "--json")
-    for command in ("search", "graph link", "graph triplets"):
+    for command in ("ask", "search", "graph link", "graph triplets"):
         assert json.loads(wikigr(*command.split(), "what", "is", *pack, "spin").out)["question"] == "what is spin"
     why = json.loads(wikigr("why", "what", "is", "spin", "Spin", "--offline", *pack).out)
     assert (why["question"], why["title"]) == ("what is spin", "Spin")

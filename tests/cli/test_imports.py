@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from wikigr.graph.engine_choice import import_engine
+from wikigr.graph.engine import import_engine
 
 HEAVY = set(
     """numpy onnxruntime onnx tokenizers torch sentence_transformers real_ladybug ladybug tantivy pyarrow scipy
@@ -53,14 +53,14 @@ def test_a_lexical_search_needs_no_encoder(physics_pack: Path) -> None:
 def test_a_command_imports_no_other_command() -> None:
     program = """
 import os, sys
-from wikigr_cli import app
+from wikigr_cli import entry
 sys.argv = ["wikigr", "profile", "show", "fast"]
 leave = os._exit
 def report(status):
     print("COMMANDS", *sorted(m.partition(".")[2] for m in sys.modules if m.startswith("wikigr_cli.")), flush=True)
     leave(status)
 os._exit = report
-app.main()
+entry.main()
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = next(line for line in done.stdout.splitlines() if line.startswith("COMMANDS ")).split()[1:]
@@ -70,14 +70,14 @@ app.main()
 def test_the_console_script_imports_what_an_answer_needs(physics_pack: Path) -> None:
     program = """
 import os, sys
-from wikigr_cli import app
+from wikigr_cli import entry
 sys.argv = ["wikigr", "ask", "What is spin?", "--offline", "--json", "--pack", sys.argv[1]]
 leave = os._exit
 def report(status):
     print(*sys.modules, flush=True)
     leave(status)
 os._exit = report
-app.main()
+entry.main()
 """
     done = subprocess.run(
         [sys.executable, "-c", program, str(physics_pack)], capture_output=True, text=True, check=True

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 from scipy.stats import mannwhitneyu
 from tests.evaluation.metrics.examples import ABSTAINED, ANSWER, IMPOSSIBLE, KIEL, QUESTION, evidence
 
@@ -15,7 +14,7 @@ from wikigr.answer.answer import Answer
 from wikigr.evaluation.abstention import Abstention, abstention, auroc
 from wikigr.evaluation.metrics import score
 from wikigr.evaluation.samples import Sample
-from wikigr.evaluation.statistics.intervals import Estimate, bootstrap_interval, bootstrap_statistic_interval
+from wikigr.evaluation.statistics.intervals import Estimate
 
 
 def sample(question: str, confidence: float, *, abstained: bool = False, repeat: int = 0, **fields: Any) -> Sample:
@@ -89,61 +88,12 @@ def test_intervals_are_over_questions_not_over_repeats() -> None:
     ]
     for name in ("precision", "recall", "auroc"):
         single, fourfold = getattr(judged(once), name), getattr(judged(four), name)
-        assert single.interval.low < single.value < single.interval.high
-        assert fourfold.interval == single.interval
+        assert single.low < single.value < single.high
+        assert fourfold == single
     assert judged(once) == judged(once) != judged(once, seed=1)
     # The two halves of a cluster go together: fewer independent questions, a wider interval.
     clusters = {s.question_id: f"c{n // 10}" for n, s in enumerate(once)}
     assert judged(once, clusters=clusters).auroc != judged(once).auroc
-
-
-def test_intervals_are_scipys() -> None:
-    draw = np.random.default_rng(1)
-    labels = draw.random(40) < 0.6
-    scores = np.round(draw.random(40) + 0.3 * labels, 1)
-    did = draw.random(40) < 0.5
-    rows = zip(scores, labels, did, strict=True)
-    found = judged([sample(f"{'ua'[int(a)]}{n}", float(s), abstained=bool(d)) for n, (s, a, d) in enumerate(rows)])
-
-    def expected(statistic: Any, *columns: Any) -> Any:
-        return stats.bootstrap(
-            columns, statistic, paired=True, vectorized=False, n_resamples=199, method="BCa",
-            random_state=np.random.default_rng(0),
-        ).confidence_interval  # fmt: skip
-
-    for estimate, interval in (
-        (found.auroc, expected(lambda s, a: auroc(s.tolist(), a.tolist()), scores, labels)),
-        (found.precision, expected(lambda d, a: (d & ~a).sum() / d.sum(), did, labels)),
-        (found.recall, expected(lambda d, a: (d & ~a).sum() / (~a).sum(), did, labels)),
-    ):
-        assert estimate is not None and estimate.interval.method == "bca"
-        assert (estimate.interval.low, estimate.interval.high) == pytest.approx((interval.low, interval.high))
-
-
-@pytest.mark.parametrize("clusters", [None, [n // 3 for n in range(25)]])
-def test_of_a_mean_both_bootstraps_are_the_same(clusters: list[int] | None) -> None:
-    values = np.random.default_rng(2).exponential(size=25)
-    found = bootstrap_statistic_interval(
-        lambda weights: weights @ values / weights.sum(axis=1), 25, seed=4, resamples=499, clusters=clusters
-    )
-    expected = bootstrap_interval(values, seed=4, resamples=499, clusters=clusters)
-    assert (found.low, found.high, found.method) == (  # type: ignore[comparison-overlap]
-        pytest.approx(expected.low), pytest.approx(expected.high), expected.method,
-    )  # fmt: skip
-
-
-def test_resamples_without_the_statistic_are_left_out_and_said_so() -> None:
-    # One abstention in eight: a third of the resamples have none, and no precision.
-    rows = [sample(f"a{n}", 0.5, abstained=n == 0) for n in range(4)] + [sample(f"u{n}", 0.4) for n in range(4)]
-    found = judged(rows)
-    assert found.precision is not None and found.auroc is not None
-    assert found.precision.value == found.precision.interval.low == found.precision.interval.high == 0.0
-    assert found.precision.interval.method == "degenerate"
-    few = judged([*rows, sample("u9", 0.4, abstained=True)]).precision
-    assert few is not None and few.interval.method == "percentile"
-    assert (few.interval.low, few.interval.high) == (0.0, 1.0)
-    with pytest.raises(ValueError, match="rows"):
-        bootstrap_statistic_interval(lambda weights: weights.sum(axis=1), 0, seed=0)
 
 
 SCORES = st.lists(st.tuples(st.integers(-3, 3).map(lambda n: n / 3), st.booleans()), min_size=1, max_size=30)
@@ -166,10 +116,6 @@ def test_auroc_by_hand() -> None:
     assert auroc([0.1, 0.4, 0.35, 0.8], [False, False, True, True]) == 0.75
     assert auroc([0.5, 0.5], [True, False]) == 0.5
     assert math.isnan(auroc([], []))
-    with pytest.raises(ValueError, match="NaN"):
-        auroc([math.nan, 0.5], [True, False])
-    with pytest.raises(ValueError, match="shorter"):
-        auroc([0.5, 0.1], [True])
 
 
 def test_who_abstains_has_not_answered() -> None:

@@ -32,7 +32,7 @@ def test_by_its_clock_what_it_remembers_takes_as_long_as_the_first_time(
 def test_what_is_forgotten_in_the_middle_of_a_list_is_not_missed(
     physics_pack: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cached_pack, "_MAX_TEXTS", 3)
+    monkeypatch.setattr(cached_pack, "_MAX_ENTRIES", 3)
     with CachedPack(physics_pack) as pack:
         pack.encoder.encode(["one", "two"])
         found = pack.encoder.encode(["two", "three", "four", "two"])

@@ -23,7 +23,7 @@ from wikigr.pack.layout import Layout
 from wikigr.pack.manifest import read_manifest
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.pipeline.profiles.files import load_profile
+from wikigr.pipeline.profile_files import load_profile
 
 DATA = FittedOn("h" * 64, "dev", "enhanced")
 
@@ -53,6 +53,9 @@ def test_the_threshold_has_the_name_that_the_stage_states(physics_pack: Path, mo
     rows = [(0.9, True), (0.7, True), (0.2, False), (0.1, False)]
     unnamed = fit(physics_pack, monkeypatch, [(notes(strength, 0.48), kind) for strength, kind in rows])
     assert (unnamed.name, unnamed.threshold, unnamed.before) == ("answer", 0.45, 0.48)
+    # 0.45 and 0.75 separate equally well; the gap around 0.75 is wider.
+    tied = [(0.4, False), (0.5, True), (0.6, False), (0.9, True)]
+    assert fit(physics_pack, monkeypatch, [(notes(strength, 0.5), kind) for strength, kind in tied]).threshold == 0.75
     named = fit(physics_pack, monkeypatch, [(notes(strength, 0.6, "reader"), kind) for strength, kind in rows])
     assert named == replace(unnamed, name="reader", before=0.6)
     assert (named.answered, named.declined, named.answerable, named.unanswerable) == (1.0, 1.0, 2, 2)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from wikigr.errors import UsageError
-from wikigr.evaluation.comparison import compare, flips, means_by_question, overall
+from wikigr.evaluation.comparison import compare, flips, means_by_question
 from wikigr.evaluation.samples import Sample
 from wikigr.evaluation.statistics.paired import Verdict
 
@@ -23,9 +23,7 @@ def test_repeats_are_averaged_and_failures_left_out() -> None:
         Sample("p", "q2", 1, error="down"),
         Sample("p", "q3", 0, error="down"),
     ]
-    means = means_by_question(samples)
-    assert means == {"q1": {"accuracy": 0.5}, "q2": {"accuracy": 1.0}}
-    assert overall(means) == {"accuracy": 0.75}
+    assert means_by_question(samples) == {"q1": {"accuracy": 0.5}, "q2": {"accuracy": 1.0}}
 
 
 def test_only_shared_questions_are_paired_and_the_others_counted() -> None:
@@ -33,7 +31,7 @@ def test_only_shared_questions_are_paired_and_the_others_counted() -> None:
     second = arm("b", {f"q{n}": 1.0 for n in range(5, 35)})
     found = compare(first, second, names=("a", "b"), seed=0)
     assert (found.questions, found.unpaired) == (25, 10)
-    result = found.result("accuracy")
+    result = found.results[0]
     assert (result.wins, result.losses, result.verdict, result.test) == (25, 0, Verdict.IMPROVED, "mcnemar")
     assert result.p == pytest.approx(2 * 0.5**25)
 
@@ -42,7 +40,7 @@ def test_a_failed_sample_is_neither_right_nor_wrong() -> None:
     first = arm("a", {"q1": 1.0, "q2": 1.0})
     second = [*arm("b", {"q1": 1.0}), Sample("b", "q2", 0, error="timeout")]
     found = compare(first, second, names=("a", "b"), seed=0)
-    assert (found.result("accuracy").n, found.unpaired) == (1, 1)
+    assert (found.results[0].n, found.unpaired) == (1, 1)
 
 
 def test_of_hallucinations_fewer_are_better() -> None:
@@ -50,7 +48,7 @@ def test_of_hallucinations_fewer_are_better() -> None:
     second = arm("b", {f"q{n}": 0.1 for n in range(20)}, "hallucination")
     for side in (first, second):
         side[:] = [Sample(s.profile, s.question_id, 0, metrics={**s.metrics, "accuracy": 1.0}) for s in side]
-    result = compare(first, second, names=("a", "b"), seed=0).result("hallucination")
+    result = compare(first, second, names=("a", "b"), seed=0).results[1]
     assert (result.verdict, result.wins, result.losses) == (Verdict.IMPROVED, 20, 0)
 
 
@@ -100,7 +98,7 @@ def test_the_order_of_the_samples_changes_nothing() -> None:
     right = arm("b", {f"q{n}": draw.random() for n in range(40)}, "f1")
     options = {"names": ("a", "b"), "seed": 1, "primary": "f1"}
     ordered = compare(left, right, **options)  # type: ignore[arg-type]
-    assert ordered.result("f1").test == "permutation"
+    assert ordered.results[0].test == "permutation"
     assert compare(left[::-1], draw.sample(right, 40), **options) == ordered  # type: ignore[arg-type]
 
 
@@ -109,5 +107,6 @@ def test_a_margin_is_a_number_and_a_metric_that_is_missing_has_no_result() -> No
     for margin in (float("nan"), float("inf"), -0.1):
         with pytest.raises(UsageError, match="margin"):
             compare(left, right, names=("a", "b"), seed=0, margin=margin)
-    with pytest.raises(KeyError):
-        compare(left, right, names=("a", "b"), seed=0).result("f1")
+    missing = compare(left, right, names=("a", "b"), seed=0, primary="f1")
+    assert missing.primary_result is None
+    assert missing.summary == "b against a in f1: it applies to no question that both answered"

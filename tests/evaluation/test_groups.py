@@ -31,20 +31,20 @@ def test_hops_come_from_the_question_or_its_type() -> None:
 
 
 def test_groups_hold_the_answered_questions() -> None:
-    one, two = group_figures(MEANS, QUESTIONS, hops_of, seed=0, resamples=99)
-    assert (one.key, one.questions, list(one.metrics)) == (1, 1, ["accuracy"])
-    assert (two.key, two.questions) == (2, 2)
-    figures = {metric: (found["mean"], found["questions"]) for metric, found in two.metrics.items()}
+    one, two = group_figures("hops", hops_of, MEANS, QUESTIONS, seed=0, resamples=99)
+    assert (one["hops"], one["questions"], list(one["metrics"])) == (1, 1, ["accuracy"])
+    assert (two["hops"], two["questions"]) == (2, 2)
+    figures = {metric: (found["mean"], found["questions"]) for metric, found in two["metrics"].items()}
     assert figures == {"accuracy": (0.5, 2), "all_found@5": (0.5, 2)}
-    accuracy = two.metrics["accuracy"]
+    accuracy = two["metrics"]["accuracy"]
     assert accuracy["low"] <= 0.5 <= accuracy["high"]
 
 
 def test_a_metric_counts_the_questions_that_have_it() -> None:
-    groups = {group.key: group for group in group_figures(MEANS, QUESTIONS, type_of, seed=0, resamples=99)}
+    groups = {group["type"]: group for group in group_figures("type", type_of, MEANS, QUESTIONS, seed=0, resamples=99)}
     assert list(groups) == ["comparison", "single", "two-hop"]
-    assert groups["comparison"].questions == groups["single"].questions == 2
-    found = groups["comparison"].metrics["all_found@5"]
+    assert groups["comparison"]["questions"] == groups["single"]["questions"] == 2
+    found = groups["comparison"]["metrics"]["all_found@5"]
     assert (found["mean"], found["questions"]) == (1.0, 1)
 
 
@@ -52,8 +52,8 @@ def test_questions_of_a_cluster_are_drawn_together() -> None:
     questions = {f"q{n}": {"type": "two-hop", "answerable": True} for n in range(40)}
     means = {id_: {"accuracy": float(n < 20)} for n, id_ in enumerate(questions)}
     clusters = {id_: str(n // 10) for n, id_ in enumerate(questions)}
-    (alone,) = group_figures(means, questions, hops_of, seed=0, resamples=499)
-    (drawn,) = group_figures(means, questions, hops_of, seed=0, resamples=499, clusters=clusters)
-    one, other = (group.metrics["accuracy"] for group in (alone, drawn))
+    (alone,) = group_figures("hops", hops_of, means, questions, seed=0, resamples=499)
+    (drawn,) = group_figures("hops", hops_of, means, questions, seed=0, resamples=499, clusters=clusters)
+    one, other = (group["metrics"]["accuracy"] for group in (alone, drawn))
     assert one["high"] - one["low"] < other["high"] - other["low"]
     assert one["mean"] == pytest.approx(other["mean"])

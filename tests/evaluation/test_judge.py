@@ -1,4 +1,4 @@
-"""The judge, through a real Messages server on loopback; and how its grades are held against people's."""
+"""The judge, through a real Messages server on loopback."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from tests.llm.server import Behavior, MessagesServer, reply, status
 from wikigr.errors import UsageError
 from wikigr.evaluation.judge import Judge, JudgeOptions, judge_request, judge_samples, shuffle_samples
 from wikigr.evaluation.questions import GoldQuestion
-from wikigr.evaluation.reports.document import judge_document
-from wikigr.evaluation.run import Run
 from wikigr.evaluation.samples import Sample
 from wikigr.llm.budget import BudgetError
 from wikigr.llm.response_cache import ResponseCache
@@ -119,9 +117,6 @@ def test_an_unreadable_verdict_is_an_error_and_no_score(
     assert failed.judgment is not None
     assert (failed.judgment["verdict"], failed.metrics) == ("error", {"f1": 0.5})
     assert failed.judgment["reason"]
-    run = Run({}, {}, {}, {}, 0, 1, False, judge="claude-opus-4-6 rubric:abc")
-    document = judge_document(run, [failed])
-    assert document is not None and (document["judged"], document["errors"]) == (0, 1)
     # It is tried again, by the model and not from the cache, and both attempts are counted.
     server.always(verdict("partly"))
     (again,) = judged(judge, [failed])

@@ -99,35 +99,18 @@ def test_compressed_files(tmp_path: Path, compress: Callable[[bytes], bytes]) ->
         ('{"id": ', "invalid JSON"),
         ("[1]", "must be an object"),
         ({**LINE, "hops": 0}, "`hops` must be greater than or equal to 1"),
-        ({**LINE, "hops": True}, "`hops` must be a valid integer"),
-        ({**LINE, "hops": "2"}, "`hops` must be a valid integer"),
         (without("id"), "`id`: field required"),
-        ({**LINE, "id": None}, "`id` must be a valid string"),
-        ({**LINE, "id": "  "}, "`id` must have at least 1 character"),
-        ({**LINE, "id": True}, "`id` must be a valid string"),
         ({**LINE, "id": [1]}, "`id` must be a valid string"),
-        (without("question"), "`question`: field required"),
         ({**LINE, "question": " "}, "`question` must have at least 1 character"),
-        ({**LINE, "question": "\ud800"}, "invalid JSON"),
         (without("answers"), "no answers"),
-        ({**LINE, "answers": []}, "no answers"),
         ({**LINE, "answers": "Kiel"}, "`answers` must be a valid array"),
-        ({**LINE, "answers": ["Kiel", 5]}, r"`answers\[1\]` must be a valid string"),
-        ({**LINE, "answers": [""]}, r"`answers\[0\]` must have at least 1 character"),
         (without("gold"), "no gold article"),
-        ({**LINE, "gold": []}, "no gold article"),
-        ({**LINE, "gold": {"title": "Kiel"}}, "`gold` must be a valid array"),
-        ({**LINE, "gold": ["Kiel"]}, r"`gold\[0\]` must be an object"),
         ({**LINE, "gold": [{"section": "Life"}]}, r"`gold\[0\].title`: field required"),
         ({**LINE, "gold": [{"title": "Kiel", "section": 1}]}, r"`gold\[0\].section` must be a valid string"),
-        ({**LINE, "gold": [{"title": "Kiel", "source_id": 1}]}, r"`gold\[0\].source_id` must be a valid string"),
         ({**LINE, "gold_titles": ["Kiel"]}, "give one of them"),
         ({**LINE, "answerable": "yes"}, "`answerable` must be a valid boolean"),
         ({**LINE, "answerable": False}, "not `answerable`, but has `answers`"),
         ({**LINE, "is_impossible": True}, "contradict"),
-        ({**LINE, "type": 3}, "`type` must be a valid string"),
-        ({**LINE, "split": ["dev"]}, "`split` must be a valid string"),
-        ({**LINE, "cluster": 3}, "`cluster` must be a valid string"),
         ({**without("gold"), "gold_titles": ["A", "B"], "gold_ids": ["p1"]}, "2 `gold_titles` for 1 `gold_ids`"),
         ({**without("gold"), "gold_ids": ["p1"]}, "0 `gold_titles` for 1 `gold_ids`"),
     ],
@@ -138,31 +121,10 @@ def test_a_mistake_names_file_and_line(tmp_path: Path, line: object, message: st
         load_questions(path)
 
 
-def test_bytes_that_are_no_text(tmp_path: Path) -> None:
-    path = tmp_path / "q.jsonl"
-    path.write_bytes(b'{"id": "\xff"}\n')
-    with pytest.raises(QuestionError, match="line 1: invalid JSON: invalid unicode code point at line 1 column 9"):
-        load_questions(path)
-
-
 def test_an_id_that_occurs_twice_names_both_lines(tmp_path: Path) -> None:
     path = write(tmp_path / "q.jsonl", LINE, UNANSWERABLE, {**LINE, "split": "test"})
     with pytest.raises(QuestionError, match=r"q\.jsonl: the id 'q1' is used twice, on line 1 and on line 3"):
         load_questions(path, split="dev")
-
-
-def test_no_question_at_all(tmp_path: Path) -> None:
-    with pytest.raises(QuestionError, match=r"q\.jsonl has no records"):
-        load_questions(write(tmp_path / "q.jsonl", "", "  "))
-    with pytest.raises(QuestionError, match="does not exist"):
-        load_questions(tmp_path / "none.jsonl")
-
-
-def test_a_damaged_file(tmp_path: Path) -> None:
-    path = tmp_path / "q.jsonl.gz"
-    path.write_bytes(gzip.compress(json.dumps(LINE).encode() * 100)[:-12])
-    with pytest.raises(QuestionError, match=r"q\.jsonl\.gz is truncated"):
-        load_questions(path)
 
 
 def test_splits(tmp_path: Path) -> None:

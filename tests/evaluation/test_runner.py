@@ -13,7 +13,7 @@ from wikigr.evaluation.questions import Gold, GoldQuestion
 from wikigr.evaluation.run import differences, read_run
 from wikigr.evaluation.runner import Evaluation, ablations, evaluate
 from wikigr.evaluation.samples import SAMPLES, RunError
-from wikigr.pipeline.profiles.files import load_profile
+from wikigr.pipeline.profile_files import load_profile
 
 QUESTIONS = [
     GoldQuestion(f"q{n}", text, (answer,), (Gold("Albert Einstein"),), True, "", "", None, n)

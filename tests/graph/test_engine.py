@@ -9,7 +9,7 @@ import pytest
 from tests.cli.conftest import MAIN
 
 from wikigr.errors import PackError
-from wikigr.graph.engine import Graph, QueryError
+from wikigr.graph.engine import STORAGE_VERSION, Graph, QueryError, check_storage_version
 
 
 def test_a_result_that_arrow_cannot_represent_is_a_query_error() -> None:
@@ -70,3 +70,19 @@ def test_keys_are_looked_up_together_and_one_by_one() -> None:
             assert sorted(map(list, graph.look_up(query, ["missing", *keys]))) == sorted(
                 [key, int(key[1:])] for key in keys
             )
+
+
+@pytest.mark.parametrize("content", [b"", b"LBUG", b"KUZU\x28\0\0\0\0\0\0\0", b"LBUG\x28\0\0\0\0\0\0\0"])
+def test_other_files_and_readable_databases_pass_the_check(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "pack.db").write_bytes(content)
+    check_storage_version(tmp_path / "pack.db")
+
+
+def test_a_database_of_a_newer_engine_says_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "pack.db"
+    path.write_bytes(b"LBUG" + (49).to_bytes(8, "little") + bytes(4084))
+    with pytest.raises(PackError, match="storage version 49, and real_ladybug reads versions up to 40") as caught:
+        Graph(path)
+    assert "Update wikigr" in str(caught.value.hint)
+    with Graph(tmp_path / "new.db", read_only=False) as graph:
+        assert graph.storage_version == STORAGE_VERSION

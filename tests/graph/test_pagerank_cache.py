@@ -50,10 +50,3 @@ def test_a_large_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
     os.truncate(path, 1 << 40)
     with pytest.raises(PageRankCacheError, match=r"pagerank_cache\.json has more than .* bytes, the limit"):
         read_pack_cache(path, "d", _counts(1_000))
-
-
-def test_the_cache_of_a_pack_is_not_parquet(tmp_path: Path) -> None:
-    path = tmp_path / "pagerank_cache.json"
-    write_cache(path, PageRankCache({"Alpha": 1.0}, "d", Parameters()), "parquet")
-    with pytest.raises(PageRankCacheError, match="Cannot use the PageRank cache"):
-        read_pack_cache(path, "d", _counts(1))

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from wikigr.graph.engine import Graph
+from wikigr.graph.engine import ENGINE, Graph
 from wikigr.graph.schema import ddl
 from wikigr.index.dense import create_vector_index, exact_search, index_search, load_vector_extension
 
@@ -31,14 +31,13 @@ QUERIES = unit_vectors(20, 1)
 
 # This process already runs an engine, so it looks for the others without importing them; see `apart`.
 needs_kuzu = pytest.mark.skipif(find_spec("kuzu") is None, reason="Kùzu has no wheel for this platform")
-needs_ladybug = pytest.mark.skipif(find_spec("ladybug") is None, reason="needs the extra ladybug")
 
 
 def expected(query: np.ndarray, limit: int) -> list[str]:
     return [f"s#{n}" for n in np.argsort(-(VECTORS @ query), kind="stable")[:limit]]
 
 
-def filled(path: Path, engine: str | None = None) -> Graph:
+def filled(path: Path, engine: str = ENGINE) -> Graph:
     graph = Graph(path, read_only=False, engine=engine)
     for statement in ddl(DIMENSION):
         graph.execute(statement)
@@ -98,9 +97,7 @@ def apart() -> Iterator[ProcessPoolExecutor]:
         yield pool
 
 
-@pytest.mark.parametrize(
-    "engine", ["real_ladybug", pytest.param("ladybug", marks=needs_ladybug), pytest.param("kuzu", marks=needs_kuzu)]
-)
+@pytest.mark.parametrize("engine", ["real_ladybug", pytest.param("kuzu", marks=needs_kuzu)])
 def test_the_exact_scan_is_exact_on_every_engine(tmp_path: Path, apart: ProcessPoolExecutor, engine: str) -> None:
     apart.submit(check_exact, tmp_path / "pack.db", engine).result()
 

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from wikigr.embeddings.embedder import Vectors
+from wikigr.errors import PackError
 from wikigr.index import quantized
-from wikigr.index.quantized import FILES, HEADER, IDS, ROWS, SIGNS, QuantizedError, QuantizedVectors, QuantizedWriter
+from wikigr.index.quantized import FILES, HEADER, IDS, ROWS, SIGNS, QuantizedVectors, QuantizedWriter
 
 SECTIONS, DIMENSION, DIGEST = 5_000, 96, "5e3b"
 
@@ -118,7 +119,7 @@ def test_a_changed_byte_is_found_or_changes_nothing(tmp_path: Path, name: str) -
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x10]) + whole[place + 1 :])
         try:
             assert opened(tmp_path / "v", vectors).search(vectors[7], 300) == expected
-        except QuantizedError:
+        except PackError:
             refused += 1
     # Only padding in a header of NumPy may change without an effect.
     assert refused >= min(200, len(whole)) / 2
@@ -136,7 +137,7 @@ def test_any_changed_byte_of_a_header_is_found_or_changes_nothing(tmp_path: Path
             path.write_bytes(whole[:place] + bytes([whole[place] ^ mask]) + whole[place + 1 :])
             try:
                 assert opened(tmp_path / "v", vectors).search(vectors[7], 40) == expected
-            except QuantizedError:
+            except PackError:
                 refused += 1
     assert refused
 
@@ -147,10 +148,10 @@ def test_a_truncated_or_missing_file_is_refused(tmp_path: Path, name: str, kept:
     written(tmp_path / "v", VECTORS[:300])
     path = tmp_path / "v" / name
     path.write_bytes(path.read_bytes()[: int(kept * path.stat().st_size)])
-    with pytest.raises(QuantizedError, match=name):
+    with pytest.raises(PackError, match=name):
         QuantizedVectors(tmp_path / "v", 300, DIMENSION, DIGEST).search(QUERIES[0], 300)
     path.unlink()
-    with pytest.raises(QuantizedError, match=name):
+    with pytest.raises(PackError, match=name):
         QuantizedVectors(tmp_path / "v", 300, DIMENSION, DIGEST)
 
 
@@ -168,7 +169,7 @@ def test_a_truncated_or_missing_file_is_refused(tmp_path: Path, name: str, kept:
 def test_a_hostile_header_is_refused(tmp_path: Path, header: str) -> None:
     written(tmp_path / "v", VECTORS[:300])
     (tmp_path / "v" / HEADER).write_text(header)
-    with pytest.raises(QuantizedError):
+    with pytest.raises(PackError):
         QuantizedVectors(tmp_path / "v", 300, DIMENSION, DIGEST)
 
 
@@ -177,14 +178,14 @@ def test_arrays_of_another_type_or_shape_and_pickles_are_refused(tmp_path: Path,
     written(tmp_path / "v", VECTORS[:300])
     for array in (np.zeros(300), np.zeros((2, 300, 2), dtype=np.uint64), np.array([{}], dtype=object)):
         np.save(tmp_path / "v" / name, array, allow_pickle=True)
-        with pytest.raises(QuantizedError):
+        with pytest.raises(PackError):
             QuantizedVectors(tmp_path / "v", 300, DIMENSION, DIGEST)
 
 
 def test_vectors_of_another_pack_are_refused(tmp_path: Path) -> None:
     written(tmp_path / "v", VECTORS[:300])
     for sections, dimension, digest in ((301, DIMENSION, DIGEST), (300, 384, DIGEST), (300, DIMENSION, "5e3c")):
-        with pytest.raises(QuantizedError, match="other content"):
+        with pytest.raises(PackError, match="other content"):
             QuantizedVectors(tmp_path / "v", sections, dimension, digest)
 
 
@@ -194,7 +195,7 @@ def test_a_file_of_another_pack_is_found(tmp_path: Path, name: str) -> None:
     written(tmp_path / "v", VECTORS[:300], ids)
     written(tmp_path / "w", VECTORS[300:600], ids, digest="5e3c")
     (tmp_path / "w" / name).rename(tmp_path / "v" / name)
-    with pytest.raises(QuantizedError):
+    with pytest.raises(PackError):
         QuantizedVectors(tmp_path / "v", 300, DIMENSION, DIGEST).search(QUERIES[0], 10)
 
 
@@ -204,7 +205,7 @@ def test_sections_that_change_places_are_found(tmp_path: Path, name: str) -> Non
     array = np.load(tmp_path / "v" / name)
     array[..., [3, 4]] = array[..., [4, 3]]
     np.save(tmp_path / "v" / name, array)
-    with pytest.raises(QuantizedError, match="damaged"):
+    with pytest.raises(PackError, match="damaged"):
         QuantizedVectors(tmp_path / "v", 300, DIMENSION, DIGEST).search(QUERIES[0], 10)
 
 

@@ -24,10 +24,8 @@ from wikigr.ingest.engines import local
 from wikigr.ingest.engines.cluster import ClusterError
 from wikigr.ingest.engines.engine import Parsed
 from wikigr.ingest.engines.local import LocalEngine
-from wikigr.pack.layout import Layout
 from wikigr.pack.open import Pack
 from wikigr.pack.validate import validate_pack
-from wikigr.progress import Silent
 from wikigr.sources.article import Source, SourceItem
 from wikigr.sources.detect import open_source
 
@@ -323,7 +321,7 @@ class LosesSource(LocalEngine):
         super().__init__()
         self._source = source
 
-    def parse(self, source: Source, skip: int) -> Iterator[Parsed]:
+    def parse(self, source: Source) -> Iterator[Parsed]:
         self._source.unlink()
         raise ClusterError(f"Reading {self._source} failed 3 times.")
 
@@ -441,31 +439,3 @@ def test_a_source_folder_with_files_called_like_parts_is_safe(tmp_path: Path, en
     with pytest.raises(BuildError, match="lexical"):
         build(notes, notes, encoder)
     assert (notes / "lexical" / "words.md").read_text() == "# Words\nSome words."
-
-
-class Undiscarded(LocalEngine):
-    """An engine whose working files cannot be removed."""
-
-    def discard(self) -> None:
-        raise BuildError("Cannot remove files from the staging path elsewhere: Permission denied")
-
-
-def test_working_files_that_cannot_be_removed_are_no_failed_build(tmp_path: Path, encoder: Embedder) -> None:
-    class Notes(Silent):
-        def note(self, message: str) -> None:
-            notes.append(message)
-
-    notes: list[str] = []
-    source, pack = write_source(tmp_path / "source.jsonl"), tmp_path / "pack"
-    options = BuildOptions(name="letters")
-    build_pack(open_source(source), str(source), pack, encoder, options, engine=Undiscarded(), progress=Notes())
-    assert notes == ["Cannot remove files from the staging path elsewhere: Permission denied"]
-    assert all(check.passed for check in validate_pack(pack))
-
-
-def test_what_a_cluster_staged_is_removed_by_the_build_that_finishes_locally(tmp_path: Path, encoder: Embedder) -> None:
-    layout = Layout(tmp_path / "pack")
-    layout.parquet_parts.mkdir(parents=True)
-    (layout.parquet_parts / "part.parquet").write_bytes(b"")
-    build(write_source(tmp_path / "source.jsonl"), tmp_path / "pack", encoder)
-    assert not layout.parquet_parts.exists()

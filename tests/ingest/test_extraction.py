@@ -26,6 +26,7 @@ from tests.waiting import until
 
 from wikigr.embeddings.embedder import Embedder, EncoderIdentity, Vectors
 from wikigr.errors import BuildError, UsageError
+from wikigr.evaluation.recalibration import recalibrate
 from wikigr.ingest.build import BuildOptions, BuildReport, build_pack
 from wikigr.ingest.chunking import chunk_all
 from wikigr.ingest.engines.local import LocalEngine
@@ -180,7 +181,7 @@ def extract(
 ) -> ExtractionReport:
     """Run the stages of a build up to the extraction, with the working store ``work``."""
     progress = progress or Notes()
-    staging = Staging(work)
+    staging = Staging.begin(work)
     try:
         read_source(open_source(source), staging, limit=None, keep_going=False, progress=progress, engine=LocalEngine())
         chunk_all(staging, progress)
@@ -651,7 +652,14 @@ def test_an_update_keeps_the_replies_of_an_interrupted_extraction(
     if change == "text":
         write_source(source, [*records[:11], {"id": "new", "title": "New", "text": "A new section."}])
     told = Notes()
-    update_pack(tmp_path / "pack", open_source(source), str(source), options=UpdateOptions(), progress=told)
+    update_pack(
+        tmp_path / "pack",
+        open_source(source),
+        str(source),
+        options=UpdateOptions(),
+        recalibrate=recalibrate,
+        progress=told,
+    )
     kept = [note for note in told.notes if note.startswith(f"Kept {replies} replies (${usd:.4f})")]
     assert len(kept) == 1
     assert "pack build --extract" in kept[0]

@@ -8,7 +8,7 @@ import pytest
 
 from wikigr.errors import RecordError
 from wikigr.ingest.engines.local import LocalEngine
-from wikigr.ingest.parsing import BATCH, MAX_ID_CHARS, MAX_TITLE_CHARS, read_source
+from wikigr.ingest.parsing import MAX_ID_CHARS, MAX_TITLE_CHARS, read_source
 from wikigr.ingest.staging import Staging
 from wikigr.progress import Silent
 from wikigr.sources.article import BadPart, Redirect, Skipped, SourceArticle, SourceItem, SourceSection
@@ -80,13 +80,6 @@ def test_every_record_is_reported_as_soon_as_it_is_parsed(staging: Staging) -> N
     assert events == [1, 2, 3]
 
 
-def test_a_complete_source_is_not_read_again(staging: Staging) -> None:
-    source = ListSource(article("1"))
-    read(source, staging)
-    read(source, staging)
-    assert (source.opened, source.parsed) == (1, 1)
-
-
 def test_the_limit_counts_titles_and_keeps_all_records_of_a_title(staging: Staging) -> None:
     read(ListSource(article("1", "Alpha"), article("2", "Alpha"), article("3", "Beta"), article("4")), staging, limit=2)
     assert [(title, len(records)) for title, records in staging.records_by_title()] == [("Alpha", 2), ("Beta", 1)]
@@ -125,13 +118,3 @@ def test_a_bad_part_of_a_record_stops_the_reading_and_keep_going_keeps_the_rest(
 def test_duplicate_ids_and_long_names_are_bad_records(staging: Staging, bad: SourceArticle, reason: str) -> None:
     with pytest.raises(RecordError, match=f"record 2: {reason}"):
         read(ListSource(article("1"), bad), staging)
-
-
-def test_complete_batches_before_a_bad_record_are_kept_and_not_parsed_again(staging: Staging) -> None:
-    good = [article(str(number)) for number in range(BATCH + 1)]
-    with pytest.raises(RecordError):
-        read(ListSource(*good, "the last one"), staging)
-    assert staging.count("record") == BATCH
-    source = ListSource(*good, article("new"))
-    read(source, staging)
-    assert (source.parsed, staging.count("record")) == (2, BATCH + 2)

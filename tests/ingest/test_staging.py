@@ -61,56 +61,33 @@ def test_a_transaction_is_all_or_nothing(tmp_path: Path) -> None:
     reopened.close()
 
 
-def test_a_fresh_store_and_one_of_another_version_start_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for fresh, layout in ((True, module._LAYOUT), (False, "0.0.1 of another schema")):
-        staging = Staging(tmp_path / "s")
-        staging.add_article(ARTICLE)
-        staging.close()
-        with monkeypatch.context() as patch:
-            patch.setattr(module, "_LAYOUT", layout)
-            staging = Staging(tmp_path / "s", fresh=fresh)
-        assert staging.count("record") == 0
-        staging.close()
-        Staging(tmp_path / "s", fresh=True).close()
-
-
-def test_forgetting_the_source_keeps_vectors_replies_and_what_they_cost(tmp_path: Path) -> None:
-    staging = Staging(tmp_path / "s")
+@pytest.mark.parametrize(
+    ("fresh", "layout", "kept"),
+    [(False, "same", [0, 1, 1]), (False, "0.0.1 of another schema", [0, 0, 1]), (True, "same", [0, 0, 0])],
+)
+def test_the_next_build_keeps_vectors_replies_and_what_they_cost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fresh: bool, layout: str, kept: list[int]
+) -> None:
+    monkeypatch.setattr(module, "_LAYOUT", "same")
+    staging = Staging.begin(tmp_path / "s")
     staging.add_article(ARTICLE)
     with staging.transaction():
         staging.write("INSERT INTO vector VALUES (?, ?)", [(b"h", b"v")])
         staging.write("INSERT INTO extraction VALUES (?, ?, ?, ?)", [(b"h", "p", "m", "{}")])
-        for key in ("chunked", "lost_links", "read", "encoder", "extraction_usd"):
-            staging.set_meta(key, "1")
-    staging.forget_source()
-    assert [staging.count(table) for table in ("record", "vector", "extraction")] == [0, 1, 1]
-    assert [staging.meta(key) for key in ("chunked", "lost_links", "read")] == [None, None, None]
-    assert [staging.meta(key) for key in ("encoder", "extraction_usd")] == ["1", "1"]
-    staging.forget_vectors()
-    assert staging.count("vector") == 0
-    staging.close()
-
-
-@pytest.mark.parametrize("other_version", [True, False])
-def test_replies_and_their_cost_survive_everything_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other_version: bool
-) -> None:
-    staging = Staging(tmp_path / "s")
-    staging.add_article(ARTICLE)
-    with staging.transaction():
-        staging.write("INSERT INTO extraction VALUES (?, ?, ?, ?)", [(b"h", "p", "m", "{}")])
-        for key in ("source", "read", "extraction_usd"):
+        for key in ("encoder", "extraction_usd"):
             staging.set_meta(key, "0.25")
-    if other_version:
-        staging.close()
-        monkeypatch.setattr(module, "_LAYOUT", "0.0.1 of another schema")
-        staging = Staging(tmp_path / "s")
-    else:
-        staging.keep_replies()
-    assert staging.paid_replies() == (1, 0.25)
-    assert [staging.count(table) for table in ("record", "vector", "section")] == [0, 0, 0]
-    assert [staging.meta(key) for key in ("source", "read", "layout")] == [None, None, module._LAYOUT]
+    staging.close()
+    monkeypatch.setattr(module, "_LAYOUT", layout)
+    staging = Staging.begin(tmp_path / "s", fresh=fresh)
+    assert [staging.count(table) for table in ("record", "vector", "extraction")] == kept
+    assert staging.paid_replies() == ((0, 0.0) if fresh else (1, 0.25))
+    assert staging.meta("encoder") == (None if fresh else "0.25")
     assert staging.add_article(ARTICLE)
+    if not fresh:
+        staging.forget_vectors()
+        staging.keep_replies()
+        assert [staging.count(table) for table in ("record", "vector", "extraction")] == [0, 0, 1]
+        assert staging.paid_replies() == (1, 0.25)
     staging.close()
 
 
@@ -121,12 +98,12 @@ def test_a_damaged_file_is_an_error_that_names_the_way_out(tmp_path: Path) -> No
     assert "--no-resume" in (caught.value.hint or "")
 
 
-def test_a_failing_disk_is_an_error_that_says_how_to_resume(tmp_path: Path) -> None:
+def test_a_failing_disk_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
     staging = Staging(tmp_path / "s")
     message = "Cannot read or write the build's working files: disk I/O error"
     with pytest.raises(BuildError, match=message) as caught, staging.transaction():
         raise sqlite3.OperationalError("disk I/O error")
-    assert "resumes where it stopped" in (caught.value.hint or "")
+    assert "same command again" in (caught.value.hint or "")
     staging.close()
 
 

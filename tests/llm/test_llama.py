@@ -38,7 +38,7 @@ def ask(
 ) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("ANTHROPIC")}
     environment |= {variable: llama, "WIKIGR_ASK_PACK": str(pack)}
-    program = "from wikigr_cli.app import main; main()"
+    program = "from wikigr_cli.entry import main; main()"
     command = [sys.executable, "-c", program, "ask", QUESTION, "--model", "gemma", *options]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=300)
 

@@ -53,6 +53,7 @@ def test_it_is_the_same_whatever_the_pages(physics_pack: Path, people: Path, mon
         ("letters", "MATCH (s:Section {section_id: 'Alpha#1'}) SET s.title = 'Misuse'"),
         ("letters", "MATCH (s:Section {section_id: 'Alpha#1'}) SET s.heading_path = ['Other']"),
         ("letters", "MATCH (s:Section {section_id: 'Alpha#1'}) SET s.end_offset = s.end_offset - 1"),
+        ("letters", "MATCH (s:Section {section_id: 'Alpha#1'}) SET s.anchor = 'other'"),
         ("letters", "MATCH (:Article {title: 'Alpha'})-[r:LINKS_TO]->() DELETE r"),
         ("letters", "MATCH (:Article {title: 'Alpha'})-[r:MENTIONS]->() DELETE r"),
         ("letters", "MATCH (a:Article {title: 'Gamma'}), (b:Article {title: 'Beta'}) CREATE (a)-[:LINKS_TO]->(b)"),

@@ -29,13 +29,6 @@ def test_a_folder_and_its_database_name_the_same_pack(tmp_path: Path) -> None:
     assert find_pack(pack.root) == find_pack(pack.root / DATABASE) == pack
 
 
-def test_an_installed_pack_is_found_by_name_unless_a_folder_has_it(tmp_path: Path) -> None:
-    installed = make_pack(tmp_path / "data" / "wikigr" / "packs" / "physics")
-    assert find_pack("physics") == installed
-    make_pack(tmp_path / "physics")
-    assert find_pack("physics") == Layout(Path("physics"))
-
-
 def test_what_only_has_the_name_of_an_installed_pack_does_not_hide_it(tmp_path: Path) -> None:
     installed = make_pack(tmp_path / "data" / "wikigr" / "packs" / "physics")
     (tmp_path / "physics" / "articles").mkdir(parents=True)
@@ -66,29 +59,6 @@ def test_a_file_next_to_the_database_is_not_a_pack(tmp_path: Path, name: str) ->
     with pytest.raises(PackError, match="is not a pack") as caught:
         find_pack(pack.root / name)
     assert str(pack.root) in (caught.value.hint or "")
-
-
-def test_what_is_wrong_is_said(tmp_path: Path) -> None:
-    with pytest.raises(PackError, match="no pack 'nothing'"):
-        find_pack("nothing")
-    layout = Layout(tmp_path / "pack")
-    layout.work.mkdir(parents=True)
-    with pytest.raises(PackError, match="does not contain a pack"):
-        find_pack(layout.root)
-    layout.staging.write_text("")
-    with pytest.raises(PackError, match="interrupted"):
-        find_pack(layout.root)
-
-
-def test_a_misspelled_name_gets_a_suggestion(tmp_path: Path) -> None:
-    make_pack(tmp_path / "data" / "wikigr" / "packs" / "physics")
-    make_pack(tmp_path / "packs" / "chemistry")
-    with pytest.raises(PackError) as caught:
-        find_pack("phisics")
-    assert "physics" in (caught.value.hint or "")
-    with pytest.raises(PackError) as caught:
-        find_pack("packs/chemystry")
-    assert "packs/chemistry" in (caught.value.hint or "")
 
 
 def test_an_archive_is_not_taken_for_the_pack_of_its_folder(tmp_path: Path) -> None:
@@ -141,7 +111,7 @@ def test_a_name_means_a_folder_here_then_an_installed_pack_then_one_of_the_proje
 
 def test_one_folder_in_two_places_is_one_pack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pack = make_pack(tmp_path / "packs" / "physics")
-    (tmp_path / "wikigr.yaml").write_text("")
+    (tmp_path / ".git").mkdir()
     (tmp_path / "data" / "wikigr" / "packs").mkdir(parents=True)
     (tmp_path / "data" / "wikigr" / "packs" / "physics").symlink_to(pack.root)
     monkeypatch.chdir(tmp_path / "packs")
@@ -160,14 +130,14 @@ def test_packs_above_the_project_or_the_home_folder_are_not_found(
     assert project_packs() is None
     (tmp_path / "home" / "packs").mkdir()
     assert project_packs() == Path("../../../packs")
-    (tmp_path / "home" / "project" / "wikigr.yaml").write_text("")
+    (tmp_path / "home" / "project" / ".git").mkdir()
     assert project_packs() is None
     with pytest.raises(PackError, match="no pack 'physics'"):
         find_pack("physics")
     (tmp_path / "home" / "project" / "packs").mkdir()
     assert project_packs() == Path("../../packs")
     monkeypatch.setenv("HOME", str(tmp_path))
-    (tmp_path / "home" / "project" / "wikigr.yaml").unlink()
+    (tmp_path / "home" / "project" / ".git").rmdir()
     shutil.rmtree(tmp_path / "home" / "project" / "packs")
     (tmp_path / "home" / "packs").rmdir()
     assert find_pack("physics").root.samefile(tmp_path / "packs" / "physics")

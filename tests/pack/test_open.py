@@ -15,12 +15,12 @@ from wikigr.embeddings.models import find_prepared
 from wikigr.errors import EncoderMismatchError, ModelError, PackError
 from wikigr.index import dense
 from wikigr.index.quantized import QuantizedWriter
-from wikigr.pack.layout import DATABASE, GRAPH_INDEX, MANIFEST, VECTORS
+from wikigr.pack.layout import GRAPH_INDEX, MANIFEST, VECTORS
 from wikigr.pack.manifest import describe_files, read_manifest
 from wikigr.pack.open import Pack, encoder_source
 from wikigr.pack.validate import validate_pack
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.pipeline.profiles.files import load_profile
+from wikigr.pipeline.profile_files import load_profile
 from wikigr.reader.passage import Passage
 from wikigr.reader.prepared import NoReaderError
 from wikigr.retrieval.trace import Trace
@@ -33,11 +33,6 @@ def test_a_pack_opens_and_finds_its_own_text(letters_pack: Path, preload: bool) 
         (query,) = pack.encoder.encode(["Beta is the second letter."])
         assert pack.nearest(query, 1)[0].section_id == "Beta#0"
         assert [hit.section_id for hit in pack.lexical.search("second letter", 1)] == ["Beta#0"]
-
-
-def test_a_database_file_names_its_pack(letters_pack: Path) -> None:
-    with Pack(letters_pack / DATABASE) as pack:
-        assert pack.layout.root == letters_pack
 
 
 def test_nearest_is_ordered_by_cosine_similarity(letters_pack: Path) -> None:
@@ -140,11 +135,6 @@ def test_another_encoder_is_refused_on_first_use(letters_copy: Path, encoder: Em
         with pytest.raises(EncoderMismatchError, match="cannot be compared") as caught:
             _ = pack.encoder
         assert "--embedding-model" in (caught.value.hint or "")
-
-
-def test_a_missing_pack_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(PackError, match="There is no pack"):
-        Pack(tmp_path / "nothing")
 
 
 def test_a_damaged_bundled_encoder_is_damage_to_the_pack(letters_copy: Path) -> None:

@@ -6,6 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
+import pytest
 from tests.pack.older import build_without_anchors
 from tests.sources.office import files
 
@@ -14,9 +15,10 @@ from wikigr.embeddings.embedder import Embedder
 from wikigr.graph.engine import Graph
 from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.digest import database_digest
+from wikigr.pack.layout import Layout
 from wikigr.pack.manifest import read_manifest
 from wikigr.pack.open import Pack
-from wikigr.pack.section_urls import web_address
+from wikigr.pack.section_urls import find_source_file, record_source_folder, web_address
 from wikigr.sources.detect import open_source
 
 NOTE = "# Valve 7\n\nIt is red.\n\n## Opening it\n\nTurn the lever.\n\n## Closing it\n\nTurn it back.\n"
@@ -88,53 +90,80 @@ def test_places_in_office_files_are_anchors(tmp_path: Path, encoder: Embedder) -
     assert [list(row) for row in links] == [["Locks", "manual"]]
 
 
-def test_an_entry_of_sphinx_is_found_at_the_heading_above_it(tmp_path: Path, encoder: Embedder) -> None:
-    (tmp_path / "shop.rst").write_text(
-        "Shop\n====\n\nThe shop has tools.\n\nTools\n-----\n\nThey are kept in the cupboard behind the red door.\n\n"
-        f".. py:function:: sharpen_blade(angle=20)\n\n   {'Sharpen the blade of a tool until it cuts. ' * 6}\n\n"
-        "Hours\n-----\n\nThe shop is open from eight to five, but not on Sundays.\n"
-    )
-    pack = build(tmp_path / "shop.rst", tmp_path / "pack", encoder)
-    page = (tmp_path / "shop.rst").as_uri()
-    assert urls(pack, *(f"Shop#{n}" for n in range(4))) == [page, f"{page}#tools", f"{page}#tools", f"{page}#hours"]
+PROSE = "<p>" + "The lever of the valve is red and turns in both directions. " * 6 + "</p>"
+SPHINX = (
+    "Shop\n====\n\nThe shop has tools.\n\nTools\n-----\n\nThey are kept in the cupboard behind the red door.\n\n"
+    f".. py:function:: sharpen_blade(angle=20)\n\n   {'Sharpen the blade of a tool until it cuts. ' * 6}\n\n"
+    "Hours\n-----\n\nThe shop is open from eight to five, but not on Sundays.\n"
+)
+LINKED = '<link rel="canonical" href="https://w.example/a?x=1&amp;y=2">'
+RECORDS = "".join(
+    json.dumps({"title": f"Valve {n}", "text": "It is red.", **({"url": f"https://w.example/{n}"} if n % 3 else {})})
+    + "\n"
+    for n in range(20)
+)
+# A source file with its text, and the addresses of its sections; "{file}" is the address of the file.
+SOURCES: dict[str, tuple[str, str, dict[str, str | None]]] = {
+    "one file": ("valve 7.md", NOTE, {"Valve 7#0": "{file}", "Valve 7#1": "{file}#opening-it"}),
+    "an address in the front matter": (
+        "valve 7.md",
+        f"---\nurl: https://w.example/valve\n---\n{NOTE}",
+        {"Valve 7#0": "https://w.example/valve", "Valve 7#1": "https://w.example/valve#opening-it"},
+    ),
+    "an address that is not of the web": (
+        "valve 7.md",
+        f"---\nurl: javascript:alert(1)\n---\n{NOTE}",
+        {"Valve 7#0": "{file}"},
+    ),
+    "an entry of Sphinx, at the heading above it": (
+        "shop.rst",
+        SPHINX,
+        {"Shop#0": "{file}", "Shop#1": "{file}#tools", "Shop#2": "{file}#tools", "Shop#3": "{file}#hours"},
+    ),
+    "a page of a wiki": (
+        "dump.xml",
+        WIKI,
+        {
+            "Red lever#0": "https://w.example/wiki/Red_lever",
+            "Red lever#1": "https://w.example/wiki/Red_lever#Early_use",
+        },
+    ),
+    "facts of infoboxes, at the text beside the box": (
+        "dump.xml",
+        WIKI_WITH_INFOBOXES,
+        {
+            "Red lever#1": "https://w.example/wiki/Red_lever#Early_use",
+            "Red lever#2": "https://w.example/wiki/Red_lever#Early_use",
+            "Red lever#3": "https://w.example/wiki/Red_lever#Later_use",
+            "Red lever#4": "https://w.example/wiki/Red_lever",
+        },
+    ),
+    "a page of HTML with a canonical address": (
+        "a.html",
+        f"<html><head><title>a</title>{LINKED}</head><body>{PROSE}<h2 id='use it'>Use</h2>{PROSE}</body></html>",
+        {"a#1": "https://w.example/a?x=1&y=2#use%20it"},
+    ),
+    "a page of HTML without one": (
+        "b.html",
+        f"<html><head><title>b</title></head><body>{PROSE}<h2 id='use it'>Use</h2>{PROSE}</body></html>",
+        {"b#1": "{file}#use%20it"},
+    ),
+    "records, some with an address": (
+        "a.jsonl",
+        RECORDS,
+        {f"Valve {n}#0": f"https://w.example/{n}" if n % 3 else None for n in range(20)},
+    ),
+}
 
 
-def test_one_file_is_a_source_too(tmp_path: Path, encoder: Embedder) -> None:
-    note = notes(tmp_path / "notes") / "valve 7.md"
-    assert urls(build(note, tmp_path / "pack", encoder), "Valve 7#0") == [note.as_uri()]
-
-
-def test_the_address_in_the_front_matter_is_better_than_the_file(tmp_path: Path, encoder: Embedder) -> None:
-    source = notes(tmp_path / "notes", f"---\nurl: https://w.example/valve\n---\n{NOTE}")
+@pytest.mark.parametrize("name", SOURCES)
+def test_the_addresses_of_sections(tmp_path: Path, encoder: Embedder, name: str) -> None:
+    file, text, expected = SOURCES[name]
+    source = tmp_path / "notes" / file
+    source.parent.mkdir()
+    source.write_text(text)
     pack = build(source, tmp_path / "pack", encoder)
-    assert urls(pack, "Valve 7#0", "Valve 7#1") == ["https://w.example/valve", "https://w.example/valve#opening-it"]
-
-
-def test_an_address_that_is_not_of_the_web_is_not_used(tmp_path: Path, encoder: Embedder) -> None:
-    source = notes(tmp_path / "notes", f"---\nurl: javascript:alert(1)\n---\n{NOTE}")
-    pack = build(source, tmp_path / "pack", encoder)
-    assert urls(pack, "Valve 7#0") == [(source / "valve 7.md").as_uri()]
-
-
-def test_a_wiki_page_has_its_web_address_and_anchor(tmp_path: Path, encoder: Embedder) -> None:
-    (tmp_path / "dump.xml").write_text(WIKI)
-    pack = build(tmp_path / "dump.xml", tmp_path / "pack", encoder)
-    address = "https://w.example/wiki/Red_lever"
-    assert urls(pack, "Red lever#0", "Red lever#1") == [address, f"{address}#Early_use"]
-
-
-def test_a_page_of_html_has_its_canonical_address(tmp_path: Path, encoder: Embedder) -> None:
-    prose = "<p>" + "The lever of the valve is red and turns in both directions. " * 6 + "</p>"
-    (tmp_path / "site").mkdir()
-    for name, head in {"a": '<link rel="canonical" href="https://w.example/a?x=1&amp;y=2">', "b": ""}.items():
-        body = f"<body>{prose}{name}<h2 id='use it'>Use</h2>{prose}</body>"
-        page = f"<html><head><title>{name}</title>{head}</head>{body}</html>"
-        (tmp_path / "site" / f"{name}.html").write_text(page)
-    pack = build(tmp_path / "site", tmp_path / "pack", encoder)
-    assert urls(pack, "a#1", "b#1") == [
-        "https://w.example/a?x=1&y=2#use%20it",
-        f"{(tmp_path / 'site' / 'b.html').as_uri()}#use%20it",
-    ]
+    assert urls(pack, *expected) == [url and url.format(file=source.as_uri()) for url in expected.values()]
 
 
 def test_an_older_pack_without_anchors_is_valid_and_has_the_addresses_of_its_files(
@@ -152,27 +181,6 @@ def test_an_older_pack_without_anchors_is_valid_and_has_the_addresses_of_its_fil
     # Built again, it has them, and another digest.
     assert urls(build(source, pack, encoder), "Valve 7#0", "Valve 7#1") == [page, f"{page}#opening-it"]
     assert read_manifest(pack / "manifest.json").digest != manifest.digest
-
-
-def test_the_digest_of_a_pack_covers_its_anchors(tmp_path: Path, encoder: Embedder) -> None:
-    pack = build(notes(tmp_path / "notes"), tmp_path / "pack", encoder)
-    manifest = read_manifest(pack / "manifest.json")
-    with Graph(pack / "pack.db", read_only=False) as graph:
-        assert database_digest(graph, manifest.encoder) == manifest.digest
-        graph.execute("MATCH (s:Section {section_id: 'Valve 7#1'}) SET s.anchor = 'closing-it'")
-        assert database_digest(graph, manifest.encoder) != manifest.digest
-
-
-def test_records_without_an_address_have_none(letters_pack: Path) -> None:
-    assert urls(letters_pack, "Alpha#0", "Alpha#1") == [None, None]
-
-
-def test_each_of_many_records_has_its_own_address(tmp_path: Path, encoder: Embedder) -> None:
-    known = {f"Valve {n}": f"https://w.example/{n}" if n % 3 else None for n in range(20)}
-    records = [{"title": title, "text": "It is red.", **({"url": url} if url else {})} for title, url in known.items()]
-    (tmp_path / "a.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
-    pack = build(tmp_path / "a.jsonl", tmp_path / "pack", encoder)
-    assert urls(pack, *(f"{title}#0" for title in known)) == list(known.values())
 
 
 def test_a_pack_without_the_record_of_its_source_still_has_paths(tmp_path: Path, encoder: Embedder) -> None:
@@ -208,16 +216,32 @@ def test_only_web_addresses_are_addresses() -> None:
     assert {text: web_address(text) for text in cases} == cases
 
 
-def test_facts_of_infoboxes_have_the_address_of_the_text_beside_the_box(tmp_path: Path, encoder: Embedder) -> None:
-    dump = tmp_path / "wiki.xml"
-    dump.write_text(WIKI_WITH_INFOBOXES)
-    pack = build(dump, tmp_path / "pack", encoder)
-    with Pack(pack) as opened:
-        assert opened.headings("Red lever") == ["Introduction", "Early use", "Facts", "Later use", "Facts"]
-    page = "https://w.example/wiki/Red_lever"
-    assert urls(pack, *(f"Red lever#{n}" for n in range(1, 5))) == [
-        f"{page}#Early_use",
-        f"{page}#Early_use",
-        f"{page}#Later_use",
-        page,
-    ]
+# -- the record of the folder that a pack was built from
+
+
+@pytest.fixture
+def layout(tmp_path: Path) -> Layout:
+    layout = Layout(tmp_path / "packs" / "p")
+    layout.work.mkdir(parents=True)
+    (tmp_path / "notes" / "sub").mkdir(parents=True)
+    (tmp_path / "notes" / "sub" / "a.md").write_text("a")
+    (tmp_path / "secret.md").write_text("b")
+    (tmp_path / "notes" / "key.pem").write_text("c")
+    record_source_folder(layout, tmp_path / "notes")
+    return layout
+
+
+def test_the_record_is_relative(layout: Layout, tmp_path: Path) -> None:
+    assert (layout.work / "source").read_text() == "../../notes"
+    assert find_source_file(layout, "sub/a.md", (".md",)) == tmp_path / "notes" / "sub" / "a.md"
+
+
+def test_only_files_of_the_format_in_the_folder_are_found(layout: Layout) -> None:
+    cases = ["../secret.md", "/etc/hosts.md", "key.pem", "sub", "gone.md", "a\x00.md", ""]
+    assert [source_id for source_id in cases if find_source_file(layout, source_id, (".md",)) is not None] == []
+
+
+def test_without_a_record_nothing_is_found(layout: Layout) -> None:
+    record_source_folder(layout, None)
+    assert find_source_file(layout, "sub/a.md", (".md",)) is None
+    record_source_folder(layout, None)

@@ -9,7 +9,7 @@ from wikigr.llm.client import Claude
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
-from wikigr.pipeline.profiles.files import load_profile
+from wikigr.pipeline.profile_files import load_profile
 from wikigr.rerankers.graph_walk import GraphWalk, GraphWalkOptions
 from wikigr.retrieval.document_selection import MultiDocOptions
 from wikigr.retrieval.trace import Trace

@@ -9,10 +9,9 @@ import pytest
 from wikigr.graph_search.relation_paths.stage import RelationPaths
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.pipeline.profile import Profile
-from wikigr.pipeline.profiles.files import load_profile
-from wikigr.pipeline.profiles.names import profile_names
-from wikigr.pipeline.profiles.schema import profile_values
+from wikigr.pipeline.profile import Profile, profile_names
+from wikigr.pipeline.profile_files import load_profile
+from wikigr.pipeline.profile_schema import profile_values
 from wikigr.pipeline.reranking import rerank_methods, stages_of
 from wikigr.pipeline.stages import ANSWER_STAGES, RETRIEVAL_STAGES, SECTIONS, rankers_only
 from wikigr.rerankers.graph_walk import GraphWalkOptions

@@ -6,67 +6,40 @@ import pytest
 
 from wikigr.question.comparison import compare, decompose_choice
 
+# Each question with the two things, the question about one of them, and which end of what is asked for.
+COMPARED = """
+Who was born first, Niels Bohr or Max Born?
+    Niels Bohr | Max Born | When was X born? | lowest date
+Who is younger, Paul Dirac or Max Born?
+    Paul Dirac | Max Born | When was X born? | highest date
+Which of Ada Lovelace and Marie Curie was born earlier?
+    Ada Lovelace | Marie Curie | When was X born? | lowest date
+who was born first Iain Pears or Richard Llewellyn ?
+    Iain Pears | Richard Llewellyn | When was X born? | lowest date
+Which magazine was published most recently, The Lady or Chic?
+    The Lady | Chic | When was X published? | highest date
+Which person went into space at a later date, Jähn or Fuglesang?
+    Jähn | Fuglesang | When did X went into space? | highest date
+Who was born first: Niels Bohr or Max Born?
+    Niels Bohr | Max Born | When was X born? | lowest date
+Of the two physicists, who was born first, Bohr or Born?
+    Bohr | Born | When was X born? | lowest date
+Which opera has more acts, Parsifal or Manon?
+    Parsifal | Manon | How many acts does X have? | highest number
+Which mountain is lower, Nanda Devi or Broad Peak?
+    Nanda Devi | Broad Peak | How high is X? | lowest number
+"""
+
 
 def test_comparisons(subtests: pytest.Subtests) -> None:
-    for question, first, second, asked, measure, lowest in [
-        ("Who was born first, Niels Bohr or Max Born?", "Niels Bohr", "Max Born", "When was X born?", "date", True),
-        ("Who is younger, Paul Dirac or Max Born?", "Paul Dirac", "Max Born", "When was X born?", "date", False),
-        (
-            "Which of Ada Lovelace and Marie Curie was born earlier?",
-            "Ada Lovelace",
-            "Marie Curie",
-            "When was X born?",
-            "date",
-            True,
-        ),
-        (
-            "who was born first Iain Pears or Richard Llewellyn ?",
-            "Iain Pears",
-            "Richard Llewellyn",
-            "When was X born?",
-            "date",
-            True,
-        ),
-        (
-            "Which magazine was published most recently, The Lady or Chic?",
-            "The Lady",
-            "Chic",
-            "When was X published?",
-            "date",
-            False,
-        ),
-        (
-            "Which person went into space at a later date, Jähn or Fuglesang?",
-            "Jähn",
-            "Fuglesang",
-            "When did X went into space?",
-            "date",
-            False,
-        ),
-        ("Who was born first: Niels Bohr or Max Born?", "Niels Bohr", "Max Born", "When was X born?", "date", True),
-        ("Of the two physicists, who was born first, Bohr or Born?", "Bohr", "Born", "When was X born?", "date", True),
-        (
-            "Which opera has more acts, Parsifal or Manon?",
-            "Parsifal",
-            "Manon",
-            "How many acts does X have?",
-            "number",
-            False,
-        ),
-        (
-            "Which mountain is lower, Nanda Devi or Broad Peak?",
-            "Nanda Devi",
-            "Broad Peak",
-            "How high is X?",
-            "number",
-            True,
-        ),
-    ]:
+    lines = COMPARED.strip().split("\n")
+    for question, expected in zip(lines[::2], lines[1::2], strict=True):
         with subtests.test(question=question):
             found = compare(question)
             assert found is not None
-            assert (found.first, found.second, found.ask_about("X")) == (first, second, asked)
-            assert (found.measure, found.lowest) == (measure, lowest)
+            end = "lowest" if found.lowest else "highest"
+            shown = (found.first, found.second, found.ask_about("X"), f"{end} {found.measure}")
+            assert " | ".join(shown) == expected.strip()
 
 
 def test_other_questions_compare_nothing() -> None:

@@ -6,90 +6,70 @@ import pytest
 
 from wikigr.question.decomposition import decompose
 
+# Each question with the question for what it describes, and the one about that.
+DECOMPOSED = """
+# At the end of the question.
+Who is the child of the person who issued the manifesto?
+    Who is the person who issued the manifesto?
+    Who is the child of NAME?
+# After the verb, so the clause's end is the question's.
+Where did the chemist die who invented dynamite?
+    Who is the chemist who invented dynamite?
+    Where did NAME die?
+In which city was the man born whose laws govern the planets?
+    Who is the man whose laws govern the planets?
+    In which city was NAME born?
+Who won the race in the state in which Ada was born?
+    What is the state in which Ada was born?
+    Who won the race in NAME?
+# Before the verb: where the clause ends is a guess, so it stays in the question.
+When did the team that Ben played for win the cup?
+    What is the team that Ben played for win the cup?
+    When did NAME that Ben played for win the cup?
+When did the woman who led the parity test take her doctorate?
+    Who is the woman who led the parity test?
+    When did NAME who led the parity test take her doctorate?
+Where did the man who taught physics in Berlin die?
+    Who is the man who taught physics in Berlin?
+    Where did NAME who taught physics in Berlin die?
+What does the river that Toongabbie Creek flows into flow into?
+    What is the river that Toongabbie Creek flows into flow into?
+    What does NAME that Toongabbie Creek flows into flow into?
+# This "that" follows a verb.
+What is the birthplace of the man who climbed a rock after checking that energy is conserved?
+    Who is the man who climbed a rock after checking that energy is conserved?
+    What is the birthplace of NAME?
+The actor who plays Barney plays what character in Batman?
+    Who is the actor who plays Barney plays what character in Batman?
+    NAME who plays Barney plays what character in Batman?
+What job did the man train for who found the planet?
+    Who is the man who found the planet?
+    What job did NAME train for?
+# After a preposition, the clause ends the question.
+Which prize was won in 1978 by the woman who led the test?
+    Who is the woman who led the test?
+    Which prize was won in 1978 by NAME?
+# Without a noun.
+Who played the girlfriend of who plays Marty?
+    Who plays Marty?
+    Who played the girlfriend of NAME?
+# A name that contains a negation.
+Where was the man born who wrote Never Let Me Go?
+    Who is the man who wrote Never Let Me Go?
+    Where was NAME born?
+# Noun phrases.
+Who was Ada Lovelace's mother's spouse?
+    Who is Ada Lovelace's mother?
+    Who was NAME's spouse?
+Who married the publisher of The North Star?
+    What is the publisher of The North Star?
+    Who married NAME?
+"""
+
 
 def test_the_likeliest_decomposition(subtests: pytest.Subtests) -> None:
-    for question, description, rest in [
-        # At the end of the question.
-        (
-            "Who is the child of the person who issued the manifesto?",
-            "Who is the person who issued the manifesto?",
-            "Who is the child of NAME?",
-        ),
-        # After the verb, so the clause's end is the question's.
-        (
-            "Where did the chemist die who invented dynamite?",
-            "Who is the chemist who invented dynamite?",
-            "Where did NAME die?",
-        ),
-        (
-            "In which city was the man born whose laws govern the planets?",
-            "Who is the man whose laws govern the planets?",
-            "In which city was NAME born?",
-        ),
-        (
-            "Who won the race in the state in which Ada was born?",
-            "What is the state in which Ada was born?",
-            "Who won the race in NAME?",
-        ),
-        # Before the verb: where the clause ends is a guess, so it stays in the question.
-        (
-            "When did the team that Ben played for win the cup?",
-            "What is the team that Ben played for win the cup?",
-            "When did NAME that Ben played for win the cup?",
-        ),
-        (
-            "When did the woman who led the parity test take her doctorate?",
-            "Who is the woman who led the parity test?",
-            "When did NAME who led the parity test take her doctorate?",
-        ),
-        (
-            "Where did the man who taught physics in Berlin die?",
-            "Who is the man who taught physics in Berlin?",
-            "Where did NAME who taught physics in Berlin die?",
-        ),
-        (
-            "What does the river that Toongabbie Creek flows into flow into?",
-            "What is the river that Toongabbie Creek flows into flow into?",
-            "What does NAME that Toongabbie Creek flows into flow into?",
-        ),
-        # This "that" follows a verb.
-        (
-            "What is the birthplace of the man who climbed a rock after checking that energy is conserved?",
-            "Who is the man who climbed a rock after checking that energy is conserved?",
-            "What is the birthplace of NAME?",
-        ),
-        (
-            "The actor who plays Barney plays what character in Batman?",
-            "Who is the actor who plays Barney plays what character in Batman?",
-            "NAME who plays Barney plays what character in Batman?",
-        ),
-        (
-            "What job did the man train for who found the planet?",
-            "Who is the man who found the planet?",
-            "What job did NAME train for?",
-        ),
-        # After a preposition, the clause ends the question.
-        (
-            "Which prize was won in 1978 by the woman who led the test?",
-            "Who is the woman who led the test?",
-            "Which prize was won in 1978 by NAME?",
-        ),
-        # Without a noun.
-        ("Who played the girlfriend of who plays Marty?", "Who plays Marty?", "Who played the girlfriend of NAME?"),
-        # A name that contains a negation.
-        (
-            "Where was the man born who wrote Never Let Me Go?",
-            "Who is the man who wrote Never Let Me Go?",
-            "Where was NAME born?",
-        ),
-        # Noun phrases.
-        ("Who was Ada Lovelace's mother's spouse?", "Who is Ada Lovelace's mother?", "Who was NAME's spouse?"),
-        (
-            "Who married the publisher of The North Star?",
-            "What is the publisher of The North Star?",
-            "Who married NAME?",
-        ),
-    ]:
+    lines = [line.strip() for line in DECOMPOSED.split("\n") if line and not line.startswith("#")]
+    for question, description, rest in zip(*[iter(lines)] * 3, strict=True):
         with subtests.test(question=question):
             first, *_ = decompose(question)
             assert (first.description, first.ask_about("NAME")) == (description, rest)

@@ -15,7 +15,7 @@ from wikigr.pack.joined import open_packs
 from wikigr.pack.open import Corpus
 from wikigr.pipeline.conversation import pronouns_for, replay, understand
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.pipeline.profiles.files import load_profile
+from wikigr.pipeline.profile_files import load_profile
 from wikigr.question.follow_up import Mention, Turn, may_refer_back, resolve
 from wikigr.question.grammar import MAX_CHARS
 from wikigr.sources.detect import open_source

@@ -141,18 +141,15 @@ def build_on(
     progress: Recorder,
     *,
     workers: int | None = None,
-    staging: str | None = None,
     **options: Any,
 ) -> BuildReport:
     """Build ``pack`` on the cluster at ``address``."""
     from wikigr.embeddings.loader import DEFAULT_MODEL
     from wikigr.ingest.engines.cluster import connect
-    from wikigr.ingest.engines.parts import PartStore, staging_location
     from wikigr.ingest.engines.ray_engine import RayEngine
 
     with connect(address, workers) as cluster:
-        store = PartStore(staging_location(staging, pack))
-        engine = RayEngine(cluster, store, DEFAULT_MODEL, encoder, progress)
+        engine = RayEngine(cluster, DEFAULT_MODEL, encoder)
         chosen = BuildOptions(name="towns", **options)
         return build_pack(open_source(source), str(source), pack, encoder, chosen, progress=progress, engine=engine)
 
@@ -160,7 +157,7 @@ def build_on(
 def run_wikigr(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run the command in a process, as a user does."""
     return subprocess.run(
-        [sys.executable, "-c", "from wikigr_cli.app import main; main()", *arguments],
+        [sys.executable, "-c", "from wikigr_cli.entry import main; main()", *arguments],
         capture_output=True,
         text=True,
         timeout=300,

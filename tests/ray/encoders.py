@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wikigr.embeddings.embedder import Embedder, EncoderIdentity, Vectors
-from wikigr.ingest.engines.workers import WorkerEncoder
+from wikigr.ingest.engines.ray_engine import WorkerEncoder
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from wikigr.errors import UsageError
 from wikigr.evaluation.questions import load_questions
 from wikigr.evaluation.runner import Evaluation, evaluate
 from wikigr.ingest.engines.cluster import ClusterError, connect
-from wikigr.pipeline.profiles.files import load_profile
+from wikigr.pipeline.profile_files import load_profile
 
 QUESTIONS = ROOT / "packs" / "physics" / "eval" / "questions.jsonl"
 

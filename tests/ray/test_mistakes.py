@@ -89,16 +89,6 @@ def test_a_worker_without_the_model(make_cluster: MakeCluster, source: Path, tmp
     assert "On every node: wikigr model prepare" in (caught.value.hint or "")
 
 
-def test_a_staging_path_that_is_another_folder_on_a_worker(
-    make_cluster: MakeCluster, source: Path, tmp_path: Path, encoder: Embedder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cluster = make_cluster()
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(ClusterError, match=r"sees another folder at the staging path") as caught:
-        build_on(cluster.address, source, tmp_path / "pack", encoder, Recorder(), staging="/proc/self/cwd/stage")
-    assert "one folder that all nodes share" in (caught.value.hint or "")
-
-
 def test_a_source_that_a_worker_does_not_have(
     make_cluster: MakeCluster, source: Path, tmp_path: Path, encoder: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -92,7 +92,7 @@ def test_preparing_writes_a_missing_and_replaces_a_damaged_reader(copy: Prepared
 )
 def test_a_damaged_description_is_named(copy: PreparedModel, content: str) -> None:
     (copy.folder / prepared.DESCRIPTION).write_text(content, encoding="utf-8")
-    with pytest.raises(ModelError, match=r"Cannot read .*reader\.json"):
+    with pytest.raises(ModelError, match=r"damaged: cannot read reader\.json"):
         PreparedReader.beside(copy)
 
 
@@ -150,16 +150,15 @@ def test_the_description_becomes_visible_after_the_files_are_on_disk(
 ) -> None:
     flushed = []
 
-    def record(path: Path) -> None:
-        flushed.append((path.name, (copy.folder / prepared.DESCRIPTION).exists()))
+    def record(folder: Path, names: Sequence[str] = (".",)) -> None:
+        flushed.append((folder.name, names, (copy.folder / prepared.DESCRIPTION).exists()))
 
-    monkeypatch.setattr("wikigr.embeddings.preparation.flush", record)
+    monkeypatch.setattr(prepared, "flush", record)
     (copy.folder / prepared.DESCRIPTION).unlink()
     prepare_reader(copy)
-    names = [name for name, _ in flushed]
-    assert names[:3] == [prepared.GRAPH_DATA, prepared.GRAPH, prepared.DESCRIPTION]
-    assert names[3].startswith(".unfinished-")
-    assert flushed[4:] == [("encoder", False), ("encoder", True)]
+    assert flushed[0][1:] == ((prepared.GRAPH_DATA, prepared.GRAPH, prepared.DESCRIPTION, "."), False)
+    assert flushed[0][0].startswith(".unfinished-")
+    assert flushed[1:] == [("encoder", (".",), False), ("encoder", (".",), True)]
 
 
 def test_a_copy_has_the_files_of_encoder_and_reader_only(copy: PreparedModel, tmp_path: Path) -> None:

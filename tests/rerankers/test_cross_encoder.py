@@ -19,12 +19,11 @@ import pytest
 from tests.distribution.letters import build_letters, bundle_encoder
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-from wikigr.agent.enhancements import cross_encoder
 from wikigr.embeddings.embedder import Embedder
 from wikigr.embeddings.models import find_prepared
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.pipeline.profiles.files import load_profile
+from wikigr.pipeline.profile_files import load_profile
 from wikigr.reader.prepared import find_reader
 from wikigr.reader.reader import Reader
 from wikigr.rerankers.cross_encoder import CrossEncoderOptions, CrossEncoderReranker, ReaderReranker
@@ -264,33 +263,6 @@ def test_the_reader_orders_by_its_margin(reads: ReaderReranker, question: str, b
     assert sorted(found, key=SCIENTISTS.index) == SCIENTISTS == before
 
 
-def test_the_reader_keeps_the_best_and_the_order_of_ties(reads: ReaderReranker) -> None:
-    question = "Where was Albert Einstein born?"
-    many = [{**result, "n": n} for n in range(3) for result in SCIENTISTS]
-    assert [len(reads.rerank(question, many, top_k=k)) for k in (1, 2, 20)] == [1, 2, 9]
-    assert len(reads.rerank(question, many)) == 5
-    first = reads.rerank(question, many, top_k=3)
-    assert [(result["title"], result["n"]) for result in first] == [("Albert Einstein", n) for n in range(3)]
-    assert reads.rerank(question, []) == []
-
-
-def test_the_reader_reads_a_title_where_there_is_no_content(reads: ReaderReranker) -> None:
-    for result in ({"title": "Rain"}, {"title": "\udcff", "content": " "}):
-        (found,) = reads.rerank("What falls?", [result])
-        assert found == {**result, "ce_score": found["ce_score"]}
-
-
-@pytest.mark.parametrize(
-    ("results", "top_k", "message"),
-    [(SCIENTISTS, 0, "top_k"), ([], -1, "top_k"), ([SCIENTISTS[0], {"score": 1.0}], 5, "result 2 has neither")],
-)
-def test_impossible_requests_of_the_reader(
-    reads: ReaderReranker, results: list[dict[str, Any]], top_k: int, message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        reads.rerank("Where?", results, top_k)
-
-
 def test_a_pack_without_a_reader_says_so_once_and_keeps_the_order(
     encoder: Embedder, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -310,10 +282,6 @@ def test_a_pack_without_a_reader_says_so_once_and_keeps_the_order(
     assert traces[0].warnings[0].startswith("cross_encoder: The reader has not been prepared")
     assert all(trace.degraded for trace in traces)
     assert not caplog.records
-
-
-def test_both_import_paths_give_one_class() -> None:
-    assert cross_encoder.CrossEncoderReranker is CrossEncoderReranker
 
 
 class _Hub(ThreadingHTTPServer):

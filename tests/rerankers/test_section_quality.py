@@ -14,7 +14,7 @@ from wikigr.embeddings.embedder import Embedder
 from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.pipeline.profiles.files import load_profile
+from wikigr.pipeline.profile_files import load_profile
 from wikigr.rerankers.section_quality import CONTENT_QUALITY_THRESHOLD, SectionQuality, score_section_quality
 from wikigr.retrieval.trace import Trace
 from wikigr.sources.detect import open_source

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,12 +16,6 @@ from wikigr.retrieval.state import State
 from wikigr.retrieval.trace import Trace
 
 QUESTION = "What is the Pauli exclusion principle?"
-
-
-@pytest.fixture(scope="module")
-def pack(physics_pack: Path) -> Iterator[Pack]:
-    with Pack(physics_pack) as opened:
-        yield opened
 
 
 def retrieve(pack: Pack, question: str = QUESTION, **options: Any) -> tuple[State, Trace]:

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.conftest import ROOT
 
 from wikigr.embeddings.embedder import Embedder
 from wikigr.graph.engine import Graph
@@ -367,28 +361,6 @@ def test_links_by_meaning_span_the_whole_question(physics_pack: Path) -> None:
     for link in links:
         assert (link.mention, link.method) == (question, "semantic")
         assert question[link.start : link.end] == question
-
-
-def links_of(folder: str) -> str:
-    """Return the links of some questions as JSON."""
-    linker = make_linker(Path(folder), ARTICLES, ENTITIES)
-    questions = ["What is spin of Mercury in New York City?", "Is Photosythesis of Albert Einstien", "mercury's"]
-    links = [link for question in questions for link in linker.link_question(question, relevance={"Spin": 0.5})]
-    return json.dumps([asdict(link) for link in links])
-
-
-def test_the_same_links_under_any_hash_seed(tmp_path: Path) -> None:
-    code = """
-import sys; sys.path.insert(0, sys.argv[1])
-from tests.retrieval.test_entity_linking import links_of
-print(links_of(sys.argv[2]))
-"""
-    command = [sys.executable, "-c", code, str(ROOT), str(tmp_path / "there")]
-    environment = {**os.environ, "PYTHONHASHSEED": "1"}
-    ran = subprocess.run(command, check=True, env=environment, capture_output=True, text=True, timeout=120)
-    # The seed of this process is a random one.
-    assert ran.stdout.strip() == links_of(str(tmp_path / "here"))
-    assert len(json.loads(ran.stdout)) == 11
 
 
 NOTES = {

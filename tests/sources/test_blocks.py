@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from wikigr.errors import SourceError
 from wikigr.sources import jsonl
-from wikigr.sources.blocks import merge_blocks, skip_records
+from wikigr.sources.blocks import merge_blocks
 from wikigr.sources.jsonl import JsonlSource
 
 
@@ -19,7 +19,6 @@ from wikigr.sources.jsonl import JsonlSource
     lines=st.lists(st.sampled_from([b"", b" ", b'{"a": 1}', b"x" * 30, "é\u2028ü".encode()]), max_size=40),
     size=st.integers(1, 60),
     merged=st.integers(1, 200),
-    skip=st.integers(0, 50),
     end=st.sampled_from([b"", b"\n"]),
     mark=st.sampled_from([b"", b"\xef\xbb\xbf"]),
 )
@@ -28,7 +27,6 @@ def test_json_lines_are_split_at_line_ends(
     lines: list[bytes],
     size: int,
     merged: int,
-    skip: int,
     end: bytes,
     mark: bytes,
 ) -> None:
@@ -48,9 +46,6 @@ def test_json_lines_are_split_at_line_ends(
         assert [len(part) for part in read] == [block.records for block in found]
         assert [record for part in read for record in part] == records
     assert all(block.end - block.start >= merged for block in larger[:-1])
-    rest, skipped = skip_records(larger, skip)
-    assert [record for block in rest for record in source.read_block(block)][skipped:] == records[skip:]
-    assert not rest or skipped < rest[0].records
 
 
 def test_a_line_that_is_too_long_is_read_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

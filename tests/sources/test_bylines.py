@@ -6,10 +6,10 @@ import pytest
 
 from wikigr.sources.article import SourceSection
 from wikigr.sources.bylines import Byline, add_byline, is_byline
+from wikigr.sources.documents import NoteRecord
 from wikigr.sources.html.text import parse_html
-from wikigr.sources.markdown.source import MarkdownSource
-from wikigr.sources.note_folder import NoteRecord
-from wikigr.sources.rst.source import RstSource
+from wikigr.sources.markdown.source import MarkdownConverter
+from wikigr.sources.rst.source import RstConverter
 
 LINE = "Author: Ann Lee, Ben Ode. Published: 2020-01-02. Updated: 2021-03-04."
 
@@ -21,12 +21,12 @@ def html(head: str, header: str = "") -> str:
 
 def markdown(matter: str) -> str:
     note = NoteRecord("a.md", f"---\n{matter}---\nIt moves.\n".encode(), "A")
-    return "\n\n".join(section.text for section in MarkdownSource.parse_note(MarkdownSource("."), note).sections)  # type: ignore[arg-type]
+    return "\n\n".join(section.text for section in MarkdownConverter().parse_note(note).sections)
 
 
 def rst(text: str) -> str:
     note = NoteRecord("a.rst", text.encode(), "A")
-    return "\n\n".join(section.text for section in RstSource.parse_note(RstSource("."), note).sections)  # type: ignore[arg-type]
+    return "\n\n".join(section.text for section in RstConverter().parse_note(note).sections)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import lzma
 import subprocess
 import sys
 from pathlib import Path
@@ -26,6 +27,15 @@ from wikigr.sources.formats import FORMAT_NAMES
         ("a.txt", b'{"title": "A"}\n{', "jsonl"),
         ("a.gz", gzip.compress(b'\n{"title": "A", "text": "' + b"x" * 200_000), "jsonl"),
         ("bad.jsonl", b"oops\n", "jsonl"),
+        ("graph.tsv", b"a\tb\tc\n", "triples"),
+        ("graph.CSV.gz", gzip.compress(b"a,b,c\n", mtime=0), "triples"),
+        ("graph.nt", b"# c\n", "rdf"),
+        ("graph.ttl.xz", lzma.compress(b"@prefix e: <http://e/> ."), "rdf"),
+        ("graph", b"# a comment\n\n@prefix e: <http://e/> .\n", "rdf"),
+        ("graph", b'<http://e/a> <http://e/b> "c" .\n', "rdf"),
+        ("graph", b"PREFIX e: <http://e/>\n", "rdf"),
+        ("a.txt", b"a\tb\tc\n", "triples"),
+        ("a.txt", b"Words.\n", "text"),
         ("note.md", b"# A", "markdown"),
         ("page", b"<!DOCTYPE html><p>", "html"),
         ("manual.html", b"%PDF-1.7", "office"),
@@ -39,31 +49,38 @@ def test_files(tmp_path: Path, name: str, data: bytes, expected: str) -> None:
     assert detect_format(path).name == expected
 
 
-def test_folders_by_majority(tmp_path: Path) -> None:
-    for name in ("a.html", "b.HTM", "c.md", ".git/x.md", ".git/y.md"):
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        path.touch()
-    assert open_source(tmp_path).format == "html"
-    (tmp_path / "d.markdown").touch()
-    assert open_source(str(tmp_path)).format == "markdown"
-    assert open_source(tmp_path, "html").format == "html"
-
-
-def test_office_files_bring_pages_and_notes_together(tmp_path: Path) -> None:
-    for name in ("a.html", "b.html", "c.md", "d.docx"):
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ("a.md b.md", "markdown"),
+        ("a.rst b.rst.gz", "rst"),
+        ("a.txt b.txt", "text"),
+        ("a.docx", "office"),
+        ("a.md b.rst", "folder"),
+        ("a.md b.txt c.txt", "folder"),
+        ("a.md b.csv", "folder"),
+        ("a.csv", "folder"),
+        # More pages than other documents, aside from hidden ones and those that accompany others.
+        ("a.html b.txt c.txt d.csv", "html"),
+        ("a.html b.HTM c.md d.txt .git-x.md .git-y.md", "html"),
+        ("a.html.gz b.png", "html"),
+        ("a.html b.rst", "folder"),
+        ("a.html b.html c.md d.docx", "folder"),
+    ],
+)
+def test_folders(tmp_path: Path, names: str, expected: str) -> None:
+    for name in names.split():
         (tmp_path / name).touch()
-    assert open_source(tmp_path).format == "mixed"
-    for name in ("a.html", "b.html", "c.md"):
-        (tmp_path / name).unlink()
-    assert open_source(tmp_path).format == "office"
+    assert open_source(str(tmp_path)).format == expected
+    assert open_source(tmp_path, "html").format == "html"
 
 
 def test_packages_that_are_missing_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(formats, "find_spec", lambda name: None if name == "mammoth" else object())
-    for name in ("a.docx", "b.md", "c.md"):
-        (tmp_path / name).touch()
+    for name in ("a.docx", "b.md"):
+        (tmp_path / name).write_text("Words.")
     assert open_source(tmp_path).format == "markdown"
+    assert [record.where for record in open_source(tmp_path, "folder").records()] == ["b.md"]
     with pytest.raises(UsageError, match="needs mammoth, which is not installed") as raised:
         open_source(tmp_path, "office")
     assert raised.value.hint == "Install it: pip install 'wikigr[documents]'"
@@ -76,7 +93,8 @@ def test_a_format_that_the_content_contradicts_is_refused(tmp_path: Path) -> Non
         with pytest.raises(UsageError, match=f"is not in the format {name}: its content is that of") as raised:
             open_source(path, name)
         assert raised.value.hint == "Leave --source-format out, or use --source-format office."
-    assert open_source(path, "mixed").format == "mixed"
+    with pytest.raises(UsageError, match="is a file; the format folder needs a folder"):
+        open_source(path, "folder")
 
 
 def test_standard_input_is_jsonl() -> None:
@@ -90,7 +108,7 @@ def test_errors(tmp_path: Path) -> None:
         open_source(tmp_path / "none")
     with pytest.raises(SourceError, match="does not exist"):
         open_source(tmp_path / "none", "html")
-    with pytest.raises(SourceError, match="has no markdown or rst or text or office or html files"):
+    with pytest.raises(SourceError, match="has no markdown or rst or text or office or html or table files"):
         open_source(tmp_path)
     with pytest.raises(UsageError, match="is a folder"):
         open_source(tmp_path, "mediawiki")

@@ -33,6 +33,8 @@ def test_the_values_of_a_field_share_a_line(values: Sequence[str], line: str) ->
         ("birthPlace", "birth place"),
         ("term_end2", "term end 2"),
         ("area_km2", "area km2"),
+        ("P19", "P19"),
+        ("DNA", "DNA"),
     ],
 )
 def test_relations_are_words(relation: str, words: str) -> None:

@@ -13,14 +13,22 @@ from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.open import Pack
 from wikigr.sources import detect, formats
 from wikigr.sources.detect import detect_format, open_source
-from wikigr.sources.formats import FORMAT_NAMES, FORMATS, LinkTarget, SourceFormat, format_named
+from wikigr.sources.formats import (
+    FOLDER,
+    FORMAT_NAMES,
+    FORMATS,
+    LinkTarget,
+    SourceFormat,
+    format_named,
+    recorded_format,
+)
 
 DOCS = Path(__file__).parents[2] / "docs"
 
 
 def test_there_is_one_row_per_format() -> None:
     assert len(set(FORMAT_NAMES)) == len(FORMATS) > 1
-    own = [row for row in FORMATS if not (row.combines or row.sniffs_own_suffixes)]
+    own = [row for row in FORMATS if not (row.name == FOLDER or row.sniffs_own_suffixes)]
     suffixes = [suffix for row in own for suffix in row.suffixes]
     assert len(set(suffixes)) == len(suffixes)
     # A format that its content has to identify shares its suffixes.
@@ -33,7 +41,7 @@ def test_a_new_format_takes_one_file_and_one_row(
     tmp_path: Path, encoder: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reader = "tests.sources.stanzas:StanzaSource"
-    row = SourceFormat("stanzas", "a poem", (".stanza",), reader, LinkTarget.RECORD)
+    row = SourceFormat("stanzas", "a poem", (".stanza",), LinkTarget.RECORD, reader)
     for module in (formats, detect):
         monkeypatch.setattr(module, "FORMATS", (*FORMATS, row))
         monkeypatch.setattr(module, "FORMAT_NAMES", (*FORMAT_NAMES, row.name))
@@ -48,10 +56,18 @@ def test_a_new_format_takes_one_file_and_one_row(
         assert pack.lexical.search("sand", 1)[0].section_id == "Shore#0"
 
 
-def test_a_format_that_combines_others_has_their_suffixes() -> None:
-    for row in FORMATS:
-        if row.combines:
-            assert list(row.suffixes) == [suffix for name in row.combines for suffix in format_named(name).suffixes]
+def test_a_folder_has_the_suffixes_of_all_documents() -> None:
+    assert list(format_named(FOLDER).suffixes) == [
+        suffix for row in FORMATS if row.converter for suffix in row.suffixes
+    ]
+
+
+@pytest.mark.parametrize("name", ["notes", "mixed"])
+def test_a_format_of_earlier_releases_is_known_in_packs_only(name: str) -> None:
+    assert recorded_format(name) is format_named(FOLDER)
+    with pytest.raises(UsageError, match=f"{name!r} is called 'folder' now") as caught:
+        format_named(name)
+    assert caught.value.hint == "Use --source-format folder."
 
 
 @pytest.mark.parametrize("row", FORMATS, ids=FORMAT_NAMES)
@@ -61,7 +77,7 @@ def test_the_reader_reports_the_name_of_its_row(row: SourceFormat, tmp_path: Pat
 
 @pytest.mark.parametrize(
     "row",
-    [row for row in FORMATS if not (row.content_decides or row.combines or row.sniffs_own_suffixes)],
+    [row for row in FORMATS if not (row.content_decides or row.name == FOLDER or row.sniffs_own_suffixes)],
     ids=lambda row: row.name,
 )
 def test_every_suffix_is_detected(row: SourceFormat, tmp_path: Path) -> None:

@@ -12,14 +12,15 @@ import pytest
 
 from wikigr.errors import RecordError, SourceError, UsageError
 from wikigr.sources.detect import detect_format, open_source
-from wikigr.sources.folder import Folder
+from wikigr.sources.documents import NoteRecord
+from wikigr.sources.folder import FolderSource
+from wikigr.sources.formats import format_named
 from wikigr.sources.html.document import HtmlDocument
 from wikigr.sources.html.source import HtmlSource
 from wikigr.sources.html.text import parse_html
 from wikigr.sources.jsonl import split_sections
-from wikigr.sources.markdown.source import MarkdownSource
-from wikigr.sources.note_folder import NoteRecord
 from wikigr.sources.plain_text import PlainTextWriter
+from wikigr.sources.source_files import Folder
 from wikigr.sources.wikitext.page import WikiSite, parse_wikitext
 from wikigr.sources.wikitext.preprocess import prepare
 from wikigr.sources.wikitext.templates import TemplateCall, expand_template
@@ -79,7 +80,7 @@ def test_a_pipe_in_a_folder_is_a_bad_record(tmp_path: Path) -> None:
         with pytest.raises(RecordError, match=r"b\.html: the file is a pipe"):
             list(source.parse(bad))
         with pytest.raises(SourceError, match="is a pipe"):
-            Folder(tmp_path, (".html",), "HTML").read("b.html")
+            Folder(tmp_path, format_named("html")).read("b.html")
 
 
 @pytest.mark.parametrize(
@@ -150,7 +151,7 @@ def test_jsonl_headings(line: str, heading: str | None) -> None:
 @pytest.mark.parametrize("text", ["[[" * 20_000, "[[a" * 20_000, "[[" * 20_000 + "]]", "![[" * 10_000 + "x]]"])
 def test_markdown_wiki_links_that_never_close(text: str) -> None:
     with limit():
-        list(MarkdownSource(Path("a.md")).parse(NoteRecord("a.md", text.encode(), "a")))
+        list(FolderSource(Path("a.md"), "markdown").parse(NoteRecord("a.md", text.encode(), "a")))
 
 
 def test_a_run_of_removals() -> None:
@@ -175,21 +176,21 @@ def test_elements_nested_without_bound_are_a_bad_record(tmp_path: Path) -> None:
         assert list(source.parse(wide))
         note = NoteRecord("a.md", b"<div>\n" * 20_000, "a")
         with pytest.raises(RecordError, match=r"a\.md: its elements are nested too deeply"):
-            list(MarkdownSource(tmp_path).parse(note))
+            list(FolderSource(tmp_path, "markdown").parse(note))
 
 
 def test_infoboxes_nested_in_each_other_are_read_once() -> None:
     row = '<table class="infobox"><tr><th>k</th><td>'
     with limit():
         page = parse_html("<p>x</p>" + row * 2000 + "v")
-    assert [box.rows for box in page.infoboxes] == [(("k", "v", None),)]
+    assert [[(x.relation, x.object) for x in box.triples] for box in page.infoboxes] == [[("k", "v")]]
 
 
 def test_superscripts_nested_in_each_other() -> None:
     with limit():
         parse_html("<p>x" + "<sup>n" * 3000)
         for text in ("x" + "<sup>n" * 3000 + "</sup>" * 3000, "<sup>" * 30_000):
-            list(MarkdownSource(Path("a.md")).parse(NoteRecord("a.md", text.encode(), "a")))
+            list(FolderSource(Path("a.md"), "markdown").parse(NoteRecord("a.md", text.encode(), "a")))
 
 
 def test_a_tag_of_very_many_attributes_is_refused_before_it_is_parsed() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import lzma
 import pickle
 import sys
 from pathlib import Path
@@ -16,12 +15,13 @@ from hypothesis import strategies as st
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Skipped, SourceArticle, SourceItem, SourceSection
-from wikigr.sources.jsonl import MAX_LINE_BYTES, JsonlRecord, JsonlSource, split_sections
+from wikigr.sources.jsonl import JsonlSource, split_sections
+from wikigr.sources.streams import MAX_LINE_BYTES, Line
 
 
-def parse(data: bytes | dict[str, object], line: int = 7) -> SourceItem:
+def parse(data: bytes | dict[str, object]) -> SourceItem:
     raw = data if isinstance(data, bytes) else json.dumps(data).encode()
-    (item,) = JsonlSource("-").parse(JsonlRecord(line, raw))
+    (item,) = JsonlSource("-").parse(Line(7, raw))
     return item
 
 
@@ -47,16 +47,18 @@ def test_all_fields() -> None:
     )
 
 
-def test_a_line_without_id_is_named_after_its_number() -> None:
-    item = parse({"title": "A", "text": "b"}, line=3)
+@pytest.mark.parametrize(
+    ("fields", "source_id", "links"),
+    [
+        ({}, "line-7", ()),
+        # Links to ids may be numbers, as ids are.
+        ({"id": 1, "links": [2, "B", "2", 2]}, "1", ("2", "B")),
+    ],
+)
+def test_ids(fields: dict[str, object], source_id: str, links: tuple[str, ...]) -> None:
+    item = parse({"title": "A", "text": "b", **fields})
     assert isinstance(item, SourceArticle)
-    assert item.source_id == "line-3"
-
-
-def test_links_to_ids_may_be_numbers_as_ids_are() -> None:
-    item = parse({"id": 1, "title": "A", "text": "b", "links": [2, "B", "2", 2]})
-    assert isinstance(item, SourceArticle)
-    assert (item.source_id, item.links) == ("1", ("2", "B"))
+    assert (item.source_id, item.links) == (source_id, links)
 
 
 def test_a_line_without_text_is_skipped() -> None:
@@ -123,7 +125,7 @@ def test_no_line_of_text_is_lost(lines: list[str]) -> None:
     assert [line for line in kept if line in ("text", "    x")] == [x for x in lines if x in ("text", "    x")]
 
 
-def lines_of(path: Path) -> list[JsonlRecord]:
+def lines_of(path: Path) -> list[Line]:
     return [pickle.loads(pickle.dumps(record)) for record in JsonlSource(path).records()]
 
 
@@ -131,22 +133,15 @@ def test_blank_lines_and_a_byte_order_mark_are_ignored(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'\xef\xbb\xbf{"a": 1}\r\n\n  \n{"b": 2}')
     assert lines_of(path) == [
-        JsonlRecord(1, b'{"a": 1}', where=f"{path}, line 1"),
-        JsonlRecord(4, b'{"b": 2}', where=f"{path}, line 4"),
+        Line(1, b'{"a": 1}', where=f"{path}, line 1"),
+        Line(4, b'{"b": 2}', where=f"{path}, line 4"),
     ]
-
-
-@pytest.mark.parametrize("compress", [gzip.compress, lzma.compress])
-def test_compressed_files(tmp_path: Path, compress: object) -> None:
-    path = tmp_path / "data"
-    path.write_bytes(compress(b'{"a": 1}\n{"b": 2}\n'))  # type: ignore[operator]
-    assert [record.data for record in lines_of(path)] == [b'{"a": 1}', b'{"b": 2}']
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     stdin = io.TextIOWrapper(io.BytesIO(gzip.compress(b'{"a": 1}\n')))
     monkeypatch.setattr(sys, "stdin", stdin)
-    assert list(JsonlSource("-").records()) == [JsonlRecord(1, b'{"a": 1}', where="standard input, line 1")]
+    assert list(JsonlSource("-").records()) == [Line(1, b'{"a": 1}', where="standard input, line 1")]
     assert not stdin.closed
 
 
@@ -159,7 +154,7 @@ def test_an_overlong_line_is_one_bad_record(tmp_path: Path) -> None:
     source = JsonlSource(path)
     first, second, third = source.records()
     assert (first.line, third.line) == (1, 3)
-    assert second == JsonlRecord(2, b"", is_too_long=True, where=f"{path}, line 2")
+    assert second == Line(2, b"", is_too_long=True, where=f"{path}, line 2")
     with pytest.raises(RecordError, match=r"\.jsonl, line 2: the line is longer than 64 MiB"):
         list(source.parse(second))
     (item,) = source.parse(third)

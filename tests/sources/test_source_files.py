@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.sources.markdown.notes import write
 
+from wikigr.sources import formats
 from wikigr.sources.source_files import UnreadFiles, file_states, unread_files
 
 
@@ -44,7 +45,7 @@ def test_standard_input_has_a_state_if_it_is_a_file(tmp_path: Path, monkeypatch:
     assert file_states("-", "jsonl") == {}
 
 
-def test_files_of_other_formats_are_counted_by_suffix(tmp_path: Path) -> None:
+def test_files_of_other_formats_are_counted_by_suffix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = [
         "a.md",
         "b.rst",
@@ -59,20 +60,24 @@ def test_files_of_other_formats_are_counted_by_suffix(tmp_path: Path) -> None:
     ]
     companions = ["README.html", "d/LICENSE", "COPYING.html", ".hidden.html", ".git/x.html"]
     folder = write(tmp_path, dict.fromkeys(names + companions, "x"))
-    assert unread_files(folder, "notes") == (
+    assert unread_files(folder, "markdown") == (
         UnreadFiles(".html", 2, "html", ("d/E.HTML", "d/f.html")),
         UnreadFiles("", 1),
         UnreadFiles(".csv", 1, "triples", ("t.csv",)),
         UnreadFiles(".docx", 1, "office", ("u.docx",)),
         UnreadFiles(".html.gz", 1, "html", ("cryo.html.gz",)),
         UnreadFiles(".json", 1),
+        UnreadFiles(".rst", 1, "rst", ("b.rst",)),
+        UnreadFiles(".txt.gz", 1, "text", ("c.txt.gz",)),
     )
-    assert {row.suffix for row in unread_files(folder, "html")} >= {".md", ".rst", ".txt.gz"}
+    assert [row.suffix for row in unread_files(folder, "folder")] == ["", ".json"]
+    monkeypatch.setattr(formats, "find_spec", lambda name: None)
+    assert [row.suffix for row in unread_files(folder, "folder")] == ["", ".docx", ".json"]
 
 
 def test_only_a_few_files_are_named(tmp_path: Path) -> None:
     folder = write(tmp_path, {f"{number}.html": "x" for number in range(9)})
-    assert unread_files(folder, "notes") == (UnreadFiles(".html", 9, "html", ("0.html", "1.html", "2.html")),)
+    assert unread_files(folder, "markdown") == (UnreadFiles(".html", 9, "html", ("0.html", "1.html", "2.html")),)
 
 
 def test_one_file_leaves_nothing_out(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def test_prose_with_commas_is_not_a_table(tmp_path: Path) -> None:
 
 
 def test_bad_rows_are_reported_with_their_lines(tmp_path: Path) -> None:
-    text = b'name,age\nAnn,5,6\n\nBen,\xff\n"Cid\nDan",7\nEve\n"never closed,8\n' + b"x" * 140_000 + b"\nFay,9\n"
+    text = b'name,age\nAnn,5,6\n\nBen,\xff\n"Cid\nDan",7\nEve\n"never closed,8\nFay,9\n'
     path = write(tmp_path, text)
     articles, bad = read(path)
     assert texts(articles) == [

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from wikigr.segmentation import sentence_spans
+from wikigr.sources.documents import NoteRecord
 from wikigr.sources.html.text import parse_html
-from wikigr.sources.markdown.source import MarkdownSource
-from wikigr.sources.note_folder import NoteRecord
-from wikigr.sources.rst.source import RstSource
+from wikigr.sources.markdown.source import MarkdownConverter
+from wikigr.sources.rst.source import RstConverter
 from wikigr.sources.tables import (
     MAX_KEY_CHARS,
     MAX_LINE_CHARS,
@@ -24,7 +24,6 @@ from wikigr.sources.tables import (
 )
 from wikigr.sources.wikitext.page import WikiSite, parse_wikitext
 
-ROWS = [["Size", "Price"], ["330 ml", "2.50"], ["500 ml", "3.20"], ["1 l", ""]]
 LINES = ["Size: 330 ml | Price: 2.50", "Size: 500 ml | Price: 3.20", "Size: 1 l"]
 
 
@@ -36,38 +35,43 @@ def row(*texts: str, head: bool = False, header: bool = False) -> Row:
     return Row([Cell(text, is_header=header) for text in texts], is_head=head)
 
 
-def html(rows: Sequence[Sequence[str]]) -> str:
-    body = "".join(f"<tr>{''.join(f'<td>{cell}' for cell in cells)}" for cells in rows[1:])
-    head = "".join(f"<th>{cell}" for cell in rows[0])
-    (section,) = parse_html(f"<table><thead><tr>{head}<tbody>{body}</table>").sections
-    return section.text
+def html(markup: str) -> str:
+    return parse_html(markup).sections[0].text
 
 
-def wikitext(rows: Sequence[Sequence[str]]) -> str:
-    head, *body = ["!! ".join(rows[0]), *("|| ".join(cells) for cells in rows[1:])]
-    table = "\n".join(['{| class="wikitable"', f"! {head}", *(f"|-\n| {cells}" for cells in body), "|}"])
-    (section,) = parse_wikitext(table, "Page", WikiSite({})).sections
-    return section.text
+def wikitext(markup: str) -> str:
+    return parse_wikitext(markup, "Page", WikiSite({})).sections[0].text
 
 
-def markdown(rows: Sequence[Sequence[str]]) -> str:
-    head, *body = [f"| {' | '.join(cells)} |" for cells in rows]
-    text = "\n".join([head, "|---" * len(rows[0]) + "|", *body])
-    (section,) = MarkdownSource.parse_note(MarkdownSource("."), NoteRecord("a.md", text.encode(), "A")).sections  # type: ignore[arg-type]
-    return section.text
+def markdown(text: str) -> str:
+    return MarkdownConverter().parse_note(NoteRecord("a.md", text.encode(), "A")).sections[0].text
 
 
-def rst(rows: Sequence[Sequence[str]]) -> str:
-    cells = "\n".join(f"   {'*' if not number else ' '} - {cell}" for line in rows for number, cell in enumerate(line))
-    text = f".. list-table::\n   :header-rows: 1\n\n{cells}\n"
-    (section,) = RstSource.parse_note(RstSource("."), NoteRecord("a.rst", text.encode(), "A")).sections  # type: ignore[arg-type]
-    return section.text
+def rst(text: str) -> str:
+    return RstConverter().parse_note(NoteRecord("a.rst", text.encode(), "A")).sections[0].text
 
 
-@pytest.mark.parametrize("read", [html, wikitext, markdown, rst])
-def test_every_format_names_the_columns_in_the_same_way(read: object) -> None:
-    assert callable(read)
-    assert read(ROWS).split("\n") == LINES
+MARKDOWN = "| Size | Price |\n|---|---|\n| 330 ml | 2.50 |\n| 500 ml | 3.20 |\n| 1 l | |\n"
+HTML_ROWS = "<tr><td>330 ml<td>2.50<tr><td>500 ml<td>3.20<tr><td>1 l<td>"
+WIKI_ROWS = "|-\n| 330 ml || 2.50\n|-\n| 500 ml || 3.20\n|-\n| 1 l ||\n|}"
+
+
+@pytest.mark.parametrize(
+    ("read", "text"),
+    [
+        (html, f"<table><thead><tr><th>Size<th>Price<tbody>{HTML_ROWS}</table>"),
+        (wikitext, f'{{| class="wikitable"\n! Size !! Price\n{WIKI_ROWS}'),
+        (markdown, MARKDOWN),
+        (rst, "====== =====\nSize   Price\n====== =====\n330 ml 2.50\n500 ml 3.20\n1 l\n====== =====\n"),
+        # A first row in bold is a header, unless the second one is bold too.
+        (html, f"<table><tr><td><b>Size</b><td><b>Price</b>{HTML_ROWS}</table>"),
+        (wikitext, f"{{|\n|-\n| '''Size''' || '''Price'''\n{WIKI_ROWS}"),
+    ],
+)
+def test_every_format_names_the_columns_in_the_same_way(read: Callable[[str], str], text: str) -> None:
+    assert read(text).split("\n") == LINES
+    bold = "<tr><td><b>Size</b><td><b>Price</b>"
+    assert html(f"<table>{bold}{bold}</table>") == "Size | Price\nSize | Price"
 
 
 def test_a_row_with_named_columns_is_one_sentence() -> None:
@@ -116,16 +120,6 @@ def test_a_row_with_named_columns_is_one_sentence() -> None:
 )
 def test_headers(rows: Sequence[Row], lines: list[str]) -> None:
     assert lines_of(rows) == lines
-
-
-def test_a_first_row_in_bold_is_a_header() -> None:
-    bold = [[f"<b>{cell}</b>" for cell in ROWS[0]], *ROWS[1:]]
-    cells = [f"<tr>{''.join(f'<td>{cell}' for cell in line)}" for line in bold]
-    assert parse_html(f"<table>{''.join(cells)}</table>").sections[0].text.split("\n") == LINES
-    assert parse_html(f"<table>{''.join(cells[:1] * 2)}</table>").sections[0].text == "Size | Price\nSize | Price"
-    body = [f"|-\n| {' || '.join(line)}" for line in ROWS[1:]]
-    table = "\n".join(["{|", "|-", "| '''Size''' || '''Price'''", *body, "|}"])
-    assert parse_wikitext(table, "Page", WikiSite({})).sections[0].text.split("\n") == LINES
 
 
 def test_long_names_are_cut_between_words() -> None:

@@ -12,8 +12,8 @@ from tests.sources.test_hostile_input import limit
 
 from wikigr.errors import RecordError
 from wikigr.sources.article import Skipped, SourceArticle, SourceItem
-from wikigr.sources.note_folder import NoteRecord
-from wikigr.sources.text import TextSource
+from wikigr.sources.documents import NoteRecord
+from wikigr.sources.folder import FolderSource
 
 PROSE = """\
 The pump starts on its own as soon as the water in the tank has reached the
@@ -24,7 +24,7 @@ comes first.
 
 def parse(text: str | bytes) -> SourceItem:
     data = text.encode() if isinstance(text, str) else text
-    (item,) = TextSource(Path()).parse(NoteRecord("dir/note.txt", data, "note"))
+    (item,) = FolderSource(Path(), "text").parse(NoteRecord("dir/note.txt", data, "note"))
     return item
 
 
@@ -34,30 +34,37 @@ def sections(text: str | bytes) -> list[tuple[tuple[str, ...], str]]:
     return [(section.heading_path, section.text) for section in item.sections]
 
 
-def test_wrapped_paragraphs_are_joined_and_lists_are_not() -> None:
-    text = f"{PROSE}\n- salt\n- oil for the pump, which needs a lot of it in\n  winter\n\nred\ngreen\nblue\n"
-    joined = " ".join(PROSE.split())
-    lists = "- salt\n- oil for the pump, which needs a lot of it in winter\n\nred\ngreen\nblue"
-    assert sections(text) == [((), f"{joined}\n\n{lists}")]
+def read_one(folder: Path, text: str) -> SourceArticle:
+    source = FolderSource(write(folder, {"note.txt": text}), "text")
+    (item,) = (item for record in source.records() for item in source.parse(record))
+    assert isinstance(item, SourceArticle)
+    return item
 
 
-def test_tables_and_indented_blocks_keep_their_spaces() -> None:
-    table = "name     price   unit\nsalt     3       kg\noil      12      l"
-    code = "    if full:\n        pump()"
-    assert sections(f"{PROSE}\n{table}\n\n{code}\n\n{PROSE}")[0][1].count(f"\n\n{table}\n\n{code}\n\n") == 1
+JOINED = " ".join(PROSE.split())
+TABLE = "name     price   unit\nsalt     3       kg\noil      12      l"
+CODE = "    if full:\n        pump()"
 
 
-def test_underlined_headings_make_sections() -> None:
-    text = (
-        "THE PUMP\n========\n\nlead\n\nStart\n-----\nstart\n\n  Cold\n  ~~~~\nnot a heading, it is indented\n\n"
-        "******\nSafety\n******\nsafe\n\nStop\n----\nstop\n"
-    )
-    assert sections(text) == [
-        ((), "lead"),
-        (("Start",), "start\n\nCold\n~~~~\nnot a heading, it is indented"),
-        (("Start", "Safety"), "safe"),
-        (("Stop",), "stop"),
-    ]
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        # Wrapped paragraphs are joined, lists are not, and tables and indented blocks keep their spaces.
+        (f"{PROSE}\n- salt\n- oil for the pump, which needs a lot of it in\n  winter\n\nred\ngreen\nblue\n",
+         [((), f"{JOINED}\n\n- salt\n- oil for the pump, which needs a lot of it in winter\n\nred\ngreen\nblue")]),
+        (f"{PROSE}\n{TABLE}\n\n{CODE}\n\n{PROSE}", [((), f"{JOINED}\n\n{TABLE}\n\n{CODE}\n\n{JOINED}")]),
+        # Underlined headings make sections.
+        ("THE PUMP\n========\n\nlead\n\nStart\n-----\nstart\n\n  Cold\n  ~~~~\nnot a heading, it is indented\n\n"
+         "******\nSafety\n******\nsafe\n\nStop\n----\nstop\n",
+         [((), "lead"), (("Start",), "start\n\nCold\n~~~~\nnot a heading, it is indented"),
+          (("Start", "Safety"), "safe"), (("Stop",), "stop")]),
+        # UTF-16 and other ends of lines.
+        ("\ufeffTitle\r\n=====\r\n\r\none\r\n\x0ctwo".encode("utf-16-le"), [((), "one\n\ntwo")]),
+        ("a\rb", [((), "a\nb")]),
+    ],
+)  # fmt: skip
+def test_sections_of_text(text: str | bytes, found: list[tuple[tuple[str, ...], str]]) -> None:
+    assert sections(text) == found
 
 
 @pytest.mark.parametrize(
@@ -80,7 +87,7 @@ def test_the_title_is_a_heading_at_the_top_or_the_name_of_the_file(tmp_path: Pat
         "a/valve.text": "text.\n\nNot the title\n-------------\ntext",
         "b/valve.txt": "text",
     }
-    source = TextSource(write(tmp_path, files))
+    source = FolderSource(write(tmp_path, files), "text")
     found = [item for record in source.records() for item in source.parse(record) if isinstance(item, SourceArticle)]
     assert [(item.title, item.source_id, item.aliases) for item in found] == [
         ("valve (a/valve.text)", "a/valve.text", ()),
@@ -90,41 +97,26 @@ def test_the_title_is_a_heading_at_the_top_or_the_name_of_the_file(tmp_path: Pat
 
 
 def test_a_short_first_line_above_a_blank_one_is_the_title_and_not_text(tmp_path: Path) -> None:
-    source = TextSource(write(tmp_path, {"grocery.txt": f"\nTelescope  maintenance\n\n\n{PROSE}"}))
-    (item,) = (item for record in source.records() for item in source.parse(record))
-    assert isinstance(item, SourceArticle)
-    assert (item.title, item.aliases) == ("Telescope maintenance", ("grocery",))
-    assert [section.text for section in item.sections] == [" ".join(PROSE.split())]
+    item = read_one(tmp_path, f"\nTelescope  maintenance\n\n\n{PROSE}")
+    assert (item.title, item.aliases) == ("Telescope maintenance", ("note",))
+    assert [section.text for section in item.sections] == [JOINED]
 
 
 @pytest.mark.parametrize(
     "first",
     [
-        "It rains.",
-        '"Does it rain?"',
-        "Dear Ann,",
-        "Buy these:",
-        "- salt",
-        "1. Salt",
-        "salt     3       kg",
-        "    pump()",
-        "-----",
-        "word " * 17,
-        "It rains\non the pump",
+        *("It rains.", '"Does it rain?"', "Dear Ann,", "Buy these:", "- salt", "1. Salt", "salt     3       kg"),
+        *("    pump()", "-----", "word " * 17, "It rains\non the pump"),
     ],
 )
 def test_other_first_lines_are_text(tmp_path: Path, first: str) -> None:
-    source = TextSource(write(tmp_path, {"note.txt": f"{first}\n\n{PROSE}"}))
-    (item,) = (item for record in source.records() for item in source.parse(record))
-    assert isinstance(item, SourceArticle)
+    item = read_one(tmp_path, f"{first}\n\n{PROSE}")
     assert item.title == "note"
     assert first == "-----" or item.sections[0].text.lstrip().startswith(first.split()[0])
 
 
 def test_a_file_of_one_line_is_text(tmp_path: Path) -> None:
-    source = TextSource(write(tmp_path, {"note.txt": "Telescope maintenance\n\n"}))
-    (item,) = (item for record in source.records() for item in source.parse(record))
-    assert isinstance(item, SourceArticle)
+    item = read_one(tmp_path, "Telescope maintenance\n\n")
     assert (item.title, item.sections[0].text) == ("note", "Telescope maintenance")
 
 
@@ -145,11 +137,6 @@ def test_files_that_are_not_text_are_bad_records(data: bytes, message: str) -> N
 @pytest.mark.parametrize("text", ["", " \n\t\n", "-----\n", "Title\n=====\n"])
 def test_files_without_text_are_skipped(text: str) -> None:
     assert parse(text) == Skipped("dir/note.txt", "no text")
-
-
-def test_utf_16_and_other_line_ends_are_read() -> None:
-    assert sections("\ufeffTitle\r\n=====\r\n\r\none\r\n\x0ctwo".encode("utf-16-le")) == [((), "one\n\ntwo")]
-    assert sections("a\rb") == [((), "a\nb")]
 
 
 @pytest.mark.parametrize(

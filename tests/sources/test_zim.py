@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from libzim.writer import Creator, Hint, Item, StringProvider
 
 from wikigr.errors import RecordError, SourceError
-from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem, SourceSection, Triple
+from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem, Triple
 from wikigr.sources.facts import FACTS
 from wikigr.sources.zim import ZimRecord, ZimSource
 
@@ -90,31 +91,22 @@ def articles(path: Path) -> dict[str, SourceArticle]:
 
 
 def test_pages_become_articles(archive: Path) -> None:
-    article = articles(archive)["Alkane"]
+    found = articles(archive)
+    article = found["Alkane"]
     assert (article.title, article.url, article.revision) == ("Alkane", "https://w.example/wiki/Alkane", "77")
+    lines = ("Alkane — formula: CH4.", "Alkane — discoverer: Ada L.")
     assert [section.heading_path for section in article.sections] == [(), ("Use",), (FACTS,)]
     assert article.sections[0].text.startswith("Alkanes are no acids. See oil,")
-    assert article.sections[1].text == "Fuel."
-
-
-def test_links_are_paths_of_pages_and_follow_redirects(archive: Path) -> None:
-    found = articles(archive)
-    assert found["Alkane"].links == ("Ada_(L)", "Acid", "Oil?")
-    assert found["guide/start"].links == ("Acid", "guide/next.html")
-
-
-def test_infobox_rows_become_triples(archive: Path) -> None:
-    article = articles(archive)["Alkane"]
-    lines = ("Alkane — formula: CH4.", "Alkane — discoverer: Ada L.")
+    assert [section.text for section in article.sections[1:]] == ["Fuel.", "\n".join(lines)]
     assert article.triples == (
         Triple("Alkane", "formula", "CH4", None, lines[0]),
         Triple("Alkane", "discoverer", "Ada L.", "Ada L., chemist", lines[1]),
     )
-    assert article.sections[-1] == SourceSection((FACTS,), "\n".join(lines))
-
-
-def test_reference_sections_are_dropped_from_wikis_alone(archive: Path) -> None:
-    assert [section.heading_path for section in articles(archive)["Acid"].sections] == [(), ("Notes",)]
+    # Links are paths of pages and follow redirects.
+    assert article.links == ("Ada_(L)", "Acid", "Oil?")
+    assert found["guide/start"].links == ("Acid", "guide/next.html")
+    # Sections of references are dropped from wikis alone.
+    assert [section.heading_path for section in found["Acid"].sections] == [(), ("Notes",)]
 
 
 def test_redirects_copies_and_moved_pages_become_aliases(archive: Path) -> None:
@@ -147,21 +139,29 @@ def test_source_and_records_can_be_sent_to_other_processes(archive: Path) -> Non
     assert [item for record in records for item in copy.parse(record)] == read(archive)
 
 
-@pytest.mark.parametrize("keep", [0, 40, 0.5, -1])
-def test_truncated_file_is_a_source_error(archive: Path, tmp_path: Path, keep: float) -> None:
-    data = archive.read_bytes()
-    cut = tmp_path / "cut.zim"
-    cut.write_bytes(data[: int(keep * len(data)) if 0 < keep < 1 else int(keep)])
-    with pytest.raises(SourceError, match=r"Cannot open .*cut\.zim as a ZIM file"):
-        list(ZimSource(cut).records())
-
-
-def test_damaged_file_is_a_source_error(archive: Path, tmp_path: Path) -> None:
-    data = bytearray(archive.read_bytes())
-    data[len(data) // 2] ^= 0xFF
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda data: b"", r"Cannot open .*bad\.zim as a ZIM file"),
+        (lambda data: data[:40], r"Cannot open .*bad\.zim as a ZIM file"),
+        (lambda data: data[: len(data) // 2], r"Cannot open .*bad\.zim as a ZIM file"),
+        (lambda data: data[:-1], r"Cannot open .*bad\.zim as a ZIM file"),
+        (lambda data: b"hello " * 100, r"Cannot open .*bad\.zim as a ZIM file"),
+        (
+            lambda data: data[: len(data) // 2] + bytes([data[len(data) // 2] ^ 0xFF]) + data[len(data) // 2 + 1 :],
+            r"bad\.zim is damaged",
+        ),
+        (None, "does not exist"),
+    ],
+    ids=["empty", "head", "half", "end", "foreign", "damaged", "missing"],
+)
+def test_a_file_that_is_not_whole_is_a_source_error(
+    archive: Path, tmp_path: Path, change: Callable[[bytes], bytes] | None, message: str
+) -> None:
     bad = tmp_path / "bad.zim"
-    bad.write_bytes(bytes(data))
-    with pytest.raises(SourceError, match=r"bad\.zim is damaged"):
+    if change is not None:
+        bad.write_bytes(change(archive.read_bytes()))
+    with pytest.raises(SourceError, match=message):
         list(ZimSource(bad).records())
 
 
@@ -173,14 +173,6 @@ def test_a_replaced_file_is_read_again(archive: Path, tmp_path: Path) -> None:
     path.write_bytes(b"hello " * 100)
     with pytest.raises(SourceError, match="Cannot open"):
         list(ZimSource(path).records())
-
-
-def test_missing_and_foreign_files_are_source_errors(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="does not exist"):
-        list(ZimSource(tmp_path / "none.zim").records())
-    (tmp_path / "text.zim").write_bytes(b"hello " * 100)
-    with pytest.raises(SourceError, match=r"Cannot open .* as a ZIM file"):
-        list(ZimSource(tmp_path / "text.zim").records())
 
 
 def test_problem_of_one_entry_is_a_record_error(archive: Path) -> None:

@@ -175,7 +175,8 @@ def process(tmp_path: Path) -> Process:
     """Run a command line in a process of its own; ``before`` is Python to run there first."""
 
     def call(*arguments: str, before: str = "", timeout: float = 120.0, **variables: str) -> Result:
-        code = f"import sys\n{before}\nsys.argv = ['wikigr', *sys.argv[1:]]\nfrom wikigr_cli.app import main\nmain()\n"
+        start = "sys.argv = ['wikigr', *sys.argv[1:]]\nfrom wikigr_cli.entry import main\nmain()\n"
+        code = f"import sys\n{before}\n{start}"
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANTHROPIC_", "WIKIGR_"))}
         environment = {**kept, "XDG_CONFIG_HOME": str(tmp_path / "config"), "XDG_DATA_HOME": str(tmp_path / "data")}
         done = subprocess.run(

@@ -12,7 +12,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-from fuzz.sources import read_source
+from fuzz.targets import read_source
 
 from wikigr.sources.formats import FORMATS
 
@@ -25,7 +25,8 @@ def peak_kib() -> int:
 def main() -> None:
     # Load all parsers before setting the limit, so that it applies to the sources alone.
     for row in FORMATS:
-        import_module(row.reader.partition(":")[0])
+        for name in filter(None, (row.reader, row.converter)):
+            import_module(name.partition(":")[0])
 
     limit = int(sys.argv[1]) * 1024 * 1024
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))

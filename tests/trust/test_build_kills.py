@@ -27,7 +27,7 @@ from .conftest import Tally, kill_when, kills
 
 SEED = int(os.environ.get("WIKIGR_TRUST_SEED", "20261121"))
 BUILD_KILLS, EXPORT_KILLS, RUN_KILLS = kills(20), kills(10), kills(15)
-_COMMAND = "from wikigr_cli.app import main; main()"
+_COMMAND = "from wikigr_cli.entry import main; main()"
 _TOWNS = 24
 _QUESTIONS = 12
 # Incompressible bytes, so that the export of a small pack takes long enough to be interrupted.

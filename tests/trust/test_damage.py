@@ -43,7 +43,7 @@ def serving(pack: Path) -> Iterator[tuple[subprocess.Popen[bytes], httpx2.Client
     """Serve a pack from a process of its own, and ask it once, so that it has read everything it preloads."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    command = [sys.executable, "-c", "from wikigr_cli.app import main; main()", "serve", "--offline"]
+    command = [sys.executable, "-c", "from wikigr_cli.entry import main; main()", "serve", "--offline"]
     process = subprocess.Popen([*command, "--pack", str(pack), "--port", str(port)], stderr=subprocess.DEVNULL)
     with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
         while process.poll() is None:

@@ -209,7 +209,7 @@ def test_an_evaluation_prints_no_codes(
 def in_a_terminal(arguments: tuple[str, ...], folder: Path) -> str:
     """What a terminal of 100 columns would receive from a command."""
     ours, theirs = pty.openpty()
-    code = "import sys\nsys.argv = ['wikigr', *sys.argv[1:]]\nfrom wikigr_cli.app import main\nmain()\n"
+    code = "import sys\nsys.argv = ['wikigr', *sys.argv[1:]]\nfrom wikigr_cli.entry import main\nmain()\n"
     kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
     child = subprocess.Popen(
         [sys.executable, "-c", code, *arguments],

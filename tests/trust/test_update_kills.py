@@ -23,11 +23,11 @@ from wikigr.sources.detect import open_source
 from .conftest import Tally, kills
 
 SEED = int(os.environ.get("WIKIGR_TRUST_SEED", "20261121"))
-KILLS, WATCH_KILLS = kills(25), kills(15)
+KILLS = kills(25)
 # Processes that ask a pack while it is updated, one time after another.
 READERS = 16
 UPDATES = 3
-_COMMAND = "from wikigr_cli.app import main; main()"
+_COMMAND = "from wikigr_cli.entry import main; main()"
 
 
 def write(path: Path, year: int) -> Path:
@@ -98,46 +98,6 @@ def test_killed_at_any_moment_the_pack_is_whole_and_the_same_command_finishes(
     assert digests[1850] in states
 
 
-def test_a_killed_watch_leaves_a_whole_pack(
-    towns: tuple[Path, dict[int, str], list[Path]], tmp_path: Path, tally: Callable[[str], Tally]
-) -> None:
-    pack, digests, sources = towns
-    count, moments = tally("pack update --watch killed"), random.Random(SEED)
-    watched = tmp_path / "watched.jsonl"
-    seconds, states = 0.0, set()
-    for n in range(1 + WATCH_KILLS):
-        shutil.rmtree(pack)
-        shutil.copytree(tmp_path / "1850", pack)
-        shutil.copy2(sources[0], watched)
-        with watch(pack, watched) as process:
-            assert process.stdout is not None
-            begun = time.monotonic()
-            shutil.copy2(sources[1], tmp_path / "new")
-            (tmp_path / "new").rename(watched)
-            if n:
-                time.sleep(moments.uniform(0.1, 1.1) * seconds)
-            else:
-                assert "12 changed" in process.stdout.readline()
-                seconds = time.monotonic() - begun
-            process.kill()
-        digest = whole(pack)
-        assert digest in digests.values()
-        states.add(digest)
-        assert finish(pack, sources[1]) == digests[1950]
-        count.harmless(n > 0)
-    assert states == set(digests.values())
-
-
-def watch(pack: Path, source: Path) -> subprocess.Popen[str]:
-    """Watch a source in a process that waits for its first change."""
-    command = [sys.executable, "-c", _COMMAND, "pack", "update", str(pack), "--from", str(source), "--watch"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    while not process.stderr.readline().startswith("Watching"):
-        assert process.poll() is None
-    return process
-
-
 def finish(pack: Path, source: Path) -> str:
     """Run the same update again and return the digest of the pack."""
     assert start("pack", "update", str(pack), "--from", str(source)).wait() == 0
@@ -150,7 +110,7 @@ from pathlib import Path
 from wikigr.errors import WikigrError
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.pipeline.profiles.files import load_profile
+from wikigr.pipeline.profile_files import load_profile
 profile, stop = load_profile("enhanced"), Path(sys.argv[2])
 while True:
     try:

@@ -17,7 +17,7 @@ from tests.server.web.conftest import hostile_pack, register_pack  # noqa: F401
 
 from wikigr.evaluation.questions import Gold, GoldQuestion
 from wikigr.evaluation.runner import Evaluation, evaluate
-from wikigr.pipeline.profiles.files import load_profile
+from wikigr.pipeline.profile_files import load_profile
 from wikigr.server.app import create_app
 from wikigr.server.packs import ServedPacks
 from wikigr.server.web.routes import WebPage

@@ -16,7 +16,7 @@ from wikigr.answer.stages import Draft, material_of
 from wikigr.index.candidate import Evidence, Section
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.pipeline.profiles.files import load_profile
+from wikigr.pipeline.profile_files import load_profile
 from wikigr.reader.passage import ReaderOptions
 from wikigr.retrieval.state import State
 from wikigr.retrieval.trace import Trace

@@ -44,7 +44,7 @@ class Development:
         by_hops = defaultdict(list)
         for asked in self._questions:
             question = asked["question"]
-            found = search.find(question, self._topics.find(question), seconds=5.0, most=1).paths
+            found, _ = search.find(question, self._topics.find(question), seconds=5.0, most=1)
             ends = {self._facts.names[end] for end in found[0].ends} if found else set()
             right = len(ends & set(asked["answers"]))
             by_hops[asked["hops"]].append((right / len(asked["answers"]) + right / max(len(ends), 1)) / 2)

@@ -1,5 +1,3 @@
 """The documented import path of ``CrossEncoderReranker``."""
 
-from wikigr.rerankers.cross_encoder import CrossEncoderReranker
-
-__all__ = ["CrossEncoderReranker"]
+from wikigr.rerankers.cross_encoder import CrossEncoderReranker as CrossEncoderReranker

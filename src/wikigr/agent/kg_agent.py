@@ -12,7 +12,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from wikigr.answer.answer import Answer
 from wikigr.answer.few_shot import FewShotManager
 from wikigr.answer.multi_doc_synthesis import MultiDocSynthesizer
 from wikigr.embeddings.loader import EmbeddingGenerator
@@ -24,7 +23,7 @@ from wikigr.pack.open import Pack
 from wikigr.pipeline.connect import connect
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
-from wikigr.pipeline.profiles.files import load_profile
+from wikigr.pipeline.profile_files import load_profile
 from wikigr.question.question import checked
 from wikigr.rerankers.cross_encoder import (
     MS_MARCO,
@@ -40,14 +39,13 @@ from wikigr.rerankers.section_quality import (
 )
 from wikigr.retrieval.candidates import RetrievalOptions, best_by_title, rephrase
 from wikigr.retrieval.document_selection import MultiDocOptions, calibrated_min_relevance
+from wikigr.retrieval.entity_linking import nearest_sections
 from wikigr.stop_words import STOP_WORDS
 
 if TYPE_CHECKING:
     import anthropic
 
 logger = logging.getLogger(__name__)
-
-_MAX_RESULTS = 20
 
 
 class KnowledgeGraphAgent:
@@ -68,7 +66,7 @@ class KnowledgeGraphAgent:
 
     def __init__(
         self,
-        db_path: str | Path,
+        db_path: str | Path | Pack,
         anthropic_api_key: str | None = None,
         read_only: bool = True,
         use_enhancements: bool = True,
@@ -81,25 +79,46 @@ class KnowledgeGraphAgent:
         cypher_pack_path: str | None = None,
         enable_multi_query: bool = False,
     ) -> None:
-        """Open the pack that ``db_path`` (its database file, its folder or its name) belongs to.
+        """Open the pack that ``db_path`` (its database file, its folder or its name) belongs to, or use an open one.
 
         With ``read_only=False`` the engine writes to the file even if nothing changes, which ``wikigr pack validate``
         reports. Raises ``PackError`` when there is no such pack, and ``FileNotFoundError``, ``ValueError`` or
         ``json.JSONDecodeError`` for ``few_shot_path`` and ``cypher_pack_path`` as ``FewShotManager`` does.
         """
-        self._start(
-            Pack(db_path, read_only=read_only),
-            anthropic_api_key=anthropic_api_key,
-            use_enhancements=use_enhancements,
-            few_shot_path=few_shot_path,
-            enable_reranker=enable_reranker,
-            enable_multidoc=enable_multidoc,
-            enable_fewshot=enable_fewshot,
-            enable_cross_encoder=enable_cross_encoder,
-            synthesis_model=synthesis_model,
-            cypher_pack_path=cypher_pack_path,
-            enable_multi_query=enable_multi_query,
-        )
+        self.pack = db_path if isinstance(db_path, Pack) else Pack(db_path, read_only=read_only)
+        self.conn = self.pack.graph.connection
+        self.use_enhancements = use_enhancements
+        self.enable_reranker = use_enhancements and enable_reranker
+        self.enable_multidoc = use_enhancements and enable_multidoc
+        self.enable_fewshot = use_enhancements and enable_fewshot
+        self.enable_cross_encoder = use_enhancements and enable_cross_encoder
+        self.enable_multi_query = enable_multi_query
+        self.profile = self._profile(synthesis_model)
+        self.synthesis_model = self.profile[SynthesisOptions].model
+        self._client: ModelClient | None = connect(self.profile, api_key=anthropic_api_key)
+        examples = Path(few_shot_path) if few_shot_path else None
+        self._pipeline = Pipeline(self.profile, self.pack, model=self._client, few_shot_path=examples)
+        self._generator: EmbeddingGenerator | None = None
+        self.cypher_pack_path = cypher_pack_path
+        self.synthesizer: MultiDocSynthesizer | None = None
+        self.cypher_examples: FewShotManager | None = None
+        try:
+            if self.enable_multidoc:
+                threshold = calibrated_min_relevance(self.pack.manifest.thresholds)
+                self.synthesizer = MultiDocSynthesizer(self.conn, min_relevance=threshold)
+            if self.enable_fewshot and examples is not None:
+                # A file that the caller named must be valid; the pack's own may be skipped with a warning.
+                _ = self._pipeline.synthesizer.few_shot
+            # Loaded now, so that a warning about it comes early.
+            _ = self.cross_encoder
+            if cypher_pack_path is not None:
+                manager = self.cypher_examples = FewShotManager(cypher_pack_path, encoder=self.pack.encoder)
+                self._pipeline.resources.cypher_examples = lambda question: manager.format_for_prompt(
+                    manager.get_examples(question)
+                )
+        except BaseException:
+            self.close()
+            raise
 
     @classmethod
     def from_connection(cls, conn: Any, **options: Any) -> Self:
@@ -111,61 +130,7 @@ class KnowledgeGraphAgent:
         graph = Graph.of(conn)
         if graph.path is None:
             raise PackError("The connection is to an in-memory database, which is not part of a pack.")
-        agent = cls.__new__(cls)
-        agent._start(Pack(graph.path, graph=graph), **options)
-        return agent
-
-    def _start(
-        self,
-        pack: Pack,
-        *,
-        anthropic_api_key: str | None = None,
-        use_enhancements: bool = True,
-        few_shot_path: str | None = None,
-        enable_reranker: bool = True,
-        enable_multidoc: bool = True,
-        enable_fewshot: bool = True,
-        enable_cross_encoder: bool = False,
-        synthesis_model: str | None = None,
-        cypher_pack_path: str | None = None,
-        enable_multi_query: bool = False,
-    ) -> None:
-        self.pack = pack
-        self.conn = pack.graph.connection
-        self.use_enhancements = use_enhancements
-        self.enable_reranker = use_enhancements and enable_reranker
-        self.enable_multidoc = use_enhancements and enable_multidoc
-        self.enable_fewshot = use_enhancements and enable_fewshot
-        self.enable_cross_encoder = use_enhancements and enable_cross_encoder
-        self.enable_multi_query = enable_multi_query
-        self.profile = self._profile(synthesis_model)
-        self.synthesis_model = self.profile[SynthesisOptions].model
-        self._client: ModelClient | None = connect(self.profile, api_key=anthropic_api_key)
-        self._few_shot_path = Path(few_shot_path) if few_shot_path else None
-        self._pipeline = Pipeline(self.profile, pack, model=self._client, few_shot_path=self._few_shot_path)
-        self._generator: EmbeddingGenerator | None = None
-        self.cypher_pack_path = cypher_pack_path
-        try:
-            self._start_enhancements()
-        except BaseException:
-            self.close()
-            raise
-
-    def _start_enhancements(self) -> None:
-        self.synthesizer: MultiDocSynthesizer | None = None
-        if self.enable_multidoc:
-            self.synthesizer = MultiDocSynthesizer(
-                self.conn, min_relevance=calibrated_min_relevance(self.pack.manifest.thresholds)
-            )
-        if self.enable_fewshot and self._few_shot_path is not None:
-            # A file that the caller named must be valid; the pack's own may be skipped with a warning.
-            _ = self._pipeline.synthesizer.few_shot
-        if self.enable_cross_encoder:
-            _ = self.cross_encoder
-        self.cypher_examples: FewShotManager | None = None
-        if self.cypher_pack_path is not None:
-            self.cypher_examples = FewShotManager(self.cypher_pack_path, encoder=self.pack.encoder)
-            self._pipeline.resources.cypher_examples = self._format_cypher_examples
+        return cls(Pack(graph.path, graph=graph), **options)
 
     @property
     def reranker(self) -> GraphReranker | None:
@@ -217,10 +182,6 @@ class KnowledgeGraphAgent:
             profile = profile.override(SynthesisOptions, model=synthesis_model)
         return profile
 
-    def _format_cypher_examples(self, question: str) -> str:
-        assert self.cypher_examples is not None
-        return self.cypher_examples.format_for_prompt(self.cypher_examples.get_examples(question))
-
     def query(self, question: str, max_results: int = 10) -> dict[str, Any]:
         """Answer ``question``; ``max_results`` (at least 1) bounds the sources, entities and facts.
 
@@ -231,9 +192,6 @@ class KnowledgeGraphAgent:
         if max_results < 1:
             raise UsageError(f"max_results must be at least 1, not {max_results}.")
         answer = self._pipeline.answer(question)
-        return self._response(answer, max_results)
-
-    def _response(self, answer: Answer, max_results: int) -> dict[str, Any]:
         retrieved = list(dict.fromkeys(item.section.title for item in answer.evidence))
         return {
             "answer": answer.text,
@@ -272,42 +230,27 @@ class KnowledgeGraphAgent:
         query = checked(query)
         if top_k < 1:
             raise UsageError(f"top_k must be at least 1, not {top_k}.")
-        # An article has several sections, so the search goes deeper until it has enough articles or all sections.
-        depth, sections = top_k * 4, self.pack.manifest.counts["sections"]
-        vector = self.pack.encoder.encode([query])[0]
-        while True:
-            hits = self.pack.nearest(vector, depth)
-            found = self.pack.sections([hit.section_id for hit in hits])
-            results = best_by_title(
-                [
-                    [
-                        {
-                            "title": found[hit.section_id].title,
-                            "similarity": hit.score,
-                            "section_id": hit.section_id,
-                            "section": found[hit.section_id].heading,
-                            "content": found[hit.section_id].content,
-                        }
-                        for hit in hits
-                    ]
-                ]
-            )
-            if len(results) >= top_k or depth >= sections:
-                return results[:top_k]
-            depth *= 4
+        nearest = nearest_sections(query, self.pack, top_k)
+        found = self.pack.sections([hit.section_id for hit in nearest])
+        return [
+            {
+                "title": found[hit.section_id].title,
+                "similarity": hit.score,
+                "section_id": hit.section_id,
+                "section": found[hit.section_id].heading,
+                "content": found[hit.section_id].content,
+            }
+            for hit in nearest
+        ]
 
     def _vector_primary_retrieve(self, question: str, max_results: int = 5) -> list[dict[str, Any]]:
         """Return articles as ``semantic_search`` does, for several wordings if ``enable_multi_query`` is set.
 
         With a cross-encoder, these are the best of twice as many by ``ce_score``.
         """
-        wanted = max_results
-        if self.cross_encoder is not None:
-            wanted = 2 * max_results
-        if self.enable_multi_query:
-            results = self._multi_query_retrieve(question, max_results=wanted)
-        else:
-            results = self.semantic_search(question, top_k=wanted)
+        wanted = max_results if self.cross_encoder is None else 2 * max_results
+        search = self._multi_query_retrieve if self.enable_multi_query else self.semantic_search
+        results = search(question, wanted)
         if self.cross_encoder is not None:
             results = self.cross_encoder.rerank(question, results, top_k=max_results)
         return results[:max_results]
@@ -318,7 +261,7 @@ class KnowledgeGraphAgent:
         ``max_results`` is clipped to [1, 20] and applies to each wording. If the question cannot be rephrased, only
         the question itself is searched for, with a warning.
         """
-        limit = min(_MAX_RESULTS, max(1, max_results))
+        limit = min(20, max(1, max_results))
         wordings = [question]
         try:
             if self._client is None:
@@ -329,7 +272,6 @@ class KnowledgeGraphAgent:
         return best_by_title(self.semantic_search(wording, top_k=limit) for wording in wordings)
 
     def _score_section_quality(self, content: str, question: str) -> float:
-        """Score a section for synthesis: see ``score_section_quality``."""
         return score_section_quality(content, question)
 
     def _fetch_source_text(
@@ -354,15 +296,8 @@ class KnowledgeGraphAgent:
             ]
             if kept:
                 texts.append("\n\n".join([f"## {title}", *kept]))
-        if not texts:
-            whole = "MATCH (a:Article {title: $title}) RETURN a.content"
-            texts = [
-                f"## {title}\n\n{content}"
-                for title in titles
-                for (content,) in self.pack.graph.rows(whole, {"title": title})
-                if content
-            ]
-        return "\n\n".join(texts)
+        whole = ((title, self.pack.text_of(title)) for title in titles)
+        return "\n\n".join(texts or [f"## {title}\n\n{content}" for title, content in whole if content])
 
     def _build_synthesis_context(self, question: str, kg_results: Mapping[str, Any]) -> str:
         """Return the context for an answer to ``question``: sources, entities, facts and source text.
@@ -370,24 +305,26 @@ class KnowledgeGraphAgent:
         ``kg_results`` holds ``sources`` (titles) and optionally ``entities`` and ``facts``, as ``query`` returns them.
         """
         sources = [str(title) for title in kg_results.get("sources", [])]
-        parts = [f"Sources: {', '.join(sources)}" if sources else ""]
-        entities = [str(entity.get("name", "")) for entity in kg_results.get("entities", [])]
-        if any(entities):
-            parts.append(f"Entities: {', '.join(filter(None, entities))}")
+        entities = [name for entity in kg_results.get("entities", []) if (name := str(entity.get("name", "")))]
         facts = [f"- {fact}" for fact in kg_results.get("facts", [])]
-        if facts:
-            parts.append("\n".join(["Facts:", *facts]))
-        parts.append(self._fetch_source_text(sources, question=question))
+        parts = [
+            f"Sources: {', '.join(sources)}" if sources else "",
+            f"Entities: {', '.join(entities)}" if entities else "",
+            "\n".join(["Facts:", *facts]) if facts else "",
+            self._fetch_source_text(sources, question=question),
+        ]
         return "\n\n".join(filter(None, parts))
 
     def _synthesize_answer(
-        self, question: str, kg_results: Mapping[str, Any], query_plan: Mapping[str, Any] | None = None
+        self,
+        question: str,
+        kg_results: Mapping[str, Any],
+        query_plan: Mapping[str, Any] | None = None,
     ) -> str:
         """Return the text of an answer to ``question`` from the articles in ``kg_results["sources"]``.
 
         ``query_plan`` is part of the documented signature and is not used.
         """
-        del query_plan
         titles = [str(title) for title in kg_results.get("sources", [])]
         return self._pipeline.answer(question, within=titles).text
 

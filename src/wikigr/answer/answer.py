@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 from wikigr.answer.citations import Citation, Offset, StoredText
 from wikigr.answer.probability import Level
-from wikigr.answer.sentences import SentenceScore
 from wikigr.index.candidate import Candidate, Evidence
 from wikigr.llm.usage import Usage
 from wikigr.options import Name, Share
 from wikigr.reader.passage import ReaderName
+from wikigr.retrieval.sentences import SentenceScore
 from wikigr.retrieval.trace import Trace
 
 # Values of ``Answer.query_type``: one for each strategy, and one for no answer.

@@ -15,6 +15,7 @@ from wikigr.answer.abstention import NOT_COVERED
 from wikigr.answer.citations import Citation
 from wikigr.answer.requests import CitationStyle
 from wikigr.index.candidate import Evidence, Section
+from wikigr.languages import ENGLISH, Language
 from wikigr.llm.client import Event, TextDelta
 from wikigr.segmentation import sentence_spans
 from wikigr.stop_words import STOP_WORDS
@@ -22,11 +23,6 @@ from wikigr.text import words
 
 UNVERIFIED = "[unverified]"
 
-# A marker counts if the cited sentences hold this share of the claim's content words and all of its numbers.
-# Paraphrases keep well over half; a sentence about something else in the same article shares only the subject.
-_MIN_SUPPORT = 0.5
-# Sentences of a section that together may support a claim.
-_MAX_WINDOW = 2
 
 _MARKERS = re.compile(r"\s*\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
 _CLAIM_END = re.compile(r"(?<=[.!?\]])[\"'”’)]*\s+(?=\S)|\n+")
@@ -60,6 +56,7 @@ class CitationStream:
     evidence: Sequence[Evidence]
     style: CitationStyle
     emit: Callable[[str], None]
+    language: Language = ENGLISH
     _text: list[str] = field(default_factory=list)
     _pending: str = ""
     _declined: bool | None = None
@@ -163,7 +160,7 @@ class CitationStream:
         if not 0 <= index < len(self.evidence):
             return None
         section = self.evidence[index].section
-        spans = sentence_spans(section.content)
+        spans = sentence_spans(section.content, self.language)
         if not 0 <= first < last <= len(spans):
             return None
         sent = "".join(section.content[s:e] for s, e in spans[first:last])
@@ -199,24 +196,26 @@ class CitationStream:
         body = stated.rstrip()
         return body + self._marks(body, spans) + (stated[len(body) :] or claim[len(claim.rstrip()) :])
 
-    @staticmethod
-    def _supporting_span(claim: str, section: Section) -> tuple[Section, int, int] | None:
+    def _supporting_span(self, claim: str, section: Section) -> tuple[Section, int, int] | None:
         """Return the shortest run of sentences of ``section`` that best supports ``claim``, or ``None``."""
         wanted = set(words(claim)) - STOP_WORDS
         if not wanted:
             return None
         figures = set(_NUMBER.findall(claim))
         denied = bool(_NEGATION.search(claim))
-        spans = sentence_spans(section.content)
+        spans = sentence_spans(section.content, self.language)
         best: tuple[float, int, int] | None = None
-        for size in range(1, _MAX_WINDOW + 1):
+        # Two sentences together may support a claim.
+        for size in (1, 2):
             for i in range(len(spans) - size + 1):
                 start, end = spans[i][0], spans[i + size - 1][1]
                 text = section.content[start:end]
                 if not figures <= set(_NUMBER.findall(text)) or denied != bool(_NEGATION.search(text)):
                     continue
                 share = len(wanted & set(words(f"{section.title} {text}"))) / len(wanted)
-                if share >= _MIN_SUPPORT and (best is None or share > best[0]):
+                # Paraphrases keep well over half of a claim's words; a sentence about something else in the same
+                # article shares only the subject.
+                if share >= 0.5 and (best is None or share > best[0]):
                     best = (share, start, end)
         return None if best is None else (section, best[1], best[2])
 

@@ -18,10 +18,6 @@ CITATIONS = "citations"
 Offset = Annotated[int, Limits(ge=0, le=2**53)]
 
 
-class CitationError(WikigrError):
-    """A citation does not match the stored text, so the answer must not be shown."""
-
-
 @dataclass(frozen=True, slots=True)
 class StoredText:
     """A short answer or its surroundings: ``text`` is ``content[start:end]`` of the stored section, in characters."""
@@ -51,11 +47,11 @@ class Citation:
 
 
 def verify(citations: Sequence[Citation], stored: Mapping[str, Section]) -> None:
-    """Check every citation against the stored sections; raises ``CitationError`` for the first that fails."""
+    """Check every citation against the stored sections; raises ``WikigrError`` for the first that fails."""
     for citation in citations:
         section = stored.get(citation.section_id)
         if section is None or section.content[citation.start : citation.end] != citation.quote or not citation.quote:
-            raise CitationError(
+            raise WikigrError(
                 f"Citation {citation.n} does not match the text of {citation.section_id!r}: the pack is damaged.",
                 hint="Run `wikigr pack validate` on it, or build it again.",
             )

@@ -12,19 +12,16 @@ from wikigr.answer.candidates.blocks import BEFORE_CODE
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation
 from wikigr.answer.citations import Citation, StoredText, verify_against
 from wikigr.answer.probability import overlaps
-from wikigr.answer.sentences import SentenceScore
 from wikigr.answer.stages import Draft, material_of
 from wikigr.options import Few, Options
 from wikigr.pack.open import Corpus
+from wikigr.retrieval.sentences import SentenceScore
 from wikigr.text import words
 
 # Further sentences must be as likely to be right as this share of the first one; below it they are padding.
 SENTENCE_FLOOR = 0.75
 # … and where a few words answer, a further one must be more likely right than wrong.
 MIN_PROBABILITY = 0.5
-# Two sentences are duplicates if one contains the other and is at least this share of its length: a caption, or the
-# same lead in two articles.
-_DUPLICATE_SHARE = 0.7
 # Other answers that are shown with one that is not sure.
 MAX_ALTERNATIVES = 2
 # Characters of the surroundings before and after a quotation at most.
@@ -51,7 +48,7 @@ class ExtractiveOptions(Options):
 def write_extractive(pack: Corpus, draft: Draft, answer: Answer, options: ExtractiveOptions) -> Answer:
     """Return ``answer`` with verified quotations of the first of the draft's answers, and with its alternatives.
 
-    Raises ``CitationError`` when a quotation does not match the pack.
+    Raises ``WikigrError`` when a quotation does not match the pack.
     """
     best = draft.answers[0]
     quoted = [best, *further_answers(draft.answers, options.max_sentences)]
@@ -135,7 +132,9 @@ def _repeats(one: AnswerCandidate, other: AnswerCandidate) -> bool:
         return True
     text, before = _spaced(one.text), _spaced(other.text)
     shorter, longer = sorted((text, before), key=len)
-    if shorter in longer and len(shorter) >= _DUPLICATE_SHARE * len(longer):
+    # Two sentences are duplicates if one contains the other and is at least this share of its length: a caption, or
+    # the same lead in two articles.
+    if shorter in longer and len(shorter) >= 0.7 * len(longer):
         return True
     short, known = _spaced(one.short), _spaced(other.short)
     return bool(one.short and other.short) and (short in known or known in short)

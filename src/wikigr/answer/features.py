@@ -8,20 +8,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material
-from wikigr.answer.reading import answer_words
-from wikigr.answer.sentences import SentenceScore
 from wikigr.index.candidate import DENSE
-from wikigr.index.lexical import stems
-from wikigr.languages import current
 from wikigr.question.intent import Aim, asked_for
 from wikigr.question.masked_question import restrictions
+from wikigr.retrieval.reading import answer_words
+from wikigr.retrieval.sentences import SentenceScore
 from wikigr.text import words
 
 # Margins of the reader are logits; a difference of this many is as much as the features tell apart.
 _LARGEST_MARGIN = 12.0
-# A quotation of this many characters has the length 1.
-_USUAL_CHARS = 1_000.0
-_NAME_CHARS = 60
 # A capitalized word after another word of the question.
 _NAME = re.compile(r"(?<=\w )[A-ZÀ-Þ][\w'’-]+")
 
@@ -51,8 +46,8 @@ def describe(candidates: Sequence[AnswerCandidate], material: Material) -> list[
     aim = asked_for(question)
     required = set(restrictions(words(question.text)))
     # In other languages, capitals do not tell names alike: German has them on every noun, Chinese on none.
-    capitalized = _NAME.finditer(question.text) if current().is_english else ()
-    names = {stem for match in capitalized for stem in stems(match.group())}
+    capitalized = _NAME.finditer(question.text) if question.language.is_english else ()
+    names = {stem for match in capitalized for stem in question.stems(match.group())}
     ranks = {item.section.section_id: rank for rank, item in enumerate(material.evidence)}
     cosines = {item.section.section_id: item.candidate.scores.get(DENSE, 0.0) for item in material.evidence}
     nearest = max(cosines.values(), default=0.0)
@@ -107,18 +102,18 @@ def _worded(
     """Yield what the words of the answer and of its place say."""
     text, question = candidate.text, material.question
     place = frozenset[str]().union(*(material.place_stems(q.section) for q in candidate.quotations))
-    said = place | set(stems(text))
+    said = place | set(question.stems(text))
     yield "coverage", question.coverage(said)
     yield "unnamed", len(names - said) / len(names) if names else 0.0
     yield "heading", question.coverage(place)
     answer = candidate.short or text
     kind = question.answer_type
     matches = kind is not None and (
-        question.is_answer_type_in(answer)
-        or (kind.name == "name" and answer[:1].isupper() and len(answer) < _NAME_CHARS)
+        question.is_answer_type_in(answer) or (kind.name == "name" and answer[:1].isupper() and len(answer) < 60)
     )
     yield "type", 0.0 if kind is None else 1.0 if matches else -1.0
     missing = required - set(words(text))
     yield "unsaid", len(missing) / len(required) if required else 0.0
     yield "short", float(candidate.span is not None)
-    yield "length", min(1.5, math.log1p(len(text)) / math.log1p(_USUAL_CHARS))
+    # A quotation of 1,000 characters has the length 1.
+    yield "length", min(1.5, math.log1p(len(text)) / math.log1p(1_000.0))

@@ -15,16 +15,12 @@ from wikigr.embeddings.embedder import Embedder, Vectors
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
 from wikigr.pack.manifest import check_example_count, read_extra
-from wikigr.text import scrub
+from wikigr.text import TAG, scrub
 
 _FILE = "few_shot_examples.json"
 _LINES = ".jsonl"
-# Smaller differences of similarity are rounding errors of the encoder, which depend on the batch.
-_DECIMALS = 6
 
 _HEADER = re.compile(r"^[^\S\n]*={3,}|={3,}(?=\s*Example)", re.IGNORECASE | re.MULTILINE)
-# Also matches tags with white space or invisible characters inside, which a model would still read as tags.
-_TAG = re.compile(r"<(?=[\s\u200b-\u200f\u2060-\u206f\ufeff]*[/!?]|[\u200b-\u200f\u2060-\u206f\ufeff]*[^\W\d])")
 
 
 class FewShotManager:
@@ -85,7 +81,8 @@ class FewShotManager:
         if vectors is None:
             vectors = self._encoder.encode([example["question"] for example in examples])
             self._vectors = vectors if self.cache else None
-        similarity = np.round(vectors @ self._encoder.encode([question])[0], _DECIMALS)
+        # Smaller differences of similarity are rounding errors of the encoder, which depend on the batch.
+        similarity = np.round(vectors @ self._encoder.encode([question])[0], 6)
         nearest = np.argsort(-similarity, kind="stable")[:limit]
         return [_copy(examples[place]) for place in nearest]
 
@@ -100,11 +97,12 @@ class FewShotManager:
         blocks = []
         for number, example in enumerate(examples, 1):
             checked = _checked(example, f"example {number}")
+            answer = "\n  ".join(_escaped(checked["answer"]).strip().splitlines())
             blocks.append(
                 f"=== Example {number} ===\n"
                 f"Question: {_one_line(checked['question'])}\n"
                 f"Context: {_context(checked['context'])}\n"
-                f"Answer: {_indented(checked['answer'])}"
+                f"Answer: {answer}"
             )
         return "\n\n".join(blocks)
 
@@ -229,11 +227,7 @@ def _one_line(text: str) -> str:
     return " ".join(_escaped(text).split())
 
 
-def _indented(text: str) -> str:
-    return "\n  ".join(_escaped(text).strip().splitlines())
-
-
 def _escaped(text: str) -> str:
     text = "\n".join(scrub(text).splitlines())
     text = _HEADER.sub(lambda run: run.group().replace("=", "= ").rstrip(), text)
-    return _TAG.sub("&lt;", text)
+    return TAG.sub("&lt;", text)

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wikigr.answer.facts import extract_facts
 from wikigr.embeddings.loader import EmbeddingGenerator
 from wikigr.errors import WikigrError
 from wikigr.graph.engine import Graph, QueryError
 from wikigr.index.candidate import Hit
 from wikigr.index.dense import exact_search, index_search, load_vector_extension
+from wikigr.segmentation import extract_facts
 from wikigr.text import scrub
-
-# Sections to fetch for each article that is returned (reference/phase1-enhancements.md).
-SECTIONS_PER_DOCUMENT = 10
 
 
 class EmbeddingFailedError(WikigrError, ValueError, RuntimeError):
@@ -85,7 +82,8 @@ class MultiDocSynthesizer:
             raise EmbeddingFailedError(f"The question could not be embedded: {error}") from error
 
     def _nearest(self, vector: Sequence[float]) -> list[Hit]:
-        limit = self.num_docs * SECTIONS_PER_DOCUMENT
+        # Ten sections for each article (reference/phase1-enhancements.md).
+        limit = self.num_docs * 10
         if self._indexed is None:
             self._indexed = load_vector_extension(self._graph)
         if self._indexed:

@@ -12,6 +12,7 @@ from wikigr.answer.citations import Citation
 from wikigr.answer.extractive import gap_before, keeps_lines, lay_out, subject_of
 from wikigr.answer.probability import Level
 from wikigr.index.snippets import find_matches
+from wikigr.languages import ENGLISH, Language
 from wikigr.llm.usage import Usage
 from wikigr.question.question import content_stems
 
@@ -111,9 +112,10 @@ def passage_of(answer: PossibleAnswer, *, in_context: bool = True, with_numbers:
     return Passage(made.text, tuple(made.parts))
 
 
-def with_matches(passage: Passage, question: str) -> Passage:
+def with_matches(passage: Passage, question: str, language: Language = ENGLISH) -> Passage:
     """Return ``passage`` with the words of ``question`` marked instead of the short answer."""
-    matches = (Part(start, end, "match") for start, end in find_matches(passage.text, set(content_stems(question))))
+    found = find_matches(passage.text, set(content_stems(question, language)), language)
+    matches = (Part(start, end, "match") for start, end in found)
     return Passage(passage.text, (*(part for part in passage.parts if part.role != "short"), *matches))
 
 

@@ -15,7 +15,7 @@ from typing import Literal, get_args
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material
 from wikigr.answer.features import Features, describe
-from wikigr.rerankers.cross_encoder import as_probability
+from wikigr.reader.passage import as_probability
 
 # How sure an answer is: nine of ten are right; more likely right than not; perhaps; the pack does not say.
 Level = Literal["sure", "likely", "not_sure", "not_covered"]

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from wikigr.errors import UsageError
 from wikigr.index.candidate import Evidence, Section, place
+from wikigr.languages import ENGLISH, Language
 from wikigr.llm.prompts import prompt
 from wikigr.segmentation import sentence_spans
 
@@ -38,10 +39,12 @@ def build_request(
     style: CitationStyle,
     examples: str = "",
     graph_context: Sequence[str] = (),
+    language: Language = ENGLISH,
 ) -> Request:
     """Return the request for ``question``; raises ``UsageError`` if it is too long to send.
 
-    ``graph_context`` holds lines that a search of the graph found, which the model must not cite. The instructions
+    ``graph_context`` holds lines that a search of the graph found, which the model must not cite. ``language`` is
+    that of the sections. The instructions
     never change, so they come first and are marked for the server's prompt cache.
     """
     _check_length(question)
@@ -58,7 +61,7 @@ def build_request(
         block = f"<graph-context>\n{prompt('graph_context')}\n\n{lines}\n</graph-context>"
         asked.insert(0, {"type": "text", "text": block})
     if style == "native":
-        content = [*(_search_result(item.section) for item in evidence), *asked]
+        content = [*(_search_result(item.section, language) for item in evidence), *asked]
     else:
         numbered = "\n".join(_numbered(n, item.section) for n, item in enumerate(evidence, start=1))
         content = [{"type": "text", "text": numbered}, *asked]
@@ -85,12 +88,15 @@ def _check_length(question: str) -> None:
         )
 
 
-def _search_result(section: Section) -> dict[str, Any]:
+def _search_result(section: Section, language: Language) -> dict[str, Any]:
     return {
         "type": "search_result",
         "source": section.section_id,
         "title": place(section.title, section.heading),
-        "content": [{"type": "text", "text": section.content[s:e]} for s, e in sentence_spans(section.content)],
+        "content": [
+            {"type": "text", "text": section.content[start:end]}
+            for start, end in sentence_spans(section.content, language)
+        ],
         "citations": {"enabled": True},
     }
 
@@ -98,8 +104,5 @@ def _search_result(section: Section) -> dict[str, Any]:
 def _numbered(n: int, section: Section) -> str:
     # An escaped "<" cannot close the block.
     text = section.content.replace("<", "&lt;")
-    return f'<section number="{n}" title={_quoted(place(section.title, section.heading))}>\n{text}\n</section>'
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;") + '"'
+    title = place(section.title, section.heading).replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
+    return f'<section number="{n}" title="{title}">\n{text}\n</section>'

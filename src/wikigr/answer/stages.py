@@ -19,13 +19,12 @@ from wikigr.answer.probability import (
     answer_models,
     rank_candidates,
 )
-from wikigr.answer.reading import TwoParts, read_sentences, read_two_parts
-from wikigr.answer.sentences import SentenceScore, rank_sentences
-from wikigr.index.lexical import stems
 from wikigr.pack.open import Corpus
 from wikigr.question.question import Question
 from wikigr.reader.passage import SMALL, ReaderName, ReaderOptions
 from wikigr.reader.prepared import NoReaderError
+from wikigr.retrieval.reading import TwoParts, read_sentences, read_two_parts
+from wikigr.retrieval.sentences import SentenceScore, rank_sentences
 from wikigr.retrieval.state import PipelineStage, State, encodes_its_language
 from wikigr.retrieval.trace import StageRecord, Trace
 
@@ -37,8 +36,6 @@ _MIN_COVERAGE = 0.5
 # In another language than English, for which the weights of answers were fitted, the rank of the section counts so much
 # more. Chosen among 0, 1, 2 and 4 on questions about the documentation of Debian in five languages.
 _RANK_IN_ANOTHER_LANGUAGE = 4.0
-# Answers whose kind and probability the trace has.
-_MAX_NOTED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +126,7 @@ class FindAnswers(PipelineStage[ReaderOptions, Draft]):
         found = rank_candidates(find_candidates(material), material, _model_of(draft), added)
         record.scored = len(found)
         record.ranking = tuple(dict.fromkeys(q.section.section_id for answer in found for q in answer.quotations))
-        record.notes["best"] = [f"{answer.kind} {answer.probability:.2f}" for answer in found[:_MAX_NOTED]]
+        record.notes["best"] = [f"{answer.kind} {answer.probability:.2f}" for answer in found[:5]]
         return replace(draft, answers=tuple(found))
 
 
@@ -142,7 +139,7 @@ def material_of(draft: Draft, *, by_words: bool = False) -> Material:
 
 def _similarity_of_words(question: Question, texts: Sequence[str]) -> list[float]:
     """Return how many words each of ``texts`` shares with the question, as a cosine."""
-    return [sqrt(question.coverage(set(stems(text))) * share_named(question, text)) for text in texts]
+    return [sqrt(question.coverage(set(question.stems(text))) * share_named(question, text)) for text in texts]
 
 
 class Assess(PipelineStage[ReaderOptions, Draft]):
@@ -171,7 +168,7 @@ def _level_in_another_language(level: Level, best: AnswerCandidate | None, draft
         return "likely"
     if level == "not_covered" and best is not None:
         section = best.section
-        said = set(stems(f"{section.title} {section.heading} {section.content}"))
+        said = set(draft.state.question.stems(f"{section.title} {section.heading} {section.content}"))
         if draft.state.question.coverage(said) >= _MIN_COVERAGE:
             return "not_sure"
     return level

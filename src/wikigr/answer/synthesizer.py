@@ -55,12 +55,13 @@ class Synthesizer:
             style=style,
             examples=self._examples(question, trace),
             graph_context=graph_context,
+            language=self._pack.language,
         )
 
     def write(self, answer: Answer, on_text: Callable[[str], None] | None) -> Answer:
         """Return ``answer`` with the text that the model writes from its evidence, or unchanged if the model declines.
 
-        Raises ``LlmError``, ``BudgetError``, and ``CitationError`` when a verified span differs from the database.
+        Raises ``LlmError``, ``BudgetError``, and ``WikigrError`` when a verified span differs from the database.
         """
         style = self._citation_style()
         try:
@@ -109,7 +110,7 @@ class Synthesizer:
         options = self._options
         with answer.trace.stage(SYNTHESIS) as record:
             warnings: list[str] = []
-            stream = CitationStream(answer.evidence, style, on_text or _discard)
+            stream = CitationStream(answer.evidence, style, on_text or _discard, self._pack.language)
             record.scored = len(answer.evidence)
             model = self._model.answering(options.model)
             record.notes.update(model=model, citations=style)

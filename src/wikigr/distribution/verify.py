@@ -24,7 +24,6 @@ from wikigr.distribution.signature import PublicKey, check_signature, read_signa
 from wikigr.distribution.untrusted_checks import DISTRUST, LAST_CHECK, untrusted_checks
 from wikigr.errors import PackError, UsageError, WikigrError
 from wikigr.graph.engine import reserved_space
-from wikigr.graph.engine_choice import VARIABLE, choose_engine
 from wikigr.index.lexical import link_index
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import DATABASE, LEXICAL, Layout
@@ -177,7 +176,7 @@ def validate_untrusted(folder: Path, *, seconds: float | None = None) -> list[Ch
 
     They run in a sandboxed process for at most ``seconds`` (default: depends on the pack's size). A crash, a timeout or
     excessive memory use there is reported as a failed check. An encoder that is missing on this machine is reported,
-    but is not a failure. Raises ``PackError`` if the engine that reads the database is not installed.
+    but is not a failure.
     """
     size = sum(map(_plausible_size, folder.rglob("*")))
     allowed = seconds if seconds is not None else min(_SECONDS + size / _BYTES_PER_SECOND, _MAX_SECONDS)
@@ -205,7 +204,6 @@ def _run(folder: Path, reserve: int, links: Path, size: int, allowed: float) -> 
         scratch=links,
     )
     environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
-    environment[VARIABLE] = choose_engine(Layout(folder).part(DATABASE))
     arguments = {"folder": str(folder), "reserve": reserve, "links": str(links)}
     deadline = time.monotonic() + allowed
     advice = _memory_advice(limits.address_space)

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, Self, get_args
 
 from wikigr.embeddings.embedder import Embedder, EncoderIdentity, Vectors
-from wikigr.embeddings.model_id import DEFAULT_INT8, DEFAULT_MODEL
+from wikigr.embeddings.model_id import DEFAULT_MODEL
 from wikigr.embeddings.models import find_prepared
 from wikigr.errors import UsageError
 
 __all__ = ["DEFAULT_MODEL", "Backend", "EmbeddingGenerator", "PrefixedEncoder", "Purpose", "open_encoder", "prefix_of"]
 
-Backend = Literal["auto", "onnx", "openvino", "sentence-transformers"]
+Backend = Literal["onnx", "sentence-transformers"]
 Purpose = Literal["query", "queries", "bulk"]
 
 
 def open_encoder(
     model_id: str | Path = DEFAULT_MODEL,
     *,
-    backend: Backend = "auto",
+    backend: Backend = "onnx",
     purpose: Purpose = "query",
     threads: int | None = None,
 ) -> Embedder:
@@ -30,10 +29,9 @@ def open_encoder(
 
     The purpose ``query`` minimizes the time to the first vector. ``queries`` is for many texts, one at a time; the
     vector of a text is then bitwise independent of earlier texts. ``bulk`` is for many texts at once. The backend
-    ``auto`` is ONNX Runtime, or for ``bulk`` OpenVINO if it is installed and the CPU supports bfloat16. All backends
-    except ``sentence-transformers`` run a prepared encoder, and only ONNX Runtime runs the 8-bit form of the default
-    model. Encoders of the E5 family get their prefixes: ``passage: `` for ``bulk``, otherwise ``query: ``. ``threads``
-    is the number of cores for ONNX Runtime; the default is all.
+    ``onnx`` runs a prepared encoder; ``sentence-transformers`` (extra ``models``) runs other architectures. Encoders of
+    the E5 family get their prefixes: ``passage: `` for ``bulk``, otherwise ``query: ``. ``threads`` is the number of
+    cores for ONNX Runtime; the default is all.
 
     Raises ``ModelError`` if the encoder is not prepared (``wikigr model prepare``) or is damaged, or if the backend is
     not installed, and ``UsageError`` for an unknown backend or purpose.
@@ -47,11 +45,6 @@ def open_encoder(
 
         return _with_prefix(SentenceTransformersEncoder(str(model_id)), purpose)
     prepared = find_prepared(str(model_id))
-    is_int8 = prepared.identity.model_id == DEFAULT_INT8
-    if backend == "openvino" or (backend == "auto" and purpose == "bulk" and not is_int8 and _openvino_is_faster()):
-        from wikigr.embeddings.openvino import OpenVinoEncoder
-
-        return _with_prefix(OpenVinoEncoder(prepared), purpose)
     from wikigr.embeddings.onnx import OnnxEncoder
 
     encoder = OnnxEncoder(prepared, packed=purpose != "query", threads=threads)
@@ -61,14 +54,6 @@ def open_encoder(
 def _with_prefix(encoder: Embedder, purpose: Purpose) -> Embedder:
     prefix = prefix_of(encoder.identity.model_id, is_passage=purpose == "bulk")
     return PrefixedEncoder(encoder, prefix) if prefix else encoder
-
-
-def _openvino_is_faster() -> bool:
-    if find_spec("openvino") is None:
-        return False
-    from wikigr.embeddings.openvino import computes_in_bfloat16
-
-    return computes_in_bfloat16()
 
 
 _E5 = re.compile(r"(?:.*/)?(?:multilingual-)?e5-(?:small|base|large)(?:-v2)?")
@@ -104,7 +89,7 @@ class EmbeddingGenerator:
     those of ``open_encoder``. ``dimension`` is the length of a vector.
     """
 
-    def __init__(self, model_name: str = DEFAULT_MODEL, *, backend: Backend = "auto") -> None:
+    def __init__(self, model_name: str = DEFAULT_MODEL, *, backend: Backend = "onnx") -> None:
         self._use(open_encoder(model_name, backend=backend, purpose="query"))
 
     @classmethod

@@ -8,7 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from wikigr.embeddings.model_id import DEFAULT_INT8, DEFAULT_MODEL, INT8, canonical_id, local_folder, local_id
-from wikigr.embeddings.prepared import DESCRIPTION, PREPARE_HINT, PreparedModel, open_if_valid, sha256_of
+from wikigr.embeddings.prepared import DESCRIPTION, PreparedModel, open_if_valid
+from wikigr.embeddings.prepared_files import PREPARE_HINT, sha256_of
 from wikigr.errors import ModelError
 from wikigr.settings import cache_folder
 

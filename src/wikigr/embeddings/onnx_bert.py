@@ -2,7 +2,7 @@
 
 Where they are faster than the standard operators, the graph uses the fused operators (domain ``com.microsoft``) that
 ONNX Runtime's optimizer would produce from a torch export. The graph needs no optimization when it is loaded, which is
-the larger part of a cold query. OpenVINO supports these operators as well.
+the larger part of a cold query.
 """
 
 from __future__ import annotations
@@ -43,7 +43,14 @@ class BertConfig:
 
     @classmethod
     def from_json(cls, config: Mapping[str, Any]) -> BertConfig:
-        """Parse the ``config.json`` of a BERT encoder; raises ``ModelError`` for invalid values."""
+        """Parse the ``config.json`` of a BERT encoder; raises ``ModelError`` for other encoders and invalid values."""
+        if config.get("model_type") != "bert" or (
+            config.get("position_embedding_type", "absolute") != "absolute" or config.get("is_decoder")
+        ):
+            raise ModelError(
+                f"Only BERT encoders run on ONNX Runtime; config.json has the type {config.get('model_type')!r:.80}.",
+                hint="pip install 'wikigr[models]' and use the backend sentence-transformers",
+            )
         try:
             parsed = cls(
                 layers=int(config["num_hidden_layers"]),
@@ -56,22 +63,10 @@ class BertConfig:
             raise ModelError(f"The model's config.json is not a BERT configuration: {error!r}.") from error
         if parsed.layers < 1 or parsed.heads < 1 or parsed.hidden < 1 or parsed.hidden % parsed.heads:
             raise ModelError("The model's config.json has invalid numbers of layers, heads or hidden units.")
+        if parsed.activation not in _ACTIVATIONS:
+            known = ", ".join(_ACTIVATIONS)
+            raise ModelError(f"The hidden_act in the model's config.json is {parsed.activation!r:.80}, not {known}.")
         return parsed
-
-
-def can_write(config: Mapping[str, Any]) -> bool:
-    """Return whether ``write_bert_graph`` supports the encoder with this ``config.json``.
-
-    Raises ``ModelError`` if the activation is not a string.
-    """
-    if not isinstance(config.get("hidden_act", ""), str):
-        raise ModelError(f"The hidden_act in the model's config.json is not a string: {config['hidden_act']!r:.80}.")
-    return (
-        config.get("model_type") == "bert"
-        and config.get("position_embedding_type", "absolute") == "absolute"
-        and not config.get("is_decoder")
-        and config.get("hidden_act", "gelu") in _ACTIVATIONS
-    )
 
 
 class CheckpointWeights:

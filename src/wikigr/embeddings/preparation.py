@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 import errno
-import os
-import shutil
 import tempfile
-import time
 from dataclasses import replace
 from pathlib import Path
 
 from wikigr.embeddings.checkpoint import Checkpoint
 from wikigr.embeddings.embedder import EncoderIdentity
-from wikigr.embeddings.int8 import Ranges, recorded_ranges
+from wikigr.embeddings.int8 import recorded_ranges
 from wikigr.embeddings.model_id import DEFAULT_INT8
-from wikigr.embeddings.prepared import (
-    DESCRIPTION,
-    GRAPH,
-    GRAPH_DATA,
-    TOKENIZER,
-    PreparedModel,
-    describe_file,
-    open_if_valid,
-)
+from wikigr.embeddings.onnx_bert import write_bert_graph
+from wikigr.embeddings.prepared import DESCRIPTION, GRAPH, GRAPH_DATA, TOKENIZER, PreparedModel, open_if_valid
+from wikigr.embeddings.prepared_files import UNFINISHED, PreparedFile, flush, remove_abandoned
 from wikigr.errors import ModelError
-
-# The prefix of the temporary folders of preparations.
-UNFINISHED = ".unfinished-"
-_ABANDONED_SECONDS = 24 * 3600
 
 
 def write_prepared(
@@ -56,40 +43,20 @@ def write_prepared(
 
 def _write(checkpoint: Checkpoint, model_id: str, weights_sha256: str, folder: Path) -> PreparedModel:
     ranges = recorded_ranges(weights_sha256) if model_id == DEFAULT_INT8 else None
-    dimension = _write_graph(checkpoint, model_id, folder, ranges)
+    dimension = write_bert_graph(
+        checkpoint.weights, checkpoint.config, checkpoint.pooling, folder, GRAPH, ranges=ranges
+    )
     (folder / TOKENIZER).write_text(checkpoint.tokenizer_json(), encoding="utf-8")
-    names = [name for name in (GRAPH, GRAPH_DATA, TOKENIZER) if (folder / name).exists()]
+    names = (GRAPH, GRAPH_DATA, TOKENIZER)
     model = PreparedModel(
         folder=folder,
         identity=EncoderIdentity(model_id, dimension, weights_sha256),
         max_tokens=checkpoint.max_tokens,
-        files=tuple(describe_file(folder, name) for name in names),
+        files=tuple(PreparedFile.of(folder, name) for name in names),
     )
     (folder / DESCRIPTION).write_text(model.describe(), encoding="utf-8")
-    for name in (*names, DESCRIPTION, "."):
-        flush(folder / name)
+    flush(folder, (*names, DESCRIPTION, "."))
     return model
-
-
-def _write_graph(checkpoint: Checkpoint, model_id: str, folder: Path, ranges: Ranges | None) -> int:
-    from wikigr.embeddings.onnx_bert import can_write, write_bert_graph
-
-    if can_write(checkpoint.config):
-        return write_bert_graph(checkpoint.weights, checkpoint.config, checkpoint.pooling, folder, GRAPH, ranges=ranges)
-
-    from wikigr.embeddings.onnx_import import adapt_graph, export_graph
-
-    dimension = checkpoint.config.get("hidden_size", checkpoint.config.get("dim"))
-    if not isinstance(dimension, int):
-        raise ModelError(f"The config.json of {model_id} does not give the length of its vectors.")
-    graph = checkpoint.folder / "onnx" / "model.onnx"
-    if graph.is_file():
-        adapt_graph(graph, dimension, checkpoint.pooling, folder, GRAPH)
-    else:
-        with tempfile.TemporaryDirectory(prefix="wikigr-export-") as temporary:
-            exported = export_graph(checkpoint.folder, Path(temporary))
-            adapt_graph(exported, dimension, checkpoint.pooling, folder, GRAPH)
-    return dimension
 
 
 def _publish(unfinished: Path, target: Path, replaced: Path, *, force: bool) -> PreparedModel | None:
@@ -114,23 +81,3 @@ def _publish(unfinished: Path, target: Path, replaced: Path, *, force: bool) -> 
             continue
     flush(target.parent)
     return None
-
-
-def remove_abandoned(folder: Path) -> None:
-    """Remove old folders of interrupted preparations; recent ones may be in use."""
-    for path in folder.glob(UNFINISHED + "*"):
-        try:
-            abandoned = time.time() - path.stat().st_mtime > _ABANDONED_SECONDS
-        except FileNotFoundError:
-            continue
-        if abandoned:
-            shutil.rmtree(path, ignore_errors=True)
-
-
-def flush(path: Path) -> None:
-    """Write the file or folder ``path`` to disk; raises ``OSError``."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -10,7 +10,7 @@ import numpy as np
 from wikigr.embeddings.checkpoint import WEIGHTS
 from wikigr.embeddings.embedder import EncoderIdentity, Vectors
 from wikigr.embeddings.model_id import DEFAULT_MODEL, canonical_id, local_folder, local_id
-from wikigr.embeddings.prepared import sha256_of
+from wikigr.embeddings.prepared_files import sha256_of
 from wikigr.embeddings.tokenization import well_formed
 from wikigr.embeddings.weights import hub_folder, installed_default
 from wikigr.errors import ModelError

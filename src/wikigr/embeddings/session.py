@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wikigr.embeddings.prepared import PREPARE_HINT
+from wikigr.embeddings.prepared_files import PREPARE_HINT
 from wikigr.errors import ModelError
 
 if TYPE_CHECKING:

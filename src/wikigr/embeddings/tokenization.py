@@ -11,7 +11,8 @@ from typing import Any
 
 from tokenizers import Tokenizer
 
-from wikigr.embeddings.prepared import PREPARE_HINT, TOKENIZER, PreparedModel
+from wikigr.embeddings.prepared import TOKENIZER, PreparedModel
+from wikigr.embeddings.prepared_files import PREPARE_HINT
 from wikigr.errors import ModelError
 from wikigr.panics import panics_as
 

@@ -16,11 +16,11 @@ from pathlib import Path, PurePosixPath
 
 from wikigr.embeddings.checkpoint import WEIGHTS
 from wikigr.embeddings.model_id import DEFAULT_MODEL, MINILM, PublishedModel, canonical_id, local_folder
-from wikigr.embeddings.prepared import sha256_of
+from wikigr.embeddings.prepared_files import sha256_of
 from wikigr.errors import ModelError
 
 # The files of an encoder on the hub, without any code.
-_HUB_PATTERNS = ["*.json", "*/config.json", WEIGHTS, "onnx/model.onnx", "onnx/model.onnx_data"]
+_HUB_PATTERNS = ["*.json", "*/config.json", WEIGHTS]
 # ``RuntimeError``: a member is encrypted or uses an unsupported compression method.
 _ARCHIVE_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, RuntimeError, ValueError, EOFError)
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
-from wikigr.answer.answer import Answer
 from wikigr.errors import PackError, UsageError, WikigrError
 from wikigr.evaluation.cached_pack import CachedPack
 from wikigr.evaluation.metrics import score
 from wikigr.evaluation.questions import GoldQuestion
-from wikigr.evaluation.samples import Sample, parse_line, write_line
+from wikigr.evaluation.samples import Sample
 from wikigr.ingest.engines.cluster import Cluster
 from wikigr.llm.budget import BudgetError
 from wikigr.pack.layout import MANIFEST, Layout
@@ -21,8 +19,13 @@ from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.retrieval.candidates import fetch
 
+Item = tuple[GoldQuestion, Profile, int]
+"""A question, the profile that answers it, and the number of the repeat."""
+
 # The number of ranked sections that are stored and scored. They nearly always cover ten different articles.
 MAX_RANKED = 20
+# Questions in a task of a cluster: a second of work or less.
+_QUESTIONS_PER_TASK = 8
 
 
 def ask_question(pipeline: Pipeline, question: GoldQuestion, repeat: int) -> Sample:
@@ -65,59 +68,42 @@ def ask_question(pipeline: Pipeline, question: GoldQuestion, repeat: int) -> Sam
         warnings=tuple(answer.trace.warnings),
         degraded=answer.trace.degraded,
         timings=dict(answer.trace.timings()),
-        usage=_usage(answer),
+        usage=answer.usage.to_dict() if answer.usage.calls else {},
         cached=model is not None and model.asked == asked and model.hits > hits,
     )
 
 
-def _usage(answer: Answer) -> dict[str, Any]:
-    return answer.usage.to_dict() if answer.usage.calls else {}
+def ask_on_cluster(cluster: Cluster, pack: CachedPack, todo: Sequence[Item]) -> Iterator[Sample]:
+    """Yield a sample for each item of ``todo``, in order.
 
-
-Item = tuple[GoldQuestion, Profile, int]
-
-# Questions in a task: a second of work or less.
-_QUESTIONS_PER_TASK = 8
-
-
-def ask_on_cluster(
-    cluster: Cluster, pack: CachedPack, todo: Sequence[Item], warn: Callable[[str], None]
-) -> Iterator[Sample]:
-    """Yield a sample for each item of ``todo``, in order; ``warn`` receives failures that are tried again.
-
-    Raises ``ClusterError`` if a node does not have the pack at the same path, or fails repeatedly.
+    Raises ``ClusterError`` if a node does not have the pack at the same path, or a question fails repeatedly.
     """
     root = str(pack.layout.root.absolute())
     cluster.check(PackCheck(root, pack.manifest.digest))
     tasks = [todo[first : first + _QUESTIONS_PER_TASK] for first in range(0, len(todo), _QUESTIONS_PER_TASK)]
-    done: dict[int, str] = {}
-    following = 0
-    names = [f"Asking {len(task)} questions, the first with the id {task[0][0].id!r}," for task in tasks]
-    for task, lines in cluster.run(Asker(root, tasks), range(len(tasks)), name=names.__getitem__, note=warn):
-        done[task] = lines
-        while following in done:
-            yield from map(parse_line, done.pop(following).split("\n")[:-1])
-            following += 1
+    for samples in cluster.map(_ask_items, root, tasks, name=_name_of_task):
+        yield from samples
 
 
-@dataclass
-class Asker:
-    """Asks some questions in each task. A worker process opens the pack once, and each pipeline once."""
+def _name_of_task(items: Sequence[Item]) -> str:
+    return f"Asking {len(items)} questions, the first with the id {items[0][0].id!r},"
 
-    root: str
-    tasks: Sequence[Sequence[Item]]
-    _pack: CachedPack | None = field(default=None, init=False)
-    _pipelines: dict[str, Pipeline] = field(default_factory=dict, init=False)
 
-    def __call__(self, task: int) -> str:
-        if self._pack is None:
-            self._pack = CachedPack(self.root, threads=1)
-        lines = []
-        for question, profile, repeat in self.tasks[task]:
-            if profile.name not in self._pipelines:
-                self._pipelines[profile.name] = Pipeline(profile, self._pack, model=None, offline=True)
-            lines.append(write_line(ask_question(self._pipelines[profile.name], question, repeat)))
-        return "".join(lines)
+def _ask_items(root: str, items: Sequence[Item]) -> list[Sample]:
+    """Ask questions in a process of a worker, which opens the pack once, and each pipeline once."""
+    return [ask_question(_pipeline(root, profile), question, repeat) for question, profile, repeat in items]
+
+
+_opened: dict[str, tuple[CachedPack, dict[str, Pipeline]]] = {}
+
+
+def _pipeline(root: str, profile: Profile) -> Pipeline:
+    if root not in _opened:
+        _opened[root] = CachedPack(root, threads=1), {}
+    pack, pipelines = _opened[root]
+    if profile.name not in pipelines:
+        pipelines[profile.name] = Pipeline(profile, pack, model=None, offline=True)
+    return pipelines[profile.name]
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -18,8 +17,6 @@ from wikigr.pack.manifest import MIN_RELEVANCE, Manifest, read_manifest
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
-
-_EARLIER_NAME = "abstention"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,20 +51,23 @@ def calibrate(
     questions of both kinds.
     """
     pipeline = Pipeline(profile, pack, offline=True)
-    notes: list[tuple[Mapping[str, Any], bool]] = []
+    found: list[tuple[str, float, float, bool]] = []
     warnings: dict[str, None] = {}
     for question in questions:
-        answer = pipeline.answer(question.question)
-        (record,) = [stage for stage in answer.trace.stages if stage.stage == ABSTENTION]
-        notes.append((record.notes, question.answerable))
-        warnings.update(dict.fromkeys(answer.trace.warnings))
+        trace = pipeline.answer(question.question).trace
+        (notes,) = [stage.notes for stage in trace.stages if stage.stage == ABSTENTION]
+        name = str(notes.get("threshold_name", THRESHOLD_NAME))
+        found.append((name, float(notes["strength"]), float(notes["threshold"]), question.answerable))
+        warnings.update(dict.fromkeys(trace.warnings))
         advance(1)
-    name, kept = _most_frequent(notes)
-    left_out = len(notes) - len(kept)
-    if left_out:
+    counts = Counter(name for name, *_ in found)
+    name = max(counts, key=counts.__getitem__, default=THRESHOLD_NAME)
+    kept = [row for row in found if row[0] == name]
+    if len(kept) < len(found):
+        left_out = len(found) - len(kept)
         warnings[f"questions left out because they have another threshold than {name!r}: {left_out}"] = None
-    strengths = np.array([float(note["strength"]) for note, _ in kept])
-    labels = np.array([answerable for _, answerable in kept], dtype=np.bool_)
+    strengths = np.array([strength for _, strength, _, _ in kept])
+    labels = np.array([answerable for *_, answerable in kept], dtype=np.bool_)
     positive, negative = int(labels.sum()), int((~labels).sum())
     if not positive or not negative:
         raise UsageError(
@@ -79,22 +79,13 @@ def calibrate(
     return FittedThreshold(
         name=name,
         threshold=threshold,
-        before=float(kept[0][0]["threshold"]),
+        before=kept[0][2],
         answered=float(above[labels].mean()),
         declined=float((~above)[~labels].mean()),
         answerable=positive,
         unanswerable=negative,
         warnings=tuple(warnings),
     )
-
-
-def _most_frequent(notes: Sequence[tuple[Mapping[str, Any], bool]]) -> tuple[str, list[tuple[Mapping[str, Any], bool]]]:
-    """Return the most frequent name of a threshold, the first of several, and the notes with it."""
-    names = [str(note.get("threshold_name", THRESHOLD_NAME)) for note, _ in notes]
-    if not names:
-        return THRESHOLD_NAME, []
-    ((name, _),) = Counter(names).most_common(1)
-    return name, [each for each, found in zip(notes, names, strict=True) if found == name]
 
 
 def _best_threshold(strengths: np.ndarray, labels: np.ndarray) -> float:
@@ -122,9 +113,8 @@ def fitted_names(manifest: Manifest) -> list[str]:
 
 def fitted_on(manifest: Manifest, name: str) -> dict[str, str]:
     """Return what the manifest says about the data of the threshold ``name``: the fields of ``FittedOn``, or less."""
-    prefix = _prefix(name)
-    fields = FittedOn.__dataclass_fields__
-    return {field: manifest.calibration[prefix + field] for field in fields if prefix + field in manifest.calibration}
+    keys = {field: _prefix(name) + field for field in FittedOn.__dataclass_fields__}
+    return {field: manifest.calibration[key] for field, key in keys.items() if key in manifest.calibration}
 
 
 def with_threshold(manifest: Manifest, name: str, threshold: float, data: FittedOn) -> Manifest:
@@ -139,7 +129,7 @@ def with_threshold(manifest: Manifest, name: str, threshold: float, data: Fitted
 
 def _prefix(name: str) -> str:
     # Manifests of earlier releases describe the data of the only threshold that they had, which is no longer used.
-    return "" if name == _EARLIER_NAME else f"{name}."
+    return "" if name == "abstention" else f"{name}."
 
 
 def store_threshold(layout: Layout, name: str, threshold: float, data: FittedOn) -> None:

@@ -35,12 +35,17 @@ class Comparison:
     unpaired: int
     results: tuple[PairedResult, ...]
 
-    def result(self, metric: str) -> PairedResult:
-        """Return the result of ``metric``; raise ``KeyError`` if there is none."""
-        for result in self.results:
-            if result.metric == metric:
-                return result
-        raise KeyError(metric)
+    @property
+    def primary_result(self) -> PairedResult | None:
+        """The result of the primary metric, or None if it applies to no question that both arms answered."""
+        return next((result for result in self.results if result.metric == self.primary), None)
+
+    @property
+    def summary(self) -> str:
+        """The comparison on the primary metric in one line."""
+        result = self.primary_result
+        said = "it applies to no question that both answered" if result is None else result.summary
+        return f"{self.second} against {self.first} in {self.primary}: {said}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +70,6 @@ def means_by_question(samples: Sequence[Sample]) -> dict[str, dict[str, float]]:
     return {question: {m: fmean(v) for m, v in metrics.items()} for question, metrics in sorted(values.items())}
 
 
-def overall(means: Means) -> dict[str, float]:
-    """Return the mean of each metric over the questions that it applies to."""
-    totals: dict[str, list[float]] = {}
-    for metrics in means.values():
-        for metric, value in metrics.items():
-            totals.setdefault(metric, []).append(value)
-    return {metric: fmean(totals[metric]) for metric in METRICS if metric in totals}
-
-
 def compare(
     first: Sequence[Sample],
     second: Sequence[Sample],
@@ -92,12 +88,12 @@ def compare(
     if not 0.0 <= margin < math.inf:
         raise UsageError(f"The margin must be a finite number of at least 0, not {margin}.")
     left, right = means_by_question(first), means_by_question(second)
-    shared = [question for question in left if question in right]
+    shared = left.keys() & right.keys()
     if not shared:
         raise UsageError(f"{names[0]} and {names[1]} have no answered question in common.")
     results = []
-    for metric in (primary, *(metric for metric in METRICS if metric != primary)):
-        pairs = _paired(left, right, metric)
+    for metric in dict.fromkeys((primary, *METRICS)):
+        pairs = paired_values(left, right, metric)
         if not pairs:
             continue
         result = compare_paired(
@@ -123,21 +119,14 @@ def compare(
     )
 
 
-_OPPOSITE = {Verdict.IMPROVED: Verdict.REGRESSED, Verdict.REGRESSED: Verdict.IMPROVED}
-
-
 def _reverse(result: PairedResult) -> PairedResult:
     """Return the result of a metric for which lower is better."""
-    verdict = _OPPOSITE.get(result.verdict, result.verdict)
+    opposite = {Verdict.IMPROVED: Verdict.REGRESSED, Verdict.REGRESSED: Verdict.IMPROVED}
+    verdict = opposite.get(result.verdict, result.verdict)
     return replace(result, verdict=verdict, wins=result.losses, losses=result.wins)
 
 
-def count_paired(first: Sequence[Sample], second: Sequence[Sample], metric: str) -> int:
-    """Return the number of questions that have ``metric`` in both arms."""
-    return len(_paired(means_by_question(first), means_by_question(second), metric))
-
-
-def _paired(left: Means, right: Means, metric: str) -> dict[str, tuple[float, float]]:
+def paired_values(left: Means, right: Means, metric: str) -> dict[str, tuple[float, float]]:
     """Return the values of both arms by question, for the questions that have ``metric`` in both."""
     return {
         question: (metrics[metric], right[question][metric])
@@ -151,11 +140,11 @@ def flips(first: Sequence[Sample], second: Sequence[Sample], metric: str = PRIMA
 
     Raises ``UsageError`` for an unknown metric.
     """
-    known_metric(metric)
-    sign = 1.0 if METRICS[metric].higher_is_better else -1.0
+    sign = 1.0 if METRICS[known_metric(metric)].higher_is_better else -1.0
+    pairs = paired_values(means_by_question(first), means_by_question(second), metric)
     found = [
         Flip(question, *_most_apart(first, second, question, metric), after - before, sign * (after - before) < 0.0)
-        for question, (before, after) in _paired(means_by_question(first), means_by_question(second), metric).items()
+        for question, (before, after) in pairs.items()
         if after != before
     ]
     return sorted(found, key=lambda flip: (sign * flip.difference, flip.question_id))

@@ -5,26 +5,57 @@ from __future__ import annotations
 import json
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any, ClassVar, Literal
 
 from wikigr.atomic import write_atomic
 from wikigr.errors import UsageError
-from wikigr.evaluation.comparison import Comparison, compare, flips, means_by_question, overall
+from wikigr.evaluation.comparison import MARGIN, PRIMARY, Comparison, compare, flips, means_by_question
 from wikigr.evaluation.judge import ERROR, JUDGED, NO_JUDGE
 from wikigr.evaluation.metrics import METRICS, known_metric
-from wikigr.evaluation.run import RUN, Run
+from wikigr.evaluation.run import RUN, SCHEMA_VERSION, StoredRun, late_choices
 from wikigr.evaluation.samples import RunError, Sample
-from wikigr.evaluation.statistics.paired import PairedResult, Verdict
-from wikigr.evaluation.statistics.wording import MIN_QUESTIONS, figures, in_points, verdict_in_words, why_unclear
+from wikigr.evaluation.statistics.paired import MIN_QUESTIONS, PairedResult, Verdict, in_points
 from wikigr.options import Share
 from wikigr.validation import NO_OTHER_KEYS, validated
 
-SCHEMA_VERSION = 1
 FailOn = Literal["regression", "inconclusive", "never"]
 Outcome = Literal["passed", "failed", "inconclusive"]
+
+
+@dataclass(frozen=True, slots=True)
+class Requirements:
+    """The requirements of a gate.
+
+    ``floors`` holds the minimum by metric (the maximum if lower is better), and ``errors`` the maximum share of failed
+    samples. ``fail_on`` is the verdict on the primary metric that fails: ``regression``, also ``inconclusive``, or
+    ``never``. ``margin`` is the largest loss that does not matter: if the whole interval lies above ``-margin``, the
+    run is not inferior and passes even if its verdict is inconclusive. Raises ``UsageError`` for an unknown metric or
+    a limit that no run could meet.
+    """
+
+    floors: Mapping[str, float]
+    fail_on: FailOn = "regression"
+    margin: float = MARGIN
+    errors: float = 0.0
+    primary: str = PRIMARY
+
+    def __post_init__(self) -> None:
+        for metric in (*self.floors, self.primary):
+            known_metric(metric)
+        limits = (("margin", self.margin), ("share of errors", self.errors), *self.floors.items())
+        for name, number in limits:
+            # All metrics lie in this range. NaN compares as false.
+            if not 0.0 <= number <= 1.0:
+                raise UsageError(f"The limit of {name} must be a number from 0 to 1, not {number}.")
+
+    @property
+    def by_judge(self) -> bool:
+        """Whether a requirement uses the judge's grades."""
+        return JUDGED in (*self.floors, self.primary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,30 +94,8 @@ class Baseline:
 
 
 @dataclass(frozen=True, slots=True)
-class Requirements:
-    """The requirements of a gate.
-
-    ``floors`` holds the minimum by metric (the maximum if lower is better), and ``errors`` the maximum share of failed
-    samples. ``fail_on`` is the verdict on the primary metric that fails: ``regression``, also ``inconclusive``, or
-    ``never``. ``margin`` is the largest loss that does not matter: if the whole interval lies above ``-margin``, the
-    run is not inferior and passes even if its verdict is inconclusive.
-    """
-
-    floors: Mapping[str, float]
-    fail_on: FailOn = "regression"
-    margin: float = 0.02
-    errors: float = 0.0
-    primary: str = "accuracy"
-
-    @property
-    def by_judge(self) -> bool:
-        """Whether a requirement uses the judge's grades."""
-        return JUDGED in (*self.floors, self.primary)
-
-
-@dataclass(frozen=True, slots=True)
 class GateCheck:
-    """One check of a gate, with its measured value or verdict in words.
+    """One check of a gate, with its measured value or verdict.
 
     The gate fails unless every check has ``passed``. One that is ``inconclusive`` has passed, because the gate requires
     no proof, but what it checks is neither shown nor excluded.
@@ -112,8 +121,8 @@ class GateResult:
 
     profile: str
     checks: tuple[GateCheck, ...]
-    comparison: Comparison | None
-    regressed: tuple[str, ...]
+    comparison: Comparison | None = None
+    regressed: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
 
     @property
@@ -121,122 +130,92 @@ class GateResult:
         return all(check.passed for check in self.checks)
 
 
-def check_gate(
-    run: Run,
-    samples: Sequence[Sample],
-    profile: str,
-    wanted: Requirements,
-    baseline: Baseline | None = None,
-    *,
-    clusters: Mapping[str, str] | None = None,
-) -> GateResult:
-    """Check the samples of ``profile`` against ``wanted`` and ``baseline``; ``clusters`` maps question ids to keys.
+def check_gate(stored: StoredRun, profile: str, wanted: Requirements, baseline: Baseline | None = None) -> GateResult:
+    """Check the samples of ``profile`` against ``wanted`` and ``baseline``.
 
     If a requirement uses the judge's grades, an ungraded answer counts as an error. Raises ``RunError`` if there is
-    nothing to judge, and ``UsageError`` for an unknown metric or a baseline of another question set or judge.
+    nothing to judge, and ``UsageError`` for a baseline of another question set or judge.
     """
-    for metric in (*wanted.floors, wanted.primary):
-        known_metric(metric)
-    for name, number in (("share of errors", wanted.errors), *wanted.floors.items()):
-        if not math.isfinite(number):
-            raise UsageError(f"The limit of {name} must be a number, not {number}.")
-    own = [sample for sample in samples if sample.profile == profile]
-    if not own:
-        raise RunError(f"The run has no samples of the profile {profile!r}.")
+    run, own = stored.run, stored.samples_of(profile)
     failed = sum(sample.error is not None or (wanted.by_judge and _is_ungraded(sample)) for sample in own)
-    share = failed / len(own)
-    allowed = f"at most {100 * wanted.errors:g}% may"
-    checks = [GateCheck("errors", share <= wanted.errors, f"{failed} of {len(own)} samples failed; {allowed}")]
-    expected = int(run.questions["count"]) * run.repeat
-    checks.append(GateCheck("complete", len(own) == expected, f"{len(own)} of {expected} samples"))
     if failed == len(own):
-        raise RunError("Every sample of the run failed, so there is nothing to judge.")
-    reached = overall(means_by_question(own))
-    for metric, floor in wanted.floors.items():
-        value = reached.get(metric)
-        upward = METRICS[metric].higher_is_better
-        passed = value is not None and (value >= floor if upward else value <= floor)
-        detail = "does not apply" if value is None else f"{value:.4f}"
-        checks.append(GateCheck(f"{metric} {'≥' if upward else '≤'} {floor:g}", passed, detail))
+        raise RunError(f"No sample of the profile {profile!r} succeeded, so there is nothing to judge.")
+    allowed = f"at most {100 * wanted.errors:g}% may"
+    expected = int(run.questions["count"]) * run.repeat
+    checks = (
+        GateCheck("errors", failed / len(own) <= wanted.errors, f"{failed} of {len(own)} samples failed; {allowed}"),
+        GateCheck("complete", len(own) == expected, f"{len(own)} of {expected} samples"),
+        *_check_floors(own, wanted.floors),
+    )
+    # Differences other than the profile may matter; none of them stops the gate.
+    caveats = late_choices(run, wanted.primary, wanted.margin)
     if baseline is None:
-        return GateResult(profile, tuple(checks), None, ())
+        return GateResult(profile, checks, caveats=tuple(caveats))
     baseline.require_comparable(wanted, run.questions["hash"], int(run.questions["count"]), run.judge)
+    before = baseline.samples()
     comparison = compare(
-        baseline.samples(),
+        before,
         own,
         names=("baseline", profile),
         seed=run.seed,
         primary=wanted.primary,
         margin=wanted.margin,
-        clusters=clusters,
+        clusters=stored.clusters,
     )
-    try:
-        result = comparison.result(wanted.primary)
-    except KeyError:
+    result = comparison.primary_result
+    if result is None:
         raise UsageError(
             f"{wanted.primary} applies to no question of both the run and the baseline.",
             hint="Name another metric: --primary",
-        ) from None
-    checks.append(_against_baseline(result, wanted))
-    changed = flips(baseline.samples(), own, wanted.primary)
-    regressed = tuple(sorted(flip.question_id for flip in changed if flip.worse))
-    return GateResult(profile, tuple(checks), comparison, regressed, tuple(_caveats(run, baseline)))
+        )
+    if baseline.pack_digest != run.pack["digest"]:
+        caveats.append("the baseline was measured on another build of the pack")
+    if baseline.wikigr_version != run.wikigr_version:
+        caveats.append(f"the baseline was measured by wikigr {baseline.wikigr_version}")
+    regressed = sorted(flip.question_id for flip in flips(before, own, wanted.primary) if flip.worse)
+    return GateResult(profile, (*checks, _check_baseline(result, wanted)), comparison, tuple(regressed), tuple(caveats))
 
 
 def _is_ungraded(sample: Sample) -> bool:
     return sample.judgment is not None and sample.judgment["verdict"] == ERROR
 
 
-def _caveats(run: Run, baseline: Baseline) -> list[str]:
-    """Return the differences other than the profile that may matter; none of them stops the gate."""
-    found = []
-    if baseline.pack_digest != run.pack["digest"]:
-        found.append("the baseline was measured on another build of the pack")
-    if baseline.wikigr_version != run.wikigr_version:
-        found.append(f"the baseline was measured by wikigr {baseline.wikigr_version}")
-    return found
+def _check_floors(samples: Sequence[Sample], floors: Mapping[str, float]) -> Iterator[GateCheck]:
+    means = means_by_question(samples).values()
+    for metric, floor in floors.items():
+        values = [metrics[metric] for metrics in means if metric in metrics]
+        upward = METRICS[metric].higher_is_better
+        value = fmean(values) if values else math.nan
+        passed = value >= floor if upward else value <= floor
+        detail = f"{value:.4f}" if values else "does not apply"
+        yield GateCheck(f"{metric} {'≥' if upward else '≤'} {floor:g}", passed, detail)
 
 
-def _against_baseline(result: PairedResult, wanted: Requirements) -> GateCheck:
+def _check_baseline(result: PairedResult, wanted: Requirements) -> GateCheck:
     # The largest loss that the interval contains; negative if it contains gains only.
     loss = -result.interval.low if METRICS[wanted.primary].higher_is_better else result.interval.high
-    units = result.n if result.clusters is None else result.clusters
-    said = asdict(result)
-    margin = f"the margin of {in_points(wanted.margin)}"
-    words, unclear = verdict_in_words(said), False
-    if result.verdict is Verdict.EQUIVALENT:
-        reason = f"The whole interval is within {margin}."
-    elif result.verdict is not Verdict.INCONCLUSIVE:
-        reason = "The interval excludes 0, and p is at most 0.05."
-    elif units < MIN_QUESTIONS:
-        unclear, reason = True, why_unclear(said)
-    elif loss <= wanted.margin:
-        words, reason = "not worse", f"The interval excludes a loss of more than {margin}."
-    else:
-        unclear, reason = True, f"A loss of {in_points(loss)} is possible, which is more than {margin}."
-        reason = f"{why_unclear(said)} {reason}".lstrip()
-    regressed = result.verdict is Verdict.REGRESSED
+    regressed, unclear = result.verdict is Verdict.REGRESSED, False
+    detail = result.summary
+    if result.verdict is Verdict.INCONCLUSIVE:
+        margin = f"a loss of more than the margin of {in_points(wanted.margin)}"
+        unclear = loss > wanted.margin or result.units < MIN_QUESTIONS
+        detail += f"; the data do not exclude {margin}" if unclear else f", but not {margin}"
     failed = {"regression": regressed, "inconclusive": regressed or unclear, "never": False}[wanted.fail_on]
-    if not failed and (regressed or unclear):
-        reason += f" --fail-on {wanted.fail_on} does not fail for this."
-    elif failed and unclear:
-        reason += " --fail-on inconclusive requires that the data exclude such a loss."
+    if failed != (regressed or unclear):
+        detail += f" (--fail-on {wanted.fail_on} does not fail for this)"
     return GateCheck(
-        f"{wanted.primary} against the baseline",
-        not failed,
-        f"{words}: {figures(said)}. {reason}",
-        inconclusive=unclear and not failed,
+        f"{wanted.primary} against the baseline", not failed, f"{detail}.", inconclusive=unclear and not failed
     )
 
 
-def make_baseline(run: Run, samples: Sequence[Sample], profile: str) -> Baseline:
+def make_baseline(stored: StoredRun, profile: str) -> Baseline:
     """Return the baseline made from one profile of a run; raise ``RunError`` if the run is incomplete."""
-    own = [sample for sample in samples if sample.profile == profile]
+    run, own = stored.run, stored.samples_of(profile)
     expected = int(run.questions["count"]) * run.repeat
-    failed = [sample for sample in own if sample.error is not None]
-    if len(own) != expected or failed:
+    good = sum(sample.error is None for sample in own)
+    if good != expected:
         raise RunError(
-            f"The run is incomplete: {len(own) - len(failed)} of {expected} samples of {profile!r} are good.",
+            f"The run is incomplete: {good} of {expected} samples of {profile!r} are good.",
             hint="Finish it first; the same command resumes it.",
         )
     means = {

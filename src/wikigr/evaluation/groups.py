@@ -2,36 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from wikigr.evaluation.comparison import Means
 from wikigr.evaluation.questions import count_hops
-from wikigr.evaluation.statistics.intervals import bootstrap_interval
-
-GROUPED = (
-    "accuracy",
-    "exact_match",
-    "all_found@5",
-    "all_found@10",
-    "passage_all_found@5",
-    "passage_all_found@10",
-    "section_all_found@5",
-    "section_all_found@10",
-)
-"""The metrics that are reported by group: whether the answer is right, and whether all its support was found."""
+from wikigr.evaluation.statistics.intervals import bootstrap_mean
 
 Question = Mapping[str, Any]
 
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """The answered questions of a group, by number of hops or by type (``key``), and their ``metric_figures``."""
-
-    key: int | str
-    questions: int
-    metrics: Mapping[str, Mapping[str, float]]
+# The metrics that a table shows by group: whether the answer is right, and whether all of its support was found.
+SHOWN = ("accuracy", "all_found@5", "passage_all_found@5", "section_all_found@5")
+# The JSON document has more metrics than fit into a table.
+_GROUPED = (*SHOWN, "exact_match", "all_found@10", "passage_all_found@10", "section_all_found@10")
 
 
 def hops_of(question: Question) -> int | None:
@@ -49,29 +32,29 @@ def type_of(question: Question) -> str | None:
 
 
 def group_figures(
+    name: str,
+    key: Callable[[Question], int | str | None],
     means: Means,
     questions: Mapping[str, Question],
-    key: Callable[[Question], int | str | None],
     *,
     seed: int,
     resamples: int,
     clusters: Mapping[str, str] | None = None,
-) -> list[Group]:
-    """Return the groups of the answered questions by ``key``, in its order, with 95% bootstrap intervals.
+) -> list[dict[str, Any]]:
+    """Return the groups of the answered questions by ``key``, in its order: ``{name: key, questions, metrics}``.
 
     ``means`` holds the mean of each metric by question. Questions whose key is None are left out.
     """
-    members: dict[int | str, list[str]] = {}
-    for id_ in means.keys() & questions.keys():
-        group = key(questions[id_])
-        if group is not None:
-            members.setdefault(group, []).append(id_)
+    members: dict[Any, list[str]] = {}
+    for id_ in sorted(means.keys() & questions.keys()):
+        members.setdefault(key(questions[id_]), []).append(id_)
+    members.pop(None, None)
     return [
-        Group(
-            group,
-            len(ids),
-            metric_figures({id_: means[id_] for id_ in sorted(ids)}, GROUPED, seed, resamples, clusters),
-        )
+        {
+            name: group,
+            "questions": len(ids),
+            "metrics": metric_figures({id_: means[id_] for id_ in ids}, _GROUPED, seed, resamples, clusters),
+        }
         for group, ids in sorted(members.items())
     ]
 
@@ -85,53 +68,6 @@ def metric_figures(
         values = {id_: by_metric[metric] for id_, by_metric in means.items() if metric in by_metric}
         if values:
             keys = [clusters.get(id_, id_) for id_ in values] if clusters else None
-            interval = bootstrap_interval(list(values.values()), seed=seed, resamples=resamples, clusters=keys)
-            mean = sum(values.values()) / len(values)
-            found[metric] = {"mean": mean, "low": interval.low, "high": interval.high, "questions": len(values)}
+            mean = bootstrap_mean(list(values.values()), seed=seed, resamples=resamples, clusters=keys)
+            found[metric] = {"mean": mean.value, "low": mean.low, "high": mean.high, "questions": len(values)}
     return found
-
-
-Document = Mapping[str, Any]
-
-# The JSON document has more metrics than fit into a table.
-SHOWN = ("accuracy", "all_found@5", "passage_all_found@5", "section_all_found@5")
-
-
-@dataclass(frozen=True, slots=True)
-class GroupRow:
-    """One metric of one group: a figure (``mean``, ``low``, ``high``) per profile, or None where it has none."""
-
-    group: str
-    questions: int
-    metric: str
-    figures: tuple[Mapping[str, Any] | None, ...]
-
-
-def hop_rows(document: Document) -> list[GroupRow]:
-    """Return the rows by number of hops; none if no question has a known number."""
-    return list(_rows(document["profiles"], "by_hops", "hops"))
-
-
-def type_rows(document: Document) -> list[GroupRow]:
-    """Return the rows by type; none if the types of the answerable questions say no more than their numbers of hops."""
-    kinds = {(each.get("hops"), each["type"]) for each in document["questions"] if each["answerable"]}
-    hops = {hops for hops, _ in kinds}
-    if len(kinds) < 2 or (len(hops) == len(kinds) and None not in hops):
-        return []
-    return list(_rows(document["profiles"], "by_type", "type"))
-
-
-def _rows(profiles: Sequence[Mapping[str, Any]], part: str, key: str) -> Iterator[GroupRow]:
-    by_profile = [{group[key]: group for group in profile.get(part) or ()} for profile in profiles]
-    for value in sorted({value for groups in by_profile for value in groups}):
-        groups = [found.get(value) for found in by_profile]
-        for metric in SHOWN:
-            figures = tuple(None if group is None else group["metrics"].get(metric) for group in groups)
-            # A metric may apply to some questions of a group only.
-            questions = max((figure["questions"] for figure in figures if figure is not None), default=0)
-            if questions:
-                yield GroupRow(_label(value), questions, metric, figures)
-
-
-def _label(value: int | str) -> str:
-    return value if isinstance(value, str) else "1 hop" if value == 1 else f"{value} hops"

@@ -1,7 +1,7 @@
 """A model as a judge: it grades each answer separately, without seeing the profile, on a rubric of three steps.
 
-Its figures are advisory until human labels show how well it agrees with people (Zheng et al. 2023, "Judging
-LLM-as-a-Judge with MT-Bench and Chatbot Arena").
+Its figures are advisory: how well it agrees with people is unknown (Zheng et al. 2023, "Judging LLM-as-a-Judge with
+MT-Bench and Chatbot Arena").
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import logging
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
 from threading import local
 from typing import Any
 
@@ -85,15 +85,6 @@ class JudgeOptions:
         return f"{self.model} rubric:{hashlib.sha256(rubric.encode()).hexdigest()[:16]}"
 
 
-@dataclass(frozen=True, slots=True)
-class Judgment:
-    """The judge's verdict on an answer (a step of the rubric, or ``error`` instead of a grade) and the reason."""
-
-    verdict: str
-    reason: str
-    model: str
-
-
 class Judge:
     """A grader of answers with one budget for all of its clients.
 
@@ -125,8 +116,8 @@ class Judge:
             cache=self._cache,
         )
 
-    def grade(self, question: GoldQuestion, answer: str, client: ModelClient) -> Judgment:
-        """Return the grade of ``answer``, or an ``error`` if it could not be graded.
+    def grade(self, question: GoldQuestion, answer: str, client: ModelClient) -> Mapping[str, str]:
+        """Return the ``{verdict, reason, model}`` of ``answer``; the verdict is ``error`` if it could not be graded.
 
         Raises ``BudgetError`` if the call could exceed the budget.
         """
@@ -136,13 +127,19 @@ class Judge:
             error.hint = "Raise --judge-max-cost; the same command then resumes the run."
             raise
         except LlmError as error:
-            return Judgment(ERROR, error.message, self.options.model)
-        return _read(reply, self.options.model)
+            verdict, reason = ERROR, error.message
+        else:
+            verdict, reason = _read(reply)
+        return {"verdict": verdict, "reason": reason[:_MAX_REASON_LENGTH], "model": self.options.model}
 
     def _ask(self, request: Mapping[str, Any], client: ModelClient) -> Reply:
         sampling = self._sampling
         extra = {"tools": [_TOOL], "tool_choice": {"type": "tool", "name": _TOOL["name"]}}
-        fields: dict[str, Any] = {**request, "max_tokens": _MAX_TOKENS, "usable": _has_verdict}
+        fields: dict[str, Any] = {
+            **request,
+            "max_tokens": _MAX_TOKENS,
+            "usable": lambda reply: _read(reply)[0] in SCORES,
+        }
         try:
             return client.complete(**fields, extra={**extra, **sampling})
         except BadRequestError as error:
@@ -162,38 +159,29 @@ def judge_request(question: GoldQuestion, answer: str) -> dict[str, Any]:
         "accepted_answers": accepted,
         "answer_to_grade": answer,
     }
-    content = "\n\n".join(f"<{name}>\n{_escape(text)}\n</{name}>" for name, text in blocks.items())
+    # Escaped, a text cannot open or close a block.
+    escaped = {name: text.replace("<", "&lt;") for name, text in blocks.items()}
+    content = "\n\n".join(f"<{name}>\n{text}\n</{name}>" for name, text in escaped.items())
     return {"system": prompt("judge"), "messages": [{"role": "user", "content": content}]}
 
 
-def _escape(text: str) -> str:
-    """Return ``text`` so that it cannot open or close a block."""
-    return text.replace("<", "&lt;")
-
-
-def _has_verdict(reply: Reply) -> bool:
-    return _read(reply, reply.model).verdict in SCORES
-
-
-def _read(reply: Reply, model: str) -> Judgment:
-    """Return the verdict in a reply: one call of the tool, or a text that consists of exactly its input."""
+def _read(reply: Reply) -> tuple[str, str]:
+    """Return the verdict and the reason in a reply: one call of the tool, or a text that is exactly its input."""
     if reply.stop_reason in ("max_tokens", "refusal"):
-        return Judgment(ERROR, f"the judge stopped early ({reply.stop_reason})", model)
+        return ERROR, f"the judge stopped early ({reply.stop_reason})"
     found: object = None
     if len(reply.tool_uses) == 1 and reply.tool_uses[0].name == _TOOL["name"]:
         found = reply.tool_uses[0].input
     elif not reply.tool_uses:
         # A local server may not support tools.
-        try:
+        with suppress(ValueError, RecursionError):
             found = json.loads(reply.text)
-        except (ValueError, RecursionError):
-            found = None
     if not isinstance(found, Mapping) or found.keys() != {"reason", "verdict"}:
-        return Judgment(ERROR, "the judge gave no verdict", model)
+        return ERROR, "the judge gave no verdict"
     verdict, reason = found["verdict"], found["reason"]
     if not isinstance(verdict, str) or verdict not in SCORES or not isinstance(reason, str):
-        return Judgment(ERROR, "the judge gave a verdict outside the rubric", model)
-    return Judgment(verdict, reason[:_MAX_REASON_LENGTH], model)
+        return ERROR, "the judge gave a verdict outside the rubric"
+    return verdict, reason
 
 
 def judge_samples(
@@ -209,7 +197,7 @@ def judge_samples(
     Failed samples are not judged, and neither are answerable questions without accepted answers, because there is
     nothing to compare the answer with. ``judge_usage`` accumulates over attempts.
     """
-    todo = [sample for sample in shuffle_samples(samples, seed) if needs_verdict(sample, questions)]
+    todo = [sample for sample in shuffle_samples(samples, seed) if _needs_verdict(sample, questions)]
     mine = local()
     with ExitStack() as stack:
 
@@ -219,7 +207,12 @@ def judge_samples(
                 stack.callback(mine.client.close)
             before = mine.client.usage
             judgment = judge.grade(questions[sample.question_id], sample.answer, mine.client)
-            return _with_judgment(sample, judgment, mine.client.usage - before)
+            total = Usage(**sample.judge_usage) + (mine.client.usage - before)
+            metrics = {name: value for name, value in sample.metrics.items() if name != JUDGED}
+            if judgment["verdict"] in SCORES:
+                metrics[JUDGED] = SCORES[judgment["verdict"]]
+            used = total.to_dict() if total.calls else {}
+            return replace(sample, metrics=metrics, judgment=judgment, judge_usage=used)
 
         if jobs == 1:
             yield from map(grade, todo)
@@ -235,21 +228,8 @@ def shuffle_samples(samples: Sequence[Sample], seed: int) -> list[Sample]:
     return ordered
 
 
-def needs_verdict(sample: Sample, questions: Mapping[str, GoldQuestion]) -> bool:
+def _needs_verdict(sample: Sample, questions: Mapping[str, GoldQuestion]) -> bool:
     """Return whether ``sample`` has a gradable answer without a grade; errors of the judge are retried."""
     question = questions[sample.question_id]
     gradable = sample.error is None and bool(question.answers or not question.answerable)
     return gradable and (sample.judgment is None or sample.judgment["verdict"] == ERROR)
-
-
-def _with_judgment(sample: Sample, judgment: Judgment, used: Usage) -> Sample:
-    metrics = {name: value for name, value in sample.metrics.items() if name != JUDGED}
-    if judgment.verdict in SCORES:
-        metrics[JUDGED] = SCORES[judgment.verdict]
-    total = Usage(**sample.judge_usage) + used
-    return replace(
-        sample,
-        metrics=metrics,
-        judgment=asdict(judgment),
-        judge_usage=total.to_dict() if total.calls else {},
-    )

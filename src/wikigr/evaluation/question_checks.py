@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from wikigr.embeddings.embedder import Embedder
 from wikigr.evaluation.metrics.accuracy import accuracy
-from wikigr.evaluation.questions import COMPARISON, INTERSECTION, Gold, GoldQuestion, Problem, ProblemKind
+from wikigr.evaluation.questions import COMPARISON, INTERSECTION, Gold, GoldQuestion, Problem
 from wikigr.index.candidate import Section
 from wikigr.retrieval.name_matching import NameMatcher
 from wikigr.suggestions import did_you_mean, nearest
@@ -20,6 +20,18 @@ from wikigr.text import fold, words
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
     from wikigr.pack.open import Pack
+
+ADVISORY = frozenset(("answered", "answer-in-question", "answer-outside-gold", "single-hop"))
+"""The kinds of problems that have justified exceptions, so that they are warnings."""
+
+# The minimum cosine at which an example leaks a gold question. With the default encoder, paraphrases lie above
+# 0.9, and different questions about the same subject rarely above 0.8.
+MIN_SIMILARITY = 0.85
+# The minimum cosine of a loose paraphrase. Different questions about the same subject reach it too, so the example must
+# also contain the gold answer.
+MIN_RELATEDNESS = 0.6
+
+Finding = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,31 +48,15 @@ class PackLookup:
     sections: Callable[[str], Sequence[Section]]
     answer: Callable[[str], Answer]
 
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A rule about gold questions. ``find`` yields each offending question with a message.
-
-    An advisory rule has justified exceptions, so that its findings are warnings and not problems.
-    """
-
-    kind: ProblemKind
-    find: Callable[[Sequence[GoldQuestion], PackLookup], Iterator[tuple[GoldQuestion, str]]]
-    needs_pack: bool = True
-    advisory: bool = False
-
-
-def check_questions(questions: Sequence[GoldQuestion], pack: PackLookup | None = None) -> list[Problem]:
-    """Return the findings of all rules in the order of ``questions``; without a pack, skip the rules that need one."""
-    lookup = pack or PackLookup(_no_pack, _no_pack, _no_pack, _no_pack)
-    place = {question.id: place for place, question in enumerate(questions)}
-    found = [
-        Problem(rule.kind, question.id, question.line, message)
-        for rule in RULES
-        if pack is not None or not rule.needs_pack
-        for question, message in rule.find(questions, lookup)
-    ]
-    return sorted(found, key=lambda problem: place[problem.question_id])
+    def text_of(self, gold: Gold) -> str:
+        """Return the text of a gold location, or an empty string if the pack does not have it."""
+        title = self.find_title(gold.title)
+        return "\n".join(
+            section.content
+            for section in (() if title is None else self.sections(title))
+            if gold.section is None or fold(section.heading) == fold(gold.section)
+            if gold.source_id is None or section.source_id == gold.source_id
+        )
 
 
 def look_up(pack: Pack, answer: Callable[[str], Answer]) -> PackLookup:
@@ -83,39 +79,45 @@ def look_up(pack: Pack, answer: Callable[[str], Answer]) -> PackLookup:
     return PackLookup(pack.find_title, similar_titles, sections, answer)
 
 
-def _no_pack(_: str) -> NoReturn:
-    raise LookupError("there is no pack to look this up in")
-
-
-def _duplicates(questions: Sequence[GoldQuestion], _: PackLookup) -> Iterator[tuple[GoldQuestion, str]]:
-    """Two questions have the same words; case, punctuation and Unicode form do not matter."""
+def check_questions(questions: Sequence[GoldQuestion], pack: PackLookup | None = None) -> list[Problem]:
+    """Return what all rules find, in the order of ``questions``; without a pack, skip the rules that need one."""
     seen: dict[str, GoldQuestion] = {}
-    for question in questions:
-        # A question without words ("?!") is a duplicate only of the same characters.
-        key = " ".join(words(fold(question.question))) or question.question
-        first = seen.setdefault(key, question)
-        if first is not question:
-            yield question, f"asks the same as {first.id!r} on line {first.line}"
+    return [
+        Problem(kind, question.id, question.line, message)
+        for question in questions
+        for kind, message in (
+            *_check_words(question, seen),
+            *(() if pack is None else (*_check_gold(question, pack), *_check_answers(question, pack))),
+        )
+    ]
 
 
-def _missing_titles(questions: Sequence[GoldQuestion], pack: PackLookup) -> Iterator[tuple[GoldQuestion, str]]:
-    """The pack has no article for a gold title."""
-    for question in questions:
-        for gold in question.gold:
-            if pack.find_title(gold.title) is None:
-                yield question, _unknown(f"the pack has no article {gold.title!r}", pack.similar_titles(gold.title))
+def _check_words(question: GoldQuestion, seen: dict[str, GoldQuestion]) -> Iterator[Finding]:
+    # Case, punctuation and Unicode form do not matter. A question without words ("?!") is a duplicate only of the same
+    # characters.
+    first = seen.setdefault(" ".join(words(fold(question.question))) or question.question, question)
+    if first is not question:
+        yield "duplicate", f"asks the same as {first.id!r} on line {first.line}"
+    # A comparison names the two that it compares.
+    for answer in () if question.type == COMPARISON else question.answers:
+        if accuracy(question.question, [answer]):
+            yield "answer-in-question", f"the question contains its answer {answer!r}"
 
 
-def _missing_sections(questions: Sequence[GoldQuestion], pack: PackLookup) -> Iterator[tuple[GoldQuestion, str]]:
-    """The article of a gold location does not have its section."""
-    for question in questions:
-        for gold in question.gold:
-            title = pack.find_title(gold.title)
-            if title is not None and gold.section is not None:
-                headings = [section.heading for section in pack.sections(title)]
-                if fold(gold.section) not in map(fold, headings):
-                    message = f"the article {title!r} has no section {gold.section!r}"
-                    yield question, _unknown(message, nearest(gold.section, headings))
+def _check_gold(question: GoldQuestion, pack: PackLookup) -> Iterator[Finding]:
+    """Yield the gold locations that the pack lacks."""
+    for gold in question.gold:
+        title = pack.find_title(gold.title)
+        if title is None:
+            message = f"the pack has no article {gold.title!r}"
+            yield "missing-title", _unknown(message, pack.similar_titles(gold.title))
+            continue
+        headings = [section.heading for section in pack.sections(title)]
+        if gold.section is not None and fold(gold.section) not in map(fold, headings):
+            message = f"the article {title!r} has no section {gold.section!r}"
+            yield "missing-section", _unknown(message, nearest(gold.section, headings))
+        if gold.source_id not in (None, *(section.source_id for section in pack.sections(title))):
+            yield "missing-passage", f"the article {title!r} has no passage {gold.source_id!r}"
 
 
 def _unknown(message: str, similar: Sequence[str]) -> str:
@@ -124,95 +126,24 @@ def _unknown(message: str, similar: Sequence[str]) -> str:
     return message if question is None else f"{message}. {question}"
 
 
-def _missing_passages(questions: Sequence[GoldQuestion], pack: PackLookup) -> Iterator[tuple[GoldQuestion, str]]:
-    """The article of a gold location does not have its passage."""
-    for question in questions:
-        for gold in question.gold:
-            title = pack.find_title(gold.title)
-            if title is not None and gold.source_id is not None:
-                passages = {section.source_id for section in pack.sections(title)}
-                if gold.source_id not in passages:
-                    yield question, f"the article {title!r} has no passage {gold.source_id!r}"
-
-
-def _answered(questions: Sequence[GoldQuestion], pack: PackLookup) -> Iterator[tuple[GoldQuestion, str]]:
-    """The pack answers a question that is marked as unanswerable.
-
-    Either the label is wrong, or the answer is: only a reader can tell, so it is a warning.
-    """
-    for question in questions:
-        if not question.answerable:
-            given = pack.answer(question.question)
-            if not given.abstained:
-                yield question, f"is marked as unanswerable, but the pack answers: {' '.join(given.text.split())}"
-
-
-def _answers_in_questions(questions: Sequence[GoldQuestion], _: PackLookup) -> Iterator[tuple[GoldQuestion, str]]:
-    """The question itself contains an accepted answer; a comparison names the two that it compares."""
-    for question in questions:
-        for answer in () if question.type == COMPARISON else question.answers:
-            if accuracy(question.question, [answer]):
-                yield question, f"the question contains its answer {answer!r}"
-
-
-def _answers_outside_gold(questions: Sequence[GoldQuestion], pack: PackLookup) -> Iterator[tuple[GoldQuestion, str]]:
-    """An accepted answer occurs in none of the gold locations."""
-    for question in questions:
-        texts = [text for gold in question.gold if (text := _gold_text(gold, pack))]
-        for answer in question.answers if texts else ():
-            if not any(accuracy(text, [answer]) for text in texts):
-                yield question, f"no gold location contains the accepted answer {answer!r}"
-
-
-def _single_hops(questions: Sequence[GoldQuestion], pack: PackLookup) -> Iterator[tuple[GoldQuestion, str]]:
-    """Several gold articles contain the answer, so that one of them may be enough.
-
-    Comparisons and intersections are left out: each article may name the answer, but none of them proves it alone.
-    """
-    for question in questions:
-        if question.type in (COMPARISON, INTERSECTION):
-            continue
-        texts: dict[str, str] = {}
-        for gold in question.gold:
-            texts[fold(gold.title)] = f"{texts.get(fold(gold.title), '')}\n{_gold_text(gold, pack)}"
-        holding = sum(bool(accuracy(text, question.answers)) for text in texts.values())
-        if holding > 1:
-            yield question, f"{holding} of its gold articles contain the answer, so one of them may be enough"
-
-
-def _gold_text(gold: Gold, pack: PackLookup) -> str:
-    """Return the text of a gold location, or an empty string if the pack does not have it."""
-    title = pack.find_title(gold.title)
-    return "\n".join(
-        section.content
-        for section in (() if title is None else pack.sections(title))
-        if gold.section is None or fold(section.heading) == fold(gold.section)
-        if gold.source_id is None or section.source_id == gold.source_id
-    )
-
-
-RULES = (
-    Rule("duplicate", _duplicates, needs_pack=False),
-    Rule("missing-title", _missing_titles),
-    Rule("missing-section", _missing_sections),
-    Rule("missing-passage", _missing_passages),
-    Rule("answered", _answered, advisory=True),
-    Rule("answer-in-question", _answers_in_questions, needs_pack=False, advisory=True),
-    Rule("answer-outside-gold", _answers_outside_gold, advisory=True),
-    Rule("single-hop", _single_hops, advisory=True),
-)
-"""Every rule, in the order in which the problems of one question are listed."""
-
-ADVISORY = frozenset(rule.kind for rule in RULES if rule.advisory)
-"""The kinds of problems that are warnings."""
-
-
-# The minimum cosine at which an example leaks a gold question. With the default encoder, paraphrases lie above
-# 0.9, and different questions about the same subject rarely above 0.8.
-MIN_SIMILARITY = 0.85
-# The minimum cosine of a loose paraphrase. Different questions about the same subject reach it too, so the example must
-# also contain the gold answer.
-MIN_RELATEDNESS = 0.6
+def _check_answers(question: GoldQuestion, pack: PackLookup) -> Iterator[Finding]:
+    if not question.answerable:
+        # Either the label is wrong, or the answer is: only a reader can tell.
+        given = pack.answer(question.question)
+        if not given.abstained:
+            yield "answered", f"is marked as unanswerable, but the pack answers: {' '.join(given.text.split())}"
+        return
+    texts: dict[str, str] = {}
+    for gold in question.gold:
+        texts[fold(gold.title)] = f"{texts.get(fold(gold.title), '')}\n{pack.text_of(gold)}"
+    if any(text.strip() for text in texts.values()):
+        for answer in question.answers:
+            if not any(accuracy(text, [answer]) for text in texts.values()):
+                yield "answer-outside-gold", f"no gold location contains the accepted answer {answer!r}"
+    # Each article of a comparison or an intersection may name the answer, but none of them proves it alone.
+    holding = sum(bool(accuracy(text, question.answers)) for text in texts.values())
+    if holding > 1 and question.type not in (COMPARISON, INTERSECTION):
+        yield "single-hop", f"{holding} of its gold articles contain the answer, so one of them may be enough"
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,25 +172,19 @@ def find_leaks(
     if not examples or not questions:
         return []
     asked = [" ".join(words(question.question)) for question in questions]
-    gold = encoder.encode([question.question for question in questions])
+    similarities = (
+        encoder.encode([example["question"] for example in examples])
+        @ encoder.encode([question.question for question in questions]).T
+    )
     leaks = []
-    for place, (example, vector) in enumerate(
-        zip(examples, encoder.encode([example["question"] for example in examples]), strict=True), start=1
-    ):
+    for place, (example, cosines) in enumerate(zip(examples, similarities, strict=True), start=1):
         same = " ".join(words(example["question"]))
-        similarities = gold @ vector
-        most_similar = int(np.argmax(similarities))
-        if same in asked:
-            most_similar = asked.index(same)
-        if same in asked or similarities[most_similar] >= MIN_SIMILARITY:
-            leaks.append(
-                Leak(place, questions[most_similar].id, round(float(similarities[most_similar]), 4), same in asked)
-            )
-            continue
-        for near in np.argsort(-similarities, kind="stable"):
-            if similarities[near] < MIN_RELATEDNESS:
+        for near in [asked.index(same)] if same in asked else np.argsort(-cosines, kind="stable"):
+            is_paraphrase = same in asked or cosines[near] >= MIN_SIMILARITY
+            if not is_paraphrase and cosines[near] < MIN_RELATEDNESS:
                 break
-            if accuracy(str(example["answer"]), questions[near].answers):
-                leaks.append(Leak(place, questions[near].id, round(float(similarities[near]), 4), False, True))
+            if is_paraphrase or accuracy(str(example["answer"]), questions[near].answers):
+                cosine = round(float(cosines[near]), 4)
+                leaks.append(Leak(place, questions[near].id, cosine, same in asked, not is_paraphrase))
                 break
     return leaks

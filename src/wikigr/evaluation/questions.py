@@ -8,25 +8,13 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from wikigr.errors import SourceError, UsageError
 from wikigr.options import Limits
-from wikigr.sources.jsonl import MAX_LINE_BYTES, JsonlRecord, JsonlSource
+from wikigr.sources.jsonl import JsonlSource
+from wikigr.sources.streams import MAX_LINE_BYTES
 from wikigr.validation import Identifier, InvalidError, Text, validated
-
-ProblemKind = Literal[
-    "form",
-    "duplicate",
-    "missing-title",
-    "missing-section",
-    "missing-passage",
-    "answered",
-    "answer-in-question",
-    "answer-outside-gold",
-    "single-hop",
-]
-
 
 # The types of questions that are composed of several articles but not of a chain of hops.
 COMPARISON = "comparison"
@@ -78,10 +66,10 @@ class GoldQuestion:
 class Problem:
     """A problem of a question file. Only problems of the kind ``form`` make a question unusable.
 
-    ``question_id`` is empty if the line is not a question.
+    The other kinds are those of ``question_checks``. ``question_id`` is empty if the line is not a question.
     """
 
-    kind: ProblemKind
+    kind: str
     question_id: str
     line: int
     message: str
@@ -105,24 +93,25 @@ def load_questions(
     Raises ``QuestionError`` for an unreadable file, an invalid line, a repeated id, and if no question is left. With
     ``problems``, invalid lines are skipped and added to that list as problems of the kind ``form``.
     """
-    source = JsonlSource(path)
     name = "standard input" if str(path) == "-" else str(path)
     questions: dict[str, GoldQuestion] = {}
     try:
-        for record in source.records():
+        for record in JsonlSource(path).records():
             try:
-                question = _question(record)
+                if record.is_too_long:
+                    raise InvalidError(f"the line is longer than {MAX_LINE_BYTES // (1024 * 1024)} MiB")
+                question = validated(_Line, record.data).as_question(record.line)
             except InvalidError as error:
-                if problems is None:
-                    raise QuestionError(f"{name}, line {record.line}: {error}.") from error
-                problems.append(Problem("form", "", record.line, str(error)))
-                continue
-            first = questions.setdefault(question.id, question)
-            if first is not question:
+                found, where = Problem("form", "", record.line, str(error)), f"{name}, line {record.line}"
+            else:
+                first = questions.setdefault(question.id, question)
+                if first is question:
+                    continue
                 twice = f"the id {question.id!r} is used twice, on line {first.line} and on line {question.line}"
-                if problems is None:
-                    raise QuestionError(f"{name}: {twice}.")
-                problems.append(Problem("form", question.id, question.line, twice))
+                found, where = Problem("form", question.id, question.line, twice), name
+            if problems is None:
+                raise QuestionError(f"{where}: {found.message}.")
+            problems.append(found)
     except SourceError as error:
         raise QuestionError(f"Cannot read the questions: {error.message}", hint=error.hint) from error
     chosen = [question for question in questions.values() if split is None or question.split == split]
@@ -231,9 +220,3 @@ class _Line:
                 f"there are {len(titles)} `gold_titles` for {len(ids)} `gold_ids`: each passage needs its article"
             )
         return [Gold(title, source_id=i) for title, i in zip(titles, ids or [None] * len(titles), strict=True)]
-
-
-def _question(record: JsonlRecord) -> GoldQuestion:
-    if record.is_too_long:
-        raise InvalidError(f"the line is longer than {MAX_LINE_BYTES // (1024 * 1024)} MiB")
-    return validated(_Line, record.data).as_question(record.line)

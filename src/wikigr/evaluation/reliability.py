@@ -10,14 +10,20 @@ from numpy.typing import NDArray
 
 from wikigr.answer.answer import ABSTAINED
 from wikigr.answer.probability import LEVELS, Level
-from wikigr.evaluation.risk_coverage import RIGHT
 from wikigr.evaluation.samples import Sample, cluster_keys
-from wikigr.evaluation.statistics.clusters import Floats, cluster_numbers
-from wikigr.evaluation.statistics.intervals import Estimate, bootstrap_estimate, wilson_interval
+from wikigr.evaluation.statistics.intervals import (
+    Estimate,
+    Floats,
+    bootstrap_estimate,
+    cluster_numbers,
+    wilson_estimate,
+)
 
-MAX_BINS = 10
+# The metric that decides whether an answer is right.
+RIGHT = "accuracy"
+_MAX_BINS = 10
 # Fewer answers have fewer bins, so that each bin has about this many.
-MIN_BIN_SIZE = 10
+_MIN_BIN_SIZE = 10
 # Simulated sets of answers from which ``Reliability.noise`` is estimated.
 _SIMULATIONS = 1_000
 
@@ -62,31 +68,29 @@ def reliability(
 ) -> Reliability | None:
     """Measure the reliability of one profile, with a bootstrap interval over questions (or ``clusters`` of them).
 
-    There are at most ``MAX_BINS`` bins of at least about ``MIN_BIN_SIZE`` answers; the bootstrap keeps their edges.
-    Failed samples, abstentions and samples without ``RIGHT`` are left out. Returns None if none remain.
+    There are at most ten bins of at least about ten answers; the bootstrap keeps their edges. Failed samples,
+    abstentions and samples without ``RIGHT`` are left out. Returns None if none remain.
     """
     good = [s for s in samples if s.error is None and s.query_type != ABSTAINED and RIGHT in s.metrics]
     if not good:
         return None
     confidence = np.array([sample.confidence for sample in good], dtype=np.float64)
     right = np.array([sample.metrics[RIGHT] for sample in good], dtype=np.float64)
-    bins = _equal_mass_bins(confidence, max(1, min(MAX_BINS, len(good) // MIN_BIN_SIZE)))
+    bins = _equal_mass_bins(confidence, max(1, min(_MAX_BINS, len(good) // _MIN_BIN_SIZE)))
     members = np.equal.outer(bins, np.arange(bins.max() + 1)).astype(np.float64)
     gaps = members * (right - confidence)[:, np.newaxis]
     keys = cluster_keys(good, clusters)
-    found = []
-    for number in range(members.shape[1]):
+
+    def of_bin(number: int) -> ReliabilityBin:
         inside = np.flatnonzero(bins == number)
-        accuracy = float(right[inside].mean())
-        found.append(
-            ReliabilityBin(
-                low=float(confidence[inside].min()),
-                high=float(confidence[inside].max()),
-                answers=len(inside),
-                confidence=float(confidence[inside].mean()),
-                accuracy=Estimate(accuracy, wilson_interval(accuracy, len({keys[place] for place in inside}))),
-            )
+        return ReliabilityBin(
+            low=float(confidence[inside].min()),
+            high=float(confidence[inside].max()),
+            answers=len(inside),
+            confidence=float(confidence[inside].mean()),
+            accuracy=wilson_estimate(float(right[inside].mean()), len({keys[place] for place in inside})),
         )
+
     return Reliability(
         answers=len(good),
         ece=bootstrap_estimate(
@@ -96,8 +100,8 @@ def reliability(
             resamples=resamples,
             clusters=keys,
         ),
-        noise=_noise(confidence, members, [sample.question_id for sample in good], seed),
-        bins=tuple(found),
+        noise=_noise(confidence, members, cluster_numbers([sample.question_id for sample in good]), seed),
+        bins=tuple(map(of_bin, range(members.shape[1]))),
     )
 
 
@@ -113,22 +117,17 @@ def _equal_mass_bins(confidence: Floats, count: int) -> NDArray[np.int64]:
     return np.asarray(compact, dtype=np.int64)[which.reshape(-1)]
 
 
-def _noise(confidence: Floats, members: Floats, questions: Sequence[str], seed: int) -> float:
+def _noise(confidence: Floats, members: Floats, questions: NDArray[np.int64], seed: int) -> float:
     """Return the mean ECE of simulated answers that are right as often as ``confidence`` says.
 
     The repeats of a question are right together.
     """
-    which = cluster_numbers(questions, len(questions))
     draws = np.random.default_rng(seed)
     total = 0.0
     for _ in range(_SIMULATIONS):
-        right = draws.random(int(which.max()) + 1)[which] < confidence
+        right = draws.random(int(questions.max()) + 1)[questions] < confidence
         total += float(np.abs((right - confidence) @ members).sum())
     return total / (_SIMULATIONS * len(confidence))
-
-
-# The levels of answers; the last one is that of abstentions and of answers from a model's memory.
-_ANSWERED = LEVELS[:-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,20 +147,13 @@ def level_precision(
 ) -> tuple[LevelPrecision, ...] | None:
     """Measure the precision of the answers of each level, the surest first.
 
-    Failed samples, abstentions, answers from a model's memory and samples without ``RIGHT`` are left out. Returns None
-    if none remain, as in older runs, whose samples have no level.
+    Failed samples, abstentions, answers from a model's memory (the last level) and samples without ``RIGHT`` are left
+    out. Returns None if none remain, as in older runs, whose samples have no level.
     """
-    good = [
-        sample for sample in samples if sample.error is None and sample.level in _ANSWERED and RIGHT in sample.metrics
-    ]
-    if not good:
-        return None
     found = []
-    for level in _ANSWERED:
-        own = [sample for sample in good if sample.level == level]
-        estimate = None
-        if own:
-            share = sum(sample.metrics[RIGHT] for sample in own) / len(own)
-            estimate = Estimate(share, wilson_interval(share, len(set(cluster_keys(own, clusters)))))
-        found.append(LevelPrecision(level, len(own), estimate))
-    return tuple(found)
+    for level in LEVELS[:-1]:
+        own = [s for s in samples if s.error is None and s.level == level and RIGHT in s.metrics]
+        share = sum(sample.metrics[RIGHT] for sample in own) / len(own) if own else 0.0
+        trials = len(set(cluster_keys(own, clusters)))
+        found.append(LevelPrecision(level, len(own), wilson_estimate(share, trials) if own else None))
+    return tuple(found) if any(each.answers for each in found) else None

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import platform
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -28,7 +25,6 @@ NO_MODEL = "none"
 # The folder, in the working directory, of the runs without a folder of their own.
 RUNS = Path("eval-runs")
 SCHEMA_VERSION = 1
-_LIBRARIES = ("numpy", "scipy", "onnxruntime", "real_ladybug", "ladybug", "tantivy", "tokenizers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,37 +75,13 @@ class Run:
 
     def identity(self) -> str:
         """Return a hash of everything that determines the samples, so that only the same run is resumed."""
-        determining = (
-            {key: value for key, value in self.pack.items() if key != "path"},
-            self.questions["hash"],
-            self.encoder,
-            self.repeat,
-            self.seed,
-            self.profiles,
-            self.offline,
-            self.judge,
-            self.thresholds,
-            self.examples,
-            self.models,
-            self.wikigr_version,
-            self.commit,
-            self.changes,
-        )
+        names = "encoder repeat seed profiles offline judge thresholds examples models wikigr_version commit changes"
+        pack = {key: value for key, value in self.pack.items() if key != "path"}
+        determining = (pack, self.questions["hash"], *(getattr(self, name) for name in names.split()))
         return hashlib.sha256(json.dumps(determining, sort_keys=True).encode()).hexdigest()
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), ensure_ascii=False, indent=2) + "\n"
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of Python, the platform and the libraries that may influence the figures."""
-    found = {"python": sys.version.split()[0], "platform": platform.platform()}
-    for name in _LIBRARIES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
 
 
 def read_run(folder: Path) -> Run:
@@ -125,9 +97,7 @@ def read_run(folder: Path) -> Run:
                 f"The run {folder} has version {values.get('schema_version')!r} instead of {SCHEMA_VERSION}."
             )
         run = validated(Run, json.dumps(values))
-        if not run.subject:
-            run = replace(run, subject=list(run.profiles)[-1])
-        if run.subject not in run.profiles:
+        if run.subject and run.subject not in run.profiles:
             raise InvalidError("`subject` is not one of the profiles")
         return run
     except (FileNotFoundError, NotADirectoryError) as error:
@@ -160,12 +130,21 @@ def default_folder(run: Run) -> Path:
 
 def describe_missing_articles(titles: Sequence[str]) -> str:
     """Return the warning about gold titles that have no article in the pack."""
-    named = ", ".join(repr(title) for title in titles[:3])
     count = "1 gold article" if len(titles) == 1 else f"{len(titles)} gold articles"
-    return (
-        f"The pack lacks {count} that no profile can find: {named}{' and others' if len(titles) > 3 else ''} "
-        "(wikigr eval validate lists them all)."
-    )
+    named = _named([repr(title) for title in titles])
+    return f"The pack lacks {count} that no profile can find: {named} (wikigr eval validate lists them all)."
+
+
+def describe_leaks(leaks: Sequence[Mapping[str, Any]]) -> str:
+    """Return the notice about few-shot examples that leak gold questions."""
+    examples = {leak["example"] for leak in leaks}
+    count = "1 few-shot example leaks" if len(examples) == 1 else f"{len(examples)} few-shot examples leak"
+    named = _named([f"example {leak['example']} (question {leak['question_id']})" for leak in leaks])
+    return f"{count} gold questions, and no prompt used them: {named} (run.json lists them all)."
+
+
+def _named(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (" and others" if len(names) > 3 else "")
 
 
 def late_choices(run: Run, primary: str, margin: float | None = None) -> list[str]:
@@ -191,22 +170,21 @@ class StoredRun:
     samples: list[Sample]
     questions: Mapping[str, Mapping[str, Any]]
 
+    @property
+    def subject(self) -> str:
+        """The profile that a gate judges by default; earlier releases did not store it."""
+        return self.run.subject or list(self.run.profiles)[-1]
+
     def samples_of(self, profile: str) -> list[Sample]:
         """Return the samples of one profile."""
         return [sample for sample in self.samples if sample.profile == profile]
 
-    @property
-    def subject(self) -> str:
-        """The profile that a gate judges by default."""
-        return self.run.subject or list(self.run.profiles)[-1]
-
     def only(self, profile: str) -> StoredRun:
         """Return the part of the run that judges ``profile``: its samples and those of the first one, the reference."""
-        kept = {
-            name: each for name, each in self.run.profiles.items() if name in (next(iter(self.run.profiles)), profile)
-        }
-        run = replace(self.run, profiles=kept, subject=profile)
-        return replace(self, run=run, samples=[sample for sample in self.samples if sample.profile in kept])
+        names = {next(iter(self.run.profiles)), profile}
+        kept = {name: each for name, each in self.run.profiles.items() if name in names}
+        samples = [sample for sample in self.samples if sample.profile in kept]
+        return replace(self, run=replace(self.run, profiles=kept, subject=profile), samples=samples)
 
     @property
     def clusters(self) -> dict[str, str] | None:
@@ -217,14 +195,8 @@ class StoredRun:
     def gold_questions(self) -> list[GoldQuestion]:
         """Return the questions as they were asked."""
         return [
-            GoldQuestion(
-                **{
-                    **question,
-                    "answers": tuple(question["answers"]),
-                    "gold": tuple(Gold(**gold) for gold in question["gold"]),
-                }
-            )
-            for question in self.questions.values()
+            GoldQuestion(**{**row, "answers": tuple(row["answers"]), "gold": tuple(Gold(**g) for g in row["gold"])})
+            for row in self.questions.values()
         ]
 
 

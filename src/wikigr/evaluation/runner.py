@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import platform
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from threading import local
 from typing import Any
@@ -31,10 +33,10 @@ from wikigr.evaluation.run import (
     RUN,
     Run,
     default_folder,
+    describe_leaks,
     describe_missing_articles,
     read_run,
     store_questions,
-    versions,
 )
 from wikigr.evaluation.samples import SAMPLES, RunError, Sample, SampleStore, lock_run, read_samples
 from wikigr.ingest.engines.cluster import Cluster
@@ -44,7 +46,7 @@ from wikigr.llm.usage import Usage
 from wikigr.pipeline.connect import budget_of, connect
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
-from wikigr.pipeline.profiles.schema import profile_values
+from wikigr.pipeline.profile_schema import profile_values
 from wikigr.pipeline.stages import SECTIONS
 from wikigr.settings import cache_folder
 from wikigr.version import changes, commit
@@ -103,31 +105,20 @@ def evaluate(
     Raises ``RunError`` if the folder contains another run or is in use. Raises ``UsageError`` for profiles with the
     same name or with different budgets, for a judge that is offline or unreachable and, if ``strict``, for leaks.
     """
-    names = [profile.name for profile in evaluation.profiles]
-    if len(set(names)) != len(names):
-        raise UsageError(f"Two of the profiles have the same name: {', '.join(names)}.")
-    if len({profile[BudgetOptions] for profile in evaluation.profiles}) > 1:
-        raise UsageError(
-            "The profiles have different budgets, so the smaller budget would limit the comparison.",
-            hint="Give all of them the same `budget`.",
-        )
-    if cluster is not None and not evaluation.offline:
-        raise UsageError(
-            "A cluster asks questions offline only, because the budget of a model is counted in one process.",
-            hint="Add --offline, or use --jobs without --engine ray: a model's answers wait for its server.",
-        )
+    _check(evaluation, on_cluster=cluster is not None)
     cache = ResponseCache(cache_folder() / RESPONSES, fresh=evaluation.fresh, warn=warn)
-    judge = _judge(evaluation, cache)
+    judge = None if evaluation.judge is None else Judge(evaluation.judge, cache)
     with ExitStack() as stack:
         first = stack.enter_context(CachedPack(evaluation.pack, threads=_threads(evaluation), preload=True))
         examples = _examples(first)
         leaks = find_leaks(examples, evaluation.questions, first.encoder)
         if leaks and evaluation.strict:
             raise UsageError(
-                f"{len(leaks)} of the few-shot examples leak gold questions: {_list_leaks(leaks)}.",
+                describe_leaks([asdict(leak) for leak in leaks[:3]]),
                 hint="Remove them from few_shot_examples.json, or omit --refuse-leaks to run without them.",
             )
-        missing = _missing_articles(first, evaluation.questions)
+        titles = {gold.title for question in evaluation.questions if question.answerable for gold in question.gold}
+        missing = tuple(sorted(title for title in titles if first.find_title(title) is None))
         if missing:
             warn(describe_missing_articles(missing))
         run = _describe(evaluation, first, examples, leaks, missing)
@@ -149,35 +140,45 @@ def evaluate(
         if cluster is None:
             samples = _samples(evaluation, first, todo, {leak.example for leak in leaks}, cache)
         else:
-            samples = ask_on_cluster(cluster, first, todo, warn)
+            samples = ask_on_cluster(cluster, first, todo)
         for sample in samples:
             store.append(sample)
             advance(1)
         if judge is not None:
             answered = read_samples(folder)
             by_id = {question.id: question for question in evaluation.questions}
-            judged = 0
+            remaining = len(answered)
             for sample in judge_samples(judge, answered, by_id, seed=evaluation.seed, jobs=evaluation.jobs):
                 store.append(sample)
-                judged += 1
+                remaining -= 1
                 advance(1)
-            advance(len(answered) - judged)
+            advance(remaining)
         run = replace(read_run(folder), usage=total_usage(read_samples(folder)))
         write_atomic(folder / RUN, run.to_json())
         return run, folder
 
 
+def _check(evaluation: Evaluation, *, on_cluster: bool) -> None:
+    names = [profile.name for profile in evaluation.profiles]
+    if len(set(names)) != len(names):
+        raise UsageError(f"Two of the profiles have the same name: {', '.join(names)}.")
+    if len({profile[BudgetOptions] for profile in evaluation.profiles}) > 1:
+        raise UsageError(
+            "The profiles have different budgets, so the smaller budget would limit the comparison.",
+            hint="Give all of them the same `budget`.",
+        )
+    if on_cluster and not evaluation.offline:
+        raise UsageError(
+            "A cluster asks questions offline only, because the budget of a model is counted in one process.",
+            hint="Add --offline, or use --jobs without --engine ray: a model's answers wait for its server.",
+        )
+    if evaluation.judge is not None and evaluation.offline:
+        raise UsageError("--judge needs a model, but --offline asks none.", hint="Omit --offline or --judge.")
+
+
 def _threads(evaluation: Evaluation) -> int:
     """Return the number of cores for the encoder of each job."""
     return max(1, available_cores() // evaluation.jobs)
-
-
-def _judge(evaluation: Evaluation, cache: ResponseCache) -> Judge | None:
-    if evaluation.judge is None:
-        return None
-    if evaluation.offline:
-        raise UsageError("--judge needs a model, but --offline asks none.", hint="Omit --offline or --judge.")
-    return Judge(evaluation.judge, cache)
 
 
 def _describe(
@@ -190,12 +191,7 @@ def _describe(
     changed = changes()
     manifest = pack.manifest
     return Run(
-        pack={
-            "path": evaluation.pack,
-            "name": manifest.name,
-            "version": manifest.version,
-            "digest": manifest.digest,
-        },
+        pack={"path": evaluation.pack, "name": manifest.name, "version": manifest.version, "digest": manifest.digest},
         questions={
             "path": evaluation.questions_path,
             "split": evaluation.split,
@@ -221,9 +217,16 @@ def _describe(
         dirty=bool(changed),
         changes=changed,
         argv=tuple(sys.argv[1:]),
-        versions=versions(),
+        versions=_versions(),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions of Python, the platform and the libraries that may influence the figures."""
+    libraries = ("numpy", "scipy", "onnxruntime", "real_ladybug", "tantivy", "tokenizers")
+    found = {"python": sys.version.split()[0], "platform": platform.platform()}
+    return found | {name: version(name) for name in libraries}
 
 
 def _server_of(profile: Profile, *, offline: bool) -> str:
@@ -247,21 +250,19 @@ def _store_profiles(folder: Path, run: Run) -> None:
 
 def _prepare_folder(folder: Path, run: Run) -> set[tuple[str, str, int]]:
     """Write ``run.json`` if it is missing, and return the keys of the samples to keep."""
+    has_samples = (folder / SAMPLES).exists()
     if not (folder / RUN).exists():
-        if (folder / SAMPLES).exists():
+        if has_samples:
             raise RunError(f"{folder} contains samples of an unknown run.", hint="Choose another folder: -o")
         write_atomic(folder / RUN, run.to_json())
-        return set()
-    if read_run(folder).identity() != run.identity():
+    elif read_run(folder).identity() != run.identity():
         raise RunError(
             f"{folder} contains a different run (another pack, threshold, question set, few-shot file, profile, "
             "model, seed or version of wikigr).",
             hint="Choose another folder: -o",
         )
-    if not (folder / SAMPLES).exists():
-        return set()
     # Failed samples are retried.
-    return {sample.key for sample in read_samples(folder) if sample.error is None}
+    return {sample.key for sample in read_samples(folder) if sample.error is None} if has_samples else set()
 
 
 def _examples(pack: CachedPack) -> Sequence[Mapping[str, Any]]:
@@ -271,16 +272,6 @@ def _examples(pack: CachedPack) -> Sequence[Mapping[str, Any]]:
         return []
     except ValueError as error:
         raise UsageError(f"Cannot read the pack's few-shot examples: {error}.") from error
-
-
-def _missing_articles(pack: CachedPack, questions: Sequence[GoldQuestion]) -> tuple[str, ...]:
-    """Return the gold titles of answerable questions without an article in the pack, sorted."""
-    titles = {gold.title for question in questions if question.answerable for gold in question.gold}
-    return tuple(sorted(title for title in titles if pack.find_title(title) is None))
-
-
-def _list_leaks(leaks: Sequence[Leak]) -> str:
-    return ", ".join(f"example {leak.example} (question {leak.question_id})" for leak in leaks[:5])
 
 
 def _samples(

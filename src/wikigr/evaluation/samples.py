@@ -82,22 +82,13 @@ class SampleStore:
     """An append-only sample file. Each line is complete and on disk before the next one is written."""
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / SAMPLES
-        self._drop_partial_line()
-        self._file = self._path.open("a", encoding="utf-8")
-
-    def _drop_partial_line(self) -> None:
-        """Remove the incomplete last line of a killed run."""
-        if not self._path.exists():
-            return
-        with self._path.open("rb+") as file:
-            content = file.read()
-            whole = content.rfind(b"\n") + 1
-            if whole < len(content):
-                file.truncate(whole)
+        self._file = (folder / SAMPLES).open("a+b")
+        # Remove the incomplete last line of a killed run.
+        self._file.seek(0)
+        self._file.truncate(self._file.read().rfind(b"\n") + 1)
 
     def append(self, sample: Sample) -> None:
-        self._file.write(write_line(sample))
+        self._file.write(write_line(sample).encode())
         self._file.flush()
         os.fsync(self._file.fileno())
 

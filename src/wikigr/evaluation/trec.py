@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +24,8 @@ from wikigr.index.candidate import Candidate, Evidence, Section
 _UNSAFE = re.compile(r"[\s%\x00-\x1f\x7f-\x9f\ufeff]")
 
 
-@dataclass(frozen=True, slots=True)
-class TrecFiles:
-    """The qrels of a run and one run file per profile, in the order of the profiles."""
-
-    qrels: Path
-    runs: Mapping[str, Path]
+TrecFiles = dict[str, Any]
+"""``{qrels: path, runs: {profile: path}}``, with the profiles in the order of the run."""
 
 
 def export_trec(stored: StoredRun, folder: Path) -> tuple[TrecFiles, TrecFiles | None]:
@@ -49,20 +44,18 @@ def export_trec(stored: StoredRun, folder: Path) -> tuple[TrecFiles, TrecFiles |
 
 def _export(stored: StoredRun, folder: Path, questions: Sequence[GoldQuestion], level: Granularity[str]) -> TrecFiles:
     folder.mkdir(parents=True, exist_ok=True)
-    files = TrecFiles(folder / "qrels.txt", {name: folder / f"{name}.run" for name in stored.run.profiles})
-    write_qrels(files.qrels, questions, level.relevant)
+    qrels, runs = folder / "qrels.txt", {name: folder / f"{name}.run" for name in stored.run.profiles}
+    write_qrels(qrels, questions, level.relevant)
     asked = {question.id for question in questions}
-    for profile, file in files.runs.items():
+    for profile, file in runs.items():
         rankings: dict[str, list[tuple[str, float]]] = {}
         for sample in stored.samples_of(profile):
             if sample.repeat == 0 and sample.error is None and sample.question_id in asked:
-                scores: dict[str, float] = {}
-                for entry in sample.ranking:
-                    for docid in level.ranked([_evidence(entry)]):
-                        scores.setdefault(docid, float(entry["score"]))
-                rankings[sample.question_id] = list(scores.items())
+                ranked = map(_evidence, sample.ranking)
+                # Of the sections of a document, the first and best one counts; `write_run` leaves out the others.
+                rankings[sample.question_id] = [(id_, each.score) for each in ranked for id_ in level.ranked([each])]
         write_run(file, rankings, profile)
-    return files
+    return {"qrels": str(qrels), "runs": {name: str(file) for name, file in runs.items()}}
 
 
 def _evidence(entry: Mapping[str, Any]) -> Evidence:
@@ -80,14 +73,8 @@ def write_qrels(
     The docids are sorted: folded titles with ``gold_articles``, source ids with ``gold_passages``. Unanswerable
     questions have no relevant documents and are left out, as in the metrics. Raises ``OSError``.
     """
-    write_atomic(
-        path,
-        "".join(
-            f"{_encoded(question.id)} 0 {_encoded(docid)} 1\n"
-            for question in questions
-            for docid in sorted(relevant(question))
-        ),
-    )
+    pairs = ((question.id, docid) for question in questions for docid in sorted(relevant(question)))
+    write_atomic(path, "".join(f"{_encoded(qid)} 0 {_encoded(docid)} 1\n" for qid, docid in pairs))
 
 
 def write_run(path: Path, rankings: Mapping[str, Sequence[tuple[str, float]]], tag: str) -> None:
@@ -98,14 +85,12 @@ def write_run(path: Path, rankings: Mapping[str, Sequence[tuple[str, float]]], t
     finite and for an empty id or tag, and ``OSError``.
     """
     name = _encoded(tag)
-    write_atomic(
-        path,
-        "".join(
-            f"{_encoded(qid)} Q0 {_encoded(docid)} {rank} {score:.9g} {name}\n"
-            for qid, ranking in rankings.items()
-            for rank, (docid, score) in enumerate(_strictly_falling(ranking), start=1)
-        ),
-    )
+    lines = [
+        f"{_encoded(qid)} Q0 {_encoded(docid)} {rank} {score:.9g} {name}\n"
+        for qid, ranking in rankings.items()
+        for rank, (docid, score) in enumerate(_strictly_falling(ranking), start=1)
+    ]
+    write_atomic(path, "".join(lines))
 
 
 def _strictly_falling(ranking: Sequence[tuple[str, float]]) -> Iterator[tuple[str, float]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util  # LadybugDB 0.15.3 uses importlib.util for Arrow parameters without importing it
 import re
 import resource
 from collections.abc import Mapping, Sequence
@@ -9,8 +11,11 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any, Self
 
-from wikigr.errors import PackError, WikigrError
-from wikigr.graph.engine_choice import STORAGE_VERSIONS, choose_engine, import_engine, unreadable
+from wikigr.errors import PackError, UsageError, WikigrError
+
+ENGINE = "real_ladybug"
+# The newest storage version that the engine reads, which is the one that it writes.
+STORAGE_VERSION = 40
 
 # Bytes. Enough for the vectors of a scan over a large pack; beyond that, the engine evicts pages.
 READ_BUFFER_POOL = 256 << 20
@@ -24,11 +29,35 @@ _KEYS_AT_ONCE = 8
 # The engine's message when the system refuses to reserve virtual memory.
 _MMAP_FAILED = re.compile(r"Mmap for size (\d+) failed")
 
-# The engine's message for a storage version that it cannot read.
-_OTHER_VERSION = re.compile(r"Database file version: (\d+)")
+# A database begins with these bytes and the storage version: an unsigned integer of 8 bytes, little-endian.
+_MAGIC = b"LBUG"
+_HEADER_BYTES = 12
 
-# kuzu is the former name of LadybugDB. Its build has the VECTOR extension linked in.
-_ENGINES = (*STORAGE_VERSIONS, "kuzu")
+
+def import_engine(name: str = ENGINE) -> ModuleType:
+    """Return the module of the engine; raises ``UsageError`` if it is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        raise UsageError(f"The database engine {name} is not installed.", hint=f"Run `pip install {name}`.") from error
+
+
+def check_storage_version(database: Path) -> None:
+    """Raise ``PackError`` if a newer engine than this one wrote ``database``; other damage shows when it is opened."""
+    try:
+        with database.open("rb") as file:
+            header = file.read(_HEADER_BYTES)
+    except OSError:
+        return
+    version = int.from_bytes(header[len(_MAGIC) :], "little")
+    if len(header) == _HEADER_BYTES and header.startswith(_MAGIC) and version > STORAGE_VERSION:
+        raise PackError(
+            f"The database {database} has storage version {version}, and {ENGINE} reads versions up to "
+            f"{STORAGE_VERSION}.",
+            hint="Update wikigr, or build the pack again.",
+        )
 
 
 def reserved_space(size: int) -> int:
@@ -47,8 +76,8 @@ class MemoryLimitError(WikigrError):
 class Graph:
     """A database and a connection to it, for one thread at a time; ``connect`` gives another thread its own.
 
-    ``engine`` names the module, and by default is the result of ``choose_engine``. The tests of the vector index use
-    ``kuzu``, which has the same interface.
+    ``engine`` names the module. The tests of the vector index use ``kuzu``, the former name of LadybugDB, which has the
+    same interface and the VECTOR extension linked in.
     """
 
     def __init__(
@@ -56,14 +85,13 @@ class Graph:
         path: Path,
         *,
         read_only: bool = True,
-        engine: str | None = None,
+        engine: str = ENGINE,
         threads: int = 0,
         address_space: int | None = None,
     ) -> None:
         """Open the database at ``path``, or an in-memory one for ``:memory:``.
 
-        Raises ``PackError``, ``MemoryLimitError`` under a limit on virtual memory, and ``UsageError`` if
-        ``WIKIGR_DATABASE_ENGINE`` names no installed engine.
+        Raises ``PackError``, and ``MemoryLimitError`` under a limit on virtual memory.
 
         ``address_space`` is the number of bytes that the engine reserves: a power of two, larger than the file. The
         engine's default of 8 TiB does not fit a process with a memory limit.
@@ -74,7 +102,8 @@ class Graph:
         # The engine treats an empty file as a new database.
         if read_only and path.stat().st_size == 0:
             raise PackError(f"The database {path} is empty.", hint="Build the pack again with `wikigr pack build`.")
-        module = import_engine(engine or choose_engine(path, read_only=read_only))
+        check_storage_version(path)
+        module = import_engine(engine)
         try:
             reserved = {} if address_space is None else {"max_db_size": address_space}
             if threads:
@@ -87,9 +116,6 @@ class Graph:
             refused = _MMAP_FAILED.search(str(error))
             if refused is not None:
                 raise _memory_limit(int(refused[1])) from error
-            other = _OTHER_VERSION.search(str(error))
-            if other is not None:
-                raise unreadable(path, int(other[1]), module.__name__) from error
             raise PackError(
                 f"Cannot open the database {path}: {_one_line(error)}.",
                 hint="Run `wikigr pack validate` on the pack, or build it again.",
@@ -103,7 +129,7 @@ class Graph:
         Raises ``TypeError`` if ``connection`` is not a connection of the engine.
         """
         names = {kind.__module__.partition(".")[0] for kind in type(connection).__mro__}
-        for engine in _ENGINES:
+        for engine in (ENGINE, "kuzu"):
             if engine in names:
                 module = import_engine(engine)
                 if isinstance(connection, module.Connection):

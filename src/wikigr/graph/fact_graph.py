@@ -17,6 +17,16 @@ from wikigr.text import fold
 Numbers = NDArray[np.int64]
 
 
+def opposite(step: int) -> int:
+    """Return the number of the step along the same relation in the other direction; see ``FactGraph``."""
+    return step ^ 1
+
+
+def forward(step: int) -> int:
+    """Return the number of the forward step along the same relation; see ``FactGraph``."""
+    return step & ~1
+
+
 @dataclass(frozen=True, slots=True)
 class Reached:
     """Edges that were followed: from ``sources`` to ``ends``, stated by ``rows``; three arrays of equal length."""

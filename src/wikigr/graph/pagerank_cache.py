@@ -1,4 +1,4 @@
-"""Files of PageRank scores, as JSON or Parquet, with the pack and the parameters they were computed from.
+"""JSON files of PageRank scores, with the pack and the parameters they were computed from.
 
 A plain JSON mapping of titles to scores (see reference/graph-reranker.md) is readable as well, but does not record the
 pack and the parameters.
@@ -12,13 +12,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from wikigr.atomic import write_atomic
 from wikigr.errors import WikigrError
 from wikigr.regular_files import read_regular
-
-CacheFormat = Literal["json", "parquet"]
 
 SCHEMA_VERSION = 1
 DAMPING = 0.85
@@ -73,16 +71,16 @@ class PageRankCache:
 
 
 def read_cache(path: Path) -> PageRankCache:
-    """Read a cache file in JSON or Parquet format.
+    """Read a cache file.
 
     Raises ``PageRankCacheError`` if the file is missing or damaged, or if a score is not in [0, 1].
     """
     with _reading(path):
-        return _read_parquet(path) if _is_parquet(path) else _parse_json(path.read_bytes())
+        return _parse_json(path.read_bytes())
 
 
 def read_pack_cache(path: Path, digest: str, counts: Mapping[str, int], damage: str = "") -> PageRankCache:
-    """Read the cache of the pack with this content digest and these counts, which is always JSON.
+    """Read the cache of the pack with this content digest and these counts.
 
     ``damage`` is how the file differs from its record in the manifest, or ``""``. A plain mapping, which someone else
     wrote, has no record. Memory use is bounded by the number of articles. Raises ``PageRankCacheError`` like
@@ -118,40 +116,18 @@ def _reading(path: Path) -> Iterator[None]:
         ) from error
 
 
-def write_cache(path: Path, cache: PageRankCache, file_format: CacheFormat = "json") -> None:
+def write_cache(path: Path, cache: PageRankCache) -> None:
     """Replace ``path`` atomically with ``cache``; raises ``OSError``."""
-    write_atomic(path, _parquet(cache) if file_format == "parquet" else _json(cache))
-
-
-def _is_parquet(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(4) == b"PAR1"
-
-
-def _json(cache: PageRankCache) -> str:
-    return json.dumps({**_metadata(cache), "scores": dict(cache.scores)}, ensure_ascii=False, indent=0) + "\n"
-
-
-def _metadata(cache: PageRankCache) -> dict[str, Any]:
     used = cache.parameters or Parameters()
-    return {
+    written = {
         "schema_version": SCHEMA_VERSION,
         "digest": cache.digest or "",
         "damping": used.damping,
         "max_iter": used.max_iter,
         "tol": used.tol,
+        "scores": dict(cache.scores),
     }
-
-
-def _parquet(cache: PageRankCache) -> bytes:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    metadata = {key: json.dumps(value) for key, value in _metadata(cache).items()}
-    table = pa.table({"title": list(cache.scores), "score": list(cache.scores.values())})
-    sink = pa.BufferOutputStream()
-    pq.write_table(table.replace_schema_metadata(metadata), sink)
-    return bytes(sink.getvalue())
+    write_atomic(path, json.dumps(written, ensure_ascii=False, indent=0) + "\n")
 
 
 def _parse_json(content: bytes) -> PageRankCache:
@@ -161,20 +137,9 @@ def _parse_json(content: bytes) -> PageRankCache:
     fields = orjson.loads(content)
     if not isinstance(fields, dict):
         raise TypeError("it is not a mapping")
-    if isinstance(fields.get("scores"), dict):
-        return _checked(fields["scores"], fields)
-    return PageRankCache(_numbers(fields))
-
-
-def _read_parquet(path: Path) -> PageRankCache:
-    import pyarrow.parquet as pq
-
-    table = pq.read_table(path, columns=["title", "score"])
-    metadata = {key.decode(): json.loads(value) for key, value in (table.schema.metadata or {}).items()}
-    return _checked(dict(zip(table["title"].to_pylist(), table["score"].to_pylist(), strict=True)), metadata)
-
-
-def _checked(scores: Mapping[str, Any], fields: Mapping[str, Any]) -> PageRankCache:
+    scores = fields.get("scores")
+    if not isinstance(scores, dict):
+        return PageRankCache(_numbers(fields))
     if fields["schema_version"] != SCHEMA_VERSION:
         raise ValueError(f"its version is {fields['schema_version']!r}, not {SCHEMA_VERSION}")
     digest = fields["digest"]

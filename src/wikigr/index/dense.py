@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from wikigr.errors import WikigrError
+from wikigr.errors import PackError, WikigrError
 from wikigr.graph.engine import Graph, QueryError
 from wikigr.graph.schema import VECTOR_INDEX
 from wikigr.index.candidate import Hit
@@ -53,13 +53,13 @@ class DenseIndex:
         self.warning = ""
         if quantized is not None:
             # NumPy is not imported for small packs before the encoder needs it.
-            from wikigr.index.quantized import QuantizedError, QuantizedVectors
+            from wikigr.index.quantized import QuantizedVectors
 
             try:
                 if damage:
-                    raise QuantizedError(f"Cannot use the quantized vectors: {damage}.")
+                    raise PackError(f"Cannot use the quantized vectors: {damage}.")
                 self._quantized = QuantizedVectors(quantized, sections, dimension, digest)
-            except QuantizedError as error:
+            except PackError as error:
                 self._lose_quantized(error)
         self._uses_vector_index = self._quantized is None and has_vector_index and load_vector_extension(graph)
         if self.method(1) == "exact" and sections >= MIN_QUANTIZED_SECTIONS and not self.warning:
@@ -80,11 +80,9 @@ class DenseIndex:
         With ``exact``, all vectors are compared in single precision.
         """
         if not exact and self._quantized is not None and self.method(limit) == "quantized":
-            from wikigr.index.quantized import QuantizedError
-
             try:
                 return self._quantized.search(query, limit)
-            except QuantizedError as error:
+            except PackError as error:
                 self._lose_quantized(error)
         search = index_search if self._uses_vector_index and not exact else exact_search
         return search(self._graph, query.tolist(), limit)

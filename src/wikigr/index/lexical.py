@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from wikigr.errors import BuildError, PackError
 from wikigr.index.candidate import Hit
-from wikigr.languages import ENGLISH, Language, current
+from wikigr.languages import ENGLISH, Language
 from wikigr.panics import panics_as
 
 CONTENT = "content"
@@ -25,7 +25,6 @@ _BOOSTS = {"title": 0.5, "heading": 0.5, CONTENT: 1.0}
 _STEMMED = "en_stem"
 # Further words of a query are ignored: for a pasted page, BM25 finds no more with the rest than with the beginning.
 MAX_QUERY_WORDS = 64
-_WRITER_HEAP_BYTES = 64_000_000
 
 
 @cache
@@ -46,9 +45,8 @@ def _split(text: str, language: Language) -> str:
     return text if language.is_english else " ".join(language.tokens(text))
 
 
-def stems(text: str) -> list[str]:
-    """Return the tokens of ``text``, lower-cased and stemmed as in the lexical index of the current language."""
-    language = current()
+def stems(text: str, language: Language = ENGLISH) -> list[str]:
+    """Return the tokens of ``text``, lower-cased and stemmed as in a lexical index of text in ``language``."""
     return list(_analyzer(language).analyze(_split(text, language)))
 
 
@@ -87,7 +85,7 @@ class LexicalWriter:
         self.index = tantivy.Index(_schema(language), path=None if folder is None else str(folder))
         _register(self.index, language)
         # A single thread keeps documents, and therefore ties, in the order of writing.
-        self._writer = self.index.writer(_WRITER_HEAP_BYTES, 1)
+        self._writer = self.index.writer(64_000_000, 1)
 
     def add(self, section_id: str, title: str, heading: str, content: str) -> None:
         title, heading, content = (_split(text, self._language) for text in (title, heading, content))
@@ -109,16 +107,6 @@ class LexicalWriter:
             raise BuildError(f"Cannot write the lexical index: {failure}.") from failure
 
 
-def query_words(query: str) -> list[str]:
-    """Return the words of ``query``; a search uses the first ``MAX_QUERY_WORDS`` of them."""
-    return current().tokens(query)
-
-
-def _terms(query: str) -> list[str]:
-    # In lower case, AND, OR, NOT and IN are words rather than operators.
-    return [word.lower() for word in query_words(query)[:MAX_QUERY_WORDS]]
-
-
 def link_index(folder: Path, into: Path) -> None:
     """Fill the folder ``into`` with links to the index in ``folder``; tantivy can then create its lock files there."""
     for file in folder.iterdir():
@@ -129,8 +117,7 @@ def link_index(folder: Path, into: Path) -> None:
 class LexicalIndex:
     """A lexical index of text in ``language`` opened for search.
 
-    Raises ``PackError`` if it cannot be opened, and when it is damaged. Queries are words of the current language,
-    which must be the same.
+    Raises ``PackError`` if it cannot be opened, and when it is damaged.
     """
 
     def __init__(self, folder: Path, language: Language = ENGLISH, *, links: Path | None = None) -> None:
@@ -182,7 +169,7 @@ class LexicalIndex:
 
         All words are plain terms: nothing in ``query`` is search syntax.
         """
-        terms = _terms(query)
+        terms = self._terms(query)
         if not terms or limit < 1:
             return []
         with self.reading():
@@ -201,8 +188,8 @@ class LexicalIndex:
         clauses = []
         with self.reading():
             # As in the parser, a repeated word counts once.
-            for term in dict.fromkeys(_terms(query)):
-                tokens = stems(term)
+            for term in dict.fromkeys(self._terms(query)):
+                tokens = stems(term, self.language)
                 for field, boost in _BOOSTS.items():
                     # A word with an underscore is a phrase, whose rarity is the sum of those of its parts.
                     own, wanted = (sum(index.rarity(stem, field) for stem in tokens) for index in (self, whole))
@@ -210,6 +197,10 @@ class LexicalIndex:
                         clause = self.index.parse_query(term, [field])
                         clauses.append((tantivy.Occur.Should, tantivy.Query.boost_query(clause, boost * wanted / own)))
             return self._best(tantivy.Query.boolean_query(clauses), limit) if clauses else []
+
+    def _terms(self, query: str) -> list[str]:
+        # In lower case, AND, OR, NOT and IN are words rather than operators.
+        return [word.lower() for word in self.language.tokens(query)[:MAX_QUERY_WORDS]]
 
     def _best(self, parsed: Any, limit: int) -> list[Hit]:
         hits = self.searcher.search(parsed, limit).hits

@@ -55,17 +55,12 @@ _RESCORED, _MIN_RESCORED = 15, 1_500
 # Sections whose signs are compared at a time: their intermediate results fit into the second-level cache.
 _BLOCK = 32_768
 
-_MAX_HEADER_BYTES = 4096
 
 # The signs that each byte stands for, as 1 and -1.
 _BYTE_SIGNS = np.where(np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1), 1, -1).astype(np.float32)
 
 # The CRC-32 of any bytes that end with their own CRC-32.
 _CRC_OF_CRC = 0x2144DF1C
-
-
-class QuantizedError(PackError):
-    """The quantized vectors of a pack are missing, damaged or have another version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +94,12 @@ class QuantizedVectors:
     def __init__(self, folder: Path, sections: int, dimension: int, digest: str) -> None:
         """Open the files in ``folder``, which must have this many ``sections`` of ``dimension`` dimensions.
 
-        ``digest`` is the content digest of their pack. Raises ``QuantizedError``.
+        ``digest`` is the content digest of their pack. Raises ``PackError``.
         """
         self._folder = folder
         self._header = _read_header(folder / HEADER)
         if (self._header.sections, self._header.dimension, self._header.digest) != (sections, dimension, digest):
-            raise QuantizedError(f"The quantized vectors in {folder} belong to other content.")
+            raise PackError(f"The quantized vectors in {folder} belong to other content.")
         words = -(-dimension // 64)
         self._signs = self._map(SIGNS, np.dtype("<u8"), (words, sections))
         rows = self._map(ROWS, _row_type(dimension), (sections,))
@@ -121,11 +116,9 @@ class QuantizedVectors:
             array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
         # NumPy parses the header as Python.
         except (OSError, ValueError, EOFError, SyntaxError, TokenError) as error:
-            raise QuantizedError(
-                f"Cannot read the quantized vectors {path}: {' '.join(str(error).split())}."
-            ) from error
+            raise PackError(f"Cannot read the quantized vectors {path}: {' '.join(str(error).split())}.") from error
         if array.dtype != dtype or array.ndim != len(shape or (0,)) or (shape is not None and array.shape != shape):
-            raise QuantizedError(f"The quantized vectors {path} have another shape than their header says.")
+            raise PackError(f"The quantized vectors {path} have another shape than their header says.")
         # As a plain array, whose methods are faster.
         return array.view(np.ndarray)
 
@@ -147,7 +140,7 @@ class QuantizedVectors:
     def search(self, query: Vectors, limit: int) -> list[Hit]:
         """Return the ``limit`` sections nearest to ``query`` (float32, norm 1, shape ``(d,)``), best first.
 
-        Scores are cosines of the rounded vectors; ties break by section id. Raises ``QuantizedError`` when the files
+        Scores are cosines of the rounded vectors; ties break by section id. Raises ``PackError`` when the files
         are damaged.
         """
         numbers = self._nearest_signs(query, max(_MIN_CHOSEN, _CHOSEN * limit))
@@ -164,7 +157,7 @@ class QuantizedVectors:
 
     def read_ahead(self) -> None:
         """Read the signs from disk."""
-        with suppress(QuantizedError):  # the first search raises it
+        with suppress(PackError):  # the first search raises it
             _ = self._checked_signs
 
     def _nearest_signs(self, query: Vectors, count: int) -> NDArray[np.intp]:
@@ -245,8 +238,8 @@ class QuantizedVectors:
             and self._ids.read([(begin, sum(map(len, texts)))]) == [b"".join(texts)]
         )
 
-    def _damaged(self) -> QuantizedError:
-        return QuantizedError(f"The quantized vectors in {self._folder} are damaged.")
+    def _damaged(self) -> PackError:
+        return PackError(f"The quantized vectors in {self._folder} are damaged.")
 
 
 class QuantizedWriter:
@@ -330,7 +323,7 @@ def _write_npy_header(stream: Any, dtype: np.dtype[Any], shape: tuple[int, ...])
 
 def _read_header(path: Path) -> _Header:
     try:
-        if path.stat().st_size > _MAX_HEADER_BYTES:
+        if path.stat().st_size > 4096:
             raise ValueError("it is too long")
         fields = json.loads(path.read_bytes())
         header = _Header(**fields)
@@ -338,7 +331,7 @@ def _read_header(path: Path) -> _Header:
         if type(header.digest) is not str or any(type(value) is not int or value < 0 for value in numbers):
             raise ValueError("it has a value of another type")
     except (OSError, ValueError, TypeError, RecursionError) as error:
-        raise QuantizedError(f"Cannot read the quantized vectors {path}: {' '.join(str(error).split())}.") from error
+        raise PackError(f"Cannot read the quantized vectors {path}: {' '.join(str(error).split())}.") from error
     if header.version != _VERSION:
-        raise QuantizedError(f"The quantized vectors {path} have version {header.version}, not {_VERSION}.")
+        raise PackError(f"The quantized vectors {path} have version {header.version}, not {_VERSION}.")
     return header

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from wikigr.index.lexical import stems
+from wikigr.languages import ENGLISH, Language
 
 # What the tokenizer of the lexical index takes for a word.
 _WORD = re.compile(r"[^\W_]+")
 _SENTENCE_START = re.compile(r"(?<=[.!?])[\"”’)]* (?=[\"“‘(]*[^\W\d_a-z])")
-# In a sentence that is too long to be shown from its start, this share of the snippet precedes the first match.
-_LEAD = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTerms:
+    """The stems of a query in ``language``, each with its weight."""
+
+    weights: Mapping[str, float] = field(default_factory=dict)
+    language: Language = ENGLISH
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +33,14 @@ class Snippet:
     matches: tuple[tuple[int, int], ...]
 
 
-def make_snippet(text: str, weights: Mapping[str, float], length: int) -> Snippet:
+def make_snippet(text: str, query: QueryTerms, length: int) -> Snippet:
     """Return the best part of ``text``, which has at most ``length`` characters and contains whole words only.
 
-    ``weights`` maps the stems of the query to their weights. The best part has the greatest weight of distinct stems;
+    The best part has the greatest weight of distinct stems;
     of equal parts, the first one. It begins with a sentence if possible. Without a match, it is the beginning.
     """
     line = " ".join(text.split())
-    matches = list(_matches(line, weights))
+    matches = list(_matches(line, query.weights, query.language))
     if len(line) <= length:
         return Snippet(line, tuple((start, end) for start, end, _ in matches))
     # Room for an ellipsis and a blank on both sides.
@@ -42,9 +49,11 @@ def make_snippet(text: str, weights: Mapping[str, float], length: int) -> Snippe
     best, best_weight = 0, 0.0
     for start, end, _ in matches:
         sentence = max(place for place in starts if place <= start)
-        begin = sentence if end - sentence <= room else _word_start(line, start - int(_LEAD * room), start)
+        # In a sentence that is too long to be shown from its start, this share of the snippet precedes the first
+        # match.
+        begin = sentence if end - sentence <= room else _word_start(line, start - int(0.25 * room), start)
         held = {stem for first, last, stem in matches if begin <= first and last <= begin + room}
-        weight = sum(weights[stem] for stem in held)
+        weight = sum(query.weights[stem] for stem in held)
         if weight > best_weight:
             best, best_weight = begin, weight
     # Near the end there is room for the sentences before.
@@ -52,16 +61,16 @@ def make_snippet(text: str, weights: Mapping[str, float], length: int) -> Snippe
     return _cut(line, best, room, [(start, end) for start, end, _ in matches])
 
 
-def find_matches(text: str, query: Set[str]) -> tuple[tuple[int, int], ...]:
+def find_matches(text: str, query: Set[str], language: Language = ENGLISH) -> tuple[tuple[int, int], ...]:
     """Return the offsets (start, end) of the words of ``text`` that have a stem of ``query``."""
-    return tuple((start, end) for start, end, _ in _matches(text, query))
+    return tuple((start, end) for start, end, _ in _matches(text, query, language))
 
 
-def _matches(line: str, query: Container[str]) -> Iterator[tuple[int, int, str]]:
+def _matches(line: str, query: Container[str], language: Language) -> Iterator[tuple[int, int, str]]:
     known: dict[str, str | None] = {}
     for word in _WORD.finditer(line):
         if word[0] not in known:
-            known[word[0]] = next((stem for stem in stems(word[0]) if stem in query), None)
+            known[word[0]] = next((stem for stem in stems(word[0], language) if stem in query), None)
         stem = known[word[0]]
         if stem is not None:
             yield word.start(), word.end(), stem

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -28,7 +27,7 @@ from wikigr.ingest.language_detection import find_language
 from wikigr.ingest.linking import link_all, lost_links
 from wikigr.ingest.parsing import read_source
 from wikigr.ingest.staging import Staging
-from wikigr.languages import Language, speaking
+from wikigr.languages import Language
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
 from wikigr.pack.manifest import MIN_RELEVANCE, Manifest, describe_files, read_manifest
@@ -142,11 +141,9 @@ def build_pack(
     layout = Layout(destination)
     with layout.building(), ExitStack() as stack:
         try:
-            staging = Staging(layout.staging, fresh=not options.resume)
+            staging = Staging.begin(layout.staging, fresh=not options.resume)
             stack.callback(staging.close)
             engine = engine or LocalEngine(options.jobs)
-            if not options.resume:
-                engine.discard()
             build = _Build(staging, layout, source, location, encoder, options, progress or Silent(), engine)
             return build.run(bundle, review, extractor)
         except ReviewStopped:
@@ -155,7 +152,7 @@ def build_pack(
         except OSError as error:
             raise BuildError(
                 f"The build failed: {error.strerror or error}" + (f" ({error.filename})." if error.filename else "."),
-                hint="Fix the cause, then run the same command again: it resumes where it stopped.",
+                hint="Fix the cause, then run the same command again. Finished vectors are kept.",
             ) from error
 
 
@@ -175,15 +172,14 @@ class _Build:
     def run(self, bundle: Path | None, review: Review | None, extractor: Extractor | None) -> BuildReport:
         self._read()
         language = find_language(self.options.language, self.source, self.staging, self.progress)
-        with speaking(language):
-            return self._finish(language, bundle, review, extractor)
+        return self._finish(language, bundle, review, extractor)
 
     def _finish(
         self, language: Language, bundle: Path | None, review: Review | None, extractor: Extractor | None
     ) -> BuildReport:
         """Run the stages after the first one."""
         staging, layout, encoder, progress = self.staging, self.layout, self.encoder, self.progress
-        chunk_all(staging, progress)
+        chunk_all(staging, progress, language)
         by_id = self.source.format not in _TITLE_LINKS_ONLY
         lost = link_all(staging, progress, self.engine, by_id=by_id)
         extraction = None
@@ -252,11 +248,6 @@ class _Build:
 
     def drop_staging(self, extractor: Extractor | None) -> None:
         """Remove the working files, but keep replies that an interrupted build with ``--extract`` has paid for."""
-        try:
-            self.engine.discard()
-        except BuildError as error:
-            # What was built is not affected.
-            self.progress.note(error.message)
         replies, usd = self.staging.paid_replies()
         if extractor is not None or not (replies or usd):
             self.layout.drop_staging()
@@ -269,8 +260,8 @@ class _Build:
 
     def _read(self) -> None:
         """Stage the source; raises ``SourceError`` if it changes meanwhile, because parts may be missing then."""
+        self._keep_vectors_of_same_encoder()
         before = self._file_states()
-        self._check_resumed(before)
         try:
             read_source(
                 self.source,
@@ -292,28 +283,19 @@ class _Build:
         after = self._file_states()
         changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
         if changed:
-            self.staging.forget_source()
             others = f" and {len(changed) - 1:,} more files" if len(changed) > 1 else ""
             raise SourceError(
-                f"The source changed while it was read: {changed[0]}{others}. A part of it may be missing, so what was "
-                "read is discarded.",
+                f"The source changed while it was read: {changed[0]}{others}. A part of it may be missing.",
                 hint="Wait until nothing writes to the source, then run the same command again.",
             ) from cause
 
-    def _check_resumed(self, files: Mapping[str, FileState]) -> None:
-        """Discard the work of an interrupted build that does not match this source, these options and this encoder."""
+    def _keep_vectors_of_same_encoder(self) -> None:
         identity = json.dumps(asdict(self.encoder.identity), sort_keys=True)
-        fingerprint = None if self.location == STDIN else _fingerprint(files, self.source.format, self.options)
-        known = self.staging.meta("source")
         if self.staging.meta("encoder") not in (None, identity):
             self.staging.forget_vectors()
-        if fingerprint is not None and known == fingerprint:
-            self.progress.note("Resuming the interrupted build.")
-        else:
-            self.staging.forget_source()
-        with self.staging.transaction():
-            self.staging.set_meta("encoder", identity)
-            self.staging.set_meta("source", fingerprint or "")
+        elif kept := self.staging.count("vector"):
+            self.progress.note(f"Using {kept:,} vectors of the interrupted build.")
+        self.staging.set_meta("encoder", identity)
 
     def _reuse(self) -> int:
         """Reuse vectors of the existing pack if its encoder is the same; return how many."""
@@ -342,11 +324,3 @@ class _Build:
 
     def _source_name(self) -> str:
         return "standard input" if self.location == STDIN else Path(self.location).resolve().name
-
-
-def _fingerprint(files: Mapping[str, FileState], source_format: str, options: BuildOptions) -> str:
-    """Return a key that changes whenever the source's files or the options for reading them change."""
-    digest = hashlib.sha256(repr((source_format, options.limit, options.keep_going, options.language)).encode())
-    for name, state in files.items():
-        digest.update(f"{name}\0{state.size}\0{state.modified_ns}\n".encode("utf-8", "surrogateescape"))
-    return digest.hexdigest()

@@ -13,6 +13,7 @@ from wikigr.errors import BuildError
 from wikigr.graph.schema import section_id
 from wikigr.ingest.page_furniture import RepeatedText, RepeatedTextFinder, tidy_sections
 from wikigr.ingest.staging import Staging
+from wikigr.languages import ENGLISH, Language
 from wikigr.progress import Progress
 from wikigr.segmentation import first_term_of, sentence_spans
 from wikigr.sources.article import SourceArticle
@@ -70,15 +71,12 @@ def content_hash(embedding_text: str) -> bytes:
     return hashlib.blake2b(embedding_text.encode("utf-8", "replace"), digest_size=16).digest()
 
 
-def chunk_all(staging: Staging, progress: Progress) -> None:
+def chunk_all(staging: Staging, progress: Progress, language: Language = ENGLISH) -> None:
     """Fill ``article``, ``section`` and the raw links, aliases and triples. Count and skip titles without text.
 
     Raises ``BuildError`` if no article has any text.
     """
-    if staging.meta("chunked"):
-        return
-    staging.forget_derived()
-    finder = RepeatedTextFinder()
+    finder = RepeatedTextFinder(language)
     for _, records in staging.records_by_title():
         for record in records:
             finder.add(record)
@@ -86,7 +84,7 @@ def chunk_all(staging: Staging, progress: Progress) -> None:
     progress.start("chunking", staging.titles(), "articles")
     with staging.transaction():
         for title, records in staging.records_by_title():
-            chunked = chunk_article(title, records, repeated)
+            chunked = chunk_article(title, records, repeated, language)
             progress.advance(1)
             if not chunked.sections:
                 staging.count_skipped("no text")
@@ -119,7 +117,6 @@ def chunk_all(staging: Staging, progress: Progress) -> None:
                 "The source has no article with text, so there is nothing to build.",
                 hint="Check the path and --source-format.",
             )
-        staging.set_meta("chunked", "complete")
 
 
 def evidence_positions(chunked: ChunkedArticle, records: Sequence[SourceArticle]) -> list[int]:
@@ -141,7 +138,10 @@ def evidence_positions(chunked: ChunkedArticle, records: Sequence[SourceArticle]
 
 
 def chunk_article(
-    title: str, records: Sequence[SourceArticle], repeated: RepeatedText = _NOTHING_REPEATED
+    title: str,
+    records: Sequence[SourceArticle],
+    repeated: RepeatedText = _NOTHING_REPEATED,
+    language: Language = ENGLISH,
 ) -> ChunkedArticle:
     """Join the records of ``title`` into one text and split it into sections; see also ``tidy_sections``.
 
@@ -168,7 +168,7 @@ def chunk_article(
             if section.heading_path:
                 append(f"{'#' * (len(section.heading_path) + 1)} {section.heading_path[-1]}\n\n")
             path = tuple(map(_truncated, section.heading_path))
-            for start, end in split_text(body):
+            for start, end in split_text(body, language=language):
                 position = len(chunks)
                 chunks.append(
                     Chunk(
@@ -191,7 +191,7 @@ def _truncated(heading: str) -> str:
     return heading if len(heading) <= MAX_HEADING_CHARS else f"{heading[: MAX_HEADING_CHARS - 1]}…"
 
 
-def split_text(text: str, limit: int = MAX_SECTION_CHARS) -> list[tuple[int, int]]:
+def split_text(text: str, limit: int = MAX_SECTION_CHARS, language: Language = ENGLISH) -> list[tuple[int, int]]:
     """Split ``text`` into pieces of at most about ``limit`` characters and return their offsets in order.
 
     Text is split at the ends of paragraphs; a longer paragraph at line ends, then at sentence ends, then at spaces.
@@ -201,7 +201,7 @@ def split_text(text: str, limit: int = MAX_SECTION_CHARS) -> list[tuple[int, int
     """
     pieces: list[tuple[int, int]] = []
     atoms: list[tuple[int, int]] = []
-    for start, end in _atoms(text, limit):
+    for start, end in _atoms(text, limit, language):
         if pieces and end - pieces[-1][0] <= limit:
             pieces[-1] = (pieces[-1][0], end)
             atoms.append((start, end))
@@ -258,7 +258,7 @@ def _without_indent(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _atoms(text: str, limit: int) -> Iterator[tuple[int, int]]:
+def _atoms(text: str, limit: int, language: Language) -> Iterator[tuple[int, int]]:
     """Yield the largest natural units that are at most ``limit`` characters long."""
     for paragraph in _between(text, 0, len(text), _PARAGRAPH):
         if paragraph[1] - paragraph[0] <= limit:
@@ -268,7 +268,7 @@ def _atoms(text: str, limit: int) -> Iterator[tuple[int, int]]:
             if line[1] - line[0] <= limit:
                 yield line
                 continue
-            for left, right in sentence_spans(text[line[0] : line[1]]):
+            for left, right in sentence_spans(text[line[0] : line[1]], language):
                 sentence = (line[0] + left, line[0] + right)
                 if right - left <= limit:
                     yield sentence

@@ -10,8 +10,7 @@ from wikigr.errors import UsageError
 from wikigr.pack.layout import PARTS, Layout, readable_path
 from wikigr.pack.locate import RECIPE
 from wikigr.pack.manifest import EXAMPLES, QUESTIONS
-from wikigr.sources.folder import stem
-from wikigr.sources.streams import STDIN
+from wikigr.sources.streams import STDIN, stem
 from wikigr.text import some_of
 
 # Files and folders, in lower case, that may accompany a pack in its folder.

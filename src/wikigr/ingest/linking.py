@@ -13,19 +13,15 @@ MAX_REDIRECT_STEPS = 5
 
 
 def link_all(staging: Staging, progress: Progress, engine: Engine, *, by_id: bool) -> int:
-    """Resolve names and links and find mentions, once; return the number of hyperlinks without a target in the pack.
+    """Resolve names and links and find mentions; return the number of hyperlinks without a target in the pack.
 
     ``by_id`` allows a hyperlink to name a record's id, as paths do. In MediaWiki, a number is a title.
     """
-    lost = staging.meta("lost_links")
-    if lost is None:
-        resolve_names(staging)
-        lost = str(resolve_links(staging, by_id=by_id))
-        resolve_objects(staging, by_id=by_id)
-        find_mentions(staging, progress, engine)
-        with staging.transaction():
-            staging.set_meta("lost_links", lost)
-    return int(lost)
+    resolve_names(staging)
+    lost = resolve_links(staging, by_id=by_id)
+    resolve_objects(staging, by_id=by_id)
+    find_mentions(staging, progress, engine)
+    return lost
 
 
 _BY_NAME = "(SELECT n.article FROM name n WHERE n.name = {0})"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,7 @@ from wikigr.ingest.entities import RENAMED, derive_entities
 from wikigr.ingest.linking import aliases_of
 from wikigr.ingest.staging import Staging, batches
 from wikigr.languages import ENGLISH, Language, language_of
-from wikigr.pack.digest import ARTICLE_PAGE, ENTITY_PAGE, digest_rows
+from wikigr.pack.digest import ARTICLE_PAGE, ENTITY_PAGE, Row, digest_rows
 from wikigr.pack.layout import DATABASE, LEXICAL, VECTORS
 from wikigr.progress import Progress
 from wikigr.text import word_count
@@ -166,28 +167,30 @@ def content_digest(staging: Staging, identity: EncoderIdentity) -> str:
 
     Call it after ``derive_entities``.
     """
-    return digest_rows(
-        identity,
-        {
-            "article": staging.rows("SELECT title, categories, content, url, revision FROM article ORDER BY title"),
-            "section": staging.rows(
-                "SELECT section_id, s.title, heading_path, start, end, source_id, anchor FROM section s "
-                "JOIN article a ON a.id = s.article ORDER BY a.title, s.position"
-            ),
-            "alias": staging.rows(
-                "SELECT n.name, a.title FROM name n JOIN article a ON a.id = n.article WHERE n.rank = 1 "
-                "ORDER BY n.fold, n.name"
-            ),
-            "link": staging.rows(_edge_query("link")),
-            "mention": staging.rows(_edge_query("mention")),
-            "entity": (
-                (*entity, json.dumps(json.loads(aliases), ensure_ascii=False))
-                for *entity, aliases in staging.rows(_ENTITIES)
-            ),
-            "owned": staging.rows(_OWNED),
-            "fact": staging.rows(_FACTS),
-        },
-    )
+    return digest_rows(identity, staged_rows(staging))
+
+
+def staged_rows(staging: Staging) -> dict[str, Iterable[Row]]:
+    """Return the rows of the staged pack by kind, see ``pack.digest``."""
+    return {
+        "article": staging.rows("SELECT title, categories, content, url, revision FROM article ORDER BY title"),
+        "section": staging.rows(
+            "SELECT section_id, s.title, heading_path, start, end, source_id, anchor FROM section s "
+            "JOIN article a ON a.id = s.article ORDER BY a.title, s.position"
+        ),
+        "alias": staging.rows(
+            "SELECT n.name, a.title FROM name n JOIN article a ON a.id = n.article WHERE n.rank = 1 "
+            "ORDER BY n.fold, n.name"
+        ),
+        "link": staging.rows(_edge_query("link")),
+        "mention": staging.rows(_edge_query("mention")),
+        "entity": (
+            (*entity, json.dumps(json.loads(aliases), ensure_ascii=False))
+            for *entity, aliases in staging.rows(_ENTITIES)
+        ),
+        "owned": staging.rows(_OWNED),
+        "fact": staging.rows(_FACTS),
+    }
 
 
 def article_links(staging: Staging, table: Literal["link", "mention"] = "link") -> LinkGraph:

@@ -6,8 +6,9 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from wikigr.languages import ENGLISH, Language
 from wikigr.segmentation import ends_as_prose, has_statement
 from wikigr.sources.article import SourceArticle, SourceSection
 from wikigr.sources.bylines import is_byline
@@ -30,19 +31,15 @@ _MAX_COUNTED = 200_000
 _BLANK_LINES = re.compile(r"\n[^\S\n]*\n\s*")
 _QUESTION = re.compile(r"[?？]$")
 _Key = bytes
-
-
-@dataclass(frozen=True, slots=True)
-class RepeatedText:
-    """Keys of the paragraphs that many articles of a source begin or end with."""
-
-    keys: frozenset[_Key] = frozenset()
+RepeatedText = frozenset[_Key]
+"""Keys of the paragraphs that many articles of a source begin or end with."""
 
 
 class RepeatedTextFinder:
     """Counts the first and last paragraphs of articles, in time linear in their number."""
 
-    def __init__(self) -> None:
+    def __init__(self, language: Language = ENGLISH) -> None:
+        self._language = language
         self._counts: Counter[_Key] = Counter()
         self._statements: set[_Key] = set()
         self._articles = 0
@@ -57,7 +54,7 @@ class RepeatedTextFinder:
         if len(self._counts) > _MAX_COUNTED:
             self._counts = Counter({key: count for key, count in self._counts.items() if count > 1})
         for key, text in found.items():
-            if self._counts[key] == MIN_REPEATED and has_statement(text):
+            if self._counts[key] == MIN_REPEATED and has_statement(text, self._language):
                 self._statements.add(key)
 
     def result(self) -> RepeatedText:
@@ -67,7 +64,7 @@ class RepeatedTextFinder:
             share = MIN_REPEATED_SHARE_OF_STATEMENTS if key in self._statements else MIN_REPEATED_SHARE
             return max(MIN_REPEATED, share * self._articles)
 
-        return RepeatedText(frozenset(key for key, count in self._counts.items() if count >= least(key)))
+        return frozenset(key for key, count in self._counts.items() if count >= least(key))
 
 
 def tidy_sections(record: SourceArticle, repeated: RepeatedText) -> tuple[SourceSection, ...]:
@@ -83,7 +80,15 @@ def tidy_sections(record: SourceArticle, repeated: RepeatedText) -> tuple[Source
 
 
 def _without_furniture(sections: Sequence[SourceSection], repeated: RepeatedText) -> list[SourceSection]:
-    kept = [section for section in sections if not (section.is_navigation and _is_useless(section, repeated))]
+    kept = [
+        section
+        for section in sections
+        if not section.is_navigation
+        or (
+            len(section.text.strip()) >= MIN_SECTION_CHARS
+            and _key("any", _heading(section), section.text) not in repeated
+        )
+    ]
     for place in ("end", "start"):
         while (at := _outermost(kept, place)) is not None:
             section = _without_repeated(kept[at], repeated, place)
@@ -105,17 +110,12 @@ def _outermost(sections: Sequence[SourceSection], place: str) -> int | None:
     return (shown[0] if place == "start" else shown[-1]) if shown else None
 
 
-def _is_useless(section: SourceSection, repeated: RepeatedText) -> bool:
-    is_repeated = _key("any", _heading(section), section.text) in repeated.keys
-    return is_repeated or len(section.text.strip()) < MIN_SECTION_CHARS
-
-
 def _without_repeated(section: SourceSection, repeated: RepeatedText, place: str) -> SourceSection:
     """Return ``section`` without the repeated paragraphs at its start or end; itself if there are none."""
     paragraphs = _spans(section.text)
     while paragraphs:
         start, end = paragraphs[0 if place == "start" else -1]
-        if _key(place, _heading(section), section.text[start:end]) not in repeated.keys:
+        if _key(place, _heading(section), section.text[start:end]) not in repeated:
             break
         paragraphs.pop(0 if place == "start" else -1)
     text = section.text[paragraphs[0][0] : paragraphs[-1][1]] if paragraphs else ""

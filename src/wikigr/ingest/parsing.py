@@ -28,15 +28,12 @@ def read_source(
     progress: Progress,
     engine: Engine,
 ) -> None:
-    """Stage the whole source, or its first ``limit`` articles, resuming after the records already staged.
+    """Stage the whole source, or its first ``limit`` articles.
 
     With ``keep_going``, bad records are skipped and listed in the staging. Without it, the first one raises its
-    ``RecordError``; the complete batches before it are kept for the next run.
+    ``RecordError``.
     """
-    if staging.meta("read"):
-        return
-    done = int(staging.meta("records") or 0)
-    titles = staging.titles() if limit is not None else 0
+    titles = 0
 
     def skip(where: str, reason: str, count_as: str) -> None:
         if not keep_going:
@@ -44,8 +41,8 @@ def read_source(
         staging.add_bad(where, reason)
         staging.count_skipped(count_as)
 
-    progress.start("reading", None, "records", done=done)
-    parsed = enumerate(_report(engine.parse(source, done), progress), start=done + 1)
+    progress.start("reading", None, "records")
+    parsed = enumerate(_report(engine.parse(source), progress), start=1)
     within_limit = True
     while within_limit and (batch := list(islice(parsed, BATCH))):
         with staging.transaction():
@@ -72,10 +69,6 @@ def read_source(
                             skip(place, f"the id {item.source_id!r} occurs twice in the source", "duplicate id")
                 if not within_limit:
                     break
-            else:
-                staging.set_meta("records", str(batch[-1][0]))
-    with staging.transaction():
-        staging.set_meta("read", "complete")
 
 
 def _too_long(article: SourceArticle) -> str | None:

@@ -1,7 +1,8 @@
 """The build's working store: one SQLite file in the pack's work folder.
 
-It holds the results of every stage so far, which bounds memory and lets an interrupted build resume. Every batch is one
-transaction, so SQLite's journal keeps the store consistent if the process is killed.
+It holds the results of every stage, which bounds memory. Of an interrupted build, the vectors and the replies of a
+model are kept, which are keyed by the content that they belong to: the next build starts over and is quick. Every batch
+is one transaction, so SQLite's journal keeps the store consistent if the process is killed.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import groupby, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from wikigr import __version__
 from wikigr.errors import BuildError
@@ -66,55 +67,52 @@ CREATE TABLE IF NOT EXISTS fact (
     PRIMARY KEY (subject, object, relation, section_id)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS vector (hash BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID;
 """
-# Entities and facts extracted from the text, after entity resolution. They are derived from the source; the model's
-# replies, which cost money, are kept when the source changes, and so are vectors.
+# Entities and facts extracted from the text, after entity resolution.
 EXTRACTED_TABLES = ("extracted_entity", "extracted_owner", "extracted_fact")
-_SOURCE_TABLES = ("record", "redirect", "bad", "skipped")
-_DERIVED_TABLES = (
-    "article",
-    "section",
-    "alias",
-    "name",
-    "link",
-    "mention",
-    "raw_link",
-    "triple",
-    *EXTRACTED_TABLES,
-    "entity",
-    "label",
-    "owned",
-    "fact",
-)
-# A build does not resume work of another schema or version, which may chunk the same source differently.
+# Work of an interrupted build that the next one uses: the replies of a model cost money, and vectors time.
+_KEPT = ("extraction", "vector")
+# Another schema or version may chunk the same source differently, and then has other vectors.
 _LAYOUT = f"{__version__} {hashlib.sha256(_SCHEMA.encode()).hexdigest()[:16]}"
 
 
 class Staging:
     """One build's working store. Its methods are grouped by the stage that writes them."""
 
-    def __init__(self, path: Path, *, fresh: bool = False) -> None:
-        """Open or create the store at ``path``; ``fresh`` discards an existing one."""
-        if fresh:
-            _remove(path)
+    def __init__(self, path: Path) -> None:
+        """Open the store at ``path``, or create it."""
         with _as_build_error():
-            self._open(path)
-            if self.meta("layout") not in (None, _LAYOUT):
-                self.keep_replies()
-            else:
-                self._create_tables()
+            self._db = sqlite3.connect(path, isolation_level=None)
+            self._db.create_function(
+                "wikigr_fold", 1, lambda name: None if name is None else fold(name), deterministic=True
+            )
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = NORMAL")
+            self._create_tables()
 
-    def _open(self, path: Path) -> None:
-        self._db = sqlite3.connect(path, isolation_level=None)
-        self._db.create_function(
-            "wikigr_fold", 1, lambda name: None if name is None else fold(name), deterministic=True
-        )
-        self._db.execute("PRAGMA journal_mode = WAL")
-        self._db.execute("PRAGMA synchronous = NORMAL")
-        self._db.execute("CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID")
+    @classmethod
+    def begin(cls, path: Path, *, fresh: bool = False) -> Self:
+        """Start a build's store at ``path``; of an interrupted one, keep vectors and replies unless ``fresh``."""
+        if fresh:
+            for leftover in path.parent.glob(f"{path.name}*"):
+                leftover.unlink()
+        staging = cls(path)
+        with _as_build_error():
+            staging._start_over(_KEPT if staging.meta("layout") == _LAYOUT else _KEPT[:1])
+        return staging
+
+    def _start_over(self, kept: Sequence[str]) -> None:
+        """Create empty tables, apart from those in ``kept`` and the record of what replies cost."""
+        with self.transaction():
+            found = {str(name) for (name,) in self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            for name in sorted(found - {"meta", *kept}):
+                self._db.execute(f'DROP TABLE "{name}"')
+            self._db.execute("DELETE FROM meta WHERE key NOT IN ('encoder', 'extraction_usd')")
+            self._create_tables()
+            self.set_meta("layout", _LAYOUT)
 
     def _create_tables(self) -> None:
-        self._db.executescript(_SCHEMA)
-        self.set_meta("layout", _LAYOUT)
+        for statement in filter(str.strip, _SCHEMA.split(";\n")):
+            self._db.execute(statement)
 
     def close(self) -> None:
         self._db.close()
@@ -141,34 +139,14 @@ class Staging:
     def set_meta(self, key: str, value: str) -> None:
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
-    def forget_source(self) -> None:
-        """Delete everything read or derived; keep vectors and model replies, which are keyed by content."""
-        with self.transaction():
-            for table in (*_SOURCE_TABLES, *_DERIVED_TABLES):
-                self._db.execute(f"DELETE FROM {table}")
-            self._db.execute("DELETE FROM meta WHERE key NOT IN ('encoder', 'source', 'layout', 'extraction_usd')")
-
-    def forget_derived(self) -> None:
-        with self.transaction():
-            for table in _DERIVED_TABLES:
-                self._db.execute(f"DELETE FROM {table}")
-            self._db.execute("DELETE FROM meta WHERE key IN ('chunked', 'lost_links')")
-
     def paid_replies(self) -> tuple[int, float]:
         """Return the number of a model's replies and their cost in US dollars."""
         return self.count("extraction"), float(self.meta("extraction_usd") or 0.0)
 
     def keep_replies(self) -> None:
         """Delete everything except the model's replies and the record of their cost."""
-        with self.transaction():
-            tables = self._db.execute(
-                "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('meta', 'extraction')"
-            ).fetchall()
-            for (name,) in tables:
-                self._db.execute(f'DROP TABLE "{name}"')
-            self._db.execute("DELETE FROM meta WHERE key <> 'extraction_usd'")
+        self._start_over(_KEPT[:1])
         self._db.execute("VACUUM")
-        self._create_tables()
 
     def forget_vectors(self) -> None:
         with self.transaction():
@@ -301,11 +279,6 @@ def _name(name: str) -> str:
     return unicodedata.normalize("NFC", scrub(name))
 
 
-def _remove(path: Path) -> None:
-    for leftover in path.parent.glob(f"{path.name}*"):
-        leftover.unlink()
-
-
 @contextmanager
 def _as_build_error() -> Iterator[None]:
     try:
@@ -314,7 +287,7 @@ def _as_build_error() -> Iterator[None]:
         raise BuildError(
             f"Cannot read or write the build's working files: {error}.",
             hint="Check the disk space and the folder's permissions (or choose another folder with -o), then run the "
-            "same command again: it resumes where it stopped.",
+            "same command again. Finished vectors are kept.",
         ) from error
     except sqlite3.DatabaseError as error:
         raise BuildError(

@@ -11,9 +11,6 @@ from wikigr.pack.open import Pack
 
 LinkKind = Literal["link", "mention"]
 
-# A link wins over a mention of the same article.
-_RELATIONS: tuple[tuple[str, LinkKind], ...] = (("MENTIONS", "mention"), ("LINKS_TO", "link"))
-
 
 @dataclass(frozen=True, slots=True)
 class ArticleLink:
@@ -70,13 +67,15 @@ def view_section(pack: Pack, section_id: str) -> SectionView:
     section = pack.sections([section_id])[section_id]
     outline = _outline(pack, section.title)
     place = next(n for n, entry in enumerate(outline) if entry.section_id == section_id)
+    text = f" {name_key(section.content)} "
     return SectionView(
         section=section,
         heading_path=outline[place].heading_path,
         url=pack.urls_of([section_id])[section_id],
         previous=outline[place - 1] if place else None,
         next=outline[place + 1] if place + 1 < len(outline) else None,
-        links=_links(pack, section),
+        # The graph stores links by article; these are the neighbors that the section names.
+        links=_neighbors(pack, section.title, "(a)-[:{relation}]->(b:Article)", in_text=text),
     )
 
 
@@ -98,19 +97,10 @@ def view_article(pack: Pack, title: str) -> ArticleView:
         content=content,
         lead=pack.sections([first])[first].content if first else "",
         outline=outline,
-        links=_neighbors(pack, title, "(a)-[:{relation}]->(b)"),
-        backlinks=_neighbors(pack, title, "(a)<-[:{relation}]-(b)"),
+        links=_neighbors(pack, title, "(a)-[:{relation}]->(b:Article)"),
+        backlinks=_neighbors(pack, title, "(a)<-[:{relation}]-(b:Article)"),
         pagerank=pack.pagerank.get(title),
     )
-
-
-def _neighbors(pack: Pack, title: str, pattern: str) -> tuple[ArticleLink, ...]:
-    """Return the articles at the other end of ``pattern``; a link precedes a mention of the same article."""
-    kinds: dict[str, LinkKind] = {}
-    for relation, kind in _RELATIONS:
-        query = f"MATCH (a:Article {{title: $title}}), {pattern.format(relation=relation)} RETURN DISTINCT b.title"
-        kinds.update((str(other), kind) for (other,) in pack.graph.rows(query, {"title": title}))
-    return tuple(ArticleLink(other, kinds[other]) for other in sorted(kinds))
 
 
 def _outline(pack: Pack, title: str) -> tuple[OutlineEntry, ...]:
@@ -122,17 +112,17 @@ def _outline(pack: Pack, title: str) -> tuple[OutlineEntry, ...]:
     return tuple(OutlineEntry(id_, heading or "", tuple(path or ()), words or 0) for id_, heading, path, words in rows)
 
 
-def _links(pack: Pack, section: Section) -> tuple[ArticleLink, ...]:
-    """Return the neighbors of the article that the section names; the graph stores links by article."""
-    text = f" {name_key(section.content)} "
+def _neighbors(pack: Pack, title: str, pattern: str, *, in_text: str | None = None) -> tuple[ArticleLink, ...]:
+    """Return the articles at the other end of ``pattern``, in order; with ``in_text``, those that it names.
+
+    A link precedes a mention of the same article.
+    """
     kinds: dict[str, LinkKind] = {}
-    for relation, kind in _RELATIONS:
-        rows = pack.graph.rows(
-            f"MATCH (a:Article {{title: $title}})-[:{relation}]->(b:Article) RETURN b.title, b.aliases",
-            {"title": section.title},
-        )
-        for title, aliases in rows:
-            keys = {name_key(name) for name in (title, bare_name(title), *(aliases or ()))} - {""}
-            if any(f" {key} " in text for key in keys):
-                kinds[title] = kind
-    return tuple(ArticleLink(title, kinds[title]) for title in sorted(kinds))
+    relations: tuple[tuple[str, LinkKind], ...] = (("MENTIONS", "mention"), ("LINKS_TO", "link"))
+    for relation, kind in relations:
+        query = f"MATCH (a:Article {{title: $title}}), {pattern.format(relation=relation)} RETURN b.title, b.aliases"
+        for other, aliases in pack.graph.rows(query, {"title": title}):
+            keys = (name_key(name) for name in (other, bare_name(other), *(aliases or ())))
+            if in_text is None or any(key and f" {key} " in in_text for key in keys):
+                kinds[str(other)] = kind
+    return tuple(ArticleLink(other, kinds[other]) for other in sorted(kinds))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from wikigr.atomic import write_atomic
-from wikigr.pack.layout import Layout
+from wikigr.pack.layout import Layout, read_object
 from wikigr.pack.manifest import Manifest, check_file, file_path
 from wikigr.settings import cache_folder
 
@@ -23,7 +23,7 @@ def damaged_files(layout: Layout, manifest: Manifest) -> dict[str, str]:
     """
     place = hashlib.sha256(os.fsencode(os.path.realpath(layout.root))).hexdigest()
     memory = cache_folder() / "checked" / f"{place}.json"
-    known = _read(memory)
+    known = read_object(memory)
     found, damaged = {}, {}
     for name, record in manifest.files.items():
         path = file_path(layout, name)
@@ -47,11 +47,3 @@ def _state(path: Path, sha256: str) -> list[Any] | None:
     except OSError:
         return None
     return [found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, sha256]
-
-
-def _read(memory: Path) -> dict[str, Any]:
-    try:
-        known = json.loads(memory.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return known if isinstance(known, dict) else {}

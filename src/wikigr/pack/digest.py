@@ -37,17 +37,18 @@ def digest_rows(identity: EncoderIdentity, rows: Mapping[str, Iterable[Row]]) ->
 
     The encoder's identity stands in for the vectors, because their last bits depend on the machine.
     """
-    digest = hashlib.sha256()
-
-    def feed(*values: Any) -> None:
-        digest.update(json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
-        digest.update(b"\n")
-
-    feed("wikigr", FORMAT_VERSION, identity.model_id, identity.dimension, identity.weights_sha256)
+    encoder = (FORMAT_VERSION, identity.model_id, identity.dimension, identity.weights_sha256)
+    digest = hashlib.sha256(encode_row("wikigr", encoder))
     for kind in KINDS:
         for row in rows[kind]:
-            feed(kind, *(row[:-1] if kind == "section" and not row[-1] else row))
+            digest.update(encode_row(kind, row))
     return digest.hexdigest()
+
+
+def encode_row(kind: str, row: Row) -> bytes:
+    """Return the bytes of one row that are hashed."""
+    values = (kind, *(row[:-1] if kind == "section" and not row[-1] else row))
+    return f"{json.dumps(values, ensure_ascii=False, separators=(',', ':'))}\n".encode("utf-8", "replace")
 
 
 def database_digest(graph: Graph, identity: EncoderIdentity) -> str:
@@ -55,68 +56,49 @@ def database_digest(graph: Graph, identity: EncoderIdentity) -> str:
 
     It equals the manifest's digest unless the content was changed. Memory use: one page of rows, and all aliases.
     """
-    reader = _RowReader(graph)
-    return digest_rows(
-        identity,
-        {
-            "article": reader.articles(),
-            "section": reader.sections(),
-            "alias": reader.aliases(),
-            "link": reader.edges("LINKS_TO"),
-            "mention": reader.edges("MENTIONS"),
-            "entity": reader.entities(),
-            "owned": reader.owned(),
-            "fact": reader.facts(),
-        },
-    )
+    return digest_rows(identity, database_rows(graph))
 
 
-class _RowReader:
-    """Reads each kind of row from a database in digest order."""
+def database_rows(graph: Graph) -> dict[str, Iterable[Row]]:
+    """Return the rows of each of ``KINDS`` in the database, in digest order; reading them raises ``QueryError``."""
 
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
-
-    def articles(self) -> Iterator[Row]:
-        columns = "a.title, a.categories, a.content, a.url, a.revision"
-        for title, categories, *rest in self._pages("(a:Article)", "a", "Article", ARTICLE_PAGE, columns):
-            yield (title, json.dumps(categories, ensure_ascii=False), *rest)
-
-    def sections(self) -> Iterator[Row]:
-        columns = (
-            "s.article_title, s.position, s.section_id, s.title, s.heading_path, s.start_offset, s.end_offset, "
-            f"s.source_id, {anchor_of(self._graph)}"
-        )
-        for row in self._pages("(s:Section)", "s", "Section", SECTION_PAGE, columns):
-            _, _, section_id, title, path, *rest = row
-            yield (section_id, title, json.dumps(path, ensure_ascii=False), *rest)
-
-    def aliases(self) -> Iterator[Row]:
-        rows = self._pages("(a:Article)", "a", "Article", SECTION_PAGE, "a.title, a.aliases")
-        known = sorted((fold(alias), alias, title) for title, aliases in rows for alias in aliases)
-        return ((alias, title) for _, alias, title in known)
-
-    def edges(self, relation: str) -> Iterator[Row]:
-        pattern = f"(a:Article)-[:{relation}]->(b:Article)"
-        return self._pages(pattern, "a", "Article", ARTICLE_PAGE, "a.title, b.title")
-
-    def entities(self) -> Iterator[Row]:
-        columns = "e.entity_id, e.name, e.type, e.aliases"
-        for *row, aliases in self._pages("(e:Entity)", "e", "Entity", ENTITY_PAGE, columns):
-            yield (*row, json.dumps(aliases, ensure_ascii=False))
-
-    def owned(self) -> Iterator[Row]:
-        pattern = "(a:Article)-[:HAS_ENTITY]->(e:Entity)"
-        return self._pages(pattern, "a", "Article", ARTICLE_PAGE, "a.title, e.entity_id")
-
-    def facts(self) -> Iterator[Row]:
-        pattern = "(a:Entity)-[r:RELATED_TO]->(b:Entity)"
-        columns = "a.entity_id, b.entity_id, r.relation, r.section_id"
-        return self._pages(pattern, "a", "Entity", ENTITY_PAGE, columns)
-
-    def _pages(self, pattern: str, node: str, table: str, size: int, columns: str) -> Iterator[Row]:
+    def pages(pattern: str, node: str, table: str, size: int, columns: str) -> Iterator[Row]:
         """Yield the rows of ``pattern``, ``size`` nodes of ``table`` at a time, sorted within each page."""
-        last = self._graph.rows(f"MATCH (n:{table}) RETURN max(offset(id(n)))")[0][0]
+        last = graph.rows(f"MATCH (n:{table}) RETURN max(offset(id(n)))")[0][0]
         query = f"MATCH {pattern} WHERE offset(id({node})) >= $first AND offset(id({node})) < $last RETURN {columns}"
         for first in range(0, 0 if last is None else int(last) + 1, size):
-            yield from sorted(tuple(row) for row in self._graph.rows(query, {"first": first, "last": first + size}))
+            yield from sorted(tuple(row) for row in graph.rows(query, {"first": first, "last": first + size}))
+
+    def of_articles(pattern: str, columns: str, size: int = ARTICLE_PAGE) -> Iterator[Row]:
+        return pages(pattern, "a", "Article", size, columns)
+
+    def aliases() -> Iterator[Row]:
+        rows = of_articles("(a:Article)", "a.title, a.aliases", SECTION_PAGE)
+        known = sorted((fold(alias), alias, title) for title, names in rows for alias in names)
+        yield from ((alias, title) for _, alias, title in known)
+
+    articles = of_articles("(a:Article)", "a.title, a.categories, a.content, a.url, a.revision")
+    sections = pages(
+        "(s:Section)",
+        "s",
+        "Section",
+        SECTION_PAGE,
+        "s.article_title, s.position, s.section_id, s.title, s.heading_path, s.start_offset, s.end_offset, "
+        f"s.source_id, {anchor_of(graph)}",
+    )
+    entities = pages("(e:Entity)", "e", "Entity", ENTITY_PAGE, "e.entity_id, e.name, e.type, e.aliases")
+    facts = "a.entity_id, b.entity_id, r.relation, r.section_id"
+    return {
+        "article": ((title, _json(categories), *rest) for title, categories, *rest in articles),
+        "section": ((id_, title, _json(path), *rest) for _, _, id_, title, path, *rest in sections),
+        "alias": aliases(),
+        "link": of_articles("(a:Article)-[:LINKS_TO]->(b:Article)", "a.title, b.title"),
+        "mention": of_articles("(a:Article)-[:MENTIONS]->(b:Article)", "a.title, b.title"),
+        "entity": ((*row, _json(names)) for *row, names in entities),
+        "owned": of_articles("(a:Article)-[:HAS_ENTITY]->(e:Entity)", "a.title, e.entity_id"),
+        "fact": pages("(a:Entity)-[r:RELATED_TO]->(b:Entity)", "a", "Entity", ENTITY_PAGE, facts),
+    }
+
+
+def _json(values: object) -> str:
+    return json.dumps(values, ensure_ascii=False)

@@ -7,21 +7,23 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Self
 
+import numpy as np
+
 from wikigr.embeddings.embedder import Embedder, EncoderIdentity, Vectors
 from wikigr.embeddings.model_id import DEFAULT_WEIGHTS_SHA256
 from wikigr.errors import UsageError
-from wikigr.graph.engine_choice import prepare_engine
 from wikigr.graph.schema import article_title
 from wikigr.index.candidate import Hit, Section
 from wikigr.index.dense import DenseMethod
 from wikigr.index.lexical import CONTENT, LexicalIndex
-from wikigr.pack.layout import DATABASE, MANIFEST, Layout
+from wikigr.pack.joined_graph_index import article_titles, join_graph_indexes
+from wikigr.pack.layout import MANIFEST, Layout
 from wikigr.pack.locate import find_pack
 from wikigr.pack.manifest import EXAMPLES, MIN_RELEVANCE, Manifest, read_manifest
 from wikigr.pack.open import Corpus, Pack
@@ -38,27 +40,22 @@ class JoinedEncoder:
     def __init__(self, parts: Sequence[Embedder]) -> None:
         self._parts = parts
         self._scale = math.sqrt(len(parts))
-        identities = [part.identity for part in parts]
-        self._identity = EncoderIdentity(
-            " + ".join(identity.model_id for identity in identities),
-            sum(identity.dimension for identity in identities),
-            hashlib.sha256(" ".join(identity.weights_sha256 for identity in identities).encode()).hexdigest(),
+        self._known = [part.identity for part in parts]
+        self.identity = EncoderIdentity(
+            " + ".join(identity.model_id for identity in self._known),
+            sum(identity.dimension for identity in self._known),
+            hashlib.sha256(" ".join(identity.weights_sha256 for identity in self._known).encode()).hexdigest(),
         )
 
-    @property
-    def identity(self) -> EncoderIdentity:
-        return self._identity
-
     def encode(self, texts: Sequence[str]) -> Vectors:
-        import numpy as np
-
         vectors: Vectors = np.hstack([part.encode(texts) for part in self._parts]) / np.float32(self._scale)
         return vectors
 
-    def vector_of(self, part: int, vector: Vectors) -> Vectors:
-        """Return the vector of the encoder number ``part`` in a joined ``vector``, with norm 1."""
-        ends = [0, *accumulate(each.identity.dimension for each in self._parts)]
-        own: Vectors = vector[ends[part] : ends[part + 1]] * vector.dtype.type(self._scale)
+    def vector_of(self, identity: EncoderIdentity, vector: Vectors) -> Vectors:
+        """Return the vector of one encoder in a joined ``vector``, with norm 1."""
+        number = self._known.index(identity)
+        ends = [0, *accumulate(known.dimension for known in self._known)]
+        own: Vectors = vector[ends[number] : ends[number + 1]] * vector.dtype.type(self._scale)
         return own
 
 
@@ -71,6 +68,7 @@ class JoinedLexicalIndex(LexicalIndex):
 
     def __init__(self, parts: Sequence[LexicalIndex], rename: Callable[[int, str], str]) -> None:
         self._parts = parts
+        self.language = parts[0].language
         self._rename = rename
 
     def __len__(self) -> int:
@@ -80,45 +78,51 @@ class JoinedLexicalIndex(LexicalIndex):
         return sum(part.frequency(stem, field) for part in self._parts)
 
     def search(self, query: str, limit: int) -> list[Hit]:
-        found = [
-            Hit(self._rename(number, hit.section_id), hit.score)
-            for number, part in enumerate(self._parts)
-            for hit in part.search_as_part(query, limit, self)
-        ]
-        return sorted(found, key=lambda hit: (-hit.score, hit.section_id))[:limit]
+        return _best(
+            limit,
+            (
+                Hit(self._rename(number, hit.section_id), hit.score)
+                for number, part in enumerate(self._parts)
+                for hit in part.search_as_part(query, limit, self)
+            ),
+        )
 
 
-# A larger one would leave no range of cosines above it.
-_MAX_MIN_RELEVANCE = 0.9
+def _best(limit: int, hits: Iterable[Hit]) -> list[Hit]:
+    return sorted(hits, key=lambda hit: (-hit.score, hit.section_id))[:limit]
 
 
 class JoinedPack(Corpus):
     """Several packs as one, so that scores and confidences are those of one pack with all of their articles.
 
     Vectors and words are compared over all packs, the graphs are joined, and one reader reads the best sections of all
-    of them. Packs that were built with different encoders are searched with their own; ``_comparable`` makes their
-    cosines comparable. Where two packs have an article of the same title, it keeps the title in the first pack by name,
-    and has that of its pack added in the others: "Spin (chemistry)". ``origin`` returns the id in its own pack.
+    of them. Packs that were built with different encoders are searched with their own, on the scale of the first one.
+    Where two packs have an article of the same title, it keeps the title in the first pack by name, and has that of its
+    pack added in the others: "Spin (chemistry)". ``origin`` returns the id in its own pack.
 
     ``members`` are sorted by name, and closed with this pack.
     """
 
     def __init__(self, members: Sequence[Pack]) -> None:
-        """Join ``members``, which share an encoder if their encoders are the same (see ``library.open``)."""
+        """Join ``members``, which share an encoder if their encoders are the same (see ``open_packs``)."""
         self._members = tuple(members)
-        first = self._members[0]
-        languages = {member.language for member in self._members}
+        languages = {member.language.name for member in self._members}
         if len(languages) > 1:
             raise UsageError(
-                f"These packs are in different languages: {', '.join(sorted(each.name for each in languages))}.",
+                f"These packs are in different languages: {', '.join(sorted(languages))}.",
                 hint="Ask the packs of one language at a time.",
             )
         _label(self._members)
-        # One pack for each encoder; those of the first one are the scale for the others.
-        self._leads = list({member.manifest.encoder: member for member in reversed(self._members)}.values())[::-1]
+        # The first pack of each encoder. The cosines of the first encoder are the scale for the others.
+        self._leads: dict[EncoderIdentity, Pack] = {}
+        for member in self._members:
+            self._leads.setdefault(member.manifest.encoder, member)
+        self._unrelated = {identity: self._highest_unrelated(identity) for identity in self._leads}
+        self._scale = self._unrelated[self._members[0].manifest.encoder]
         # Only worked examples are read from the folder.
-        layout = next((m.layout for m in self._members if (m.layout.root / EXAMPLES).is_file()), first.layout)
-        super().__init__(layout, _join_manifests(self._members, self._min_relevance(first.manifest.encoder)))
+        layouts = [member.layout for member in self._members]
+        layout = next((layout for layout in layouts if (layout.root / EXAMPLES).is_file()), layouts[0])
+        super().__init__(layout, _join_manifests(self._members, self._scale))
         self.lexical = JoinedLexicalIndex([member.lexical for member in self._members], self._joined_id)
         self.preloads = any(member.preloads for member in self._members)
 
@@ -127,19 +131,18 @@ class JoinedPack(Corpus):
         return self._members
 
     def _open_encoder(self) -> Embedder:
-        encoders = [lead.encoder for lead in self._leads]
+        encoders = [lead.encoder for lead in self._leads.values()]
         return encoders[0] if len(encoders) == 1 else JoinedEncoder(encoders)
 
     def _open_reader(self) -> Reader:
         from wikigr.reader.prepared import NoReaderError
 
         # The reader reads text, so any encoder's reader may read all packs.
-        for lead in self._leads[:-1]:
-            try:
+        *leads, last = self._leads.values()
+        for lead in leads:
+            with suppress(NoReaderError):
                 return lead.reader
-            except NoReaderError:
-                continue
-        return self._leads[-1].reader
+        return last.reader
 
     def dense_method(self, limit: int) -> DenseMethod:
         methods = {member.dense_method(limit) for member in self._members}
@@ -150,49 +153,47 @@ class JoinedPack(Corpus):
         return " ".join(dict.fromkeys(f"{m.label}: {m.dense_warning}" for m in self._members if m.dense_warning))
 
     def nearest(self, query: Vectors, limit: int, *, exact: bool = False) -> list[Hit]:
-        found = [
-            Hit(self._joined_id(number, hit.section_id), comparable(hit.score))
-            for number, member in enumerate(self._members)
-            for vector, comparable in [self._own(query, member.manifest.encoder)]
-            for hit in member.nearest(vector, limit, exact=exact)
-        ]
-        return sorted(found, key=lambda hit: (-hit.score, hit.section_id))[:limit]
+        found = []
+        for number, member in enumerate(self._members):
+            identity = member.manifest.encoder
+            own = self.encoder.vector_of(identity, query) if isinstance(self.encoder, JoinedEncoder) else query
+            for hit in member.nearest(own, limit, exact=exact):
+                found.append(Hit(self._joined_id(number, hit.section_id), self._comparable(hit.score, identity)))
+        return _best(limit, found)
 
-    def _own(self, query: Vectors, identity: EncoderIdentity) -> tuple[Vectors, Callable[[float], float]]:
-        """Return the vector of one encoder, and a function that makes its cosines comparable with the first one's."""
-        encoder = self.encoder
-        if not isinstance(encoder, JoinedEncoder):
-            return query, float
-        number = next(n for n, lead in enumerate(self._leads) if lead.manifest.encoder == identity)
-        own, scale = self._min_relevance(identity), self._min_relevance(self._leads[0].manifest.encoder)
-        return encoder.vector_of(number, query), lambda cosine: _comparable(cosine, own, scale)
+    def _comparable(self, cosine: float, identity: EncoderIdentity) -> float:
+        """Map a cosine so that the highest one of unrelated texts becomes that of the first encoder, and 1 stays 1."""
+        own, scale = self._unrelated[identity], self._scale
+        return cosine if own == scale else scale + (cosine - own) * (1.0 - scale) / (1.0 - own)
 
-    def _min_relevance(self, identity: EncoderIdentity) -> float:
+    def _highest_unrelated(self, identity: EncoderIdentity) -> float:
         """Return the cosine with an encoder that off-topic questions rarely exceed, a mean over its packs' sections."""
         own = [member.manifest for member in self._members if member.manifest.encoder == identity]
         sections = [max(1, manifest.counts["sections"]) for manifest in own]
         total = sum(n * m.thresholds.get(MIN_RELEVANCE, 0.0) for n, m in zip(sections, own, strict=True))
-        return min(_MAX_MIN_RELEVANCE, max(0.0, total / sum(sections)))
+        # A larger one would leave no range of cosines above it.
+        return min(0.9, max(0.0, total / sum(sections)))
 
     def sections(self, section_ids: Sequence[str]) -> dict[str, Section]:
-        wanted: dict[Pack, dict[str, str]] = {}
-        for section_id in section_ids:
-            if article_title(section_id) in self._owners:
-                member, own_id = self.origin(section_id)
-                wanted.setdefault(member, {})[own_id] = section_id
         found = {
             ids[own_id]: replace(section, section_id=ids[own_id])
-            for member, ids in wanted.items()
+            for member, ids in self._by_member(section_ids)
             for own_id, section in member.sections(list(ids)).items()
         }
         return {section_id: found[section_id] for section_id in section_ids if section_id in found}
 
     def urls_of(self, section_ids: Iterable[str]) -> dict[str, str | None]:
-        wanted: dict[Pack, dict[str, str]] = {}
+        grouped = self._by_member(section_ids)
+        return {ids[own_id]: url for member, ids in grouped for own_id, url in member.urls_of(ids).items()}
+
+    def _by_member(self, section_ids: Iterable[str]) -> Iterable[tuple[Pack, dict[str, str]]]:
+        """Return each member that stores some of the sections, with their ids here by the ids that they have there."""
+        found: dict[Pack, dict[str, str]] = {}
         for section_id in section_ids:
-            member, own_id = self.origin(section_id)
-            wanted.setdefault(member, {})[own_id] = section_id
-        return {ids[own_id]: url for member, ids in wanted.items() for own_id, url in member.urls_of(ids).items()}
+            if article_title(section_id) in self._owners:
+                member, own_id = self.origin(section_id)
+                found.setdefault(member, {})[own_id] = section_id
+        return found.items()
 
     def origin(self, section_id: str) -> tuple[Pack, str]:
         title = article_title(section_id)
@@ -200,7 +201,7 @@ class JoinedPack(Corpus):
         return self._members[number], f"{own_title}{section_id[len(title) :]}"
 
     def title_of(self, member: Pack, title: str) -> str:
-        return self._renamed[self._members.index(member)].get(title, title)
+        return self._joined_title(self._members.index(member), title)
 
     def id_of(self, member: Pack, section_id: str) -> str:
         return self._joined_id(self._members.index(member), section_id)
@@ -216,8 +217,6 @@ class JoinedPack(Corpus):
 
     @cached_property
     def _own_titles(self) -> list[list[str]]:
-        from wikigr.pack.joined_graph_index import article_titles
-
         return [article_titles(member.graph_index) for member in self._members]
 
     @cached_property
@@ -230,11 +229,10 @@ class JoinedPack(Corpus):
             new: dict[str, str] = {}
             for title in titles:
                 if title in seen:
-                    unique = f"{title} ({member.label})"
-                    while unique in taken:
-                        unique += "′"
-                    taken.add(unique)
-                    new[title] = unique
+                    new[title] = f"{title} ({member.label})"
+                    while new[title] in taken:
+                        new[title] += "′"
+                    taken.add(new[title])
             seen.update(titles)
             renamed.append(new)
         return renamed
@@ -250,8 +248,6 @@ class JoinedPack(Corpus):
 
     @cached_property
     def graph_index(self) -> GraphIndex:
-        from wikigr.pack.joined_graph_index import join_graph_indexes
-
         indexes = [member.graph_index for member in self._members]
         warnings = [member.graph_index_warning for member in self._members]
         self.graph_index_warning = " ".join(dict.fromkeys(filter(None, warnings)))
@@ -261,15 +257,11 @@ class JoinedPack(Corpus):
         return self._owners
 
     def text_of(self, title: str) -> str:
-        if title not in self._owners:
-            return ""
-        number, own_title = self._owners[title]
+        number, own_title = self._owners.get(title, (0, ""))
         return self._members[number].text_of(own_title)
 
     def headings(self, title: str) -> list[str]:
-        if title not in self._owners:
-            return []
-        number, own_title = self._owners[title]
+        number, own_title = self._owners.get(title, (0, ""))
         return self._members[number].headings(own_title)
 
     def connect(self) -> Self:
@@ -285,16 +277,15 @@ class JoinedPack(Corpus):
 
 def _label(members: Sequence[Pack]) -> None:
     """Give each of ``members`` a label of its own: its name, with as much of its version and digest as is needed."""
-    forms: tuple[Callable[[Manifest], str], ...] = (
-        lambda manifest: manifest.name,
-        lambda manifest: f"{manifest.name} {manifest.version}",
-        lambda manifest: f"{manifest.name} {manifest.version} {manifest.digest[:12]}",
-        lambda manifest: f"{manifest.name} {manifest.version} {manifest.digest[:12]} {manifest.encoder.model_id}",
-    )
+
+    def form(manifest: Manifest, length: int) -> str:
+        parts = (manifest.name, manifest.version, manifest.digest[:12], manifest.encoder.model_id)
+        return " ".join(parts[:length])
+
     for member in members:
-        for form in forms:
-            member.label = form(member.manifest)
-            if Counter(form(other.manifest) for other in members)[member.label] == 1:
+        for length in range(1, 5):
+            member.label = form(member.manifest, length)
+            if [form(other.manifest, length) for other in members].count(member.label) == 1:
                 break
 
 
@@ -315,11 +306,6 @@ def _join_manifests(members: Sequence[Pack], min_relevance: float) -> Manifest:
     )
 
 
-def _comparable(cosine: float, own: float, scale: float) -> float:
-    """Map a cosine so that ``own``, the highest one of unrelated texts, becomes ``scale``, and 1 stays 1."""
-    return scale + (cosine - own) * (1.0 - scale) / (1.0 - own)
-
-
 @dataclass(frozen=True, slots=True)
 class Opened:
     """The packs that were opened, as one, and the locations of those that were given before."""
@@ -338,11 +324,9 @@ def open_packs(
 ) -> Opened:
     """Open the packs at ``locations`` as one; the arguments are those of ``Pack``.
 
-    ``models_from`` are open packs by their encoder, whose models are used instead of loading them again.
-
-    The same content with the same encoder counts once, wherever it is. The result does not depend on the order of
-    ``locations``. Raises ``PackError`` if any of them is missing, damaged or has another
-    format; none is then left open.
+    ``models_from`` are open packs by their encoder, whose models are used instead of loading them again. The same
+    content with the same encoder counts once, wherever it is. The result does not depend on the order of ``locations``.
+    Raises ``PackError`` if any of them is missing, damaged or has another format; none is then left open.
     """
     found: dict[tuple[str, EncoderIdentity], tuple[Layout, Manifest]] = {}
     repeated = []
@@ -353,23 +337,15 @@ def open_packs(
         if found.setdefault((manifest.digest, manifest.encoder), (layout, manifest))[0] is not layout:
             repeated.append(location)
     chosen = sorted(found.values(), key=lambda pair: _order(pair[1]))
-    if len(chosen) > 1:
-        prepare_engine(layout.part(DATABASE) for layout, _ in chosen)
     with ExitStack() as stack:
         leads = dict(models_from or {})
         members = []
         for layout, manifest in chosen:
             lead = leads.get(manifest.encoder)
-            member = stack.enter_context(
-                Pack(
-                    layout.root,
-                    encoder=encoder,
-                    purpose=purpose,
-                    preload=preload,
-                    small_reserve=True,
-                    models_from=lead,
-                )
+            opened = Pack(
+                layout.root, encoder=encoder, purpose=purpose, preload=preload, small_reserve=True, models_from=lead
             )
+            member = stack.enter_context(opened)
             leads.setdefault(manifest.encoder, member)
             members.append(member)
         stack.pop_all()

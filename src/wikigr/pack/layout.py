@@ -20,6 +20,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from wikigr.errors import BuildError, UsageError
 from wikigr.settings import data_folder
@@ -41,23 +42,13 @@ ORIGIN = ".origin.json"
 _KEYS = {SIGNATURE: {"algorithm", "public_key", "signature"}, ORIGIN: {"source", "identity"}}
 # Files of the lexical index that tantivy creates when it opens the index. The manifest does not list hidden files.
 INDEX_FILES = frozenset(f"{LEXICAL}/{name}" for name in (".managed.json", ".tantivy-meta.lock", ".tantivy-writer.lock"))
-# Files that an error message names.
-_MAX_NAMED = 3
 # Subfolder of the installed packs that contains their versions; each pack's name links to one of them.
 VERSIONS = ".versions"
 
-_WORK = ".wikigr"
-_NEW = "new"
-_MARKER = "commit"
+# The files in the folder ``.wikigr``; the locks go last. ``source`` is the record of the folder that
+# the pack was built from.
+_WORKING_FILES = ("new", "old", "commit", "engine.log", "source", "commit.lock", "build.lock")
 _STAGING = "staging.sqlite"
-# What the machines of a cluster computed, unless the build has a staging path of its own.
-_PARQUET = "parts"
-_SOURCE = "source"
-# The manifest of a pack that is being removed.
-_REMOVED = "removed.json"
-_ENGINE_LOG = "engine.log"
-# The locks go last.
-_WORKING_FILES = (_NEW, "old", _PARQUET, _MARKER, _ENGINE_LOG, _SOURCE, "commit.lock", "build.lock")
 
 
 def installed_packs() -> Path:
@@ -87,28 +78,24 @@ class Layout:
 
     @property
     def work(self) -> Path:
-        return self.root / _WORK
+        return self.root / ".wikigr"
 
     @property
     def new(self) -> Path:
-        return self.work / _NEW
+        return self.work / "new"
 
     @property
     def staging(self) -> Path:
         return self.work / _STAGING
 
     @property
-    def parquet_parts(self) -> Path:
-        return self.work / _PARQUET
-
-    @property
     def engine_log(self) -> Path:
         """The output of the database engine during a build."""
-        return self.work / _ENGINE_LOG
+        return self.work / "engine.log"
 
     @property
     def _marker(self) -> Path:
-        return self.work / _MARKER
+        return self.work / "commit"
 
     def part(self, name: str) -> Path:
         """Return the current path of the part ``name``; it may not exist."""
@@ -132,12 +119,12 @@ class Layout:
     @property
     def source_record(self) -> Path:
         """The record of the folder that the pack was built from (``section_urls``)."""
-        return self.work / _SOURCE
+        return self.work / "source"
 
     @property
     def removed_manifest(self) -> Path:
         """The path to which `wikigr pack remove` moves the manifest before it deletes anything."""
-        return self.work / _REMOVED
+        return self.work / "removed.json"
 
     def half_removed(self) -> bool:
         """Return whether a removal was interrupted here, so that what is left is not a pack any more."""
@@ -195,10 +182,7 @@ class Layout:
 
     def _refuse_links(self) -> None:
         """Raise ``BuildError`` if the working files have links, which a build would write through or delete."""
-        entries = [self.work]
-        for folder, folders, files in os.walk(self.work):
-            entries += [Path(folder, name) for name in (*folders, *files)]
-        link = next((entry for entry in entries if entry.is_symlink()), None)
+        link = next((entry for entry in (self.work, *entries_below(self.work)) if entry.is_symlink()), None)
         if link is not None:
             raise BuildError(
                 f"{readable_path(link)} is a link, so a build would change what it leads to. Nothing was changed.",
@@ -224,7 +208,7 @@ class Layout:
             found += [name for name in _KEYS if os.path.lexists(self.root / name) and not self.is_own(name)]
         if not found:
             return
-        named = some_of(found, _MAX_NAMED)
+        named = some_of(found, 3)
         if not listed:
             raise BuildError(
                 f"{readable_path(self.root)} contains {named}, which wikigr did not create and the build "
@@ -246,18 +230,12 @@ class Layout:
         elif not _lists_part(listed, name):
             yield f"{name}/"
         elif not part.is_symlink() and not (name == LEXICAL and LEXICAL in listed):
-            for folder, folders, files in os.walk(part):
-                entries = [*files, *(entry for entry in folders if (Path(folder) / entry).is_symlink())]
-                paths = [(Path(folder) / entry).relative_to(self.root).as_posix() for entry in sorted(entries)]
-                yield from (p for p in paths if p not in listed and p not in INDEX_FILES and not _is_metadata(p))
+            paths = (entry.relative_to(self.root).as_posix() for entry in entries_below(part))
+            yield from (p for p in paths if p not in listed and p not in INDEX_FILES and not _is_metadata(p))
 
     def is_own(self, name: str) -> bool:
         """Return whether wikigr wrote the signature or the origin ``name``."""
-        try:
-            fields = json.loads((self.root / name).read_bytes())
-        except (OSError, ValueError, RecursionError):
-            return False
-        return isinstance(fields, dict) and _KEYS[name] <= set(fields)
+        return _KEYS[name] <= read_object(self.root / name).keys()
 
     def clear_new(self) -> None:
         """Create an empty ``.wikigr/new``, removing uncommitted parts of a killed build."""
@@ -275,11 +253,10 @@ class Layout:
         """Return the names of what the user put into the folder of the working files."""
         entries = self.work.iterdir() if self.work.is_dir() else ()
         names = {entry.name for entry in entries if not entry.name.startswith(_STAGING)}
-        return sorted(names - {*_WORKING_FILES, _REMOVED})
+        return sorted(names - {*_WORKING_FILES, self.removed_manifest.name})
 
     def drop_staging(self) -> None:
-        """Remove the staging files of a finished or abandoned build, whichever engine began it."""
-        shutil.rmtree(self.parquet_parts, ignore_errors=True)
+        """Remove the staging files of a finished or abandoned build."""
         for leftover in self.work.glob(f"{_STAGING}*"):
             leftover.unlink()
 
@@ -334,19 +311,32 @@ class Layout:
             os.close(lock)
 
 
+def entries_below(folder: Path) -> Iterator[Path]:
+    """Yield the files and the links below ``folder``, whose links are not followed."""
+    for place, folders, files in os.walk(folder):
+        links = (name for name in folders if Path(place, name).is_symlink())
+        yield from (Path(place, name) for name in sorted([*files, *links]))
+
+
 def listed_files(manifest: Path) -> frozenset[str]:
     """Return the manifest's own name and the files it lists; nothing if it is missing or not a pack's."""
-    try:
-        fields = json.loads(manifest.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return frozenset()
-    if not isinstance(fields, dict) or "wikigr_version" not in fields:
+    fields = read_object(manifest)
+    if "wikigr_version" not in fields:
         return frozenset()
     files = fields.get("files")
     if not isinstance(files, dict):
         # A damaged manifest. The parts of a build belong to wikigr; only an encoder may be the user's.
         return frozenset(PARTS) - {ENCODER}
     return frozenset([MANIFEST, *files])
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Return the JSON object in a file; an empty one if there is none."""
+    try:
+        fields = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return fields if isinstance(fields, dict) else {}
 
 
 def _lists_part(listed: Collection[str], name: str) -> bool:
@@ -383,6 +373,5 @@ def sync(path: Path) -> None:
 def sync_tree(root: Path) -> None:
     """Flush the folder ``root`` with everything in it to the disk."""
     for folder, _, files in os.walk(root, topdown=False):
-        for name in files:
-            sync(Path(folder) / name)
-        sync(Path(folder))
+        for name in (*files, ""):
+            sync(Path(folder, name))

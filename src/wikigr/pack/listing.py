@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wikigr.errors import PackError
-from wikigr.graph.engine_choice import choose_engine
+from wikigr.graph.engine import check_storage_version
 from wikigr.pack.layout import DATABASE, MANIFEST, Layout, installed_packs
 from wikigr.pack.locate import find_pack, holds_pack, named_packs, packs_named
 from wikigr.pack.manifest import Manifest, file_path, read_manifest
@@ -70,7 +70,7 @@ def list_pack(path: Path, *, given_as: str | None = None) -> ListedPack:
         return ListedPack(given_as, path, installed_as, None, 0, problem)
     size, problem = _measure(layout, manifest)
     try:
-        choose_engine(layout.part(DATABASE))
+        check_storage_version(layout.part(DATABASE))
     except PackError as error:
         problem = problem or error.message
     return ListedPack(given_as, path, installed_as, manifest, size, problem)

@@ -7,7 +7,7 @@ This is the only place that decides which pack a name refers to. In this order, 
 3. the folder of that name in the project's ``packs`` folder, if it contains a pack.
 
 The project's ``packs`` folder is the nearest one in the working directory or its parents, up to the project's root (a
-folder with ``wikigr.yaml`` or ``.git``) or the home folder. Outside of both, only the working directory is searched.
+folder with ``.git``) or the home folder. Outside of both, only the working directory is searched.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from pathlib import Path
 
 from wikigr.errors import PackError
 from wikigr.pack.layout import DATABASE, Layout, installed_packs, readable_path
-from wikigr.settings import PROJECT_FILE
 from wikigr.suggestions import did_you_mean, nearest
 
 # The suffix of an archive file.
@@ -30,10 +29,6 @@ ARCHIVE = ".wikigr"
 PACKS = "packs"
 # The file in the folder of a pack that says how to make it.
 RECIPE = "recipe.yaml"
-# Names of installed packs: plain file names, neither hidden nor similar to an option.
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
-# What the root of a project contains.
-_ROOT_MARKS = (PROJECT_FILE, ".git")
 
 
 class Place(StrEnum):
@@ -54,8 +49,8 @@ class NamedPack:
 
 
 def is_pack_name(text: str) -> bool:
-    """Return whether ``text`` is a valid name for an installed pack."""
-    return _NAME.fullmatch(text) is not None
+    """Return whether an installed pack may have the name ``text``, neither hidden nor similar to an option."""
+    return re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}", text) is not None
 
 
 def installed_names() -> list[str]:
@@ -66,11 +61,11 @@ def installed_names() -> list[str]:
 
 def project_packs() -> Path | None:
     """Return the project's ``packs`` folder relative to the working directory, or ``None`` if there is none."""
-    start = Path.cwd()
-    for folder in _project_folders(start):
-        if (folder / PACKS).is_dir():
-            return Path(os.path.relpath(folder / PACKS, start))
-    return None
+    start, home = Path.cwd(), Path("~").expanduser().resolve()
+    chain = [start, *start.parents]
+    ends = (number for number, folder in enumerate(chain, 1) if folder == home or (folder / ".git").exists())
+    found = (folder / PACKS for folder in chain[: next(ends, 1)] if (folder / PACKS).is_dir())
+    return next((Path(os.path.relpath(folder, start)) for folder in found), None)
 
 
 def named_packs() -> list[NamedPack]:
@@ -104,21 +99,23 @@ def find_pack(location: str | Path) -> Layout:
     named = packs_named(str(location))
     if named:
         path = named[0].path
-    elif not os.path.lexists(path):
-        path = _unbuilt_project_folder(str(location)) or path
-    if path.is_file() and path.suffix == ARCHIVE:
-        raise PackError(
-            f"{path} is an archive, which cannot be searched directly.",
-            hint=f"Install it and use it by name: wikigr pack install {path}",
-        )
-    if path.is_file() and path.name != DATABASE:
-        raise PackError(
-            f"{path} is not a pack. A pack is a folder, or the file {DATABASE} in it.",
-            hint=f"Use its folder: {path.parent}"
-            if Layout(path.parent).exists()
-            else f"Build one: wikigr pack build {path} -o DIR",
-        )
+    elif not os.path.lexists(path) and path.name == str(location):
+        # The project's folder of that name, which contains no pack yet.
+        unbuilt = (project_packs() or Path()) / path
+        path = unbuilt if unbuilt.is_dir() else path
     if path.is_file():
+        if path.suffix == ARCHIVE:
+            raise PackError(
+                f"{path} is an archive, which cannot be searched directly.",
+                hint=f"Install it and use it by name: wikigr pack install {path}",
+            )
+        if path.name != DATABASE:
+            raise PackError(
+                f"{path} is not a pack. A pack is a folder, or the file {DATABASE} in it.",
+                hint=f"Use its folder: {path.parent}"
+                if Layout(path.parent).exists()
+                else f"Build one: wikigr pack build {path} -o DIR",
+            )
         path = path.parent
     if path.is_symlink() and path.parent.resolve() == installed_packs().resolve():
         path = path.parent / path.readlink()
@@ -139,29 +136,15 @@ def find_pack(location: str | Path) -> Layout:
         recipe = path / RECIPE
         build = f"wikigr pack make {recipe} -o {path}" if recipe.is_file() else f"wikigr pack build SOURCE -o {path}"
         raise PackError(f"{readable_path(path)} does not contain a pack.", hint=f"Build one: {build}")
+    known = "no folder, installed pack or pack of this project has that name"
     raise PackError(
-        f"There is no pack {str(location)!r}: "
-        + (
-            "no folder, installed pack or pack of this project has that name."
-            if path.name == str(location)
-            else "that path does not exist."
-        ),
+        f"There is no pack {str(location)!r}: {known if path.name == str(location) else 'that path does not exist'}.",
         hint=did_you_mean(
             _nearest(str(location)),
             f"`wikigr pack list` lists the packs. Build one: wikigr pack build SOURCE -o {path}",
             shown=str,
         ),
     )
-
-
-def _project_folders(start: Path) -> list[Path]:
-    """Return the folders that may contain the project's packs, the nearest first."""
-    chain = [start, *start.parents]
-    home = Path("~").expanduser().resolve()
-    for number, folder in enumerate(chain, 1):
-        if folder == home or any((folder / mark).exists() for mark in _ROOT_MARKS):
-            return chain[:number]
-    return chain[:1]
 
 
 def _places() -> Iterator[tuple[Place, Path]]:
@@ -195,12 +178,6 @@ def _without_repeats(packs: list[NamedPack]) -> list[NamedPack]:
     for pack in packs:
         seen.setdefault(os.path.realpath(pack.path), pack)
     return list(seen.values())
-
-
-def _unbuilt_project_folder(name: str) -> Path | None:
-    """Return the folder ``name`` in the project's ``packs`` folder, which contains no pack yet."""
-    project = project_packs() if Path(name).name == name else None
-    return project / name if project is not None and (project / name).is_dir() else None
 
 
 def _nearest(location: str) -> list[str]:

@@ -30,11 +30,8 @@ MAX_EXAMPLES = 2_000
 MAX_EXTRA_BYTES = 16 << 20
 # The limit for a manifest, which is read as a whole. One that lists 10,000 files has 1.5 MB.
 MAX_MANIFEST_BYTES = 16 << 20
-# ASCII names only, so that a name denotes the same file on every system, whatever its Unicode form.
-_PLAIN_NAME = re.compile(r"(?!\.)[A-Za-z0-9._-]+(?:/(?!\.)[A-Za-z0-9._-]+)*")
-# The longest name that fits into a tar header.
-_MAX_NAME_LENGTH = 100
-_MAX_VERSION_LENGTH = 256
+# How to fix a damaged pack.
+REBUILD = "Build the pack again with `wikigr pack build`."
 
 # Name of a threshold: the minimum cosine similarity of a relevant section.
 MIN_RELEVANCE = "min_relevance"
@@ -103,7 +100,8 @@ class Manifest:
 
 def is_pack_file(name: str) -> bool:
     """Return whether ``name``, a relative path with slashes, is a valid file of a pack other than its manifest."""
-    if not _PLAIN_NAME.fullmatch(name) or len(name) > _MAX_NAME_LENGTH:
+    # ASCII only, so that a name denotes the same file on every system; a tar header has room for 100 characters.
+    if len(name) > 100 or not re.fullmatch(r"(?!\.)[A-Za-z0-9._-]+(?:/(?!\.)[A-Za-z0-9._-]+)*", name):
         return False
     first, _, rest = name.partition("/")
     if first in (layout.LEXICAL, layout.VECTORS, layout.ENCODER):
@@ -122,7 +120,7 @@ def parse_version(version: str) -> semver.Version | None:
     import semver
 
     # semver 3.0 accepts a trailing newline and digits outside ASCII, and int() refuses thousands of digits.
-    if len(version) > _MAX_VERSION_LENGTH or not (version.isascii() and version.isprintable()):
+    if len(version) > 256 or not (version.isascii() and version.isprintable()):
         return None
     try:
         return semver.Version.parse(version)
@@ -173,9 +171,9 @@ def read_manifest(path: Path) -> Manifest:
     try:
         content = read_regular(path, MAX_MANIFEST_BYTES)
     except OSError as error:
-        raise PackError(f"Cannot read the manifest {path}: {error.strerror or error}.", hint=_REBUILD) from error
+        raise PackError(f"Cannot read the manifest {path}: {error.strerror or error}.", hint=REBUILD) from error
     except ValueError as error:
-        raise PackError(f"Cannot read the manifest: {error}.", hint=_REBUILD) from error
+        raise PackError(f"Cannot read the manifest: {error}.", hint=REBUILD) from error
     return parse_manifest(content, f"The manifest {path}")
 
 
@@ -192,51 +190,24 @@ def parse_manifest(content: bytes, label: str = "The manifest") -> Manifest:
         if b"\\u" in content:
             json.dumps(fields, ensure_ascii=False).encode("utf-8")  # refuse unpaired surrogates
     except (ValueError, RecursionError) as error:
-        raise PackError(f"{label} is not valid: {error}.", hint=_REBUILD) from error
+        raise PackError(f"{label} is not valid: {error}.", hint=REBUILD) from error
     if not isinstance(fields, dict) or "format_version" not in fields:
-        raise PackError(f"{label} is not the manifest of a wikigr pack.", hint=_REBUILD)
+        raise PackError(f"{label} is not the manifest of a wikigr pack.", hint=REBUILD)
     if fields["format_version"] != FORMAT_VERSION:
         raise PackError(
             f"{label} has format {_short(fields['format_version'])}; this wikigr reads format {FORMAT_VERSION}.",
             hint="Build the pack again with this version, or use the wikigr version that built it "
             f"({_short(fields.get('wikigr_version', 'unknown'))}).",
         )
-    # Checked by hand, because importing pydantic would add 40 ms to every question.
-    try:
-        return Manifest(
-            **{name: _typed(fields, name, str) for name in _STRINGS},
-            **{name: _typed(fields, name, bool) for name in ("vector_index", "bundled_encoder")},
-            digest=_sha256_in(fields, "digest"),
-            storage_version=_natural(fields, "storage_version"),
-            source={"name": "", "format": "", **_typed_map(fields, "source", _text)},
-            counts={**dict.fromkeys(_COUNTS, 0), **_typed_map(fields, "counts", _natural)},
-            thresholds=_typed_map(fields, "thresholds", _finite),
-            calibration=_typed_map(fields, "calibration", _text) if "calibration" in fields else {},
-            extraction=_typed_map(fields, "extraction", _text_or_count) if "extraction" in fields else {},
-            language=_language(fields) if "language" in fields else ENGLISH.code,
-            attribution=_text(fields, "attribution") if "attribution" in fields else "",
-            anchors=_typed(fields, "anchors", bool) if "anchors" in fields else False,
-            encoder=EncoderIdentity(
-                model_id=_model_id(fields["encoder"]),
-                dimension=_natural(fields["encoder"], "dimension"),
-                weights_sha256=_typed(fields["encoder"], "weights_sha256", str),
-            ),
-            files=_typed_map(fields, "files", _record),
-        )
-    except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise PackError(f"{label} has a missing or malformed field: {error}.", hint=_REBUILD) from error
-
-
-_REBUILD = "Build the pack again with `wikigr pack build`."
-_STRINGS = (
-    "name", "version", "description", "license", "created", "engine", "engine_version", "wikigr_version",
-)  # fmt: skip
-# An id of a model hub, or ``local/`` with the name of a folder; never a path, because commands with it are advised.
-_MODEL_ID = re.compile(r"[^/\\~.-][^/\\]{0,199}(?:/[^/\\.][^/\\]{0,199})?")
-_COUNTS = ("articles", "sections", "links", "mentions", "aliases", "entities", "triples")
-_SHA256 = re.compile(r"[0-9a-f]{64}")
-# The largest file size that file systems support.
-_MAX_COUNT = (1 << 63) - 1
+    found = {}
+    for name, read in _FIELDS.items():
+        if name in fields or name not in _OPTIONAL:
+            try:
+                found[name] = read(fields[name])
+            except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
+                detail = f" ({error})" if name in fields else ""
+                raise PackError(f"{label} has a missing or malformed field: {name!r}{detail}.", hint=REBUILD) from error
+    return Manifest(**found)
 
 
 def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -252,75 +223,97 @@ def _refuse_constant(name: str) -> Any:
 
 
 def _short(value: Any) -> str:
-    """Return a value of an untrusted manifest in a form that is safe to print."""
+    """Return a value of an untrusted manifest in a form that is safe to print, at most 80 characters of it."""
     text = value if isinstance(value, str) and value.isprintable() else repr(value)
-    return text if len(text) <= _MAX_SHORT_LENGTH else f"{text[:_MAX_SHORT_LENGTH]}…"
+    return text if len(text) <= 80 else f"{text[:80]}…"
 
 
-_MAX_SHORT_LENGTH = 80
+# -- checks of single values, which raise KeyError, TypeError, ValueError or OverflowError
 
 
-def _model_id(fields: Any) -> str:
-    name = str(_typed(fields, "model_id", str))
-    if not (name.isprintable() and _MODEL_ID.fullmatch(name)):
-        raise ValueError(f"model_id is {_short(name)!r}, which is no id of a model")
-    return name
-
-
-def _language(fields: Any) -> str:
-    code = str(_typed(fields, "language", str))
-    try:
-        return language_of(code).code
-    except UsageError as error:
-        raise ValueError(f"language is {_short(code)}, which is not the code of a language") from error
-
-
-def _typed(fields: Any, name: str, kind: type) -> Any:
-    value = fields[name]
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+def _typed(value: Any, kind: type) -> Any:
+    """Return ``value``, which JSON gives exactly the type ``kind``; a whole number may stand for a float."""
+    if kind is float and type(value) is int:
         value = float(value)
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise TypeError(f"{_short(name)} is {_short(value)}, which is not of type {kind.__name__}")
+    if type(value) is not kind:
+        raise TypeError(f"{_short(value)} is not of type {kind.__name__}")
     return value
 
 
-def _text(fields: Any, name: str) -> str:
-    return str(_typed(fields, name, str))
+def _text(value: Any) -> str:
+    return str(_typed(value, str))
 
 
-def _natural(fields: Any, name: str) -> int:
-    value: int = _typed(fields, name, int)
-    if not 0 <= value <= _MAX_COUNT:
-        raise ValueError(f"{_short(name)} is {_short(value)}, which is out of range")
-    return value
+def _flag(value: Any) -> bool:
+    return bool(_typed(value, bool))
 
 
-def _text_or_count(fields: Any, name: str) -> str | int:
-    return _text(fields, name) if isinstance(fields[name], str) else _natural(fields, name)
+def _natural(value: Any) -> int:
+    # The largest file size that file systems support is below 2^63.
+    if not 0 <= _typed(value, int) < 1 << 63:
+        raise ValueError(f"{_short(value)} is out of range")
+    return int(value)
 
 
-def _finite(fields: Any, name: str) -> float:
-    value: float = _typed(fields, name, float)
-    if not math.isfinite(value):
-        raise ValueError(f"{_short(name)} is {value}, which is not finite")
-    return value
+def _finite(value: Any) -> float:
+    number = float(_typed(value, float))
+    if not math.isfinite(number):
+        raise ValueError(f"{number} is not finite")
+    return number
 
 
-def _sha256_in(fields: Any, name: str) -> str:
-    value: str = _typed(fields, name, str)
-    if not _SHA256.fullmatch(value):
-        raise ValueError(f"{_short(name)} is {_short(value)}, which is not a SHA-256")
-    return value
+def _sha256(value: Any) -> str:
+    if not re.fullmatch(r"[0-9a-f]{64}", _text(value)):
+        raise ValueError(f"{_short(value)} is not a SHA-256")
+    return str(value)
 
 
-def _record(fields: Any, name: str) -> FileRecord:
-    record = _typed(fields, name, dict)
-    return FileRecord(_natural(record, "size"), _sha256_in(record, "sha256"))
+def _language(value: Any) -> str:
+    try:
+        return language_of(_text(value)).code
+    except UsageError as error:
+        raise ValueError(f"{_short(value)} is not the code of a language") from error
 
 
-def _typed_map(fields: Any, name: str, read: Callable[[Any, str], Any]) -> dict[str, Any]:
-    values = _typed(fields, name, dict)
-    return {key: read(values, key) for key in values}
+def _map_of(read: Callable[[Any], Any]) -> Callable[[Any], dict[str, Any]]:
+    return lambda value: {key: read(each) for key, each in _typed(value, dict).items()}
+
+
+def _encoder(value: Any) -> EncoderIdentity:
+    model = _text(_typed(value, dict)["model_id"])
+    # An id of a model hub, or ``local/`` with the name of a folder; never a path, because commands with it are advised.
+    if not (model.isprintable() and re.fullmatch(r"[^/\\~.-][^/\\]{0,199}(?:/[^/\\.][^/\\]{0,199})?", model)):
+        raise ValueError(f"{_short(model)!r}, which is no id of a model")
+    return EncoderIdentity(model, _natural(value["dimension"]), _text(value["weights_sha256"]))
+
+
+def _record(value: Any) -> FileRecord:
+    return FileRecord(_natural(_typed(value, dict)["size"]), _sha256(value["sha256"]))
+
+
+_COUNTS = ("articles", "sections", "links", "mentions", "aliases", "entities", "triples")
+# How each field is checked. By hand, because every question reads a manifest before anything else, and importing
+# pydantic would add 40 ms.
+_FIELDS: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(
+        ("name", "version", "description", "license", "created", "engine", "engine_version", "wikigr_version"), _text
+    ),
+    "storage_version": _natural,
+    "digest": _sha256,
+    "source": lambda value: {"name": "", "format": "", **_map_of(_text)(value)},
+    "counts": lambda value: {**dict.fromkeys(_COUNTS, 0), **_map_of(_natural)(value)},
+    "encoder": _encoder,
+    "files": _map_of(_record),
+    "vector_index": _flag,
+    "bundled_encoder": _flag,
+    "thresholds": _map_of(_finite),
+    "calibration": _map_of(_text),
+    "extraction": _map_of(lambda value: _text(value) if isinstance(value, str) else _natural(value)),
+    "language": _language,
+    "attribution": _text,
+    "anchors": _flag,
+}
+_OPTIONAL = frozenset({"calibration", "extraction", "language", "attribution", "anchors"})
 
 
 def read_extra(path: Path) -> bytes:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import copy
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from wikigr.embeddings.embedder import Embedder, Vectors
-from wikigr.errors import EncoderMismatchError, ModelError, PackError, WikigrError
+from wikigr.errors import EncoderMismatchError, ModelError, PackError
 from wikigr.graph.engine import Graph, reserved_space
 from wikigr.index.candidate import Hit, Section
 from wikigr.index.dense import DenseIndex, DenseMethod
@@ -62,8 +63,6 @@ class Corpus(ABC):
         self.label = manifest.name
         self.graph_index_warning = ""
         self._models_from = models_from
-        self._encoder: Future[Embedder] | None = None
-        self._reader: Future[Reader] | None = None
 
     @property
     def language(self) -> Language:
@@ -86,19 +85,19 @@ class Corpus(ABC):
 
     def start_encoder(self) -> Future[Embedder]:
         """Start loading the encoder in the background, unless that is done."""
-        if self._models_from is not None:
-            return self._models_from.start_encoder()
-        if self._encoder is None:
-            self._encoder = _in_background(self._open_encoder)
         return self._encoder
+
+    @cached_property
+    def _encoder(self) -> Future[Embedder]:
+        return self._models_from._encoder if self._models_from is not None else _in_background(self._open_encoder)
 
     def start_reader(self) -> Future[Reader]:
         """Start loading the reader in the background, unless that is done."""
-        if self._models_from is not None:
-            return self._models_from.start_reader()
-        if self._reader is None:
-            self._reader = _in_background(self._open_reader)
         return self._reader
+
+    @cached_property
+    def _reader(self) -> Future[Reader]:
+        return self._models_from._reader if self._models_from is not None else _in_background(self._open_reader)
 
     @abstractmethod
     def _open_encoder(self) -> Embedder: ...
@@ -115,13 +114,13 @@ class Corpus(ABC):
     def origin(self, section_id: str) -> tuple[Pack, str]:
         """Return the member that stores a section, and the id that the section has there."""
 
-    @abstractmethod
     def title_of(self, member: Pack, title: str) -> str:
         """Return the title that an article of ``member`` has here."""
+        return title
 
-    @abstractmethod
     def id_of(self, member: Pack, section_id: str) -> str:
         """Return the id that a section of ``member`` has here."""
+        return section_id
 
     @abstractmethod
     def nearest(self, query: Vectors, limit: int, *, exact: bool = False) -> list[Hit]:
@@ -215,9 +214,8 @@ class Pack(Corpus):
         ``EncoderMismatchError`` on first use. ``purpose`` and ``threads`` are passed to ``open_encoder``. ``preload``
         starts loading the encoder in the background and reads the vectors meanwhile. ``read_only`` is the mode in which
         the database is opened, and ``small_reserve`` reserves no more address space for it than it needs: a process has
-        room for 15 databases with the engine's default. ``graph`` and ``lexical`` are the database and the index if
-        they are already open.
-        ``models_from`` is an open pack with the same encoder, whose models this one uses instead of loading its own.
+        room for 15 databases with the engine's default. ``graph`` and ``lexical`` are already open. ``models_from`` is
+        an open pack with the same encoder, whose models this one uses instead of loading its own.
         Raises ``PackError`` when the pack is missing, damaged or has another format.
         """
         layout = find_pack(location)
@@ -229,8 +227,16 @@ class Pack(Corpus):
             if preload:
                 self.start_encoder()
             self._damaged = damaged_files(self.layout, self.manifest)
-            self._refuse_damage()
-            self.graph = graph or _open_graph(self.layout.part(parts.DATABASE), read_only, small_reserve)
+            damage = self.damage_of(parts.DATABASE) or self.damage_of(parts.LEXICAL)
+            if damage:
+                # What the engine or the lexical index would read: that could end the process.
+                raise PackError(
+                    f"The pack {self.layout.root} is damaged: {damage}.",
+                    hint="Get the pack again, or build it again. `wikigr pack verify` checks all of it.",
+                )
+            database = self.layout.part(parts.DATABASE)
+            space = reserved_space(database.stat().st_size) if small_reserve and database.is_file() else None
+            self.graph = graph or Graph(database, read_only=read_only, address_space=space)
             self.lexical = lexical or LexicalIndex(self.layout.part(parts.LEXICAL), self.language)
             self.dense = DenseIndex(
                 self.graph,
@@ -251,60 +257,51 @@ class Pack(Corpus):
         found = ((name, problem) for name, problem in self._damaged.items() if name.split("/")[0] == part)
         return next((f"{name} {problem}" for name, problem in found), "")
 
-    def _refuse_damage(self) -> None:
-        """Raise ``PackError`` if what the engine or the lexical index would read is damaged: that ends the process."""
-        damage = self.damage_of(parts.DATABASE) or self.damage_of(parts.LEXICAL)
-        if damage:
-            raise PackError(
-                f"The pack {self.layout.root} is damaged: {damage}.",
-                hint="Get the pack again, or build it again. `wikigr pack verify` checks all of it.",
-            )
-
     def _open_reader(self) -> Reader:
         from wikigr.embeddings.models import find_prepared
-        from wikigr.reader.prepared import NoReaderError, PreparedReader, find_reader
+        from wikigr.reader.prepared import PreparedReader, find_reader
         from wikigr.reader.reader import Reader
 
-        try:
+        with self._opening("reader") as is_bundled:
             encoder = find_prepared(self._encoder_source)
-            prepared = PreparedReader.beside(encoder) if self._uses_bundled_encoder else find_reader(encoder)
+            prepared = PreparedReader.beside(encoder) if is_bundled else find_reader(encoder)
             return Reader(prepared, threads=self._threads, packed=self._purpose != "query")
-        except NoReaderError:
-            raise
-        except ModelError as error:
-            raise self._model_error("reader", error) from error
 
     def _open_encoder(self) -> Embedder:
         from wikigr.embeddings.loader import open_encoder
 
-        try:
+        with self._opening("encoder"):
             encoder = open_encoder(self._encoder_source, purpose=self._purpose, threads=self._threads)
-        except ModelError as error:
-            raise self._model_error("encoder", error) from error
         if encoder.identity != self.manifest.encoder:
             from shlex import quote
 
-            own, other = self.manifest.encoder, encoder.identity
+            own, other = (
+                f"{each.model_id} ({each.dimension} dimensions, weights {each.weights_sha256[:12]})"
+                for each in (self.manifest.encoder, encoder.identity)
+            )
             raise EncoderMismatchError(
-                f"The pack {self.manifest.name!r} was built with {own.model_id} ({own.dimension} dimensions, weights "
-                f"{own.weights_sha256[:12]}), but the encoder is {other.model_id} ({other.dimension} dimensions, "
-                f"weights {other.weights_sha256[:12]}). Their vectors cannot be compared.",
-                hint=f"Omit the encoder, or build the pack again with --embedding-model {quote(other.model_id)}.",
+                f"The pack {self.manifest.name!r} was built with {own}, but the encoder is {other}. Their vectors "
+                "cannot be compared.",
+                hint="Omit the encoder, or build the pack again with --embedding-model "
+                f"{quote(encoder.identity.model_id)}.",
             )
         return encoder
 
-    @property
-    def _uses_bundled_encoder(self) -> bool:
-        return self._encoder_source == str(self.layout.part(parts.ENCODER))
+    @contextmanager
+    def _opening(self, model: str) -> Iterator[bool]:
+        """Yield whether the models are bundled; an error of a bundled ``model`` then says how to fix the pack."""
+        is_bundled = self._encoder_source == str(self.layout.part(parts.ENCODER))
+        try:
+            yield is_bundled
+        except ModelError as error:
+            from wikigr.reader.prepared import NoReaderError
 
-    def _model_error(self, model: str, error: ModelError) -> WikigrError:
-        """Return ``error``, or for a bundled model an error that says how to fix the pack."""
-        if not self._uses_bundled_encoder:
-            return error
-        return PackError(
-            f"The {model} that is bundled with the pack {self.manifest.name!r} is damaged: {error.message}",
-            hint=BUNDLED_HINT,
-        )
+            if isinstance(error, NoReaderError) or not is_bundled:
+                raise
+            raise PackError(
+                f"The {model} that is bundled with the pack {self.manifest.name!r} is damaged: {error.message}",
+                hint=BUNDLED_HINT,
+            ) from error
 
     @property
     def members(self) -> tuple[Pack, ...]:
@@ -312,12 +309,6 @@ class Pack(Corpus):
 
     def origin(self, section_id: str) -> tuple[Pack, str]:
         return self, section_id
-
-    def title_of(self, member: Pack, title: str) -> str:
-        return title
-
-    def id_of(self, member: Pack, section_id: str) -> str:
-        return section_id
 
     def nearest(self, query: Vectors, limit: int, *, exact: bool = False) -> list[Hit]:
         return self.dense.nearest(query, limit, exact=exact)
@@ -405,11 +396,6 @@ class Pack(Corpus):
 
     def close(self) -> None:
         self.graph.close()
-
-
-def _open_graph(path: Path, read_only: bool, small_reserve: bool) -> Graph:
-    space = reserved_space(path.stat().st_size) if small_reserve and path.is_file() else None
-    return Graph(path, read_only=read_only, address_space=space)
 
 
 def _in_background(open_: Callable[[], _Opened]) -> Future[_Opened]:

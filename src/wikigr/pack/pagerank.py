@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from wikigr.errors import PackError
 from wikigr.graph.link_graph import rank_articles, read_links
 from wikigr.graph.pagerank_cache import (
-    CacheFormat,
     PageRankCache,
     PageRankCacheError,
     Parameters,
@@ -19,7 +19,7 @@ from wikigr.graph.pagerank_cache import (
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
 from wikigr.pack.locate import find_pack
-from wikigr.pack.manifest import Manifest, check_file, describe_file, read_manifest
+from wikigr.pack.manifest import check_file, describe_file, read_manifest
 from wikigr.pack.open import Pack
 
 
@@ -44,14 +44,11 @@ def stored(location: str | Path) -> PageRankCache:
     """Return the pack's own cache; raises ``PageRankCacheError`` when it is damaged or belongs to other content."""
     layout = find_pack(location)
     with layout.reading():
-        return _read_own(layout, read_manifest(layout.part(parts.MANIFEST)))
-
-
-def _read_own(layout: Layout, manifest: Manifest) -> PageRankCache:
-    path, record = layout.part(parts.PAGERANK), manifest.files.get(parts.PAGERANK)
-    problem = check_file(path, record) if record else None
-    damage = f"{parts.PAGERANK} {problem}" if problem else ""
-    return read_pack_cache(path, manifest.digest, manifest.counts, damage)
+        manifest = read_manifest(layout.part(parts.MANIFEST))
+        path, record = layout.part(parts.PAGERANK), manifest.files.get(parts.PAGERANK)
+        problem = check_file(path, record) if record else None
+        damage = f"{parts.PAGERANK} {problem}" if problem else ""
+        return read_pack_cache(path, manifest.digest, manifest.counts, damage)
 
 
 def build_cache(
@@ -59,7 +56,6 @@ def build_cache(
     parameters: Parameters,
     *,
     output: Path | None = None,
-    file_format: CacheFormat = "json",
     force: bool = False,
 ) -> RankedPack:
     """Write the PageRank of a pack to its own cache, or to ``output``, unless the file is already up to date.
@@ -73,24 +69,19 @@ def build_cache(
     own = layout.part(parts.PAGERANK)
     if output is not None and output.resolve() == own.resolve():
         output = None
-    if not force and _is_fresh(layout, manifest, output, parameters):
-        return RankedPack(output or own, manifest.counts["articles"], manifest.counts["links"], written=False)
+    if not force:
+        with suppress(PageRankCacheError):
+            cache = stored(location) if output is None else read_cache(output)
+            if cache.fresh(manifest.digest, parameters):
+                return RankedPack(output or own, manifest.counts["articles"], manifest.counts["links"], written=False)
     if output is not None:
         cache, links = compute(location, parameters)
-        write_cache(output, cache, file_format)
+        write_cache(output, cache)
         return RankedPack(output, manifest.counts["articles"], links, written=True)
     with layout.building([parts.PAGERANK, parts.MANIFEST]):
         cache, links = compute(location, parameters)
         _replace_own(layout, cache)
     return RankedPack(layout.part(parts.PAGERANK), manifest.counts["articles"], links, written=True)
-
-
-def _is_fresh(layout: Layout, manifest: Manifest, output: Path | None, parameters: Parameters) -> bool:
-    try:
-        cache = _read_own(layout, manifest) if output is None else read_cache(output)
-        return cache.fresh(manifest.digest, parameters)
-    except PageRankCacheError:
-        return False
 
 
 def _replace_own(layout: Layout, cache: PageRankCache) -> None:

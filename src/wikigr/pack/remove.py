@@ -22,6 +22,7 @@ from wikigr.pack.layout import (
     PARTS,
     SIGNATURE,
     Layout,
+    entries_below,
     listed_files,
     readable_path,
     sync,
@@ -121,22 +122,15 @@ def _pack_files(layout: Layout, manifest: Path) -> Iterator[str]:
     yield MANIFEST
     yield from (name for name in (SIGNATURE, ORIGIN) if layout.is_own(name))
     yield from (name for name in listed if is_pack_file(name) and name not in EXTRAS)
-    yield from _unchanged_extras(layout, manifest)
+    # Examples and questions, which the user may have written, unless they have been edited.
+    with suppress(PackError):
+        records = read_manifest(manifest).files
+        yield from (name for name in EXTRAS if name in records and not check_file(layout.root / name, records[name]))
     if any(PurePosixPath(name).parts[0] == LEXICAL for name in listed):
         yield from INDEX_FILES
     for name in listed.intersection(PARTS):
         # A damaged manifest does not list files, only the parts of a build.
-        for folder, _, files in os.walk(layout.root / name):
-            yield from ((Path(folder) / file).relative_to(layout.root).as_posix() for file in files)
-
-
-def _unchanged_extras(layout: Layout, manifest: Path) -> Iterator[str]:
-    """Yield the listed examples and questions, which the user may have written, unless they have been edited."""
-    try:
-        records = read_manifest(manifest).files
-    except PackError:
-        return
-    yield from (name for name in EXTRAS if name in records and not check_file(layout.root / name, records[name]))
+        yield from (_relative(layout.root, path) for path in entries_below(layout.root / name))
 
 
 def _has_link(root: Path, path: Path) -> bool:
@@ -146,24 +140,18 @@ def _has_link(root: Path, path: Path) -> bool:
 
 def _kept(layout: Layout, removed: set[str], folders: set[Path]) -> Iterator[str]:
     """Yield the entries of the pack's folder other than the pack's ``folders`` and ``removed`` files."""
-    for entry in sorted(layout.root.iterdir()):
+    root = layout.root
+    for entry in sorted(root.iterdir()):
         if entry == layout.work:
             yield from (f"{entry.name}/{name}" for name in layout.others_in_work())
-            continue
-        if entry.name in removed:
-            continue
-        if not entry.is_dir() or entry.is_symlink():
-            yield entry.name
-        elif entry not in folders or _has_other_files(entry, layout, removed):
+        elif not entry.is_dir() or entry.is_symlink():
+            yield from [entry.name] if entry.name not in removed else []
+        elif entry not in folders or any(_relative(root, path) not in removed for path in entries_below(entry)):
             yield f"{entry.name}/"
 
 
-def _has_other_files(part: Path, layout: Layout, removed: set[str]) -> bool:
-    for folder, folders, files in os.walk(part):
-        links = [name for name in folders if (Path(folder) / name).is_symlink()]
-        if any((Path(folder) / name).relative_to(layout.root).as_posix() not in removed for name in [*files, *links]):
-            return True
-    return False
+def _relative(root: Path, path: Path) -> str:
+    return path.relative_to(root).as_posix()
 
 
 def _remove_if_empty(folder: Path) -> None:
@@ -180,10 +168,5 @@ def user_files(layout: Layout) -> list[str]:
         own = {*plan_removal(layout).files, *EXTRAS, SIGNATURE, ORIGIN}
     except PackError:
         return []
-    return sorted(
-        path.relative_to(layout.root).as_posix()
-        for path in layout.root.rglob("*")
-        if (path.is_symlink() or not path.is_dir())
-        and path.relative_to(layout.root).as_posix() not in own
-        and layout.work not in path.parents
-    )
+    found = (path for path in entries_below(layout.root) if layout.work not in path.parents)
+    return sorted({_relative(layout.root, path) for path in found} - own)

@@ -10,20 +10,19 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote, urlsplit
 
 from wikigr.atomic import write_atomic
-from wikigr.errors import UsageError
 from wikigr.graph.engine import Graph
 from wikigr.graph.schema import anchor_of, article_title
 from wikigr.pack.layout import Layout
 from wikigr.regular_files import read_regular
-from wikigr.sources.formats import SourceFormat, format_named
+from wikigr.sources.formats import recorded_format
 
-_MAX_URL_LENGTH = 4_096
-_MAX_PATH_BYTES = 4_096
+# Of an address in characters, and of a recorded path in bytes.
+_MAX_LENGTH = 4_096
 # The characters that separate the parts of an address; all others are percent-encoded. ``%`` begins an encoded one.
 _SEPARATORS = "%/:?#[]@!$&'()*+,;=~"
 # RFC 3986, section 3.5. A PDF viewer needs the equals sign, and a reader of e-books the parentheses and slashes.
@@ -34,7 +33,7 @@ _FORBIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\s]")
 def web_address(text: str) -> str | None:
     """Return untrusted ``text`` as a percent-encoded http or https address, or ``None`` if it is not one."""
     text = text.strip()
-    if len(text) > _MAX_URL_LENGTH or _FORBIDDEN.search(text):
+    if len(text) > _MAX_LENGTH or _FORBIDDEN.search(text):
         return None
     try:
         parts = urlsplit(text)
@@ -50,8 +49,9 @@ class SectionUrls:
 
     def __init__(self, graph: Graph, layout: Layout, source_format: str) -> None:
         self._graph = graph
+        self._anchor = anchor_of(graph)
         self._layout = layout
-        self._format = _known_format(source_format)
+        self._format = recorded_format(source_format)
         self._found: dict[str, str | None] = {}
 
     def find(self, section_ids: Iterable[str]) -> dict[str, str | None]:
@@ -79,24 +79,11 @@ class SectionUrls:
             self._found[section_id] = f"{page}#{quote(str(anchor), safe=_IN_ANCHOR)}" if has_anchor else page
         return {section_id: self._found[section_id] for section_id in wanted}
 
-    @cached_property
-    def _anchor(self) -> str:
-        """The anchor of a section ``s`` in Cypher."""
-        return anchor_of(self._graph)
-
     def _source_file(self, source_id: str) -> str | None:
         if self._format is None or not self._format.reads_folders or not source_id:
             return None
         path = find_source_file(self._layout, source_id, self._format.suffixes)
         return path.as_uri() if path is not None else quote(source_id)
-
-
-def _known_format(name: str) -> SourceFormat | None:
-    try:
-        return format_named(name)
-    except UsageError:
-        # A pack of a later release, or one that names no format.
-        return None
 
 
 def record_source_folder(layout: Layout, folder: Path | None) -> None:
@@ -118,7 +105,7 @@ def find_source_file(layout: Layout, source_id: str, suffixes: tuple[str, ...]) 
     if relative.is_absolute() or ".." in relative.parts or not source_id.lower().endswith(suffixes):
         return None
     try:
-        recorded = read_regular(layout.source_record, _MAX_PATH_BYTES)
+        recorded = read_regular(layout.source_record, _MAX_LENGTH)
         path = (layout.root.resolve() / os.fsdecode(recorded)).resolve() / relative
         return path if path.is_file() else None
     except (OSError, ValueError):

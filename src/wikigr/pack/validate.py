@@ -9,26 +9,17 @@ from pathlib import Path
 import numpy as np
 
 from wikigr.checks import Check
-from wikigr.errors import ModelError, WikigrError
+from wikigr.errors import ModelError, PackError, WikigrError
 from wikigr.graph.engine import QueryError
 from wikigr.graph.schema import has_anchors
-from wikigr.index.quantized import QuantizedError, QuantizedVectors
+from wikigr.index.quantized import QuantizedVectors
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
 from wikigr.pack.locate import find_pack
-from wikigr.pack.manifest import (
-    FileRecord,
-    Manifest,
-    check_file,
-    file_path,
-    is_pack_file,
-    parse_version,
-    read_manifest,
-)
+from wikigr.pack.manifest import REBUILD, Manifest, check_file, file_path, is_pack_file, parse_version, read_manifest
 from wikigr.pack.open import BUNDLED_HINT, Pack
 from wikigr.reader.prepared import reader_in
 
-_REBUILD = "Build the pack again with `wikigr pack build`."
 # Rows per query: vectors, and articles with the text of all their sections. Every query passes over all offsets.
 _VECTORS = 8_000
 _ARTICLES = 1_000
@@ -43,43 +34,31 @@ def validate_pack(location: str | Path) -> list[Check]:
     """
     layout = find_pack(location)
     manifest = read_manifest(layout.part(parts.MANIFEST))
-    files, version = check_files(layout, manifest), _version(manifest.version)
-    if not all(check.passed for check in files):
-        return [*files, version]
-    with Pack(location) as pack:
-        return [*files, *check_parts(pack), _anchors(pack), version]
-
-
-def _version(version: str) -> Check:
-    known = parse_version(version) is not None
-    detail = version if known else f"{version!r} is not a semantic version"
-    return Check("version", known, detail, "Build the pack again with --pack-version, for example 1.2.0.")
-
-
-def _anchors(pack: Pack) -> Check:
-    found = has_anchors(pack.graph)
-    detail = "stored with the sections" if found else "none, so citations open at the top of the page"
-    return Check("anchors", found, detail, _REBUILD, required=False)
+    checks = check_files(layout, manifest)
+    if all(check.passed for check in checks):
+        with Pack(location) as pack:
+            checks += check_parts(pack)
+            found = has_anchors(pack.graph)
+            detail = "stored with the sections" if found else "none, so citations open at the top of the page"
+            checks.append(Check("anchors", found, detail, REBUILD, required=False))
+    known = parse_version(manifest.version) is not None
+    detail = manifest.version if known else f"{manifest.version!r} is not a semantic version"
+    return [*checks, Check("version", known, detail, "Build the pack again with --pack-version, for example 1.2.0.")]
 
 
 def check_files(layout: Layout, manifest: Manifest) -> list[Check]:
     """Compare the files of a pack with its manifest; returns one check if all match, else one per mismatch."""
-    files = [_file(layout, name, record) for name, record in manifest.files.items()]
-    files += [
-        Check(name, False, "is not listed in the manifest", _REBUILD)
-        for name in (parts.DATABASE, parts.PAGERANK)
-        if name not in manifest.files
-    ]
-    broken = [check for check in files if not check.passed]
-    return broken or [Check("files", True, f"{len(files)}, unchanged since the build")]
-
-
-def _file(layout: Layout, name: str, record: FileRecord) -> Check:
-    if not is_pack_file(name):
-        return Check(name, False, "is not a file of a pack", _REBUILD)
-    wrong = check_file(file_path(layout, name), record)
-    fix = BUNDLED_HINT if name.startswith(f"{parts.ENCODER}/") else _REBUILD
-    return Check(name, wrong is None, wrong or "unchanged since the build", fix)
+    problems = {
+        name: check_file(file_path(layout, name), record) if is_pack_file(name) else "is not a file of a pack"
+        for name, record in manifest.files.items()
+    }
+    for name in (parts.DATABASE, parts.PAGERANK):
+        problems.setdefault(name, "is not listed in the manifest")
+    return [
+        Check(name, False, problem, BUNDLED_HINT if name.startswith(f"{parts.ENCODER}/") else REBUILD)
+        for name, problem in problems.items()
+        if problem is not None
+    ] or [Check("files", True, f"{len(problems)}, unchanged since the build")]
 
 
 def check_parts(pack: Pack) -> Iterator[Check]:
@@ -97,21 +76,24 @@ def check_parts(pack: Pack) -> Iterator[Check]:
         try:
             found = int(graph.rows(query)[0][0])
         except QueryError as error:
-            yield Check(name, False, error.message, _REBUILD)
+            yield Check(name, False, error.message, REBUILD)
             continue
         wanted = manifest.counts[name]
-        yield Check(name, found == wanted, f"{found:,} in the database, {wanted:,} in the manifest", _REBUILD)
+        yield Check(name, found == wanted, f"{found:,} in the database, {wanted:,} in the manifest", REBUILD)
     sections = int(graph.rows("MATCH (s:Section) RETURN count(s)")[0][0])
-    yield Check("lexical index", len(pack.lexical) == sections, f"{len(pack.lexical):,} sections indexed", _REBUILD)
-    yield _attached(pack, sections)
+    yield Check("lexical index", len(pack.lexical) == sections, f"{len(pack.lexical):,} sections indexed", REBUILD)
+    attached = graph.rows(
+        "MATCH (a:Article)-[:HAS_SECTION]->(s:Section) WHERE a.title = s.article_title RETURN count(s)"
+    )[0][0]
+    yield Check("sections of articles", attached == sections, f"{attached:,} of {sections:,} attached", REBUILD)
     yield _offsets(pack)
     yield from _vectors(pack, sections)
     try:
         identity = pack.encoder.identity
-        yield Check("encoder", True, f"{identity.model_id}, {identity.dimension} dimensions")
     except WikigrError as error:
         yield Check("encoder", False, error.message, error.hint or "Run `wikigr model prepare`.")
         return
+    yield Check("encoder", True, f"{identity.model_id}, {identity.dimension} dimensions")
     if manifest.bundled_encoder:
         yield _bundled_reader(pack)
 
@@ -127,18 +109,8 @@ def _bundled_reader(pack: Pack) -> Check:
     return Check("reader", True, f"adapter {reader.adapter_sha256[:16]}")
 
 
-def _attached(pack: Pack, sections: int) -> Check:
-    attached = int(
-        pack.graph.rows(
-            "MATCH (a:Article)-[:HAS_SECTION]->(s:Section) WHERE a.title = s.article_title RETURN count(s)"
-        )[0][0]
-    )
-    return Check("sections of articles", attached == sections, f"{attached:,} of {sections:,} attached", _REBUILD)
-
-
 def _offsets(pack: Pack) -> Check:
-    wrong = 0
-    checked = 0
+    wrong = checked = 0
     articles = int(pack.graph.rows("MATCH (a:Article) RETURN count(a)")[0][0])
     for first in range(0, articles, _ARTICLES):
         page = {"first": first, "last": first + _ARTICLES}
@@ -150,7 +122,7 @@ def _offsets(pack: Pack) -> Check:
         )
         checked += len(rows)
         wrong += sum(whole[article][start:end] != part for article, part, start, end in rows)
-    return Check("offsets", wrong == 0, f"{checked:,} sections checked, {wrong:,} differ from their article", _REBUILD)
+    return Check("offsets", wrong == 0, f"{checked:,} sections checked, {wrong:,} differ from their article", REBUILD)
 
 
 def _vectors(pack: Pack, sections: int) -> Iterator[Check]:
@@ -160,8 +132,8 @@ def _vectors(pack: Pack, sections: int) -> Iterator[Check]:
     if pack.manifest.has_quantized_vectors:
         try:
             quantized = QuantizedVectors(pack.layout.part(parts.VECTORS), sections, dimension, pack.manifest.digest)
-        except QuantizedError as error:
-            yield Check("quantized vectors", False, error.message, _REBUILD)
+        except PackError as error:
+            yield Check("quantized vectors", False, error.message, REBUILD)
     bad = differing = 0
     for first in range(0, sections, _VECTORS):
         # Paged by offset, because sorting would load all vectors into the engine's memory at once. A build stores
@@ -178,7 +150,7 @@ def _vectors(pack: Pack, sections: int) -> Iterator[Check]:
         bad += int((~(np.abs(np.linalg.norm(vectors, axis=1) - 1.0) <= _NORM_TOLERANCE)).sum())
         if quantized is not None:
             differing += not quantized.holds(first, [row[2] for row in rows], vectors)
-    yield Check("vectors", bad == 0, f"{sections:,} of {dimension} dimensions, {bad:,} bad", _REBUILD)
+    yield Check("vectors", bad == 0, f"{sections:,} of {dimension} dimensions, {bad:,} bad", REBUILD)
     if quantized is not None:
         detail = "differ from the vectors in the database" if differing else "made from the vectors in the database"
-        yield Check("quantized vectors", not differing, detail, _REBUILD)
+        yield Check("quantized vectors", not differing, detail, REBUILD)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from wikigr.errors import UsageError
 from wikigr.names import bare_name
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.question.follow_up import ANY, MAX_TURNS, Mention, Pronoun, Turn, resolve
-from wikigr.retrieval.entity_linking import EntityLinker
+from wikigr.question.follow_up import ANY, MAX_TURNS, PRONOUNS, Mention, Pronoun, Turn, resolve
+from wikigr.retrieval.entity_linking import open_linker
 from wikigr.text import scrub
 
 if TYPE_CHECKING:
@@ -19,20 +19,9 @@ if TYPE_CHECKING:
     from wikigr.graph.neighborhood import Node
     from wikigr.pack.open import Corpus
 
-# The words of a text that tell which pronoun stands for its subject.
-_FORMS: dict[str, Pronoun] = {
-    **dict.fromkeys(("he", "him", "his"), "he"),
-    **dict.fromkeys(("she", "her"), "she"),
-    **dict.fromkeys(("it", "its"), "it"),
-    **dict.fromkeys(("they", "them", "their"), "they"),
-}
 _WORD = re.compile(r"[a-z]+")
 _PLURAL = re.compile(r"[^s]s$")
-# Only the beginning of an article is read for its pronouns. A shorter text without any tells nothing.
-_MAX_CHARS = 20_000
-_MIN_WORDS = 20
-# Titles of a turn: an answer that cites more is not about one of them.
-_MAX_TITLES = 5
+_PERSONS = (frozenset(("he",)), frozenset(("she",)))
 
 
 def understand(question: str, turns: Sequence[Turn], pack: Corpus) -> str:
@@ -70,7 +59,8 @@ def replay(questions: Sequence[str], pipeline: Pipeline) -> tuple[Turn, ...]:
 def turn_of(answer: Answer) -> Turn:
     """Return what a later question may refer to in ``answer``."""
     short = " ".join(answer.span.text.split()) if answer.span is not None else ""
-    return Turn(answer.question, short, tuple(answer.sources[:_MAX_TITLES]))
+    # Titles of a turn: an answer that cites more is not about one of them.
+    return Turn(answer.question, short, tuple(answer.sources[:5]))
 
 
 class _Names:
@@ -78,7 +68,7 @@ class _Names:
 
     def __init__(self, pack: Corpus) -> None:
         self._pack = pack
-        self._linker = EntityLinker(pack.graph_index, pack.lexical)
+        self._linker = open_linker(pack)
         self._found: dict[str, list[Mention]] = {}
         self._pronouns: dict[Node, frozenset[Pronoun]] = {}
 
@@ -94,7 +84,9 @@ class _Names:
             )
             # In "When was Heisenberg born?", nobody called Born is meant.
             has_case = any(character.isupper() for character in text[1:])
-            self._found[text] = [m for m in mentions if not (has_case and _is_person(m) and text[m.start].islower())]
+            self._found[text] = [
+                m for m in mentions if not (has_case and m.pronouns in _PERSONS and text[m.start].islower())
+            ]
         return self._found[text]
 
     def _pronouns_of(self, node: Node) -> frozenset[Pronoun]:
@@ -106,7 +98,7 @@ class _Names:
         member, section_id = self._pack.origin(f"{node.key}#0")
         title = section_id.rpartition("#")[0]
         rows = member.graph.rows("MATCH (a:Article {title: $title}) RETURN a.content", {"title": title})
-        text = next((content for (content,) in rows if content), "")[:_MAX_CHARS]
+        text = next((content for (content,) in rows if content), "")[:20_000]
         lead = member.sections([section_id])
         return pronouns_for(title, lead[section_id].content if section_id in lead else "", text)
 
@@ -121,16 +113,12 @@ def pronouns_for(title: str, lead: str, text: str) -> frozenset[Pronoun]:
     others = in_text["it"] + in_text["they"]
     if in_text[gendered] > others and (in_lead[gendered] or not in_lead):
         return frozenset((gendered,))
-    if not in_text and len(_WORD.findall(text.lower())) < _MIN_WORDS:
+    if not in_text and len(_WORD.findall(text.lower())) < 20:
         return ANY
     if in_lead["they"] > in_lead["it"] and _PLURAL.search(title):
         return frozenset(("they",))
     return frozenset(("it", "they")) if _PLURAL.search(title) else frozenset(("it",))
 
 
-def _is_person(mention: Mention) -> bool:
-    return mention.pronouns in (frozenset(("he",)), frozenset(("she",)))
-
-
 def _count(text: str) -> Counter[Pronoun]:
-    return Counter(_FORMS[word] for word in _WORD.findall(text.lower()) if word in _FORMS)
+    return Counter(PRONOUNS[word] for word in _WORD.findall(text.lower()) if word in PRONOUNS)

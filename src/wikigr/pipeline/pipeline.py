@@ -11,13 +11,11 @@ from wikigr.answer.abstention import NOT_COVERED
 from wikigr.answer.answer import ABSTAINED, Answer
 from wikigr.answer.citations import Citation
 from wikigr.answer.extractive import ExtractiveOptions
-from wikigr.answer.facts import facts_among
 from wikigr.answer.stages import Draft
 from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
 from wikigr.graph_search.explore.stage import MultiStrategyOptions
 from wikigr.index.candidate import Evidence
-from wikigr.languages import speaking
 from wikigr.llm.options import FewShotOptions, SynthesisOptions
 from wikigr.llm.usage import Usage
 from wikigr.pack.open import Corpus
@@ -31,6 +29,7 @@ from wikigr.retrieval.document_selection import MultiDocOptions
 from wikigr.retrieval.entity_linking import replace_aliases
 from wikigr.retrieval.state import PipelineStage, Resources, State, encodes_its_language
 from wikigr.retrieval.trace import Trace
+from wikigr.segmentation import facts_among
 from wikigr.text import fold
 
 if TYPE_CHECKING:
@@ -40,8 +39,6 @@ if TYPE_CHECKING:
 
 # The name in traces of the replacement of aliases by titles.
 _ALIASES = "aliases"
-# Entities listed for each cited article.
-_MAX_ENTITIES = 20
 
 _Stage = TypeVar("_Stage", bound=PipelineStage[Any, Any])
 _State = TypeVar("_State", State, Draft)
@@ -140,25 +137,24 @@ class Pipeline:
 
         ``within`` restricts the answer to the articles of these titles. ``on_text`` receives the pieces of a model's
         answer as they arrive; together they are the answer's text. ``trace`` records the stages. Raises
-        ``UsageError`` for an empty question, ``CitationError`` when a quotation does not match the pack, and
+        ``UsageError`` for an empty question, ``WikigrError`` when a quotation does not match the pack, and
         ``LlmError`` or ``BudgetError`` when a model is to write the answer and cannot.
         """
-        with speaking(self.pack.language):
-            if self.pack.preloads and self.profile[ReaderOptions].enabled:
-                self.pack.start_reader()
-            trace = trace if trace is not None else Trace(clock=self.pack.clock)
-            before = self.model.usage if self.model else Usage()
-            draft = self.read(self.retrieve(question, trace, within=within), trace)
-            answer = self._abstention(draft, trace)
-            for strategy in STRATEGIES:
-                if answer.abstained and strategy.applies(self.resources, draft):
-                    answer = strategy.write(self._writers, draft, answer, on_text)
-                    assert answer.query_type in (ABSTAINED, strategy.query_type)
-            evidence = self._with_urls(answer.evidence)
-            alternatives = tuple(replace(o, citations=self._cited_urls(o.citations)) for o in answer.alternatives)
-            citations = self._cited_urls(answer.citations)
-            answer = replace(answer, citations=citations, alternatives=alternatives, evidence=evidence)
-            return replace(answer, usage=self.model.usage - before) if self.model else answer
+        if self.pack.preloads and self.profile[ReaderOptions].enabled:
+            self.pack.start_reader()
+        trace = trace if trace is not None else Trace(clock=self.pack.clock)
+        before = self.model.usage if self.model else Usage()
+        draft = self.read(self.retrieve(question, trace, within=within), trace)
+        answer = self._abstention(draft, trace)
+        for strategy in STRATEGIES:
+            if answer.abstained and strategy.applies(self.resources, draft):
+                answer = strategy.write(self._writers, draft, answer, on_text)
+                assert answer.query_type in (ABSTAINED, strategy.query_type)
+        evidence = self._with_urls(answer.evidence)
+        alternatives = tuple(replace(o, citations=self._cited_urls(o.citations)) for o in answer.alternatives)
+        citations = self._cited_urls(answer.citations)
+        answer = replace(answer, citations=citations, alternatives=alternatives, evidence=evidence)
+        return replace(answer, usage=self.model.usage - before) if self.model else answer
 
     def request(self, question: str, trace: Trace) -> Request:
         """Return what a model would be sent for ``question``, whether or not there is one; sends nothing."""
@@ -192,7 +188,7 @@ class Pipeline:
             {"name": name, "type": kind, "article": citation.title}
             for citation in cited.values()
             for name, kind in self.pack.origin(citation.section_id)[0].graph.rows(
-                query, {"title": citation.title, "limit": _MAX_ENTITIES}
+                query, {"title": citation.title, "limit": 20}
             )
         ]
 
@@ -212,14 +208,13 @@ class Pipeline:
 
     def _analyze(self, question: str, trace: Trace) -> Question:
         text = asked = checked(question)
-        with speaking(self.pack.language):
-            if self.pack.manifest.counts.get("aliases"):
-                with trace.enhancement(_ALIASES) as record:
-                    text = replace_aliases(text, self.resources.linker, self.pack.text_of)
-                    if text != asked:
-                        record.notes["understood"] = text
-            analyzed = analyze(text, self.pack.lexical, lambda texts: self.pack.encoder.encode(texts))
-            return analyzed if text == asked else replace(analyzed, asked=asked)
+        if self.pack.manifest.counts.get("aliases"):
+            with trace.enhancement(_ALIASES) as record:
+                text = replace_aliases(text, self.resources.linker, self.pack.text_of)
+                if text != asked:
+                    record.notes["understood"] = text
+        analyzed = analyze(text, self.pack.lexical, lambda texts: self.pack.encoder.encode(texts))
+        return analyzed if text == asked else replace(analyzed, asked=asked)
 
     def _start_to_read(self, question: str, trace: Trace, within: Collection[str] | None = None) -> State:
         """Return the state before retrieval of what is to be read for an answer to ``question``."""
@@ -242,7 +237,7 @@ class Pipeline:
             stage = self.stage(row.run)
             if not stage.applies(state):
                 continue
-            with row.traced(trace) as record, speaking(self.pack.language):
+            with row.traced(trace) as record:
                 state = stage.run(state, record, trace)
         return state
 

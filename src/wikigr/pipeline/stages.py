@@ -14,9 +14,9 @@ from typing import Any
 from wikigr.answer.extractive import ExtractiveOptions
 from wikigr.answer.stages import Assess, FindAnswers, RankSentences, ReadSentences
 from wikigr.graph_search.explore.stage import MultiStrategyOptions, MultiStrategyStage
+from wikigr.graph_search.hops.chain_search import HopsOptions
+from wikigr.graph_search.hops.stage import Hops
 from wikigr.graph_search.relation_paths.stage import RelationPaths, RelationPathsOptions
-from wikigr.hops.chain_search import HopsOptions
-from wikigr.hops.stage import Hops
 from wikigr.index.candidate import CROSS_ENCODER, DENSE, HOPS, LEXICAL, WALK
 from wikigr.llm.options import BudgetOptions, FewShotOptions, ModelFileOptions, SynthesisOptions
 from wikigr.options import Options
@@ -81,26 +81,6 @@ def _always(profile: Profile) -> bool:
     return True
 
 
-def _uses_multi_query(profile: Profile) -> bool:
-    return profile[RetrievalOptions].multi_query
-
-
-def _uses_dense(profile: Profile) -> bool:
-    return profile[RetrievalOptions].uses_dense
-
-
-def _uses_lexical(profile: Profile) -> bool:
-    return profile[RetrievalOptions].uses_lexical
-
-
-def _reads_for_hops(profile: Profile) -> bool:
-    return profile[HopsOptions].enabled and profile[ReaderOptions].enabled
-
-
-def _follows_graph(profile: Profile) -> bool:
-    return profile[GraphWalkOptions].enabled or profile[MultiStrategyOptions].enabled
-
-
 RETRIEVAL_STAGES = (
     Stage(
         RelationPaths,
@@ -112,12 +92,19 @@ RETRIEVAL_STAGES = (
         reads=True,
         asks=True,
     ),
-    Stage(MultiQuery, RetrievalOptions, _uses_multi_query, ranks=False, optional=True, asks=True),
-    Stage(Encode, RetrievalOptions, _uses_dense, ranks=False),
+    Stage(
+        MultiQuery,
+        RetrievalOptions,
+        lambda profile: profile[RetrievalOptions].multi_query,
+        ranks=False,
+        optional=True,
+        asks=True,
+    ),
+    Stage(Encode, RetrievalOptions, lambda profile: profile[RetrievalOptions].mode != "lexical", ranks=False),
     Stage(
         DenseSearch,
         RetrievalOptions,
-        _uses_dense,
+        lambda profile: profile[RetrievalOptions].mode != "lexical",
         score=DENSE,
         reason="it is not among the {count} sections nearest by vectors",
         finds=True,
@@ -126,7 +113,7 @@ RETRIEVAL_STAGES = (
     Stage(
         LexicalSearch,
         RetrievalOptions,
-        _uses_lexical,
+        lambda profile: profile[RetrievalOptions].mode != "dense",
         score=LEXICAL,
         reason="it is not among the {count} best by BM25",
         finds=True,
@@ -142,7 +129,13 @@ RETRIEVAL_STAGES = (
         optional=True,
     ),
     Stage(GraphReranking, GraphRerankerOptions, method="graph", optional=True),
-    Stage(EntityLinking, GraphWalkOptions, _follows_graph, ranks=False, optional=True),
+    Stage(
+        EntityLinking,
+        GraphWalkOptions,
+        lambda profile: profile[GraphWalkOptions].enabled or profile[MultiStrategyOptions].enabled,
+        ranks=False,
+        optional=True,
+    ),
     Stage(
         GraphWalk,
         GraphWalkOptions,
@@ -154,7 +147,7 @@ RETRIEVAL_STAGES = (
     Stage(
         Hops,
         HopsOptions,
-        _reads_for_hops,
+        lambda profile: profile[HopsOptions].enabled and profile[ReaderOptions].enabled,
         score=HOPS,
         reason="none of the questions on the way to the answer leads to it",
         finds=True,

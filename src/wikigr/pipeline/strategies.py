@@ -50,36 +50,30 @@ class Strategy:
     write: Callable[[Writers, Draft, Answer, OnText | None], Answer]
 
 
-def _can_synthesize(resources: Resources, draft: Draft) -> bool:
-    return resources.model is not None and not draft.confidence.abstain
-
-
 def _synthesize(writers: Writers, draft: Draft, answer: Answer, on_text: OnText | None) -> Answer:
     written = writers.synthesizer.write(answer, on_text)
     return written if written.abstained else replace(written, level=level_of_claims(draft, written.confidence))
 
 
-def _can_quote(resources: Resources, draft: Draft) -> bool:
-    return resources.model is None and bool(draft.answers) and not draft.confidence.abstain
-
-
-def _quote(writers: Writers, draft: Draft, answer: Answer, on_text: OnText | None) -> Answer:
-    return write_extractive(writers.resources.pack, draft, answer, writers.extractive)
-
-
-def _may_use_own_knowledge(resources: Resources, draft: Draft) -> bool:
-    return resources.model is not None and resources.synthesis.own_knowledge
-
-
-def _answer_from_own_knowledge(writers: Writers, draft: Draft, answer: Answer, on_text: OnText | None) -> Answer:
-    return writers.synthesizer.from_own_knowledge(answer)
-
-
 # They are tried in this order until one has written an answer.
 STRATEGIES = (
-    Strategy(SYNTHESIS, _can_synthesize, _synthesize),
-    Strategy(EXTRACTIVE, _can_quote, _quote),
-    Strategy(OWN_KNOWLEDGE, _may_use_own_knowledge, _answer_from_own_knowledge),
+    Strategy(
+        SYNTHESIS,
+        lambda resources, draft: resources.model is not None and not draft.confidence.abstain,
+        _synthesize,
+    ),
+    Strategy(
+        EXTRACTIVE,
+        lambda resources, draft: resources.model is None and bool(draft.answers) and not draft.confidence.abstain,
+        lambda writers, draft, answer, on_text: write_extractive(
+            writers.resources.pack, draft, answer, writers.extractive
+        ),
+    ),
+    Strategy(
+        OWN_KNOWLEDGE,
+        lambda resources, draft: resources.model is not None and resources.synthesis.own_knowledge,
+        lambda writers, draft, answer, on_text: writers.synthesizer.from_own_knowledge(answer),
+    ),
 )
 
 QUERY_TYPES = frozenset({ABSTAINED, *(strategy.query_type for strategy in STRATEGIES)})

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from wikigr.languages import Language, current
+from wikigr.languages import ENGLISH, Language
 from wikigr.question import patterns
 
 
@@ -33,9 +33,8 @@ ANSWER_TYPES = (
 )
 
 
-def answer_type(question: str) -> AnswerType | None:
+def answer_type(question: str, language: Language = ENGLISH) -> AnswerType | None:
     """Return the type of answer that ``question`` asks for, or ``None`` if its wording does not show it."""
-    language = current()
     kinds = ANSWER_TYPES if language.is_english else _answer_types_in(language)
     return next((kind for kind in kinds if kind.asked_by.search(question)), None)
 

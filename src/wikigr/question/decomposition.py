@@ -34,13 +34,7 @@ _WITHOUT_NOUN = frozenset("where who".split())
 _AFTER_VERB = ARTICLES | PREPOSITIONS | POSSESSIVES
 _POSSESSIVE = ("'s", "’s", "s'", "s’")
 _SPACE_BEFORE_MARK = re.compile(r"\s+(?=[,;:]|['’]s?\b)")
-# The interrogative is among the first words ("In the name of which king …"); a later one begins a clause.
-_INTERROGATIVE_PLACES = 5
 _INTERROGATIVES_IN_PLACE = frozenset("what which".split())
-# Words before the "of" of a noun phrase, with its article.
-_MAX_HEAD_WORDS = 4
-# More ways to understand one question cost more than they find.
-_MAX_DECOMPOSITIONS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +51,8 @@ class Decomposition:
 
     def ask_about(self, name: str) -> str:
         """Return the question about ``name`` in place of the description."""
-        return _joined(self.before, name, self.after) + "?"
+        parts = " ".join(filter(None, (self.before, name, self.after)))
+        return _SPACE_BEFORE_MARK.sub("", parts).strip() + "?"
 
 
 def decompose(question: str) -> tuple[Decomposition, ...]:
@@ -78,7 +73,8 @@ def decompose(question: str) -> tuple[Decomposition, ...]:
         found = found or _by_relative_clause(words, pronoun, inside=inside)
         inside = True
     found = found or _by_noun_phrase(words)
-    return tuple(dict.fromkeys(found))[:_MAX_DECOMPOSITIONS]
+    # More ways to understand one question cost more than they find.
+    return tuple(dict.fromkeys(found))[:2]
 
 
 class _Words:
@@ -115,7 +111,8 @@ class _Words:
         for number, word in enumerate(self.lowered):
             # "In which city …", but not "The man who …"
             asks = number == 0 or self.lowered[number - 1] in (",", *PREPOSITIONS)
-            near = number < _INTERROGATIVE_PLACES and asks
+            # The interrogative is among the first words ("In the name of which king …"); a later one begins a clause.
+            near = number < 5 and asks
             if word in (INTERROGATIVES if near else _INTERROGATIVES_IN_PLACE):
                 return number
         return None
@@ -240,8 +237,9 @@ def _by_noun_phrase(words: _Words) -> list[Decomposition]:
     for number, (word, following) in enumerate(pairwise(words.lowered)):
         if word.endswith(_POSSESSIVE) and following.endswith(_POSSESSIVE):
             first = _start_of_name(words, number)
-            described, mark = _without_possessive(words.between(first, number + 2))
-            rest = f"{mark} {words.between(number + 2, len(words))}"
+            owner = words.between(first, number + 2)
+            described = strip_possessive(owner)
+            rest = f"{owner[len(described) :]} {words.between(number + 2, len(words))}"
             return [Decomposition(f"Who is {described}?", words.between(0, first), rest, is_clause=False)]
     for article in range(len(words) - 2):
         if words.names_before(article):
@@ -254,12 +252,6 @@ def _by_noun_phrase(words: _Words) -> list[Decomposition]:
             rest = words.between(link, len(words)) if words.awaits_predicate(article) else ""
             return [Decomposition(f"What is {described}?", words.between(0, article), rest, is_clause=False)]
     return []
-
-
-def _without_possessive(text: str) -> tuple[str, str]:
-    """Return ``text`` without a final "'s", and that mark."""
-    bare = strip_possessive(text)
-    return bare, text[len(bare) :]
 
 
 def _start_of_name(words: _Words, last: int) -> int:
@@ -279,9 +271,6 @@ def _is_frame(words: _Words, end: int) -> bool:
 
 def _place_of_of(words: _Words, article: int) -> int | None:
     """Return the place of "of" in the noun phrase that begins at ``article``, if it follows the noun."""
-    places = range(article + 2, min(article + 2 + _MAX_HEAD_WORDS, len(words) - 1))
+    # At most four words precede it.
+    places = range(article + 2, min(article + 2 + 4, len(words) - 1))
     return next((n for n in places if words.lowered[n] == "of"), None)
-
-
-def _joined(*parts: str) -> str:
-    return _SPACE_BEFORE_MARK.sub("", " ".join(part for part in parts if part)).strip()

@@ -39,7 +39,8 @@ _PERSON: frozenset[Pronoun] = frozenset(("he", "she"))
 _PEOPLE: frozenset[Pronoun] = frozenset(("they",))
 _THING: frozenset[Pronoun] = frozenset(("it",))
 
-_FORMS: dict[str, Pronoun] = {
+# Every form of a pronoun.
+PRONOUNS: dict[str, Pronoun] = {
     **dict.fromkeys(("he", "him", "his"), "he"),
     **dict.fromkeys(("she", "her", "hers"), "she"),
     **dict.fromkeys(("it", "its"), "it"),
@@ -53,7 +54,7 @@ _BOUNDARIES = frozenset(
     "which while who whom whose".split()
 )
 _OUTSIDE_PHRASES = FUNCTION_WORDS | AUXILIARIES | _BOUNDARIES
-_PRONOUN = re.compile(rf"\b(?:{'|'.join(_FORMS)})\b", re.I)
+_PRONOUN = re.compile(rf"\b(?:{'|'.join(PRONOUNS)})\b", re.I)
 _OPENING = re.compile(r"\s*(?:(?:and|but|so|then|also|ok|okay|well)\b[\s,]*)+", re.I)
 _USUALLY = r"(?:\w+ly|also|ever|often|sometimes|still|usually)\s+"
 # "Is it possible to …", "it was believed that …", "What time is it", "How long does it take to …": it means nothing.
@@ -100,7 +101,7 @@ _THIS = re.compile(
     r"|(?<=\bdoes )(?:this|that)(?=\s+(?:mean|work)\b)|(?<=\bdid )(?:this|that)(?=\s+(?:happen|work)\b)",
     re.I,
 )
-_REFERENCE = re.compile(rf"\b(?:{'|'.join(_FORMS)}|this|that|these|those|there|then)\b", re.I)
+_REFERENCE = re.compile(rf"\b(?:{'|'.join(PRONOUNS)}|this|that|these|those|there|then)\b", re.I)
 _YEAR = re.compile(r"\d{4}(?!\d)")
 
 
@@ -238,25 +239,24 @@ class _Dialog:
         core = _without_opening(text)
         own = list(self._find_names(core))
         replacements: dict[tuple[int, int], str] = {}
-        for kind, places in (
-            ("time", _THAT_TIME.finditer(core)),
-            ("place", _THERE.finditer(core)),
-            ("noun", _THIS_NOUN.finditer(core)),
-            ("this", _THIS.finditer(core)),
+        for pattern, resolve_match in (
+            (_THAT_TIME, self._time_of),
+            (_THERE, self._place_of),
+            (_THIS_NOUN, self._noun_of),
+            (_THIS, self._thing_of),
         ):
-            for match in places:
+            for match in pattern.finditer(core):
                 if any(start < match.end() and match.start() < end for start, end in replacements):
                     continue
-                if not self._is_reference(kind, match, core):
-                    continue
-                found = getattr(self, f"_{kind}_of")(match, core)
+                found = resolve_match(match, core)
                 if found is None:
                     return FollowUp(text, match[0])
-                replacements[match.span()] = found
+                if found:
+                    replacements[match.span()] = found
         seen: dict[Pronoun, str] = {}
         for match in _PRONOUN.finditer(core):
             written = match[0].lower()
-            pronoun = _FORMS[written]
+            pronoun = PRONOUNS[written]
             if pronoun in seen or _is_name(match) or _is_expletive(core, match):
                 continue
             if _has_antecedent(core, match, own):
@@ -275,16 +275,7 @@ class _Dialog:
             core = core[:start] + new + core[end:]
         return FollowUp(core[:1].upper() + core[1:])
 
-    def _is_reference(self, kind: str, match: re.Match[str], core: str) -> bool:
-        if kind == "place":
-            return _THERE_IS.search(core, max(0, match.start() - 8), match.end()) is None
-        if kind == "noun":
-            # "the fact that particles …": a clause follows, rather than a noun that the last question was about.
-            noun = match["noun"].lower()
-            before = _words(core[: match.start()])[-1:]
-            begins = not before or before[0] in AUXILIARIES | PREPOSITIONS or match["this"].lower() != "that"
-            return begins and noun not in _OUTSIDE_PHRASES and self._noun_of(match, core) != ""
-        return True
+    # These return what the words at ``match`` stand for: ``""`` if they refer to nothing, ``None`` if it was not named.
 
     def _time_of(self, match: re.Match[str], core: str) -> str | None:
         for turn in reversed(self._turns):
@@ -294,29 +285,34 @@ class _Dialog:
         return None
 
     def _place_of(self, match: re.Match[str], core: str) -> str | None:
+        if _THERE_IS.search(core, max(0, match.start() - 8), match.end()):
+            return ""
         to = _MOTION.search(core) is not None
         for turn in reversed(self._turns):
             if turn.answer and patterns.ASKS_LIFE_PLACE.search(turn.question):
                 answer = _without_preposition(turn.answer)
                 return f"{'to' if to else 'in'} {answer}"
             for referent in self._referents(turn):
-                if "it" in referent.pronouns and (referent.is_known or not self._may_be_person(referent, turn)):
+                # Where nothing is known of a name, which may be a person's, only the answer counts.
+                if "it" in referent.pronouns and (referent.is_known or referent.text == turn.answer):
                     return f"{'to' if to else 'at'} {referent.text}"
         return None
 
-    def _may_be_person(self, referent: _Referent, turn: Turn) -> bool:
-        return referent.text != turn.answer
-
     def _noun_of(self, match: re.Match[str], core: str) -> str | None:
-        """Return the name that contains the noun: the Bohr model for "this model"; ``""`` if none does."""
+        """Return the name that contains the noun: the Bohr model for "this model"."""
         noun = match["noun"].lower()
+        # "the fact that particles …": a clause follows, rather than a noun that the last question was about.
+        before = _words(core[: match.start()])[-1:]
+        begins = not before or before[0] in AUXILIARIES | PREPOSITIONS or match["this"].lower() != "that"
+        if not begins or noun in _OUTSIDE_PHRASES:
+            return ""
         for turn in reversed(self._turns):
             for referent in self._referents(turn):
                 if _words(referent.text)[-1:] in ([noun], [noun.removesuffix("s")]):
                     return referent.text
         return ""
 
-    def _this_of(self, match: re.Match[str], core: str) -> str | None:
+    def _thing_of(self, match: re.Match[str], core: str) -> str | None:
         referent = self._referent("it", set())
         return None if referent is None else referent.text
 
@@ -513,7 +509,7 @@ def _has_antecedent(text: str, match: re.Match[str], names: Sequence[Mention]) -
     the noun right before it ("the paper he wrote") or for what is asked for ("Which city did he leave?").
     """
     written = match[0].lower()
-    pronoun = _FORMS[written]
+    pronoun = PRONOUNS[written]
     before = text[: match.start()]
     words = _words(before)
     owns = written in _POSSESSIVES or (written == "her" and _owns(text, match.end())) or _is_misspelled(text, match)
@@ -546,7 +542,7 @@ def _is_bound_by_who(text: str, match: re.Match[str], words: Sequence[str], owns
     """Return whether a pronoun stands for whoever is asked for: "Who changed their name?", "Who left after he …"."""
     if not words or words[0] not in ("who", "what") or len(words) < 2 or words[1] in DO:
         return False
-    pronoun = _FORMS[match[0].lower()]
+    pronoun = PRONOUNS[match[0].lower()]
     if (words[0] == "who") == (pronoun == "it"):
         return False
     if any(word in _BOUNDARIES for word in words[2:]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from wikigr.languages import current
+from wikigr.languages import ENGLISH, Language
 from wikigr.names import bare_name
 from wikigr.question import patterns
 from wikigr.question.comparison import compared_sides
@@ -36,15 +36,15 @@ def asks_yes_no(question: Question) -> bool:
 
     Auxiliaries are known for English only; "was" begins other questions in German.
     """
-    return current().is_english and patterns.ASKS_YES_NO.match(question.text) is not None
+    return question.language.is_english and patterns.ASKS_YES_NO.match(question.text) is not None
 
 
 def asks_definition(question: Question, title: str) -> bool:
     """Return whether ``question`` asks only what or who ``title`` (with or without its qualifier) is."""
     if patterns.ASKS_DEFINITION.match(question.text) is None:
         return False
-    named, asked = name_stems(title), set(question.weights)
-    return bool(named) and (asked == named or asked == set(content_stems(title)))
+    named, asked = name_stems(title, question.language), set(question.weights)
+    return bool(named) and (asked == named or asked == set(content_stems(title, question.language)))
 
 
 def asks_entry(question: Question, heading: str) -> bool:
@@ -54,7 +54,7 @@ def asks_entry(question: Question, heading: str) -> bool:
     """
     if patterns.ASKS_DEFINITION.match(question.text) is None:
         return False
-    named, asked = content_stems(heading), question.weights.keys()
+    named, asked = content_stems(heading, question.language), question.weights.keys()
     return bool(asked) and asked <= set(named) and named[-1] in asked
 
 
@@ -84,10 +84,10 @@ def asks_fact(question: Question, title: str) -> bool:
 
 def names(question: Question, title: str) -> bool:
     """Return whether ``question`` has all the words of the name in ``title``, with or without its qualifier."""
-    named = name_stems(title)
+    named = name_stems(title, question.language)
     return bool(named) and named <= question.weights.keys()
 
 
-def name_stems(title: str) -> frozenset[str]:
+def name_stems(title: str, language: Language = ENGLISH) -> frozenset[str]:
     """Return the stems of the name in ``title``, without its qualifier, made as a question's stems are."""
-    return frozenset(content_stems(bare_name(title)))
+    return frozenset(content_stems(bare_name(title), language))

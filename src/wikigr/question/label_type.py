@@ -10,8 +10,6 @@ import re
 from wikigr.question.grammar import MEASURES, MONTHS, WHO, one_of
 from wikigr.question.patterns import any_of
 
-# A label can be a megabyte long; its beginning tells its type.
-_MAX_LABEL_CHARS = 200
 _MONTH = f"(?:{one_of(MONTHS)})"
 _MEASURE = one_of(MEASURES)
 
@@ -44,7 +42,8 @@ def label_fits(question: str, label: str) -> bool:
     """
     if ASKS_REASON_OR_MANNER.search(question):
         return False
-    label = label[:_MAX_LABEL_CHARS]
+    # A label can be a megabyte long.
+    label = label[:200]
     if ASKS_DATE_LABEL.search(question):
         return DATE_LABEL.match(label) is not None
     if ASKS_NUMBER_LABEL.search(question):

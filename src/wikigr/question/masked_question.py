@@ -35,7 +35,6 @@ ASKED_KINDS = {"who": "person", "whom": "person", "when": "date year", "where": 
 NUMBER = "number"
 
 _MAX_WORDS = 32
-_MAX_CONTENT = 12
 _COUNTING = frozenset("many much".split())
 # Verbs that open a request rather than say something about the topic.
 _REQUESTS = frozenset("name list give show tell find me please".split())
@@ -124,7 +123,7 @@ def mask(question: str, start: int, end: int) -> MaskedQuestion:
     orders = [(*inner, *outer, *asked), (*outer, *inner, *asked)]
     return MaskedQuestion(
         tuple(tokens),
-        tuple(dict.fromkeys(order[-_MAX_CONTENT:] for order in orders)),
+        tuple(dict.fromkeys(order[-12:] for order in orders)),
         asks,
         not _SHARED.isdisjoint((*left, *right)),
         restrictions([*left, *right]),

@@ -9,8 +9,9 @@ from itertools import pairwise
 
 from wikigr.embeddings.embedder import Vectors
 from wikigr.errors import UsageError
-from wikigr.index.lexical import MAX_QUERY_WORDS, LexicalIndex, query_words, stems
-from wikigr.languages import current
+from wikigr.index.lexical import MAX_QUERY_WORDS, LexicalIndex, stems
+from wikigr.index.snippets import QueryTerms
+from wikigr.languages import ENGLISH, Language
 from wikigr.question import patterns
 from wikigr.question.answer_type import AnswerType, answer_type
 from wikigr.stop_words import QUESTION_WORDS
@@ -29,26 +30,15 @@ class SelectionSize:
     max_sections: int
 
 
-FACTUAL = SelectionSize(3, 2)
-EXPLANATORY = SelectionSize(5, 3)
-COMPREHENSIVE = SelectionSize(7, 5)
-SPECIFIC = SelectionSize(3, 3)
-
-
 def selection_size(question: str) -> SelectionSize:
     """Return the documented size of the selection for ``question``, factual unless worded otherwise."""
     if patterns.ASKS_OVERVIEW.search(question):
-        return COMPREHENSIVE
+        return SelectionSize(7, 5)
     if patterns.ASKS_EXPLANATION.search(question):
-        return EXPLANATORY
+        return SelectionSize(5, 3)
     if patterns.ASKS_DETAIL.search(question):
-        return SPECIFIC
-    return FACTUAL
-
-
-# The weight of a stem if the text contains only a related word: one that shares most of its letters ("Norman",
-# "Normandy").
-_RELATED_WEIGHT = 0.7
+        return SelectionSize(3, 3)
+    return SelectionSize(3, 2)
 
 
 @dataclass(frozen=True)
@@ -57,8 +47,8 @@ class Question:
 
     ``weights`` maps each content stem to its inverse document frequency in the pack. ``pairs`` are neighboring stems,
     at least one of them a content stem. ``answer_type`` is the type of thing that answers it, if the wording shows it;
-    ``selection_size`` is how many articles and sections an answer needs. ``asked`` is the question in the user's words,
-    if ``text`` has other names in it.
+    ``selection_size`` is how many articles and sections an answer needs. ``language`` is that of the pack. ``asked`` is
+    the question in the user's words, if ``text`` has other names in it.
     """
 
     text: str
@@ -67,7 +57,12 @@ class Question:
     answer_type: AnswerType | None
     selection_size: SelectionSize
     encode: Callable[[Sequence[str]], Vectors] = field(repr=False, compare=False)
+    language: Language = ENGLISH
     asked: str = ""
+
+    def stems(self, text: str) -> list[str]:
+        """Return the stems of the words of ``text``, made as those of the question are."""
+        return stems(text, self.language)
 
     @cached_property
     def vector(self) -> Vectors:
@@ -100,7 +95,8 @@ class Question:
             if stem in tokens:
                 found += weight
             elif stem in related:
-                found += _RELATED_WEIGHT * weight
+                # A related word shares most of its letters ("Norman", "Normandy").
+                found += 0.7 * weight
         return found / total
 
     @cached_property
@@ -129,9 +125,16 @@ def analyze(text: str, index: LexicalIndex, encode: Callable[[Sequence[str]], Ve
     ``encode`` maps texts to unit vectors of shape ``(len(texts), d)``. It is not called before the vector is needed.
     """
     text = checked(text)
-    weights = {stem: index.rarity(stem) for stem in content_stems(text)}
-    pairs = frozenset(pair for pair in pairwise(stems(text)) if weights.keys() & set(pair))
-    return Question(text, weights, pairs, answer_type(text), selection_size(text), encode)
+    language = index.language
+    weights = query_terms(text, index).weights
+    pairs = frozenset(pair for pair in pairwise(stems(text, language)) if weights.keys() & set(pair))
+    return Question(text, weights, pairs, answer_type(text, language), selection_size(text), encode, language)
+
+
+def query_terms(text: str, index: LexicalIndex) -> QueryTerms:
+    """Return the content stems of ``text``, weighted by their rarity in the pack whose lexical index is ``index``."""
+    weights = {stem: index.rarity(stem) for stem in content_stems(text, index.language)}
+    return QueryTerms(weights, index.language)
 
 
 def checked(text: str) -> str:
@@ -142,8 +145,8 @@ def checked(text: str) -> str:
     return text
 
 
-def content_stems(text: str) -> list[str]:
+def content_stems(text: str, language: Language = ENGLISH) -> list[str]:
     """Return the stems of the words of ``text`` that say what it is about, in order."""
-    ignored = current().stop_words(QUESTION_WORDS)
-    tokens = (token for token in query_words(text)[:MAX_QUERY_WORDS] if token.lower() not in ignored)
-    return [stem for token in tokens for stem in stems(token)]
+    ignored = language.stop_words(QUESTION_WORDS)
+    tokens = (token for token in language.tokens(text)[:MAX_QUERY_WORDS] if token.lower() not in ignored)
+    return [stem for token in tokens for stem in stems(token, language)]

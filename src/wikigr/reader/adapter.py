@@ -28,7 +28,6 @@ DESCRIPTION_SUFFIX = ".json"
 ADAPTER = Path(__file__).with_name("adapters") / "small.safetensors"
 
 _REINSTALL = "Install wikigr again: pip install --force-reinstall --no-deps wikigr"
-_MAX_DESCRIPTION_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,7 @@ class AdapterDescription:
         path = adapter.with_suffix(DESCRIPTION_SUFFIX)
         try:
             with path.open("rb") as stream:
-                described = json.loads(stream.read(_MAX_DESCRIPTION_BYTES))
+                described = json.loads(stream.read(64 * 1024))
             if described["format"] != FORMAT:
                 raise ValueError(f"its format is {described['format']!r}, not {FORMAT!r}")
             return cls(
@@ -72,7 +71,7 @@ class Adapter:
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
 
-        from wikigr.embeddings.prepared import sha256_of
+        from wikigr.embeddings.prepared_files import sha256_of
 
         self.description = AdapterDescription.read(path)
         found = sha256_of(path) if path.is_file() else "missing"

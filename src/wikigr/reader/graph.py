@@ -24,7 +24,6 @@ from wikigr.embeddings.onnx_bert import (
     CheckpointWeights,
     add_embeddings,
     add_layers,
-    can_write,
     position_tables,
     write_graph,
 )
@@ -59,8 +58,6 @@ def write_reader_graph(
     ``weights`` is the safetensors file of a BERT, ``config`` the parsed ``config.json``, and ``encoder`` the prepared
     graph beside it. Raises ``ModelError`` if they do not match the adapter.
     """
-    if not can_write(config):
-        raise ModelError(f"There is no reader for a model of the type {config.get('model_type')!r:.80}.")
     bert = BertConfig.from_json(config)
     with (folder / f"{name}.data").open("wb") as stream:
         data = WeightFile(stream, f"{name}.data")

@@ -14,8 +14,6 @@ ReaderName = Literal["small"]
 SMALL: ReaderName = "small"
 
 MAX_ANSWER_TOKENS = 15
-# The special tokens of a window and the colon after the title: five for MPNet, one less for BERT.
-_FIXED_TOKENS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +30,8 @@ class WindowOptions:
     title_tokens: int = 32
 
     def __post_init__(self) -> None:
-        room = self.tokens - self.question_tokens - self.title_tokens - _FIXED_TOKENS
+        # The special tokens of a window and the colon after the title: five for MPNet, one less for BERT.
+        room = self.tokens - self.question_tokens - self.title_tokens - 5
         if min(self.question_tokens, self.title_tokens) < 0 or not 0 <= self.overlap < room:
             raise ValueError(f"A window of {self.tokens} tokens leaves no room for new text after the overlap.")
 
@@ -59,13 +58,18 @@ class Span:
 DEFAULT_WINDOWS = WindowOptions()
 
 
+def as_probability(logit: float) -> float:
+    """Return ``logit`` as a probability: the same order on a scale of 0 to 1."""
+    return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, logit))))
+
+
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """The weights of two logistic models, fitted with an adapter on held-out articles (``training/calibrate.py``).
 
     ``sentence_*`` are those of a sentence, which order sentences: its intercept, the margin of its best span and its
     score without the reader. ``answer_*`` are those of an answer, whose probability is the confidence: its intercept,
-    and the features of ``wikigr.answer.reading.reading_features``.
+    and the features of ``wikigr.retrieval.reading.reading_features``.
     """
 
     sentence_intercept: float

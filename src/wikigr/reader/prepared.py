@@ -7,16 +7,26 @@ digests are compared by ``verify``. The graph of the reader holds offsets into t
 
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from wikigr.embeddings import prepared as encoders
+from wikigr.embeddings import prepared_files
 from wikigr.embeddings.int8 import Ranges, ranges_from_json, ranges_to_json
-from wikigr.embeddings.prepared import PREPARE_HINT, TOKENIZER, PreparedFile, PreparedModel, describe_file, sha256_of
+from wikigr.embeddings.prepared import TOKENIZER, PreparedModel
+from wikigr.embeddings.prepared_files import (
+    PREPARE_HINT,
+    UNFINISHED,
+    Files,
+    PreparedFile,
+    files_from_json,
+    files_to_json,
+    flush,
+)
 from wikigr.errors import ModelError
 from wikigr.reader.adapter import ADAPTER, Adapter, AdapterDescription, as_json
 from wikigr.reader.passage import SMALL, Calibration, ReaderName
@@ -25,11 +35,6 @@ FORMAT_VERSION = 1
 DESCRIPTION = "reader.json"
 GRAPH = "reader.onnx"
 GRAPH_DATA = "reader.onnx.data"
-
-# The command that writes a damaged reader again.
-REPAIR_HINT = f"{PREPARE_HINT} --force"
-
-_MAX_DESCRIPTION_BYTES = 64 * 1024
 
 
 class NoReaderError(ModelError):
@@ -48,7 +53,7 @@ class PreparedReader:
     adapter_sha256: str
     calibration: Calibration
     ranges: Ranges | None
-    files: tuple[PreparedFile, ...]
+    files: Files
 
     @property
     def graph(self) -> Path:
@@ -67,44 +72,26 @@ class PreparedReader:
         Raises ``NoReaderError`` if there is none, and ``ModelError`` if it is damaged or of another encoder.
         """
         folder = encoder.folder
-        path = folder / DESCRIPTION
-        try:
-            with path.open("rb") as stream:
-                described = json.loads(stream.read(_MAX_DESCRIPTION_BYTES))
-            if described["format_version"] != FORMAT_VERSION:
-                raise ValueError(f"its format version is {described['format_version']!r}, not {FORMAT_VERSION}")
+
+        def parse(described: Mapping[str, Any]) -> PreparedReader:
             if described["base_sha256"] != encoder.identity.weights_sha256:
                 raise ValueError("it belongs to an encoder with other weights")
             if described["encoder_graph_sha256"] != _graph_sha256(encoder):
                 raise ValueError("it belongs to another graph of the encoder")
-            reader = cls._from_json(folder, described)
+            return cls(
+                folder,
+                str(described["adapter_sha256"]),
+                Calibration.from_json(described["calibration"]),
+                ranges_from_json(described["ranges"]) if "ranges" in described else None,
+                files_from_json(described["files"], {GRAPH, GRAPH_DATA}),
+            )
+
+        try:
+            reader = prepared_files.read_prepared(folder / DESCRIPTION, FORMAT_VERSION, parse)
         except FileNotFoundError as error:
             raise NoReaderError(f"The reader has not been prepared in {folder}.", hint=PREPARE_HINT) from error
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise ModelError(f"Cannot read {path}: {error}.", hint=REPAIR_HINT) from error
-        for file in reader.files:
-            place = folder / file.name
-            found = place.stat().st_size if place.is_file() else None
-            if found != file.size:
-                raise ModelError(
-                    f"The reader in {folder} is damaged: {file.name} "
-                    + ("is missing." if found is None else f"has {found:,} bytes instead of {file.size:,}."),
-                    hint=REPAIR_HINT,
-                )
+        prepared_files.check_sizes(folder, reader.files)
         return reader
-
-    @classmethod
-    def _from_json(cls, folder: Path, described: Any) -> PreparedReader:
-        files = {str(name): (entry["size"], entry["sha256"]) for name, entry in described["files"].items()}
-        if files.keys() != {GRAPH, GRAPH_DATA}:
-            raise ValueError(f"it lists the files {sorted(files)}")
-        return cls(
-            folder,
-            str(described["adapter_sha256"]),
-            Calibration.from_json(described["calibration"]),
-            ranges_from_json(described["ranges"]) if "ranges" in described else None,
-            tuple(PreparedFile(name, int(size), str(sha256)) for name, (size, sha256) in sorted(files.items())),
-        )
 
     def is_of(self, adapter: AdapterDescription) -> bool:
         """Return whether it was prepared from ``adapter``, with its calibration and ranges."""
@@ -113,12 +100,7 @@ class PreparedReader:
 
     def verify(self) -> None:
         """Compare every file with its recorded digest; raises ``ModelError`` for the first that differs."""
-        for file in self.files:
-            if sha256_of(self.folder / file.name) != file.sha256:
-                raise ModelError(
-                    f"The reader in {self.folder} is damaged: {file.name} does not have its recorded sha256.",
-                    hint=REPAIR_HINT,
-                )
+        prepared_files.verify(self.folder, self.files)
 
 
 def find_reader(encoder: PreparedModel) -> PreparedReader:
@@ -200,12 +182,11 @@ def copy_prepared(source: Path, target: Path) -> None:
 
 
 def _write(encoder: PreparedModel, adapter: Adapter) -> None:
-    from wikigr.embeddings.preparation import UNFINISHED, remove_abandoned
     from wikigr.embeddings.weights import checkpoint_folder
 
     with checkpoint_folder(adapter.description.base_model) as source:
         try:
-            remove_abandoned(encoder.folder)
+            prepared_files.remove_abandoned(encoder.folder)
             with tempfile.TemporaryDirectory(
                 prefix=UNFINISHED, dir=encoder.folder, ignore_cleanup_errors=True
             ) as temporary:
@@ -217,12 +198,11 @@ def _write(encoder: PreparedModel, adapter: Adapter) -> None:
 
 def _write_files(source: Path, encoder: PreparedModel, adapter: Adapter, folder: Path) -> None:
     from wikigr.embeddings.checkpoint import Checkpoint
-    from wikigr.embeddings.preparation import flush
     from wikigr.reader.graph import write_reader_graph
 
     checkpoint = Checkpoint.read(source)
     write_reader_graph(checkpoint.weights, checkpoint.config, adapter, folder, GRAPH, encoder=encoder.graph)
-    files = [describe_file(folder, name) for name in (GRAPH_DATA, GRAPH)]
+    files = tuple(PreparedFile.of(folder, name) for name in (GRAPH_DATA, GRAPH))
     ranges = adapter.description.ranges
     described = {
         "format_version": FORMAT_VERSION,
@@ -230,18 +210,15 @@ def _write_files(source: Path, encoder: PreparedModel, adapter: Adapter, folder:
         "base_sha256": adapter.description.base_sha256,
         "encoder_graph_sha256": _graph_sha256(encoder),
         "calibration": asdict(adapter.description.calibration),
-        "files": {file.name: {"size": file.size, "sha256": file.sha256} for file in files},
+        "files": files_to_json(files),
         **({"ranges": ranges_to_json(ranges)} if ranges is not None else {}),
     }
     (folder / DESCRIPTION).write_text(as_json(described), encoding="utf-8")
-    for name in (GRAPH_DATA, GRAPH, DESCRIPTION, "."):
-        flush(folder / name)
+    flush(folder, (GRAPH_DATA, GRAPH, DESCRIPTION, "."))
 
 
 def _publish(unfinished: Path, target: Path) -> None:
     """Move the files of ``unfinished`` to ``target``, the description last."""
-    from wikigr.embeddings.preparation import flush
-
     # Another version's description must not stand beside this one's files.
     (target / DESCRIPTION).unlink(missing_ok=True)
     for name in (GRAPH_DATA, GRAPH):

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from wikigr.embeddings.batching import available_cores
 from wikigr.embeddings.prepared import ATTENTION_MASK, INPUT_IDS
+from wikigr.embeddings.prepared_files import REPAIR_HINT
 from wikigr.embeddings.session import open_session, run_in_parallel, run_session
 from wikigr.embeddings.tokenization import load_tokenizer, tokenizer_errors
 from wikigr.errors import ModelError
 from wikigr.reader.passage import DEFAULT_WINDOWS, MAX_ANSWER_TOKENS, Passage, Span, WindowOptions
-from wikigr.reader.prepared import REPAIR_HINT, PreparedReader
+from wikigr.reader.prepared import PreparedReader
 from wikigr.reader.spans import best_spans
 from wikigr.reader.windows import LOGITS, TOKEN_TYPES, Window, WindowMaker
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from wikigr.embeddings.model_id import local_folder
 from wikigr.index.candidate import CROSS_ENCODER, RELEVANCE, Candidate
 from wikigr.options import Name, Options
-from wikigr.reader.passage import Passage
+from wikigr.reader.passage import Passage, as_probability
 from wikigr.reader.prepared import NoReaderError
 from wikigr.rerankers.stage import RerankingStage
 from wikigr.retrieval.state import Result
@@ -32,9 +32,8 @@ logger = logging.getLogger(__name__)
 # The cross-encoder of the reference documents.
 MS_MARCO = "cross-encoder/ms-marco-MiniLM-L-12-v2"
 
-# The name of the reader as a cross-encoder, and the margin of a text without any word.
+# The name of the reader as a cross-encoder.
 READER = "reader"
-_NO_ANSWER = -30.0
 
 # Files of a cross-encoder that are downloaded from the hub: never code or pickles.
 _HUB_PATTERNS = ["*.json", "*.txt", "*.model", "*.safetensors"]
@@ -122,7 +121,8 @@ class ReaderReranker(_TextReranker):
             Passage(str(result.get("title") or ""), str(result.get("section") or ""), text, ((0, len(text)),))
             for result, text in zip(results, texts, strict=True)
         ]
-        return [span.margin if span is not None else _NO_ANSWER for (span,) in self._reader.read(query, passages)]
+        # A text without any word has the lowest margin.
+        return [span.margin if span is not None else -30.0 for (span,) in self._reader.read(query, passages)]
 
 
 def _text(result: Mapping[str, Any], place: int) -> str:
@@ -139,20 +139,16 @@ def _load(model_name: str, *, download: bool) -> Any:
     # Loaded from a folder, because with an id the constructor contacts the hub even if the cache holds the model.
     folder = local_folder(model_name) or _snapshot(model_name, download=download)
     model = CrossEncoder(str(folder), local_files_only=True)
-    _refuse_untrained_head(model.model)
+    # A checkpoint of another kind, such as an encoder, would get a head with random weights.
+    kind, trained = type(model.model).__name__, model.model.config.architectures
+    if isinstance(trained, list) and kind not in trained:
+        raise ValueError(f"it is not a cross-encoder: its weights are of {', '.join(map(str, trained))}, not {kind}")
     # The shape of a prediction shows the number of labels in every version, and that the model runs.
     prediction = model.predict([("question", "text")], show_progress_bar=False)
     shape: tuple[int, ...] = getattr(prediction, "shape", ())
     if len(shape) > 1:
         raise ValueError(f"it gives {shape[1]} scores per pair, but a reranker needs one")
     return model
-
-
-def _refuse_untrained_head(network: Any) -> None:
-    """Refuse a checkpoint of another kind, such as an encoder, which would get a head with random weights."""
-    kind, trained = type(network).__name__, network.config.architectures
-    if isinstance(trained, list) and kind not in trained:
-        raise ValueError(f"it is not a cross-encoder: its weights are of {', '.join(map(str, trained))}, not {kind}")
 
 
 def _snapshot(model_name: str, *, download: bool) -> str:
@@ -216,8 +212,3 @@ class CrossEncoding(RerankingStage[CrossEncoderOptions]):
         if record.degraded:
             return ranked
         return [{**r, "ce_score": r["score"], "score": as_probability(r["score"]), "scores": {}} for r in ranked]
-
-
-def as_probability(logit: float) -> float:
-    """Return ``logit`` as a probability: the same order on a scale of 0 to 1."""
-    return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, logit))))

@@ -21,14 +21,8 @@ from wikigr.retrieval.entity_linking import EntityLink
 from wikigr.retrieval.state import RetrievalStage, State
 from wikigr.retrieval.trace import StageRecord, Trace
 
-# Articles among the best candidates that seed the walk.
-_MAX_SEED_ARTICLES = 20
-# A candidate seeds the walk with its relevance to this power, so that the top candidates dominate.
-_SEED_POWER = 4
 # Weight of a candidate's own relevance in its score. It orders candidates that the walk does not reach.
 _OWN_WEIGHT = 0.05
-# Articles that the walk may add to the candidates.
-_MAX_NEW_ARTICLES = 20
 
 
 def seed_weights(index: GraphIndex, candidates: Sequence[Candidate], links: Sequence[EntityLink]) -> dict[int, float]:
@@ -44,12 +38,14 @@ def seed_weights(index: GraphIndex, candidates: Sequence[Candidate], links: Sequ
             seeds[number] = seeds.get(number, 0.0) + link.score
     best: dict[str, float] = {}
     for candidate in candidates:
-        if candidate.title not in best and len(best) == _MAX_SEED_ARTICLES:
+        # Twenty articles seed the walk.
+        if candidate.title not in best and len(best) == 20:
             break
         best[candidate.title] = max(best.get(candidate.title, 0.0), candidate.relevance)
     for title, number in index.numbers_of(list(best)).items():
         if (relevance := best[title]) > 0.0:
-            seeds[number] = seeds.get(number, 0.0) + relevance**_SEED_POWER
+            # A high power lets the top candidates dominate.
+            seeds[number] = seeds.get(number, 0.0) + relevance**4
     return seeds
 
 
@@ -77,7 +73,8 @@ def rerank_by_walk(
         top = best[candidate.title]
         within = candidate.relevance / top if top > 0.0 else 1.0
         scored.append(_with_walk_score(candidate, within * weight + _OWN_WEIGHT * candidate.relevance, weight))
-    for number in _highest(weights[: index.articles], _MAX_NEW_ARTICLES):
+    # The walk may add twenty articles to the candidates.
+    for number in _highest(weights[: index.articles], 20):
         title = index.node(number).key
         if title not in best:
             lead = Candidate(section_id(title, 0), 0.0, {RELEVANCE: 0.0})

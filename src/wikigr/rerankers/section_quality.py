@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Annotated, ClassVar
 
 from wikigr.index.candidate import FACT, Evidence, section_ids
-from wikigr.languages import current
+from wikigr.languages import ENGLISH, Language
 from wikigr.options import Options, Share
 from wikigr.rerankers.stage import RerankingStage
 from wikigr.retrieval.state import Result, State
@@ -22,8 +22,6 @@ from wikigr.text import fold, word_count, words
 
 CONTENT_QUALITY_THRESHOLD = 0.3
 """Minimum score of a section that an answer may rest on (reference/retrieval-enhancements.md)."""
-
-_STUB_WORDS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +49,18 @@ class SectionQuality(RerankingStage[SectionQualityOptions]):
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:
         record.scored = len(state.evidence)
         threshold, question = self.options.threshold, state.question.text
+        language = state.question.language
+
+        def is_informative(item: Evidence) -> bool:
+            return FACT in item.candidate.scores or has_statement(item.section.content, language)
+
         scores = {
-            item.section.section_id: score_section_quality(item.section.content, question) for item in state.evidence
+            item.section.section_id: score_section_quality(item.section.content, question, language)
+            for item in state.evidence
         }
         for rank, item in enumerate(state.evidence):
             section_id = item.section.section_id
-            if scores[section_id] < threshold and (rank == 0 or _is_informative(item)):
+            if scores[section_id] < threshold and (rank == 0 or is_informative(item)):
                 scores[section_id] = 1.0
         kept = tuple(item for item in state.evidence if scores[item.section.section_id] >= threshold)
         if not kept:
@@ -71,35 +75,32 @@ class SectionQuality(RerankingStage[SectionQualityOptions]):
         return replace(state, evidence=kept)
 
     def score(self, question: str, passages: Sequence[Result], record: StageRecord) -> list[float]:
-        return [score_section_quality(passage["content"], question) for passage in passages]
+        language = self.resources.pack.language
+        return [score_section_quality(passage["content"], question, language) for passage in passages]
 
 
-def score_section_quality(content: str, question: str) -> float:
+def score_section_quality(content: str, question: str, language: Language = ENGLISH) -> float:
     """Score a section by its length and its share of the question's keywords, in [0, 1]; 0 below 20 words.
 
     Length, in whitespace-separated words, gives 0.26 to 0.8, the maximum from 200 words on. The share of the question's
-    keywords that the section holds adds up to 0.2. Keywords are the words that are not ``STOP_WORDS``, compared
-    without case, punctuation, Unicode form and possessive ``'s``. Formula: reference/retrieval-enhancements.md.
+    keywords that the section holds adds up to 0.2. Keywords are the words that are not ``STOP_WORDS``, nor function
+    words of another ``language``, compared without case, punctuation, Unicode form and possessive ``'s``. Formula:
+    reference/retrieval-enhancements.md.
     """
     length = word_count(content)
-    if length < _STUB_WORDS:
+    if length < 20:
         return 0.0
-    keywords = _keywords(question)
+    keywords = _keywords(question, language)
     overlap_ratio = len(keywords & _terms(content)) / len(keywords) if keywords else 0.0
     length_score = min(0.8, 0.2 + (length / 200) * 0.6)
     keyword_score = min(0.2, overlap_ratio * 0.2)
     return min(1.0, length_score + keyword_score)
 
 
-def _is_informative(item: Evidence) -> bool:
-    """Return whether a section states something, however short it is: a fact of the graph or a complete sentence."""
-    return FACT in item.candidate.scores or has_statement(item.section.content)
-
-
 @lru_cache(maxsize=1)
-def _keywords(question: str) -> frozenset[str]:
+def _keywords(question: str, language: Language) -> frozenset[str]:
     """Return the keywords of the question, of which all sections are scored in turn."""
-    return frozenset(_terms(question) - current().stop_words(STOP_WORDS))
+    return frozenset(_terms(question) - language.stop_words(STOP_WORDS))
 
 
 def _terms(text: str) -> set[str]:

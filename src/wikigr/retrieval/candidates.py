@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from wikigr.errors import WikigrError
 from wikigr.index.candidate import DENSE, LEXICAL, RELEVANCE, Candidate, Evidence, Hit, section_ids
-from wikigr.index.lexical import MAX_QUERY_WORDS, query_words
+from wikigr.index.lexical import MAX_QUERY_WORDS
 from wikigr.options import Options
 from wikigr.pack.open import Corpus
 from wikigr.question.question import analyze
@@ -50,10 +50,6 @@ class RetrievalOptions(Options):
     @property
     def uses_dense(self) -> bool:
         return self.mode != "lexical"
-
-    @property
-    def uses_lexical(self) -> bool:
-        return self.mode != "dense"
 
     def ablations(self) -> Mapping[str, Mapping[str, Any]]:
         found: dict[str, Mapping[str, Any]] = {}
@@ -102,7 +98,7 @@ class LexicalSearch(RetrievalStage[RetrievalOptions]):
         if len(record.ranking) < state.depth:
             # Fewer than were asked for: these are all that match.
             record.absent = "it shares no word with the question"
-        if (words := len(query_words(state.question.text))) > MAX_QUERY_WORDS:
+        if (words := len(state.question.language.tokens(state.question.text))) > MAX_QUERY_WORDS:
             record.warning = (
                 f"The question has {words} words. Lexical search uses the first {MAX_QUERY_WORDS}, and the encoder "
                 "reads only what fits its window."
@@ -180,9 +176,6 @@ def _record_hits(runs: Sequence[list[Hit]], record: StageRecord) -> None:
 
 
 REPHRASINGS = 2
-# Characters of the question that are sent to the model (reference/retrieval-enhancements.md).
-SENT_CHARS = 500
-_MAX_TOKENS = 200
 
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*")
 
@@ -195,12 +188,13 @@ def rephrase(question: str, client: ModelClient, model: str) -> list[str]:
     """
     from wikigr.llm.prompts import prompt
 
-    cut = question[:SENT_CHARS]
+    # As documented in reference/retrieval-enhancements.md.
+    cut = question[:500]
     reply = client.complete(
         model=model,
         system=prompt("rephrase").format(count=REPHRASINGS),
         messages=[{"role": "user", "content": f"<question>\n{cut.replace('<', '&lt;')}\n</question>"}],
-        max_tokens=_MAX_TOKENS,
+        max_tokens=200,
     )
     lines = (_LIST_MARK.sub("", line).strip().strip('"') for line in reply.text.splitlines())
     # A line that ends in a colon introduces the rephrasings.

@@ -1,10 +1,12 @@
-"""What leads to an answer: a chain of hops that were read, or the facts along a relation path."""
+"""What leads to an answer: hops that were read, the facts along a relation path, what a search of the graph found."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
+from wikigr.graph.neighborhood import Edge, Node
 from wikigr.index.candidate import Section
 from wikigr.reader.passage import Span
 
@@ -98,3 +100,59 @@ class PathAnswers:
     total: int
     is_cut: bool
     confidence: float
+
+
+@dataclass(slots=True)
+class GraphContext:
+    """Distinct lines from all strategies with the edges that they verbalize, within a budget of ``max_tokens``."""
+
+    max_tokens: int
+    truncated: bool = False
+    _edges: dict[str, tuple[Edge, ...]] = field(default_factory=dict)
+    _tokens: int = 0
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines, in the order in which they were added."""
+        return list(self._edges)
+
+    @property
+    def edges(self) -> list[Edge]:
+        """The edges of all lines, in order."""
+        return [edge for edges in self._edges.values() for edge in edges]
+
+    def add(self, line: str, edges: tuple[Edge, ...] = ()) -> None:
+        """Add ``line`` if it is new and fits the budget."""
+        # Characters per token of English text. A rough estimate is enough for a budget.
+        tokens = len(line) // 4 + 1
+        if line in self._edges:
+            return
+        if self._tokens + tokens > self.max_tokens:
+            self.truncated = True
+            return
+        self._edges[line] = edges
+        self._tokens += tokens
+
+
+StopReason = Literal["finish", "no_progress", "iterations", "budget", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """The context, the executed queries and the explored nodes, in order.
+
+    ``iterations`` counts the iterations that looked something up. ``chain`` holds the facts that lead from a node of
+    the question to the most likely answer.
+    """
+
+    context: GraphContext
+    explored: tuple[Node, ...]
+    queries: tuple[str, ...]
+    chain: tuple[Edge, ...]
+    stop_reason: StopReason
+    iterations: int
+
+    @property
+    def facts(self) -> tuple[Edge, ...]:
+        """The facts that a section states: those of the chain first, then the others in the order found."""
+        return tuple(dict.fromkeys(edge for edge in (*self.chain, *self.context.edges) if edge.section_id))

@@ -16,14 +16,6 @@ from wikigr.retrieval.state import RetrievalStage, State
 from wikigr.retrieval.trace import StageRecord, Trace
 from wikigr.sources.facts import FACTS
 
-# Used if a pack's manifest has no calibrated threshold.
-DEFAULT_MIN_RELEVANCE = 0.0
-# The leads of this many best articles are read if the question asks what they are.
-_MAX_NAMED = 20
-# Articles whose facts are read in addition to their other sections, and the candidates among which they are.
-_MAX_WITH_FACTS = 2
-_MAX_CANDIDATES = 100
-
 
 @dataclass(frozen=True, slots=True)
 class MultiDocOptions(Options):
@@ -97,7 +89,7 @@ def select_documents(
 
 def calibrated_min_relevance(thresholds: Mapping[str, float]) -> float:
     """Return the pack's calibrated minimum cosine of a relevant section, in [0, 1]."""
-    return min(1.0, max(0.0, thresholds.get(MIN_RELEVANCE, DEFAULT_MIN_RELEVANCE)))
+    return min(1.0, max(0.0, thresholds.get(MIN_RELEVANCE, 0.0)))
 
 
 class DocumentSelection(RetrievalStage[MultiDocOptions]):
@@ -123,7 +115,8 @@ class DocumentSelection(RetrievalStage[MultiDocOptions]):
             max_sections=self.options.sections_for(question),
             min_relevance=min_relevance,
             required=[
-                *(section_id(title, 0) for title in titles[:_MAX_NAMED] if asks_lead(question, title)),
+                # The leads of the best articles are read if the question asks what they are.
+                *(section_id(title, 0) for title in titles[:20] if asks_lead(question, title)),
                 *self._facts(question, candidates),
                 *(hop.section.section_id for chain in state.chains[:1] for hop in chain.hops),
             ],
@@ -139,12 +132,12 @@ class DocumentSelection(RetrievalStage[MultiDocOptions]):
         Facts share few words with a question, and the sections of a long article rank before them. Longer names are
         better ones, and then those without a qualifier: "Ray Charles" rather than "Ray" or "Ray Charles (album)".
         """
-        named = [candidate for candidate in candidates[:_MAX_CANDIDATES] if asks_fact(question, candidate.title)]
+        named = [candidate for candidate in candidates[:100] if asks_fact(question, candidate.title)]
         sections = self.resources.pack.sections(section_ids(named))
         facts: dict[str, str] = {}
         for candidate in named:
             section = sections.get(candidate.section_id)
             if section is not None and section.heading == FACTS:
                 facts.setdefault(candidate.title, candidate.section_id)
-        titles = sorted(facts, key=lambda title: (-len(name_stems(title)), len(title), title))
-        return [facts[title] for title in titles[:_MAX_WITH_FACTS]]
+        titles = sorted(facts, key=lambda title: (-len(name_stems(title, question.language)), len(title), title))
+        return [facts[title] for title in titles[:2]]

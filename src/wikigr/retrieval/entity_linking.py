@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -12,8 +12,8 @@ import numpy as np
 from wikigr.graph.graph_index import GraphIndex
 from wikigr.graph.neighborhood import Node, article
 from wikigr.graph.schema import article_title
+from wikigr.index.candidate import Hit
 from wikigr.index.lexical import LexicalIndex, stems
-from wikigr.languages import current
 from wikigr.names import bare_name, is_part_of_name, name_key, name_words, strip_possessive
 from wikigr.retrieval.name_matching import LETTERS_PER_TYPO, NameMatcher
 from wikigr.stop_words import FUNCTION_WORDS
@@ -27,16 +27,6 @@ Method = Literal["exact", "fuzzy", "semantic"]
 _MAX_QUESTION_CHARS = 4096
 _MAX_QUESTION_WORDS = 128
 _MAX_NAME_WORDS = 12
-# Articles with the same name share its score by a softmax over their cosines to the question, with this factor.
-_SHARPNESS = 20.0
-# Links per name: a hundred towns may share one.
-_MAX_LINKS_PER_NAME = 10
-# If a question links to nothing, runs of lower-case words are searched for with one typo.
-_MIN_RUN_LETTERS = 6
-_MAX_RUN_WORDS = 4
-_MAX_RUNS = 16
-# Capitalized runs per question that are compared with aliases, which takes hundreds of lookups each.
-_MAX_ALIAS_SEARCHES = 8
 # Sections per wanted article that the first search for the nearest articles reads.
 _SECTIONS_PER_ARTICLE = 4
 
@@ -69,6 +59,7 @@ class EntityLinker:
         self.matcher = NameMatcher(index)
         self._index = index
         self._lexical = lexical
+        self._ignored = lexical.language.stop_words(FUNCTION_WORDS)
 
     def link_question(
         self, question: str, *, relevance: Mapping[str, float] | None = None, fuzzy: bool = True
@@ -81,9 +72,8 @@ class EntityLinker:
         tokens = name_words(question[:_MAX_QUESTION_CHARS])[:_MAX_QUESTION_WORDS]
         keys = [word for word, _, _ in tokens]
         free = [True] * len(tokens)
-        ignored = current().stop_words(FUNCTION_WORDS)
         # A name is more than numbers and function words.
-        content = [not word.isdigit() and strip_possessive(word) not in ignored for word in keys]
+        content = [not word.isdigit() and strip_possessive(word) not in self._ignored for word in keys]
         links: list[EntityLink] = []
         for first, last in _spans(len(tokens)):
             if not all(free[first : last + 1]) or not any(content[first : last + 1]):
@@ -94,9 +84,10 @@ class EntityLinker:
                 free[first : last + 1] = [False] * (last + 1 - first)
                 links += self._create_links(question, start, end, found, "exact", 1.0, relevance or {})
         if fuzzy:
-            for number, (first, last) in enumerate(_capitalized_runs(question, tokens, free)):
+            for number, (first, last) in enumerate(_capitalized_runs(question, tokens, free, self._ignored)):
                 start, end = tokens[first][1], tokens[last][2]
-                near, likeness = self.matcher.misspelled(question[start:end], aliases=number < _MAX_ALIAS_SEARCHES)
+                # A comparison with aliases takes hundreds of lookups.
+                near, likeness = self.matcher.misspelled(question[start:end], aliases=number < 8)
                 links += self._create_links(question, start, end, near, "fuzzy", likeness, relevance or {})
             if not links:
                 links = self._link_lower_case(question, tokens, relevance or {})
@@ -116,16 +107,14 @@ class EntityLinker:
         self, question: str, tokens: Sequence[tuple[str, int, int]], relevance: Mapping[str, float]
     ) -> list[EntityLink]:
         """Return links for the longest run of content words that is one typo away from a name, if any."""
-        ignored = current().stop_words(FUNCTION_WORDS)
-        content = [word not in ignored and not word.isdigit() for word, _, _ in tokens]
+        content = [word not in self._ignored and not word.isdigit() for word, _, _ in tokens]
+        # If a question links to nothing, runs of lower-case words are searched for with one typo.
         runs = [
             (first, last)
             for first, last in _spans(len(tokens))
-            if last - first < _MAX_RUN_WORDS
-            and all(content[first : last + 1])
-            and tokens[last][2] - tokens[first][1] >= _MIN_RUN_LETTERS
+            if last - first < 4 and all(content[first : last + 1]) and tokens[last][2] - tokens[first][1] >= 6
         ]
-        for first, last in runs[:_MAX_RUNS]:
+        for first, last in runs[:16]:
             start, end = tokens[first][1], tokens[last][2]
             near, likeness = self.matcher.nearest_names(question[start:end], max_typos=1)
             if near:
@@ -161,8 +150,10 @@ class EntityLinker:
         nodes = [self._index.node(number) for number in dict.fromkeys(bearers)]
         lowest = min(relevance.values(), default=0.0)
         cosines = [relevance.get(node.key, lowest) if node.kind == "article" else lowest for node in nodes]
-        order = sorted(range(len(nodes)), key=lambda i: (-cosines[i], nodes[i]))[:_MAX_LINKS_PER_NAME]
-        weights = np.exp(_SHARPNESS * (np.array([cosines[i] for i in order]) - max(cosines)))
+        # A hundred towns may share a name.
+        order = sorted(range(len(nodes)), key=lambda i: (-cosines[i], nodes[i]))[:10]
+        # Articles with the same name share its score by a sharp softmax over their cosines to the question.
+        weights = np.exp(20.0 * (np.array([cosines[i] for i in order]) - max(cosines)))
         text = question[start:end]
         score = likeness * self._rarity(text) ** 2
         return [
@@ -173,9 +164,9 @@ class EntityLinker:
     def _rarity(self, name: str) -> float:
         """Return the rarity of the rarest content word of ``name`` relative to the maximum, in (0, 1]."""
         highest = self._lexical.rarity("")
-        ignored = current().stop_words(FUNCTION_WORDS)
-        content = [word for word in strip_possessive(name_key(name)).split() if word not in ignored]
-        return max((self._lexical.rarity(stem) for word in content for stem in stems(word)), default=highest) / highest
+        content = [word for word in strip_possessive(name_key(name)).split() if word not in self._ignored]
+        found = (self._lexical.rarity(stem) for word in content for stem in stems(word, self._lexical.language))
+        return max(found, default=highest) / highest
 
 
 def replace_aliases(question: str, linker: EntityLinker, text_of: Callable[[str], str]) -> str:
@@ -205,20 +196,21 @@ def open_linker(pack: Corpus) -> EntityLinker:
 
 
 def nearest_articles(question: str, pack: Corpus, limit: int) -> dict[str, float]:
-    """Return the cosines of the ``limit`` articles nearest to ``question`` by title, nearest first, ties by title.
+    """Return the cosines of the ``limit`` articles nearest to ``question`` by title, as in ``nearest_sections``."""
+    return {article_title(hit.section_id): hit.score for hit in nearest_sections(question, pack, limit)}
 
-    The cosine of an article is that of its nearest section.
-    """
+
+def nearest_sections(question: str, pack: Corpus, limit: int) -> list[Hit]:
+    """Return the nearest section of each of the ``limit`` articles nearest to ``question``, ties by title."""
     vector = pack.encoder.encode([question])[0]
     depth = limit * _SECTIONS_PER_ARTICLE
     while True:
         sections = pack.nearest(vector, depth)
-        cosines: dict[str, float] = {}
+        best: dict[str, Hit] = {}
         for hit in sections:
-            cosines.setdefault(article_title(hit.section_id), hit.score)
-        if len(cosines) >= limit or len(sections) < depth:
-            best = sorted(cosines, key=lambda title: (-cosines[title], title))[:limit]
-            return {title: cosines[title] for title in best}
+            best.setdefault(article_title(hit.section_id), hit)
+        if len(best) >= limit or len(sections) < depth:
+            return [best[title] for title in sorted(best, key=lambda title: (-best[title].score, title))[:limit]]
         depth *= _SECTIONS_PER_ARTICLE
 
 
@@ -246,13 +238,12 @@ def _spans(count: int) -> Iterator[tuple[int, int]]:
 
 
 def _capitalized_runs(
-    question: str, tokens: Sequence[tuple[str, int, int]], free: Sequence[bool]
+    question: str, tokens: Sequence[tuple[str, int, int]], free: Sequence[bool], ignored: Set[str]
 ) -> Iterator[tuple[int, int]]:
     """Yield the first and last token of each run of capitalized words that are still ``free``.
 
     The first word of the question is always capitalized, so it forms a separate run.
     """
-    ignored = current().stop_words(FUNCTION_WORDS)
     first: int | None = None
     for number in range(len(tokens) + 1):
         within = (

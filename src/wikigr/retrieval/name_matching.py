@@ -24,11 +24,8 @@ _MAX_ALIAS_LENGTH = 20
 _SURNAME_LIKENESS = 0.5
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
-# Suggestions for an unknown name: their number, the minimum similarity (0 to 100), and the number that is ranked.
+# Suggestions for an unknown name.
 MAX_SUGGESTIONS = 3
-_MIN_SIMILARITY = 70.0
-_MIN_PART_SIMILARITY = 80.0
-_MAX_RANKED = 100
 # Names can be plain values of a megabyte; only this many characters are compared.
 MAX_COMPARED_CHARS = 200
 
@@ -89,11 +86,11 @@ class NameMatcher:
         key = name_key(name)[:MAX_COMPARED_CHARS]
         keys, numbers = self._spelled(range(len(self.index)))
         # A token set matches a name of several words by any of them; the plain ratio then prefers short names.
-        found = process.extract(key, keys, scorer=fuzz.token_set_ratio, score_cutoff=_MIN_SIMILARITY, limit=_MAX_RANKED)
+        found = process.extract(key, keys, scorer=fuzz.token_set_ratio, score_cutoff=70.0, limit=100)
         if not found:
             # A misspelled part of a longer name, such as a surname.
             longer = {place: each for place, each in enumerate(keys) if len(each) > len(key)}
-            found = process.extract(key, longer, scorer=fuzz.partial_ratio, score_cutoff=_MIN_PART_SIMILARITY)
+            found = process.extract(key, longer, scorer=fuzz.partial_ratio, score_cutoff=80.0)
         best = sorted(
             (-similarity, -fuzz.ratio(key, near), self.index.node(numbers[place]).label)
             for near, similarity, place in found
@@ -148,7 +145,6 @@ def _digits(key: str) -> list[str]:
     return [character for character in key if character.isdigit()]
 
 
-_MAX_NODES = 10
 # A note on an ambiguous name lists this many of the other nodes.
 _MAX_OTHERS = 3
 
@@ -200,7 +196,7 @@ def find_exact_node(name: str, matcher: NameMatcher, neighborhood: Neighborhood)
                 nodes[n],
             ),
         )
-        found = list(dict.fromkeys(neighborhood.unified(nodes[n]) for n in order[:_MAX_NODES]))
+        found = list(dict.fromkeys(neighborhood.unified(nodes[n]) for n in order[:10]))
         return NodeMatch(found[0], "exact", tuple(found[1:]))
     # Plain values are entities, but the index does not contain them.
     stored = neighborhood.nodes([("entity", folded)] if folded else [])

@@ -15,15 +15,13 @@ from wikigr.options import Options
 from wikigr.pack.open import Corpus
 from wikigr.question.question import Question
 from wikigr.reader.passage import ReaderOptions
-from wikigr.retrieval.chain import Chain
+from wikigr.retrieval.chain import Chain, Exploration, PathAnswers
 from wikigr.retrieval.entity_linking import EntityLink, EntityLinker
 from wikigr.retrieval.trace import StageRecord, Trace
 
 if TYPE_CHECKING:
-    from wikigr.graph_search.explore.multi_strategy import Exploration
     from wikigr.llm.model_client import ModelClient
     from wikigr.reader.prepared import NoReaderError
-    from wikigr.retrieval.chain import PathAnswers
 
 StageOptions = TypeVar("StageOptions", bound=Options)
 StageState = TypeVar("StageState")

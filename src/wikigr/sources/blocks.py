@@ -44,12 +44,3 @@ def merge_blocks(blocks: Sequence[Block], size: int) -> list[Block]:
         else:
             merged[-1] = last._replace(end=block.end, records=last.records + block.records)
     return merged
-
-
-def skip_records(blocks: Sequence[Block], skip: int) -> tuple[Sequence[Block], int]:
-    """Return the blocks with records after the first ``skip``, and how many of the first block's records to skip."""
-    first = 0
-    while first < len(blocks) and blocks[first].records <= skip:
-        skip -= blocks[first].records
-        first += 1
-    return blocks[first:], skip

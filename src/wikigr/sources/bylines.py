@@ -1,19 +1,24 @@
-"""Keep who wrote a page and when, which pages state outside of their text."""
+"""What files state outside of their text: who wrote them and when, and in which language."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from wikigr.errors import SourceError
 from wikigr.sources.article import SourceSection
 from wikigr.sources.plain_text import collapse_spaces
+from wikigr.sources.source_files import Folder
 
-# Characters. Longer values are not names or dates.
-_MAX_VALUE_CHARS = 200
 _DATE_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[T ]\d\d:.*")
 _BY = re.compile(r"(?:written |posted |published )?by:? +", re.IGNORECASE)
 _ADDRESS = re.compile(r"\s*<[^<>\s]+@[^<>\s]+>|\s*\([^()\s]+@[^()\s]+\)")
+_STATEMENT = re.compile(
+    rb"<html\b[^>]{0,1000}?\s(?:xml:)?lang\s*=\s*[\"']?([A-Za-z]{2,3})\b|\A---\n(?:[^\n]+\n){0,100}?lang(?:uage)?:\s*([A-Za-z]{2,3})\b",
+    re.IGNORECASE,
+)
 _BYLINE = re.compile(r"(?:Author|Published|Updated): [^\n]+")
 
 
@@ -60,9 +65,26 @@ def _clean(value: str) -> str:
     value = collapse_spaces(value)
     match = _DATE_TIME.fullmatch(value)
     value = match[1] if match else value
-    return value if len(value) <= _MAX_VALUE_CHARS and "://" not in value else ""
+    # Longer values are not names or dates.
+    return value if len(value) <= 200 and "://" not in value else ""
 
 
 def _clean_name(value: str) -> str:
     name = _BY.sub("", _ADDRESS.sub("", _clean(value)), count=1).strip(" ,;")
     return name if any(map(str.isalpha, name)) else ""
+
+
+def language_in_folder(folder: Folder) -> str | None:
+    """Return the language that most of the first files state, ``None`` if fewer than half of them state one."""
+    stated: Counter[str] = Counter()
+    files = folder.source_ids()[:50]
+    for source_id in files:
+        try:
+            found = _STATEMENT.search(folder.head(source_id, 4_096))
+        except SourceError:
+            continue
+        if found is not None:
+            stated[(found[1] or found[2]).decode().lower()] += 1
+    if not stated or 2 * stated.total() < len(files):
+        return None
+    return max(stated, key=lambda code: (stated[code], code))

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from wikigr.errors import MissingSourceError, SourceError, UsageError
 from wikigr.sources.article import Source
-from wikigr.sources.formats import FORMAT_NAMES, FORMATS, HEAD_BYTES, SourceFormat, format_named
+from wikigr.sources.formats import (
+    FOLDER,
+    FORMAT_NAMES,
+    FORMATS,
+    HEAD_BYTES,
+    SourceFormat,
+    format_named,
+)
+from wikigr.sources.source_files import visible_files
 from wikigr.sources.streams import STDIN, open_bytes
 
 
@@ -38,6 +45,8 @@ def open_source(
             hint="Write other formats to a file first.",
         )
     row = requested or detect_format(path)
+    if path.is_file() and row.name == FOLDER:
+        raise UsageError(f"{path} is a file; the format {FOLDER} needs a folder.", hint="Leave --source-format out.")
     if requested is not None and path.is_file():
         _refuse_other_content(path, requested)
     # JSON Lines reports a folder while reading, as a source that cannot be read.
@@ -61,38 +70,36 @@ def detect_format(path: Path) -> SourceFormat:
 
 
 def _detect_folder(path: Path) -> SourceFormat:
-    """Return the format that has the most files in the folder, hidden ones aside.
+    """Return the format of the documents in the folder, or ``folder`` if they have several.
 
-    Formats that can be mixed count as one.
+    A folder with more HTML pages than other documents is one of HTML pages: the others accompany them. That is not so
+    if there are office files, which show that people keep their documents here.
     """
-    rows = [row for row in FORMATS if row.reads_folders and not row.combines]
-    counts = dict.fromkeys((row.name for row in rows), 0)
-    for _, folders, files in os.walk(path):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        names = [name for name in files if not name.startswith(".")]
-        for row in rows:
-            counts[row.name] += sum(map(row.has_suffix, names))
-    found = [row for row in rows if counts[row.name]]
-    if not found:
+    rows = [row for row in FORMATS if row.converter]
+    files = list(visible_files(path))
+    counts = {row: sum(row.has_suffix(file.name) for file in files) for row in rows}
+    present = [row for row in rows if counts[row]]
+    if not present:
         raise SourceError(
-            f"{path} has no {' or '.join(counts)} files.",
+            f"{path} has no {' or '.join(row.name for row in rows)} files.",
             hint="For other formats, name the file instead of its folder.",
         )
-    deciding = {row.name for row in found if not row.companion} or {row.name for row in found}
-    # HTML beside notes was made from them, unless office files show that people keep their documents here.
-    has_office = "office" in deciding and not format_named("office").missing_packages
-    groups = [row.combines for row in FORMATS if row.combines and (has_office or "office" not in row.combines)]
-    groups += [(row.name,) for row in rows]
-    chosen = max(groups, key=lambda group: sum(counts[name] for name in group if name in deciding))
-    present = [name for name in chosen if counts[name]]
-    return format_named(present[0]) if len(present) == 1 else next(row for row in FORMATS if row.combines == chosen)
+    # Office files that cannot be read are left out, unless there is nothing else.
+    readable = [row for row in present if not row.missing_packages] or present
+    deciding = [row for row in readable if not row.companion] or readable
+    html = format_named("html")
+    others = sum(counts[row] for row in deciding if row is not html)
+    if html in deciding and counts[html] > others and not any(row.packages for row in deciding):
+        return html
+    only = readable[0] if len(readable) == 1 else None
+    return only if only is not None and only.reads_folders else format_named(FOLDER)
 
 
 def _refuse_other_content(path: Path, requested: SourceFormat) -> None:
     """Raise ``UsageError`` if the content of the file says that it is in another format than the one requested."""
     head = _head(path)
     certain = next((row for row in FORMATS if row.content_decides and row.sniff is not None and row.sniff(head)), None)
-    if certain is not None and certain is not requested and certain.name not in requested.combines:
+    if certain is not None and certain is not requested:
         raise UsageError(
             f"{path} is not in the format {requested.name}: its content is that of {certain.description}.",
             hint=f"Leave --source-format out, or use --source-format {certain.name}.",
@@ -108,7 +115,7 @@ def _detect_file(path: Path) -> SourceFormat:
     head = _head(path)
     if not head.strip():
         raise SourceError(f"{path} is empty.")
-    named = [row for row in FORMATS if not row.content_decides and not row.combines and row.has_suffix(path.name)]
+    named = [row for row in FORMATS if not row.content_decides and row.name != FOLDER and row.has_suffix(path.name)]
     sniffed = [
         row
         for row in FORMATS
@@ -118,7 +125,7 @@ def _detect_file(path: Path) -> SourceFormat:
     # The content chooses among formats with the same suffix.
     named.sort(key=lambda row: not (row.sniffs_own_suffixes and row in sniffed))
     # Data is often called ".txt" too.
-    found = [*certain, *(row for row in named if not row.companion), *sniffed, *named]
+    found = [*certain, *(row for row in named if not row.companion or row in sniffed), *sniffed, *named]
     if not found:
         raise UsageError(
             f"Cannot detect the format of {path}. Name it with --source-format: {', '.join(FORMAT_NAMES)}."

@@ -1,188 +1,136 @@
-"""Shared code of the folder formats: list and read files, resolve links between them, make titles unique."""
+"""Read the documents below a folder, each with the converter of its format."""
 
 from __future__ import annotations
 
-import os
-import posixpath
-import stat
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from typing import cast
 
-from wikigr.errors import MissingSourceError, SourceError
-from wikigr.sources.formats import COMPRESSION_SUFFIXES, strip_compression
-from wikigr.sources.streams import decompressed
+from wikigr.errors import RecordError, SourceError
+from wikigr.sources.article import Names, RawDocument, Skipped, SourceArticle, SourceItem
+from wikigr.sources.bylines import language_in_folder
+from wikigr.sources.documents import INDEX_NAMES, Converter, NoteRecord, Notes
+from wikigr.sources.formats import FOLDER, SourceFormat, converted_formats, format_named
+from wikigr.sources.source_files import Folder
+from wikigr.sources.streams import stem
 from wikigr.text import fold
 
-# Larger files are data with the wrong suffix; parsing holds a document in memory several times over.
-MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 
+class FolderSource:
+    """Documents below a folder, or one document; the path relative to the folder is the ``source_id``.
 
-def visible_files(
-    root: Path,
-    fail: Callable[[OSError], None] | None = None,
-    *,
-    follow_links: bool = False,
-    skip: Callable[[Path], None] = lambda link: None,
-) -> Iterator[Path]:
-    """Yield the files below ``root`` in order, without hidden ones; each linked folder is entered once.
-
-    Without ``follow_links``, ``skip`` receives the links that lead out of ``root``, which a stranger may have made.
-    ``fail`` receives the errors of folders that cannot be listed, which are otherwise skipped.
-    """
-    top = os.path.realpath(root)
-
-    def stays(path: Path) -> bool:
-        if follow_links or not path.is_symlink() or Path(os.path.realpath(path)).is_relative_to(top):
-            return True
-        skip(path)
-        return False
-
-    entered: set[str] = set()
-    for parent, folders, files in os.walk(root, followlinks=True, onerror=fail):
-        real = os.path.realpath(parent)
-        if real in entered:
-            folders.clear()
-            continue
-        entered.add(real)
-        # Sorting makes it deterministic which of several links to one folder is followed.
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and stays(Path(parent, name)))
-        yield from filter(stays, (Path(parent, name) for name in sorted(files) if not name.startswith(".")))
-
-
-class Folder:
-    """The documents with one of ``suffixes`` below the folder ``path``, or the file ``path`` itself.
-
-    Documents may be compressed: ``page.html.gz`` has the suffix ``.html``. ``follow_links`` also reads what links
-    out of the folder lead to.
+    ``format_name`` is the only format that is read, or ``folder`` for all that have a converter. The title is the one
+    that a document gives itself, otherwise the file's name. Links between the documents are resolved.
     """
 
-    def __init__(self, path: Path, suffixes: tuple[str, ...], kind: str, *, follow_links: bool = False) -> None:
-        self._follow_links = follow_links
-        self._path = path
-        self._suffixes = suffixes
-        self._kind = kind
+    def __init__(self, path: Path, format_name: str = FOLDER, *, follow_links: bool = False) -> None:
+        self.path = Path(path)
+        self.format = format_name
+        self._folder = Folder(self.path, format_named(format_name), follow_links=follow_links)
 
-    def source_ids(self) -> list[str]:
-        """Return the relative POSIX paths of all documents, sorted.
+    def documents(self) -> Iterator[RawDocument]:
+        """Yield the readable documents, sorted by path."""
+        for source_id in self._folder.source_ids():
+            with suppress(SourceError):  # ``records`` reports the error
+                yield RawDocument(source_id, self._folder.read(source_id))
 
-        Symbolic links within the folder are followed, but each folder is entered once. Hidden files and folders are
-        skipped, and so are compressed copies of other documents. Raises ``SourceError`` when the folder is missing, is
-        unreadable or contains no such document.
-        """
-        if not self._path.exists():
-            raise MissingSourceError(f"{self._path} does not exist.", hint="Check the path.")
-        if self._path.is_file():
-            return [self._path.name]
+    def scan(self, document: RawDocument) -> Names:
+        """Return the names in one document quickly; raises ``RecordError`` as ``parse`` does."""
+        return self._converter(document.source_id, document.data).scan(document)
 
-        def fail(error: OSError) -> None:
-            raise SourceError(f"Cannot read {error.filename}: {error.strerror}.") from error
+    def records(self, scanned: Iterable[tuple[str, Names | RecordError]] | None = None) -> Iterator[NoteRecord]:
+        """Yield one record per file, sorted by path; every file is read twice, because titles must be unique."""
+        source_ids = self._folder.source_ids()
+        names, errors = self._names(scanned)
+        titles = unique_titles({source_id: names[source_id].title or stem(source_id) for source_id in source_ids})
+        stems = Counter(fold(stem(source_id)) for source_id in source_ids)
 
-        found = [
-            path.relative_to(self._path).as_posix()
-            for path in visible_files(self._path, fail, follow_links=self._follow_links)
-            if strip_compression(path.name).lower().endswith(self._suffixes)
-        ]
-        if not found:
-            names = ", ".join(self._suffixes)
-            raise SourceError(f"{self._path} has no {self._kind} files ({names}).")
-        # Web servers keep "page.html.gz" beside "page.html".
-        plain = {source_id for source_id in found if strip_compression(source_id) == source_id}
-        return sorted(name for name in found if name in plain or strip_compression(name) not in plain)
+        def file_alias(source_id: str) -> str:
+            name = stem(source_id)
+            is_name = stems[fold(name)] == 1 and name.casefold() not in INDEX_NAMES
+            return name if is_name and fold(name) != fold(titles[source_id]) else ""
 
-    def read(self, source_id: str) -> bytes:
-        """Return the bytes of one document, decompressed.
+        aliases = {source_id: file_alias(source_id) for source_id in source_ids}
+        notes = Notes(
+            source_ids,
+            [*titles.values(), *aliases.values(), *(alias for own in names.values() for alias in own.aliases)],
+            format_named(FOLDER).suffixes,
+            titles={source_id: names[source_id].title for source_id in source_ids},
+            labels={
+                label: (source_id, heading) for source_id in source_ids for label, heading in names[source_id].labels
+            },
+        )
+        for source_id in source_ids:
+            data, error = self._read(source_id, errors)
+            yield NoteRecord(source_id, data, titles[source_id], aliases[source_id], error, notes)
 
-        Raises ``SourceError`` when it is unreadable, damaged or larger than ``MAX_DOCUMENT_BYTES``.
-        """
-        data = self.head(source_id, MAX_DOCUMENT_BYTES + 1)
-        if len(data) > MAX_DOCUMENT_BYTES:
-            limit = MAX_DOCUMENT_BYTES // (1024 * 1024)
-            raise SourceError(f"the file is larger than {limit} MiB, the limit for one document")
-        return data
+    def parse(self, record: NoteRecord) -> Iterator[SourceItem]:
+        """Turn one file into an article; raises ``RecordError`` with the file and, if known, the line."""
+        if record.error is not None:
+            raise record.error
+        note = self._converter(record.source_id, record.data).parse_note(record)
+        yield from note.bad_parts
+        if not note.sections:
+            yield Skipped(record.source_id, "no text")
+            return
+        aliases = (*note.aliases, record.alias)
+        yield SourceArticle(
+            title=record.title,
+            source_id=record.source_id,
+            sections=note.sections,
+            links=note.links,
+            categories=note.categories,
+            aliases=tuple(dict.fromkeys(name for name in aliases if name and fold(name) != fold(record.title))),
+            url=note.url,
+        )
 
-    def head(self, source_id: str, size: int) -> bytes:
-        """Return the first ``size`` bytes of one document, decompressed; raises ``SourceError`` if it is unreadable."""
-        path = self._path if self._path.is_file() else self._path / source_id
+    def stated_language(self) -> str | None:
+        """Return the code of the language that most files state, if they do."""
+        return language_in_folder(self._folder)
+
+    def _converter(self, source_id: str, data: bytes) -> Converter:
+        """Return what reads a document: the only converter, or the one that its content or its suffix asks for."""
+        rows = converted_formats(self.format)
+        by_content = (row for row in rows if row.content_decides and row.sniff is not None and row.sniff(data))
+        row = rows[0] if len(rows) == 1 else next(by_content, None)
+        return _load_converter(row or next(row for row in rows if row.has_suffix(source_id)))
+
+    def _names(
+        self, scanned: Iterable[tuple[str, Names | RecordError]] | None
+    ) -> tuple[defaultdict[str, Names], dict[str, RecordError]]:
+        """Return the names in each document, and the errors of those that have none."""
+        names: defaultdict[str, Names] = defaultdict(Names)
+        errors: dict[str, RecordError] = {}
+        for source_id, found in self._scanned() if scanned is None else scanned:
+            if isinstance(found, RecordError):
+                errors[source_id] = found
+            else:
+                names[source_id] = found
+        return names, errors
+
+    def _scanned(self) -> Iterator[tuple[str, Names | RecordError]]:
+        for document in self.documents():
+            try:
+                yield document.source_id, self.scan(document)
+            except RecordError as error:
+                yield document.source_id, error
+
+    def _read(self, source_id: str, errors: Mapping[str, RecordError]) -> tuple[bytes, RecordError | None]:
+        """Return the bytes of a document, or why it has none."""
+        if source_id in errors:
+            return b"", errors[source_id]
         try:
-            if not stat.S_ISREG(path.stat().st_mode):
-                # Opening a pipe would wait for a writer.
-                raise SourceError("the file is a pipe or a device, not a regular file")
-            with path.open("rb") as raw, decompressed(raw, "the file") as stream:
-                return stream.read(size)
-        except OSError as error:
-            raise SourceError(f"cannot read the file: {error.strerror or error}") from error
+            return self._folder.read(source_id), None
+        except SourceError as error:
+            return b"", RecordError(source_id, error.message)
 
 
-# Names of a folder's index page, in order of preference, without suffix and case-folded.
-_INDEX_NAMES = ("index", "_index", "readme")
-
-
-class Pages:
-    """The documents of a folder, looked up by link path; ``suffixes`` are those of documents."""
-
-    def __init__(self, source_ids: Iterable[str], suffixes: tuple[str, ...]) -> None:
-        self._ids = frozenset(source_ids)
-        self._suffixes = suffixes
-        ranked: list[tuple[int, str]] = []
-        for source_id in self._ids:
-            name = stem(source_id).casefold()
-            if name in _INDEX_NAMES:
-                ranked.append((_INDEX_NAMES.index(name), source_id))
-        self._indexes: dict[str, str] = {}
-        for _, source_id in sorted(ranked):
-            self._indexes.setdefault(posixpath.dirname(source_id), source_id)
-
-    def find(self, path: str, *, is_folder: bool) -> str | None:
-        """Return the document at the normalized ``path``, which may lack the suffix, or the index page of that folder.
-
-        ``is_folder`` means that the link ends with a slash, which gives the index page priority.
-        """
-        index = self._indexes.get("" if path == "." else path)
-        names = [path, *(path + suffix for suffix in self._suffixes)]
-        names += [name + end for name in names for end in COMPRESSION_SUFFIXES]
-        page = next((name for name in names if name in self._ids), None)
-        return (index or page) if is_folder else (page or index)
-
-
-def resolve_link(source_id: str, href: str, suffixes: tuple[str, ...], pages: Pages | None = None) -> str | None:
-    """Return the ``source_id`` that an ``href`` without host on page ``source_id`` points to.
-
-    Query and fragment are dropped. A folder stands for its index page, and a name without suffix for a page.
-    ``suffixes`` are those of pages, the usual one first. With ``pages``, the result is an existing page where there
-    is one, and a path from the root (``/guide/``) is relative to the source folder. Otherwise the result is the
-    usual name of such a page. Returns ``None`` for a link that leaves the folder, leads to another kind of file or
-    stays within the page, and, without ``pages``, for a path from the root.
-    """
-    try:
-        parts = urlsplit(href.strip())
-    except ValueError:
-        return None
-    is_from_root = parts.path.startswith("/")
-    if parts.scheme or parts.netloc or not parts.path or (is_from_root and pages is None):
-        return None
-    path = unquote(parts.path)
-    base = "" if is_from_root else posixpath.dirname(source_id)
-    target = posixpath.normpath(posixpath.join(base, path.lstrip("/")))
-    if target == ".." or target.startswith("../") or "\x00" in target:
-        return None
-    is_folder = path.endswith(("/", "/.", "/..")) or path in (".", "..")
-    page = pages.find(target, is_folder=is_folder) if pages is not None else None
-    if page is not None:
-        target = page
-    elif is_folder:
-        target = posixpath.normpath(posixpath.join(target, "index" + suffixes[0]))
-    elif not posixpath.splitext(target)[1]:
-        target += suffixes[0]
-    elif not strip_compression(target).lower().endswith(suffixes):
-        return None
-    return None if target == source_id else target
-
-
-def stem(source_id: str) -> str:
-    """Return the name of a document without its folder and its suffixes: ``install`` for ``guide/install.html.gz``."""
-    return posixpath.splitext(strip_compression(posixpath.basename(source_id)))[0]
+def _load_converter(row: SourceFormat) -> Converter:
+    module, _, name = row.converter.partition(":")
+    return cast(Converter, getattr(import_module(module), name)())
 
 
 def unique_titles(titles: Mapping[str, str]) -> dict[str, str]:

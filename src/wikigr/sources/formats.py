@@ -1,8 +1,9 @@
 """The registry of source formats: how to recognize each one, which class reads it, and what its links mean.
 
-Adding a format takes one module with a reader (see ``article.Source``) and one row in ``FORMATS``. Detection, the
-reader that ``open_source`` returns, ``--source-format`` and its help text, link resolution during a build and the
-reference page all read this table. The module imports no parser, so the command line can afford it at startup.
+Adding a format takes one module with a reader (``article.Source``) or a converter (``documents.Converter``) and one row
+in ``FORMATS``. Detection, the reader that ``open_source`` returns, ``--source-format`` and its help text, link
+resolution during a build and the reference page all read this table. The module imports no parser, so the command line
+can afford it at startup.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wikigr.errors import UsageError
+from wikigr.sources.streams import strip_compression
 from wikigr.suggestions import did_you_mean, nearest
 
 if TYPE_CHECKING:
@@ -25,7 +27,10 @@ if TYPE_CHECKING:
 # The number of (decompressed) bytes that the sniffing functions see.
 HEAD_BYTES = 64 * 1024
 
-COMPRESSION_SUFFIXES = (".gz", ".bz2", ".xz")
+# The format of a folder of documents that the readers of several formats convert.
+FOLDER = "folder"
+# What packs of earlier releases call it.
+_EARLIER_NAMES = ("notes", "mixed")
 # A headerless table is recognized when this many rows have three columns.
 _SNIFFED_ROWS = 10
 
@@ -35,7 +40,7 @@ class LinkTarget(Enum):
 
     TITLE = "the title of another page (a number is a title too, never a page id)"
     PATH = "the path of another page, resolved from its `href`"
-    NOTE = "the path of another note, or the title or alias in a `[[wiki link]]`"
+    NOTE = "the path of another document, or the title or alias in a `[[wiki link]]`"
     DOCUMENT = "the path of another document, or the label of a section in it"
     NONE = "none: plain text and tables have no links"
     RECORD = "the title, an alias or the `id` of another record"
@@ -46,22 +51,22 @@ class LinkTarget(Enum):
 class SourceFormat:
     """One format that a pack can be built from.
 
-    ``sniff`` gets the first ``HEAD_BYTES`` bytes of a file, decompressed and without a byte order mark.
-    ``content_decides`` means that only ``sniff`` identifies the format, and does so whatever the file is called; for
-    all other formats the suffix comes first. ``sniffs_own_suffixes`` means that ``sniff`` only chooses among formats
-    with the same suffix. ``reader`` is ``module:class``, imported on first use. ``parses_slowly``
+    ``reader`` and ``converter`` are ``module:class``, imported on first use: what reads a source of this format, and
+    what reads a document of it in a folder, alone or among others. ``sniff`` gets the first ``HEAD_BYTES`` bytes of a
+    file, decompressed and without a byte order mark. ``content_decides`` means that only ``sniff`` identifies the
+    format, and does so whatever the file is called; for all other formats the suffix comes first.
+    ``sniffs_own_suffixes`` means that ``sniff`` only chooses among formats with the same suffix. ``parses_slowly``
     marks formats whose parsing costs much more than sending a record to another process, and may depend on more than
-    its size. ``companion`` marks files that
-    often accompany others, such as ``LICENSE.txt``: they do not decide the format of a folder with other documents.
-    ``combines`` names the formats that a folder of this one may mix; their suffixes are its suffixes.
-    ``packages`` are the modules that the extra ``documents`` installs for the reader.
+    its size. ``companion`` marks files that often accompany others, such as ``LICENSE.txt``: they do not decide the
+    format of a folder with other documents. ``packages`` are what the extra ``documents`` installs for the reader.
     """
 
     name: str
     description: str
     suffixes: tuple[str, ...]
-    reader: str
     links: LinkTarget
+    reader: str = "wikigr.sources.folder:FolderSource"
+    converter: str = ""
     sniff: Callable[[bytes], object] | None = None
     content_decides: bool = False
     reads_folders: bool = False
@@ -69,12 +74,11 @@ class SourceFormat:
     sniffs_own_suffixes: bool = False
     parses_slowly: bool = False
     companion: bool = False
-    combines: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
 
     def has_suffix(self, name: str) -> bool:
         """Return whether the file name, without the suffix of a compression, ends like this format's."""
-        return strip_compression(name).lower().endswith(self.suffixes)
+        return has_suffix(name, self.suffixes)
 
     @property
     def missing_packages(self) -> tuple[str, ...]:
@@ -91,16 +95,15 @@ class SourceFormat:
                 f"Reading {self.description} needs {', '.join(self.missing_packages)}, which is not installed.",
                 hint="Install it: pip install 'wikigr[documents]'",
             )
-        module, _, reader = self.reader.partition(":")
-        options = {"follow_links": True} if follow_links and self.reads_folders else {}
-        source: Source = getattr(import_module(module), reader)(location, **options)
+        module, _, name = self.reader.partition(":")
+        options = {"format_name": self.name, "follow_links": follow_links} if self.reads_folders else {}
+        source: Source = getattr(import_module(module), name)(location, **options)
         return source
 
 
-def strip_compression(name: str) -> str:
-    """Return a file name without the suffix of its compression, if it has one."""
-    end = next((end for end in COMPRESSION_SUFFIXES if name.lower().endswith(end)), "")
-    return name[: len(name) - len(end)]
+def has_suffix(name: str, suffixes: tuple[str, ...]) -> bool:
+    """Return whether a file name, without the suffix of a compression, has one of ``suffixes`` in any case."""
+    return strip_compression(name).lower().endswith(suffixes)
 
 
 # Atomic and possessive, so that no prefix is tried twice.
@@ -178,7 +181,7 @@ FORMATS = (
         name="markdown",
         description="a folder of Markdown notes, or one note",
         suffixes=_MARKDOWN,
-        reader="wikigr.sources.markdown.source:MarkdownSource",
+        converter="wikigr.sources.markdown.source:MarkdownConverter",
         links=LinkTarget.NOTE,
         reads_folders=True,
         parses_slowly=True,
@@ -187,7 +190,7 @@ FORMATS = (
         name="rst",
         description="a folder of reStructuredText documents, or one document",
         suffixes=_RST,
-        reader="wikigr.sources.rst.source:RstSource",
+        converter="wikigr.sources.rst.source:RstConverter",
         links=LinkTarget.DOCUMENT,
         reads_folders=True,
         parses_slowly=True,
@@ -196,26 +199,16 @@ FORMATS = (
         name="text",
         description="a folder of plain text files, or one file",
         suffixes=_TEXT,
-        reader="wikigr.sources.text:TextSource",
+        converter="wikigr.sources.text:TextConverter",
         links=LinkTarget.NONE,
         reads_folders=True,
         companion=True,
     ),
     SourceFormat(
-        name="notes",
-        description="a folder that mixes Markdown, reStructuredText and plain text",
-        suffixes=_MARKDOWN + _RST + _TEXT,
-        reader="wikigr.sources.note_folder:MixedNotesSource",
-        links=LinkTarget.NOTE,
-        reads_folders=True,
-        parses_slowly=True,
-        combines=("markdown", "rst", "text"),
-    ),
-    SourceFormat(
         name="office",
         description="a folder of PDF, EPUB, DOCX, ODT, PPTX, XLSX and notebook files, or one file",
         suffixes=_OFFICE,
-        reader="wikigr.sources.office.source:OfficeSource",
+        converter="wikigr.sources.office.source:OfficeConverter",
         links=LinkTarget.DOCUMENT,
         sniff=_begins_with(rb"%PDF-|PK\x03\x04|\xd0\xcf\x11\xe0"),
         content_decides=True,
@@ -224,21 +217,11 @@ FORMATS = (
         packages=_OFFICE_PACKAGES,
     ),
     SourceFormat(
-        name="mixed",
-        description="a folder that mixes notes, HTML pages and office files",
-        suffixes=_MARKDOWN + _RST + _TEXT + _HTML_PAGES + _OFFICE,
-        reader="wikigr.sources.note_folder:MixedSource",
-        links=LinkTarget.NOTE,
-        reads_folders=True,
-        parses_slowly=True,
-        combines=("markdown", "rst", "text", "html", "office"),
-        packages=_OFFICE_PACKAGES,
-    ),
-    SourceFormat(
         name="html",
         description="a folder of HTML pages, or one page",
         suffixes=_HTML_PAGES,
         reader="wikigr.sources.html.source:HtmlSource",
+        converter="wikigr.sources.html.source:HtmlConverter",
         links=LinkTarget.PATH,
         sniff=_begins_with(_HTML, re.DOTALL | re.IGNORECASE),
         reads_folders=True,
@@ -274,9 +257,19 @@ FORMATS = (
         description="a CSV or TSV table whose first row names the columns: an article per row or per table",
         suffixes=_TABLES,
         reader="wikigr.sources.table_file:TableSource",
+        converter="wikigr.sources.table_file:TableConverter",
         links=LinkTarget.NONE,
         sniff=_has_header,
         sniffs_own_suffixes=True,
+        companion=True,
+    ),
+    SourceFormat(
+        name=FOLDER,
+        description="a folder that mixes documents: Markdown, reStructuredText, text, HTML, office files and tables",
+        suffixes=_MARKDOWN + _RST + _TEXT + _OFFICE + _HTML_PAGES + _TABLES,
+        links=LinkTarget.NOTE,
+        reads_folders=True,
+        parses_slowly=True,
     ),
 )
 FORMAT_NAMES = tuple(row.name for row in FORMATS)
@@ -287,8 +280,33 @@ def format_named(name: str) -> SourceFormat:
     for row in FORMATS:
         if row.name == name:
             return row
+    if name in _EARLIER_NAMES:
+        raise UsageError(f"The source format {name!r} is called {FOLDER!r} now.", hint=f"Use --source-format {FOLDER}.")
     by_suffix = [row.name for row in FORMATS if f".{name.lower()}" in row.suffixes]
     raise UsageError(
         f"There is no source format {name!r}. Formats: {', '.join(FORMAT_NAMES)}.",
         hint=did_you_mean(by_suffix[:1] or nearest(name, FORMAT_NAMES)),
     )
+
+
+def recorded_format(name: str) -> SourceFormat | None:
+    """Return the format that the manifest of a pack names; ``None`` if this release does not know it."""
+    name = FOLDER if name in _EARLIER_NAMES else name
+    return next((row for row in FORMATS if row.name == name), None)
+
+
+def converted_formats(name: str) -> list[SourceFormat]:
+    """Return the formats of the documents that a folder of the format ``name`` may hold.
+
+    A folder of several formats is read without those that need packages that are not installed.
+    """
+    if name != FOLDER:
+        return [row for row in FORMATS if row.converter and row.name == name]
+    return [row for row in FORMATS if row.converter and not row.missing_packages]
+
+
+def suffixes_read(row: SourceFormat) -> tuple[str, ...]:
+    """Return the suffixes of the files that a source of the format ``row`` reads from a folder."""
+    if row.name != FOLDER:
+        return row.suffixes
+    return tuple(suffix for part in converted_formats(FOLDER) for suffix in part.suffixes)

@@ -6,14 +6,15 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Skipped, SourceArticle, SourceItem, SourceSection
 from wikigr.sources.blocks import Block
-from wikigr.sources.streams import BYTE_ORDER_MARK, STDIN, Line, is_compressed, open_bytes, read_lines
-from wikigr.sources.streams import MAX_LINE_BYTES as MAX_LINE_BYTES
+from wikigr.sources.streams import BYTE_ORDER_MARK, MAX_LINE_BYTES, STDIN, Line, is_compressed, open_bytes, read_lines
 from wikigr.text import fold
 
 _HEADING = re.compile(r" {0,3}+(?P<marks>#{1,6}+)[ \t]++(?P<text>.+)")
@@ -21,11 +22,8 @@ _FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})(?P<info>.*)")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # Control characters such as NUL would end strings in the stores.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-
 # A block has so many bytes and the rest of its last line.
 _BLOCK_BYTES = 1 << 20
-
-JsonlRecord = Line
 
 
 class JsonlSource:
@@ -40,14 +38,13 @@ class JsonlSource:
     def __init__(self, path: Path | str) -> None:
         self.path: Path | str = STDIN if str(path) == STDIN else Path(path)
 
-    def records(self) -> Iterator[JsonlRecord]:
+    def records(self) -> Iterator[Line]:
         """Yield every line that is not blank, holding one at a time."""
         is_empty = True
         with open_bytes(self.path) as stream:
-            for record in read_lines(stream, self.path):
-                if record.is_too_long or record.data.strip():
-                    is_empty = False
-                    yield record
+            for record in _not_blank(read_lines(stream, self.path)):
+                is_empty = False
+                yield record
         if is_empty:
             name = "Standard input" if self.path == STDIN else str(self.path)
             raise SourceError(f"{name} has no records.")
@@ -57,27 +54,20 @@ class JsonlSource:
 
         Reads the file once to count its lines, which messages and the ids of records without ``id`` contain.
         """
-        if self.path == STDIN or not Path(self.path).is_file() or is_compressed(self.path):
+        path = Path(self.path)
+        if self.path == STDIN or not path.is_file():
             return []
-        try:
-            with Path(self.path).open("rb") as stream:
-                return _blocks_of_lines(str(Path(self.path).absolute()), stream)
-        except OSError as error:
-            raise SourceError(f"Cannot read {self.path}: {error.strerror or error}.") from error
+        with _opened(path) as stream:
+            return [] if is_compressed(stream.peek()) else _blocks_of_lines(str(path.absolute()), stream)
 
-    def read_block(self, block: Block) -> Iterator[JsonlRecord]:
+    def read_block(self, block: Block) -> Iterator[Line]:
         """Yield every line of ``block`` that is not blank; raises ``SourceError``."""
-        try:
-            with Path(block.path).open("rb") as stream:
-                stream.seek(block.start)
-                lines = io.BytesIO(stream.read(block.end - block.start))
-        except OSError as error:
-            raise SourceError(f"Cannot read {block.path}: {error.strerror or error}.") from error
-        for record in read_lines(lines, self.path, block.first_line):
-            if record.is_too_long or record.data.strip():
-                yield record
+        with _opened(Path(block.path)) as stream:
+            stream.seek(block.start)
+            lines = io.BytesIO(stream.read(block.end - block.start))
+        yield from _not_blank(read_lines(lines, self.path, block.first_line))
 
-    def parse(self, record: JsonlRecord) -> Iterator[SourceItem]:
+    def parse(self, record: Line) -> Iterator[SourceItem]:
         """Turn one line into an article; raises ``RecordError`` with the file and the line number."""
         where = record.where or f"line {record.line}"
         fields = _load(record, where)
@@ -85,7 +75,10 @@ class JsonlSource:
         if not title:
             raise RecordError(where, "`title` is empty")
         sections = split_sections(_text(fields, "text", where), title)
-        source_id = _identifier(fields, record.line, where)
+        found = fields.get("id")
+        source_id = f"line-{record.line}" if found is None else _name(found, "`id`", where).strip()
+        if not source_id:
+            raise RecordError(where, "`id` is empty")
         if not sections:
             yield Skipped(source_id, "no text")
             return
@@ -98,6 +91,19 @@ class JsonlSource:
             aliases=_texts(fields, "aliases", where),
             url=_text(fields, "url", where) if fields.get("url") is not None else "",
         )
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BufferedReader]:
+    try:
+        with path.open("rb") as stream:
+            yield stream
+    except OSError as error:
+        raise SourceError(f"Cannot read {path}: {error.strerror or error}.") from error
+
+
+def _not_blank(lines: Iterator[Line]) -> Iterator[Line]:
+    return (line for line in lines if line.is_too_long or line.data.strip())
 
 
 def _blocks_of_lines(path: str, stream: BinaryIO) -> list[Block]:
@@ -159,7 +165,7 @@ def _heading(line: str) -> tuple[int, str] | None:
     return len(match["marks"]), unclosed.rstrip() if unclosed.endswith((" ", "\t")) else text
 
 
-def _load(record: JsonlRecord, where: str) -> dict[str, Any]:
+def _load(record: Line, where: str) -> dict[str, Any]:
     text, problem = record.decoded()
     if problem:
         hint = None if record.is_too_long else "Convert the file to UTF-8, for example with iconv."
@@ -206,16 +212,6 @@ def _texts(
         raise RecordError(where, f"`{key}` must be a list of strings, not {_kind(values)}")
     texts = (read(value, f"`{key}[{index}]`", where).strip() for index, value in enumerate(values))
     return tuple(dict.fromkeys(text for text in texts if text))
-
-
-def _identifier(fields: dict[str, Any], line: int, where: str) -> str:
-    value = fields.get("id")
-    if value is None:
-        return f"line-{line}"
-    identifier = _name(value, "`id`", where).strip()
-    if not identifier:
-        raise RecordError(where, "`id` is empty")
-    return identifier
 
 
 def _kind(value: object) -> str:

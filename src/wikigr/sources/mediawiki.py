@@ -23,8 +23,6 @@ from wikigr.sources.streams import open_bytes
 from wikigr.sources.wikitext.page import WikiSite, parse_wikitext
 
 _REDIRECT = re.compile(r"\s*#\s*redirect(?:ion)?\s*:?\s*\[\[([^\]|\n]+)", re.IGNORECASE)
-_TEXT_MODELS = (None, "wikitext")
-_DISAMBIGUATION_SUFFIX = "(disambiguation)"
 
 # mwxml raises all but the first two when a required element is missing, empty or not a number.
 _MALFORMED = (ParseError, MalformedXML, AssertionError, TypeError, ValueError, AttributeError)
@@ -33,8 +31,6 @@ _READ_BYTES = 1 << 20
 # MediaWiki stores at most 16 MiB of text per revision; anything far larger is broken or hostile.
 _MAX_ELEMENT_MIB = 64
 _MAX_TAGS = 1_000_000
-_PAGE_DEPTH = 2
-_HEAD_BYTES = 4_096
 _LANGUAGE = re.compile(rb"<mediawiki\b[^>]*\sxml:lang=[\"']([A-Za-z]{2,3})\b")
 
 
@@ -115,7 +111,7 @@ class MediaWikiSource:
     def stated_language(self) -> str | None:
         """Return the code of the language in the head of the export, if it has one."""
         with open_bytes(self.path) as stream:
-            found = _LANGUAGE.search(stream.read(_HEAD_BYTES))
+            found = _LANGUAGE.search(stream.read(4_096))
         return found[1].decode() if found is not None else None
 
     def parse(self, record: WikiRecord) -> Iterator[SourceItem]:
@@ -123,20 +119,23 @@ class MediaWikiSource:
         if record.namespace != 0:
             yield Skipped(record.page_id, "other namespace")
             return
-        target = _redirect_target(record)
-        if target:
-            yield Redirect(record.title, target)
+        # Exports from before 2008 do not mark redirects.
+        match = _REDIRECT.match(record.text) if record.redirect is None else None
+        target = match[1] if match else record.redirect
+        if target is not None and (title := record.site.title(target)):
+            yield Redirect(record.title, title)
             return
-        if record.model not in _TEXT_MODELS:
+        if record.model not in (None, "wikitext"):
             yield Skipped(record.page_id, "no wikitext")
             return
+        where = f"{self.path}, page {record.title!r}"
         try:
             page = parse_wikitext(record.text, record.title, record.site)
         except RecursionError as error:
-            raise RecordError(f"{self.path}, page {record.title!r}", "its markup is nested too deeply") from error
+            raise RecordError(where, "its markup is nested too deeply") from error
         except ParserError as error:
-            raise RecordError(f"{self.path}, page {record.title!r}", f"cannot parse its markup: {error}") from error
-        if page.is_disambiguation or record.title.endswith(_DISAMBIGUATION_SUFFIX):
+            raise RecordError(where, f"cannot parse its markup: {error}") from error
+        if page.is_disambiguation or record.title.endswith("(disambiguation)"):
             yield Skipped(record.page_id, "disambiguation page")
         else:
             yield SourceArticle(
@@ -185,7 +184,7 @@ class MediaWikiSource:
             for event, element in cast(Iterator[tuple[str, Element]], parser.read_events()):
                 tags += 1
                 depth += 1 if event == "start" else -1
-                if depth <= _PAGE_DEPTH:
+                if depth <= 2:  # a page ends
                     size = tags = 0
                 yield event, element
             if size > _MAX_ELEMENT_MIB << 20 or tags > _MAX_TAGS:
@@ -232,27 +231,10 @@ def _record(page: Page, site: WikiSite) -> WikiRecord:
     if page.namespace == 0:
         for revision in page:
             last = revision
-    return WikiRecord(
-        page_id=str(page.id),
-        title=page.title,
-        namespace=page.namespace,
-        redirect=page.redirect,
-        revision=str(last.id) if last is not None else "",
-        model=last.model if last is not None else None,
-        text=(last.text or "") if last is not None else "",
-        site=site,
-    )
-
-
-def _redirect_target(record: WikiRecord) -> str:
-    if record.redirect is not None:
-        return record.site.title(record.redirect)
-    # Exports from before 2008 do not mark redirects.
-    match = _REDIRECT.match(record.text)
-    return record.site.title(match[1]) if match else ""
+    revision, model, text = ("", None, "") if last is None else (str(last.id), last.model, last.text or "")
+    return WikiRecord(str(page.id), page.title, page.namespace, page.redirect, revision, model, text, site)
 
 
 def _page_url(record: WikiRecord) -> str:
-    if not record.site.page_url:
-        return ""
-    return record.site.page_url + quote(record.title.replace(" ", "_"), safe="/:@!$*(),;~'")
+    base = record.site.page_url
+    return base + quote(record.title.replace(" ", "_"), safe="/:@!$*(),;~'") if base else ""

@@ -22,7 +22,6 @@ CLOSING_TAG = b"</mediawiki>"
 _STREAM_MAGIC = b"BZh"
 _PAGE = b"<page>"
 _READ_BYTES = 1 << 20
-_MAX_HEAD_BYTES = 4 << 20
 
 
 def index_of(dump: Path) -> Path | None:
@@ -58,7 +57,7 @@ def read_head(dump: Path, end: int | None = None) -> bytes:
     with dump.open("rb") as file:
         part = cast(BinaryIO, _Range(file, dump.stat().st_size if end is None else end))
         with decompressed(part, str(dump)) as stream:
-            head = stream.read(_MAX_HEAD_BYTES)
+            head = stream.read(4 << 20)
     return head if end is not None else head.partition(_PAGE)[0]
 
 

@@ -13,9 +13,8 @@ from wikigr.sources.article import SourceSection
 
 LINE_GAP = 1
 PARAGRAPH_GAP = 2
-# A section of at most so many characters, of whose letters this share is in links, is navigation.
+# A longer section is not navigation, however many of its letters are in links.
 _MAX_NAVIGATION_CHARS = 300
-_MIN_LINK_SHARE = 0.8
 # The level of ``<h6>``; entries rank below every heading.
 _MAX_HEADING_LEVEL = 6
 
@@ -284,7 +283,7 @@ class PlainTextWriter:
     def _close_section(self) -> None:
         if self._parts:
             text = "".join(self._parts)
-            is_navigation = len(text) <= _MAX_NAVIGATION_CHARS and self._link_share() >= _MIN_LINK_SHARE
+            is_navigation = len(text) <= _MAX_NAVIGATION_CHARS and self._link_share() >= 0.8
             self._sections.append(SourceSection(self.heading_path, text, is_navigation, self.anchor))
         self._parts = []
         self._short = []

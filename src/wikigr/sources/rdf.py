@@ -62,8 +62,6 @@ _ROLES = {
     for priority, iri in enumerate(iris)
 }
 _BLANK = "_:"
-_BATCH_LINES = 1_000
-_BATCH_BYTES = 1 << 20
 # The parser labels [] and lists with 128 random bits.
 _RANDOM_ID = re.compile(r"[0-9a-f]{24,32}")
 # Invalid in strings, IRIs and everywhere else; the parser reports it and resumes at the next statement.
@@ -129,7 +127,7 @@ def _read_lines(stream: BinaryIO, path: Path) -> Iterator[Any]:
 def _batch(lines: Iterator[Line]) -> list[Line]:
     batch: list[Line] = []
     size = 0
-    while size < _BATCH_BYTES and len(batch) < _BATCH_LINES and (line := next(lines, None)) is not None:
+    while size < 1 << 20 and len(batch) < 1_000 and (line := next(lines, None)) is not None:
         batch.append(line)
         size += len(line.data)
     return batch

@@ -1,23 +1,117 @@
-"""The files of a source: their states while it is read, and those of a folder that its reader leaves out."""
+"""The files of a source: list and read them, tell when they change, and which ones a reader leaves out."""
 
 from __future__ import annotations
 
 import os
 import stat
 import sys
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from wikigr.sources.folder import stem, visible_files
-from wikigr.sources.formats import FORMATS, SourceFormat, format_named, strip_compression
-from wikigr.sources.streams import STDIN
+from wikigr.errors import MissingSourceError, SourceError
+from wikigr.sources.formats import FOLDER, FORMATS, SourceFormat, format_named, has_suffix, suffixes_read
+from wikigr.sources.streams import STDIN, decompressed, stem, strip_compression
 
-_MAX_EXAMPLES = 3
+# Larger files are data with the wrong suffix; parsing holds a document in memory several times over.
+MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 # What accompanies the documents of a folder and is not meant to be one of them, without suffix and case-folded.
 _COMPANIONS = frozenset({"readme", "license", "licence", "copying", "notice"})
+
+
+def visible_files(
+    root: Path,
+    fail: Callable[[OSError], None] | None = None,
+    *,
+    follow_links: bool = False,
+    skip: Callable[[Path], None] = lambda link: None,
+) -> Iterator[Path]:
+    """Yield the files below ``root`` in order, without hidden ones; each linked folder is entered once.
+
+    Without ``follow_links``, ``skip`` receives the links that lead out of ``root``, which a stranger may have made.
+    ``fail`` receives the errors of folders that cannot be listed, which are otherwise skipped.
+    """
+    top = os.path.realpath(root)
+
+    def stays(path: Path) -> bool:
+        if follow_links or not path.is_symlink() or Path(os.path.realpath(path)).is_relative_to(top):
+            return True
+        skip(path)
+        return False
+
+    entered: set[str] = set()
+    for parent, folders, files in os.walk(root, followlinks=True, onerror=fail):
+        real = os.path.realpath(parent)
+        if real in entered:
+            folders.clear()
+            continue
+        entered.add(real)
+        # Sorting makes it deterministic which of several links to one folder is followed.
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and stays(Path(parent, name)))
+        yield from filter(stays, (Path(parent, name) for name in sorted(files) if not name.startswith(".")))
+
+
+class Folder:
+    """The documents of the format ``row`` below the folder ``path``, or the file ``path`` itself.
+
+    Documents may be compressed: ``page.html.gz`` has the suffix ``.html``. ``follow_links`` also reads what links
+    out of the folder lead to.
+    """
+
+    def __init__(self, path: Path, row: SourceFormat, *, follow_links: bool = False) -> None:
+        self._path = path
+        self._suffixes = suffixes_read(row)
+        self._follow_links = follow_links
+
+    def source_ids(self) -> list[str]:
+        """Return the relative POSIX paths of all documents, sorted.
+
+        Symbolic links within the folder are followed, but each folder is entered once. Hidden files and folders are
+        skipped, and so are compressed copies of other documents. Raises ``SourceError`` when the folder is missing, is
+        unreadable or contains no such document.
+        """
+        if not self._path.exists():
+            raise MissingSourceError(f"{self._path} does not exist.", hint="Check the path.")
+        if self._path.is_file():
+            return [self._path.name]
+
+        def fail(error: OSError) -> None:
+            raise SourceError(f"Cannot read {error.filename}: {error.strerror}.") from error
+
+        found = [
+            path.relative_to(self._path).as_posix()
+            for path in visible_files(self._path, fail, follow_links=self._follow_links)
+            if has_suffix(path.name, self._suffixes)
+        ]
+        if not found:
+            raise SourceError(f"{self._path} has no files with the suffix {' or '.join(self._suffixes)}.")
+        # Web servers keep "page.html.gz" beside "page.html".
+        plain = {source_id for source_id in found if strip_compression(source_id) == source_id}
+        return sorted(name for name in found if name in plain or strip_compression(name) not in plain)
+
+    def read(self, source_id: str) -> bytes:
+        """Return the bytes of one document, decompressed.
+
+        Raises ``SourceError`` when it is unreadable, damaged or larger than ``MAX_DOCUMENT_BYTES``.
+        """
+        data = self.head(source_id, MAX_DOCUMENT_BYTES + 1)
+        if len(data) > MAX_DOCUMENT_BYTES:
+            limit = MAX_DOCUMENT_BYTES // (1024 * 1024)
+            raise SourceError(f"the file is larger than {limit} MiB, the limit for one document")
+        return data
+
+    def head(self, source_id: str, size: int) -> bytes:
+        """Return the first ``size`` bytes of one document, decompressed; raises ``SourceError`` if it is unreadable."""
+        path = self._path if self._path.is_file() else self._path / source_id
+        try:
+            if not stat.S_ISREG(path.stat().st_mode):
+                # Opening a pipe would wait for a writer.
+                raise SourceError("the file is a pipe or a device, not a regular file")
+            with path.open("rb") as raw, decompressed(raw, "the file") as stream:
+                return stream.read(size)
+        except OSError as error:
+            raise SourceError(f"cannot read the file: {error.strerror or error}") from error
 
 
 class FileState(NamedTuple):
@@ -38,13 +132,16 @@ def file_states(location: str | Path, source_format: str, *, follow_links: bool 
     """
     if str(location) == STDIN:
         return _stdin_state()
+    root = Path(location)
     row = next((row for row in FORMATS if row.name == source_format), None)
+    paths = visible_files(root, follow_links=follow_links) if root.is_dir() else iter((root,))
     states = {}
-    for path in _files(Path(location), row, follow_links):
-        try:
-            states[os.fspath(path)] = _state(path.stat())
-        except FileNotFoundError:
-            continue
+    for path in paths:
+        if path == root or ((row is None or row.has_suffix(path.name)) and path.is_file()):
+            try:
+                states[os.fspath(path)] = _state(path.stat())
+            except FileNotFoundError:
+                continue
     return states
 
 
@@ -58,16 +155,6 @@ def _stdin_state() -> dict[str, FileState]:
 
 def _state(found: os.stat_result) -> FileState:
     return FileState(found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-
-
-def _files(root: Path, row: SourceFormat | None, follow_links: bool) -> Iterator[Path]:
-    """Yield the documents below ``root`` (or ``root`` itself) in order; linked folders count, hidden files do not."""
-    if not root.is_dir():
-        yield root
-        return
-    for path in visible_files(root, follow_links=follow_links):
-        if (row is None or row.has_suffix(path.name)) and path.is_file():
-            yield path
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,24 +172,23 @@ def unread_files(location: str | Path, source_format: str) -> tuple[UnreadFiles,
 
     Hidden files do not count, nor do files such as ``README.md`` and ``LICENSE``. A file has nothing to leave out.
     """
-    root, reader = Path(location), format_named(source_format)
+    root, suffixes = Path(location), suffixes_read(format_named(source_format))
     if not root.is_dir():
         return ()
-    counts: Counter[str] = Counter()
-    examples: dict[str, list[str]] = {}
+    found: dict[str, list[Path]] = {}
     for path in visible_files(root):
-        if reader.has_suffix(path.name) or stem(path.name).casefold() in _COMPANIONS:
-            continue
-        suffix = _suffix(path.name)
-        counts[suffix] += 1
-        if len(examples.setdefault(suffix, [])) < _MAX_EXAMPLES:
-            examples[suffix].append(path.relative_to(root).as_posix())
-    formats = {suffix: _format_of(suffix) for suffix in counts}
-    return tuple(
-        UnreadFiles(suffix, count, row.name, tuple(examples[suffix])) if row else UnreadFiles(suffix, count)
-        for suffix, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-        for row in (formats[suffix],)
-    )
+        if not has_suffix(path.name, suffixes) and stem(path.name).casefold() not in _COMPANIONS:
+            plain = strip_compression(path.name)
+            suffix = (PurePath(plain).suffix + path.name[len(plain) :]).lower()
+            found.setdefault(suffix, []).append(path.relative_to(root))
+
+    def described(suffix: str, paths: list[Path]) -> UnreadFiles:
+        row = next((row for row in FORMATS if row.name != FOLDER and row.has_suffix(f"x{suffix}")), None)
+        if row is None:
+            return UnreadFiles(suffix, len(paths))
+        return UnreadFiles(suffix, len(paths), row.name, tuple(path.as_posix() for path in paths[:3]))
+
+    return tuple(described(*item) for item in sorted(found.items(), key=lambda item: (-len(item[1]), item[0])))
 
 
 def links_outside(location: str | Path) -> tuple[str, ...]:
@@ -113,13 +199,3 @@ def links_outside(location: str | Path) -> tuple[str, ...]:
         for _ in visible_files(root, skip=lambda link: found.append(link.relative_to(root).as_posix())):
             pass
     return tuple(sorted(found))
-
-
-def _suffix(name: str) -> str:
-    """Return the suffix in lower case, with that of a compression: ``.html.gz``."""
-    plain = strip_compression(name)
-    return (PurePath(plain).suffix + name[len(plain) :]).lower()
-
-
-def _format_of(suffix: str) -> SourceFormat | None:
-    return next((row for row in FORMATS if not row.combines and row.has_suffix(f"x{suffix}")), None)

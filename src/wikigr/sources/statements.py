@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import groupby, islice
+from typing import NamedTuple
 
 from wikigr.errors import BuildError, RecordError
 from wikigr.sources.article import Skipped, SourceArticle, SourceItem, SourceSection, Triple
@@ -19,8 +20,8 @@ from wikigr.text import fold
 # In characters. Longer cells and literals are text: the section holds all of it, the entity name is cut.
 MAX_NAME_LENGTH = 300
 
-_BATCH = 2_000
-_CACHE_KIB = 64 * 1024
+# The rank of a language other than English.
+_FOREIGN = 3
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 _SCHEMA = """
@@ -86,16 +87,15 @@ class BadStatement:
     hint: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SubjectStatement:
-    """One statement in a ``SubjectRecord``; ``has_article`` refers to the object."""
+class SubjectStatement(NamedTuple):
+    """One statement in a ``SubjectRecord``: a ``Role`` and a ``Kind``; ``has_article`` refers to the object."""
 
-    role: Role
+    role: int
     priority: int
     relation: str
     object: str
-    kind: Kind
-    has_article: bool
+    kind: int
+    has_article: int
     language: str
 
 
@@ -138,7 +138,7 @@ def gather(
                 deterministic=True,
             )
             db.execute("PRAGMA journal_mode = OFF")
-            db.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+            db.execute("PRAGMA cache_size = -65536")  # KiB
             db.executescript(_SCHEMA)
             yield from _store(db, statements)
             _name_nodes(db)
@@ -158,16 +158,13 @@ def parse_graph_record(record: GraphRecord, url: str = "") -> Iterator[SourceIte
     if isinstance(record, BadStatement):
         raise RecordError(record.where, record.reason, hint=record.hint)
     facts = [statement for statement in record.statements if statement.role in (Role.FACT, Role.TYPE)]
-    texts = _preferred(record.statements, Role.TEXT)
-    if not facts and not texts:
+    lines = [fact_line(record.title, fact.relation, (fact.object,)) for fact in facts]
+    texts = "\n\n".join(_preferred(record.statements, Role.TEXT))
+    parts = (SourceSection((), texts), SourceSection((FACTS,), "\n".join(dict.fromkeys(lines))))
+    sections = tuple(section for section in parts if section.text)
+    if not sections:
         yield Skipped(record.key, "a name without facts")
         return
-    lines = [fact_line(record.title, fact.relation, (fact.object,)) for fact in facts]
-    sections = []
-    if texts:
-        sections.append(SourceSection((), "\n\n".join(texts)))
-    if lines:
-        sections.append(SourceSection((FACTS,), "\n".join(dict.fromkeys(lines))))
     names = [*_preferred(record.statements, Role.NAME), *_preferred(record.statements, Role.ALIAS)]
     # The input's spelling stays an alias when a label replaces it. A bare number would match mentions everywhere.
     if any(character.isalpha() for character in record.spelled):
@@ -175,27 +172,27 @@ def parse_graph_record(record: GraphRecord, url: str = "") -> Iterator[SourceIte
     yield SourceArticle(
         title=record.title,
         source_id=record.key,
-        sections=tuple(sections),
-        links=tuple(dict.fromkeys(fact.object for fact in facts if fact.kind is Kind.NODE and fact.has_article)),
-        categories=tuple(dict.fromkeys(_shorten(fact.object) for fact in facts if fact.role is Role.TYPE)),
-        aliases=tuple(name for name in dict.fromkeys(names) if not _is_title(name, record.title)),
+        sections=sections,
+        links=tuple(dict.fromkeys(fact.object for fact in facts if fact.kind == Kind.NODE and fact.has_article)),
+        categories=tuple(dict.fromkeys(_shorten(fact.object) for fact in facts if fact.role == Role.TYPE)),
+        # Without the title itself, with or without its qualifier in parentheses.
+        aliases=tuple(
+            name
+            for name in dict.fromkeys(names)
+            if fold(name) != fold(record.title) and not record.title.startswith(f"{name} (")
+        ),
         url=url,
         triples=tuple(
             Triple(
                 record.title,
                 fact.relation,
                 _shorten(fact.object),
-                fact.object if fact.kind is Kind.NODE else None,
+                fact.object if fact.kind == Kind.NODE else None,
                 line[:MAX_LINE_START],
             )
             for fact, line in zip(facts, lines, strict=True)
         ),
     )
-
-
-def _is_title(name: str, title: str) -> bool:
-    """Return whether ``name`` is the title, with or without its qualifier in parentheses."""
-    return fold(name) == fold(title) or title.startswith(f"{name} (")
 
 
 def _shorten(text: str) -> str:
@@ -204,62 +201,43 @@ def _shorten(text: str) -> str:
 
 
 def _language_rank(language: str) -> int:
-    if language == "en":
-        return 0
-    return 1 if language.startswith("en-") else 2 if not language else 3
+    return 0 if language == "en" else 1 if language.startswith("en-") else 2 if not language else _FOREIGN
 
 
 def _preferred(statements: Iterable[SubjectStatement], role: Role) -> list[str]:
     """Return the texts of one role, best first: in English or without a language tag, else in the first language."""
-    chosen = sorted(
+    found = sorted(
         (_language_rank(statement.language), statement.language, statement.priority, statement.object)
         for statement in statements
-        if statement.role is role and statement.object
+        if statement.role == role and statement.object
     )
-    if chosen and chosen[0][0] == 3:
-        chosen = [entry for entry in chosen if entry[1] == chosen[0][1]]
-    else:
-        chosen = [entry for entry in chosen if entry[0] < 3]
+    is_foreign = bool(found) and found[0][0] == _FOREIGN
+    chosen = (entry for entry in found if (entry[1] == found[0][1] if is_foreign else entry[0] < _FOREIGN))
     return list(dict.fromkeys(text for *_, text in chosen))
 
 
 def _store(db: sqlite3.Connection, statements: Iterable[Statement | BadStatement]) -> Iterator[BadStatement]:
     iterator = iter(statements)
-    while batch := list(islice(iterator, _BATCH)):
-        rows = []
-        names = []
-        bad = []
-        for item in batch:
-            if isinstance(item, BadStatement):
-                bad.append(item)
-                continue
-            names.append((item.subject.key, item.subject.name))
-            value = item.object
-            if isinstance(value, Node):
-                kind = Kind.PERHAPS_NODE if item.is_value else Kind.NODE
-                names.append((value.key, value.name))
-                text = value.key
-            else:
-                kind = Kind.LITERAL
-                text = _CONTROL.sub("", value).strip()
-            rows.append(
-                (
-                    item.subject.key,
-                    item.role,
-                    item.priority,
-                    collapse_spaces(item.relation),
-                    text,
-                    kind,
-                    item.language,
-                )
-            )
+    while batch := list(islice(iterator, 2_000)):
+        good = [item for item in batch if isinstance(item, Statement)]
+        nodes = [node for item in good for node in (item.subject, item.object) if isinstance(node, Node)]
         db.execute("BEGIN")
-        db.executemany("INSERT INTO statement VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+        db.executemany("INSERT INTO statement VALUES (?, ?, ?, ?, ?, ?, ?)", map(_row, good))
         db.executemany(
-            "INSERT INTO spelling VALUES (?, ?, 1) ON CONFLICT (key, name) DO UPDATE SET uses = uses + 1", names
+            "INSERT INTO spelling VALUES (?, ?, 1) ON CONFLICT (key, name) DO UPDATE SET uses = uses + 1",
+            [(node.key, node.name) for node in nodes],
         )
         db.execute("COMMIT")
-        yield from bad
+        yield from (item for item in batch if isinstance(item, BadStatement))
+
+
+def _row(item: Statement) -> tuple[str | int, ...]:
+    if isinstance(item.object, Node):
+        text, kind = item.object.key, Kind.PERHAPS_NODE if item.is_value else Kind.NODE
+    else:
+        text, kind = _CONTROL.sub("", item.object).strip(), Kind.LITERAL
+    relation = collapse_spaces(item.relation)
+    return item.subject.key, item.role, item.priority, relation, text, kind, item.language
 
 
 def _name_nodes(db: sqlite3.Connection) -> None:
@@ -307,12 +285,4 @@ def _records(db: sqlite3.Connection) -> Iterator[SubjectRecord]:
     for (key, title, spelled), group in groupby(rows, key=lambda row: (str(row[0]), str(row[1]), str(row[2]))):
         # Removing duplicates and sorting makes the record independent of the order of the input.
         unique = sorted({tuple(row[3:]) for row in group}, key=lambda row: (row[0] > Role.TYPE, row[2], row[3], row))
-        yield SubjectRecord(
-            key,
-            title,
-            spelled,
-            tuple(
-                SubjectStatement(Role(role), priority, relation, value, Kind(kind), bool(has_article), language)
-                for role, priority, relation, value, kind, has_article, language in unique
-            ),
-        )
+        yield SubjectRecord(key, title, spelled, tuple(map(SubjectStatement._make, unique)))

@@ -2,55 +2,41 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
-import lzma
+import posixpath
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from wikigr.errors import MissingSourceError, SourceError
 
 STDIN = "-"
 MAX_LINE_BYTES = 64 * 1024 * 1024
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
 _BUFFER_BYTES = 1 << 18
-_DRAIN_BYTES = 1 << 20
-_MAX_MAGIC_LENGTH = 6
+
+COMPRESSION_SUFFIXES = (".gz", ".bz2", ".xz")
+# What compressed data begins with, and the name of the compression.
+_COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz"}
 
 
-def _open_bz2(stream: BinaryIO) -> IO[bytes]:
-    return bz2.open(stream, "rb")
+def strip_compression(name: str) -> str:
+    """Return a file name without the suffix of its compression, if it has one."""
+    end = next((end for end in COMPRESSION_SUFFIXES if name.lower().endswith(end)), "")
+    return name[: len(name) - len(end)]
 
 
-def _open_gzip(stream: BinaryIO) -> IO[bytes]:
-    return cast(IO[bytes], gzip.open(stream, "rb"))
+def stem(source_id: str) -> str:
+    """Return the name of a document without its folder and its suffixes: ``install`` for ``guide/install.html.gz``."""
+    return posixpath.splitext(strip_compression(posixpath.basename(source_id)))[0]
 
 
-def _open_xz(stream: BinaryIO) -> IO[bytes]:
-    return lzma.open(stream, "rb")
-
-
-_COMPRESSIONS: tuple[tuple[bytes, str, Callable[[BinaryIO], IO[bytes]]], ...] = (
-    (b"\x1f\x8b", "gzip", _open_gzip),
-    (b"BZh", "bzip2", _open_bz2),
-    (b"\xfd7zXZ\x00", "xz", _open_xz),
-)
-
-
-def is_compressed(path: Path | str) -> bool:
-    """Return whether the file has a compression that ``open_bytes`` knows; raises ``SourceError`` if it is missing."""
-    try:
-        with Path(path).open("rb") as stream:
-            head = stream.read(_MAX_MAGIC_LENGTH)
-    except OSError as error:
-        raise SourceError(f"Cannot read {path}: {error.strerror or error}.") from error
-    return any(head.startswith(magic) for magic, _, _ in _COMPRESSIONS)
+def is_compressed(head: bytes) -> bool:
+    """Return whether data that begins with ``head`` has a compression that ``open_bytes`` knows."""
+    return head.startswith(tuple(_COMPRESSIONS))
 
 
 @contextmanager
@@ -58,76 +44,56 @@ def open_bytes(location: Path | str) -> Iterator[BinaryIO]:
     """Open a file, or standard input for ``"-"``, and decompress gzip, bzip2 and xz while reading.
 
     The first bytes determine the compression; the name does not matter. Raises ``SourceError`` when the file is
-    missing or unreadable, and from any read when the compressed data is damaged or truncated.
+    missing or unreadable, and at the end of the ``with`` block if reading fails or the compressed data is damaged.
     """
     if location == STDIN:
         with decompressed(sys.stdin.buffer, "standard input") as stream:
             yield stream
         return
-    path = Path(location)
     try:
-        raw = path.open("rb")
+        raw = Path(location).open("rb")  # noqa: SIM115
     except FileNotFoundError as error:
-        raise MissingSourceError(f"{path} does not exist.", hint="Check the path.") from error
+        raise MissingSourceError(f"{location} does not exist.", hint="Check the path.") from error
     except OSError as error:
-        raise SourceError(f"Cannot read {path}: {error.strerror or error}.") from error
-    with raw, decompressed(raw, str(path)) as stream:
+        raise SourceError(f"Cannot read {location}: {error.strerror or error}.") from error
+    with raw, decompressed(raw, str(location)) as stream:
         yield stream
 
 
 @contextmanager
 def decompressed(raw: BinaryIO, name: str) -> Iterator[BinaryIO]:
     """Decompress ``raw`` while reading, or pass it through; ``name`` is what errors call it (see ``open_bytes``)."""
+    # Imported here, because the command line imports this module at startup.
+    import bz2
+    import gzip
+    import lzma
+
+    openers: dict[str, Any] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
     buffered = io.BufferedReader(cast(io.RawIOBase, raw), _BUFFER_BYTES)
+    kind = ""
     try:
-        magic = buffered.peek(_MAX_MAGIC_LENGTH)[:_MAX_MAGIC_LENGTH]
-        found = next((entry for entry in _COMPRESSIONS if magic.startswith(entry[0])), None)
-        if found is None:
-            yield cast(BinaryIO, io.BufferedReader(_CheckedReader(buffered, name, ""), _BUFFER_BYTES))
+        head = buffered.peek(_BUFFER_BYTES)
+        kind = next((kind for magic, kind in _COMPRESSIONS.items() if head.startswith(magic)), "")
+        if kind:
+            with openers[kind](buffered) as stream:
+                yield cast(BinaryIO, io.BufferedReader(stream, _BUFFER_BYTES))
         else:
-            _, kind, opener = found
-            with opener(cast(BinaryIO, buffered)) as stream:
-                yield cast(BinaryIO, io.BufferedReader(_CheckedReader(stream, name, kind), _BUFFER_BYTES))
+            yield cast(BinaryIO, buffered)
+    except EOFError as error:
+        raise SourceError(
+            f"{name} is truncated: its {kind} data ends too early.",
+            hint="Download or copy it again and compare its size.",
+        ) from error
+    except (zlib.error, lzma.LZMAError, OSError) as error:
+        # Damaged data is an OSError without errno in bz2 and gzip.
+        if isinstance(error, OSError) and error.errno is not None:
+            raise SourceError(f"Cannot read {name}: {error.strerror}.") from error
+        raise SourceError(
+            f"The {kind} data of {name} is damaged ({error}).", hint="Download or copy the file again."
+        ) from error
     finally:
         # Closing the buffer would close standard input too; a file is closed by its own ``with``.
         buffered.detach()
-
-
-class _CheckedReader(io.RawIOBase):
-    """A stream that raises ``SourceError`` with the file's name and the cause when decompression fails."""
-
-    def __init__(self, stream: Any, name: str, kind: str) -> None:
-        self._stream = stream
-        self._name = name
-        self._kind = kind
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any, /) -> int:
-        view = memoryview(buffer)
-        try:
-            data: bytes = self._stream.read(len(view))
-        except EOFError as error:
-            raise SourceError(
-                f"{self._name} is truncated: its {self._kind} data ends too early.",
-                hint="Download or copy it again and compare its size.",
-            ) from error
-        except (zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
-            raise self._damaged(error) from error
-        except OSError as error:
-            # bz2 reports damaged data as an OSError without errno.
-            if error.errno is None:
-                raise self._damaged(error) from error
-            raise SourceError(f"Cannot read {self._name}: {error.strerror}.") from error
-        view[: len(data)] = data
-        return len(data)
-
-    def _damaged(self, error: Exception) -> SourceError:
-        return SourceError(
-            f"The {self._kind} data of {self._name} is damaged ({error}).",
-            hint="Download or copy the file again.",
-        )
 
 
 def line_place(location: Path | str, line: int) -> str:
@@ -170,7 +136,7 @@ def read_lines(stream: BinaryIO, location: Path | str, first: int = 1) -> Iterat
             line = line.removeprefix(BYTE_ORDER_MARK)
         if len(line) > MAX_LINE_BYTES and not line.endswith(b"\n"):
             while line and not line.endswith(b"\n"):
-                line = stream.readline(_DRAIN_BYTES)
+                line = stream.readline(_BUFFER_BYTES)
             yield Line(number, b"", is_too_long=True, where=line_place(location, number))
         else:
             yield Line(number, line.rstrip(b"\r\n"), where=line_place(location, number))

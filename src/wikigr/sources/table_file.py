@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-import csv
+import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 from wikigr.errors import RecordError, SourceError
-from wikigr.sources.article import SourceArticle, SourceItem, SourceSection
-from wikigr.sources.folder import stem
+from wikigr.sources.article import BadPart, Names, RawDocument, SourceArticle, SourceItem, SourceSection
+from wikigr.sources.csv_rows import DELIMITERS, SAMPLE_ROWS, Row, read_rows, sample_lines
+from wikigr.sources.documents import NoteRecord, NoteText
 from wikigr.sources.plain_text import collapse_spaces
-from wikigr.sources.streams import Line, line_place, open_bytes, read_lines
+from wikigr.sources.streams import Line, line_place, open_bytes, read_lines, stem
 from wikigr.sources.tables import NAME_SEPARATOR, row_lines, shorten_name
 from wikigr.sources.triples import find_columns
 from wikigr.text import fold
 
-DELIMITERS = ("\t", ",", ";")
-# Rows from which the delimiter, the header and the column with the titles are recognized.
-_SAMPLE_ROWS = 200
 # An article has at most so many rows if no column has titles.
 MAX_ROWS_PER_ARTICLE = 500
-_MAX_NAME_CHARS = 100
-_MAX_TITLE_CHARS = 200
-# A longer cell, or one of several lines, is a paragraph of its own in the article of its row.
-_MAX_CELL_CHARS = 200
 # Columns with the titles of rows, likeliest first, and those of which all values must differ.
 _TITLES = ("title", "name", "full name", "label", "question", "term", "product", "item", "heading")
 _IDS = ("id", "identifier", "code", "key", "sku")
-# The shares of rows that have a title, and of titles that differ; a column that is not called so needs more.
-_MIN_FILLED = 0.9
-_MIN_DISTINCT = 0.5
-_MIN_DISTINCT_OF_OTHERS = 0.95
 # Names that columns often have. In a file of three columns, they tell a header from a triple.
 _USUAL_NAMES = frozenset(
     (
@@ -46,31 +38,21 @@ _USUAL_NAMES = frozenset(
 )
 _NUMBER = re.compile(r"[^\w\s]*\d[\d\s.,:/%\-–+]*[^\w\s]*(?:[A-Za-z%]{1,3})?")
 _MIN_EVIDENCE = 2
-_MIN_ROWS_FOR_CASE = 3
-# The column of a triple's relation.
-_RELATION = 1
+_QUESTION_MARKS = ("?", "？")
 
 
 @dataclass(frozen=True, slots=True)
 class TableRecord:
-    """Rows of the table as ``(line, cells)``, with the names of their columns; ``problem`` makes one unreadable.
+    """Rows of the table with the names of their columns; one that is unreadable stands alone.
 
-    ``titles`` is the number of the column with the title of the only row, ``None`` if ``title`` is that of the file.
+    ``titles`` is the number of the column with the title of the only row, ``None`` if ``title`` is that of the rows.
     """
 
     where: str
     title: str
     names: tuple[str, ...]
-    rows: tuple[tuple[int, tuple[str, ...]], ...]
+    rows: tuple[Row, ...]
     titles: int | None = None
-    problem: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    line: int
-    cells: tuple[str, ...]
-    problem: str = ""
 
 
 class TableSource:
@@ -90,67 +72,122 @@ class TableSource:
     def records(self) -> Iterator[TableRecord]:
         """Yield one record per row or per 500 rows; raises ``SourceError`` for a file without rows."""
         with open_bytes(self.path) as stream:
-            lines = read_lines(stream, self.path)
-            sample: list[Line] = []
-            for line in lines:
-                sample.append(line)
-                if len(sample) > _SAMPLE_ROWS:
-                    break
-            yield from self._records(sample, lines)
+            table = read_table(read_lines(stream, self.path))
+            if table is None:
+                raise SourceError(f"{self.path} has no rows.", hint="The first row names the columns.")
+            name = file_title(self.path.name)
+            batch: list[Row] = []
+            count = 0
+
+            def part() -> TableRecord:
+                title = f"{name} (rows {count + 1} to {count + len(batch)})" if count else name
+                return TableRecord(line_place(self.path, batch[0].line), title, table.names, tuple(batch))
+
+            for row in table.rows:
+                if row.problem or (table.titles is not None and row.cells[table.titles]):
+                    yield TableRecord(line_place(self.path, row.line), name, table.names, (row,), table.titles)
+                    continue
+                batch.append(row)
+                if len(batch) == MAX_ROWS_PER_ARTICLE:
+                    yield part()
+                    count, batch = count + len(batch), []
+            if batch:
+                yield part()
 
     def parse(self, record: TableRecord) -> Iterator[SourceItem]:
         """Turn a record into an article; raises ``RecordError`` with the line of a bad row."""
-        if record.problem:
-            raise RecordError(record.where, record.problem)
+        first = record.rows[0]
+        if first.problem:
+            raise RecordError(record.where, first.problem)
+        source_id = f"row-{first.line}"
         if record.titles is None:
-            texts = [line for _, cells in record.rows for line in row_lines(record.names, cells)]
-            section = SourceSection((), "\n".join(texts))
-            yield SourceArticle(record.title, f"row-{record.rows[0][0]}", (section,))
-        else:
-            ((line, cells),) = record.rows
-            yield _article(record.names, cells, cells[record.titles], f"row-{line}")
+            texts = [line for row in record.rows for line in row_lines(record.names, row.cells)]
+            yield SourceArticle(record.title, source_id, (SourceSection((), "\n".join(texts)),))
+            return
+        title = first.cells[record.titles]
+        of = dict(zip(map(fold, record.names), first.cells, strict=True))
+        yield SourceArticle(
+            title=collapse_spaces(title),
+            source_id=source_id,
+            sections=(SourceSection((), _text(record.names, first.cells, title)),),
+            aliases=_list(of.get("aliases", "")),
+            categories=_list(of.get("categories", "")),
+            url=of.get("url", ""),
+        )
 
-    def _records(self, sample: list[Line], lines: Iterator[Line]) -> Iterator[TableRecord]:
-        delimiter = _delimiter([text for text, problem in map(_decode, sample) if not problem])
-        rows = _rows((line for part in (sample, lines) for line in part), delimiter)
-        names: tuple[str, ...] = ()
-        first: list[_Row] = []
-        for row in rows:
-            if names or row.problem:
-                first.append(row)
-            else:
-                names = tuple(map(collapse_spaces, row.cells))
-            if len(first) >= _SAMPLE_ROWS:
-                break
-        if not names or not first:
-            raise SourceError(f"{self.path} has no rows.", hint="The first row names the columns.")
-        titles = _title_column(names, [row.cells for row in first if not row.problem])
-        title = collapse_spaces(stem(self.path.name).replace("_", " "))
-        batch: list[tuple[int, tuple[str, ...]]] = []
-        count = 0
-        for row in (row for part in (first, rows) for row in part):
-            problem = row.problem
-            if len(row.cells) > len(names):
-                problem = f"expected {len(names)} columns, found {len(row.cells)}; quote cells that contain a delimiter"
-            cells = (*row.cells, *("" for _ in names[len(row.cells) :]))
-            has_title = titles is not None and not problem and bool(cells[titles])
-            if problem or has_title:
-                where = line_place(self.path, row.line)
-                yield TableRecord(where, title, names, ((row.line, cells),), titles, problem)
+
+class TableConverter:
+    """Reads a table among other documents of a folder: a line for each row in one section.
+
+    Rows with long cells, and those whose title is a question, are sections of their own.
+    """
+
+    def scan(self, document: RawDocument) -> Names:
+        return Names(file_title(document.source_id))
+
+    def parse_note(self, record: NoteRecord) -> NoteText:
+        table = read_table(read_lines(io.BytesIO(record.data), record.source_id))
+        if table is None:
+            return NoteText(())
+        sections: list[SourceSection] = []
+        others: list[str] = []
+        bad: list[BadPart] = []
+        for row in table.rows:
+            title = row.cells[table.titles] if table.titles is not None and not row.problem else ""
+            if row.problem:
+                bad.append(BadPart(line_place(record.source_id, row.line), row.problem))
                 continue
-            batch.append((row.line, cells))
-            if len(batch) == MAX_ROWS_PER_ARTICLE:
-                yield self._part(title, names, batch, count)
-                count, batch = count + len(batch), []
-        if batch:
-            yield self._part(title, names, batch, count)
+            text = _text(table.names, row.cells, title)
+            if title and ("\n\n" in text or title.endswith(_QUESTION_MARKS)):
+                sections.append(SourceSection((collapse_spaces(title),), text, anchor=f"row-{row.line}"))
+            else:
+                others += row_lines(table.names, row.cells)
+        lead = [SourceSection((), "\n".join(others))] if others else []
+        return NoteText((*lead, *sections), bad_parts=tuple(bad))
 
-    def _part(
-        self, title: str, names: tuple[str, ...], batch: list[tuple[int, tuple[str, ...]]], count: int
-    ) -> TableRecord:
-        if count:
-            title = f"{title} (rows {count + 1} to {count + len(batch)})"
-        return TableRecord(line_place(self.path, batch[0][0]), title, names, tuple(batch))
+
+def file_title(name: str) -> str:
+    """Return the title of the table in the file ``name``."""
+    return collapse_spaces(stem(name).replace("_", " "))
+
+
+class Table(NamedTuple):
+    """The names of the columns, the number of the column with the titles of rows if there is one, and the rows.
+
+    A row has as many cells as there are names, or a problem.
+    """
+
+    names: tuple[str, ...]
+    titles: int | None
+    rows: Iterator[Row]
+
+
+def read_table(lines: Iterable[Line]) -> Table | None:
+    """Return the table whose first row names the columns, ``None`` if there is no other row."""
+    sample, lines = sample_lines(lines)
+    rows = _rows(lines, _delimiter(sample))
+    first: list[Row] = []
+    header: Row | None = None
+    for row in rows:
+        if header is None and not row.problem:
+            header = row
+        else:
+            first.append(row)
+        if len(first) >= SAMPLE_ROWS:
+            break
+    if header is None or not first:
+        return None
+    names = tuple(map(collapse_spaces, header.cells))
+    titles = _title_column(names, [row.cells for row in first if not row.problem])
+    return Table(names, titles, (_of_width(row, len(names)) for row in chain(first, rows)))
+
+
+def _of_width(row: Row, width: int) -> Row:
+    """Return a row with as many cells as there are columns."""
+    count = len(row.cells)
+    if count > width:
+        return Row(row.line, [], f"expected {width} columns, found {count}; quote cells that contain a delimiter")
+    return row._replace(cells=[*row.cells, *[""] * (width - count)])
 
 
 def has_header(head: bytes) -> bool:
@@ -158,61 +195,29 @@ def has_header(head: bytes) -> bool:
 
     The first row of a table with three columns may be a triple, so it takes more to be a header.
     """
-    lines = [text for text, problem in map(_decode, _whole_lines(head)) if not problem]
+    lines = [Line(number, line) for number, line in enumerate(head.splitlines()[:SAMPLE_ROWS], start=1)]
     rows = [row.cells for row in _rows(lines, _delimiter(lines)) if not row.problem]
-    if len(rows) < 2 or not _may_be_header(rows[0]) or find_columns(list(rows[0])) is not None:
+    if len(rows) < 2 or not _may_be_header(rows[0]) or find_columns(rows[0]) is not None:
         return False
     return len(rows[0]) != 3 or _evidence_of_header(rows[0], rows[1:]) >= _MIN_EVIDENCE
 
 
-def _whole_lines(head: bytes) -> list[Line]:
-    return [Line(number, line) for number, line in enumerate(head.splitlines()[:_SAMPLE_ROWS], start=1)]
-
-
-def _decode(line: Line) -> tuple[str, str]:
-    """Return the text of a line, with its end, and the problem that makes it unreadable; one of the two is empty."""
-    text, problem = line.decoded()
-    return ("", problem) if problem else (text.replace("\0", "") + "\n", "")
-
-
-def _rows(lines: Iterable[Line | str], delimiter: str) -> Iterator[_Row]:
-    """Yield the rows that are not blank, with their cells trimmed and empty ones at the end dropped."""
-    problems: list[str] = []
-    count = 0
-
-    def texts() -> Iterator[str]:
-        nonlocal count
-        for line in lines:
-            text, problem = (line, "") if isinstance(line, str) else _decode(line)
-            count += 1
-            if problem:
-                problems.append(problem)
-            yield text or "\n"
-
-    reader = csv.reader(texts(), delimiter=delimiter, skipinitialspace=True)
-    while True:
-        start = count + 1
-        problems.clear()
-        try:
-            cells = [cell.strip() for cell in next(reader)]
-        except StopIteration:
-            return
-        except csv.Error as error:
-            yield _Row(start, (), f"a quoted cell is never closed ({error})")
-            continue
+def _rows(lines: Iterable[Line], delimiter: str) -> Iterator[Row]:
+    """Yield the rows with text, without empty cells at the end."""
+    for row in read_rows(lines, delimiter):
+        cells = [cell.replace("\0", "") for cell in row.cells]
         while cells and not cells[-1]:
             cells.pop()
-        if problems:
-            yield _Row(start, (), problems[0])
-        elif cells:
-            yield _Row(start, tuple(cells))
+        if cells or row.problem:
+            yield row._replace(cells=cells)
 
 
-def _delimiter(lines: Sequence[str]) -> str:
+def _delimiter(lines: Sequence[Line]) -> str:
     """Return the delimiter that splits most rows into as many cells as the first; of several, the one of more cells."""
+    readable = [line for line in lines if not line.decoded()[1]]
 
     def fit(mark: str) -> tuple[float, int]:
-        widths = [len(row.cells) for row in _rows(lines, mark)]
+        widths = [len(row.cells) for row in _rows(readable, mark)]
         if not widths or widths[0] < 2:
             return 0.0, 0
         return sum(1 < width <= widths[0] for width in widths) / len(widths), widths[0]
@@ -223,7 +228,7 @@ def _delimiter(lines: Sequence[str]) -> str:
 def _may_be_header(cells: Sequence[str]) -> bool:
     """Return whether the cells are several different names; the column of an index may lack one."""
     names = [fold(cell) for cell in cells]
-    is_name = [0 < len(name) <= _MAX_NAME_CHARS and any(map(str.isalpha, name)) and "://" not in name for name in names]
+    is_name = [0 < len(name) <= 100 and any(map(str.isalpha, name)) and "://" not in name for name in names]
     return len(names) > 1 and len(set(names)) == len(names) and all(is_name[0 if names[0] else 1 :])
 
 
@@ -235,11 +240,11 @@ def _evidence_of_header(header: Sequence[str], rows: Sequence[Sequence[str]]) ->
         values = [row[column] for row in rows if column < len(row) and row[column]]
         if values and all(map(_NUMBER.fullmatch, values)) and not _NUMBER.fullmatch(name):
             # The relation of a triple is not a number.
-            evidence += _MIN_EVIDENCE if column == _RELATION else 1
-        elif len(values) >= _MIN_ROWS_FOR_CASE and all(value[0].isupper() for value in values) and name.islower():
+            evidence += _MIN_EVIDENCE if column == 1 else 1
+        elif len(values) >= 3 and all(value[0].isupper() for value in values) and name.islower():
             in_case.add(column)
     # Names of things begin with capitals in many triples, but not only in those after the first.
-    return evidence + (len(in_case) if _RELATION in in_case else 0)
+    return evidence + (len(in_case) if 1 in in_case else 0)
 
 
 def _title_column(names: Sequence[str], rows: Sequence[Sequence[str]]) -> int | None:
@@ -248,16 +253,17 @@ def _title_column(names: Sequence[str], rows: Sequence[Sequence[str]]) -> int | 
 
     def fits(column: int, distinct: float) -> bool:
         values = [row[column] for row in rows if column < len(row) and row[column]]
-        is_name = all(any(map(str.isalpha, value)) and len(value) <= _MAX_TITLE_CHARS for value in values)
+        is_name = all(any(map(str.isalpha, value)) and len(value) <= 200 for value in values)
         return (
             bool(values)
             and is_name
-            and len(values) >= _MIN_FILLED * len(rows)
+            and len(values) >= 0.9 * len(rows)
             and len(set(map(fold, values))) >= distinct * len(values)
         )
 
-    wanted = [(name, _MIN_DISTINCT) for name in _TITLES]
-    wanted += [(known[0], _MIN_DISTINCT_OF_OTHERS)] if _has_words(rows) else []
+    # With the share of titles that must differ; a column that is not called so needs more.
+    wanted = [(name, 0.5) for name in _TITLES]
+    wanted += [(known[0], 0.95)] if _has_words(rows) else []
     wanted += [(name, 1.0) for name in _IDS]
     return next((known.index(name) for name, share in wanted if name in known and fits(known.index(name), share)), None)
 
@@ -268,28 +274,20 @@ def _has_words(rows: Sequence[Sequence[str]]) -> bool:
     return all(sum(map(str.isalpha, value)) > sum(map(str.isdigit, value)) for value in values)
 
 
-def _article(names: Sequence[str], cells: Sequence[str], title: str, source_id: str) -> SourceArticle:
-    """Return the article of one row: its short cells on one line, and each long one in a paragraph.
+def _text(names: Sequence[str], cells: Sequence[str], title: str) -> str:
+    """Return the text of a row with the title ``title``: its short cells on one line, and each long one in a paragraph.
 
     A title that is a question is left out, so that the text is the answer.
     """
-    is_long = [cell != title and (len(cell) > _MAX_CELL_CHARS or "\n" in cell) for cell in cells]
-    is_question = title.endswith(("?", "？"))
+    is_long = [cell != title and (len(cell) > 200 or "\n" in cell) for cell in cells]
+    is_question = title.endswith(_QUESTION_MARKS)
     short = ["" if long or (is_question and cell == title) else cell for cell, long in zip(cells, is_long, strict=True)]
     paragraphs = ["\n".join(row_lines(names, short))]
     for name, cell, long in zip(names, cells, is_long, strict=True):
         if long:
             name = shorten_name(name)
             paragraphs.append(f"{name}{NAME_SEPARATOR}{cell}" if name else cell)
-    of = dict(zip(map(fold, names), cells, strict=True))
-    return SourceArticle(
-        title=collapse_spaces(title),
-        source_id=source_id,
-        sections=(SourceSection((), "\n\n".join(filter(None, paragraphs))),),
-        aliases=_list(of.get("aliases", "")),
-        categories=_list(of.get("categories", "")),
-        url=of.get("url", ""),
-    )
+    return "\n\n".join(filter(None, paragraphs))
 
 
 def _list(cell: str) -> tuple[str, ...]:

@@ -24,10 +24,6 @@ MAX_HEADER_ROWS = 4
 # Limits of spans in the HTML standard, "Algorithm for processing rows".
 MAX_COLUMN_SPAN = 1_000
 MAX_ROW_SPAN = 65_534
-# A cell that spans rows or columns is repeated, but all repetitions of a table together are at most so many times as
-# long as its text, and so many characters.
-_MAX_GROWTH = 20
-_FREE_CHARS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,12 +214,28 @@ def _grid(rows: Sequence[Row]) -> list[_GridRow]:
     The only cell of a row is not repeated, and neither is any cell of a table with one row. Columns that no cell fills
     are omitted, so that spanning cells beyond a gap move up.
     """
-    left = _FREE_CHARS + _MAX_GROWTH * sum(len(cell.text) + len(CELL_SEPARATOR) for row in rows for cell in row.cells)
+    # All repetitions together are at most twenty times as long as the text, and a thousand characters.
+    left = 1_000 + 20 * sum(len(cell.text) + len(CELL_SEPARATOR) for row in rows for cell in row.cells)
     number = 0
     # The cells above that span the next row, with the number of rows that are left.
     above: dict[int, tuple[int, _Slot]] = {}
+    slots: dict[int, _Slot] = {}
+    below: dict[int, tuple[int, _Slot]] = {}
     grid: list[_GridRow] = []
     is_in_head = False
+
+    def may_repeat(slot: _Slot) -> bool:
+        nonlocal left
+        left -= len(slot.text) + len(CELL_SEPARATOR)
+        return left >= 0
+
+    def repeat_above(column: int) -> None:
+        rows_left, slot = above[column]
+        if may_repeat(slot):
+            slots[column] = slot
+            if rows_left > 1:
+                below[column] = (rows_left - 1, slot)
+
     for index, row in enumerate(rows):
         if index and (row.group != rows[index - 1].group):
             above = {}
@@ -233,41 +245,24 @@ def _grid(rows: Sequence[Row]) -> list[_GridRow]:
             # The header does not reach into the rows that it names.
             above = {column: span for column, span in above.items() if not span[1].is_header}
         is_in_head = is_header or row.is_head
-        if len(cells) == 1 and not above and cells[0].rows == 1:
-            number += 1
-            slot = _Slot(number, cells[0].text, cells[0].is_header)
-            grid.append(_GridRow({0: slot}, row.is_head, is_alone=True))
-            continue
-        slots: dict[int, _Slot] = {}
-        below: dict[int, tuple[int, _Slot]] = {}
+        slots, below = {}, {}
+        is_alone = len(cells) == 1 and not above and cells[0].rows == 1
         column = 0
         for cell in cells:
             while column in above:
-                rows_left, slot = above[column]
-                left -= len(slot.text) + len(CELL_SEPARATOR)
-                if left >= 0:
-                    slots[column] = slot
-                    if rows_left > 1:
-                        below[column] = (rows_left - 1, slot)
+                repeat_above(column)
                 column += 1
             number += 1
-            slot = _Slot(number, cell.text, cell.is_header or row.is_head)
-            for repeated in range(min(max(cell.columns, 1), MAX_COLUMN_SPAN)):
-                if repeated:
-                    left -= len(slot.text) + len(CELL_SEPARATOR)
-                    if left < 0:
-                        break
+            slot = _Slot(number, cell.text, cell.is_header or (row.is_head and not is_alone))
+            for repeated in range(1 if is_alone else min(max(cell.columns, 1), MAX_COLUMN_SPAN)):
+                if repeated and not may_repeat(slot):
+                    break
                 slots[column] = slot
                 if cell.rows > 1:
                     below[column] = (min(cell.rows, MAX_ROW_SPAN) - 1, slot)
                 column += 1
         for beyond in sorted(key for key in above if key >= column):
-            rows_left, slot = above[beyond]
-            left -= len(slot.text) + len(CELL_SEPARATOR)
-            if left >= 0:
-                slots[beyond] = slot
-                if rows_left > 1:
-                    below[beyond] = (rows_left - 1, slot)
+            repeat_above(beyond)
         above = below
-        grid.append(_GridRow(slots, row.is_head, is_alone=False))
+        grid.append(_GridRow(slots, row.is_head, is_alone))
     return grid

@@ -1,4 +1,4 @@
-"""Read a folder of plain text files, or one file, and find underlined headings, as in reStructuredText."""
+"""Read plain text files, and find underlined headings, as in reStructuredText."""
 
 from __future__ import annotations
 
@@ -8,41 +8,27 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from wikigr.sources.article import Names, RawDocument
-from wikigr.sources.note_folder import NoteFolder, NoteRecord, NoteText, decode_lines
+from wikigr.sources.documents import NoteRecord, NoteText, decode_lines
 from wikigr.sources.plain_text import PlainTextWriter, collapse_spaces
 
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1{2,}[ \t]*")
 # Columns of a table under a heading.
 _HEADING_COLUMNS = re.compile(r"\S(?: {2,}|\t)\S| \| ")
 _LETTER = re.compile(r"[^\W_]")
-_MAX_HEADING_LENGTH = 120
-# The least length of an underline, as a share of the heading's length.
-_MIN_SHARE = 0.5
-# Paragraphs that are indented by this many columns more than most are code, a table or a drawing.
-_BLOCK_INDENT = 4
-# Paragraphs with shorter lines than this are lists or verse, not prose that was wrapped.
-_MIN_WRAP_WIDTH = 40
-# A line was wrapped if the next word would have made it longer than this share of the longest line of its paragraph.
-_FULL_LINE = 0.8
 _ITEM = re.compile(r"\s*(?:[-*+•‣·o]|\(?(?:\d{1,3}|[A-Za-z])[.)])\s+\S")
-# A first line that is longer than this is text, not a title.
-_MAX_TITLE_LENGTH = 80
 # The end of a sentence or of a part of one, which may be quoted or in parentheses.
 _SENTENCE_END = re.compile(r"[.!?…:;,][\"'”’»)\]]*$")
 # Columns of a table, but not two spaces after a sentence.
 _COLUMNS = re.compile(r"[^.!?:\s](?: {3,}|\t)\S| \| ")
 
 
-class TextSource(NoteFolder):
-    """Plain text files below a folder, or one file; the path relative to the folder is the ``source_id``.
+class TextConverter:
+    """Reads plain text.
 
     The title is an underlined heading at the top or a short first line before a blank one, otherwise the file's name.
     Other underlined headings begin sections. Wrapped paragraphs are joined to one line; lists, tables and indented
     blocks keep their lines.
     """
-
-    format = "text"
-    kind = "text"
 
     def scan(self, document: RawDocument) -> Names:
         lines = decode_lines(document.source_id, document.data)
@@ -82,7 +68,7 @@ def _first_line_title(lines: Sequence[str]) -> str:
     title = collapse_spaces(line)
     is_text = line[:1].isspace() or begins_item(line) or _COLUMNS.search(line) or _SENTENCE_END.search(line)
     has_word = any(map(str.isalnum, title))
-    return title if has_word and not is_text and len(title) <= _MAX_TITLE_LENGTH else ""
+    return title if has_word and not is_text and len(title) <= 80 else ""
 
 
 def _first_line(lines: Sequence[str]) -> int:
@@ -98,7 +84,8 @@ def _common_indent(lines: Sequence[str]) -> int:
 
 def _write_paragraphs(lines: Sequence[str], common_indent: int, writer: PlainTextWriter) -> None:
     for paragraph in _paragraphs(lines):
-        if min(map(_indent, paragraph)) >= common_indent + _BLOCK_INDENT or any(map(_COLUMNS.search, paragraph)):
+        # Code, a table or a drawing is indented by more than most.
+        if min(map(_indent, paragraph)) >= common_indent + 4 or any(map(_COLUMNS.search, paragraph)):
             writer.verbatim("\n".join(line.rstrip() for line in paragraph))
             continue
         width = max(map(len, paragraph))
@@ -141,7 +128,8 @@ def _is_wrapped(line: str, following: str, width: int) -> bool:
     if begins_item(line) and _indent(following) > _indent(line):
         return True
     word = following.split(maxsplit=1)[0]
-    return width >= _MIN_WRAP_WIDTH and len(line.rstrip()) + 1 + len(word) >= _FULL_LINE * width
+    # Shorter lines are a list or verse. The next word would have filled a line that was wrapped.
+    return width >= 40 and len(line.rstrip()) + 1 + len(word) >= 0.8 * width
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +179,8 @@ def _heading_at(lines: Sequence[str], start: int) -> tuple[int, str, tuple[str, 
         return None
     if over is None and lines[title][:1].isspace():
         return None
-    if not _LETTER.search(text) or len(text) > _MAX_HEADING_LENGTH or _HEADING_COLUMNS.search(text):
+    if not _LETTER.search(text) or len(text) > 120 or _HEADING_COLUMNS.search(text):
         return None
-    if len(under[0].rstrip()) < _MIN_SHARE * len(text):
+    if len(under[0].rstrip()) < 0.5 * len(text):  # an underline may be shorter than its heading
         return None
     return title + 2, text, (under[1], over is not None)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 from wikigr.errors import SourceError
 from wikigr.sources.article import SourceItem
+from wikigr.sources.csv_rows import DELIMITERS, Row, read_rows, sample_lines
 from wikigr.sources.plain_text import collapse_spaces
 from wikigr.sources.statements import (
     MAX_NAME_LENGTH,
@@ -25,14 +24,6 @@ from wikigr.sources.statements import (
 )
 from wikigr.sources.streams import Line, line_place, open_bytes, read_lines
 from wikigr.text import fold
-
-# A quoted cell may span several lines; the limit keeps one that is never closed from swallowing the file.
-MAX_ROW_BYTES = 16 * 1024 * 1024
-
-# The possible delimiters, and how much of a file is read to detect which one it uses.
-_DELIMITERS = {"\t": "tabs", ",": "commas", ";": "semicolons"}
-_SAMPLE_ROWS = 20
-_SAMPLE_BYTES = 256 * 1024
 
 # Column names in a header, folded, likeliest first: next to "subject", a column "source" is ignored.
 _COLUMNS = (
@@ -55,16 +46,7 @@ _ROLES = {
     **dict.fromkeys(("rdf:type", "type", "instance of"), Role.TYPE),
 }
 _PRIORITIES = {relation: n for n, relation in enumerate(_ROLES)}
-_QUOTED = re.compile(r'"((?:[^"]|"")*+)"')
 _DATE_TIME = re.compile(r"[+-]?\d+(?:-\d\d){1,2}(?:T[\d:.]+(?:Z|[+-][\d:]+)?)?")
-
-
-class Row(NamedTuple):
-    """The cells of a row that begins on ``line``, or the ``problem`` that makes it unreadable."""
-
-    line: int
-    cells: list[str]
-    problem: str = ""
 
 
 class TriplesSource:
@@ -94,97 +76,52 @@ class TriplesSource:
         width = 3
         is_empty = True
         with open_bytes(self.path) as stream:
-            for row in read_rows(read_lines(stream, self.path), str(self.path)):
-                if columns is None and not row.problem:
-                    columns = find_columns(row.cells)
-                    if columns is not None:
-                        width = len(row.cells)
-                        continue
-                    columns = (0, 1, 2)
-                is_empty = False
-                problem = row.problem or _count_problem(row.cells, width, columns or (0, 1, 2))
-                if problem:
-                    yield BadStatement(line_place(self.path, row.line), problem)
+            for row in read_triples(read_lines(stream, self.path), str(self.path)):
+                where = line_place(self.path, row.line)
+                if row.problem:
+                    yield BadStatement(where, row.problem)
+                elif columns is None and (named := find_columns(row.cells)) is not None:
+                    columns, width = named, len(row.cells)
+                    continue
                 else:
-                    subject, relation, value = (row.cells[column] for column in columns or (0, 1, 2))
-                    yield _statement(line_place(self.path, row.line), subject, relation, value)
+                    columns = columns or (0, 1, 2)
+                    yield _statement(where, row.cells, width, columns)
+                is_empty = False
         if is_empty:
             raise SourceError(f"{self.path} has no triples.", hint="Each row is: subject, relation, object.")
 
 
-def read_rows(lines: Iterable[Line], name: str = "The table") -> Iterator[Row]:
-    """Yield the rows that are not blank; CSV cells may be quoted and span lines, TSV cells are taken as they are.
+def read_triples(lines: Iterable[Line], name: str = "The table") -> Iterator[Row]:
+    """Yield the rows of a table, without empty cells after the third, which spreadsheets leave behind.
 
-    Raises ``SourceError``, which calls the file ``name``, when the delimiter is ambiguous.
+    Raises ``SourceError``, which calls the file ``name``, if no delimiter or more than one fits.
     """
-    source = iter(lines)
-    sample: list[Line] = []
-    size = 0
-    for line in source:
-        sample.append(line)
-        size += len(line.data)
-        if size >= _SAMPLE_BYTES or len(sample) >= 10 * _SAMPLE_ROWS:
-            break
-    return _rows(chain(sample, source), _delimiter(sample, name))
-
-
-def _rows(lines: Iterable[Line], delimiter: str) -> Iterator[Row]:
-    source = iter(lines)
-    waiting: deque[Line] = deque()
-
-    def next_line() -> Line | None:
-        return waiting.popleft() if waiting else next(source, None)
-
-    while (line := next_line()) is not None:
-        text, problem = line.decoded()
-        if problem:
-            yield Row(line.line, [], problem)
-            continue
-        if not text.strip():
-            continue
-        if delimiter == "\t" or '"' not in text:
-            yield Row(line.line, _trimmed(text.split(delimiter)))
-            continue
-        # An open quote takes more lines, up to the next one with an odd number of quotes.
-        taken = [line]
-        parts = [text]
-        length = len(line.data)
-        is_open = _is_open(text, delimiter)
-        while is_open and length <= MAX_ROW_BYTES and (more := next_line()) is not None:
-            taken.append(more)
-            length += len(more.data)
-            text, problem = more.decoded()
-            parts.append(text)
-            if problem or text.count('"') % 2:
-                break
-        cells = None if problem else _split_quoted("\n".join(parts), delimiter)
-        if isinstance(cells, list):
-            yield Row(line.line, _trimmed(cells))
-        else:
-            # Skip only this line, because the following ones may be valid rows.
-            waiting.extendleft(reversed(taken[1:]))
-            yield Row(line.line, [], cells or "a quoted cell is never closed")
+    sample, lines = sample_lines(lines)
+    for row in read_rows(lines, _delimiter(sample, name), strict=True):
+        while len(row.cells) > 3 and not row.cells[-1]:
+            row.cells.pop()
+        yield row
 
 
 def _delimiter(sample: list[Line], name: str) -> str:
     """Detect the delimiter; unlike ``csv.Sniffer``, expect three columns and report ambiguity."""
     readable = [line for line in sample if not line.decoded()[1]]
-    rows = {mark: list(islice(_rows(readable, mark), _SAMPLE_ROWS)) for mark in _DELIMITERS}
+    rows = {mark: list(islice(read_rows(readable, mark, strict=True), 20)) for mark in DELIMITERS}
     if not rows["\t"]:
         return "\t"
     for mark, found in rows.items():
         first = next((row for row in found if not row.problem), None)
         if first is not None and find_columns(first.cells) is not None:
             return mark
-    fit = {mark: sum(len(row.cells) == 3 and all(row.cells) for row in found) for mark, found in rows.items()}
     # Compare shares: a wrong delimiter breaks quoted cells into more rows.
-    shares = {mark: count / len(rows[mark]) for mark, count in fit.items()}
+    shares = {mark: sum(map(_is_triple, found)) / len(found) for mark, found in rows.items()}
     best = [mark for mark, share in shares.items() if share == max(shares.values())]
+    is_usual = shares[best[0]] >= 0.5
     # Names rarely contain tabs, so a tab wins a tie.
-    if shares[best[0]] >= 0.5 and (len(best) == 1 or best[0] == "\t"):
+    if is_usual and (len(best) == 1 or best[0] == "\t"):
         return best[0]
-    if shares[best[0]] >= 0.5:
-        problem = f"{_DELIMITERS[best[0]]} and {_DELIMITERS[best[1]]} split equally many of its first rows into three"
+    if is_usual:
+        problem = f"{DELIMITERS[best[0]]} and {DELIMITERS[best[1]]} split equally many of its first rows into three"
     else:
         problem = "neither tabs nor commas nor semicolons split most of its first rows into three"
     raise SourceError(
@@ -194,39 +131,9 @@ def _delimiter(sample: list[Line], name: str) -> str:
     )
 
 
-def _is_open(text: str, delimiter: str) -> bool:
-    return _split_quoted(text, delimiter) is None
-
-
-def _split_quoted(text: str, delimiter: str) -> list[str] | str | None:
-    """Return the cells of a CSV row, a string that describes an error, or ``None`` if a quoted cell is still open."""
-    cells: list[str] = []
-    position = 0
-    while True:
-        if text.startswith('"', position):
-            match = _QUOTED.match(text, position)
-            if match is None:
-                return None
-            cells.append(match[1].replace('""', '"'))
-            position = match.end()
-            if position < len(text) and text[position] != delimiter:
-                return f"cell {len(cells)} continues after its closing quote; double the quotes inside a quoted cell"
-        else:
-            end = text.find(delimiter, position)
-            end = len(text) if end < 0 else end
-            cells.append(text[position:end])
-            position = end
-        if position >= len(text):
-            return cells
-        position += 1
-
-
-def _trimmed(cells: list[str]) -> list[str]:
-    """Strip the cells and drop empty ones after the third, which spreadsheets leave behind."""
-    cells = [cell.strip() for cell in cells]
-    while len(cells) > 3 and not cells[-1]:
-        cells.pop()
-    return cells
+def _is_triple(row: Row) -> bool:
+    cells = row.cells
+    return len(cells) >= 3 and all(cells[:3]) and not any(cells[3:])
 
 
 def find_columns(cells: list[str]) -> tuple[int, int, int] | None:
@@ -236,25 +143,21 @@ def find_columns(cells: list[str]) -> tuple[int, int, int] | None:
     return (found[0], found[1], found[2]) if -1 not in found else None
 
 
-def _count_problem(cells: list[str], width: int, columns: tuple[int, int, int]) -> str:
-    if len(cells) > width:
+def _statement(where: str, cells: list[str], width: int, columns: tuple[int, int, int]) -> Statement | BadStatement:
+    count = len(cells)
+    if count > width:
         advice = "" if width != 3 else " (in CSV, quote cells that contain the delimiter; other columns need a header)"
-        return f"expected {width} columns, found {len(cells)}{advice}"
-    if len(cells) <= max(columns):
-        return f"expected subject, relation and object, found {len(cells)} column{'s' * (len(cells) != 1)}"
-    return ""
-
-
-def _statement(where: str, subject: str, relation: str, value: str) -> Statement | BadStatement:
-    for what, name in (("subject", subject), ("relation", relation)):
-        if not fold(collapse_spaces(name)):
+        return BadStatement(where, f"expected {width} columns, found {count}{advice}")
+    if count <= max(columns):
+        found = f"{count} column{'s' * (count != 1)}"
+        return BadStatement(where, f"expected subject, relation and object, found {found}")
+    subject, relation, value = (cells[column] for column in columns)
+    for what, text in (("subject", subject), ("relation", relation), ("object", value)):
+        if not fold(collapse_spaces(text)):
             return BadStatement(where, f"the {what} is empty")
-        if len(name) > MAX_NAME_LENGTH:
-            return BadStatement(
-                where, f"the {what} has {len(name):,} characters, the limit for a name is {MAX_NAME_LENGTH}"
-            )
-    if not fold(collapse_spaces(value)):
-        return BadStatement(where, "the object is empty")
+        if what != "object" and len(text) > MAX_NAME_LENGTH:
+            limit = f"the limit for a name is {MAX_NAME_LENGTH}"
+            return BadStatement(where, f"the {what} has {len(text):,} characters, {limit}")
     known = fold(relation)
     role = _ROLES.get(known, Role.FACT)
     if role in (Role.NAME, Role.ALIAS, Role.TEXT):
@@ -264,7 +167,9 @@ def _statement(where: str, subject: str, relation: str, value: str) -> Statement
         return Statement(_node(subject), relation, text, role, priority=_PRIORITIES[known])
     if len(value) > MAX_NAME_LENGTH or "\n" in value:
         return Statement(_node(subject), relation, value, role)
-    return Statement(_node(subject), relation, _node(value), role, is_value=_is_value(value))
+    # A number, a date or the like rather than a name.
+    is_value = not any(map(str.isalpha, value)) or _DATE_TIME.fullmatch(value) is not None
+    return Statement(_node(subject), relation, _node(value), role, is_value=is_value)
 
 
 @lru_cache(maxsize=65_536)
@@ -274,8 +179,3 @@ def _node(name: str) -> Node:
         # Many tables write New_York; titles have spaces.
         name = collapse_spaces(name.replace("_", " "))
     return Node(fold(name), name)
-
-
-def _is_value(text: str) -> bool:
-    """Return whether a cell is a number, a date or the like rather than a name."""
-    return not any(character.isalpha() for character in text) or _DATE_TIME.fullmatch(text) is not None

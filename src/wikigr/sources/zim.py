@@ -14,22 +14,17 @@ from urllib.parse import unquote, urlsplit
 from libzim.reader import Archive, Entry
 
 from wikigr.errors import MissingSourceError, RecordError, SourceError
-from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem, SourceSection
+from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem
 from wikigr.sources.html.text import HtmlPage, parse_html, state_infoboxes
 from wikigr.sources.plain_text import collapse_spaces
-from wikigr.sources.wikitext.layout import is_apparatus
+from wikigr.sources.wikitext import is_apparatus
 from wikigr.text import fold
 
 # In files made before 2021, the paths of articles begin with their namespace.
 _OLD_ARTICLES = "A/"
-_PAGE_TYPES = ("text/html", "application/xhtml+xml")
-_MAX_REDIRECT_STEPS = 10
 _MAX_PAGE_BYTES = 64 * 1024 * 1024
 # Offline copies of a wiki link to the original page and revision in their footer.
-_FOOTER_BYTES = 4096
 _PERMANENT_LINK = re.compile(rb"href=[\"'](https?://[^\"']*[?&;]oldid=(\d+)[^\"']*)[\"']")
-_WIKI_PAGE = b"mw-parser-output"
-_MOSTLY_LINKS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,32 +96,32 @@ class ZimSource:
             yield Redirect(record.title, record.alias_of)
             return
         page = parse_html(record.content, where=record.path)
+        archive = _open(self.path)
+
+        def title_of(href: str) -> str | None:
+            target = _linked_entry(archive, record.path, href)
+            return _title(archive, target) if target is not None else None
+
         if page.is_redirect_to:
-            title = _Links(self.path, record.path).title(page.is_redirect_to)
-            if title is not None:
-                yield Redirect(record.title, title)
-            else:
-                yield Skipped(record.path, "redirect to another site")
+            title = title_of(page.is_redirect_to)
+            yield (
+                Redirect(record.title, title) if title is not None else Skipped(record.path, "redirect to another site")
+            )
             return
-        if record.is_main_page and (page.link_density > _MOSTLY_LINKS or not page.sections):
+        if record.is_main_page and (page.link_density > 0.5 or not page.sections):
             yield Skipped(record.path, "main page")
             return
-        yield self._article(record, page)
-
-    def _article(self, record: ZimRecord, page: HtmlPage) -> SourceArticle:
-        links = _Links(self.path, record.path)
+        sections = page.sections
+        if b"mw-parser-output" in record.content:
+            sections = tuple(section for section in sections if not any(map(is_apparatus, section.heading_path)))
+        sections, triples = state_infoboxes(record.title, sections, page.infoboxes, title_of)
+        targets = (_linked_entry(archive, record.path, href) for href in page.links)
         url, revision = _origin(record.content, page)
-        sections, triples = state_infoboxes(
-            record.title,
-            _without_apparatus(page.sections) if _WIKI_PAGE in record.content else page.sections,
-            page.infoboxes,
-            links.title,
-        )
-        return SourceArticle(
+        yield SourceArticle(
             title=record.title,
             source_id=record.path,
             sections=sections,
-            links=tuple(dict.fromkeys(path for href in page.links if (path := links.path(href)) is not None)),
+            links=tuple(dict.fromkeys(str(target.path) for target in targets if target is not None)),
             categories=page.categories,
             url=url,
             revision=revision,
@@ -134,41 +129,19 @@ class ZimSource:
         )
 
 
-class _Links:
-    """Resolves the hrefs of one page to pages in the same file."""
-
-    def __init__(self, archive_path: Path, page_path: str) -> None:
-        self._archive = _open(archive_path)
-        self._page = page_path
-
-    def path(self, href: str) -> str | None:
-        """Return the path of the page that ``href`` leads to; ``None`` for the page itself and for other content."""
-        target = self._target(href)
-        return str(target.path) if target is not None else None
-
-    def title(self, href: str) -> str | None:
-        """Return the title of the page that ``href`` leads to."""
-        target = self._target(href)
-        return _title(self._archive, target) if target is not None else None
-
-    def _target(self, href: str) -> Entry | None:
-        try:
-            parts = urlsplit(href)
-        except ValueError:
-            return None
-        if parts.scheme or parts.netloc or not parts.path:
-            return None
-        # ``urlsplit`` removes the query; question marks in titles are escaped.
-        path = posixpath.normpath(posixpath.join("/", posixpath.dirname(self._page), unquote(parts.path)))[1:]
-        entry = _entry(self._archive, path)
-        target = _follow(entry) if entry is not None else None
-        if target is None or target.path == self._page or not _is_page(target):
-            return None
-        return target
-
-
-def _without_apparatus(sections: tuple[SourceSection, ...]) -> tuple[SourceSection, ...]:
-    return tuple(section for section in sections if not any(map(is_apparatus, section.heading_path)))
+def _linked_entry(archive: Archive, page: str, href: str) -> Entry | None:
+    """Return the page that ``href`` on ``page`` leads to; ``None`` for the page itself and for other content."""
+    try:
+        parts = urlsplit(href)
+    except ValueError:
+        return None
+    if parts.scheme or parts.netloc or not parts.path:
+        return None
+    # ``urlsplit`` removes the query; question marks in titles are escaped.
+    path = posixpath.normpath(posixpath.join("/", posixpath.dirname(page), unquote(parts.path)))[1:]
+    entry = _entry(archive, path)
+    target = _follow(entry) if entry is not None else None
+    return None if target is None or target.path == page or not _is_page(target) else target
 
 
 @lru_cache(maxsize=1)
@@ -227,12 +200,12 @@ def _record(archive: Archive, entry: Entry, main_page: str | None) -> ZimRecord 
 
 
 def _is_page(entry: Entry) -> bool:
-    return entry.get_item().mimetype.partition(";")[0].strip().lower() in _PAGE_TYPES
+    return entry.get_item().mimetype.partition(";")[0].strip().lower() in ("text/html", "application/xhtml+xml")
 
 
 def _follow(entry: Entry) -> Entry | None:
     """Return the entry at the end of a chain of redirects; ``None`` for a cycle or a chain that is too long."""
-    for _ in range(_MAX_REDIRECT_STEPS):
+    for _ in range(10):
         if not entry.is_redirect:
             return entry
         entry = entry.get_redirect_entry()
@@ -279,7 +252,7 @@ def _original_of_copy(archive: Archive, entry: Entry) -> Entry | None:
 
 def _origin(content: bytes, page: HtmlPage) -> tuple[str, str]:
     """Return the URL and the revision of the page on the web, ``""`` for what the page does not state."""
-    match = _PERMANENT_LINK.search(content, max(0, len(content) - _FOOTER_BYTES))
+    match = _PERMANENT_LINK.search(content, max(0, len(content) - 4096))
     if match:
         url = html.unescape(match[1].decode("utf-8", "replace"))
         # "/wiki/Title?oldid=1" is the page's URL with the revision appended.

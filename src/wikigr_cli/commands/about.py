@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -37,7 +36,7 @@ def show(
       wikigr config show --origin
     """
     environment = context.ensure_object(Environment)
-    rows = effective_settings(Path.cwd(), context.find_root().command)
+    rows = effective_settings(context)
     if json_output:
         print_json(environment, {"settings": rows})
     else:
@@ -67,7 +66,7 @@ def doctor(context: typer.Context, json_output: options.Json = False) -> None:
     """
     environment = context.ensure_object(Environment)
 
-    from wikigr.doctor import diagnose
+    from wikigr_cli.doctor import diagnose
 
     checks = diagnose(environment.variables)
     print_result(environment, checks_document(checks), print_checks, as_json=json_output)

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from wikigr.documents.answer import EXPLAIN_LIMIT, answer_document, stated_answer
-from wikigr.errors import UsageError, WikigrError
+from wikigr.errors import UsageError
 from wikigr_cli import options
 from wikigr_cli.ask_session import AskOptions, AskSession
-from wikigr_cli.batch import BatchQuestion, open_batch
-from wikigr_cli.environment import Environment, OutputClosed, typed_in
+from wikigr_cli.batch import BatchQuestion, ask_each, open_batch
+from wikigr_cli.environment import Environment, typed_in
 from wikigr_cli.exit_codes import ExitStatus
 from wikigr_cli.render.answer import print_answer, save_answers
-from wikigr_cli.render.formats import AnswerFormat, address_to_link, chosen_format
+from wikigr_cli.render.formats import AnswerFormat, OutputFormat, address_to_link, chosen_format
 from wikigr_cli.render.output import print_json, print_json_line, print_trace
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
-    from wikigr.documents.shapes import AnswerDocument
+    from wikigr.documents.shapes import AnswerDocument, ReceiptDocument
     from wikigr.embeddings.loader import Purpose
 
-# Parameters that need a question on the command line.
-_NOT_AT_A_PROMPT = ("strict", "show_prompt", "receipt", "output", "json_output", "output_format")
+# Options that need a question on the command line.
+_NOT_AT_A_PROMPT = ("strict", "show_prompt", "receipt", "output", "json", "format")
+_EXAMPLE = 'Example: wikigr ask "Who proposed matter waves?" --pack packs/physics'
 
 
 def ask(
@@ -39,49 +39,29 @@ def ask(
     model: Annotated[
         str | None,
         options.Model(
-            metavar="ID",
-            help="The model that writes the answer: an id, or a model file (.gguf). Default: the one in the profile.",
+            metavar="ID", help="The model that writes the answer: an id or a .gguf file. Default: the profile's."
         ),
     ] = None,
     threads: Annotated[
-        int | None,
-        options.Model("--threads", metavar="N", min=1, max=1024, help="The number of threads of a model file."),
+        int | None, options.Model(metavar="N", min=1, max=1024, help="The number of threads of a model file.")
     ] = None,
     model_context: Annotated[
         int | None,
-        options.Model(
-            "--context",
-            metavar="TOKENS",
-            min=256,
-            max=1_048_576,
-            help="The room of a model file for the prompt and the answer.",
-        ),
+        options.Model("--context", metavar="TOKENS", min=256, max=1_048_576, help="The context size of a model file."),
     ] = None,
     offline: options.Offline = False,
     max_sentences: Annotated[
         int | None,
-        options.Output(
-            metavar="N",
-            min=1,
-            max=10,
-            help="Quote at most N sentences if no model writes the answer. Default: the profile's.",
-        ),
+        options.Output(metavar="N", min=1, max=10, help="Quote at most N sentences. Default: the profile's."),
     ] = None,
     iterations: Annotated[
         int | None,
-        options.Retrieval(
-            metavar="N",
-            min=1,
-            max=10,
-            help="The maximum number of planning rounds; only for a profile with multi_strategy.",
-        ),
+        options.Retrieval(metavar="N", min=1, max=10, help="The maximum number of planning rounds of multi_strategy."),
     ] = None,
     exact: options.Exact = False,
     stream: Annotated[
         bool | None,
-        options.Model(
-            "--stream/--no-stream", help="Print a model's answer while it is written. Default: in a terminal."
-        ),
+        options.Model("--stream/--no-stream", help="Print an answer as a model writes it. Default: in a terminal."),
     ] = None,
     max_cost: Annotated[
         float | None, options.Model(metavar="USD", help="Stop before the run costs more than this, in US dollars.")
@@ -92,22 +72,15 @@ def ask(
     strict: Annotated[
         bool, options.Check("--strict", help="Exit with 1 if the pack does not cover the question.")
     ] = False,
-    explain: Annotated[
-        bool, options.Output("--explain", help="Show the scores of every candidate and why it was dropped.")
-    ] = False,
+    explain: Annotated[bool, options.Output("--explain", help="Show all candidates, with scores and reasons.")] = False,
     explain_limit: Annotated[
-        int,
-        options.Output("--explain-limit", metavar="N", min=1, help="How many sections and sentences --explain shows."),
+        int, options.Output(metavar="N", min=1, help="How many sections and sentences --explain shows.")
     ] = EXPLAIN_LIMIT,
     receipt: Annotated[
-        Path | None,
-        options.Output(metavar="FILE", help="Write the evidence of the answer to FILE, for `wikigr replay`."),
+        Path | None, options.Output(metavar="FILE", help="Write the evidence of the answer, for `wikigr replay`.")
     ] = None,
     output: Annotated[
-        Path | None,
-        options.Output(
-            "-o", "--output", metavar="FILE", help="Also write the answer and its citations to FILE as Markdown."
-        ),
+        Path | None, options.Output("-o", "--output", metavar="FILE", help="Also write the answer to FILE as Markdown.")
     ] = None,
     batch: options.Batch = None,
     output_format: Annotated[
@@ -133,7 +106,7 @@ def ask(
       echo "What is spin?" | wikigr ask - --pack packs/physics --json
     """
     environment = context.ensure_object(Environment)
-    asked = AskOptions(
+    chosen = AskOptions(
         model=model,
         threads=threads,
         context=model_context,
@@ -152,13 +125,12 @@ def ask(
         # Imported only here, because the library for line editing takes a tenth of a second.
         from wikigr_cli.prompt.loop import run_prompt
 
-        run_prompt(environment, options.require_packs(pack), profile, asked)
+        run_prompt(environment, options.require_packs(pack), profile, chosen)
         return
     if (question is None) == (batch is None):
-        raise UsageError(
-            "Give either a question or --batch.",
-            hint='Example: wikigr ask "Who proposed matter waves?" --pack packs/physics',
-        )
+        raise UsageError("Give either a question or --batch.", hint=_EXAMPLE)
+    if batch is not None and show_prompt:
+        raise UsageError("--show-prompt takes one question, not --batch.")
     printed_as = chosen_format(output_format, json_output=json_output, typed=typed_in(context))
     if batch is not None and printed_as == "md":
         raise UsageError(f"--batch prints JSON Lines, not {printed_as}.", hint="Leave out --format.")
@@ -166,53 +138,25 @@ def ask(
     for option, target in (("--receipt", receipt), ("--output", output)):
         if target is not None:
             _check_target(option, target, batch, show_prompt=show_prompt)
-
     if batch is not None and batch != "-" and not Path(batch).is_fifo():
         # An unreadable file is reported before the pack is opened.
         open_batch(batch).close()
     purpose: Purpose = "query" if batch is None else "queries"
-    one = batch is None
-    with closing(AskSession(environment, packs, profile, asked, purpose=purpose, shows_stages=one)) as session:
+    with closing(AskSession(environment, packs, profile, chosen, purpose, shows_stages=batch is None)) as session:
         if receipt is not None and len(session.pack.members) > 1:
             raise UsageError(
                 f"--receipt records the evidence of one pack, not of {len(session.pack.members)}.",
                 hint="Give one --pack, or leave out --receipt.",
             )
-        if show_prompt:
-            from wikigr.retrieval.trace import Trace
-
-            if question is None:
-                raise UsageError("--show-prompt takes one question, not --batch.")
-            trace = Trace()
-            request = session.pipeline.request(question, trace).to_dict()
-            environment.write_json(json.dumps(request, ensure_ascii=False, indent=2) + "\n")
-            print_trace(environment, trace)
-            return
         if batch is not None:
-            with _batch_receipts(environment, receipt, session, packs[0]) as keep:
-                abstained = _ask_batch(environment, session, batch, keep, output, asked.explain_limit)
+            abstained = _ask_batch(environment, session, batch, chosen.explain_limit, receipt, output)
+        elif show_prompt:
+            _print_request(environment, session, str(question))
+            return
         else:
-            assert question is not None
-            live = session.streams and printed_as == "text"
-            answer = session.answer(question, live=live)
-            # For --strict an answer without a verified citation counts as none.
-            abstained = answer.abstained or not answer.citations
-            try:
-                print_trace(environment, answer.trace)
-                if printed_as == "json":
-                    document = answer_document(answer, session.pipeline, explain=explain, explain_limit=explain_limit)
-                    print_json(environment, document)
-                elif printed_as == "md":
-                    from wikigr.documents.answer_markdown import answer_markdown
-
-                    environment.write_text(answer_markdown(stated_answer(answer, session.pack), address_to_link))
-                else:
-                    print_answer(environment, answer, session.pack, explain_limit=asked.explain_limit, streamed=live)
-            finally:
-                if receipt is not None:
-                    _write_receipt(environment, receipt, session, packs[0], answer)
-                if output is not None:
-                    save_answers(environment, output, [stated_answer(answer, session.pack)])
+            abstained = _ask_one(environment, session, str(question), printed_as, chosen.explain_limit, receipt, output)
+    if receipt is not None and receipt.exists():
+        environment.note(f"To check the receipt: {shlex.join(('wikigr', 'replay', str(receipt), '--pack', packs[0]))}")
     if strict and abstained:
         raise typer.Exit(ExitStatus.FAILED_CHECK)
 
@@ -222,91 +166,103 @@ def _refuse_without_question(context: typer.Context) -> None:
     is_typed = typed_in(context)
     for parameter in context.command.params:
         if parameter.name in _NOT_AT_A_PROMPT and is_typed(parameter.name):
-            raise UsageError(
-                f"{parameter.opts[0]} needs a question on the command line, or --batch.",
-                hint='Example: wikigr ask "Who proposed matter waves?" --pack packs/physics',
-            )
+            raise UsageError(f"{parameter.opts[0]} needs a question on the command line, or --batch.", hint=_EXAMPLE)
 
 
 def _check_target(option: str, path: Path, batch: str | None, *, show_prompt: bool) -> None:
     """Raise ``UsageError`` if ``option`` cannot write to ``path``."""
-    from wikigr.documents.receipt_file import check_target
+    from wikigr.documents.receipt import check_target
 
     if show_prompt:
         raise UsageError(f"{option} needs an answer, and --show-prompt does not give one.")
     if batch is not None and batch != "-" and path.exists() and Path(batch).exists() and path.samefile(batch):
         raise UsageError(f"{option} would replace the questions in {path}.", hint=f"Choose another file for {option}.")
-    check_target(path, batch=batch is not None and option == "--receipt")
+    check_target(path)
 
 
-def _write_receipt(environment: Environment, path: Path, session: AskSession, pack: str, answer: Answer) -> None:
-    from wikigr.documents.receipt import make_receipt
-    from wikigr.documents.receipt_file import write_receipt
+def _print_request(environment: Environment, session: AskSession, question: str) -> None:
+    """Print the request to the model that ``question`` would cause."""
+    from wikigr.retrieval.trace import Trace
 
-    write_receipt(path, make_receipt(answer, session.pipeline, base=session.named))
-    _note_replay(environment, path, pack)
+    trace = Trace()
+    request = session.pipeline.request(question, trace).to_dict()
+    environment.write_json(json.dumps(request, ensure_ascii=False, indent=2) + "\n")
+    print_trace(environment, trace)
 
 
-@contextmanager
-def _batch_receipts(
-    environment: Environment, path: Path | None, session: AskSession, pack: str
-) -> Iterator[Callable[[Answer, str | int], None]]:
-    """Yield a function that writes the receipt of an answer; an interrupted batch leaves a ``.partial`` file."""
-    if path is None:
-        yield lambda answer, id_: None
-        return
-    from wikigr.documents.receipt import make_receipt
-    from wikigr.documents.receipt_file import BatchReceipts
+def _is_abstention(answer: Answer) -> bool:
+    """Return whether ``answer`` counts as none for ``--strict``: also without a verified citation."""
+    return answer.abstained or not answer.citations
 
-    receipts = BatchReceipts(path)
-    is_interrupted = False
+
+def _ask_one(
+    environment: Environment,
+    session: AskSession,
+    question: str,
+    printed_as: OutputFormat,
+    explain_limit: int,
+    receipt: Path | None,
+    output: Path | None,
+) -> bool:
+    """Print the answer, and write it to ``receipt`` and ``output``; return whether the question was not covered."""
+    live = session.streams and printed_as == "text"
+    answer = session.answer(question, live=live)
     try:
-        yield lambda answer, id_: receipts.append(make_receipt(answer, session.pipeline, base=session.named, id_=id_))
-    except BaseException as error:
-        # Otherwise it ended by itself: an exhausted budget, a malformed line, a reader that has seen enough.
-        is_interrupted = not isinstance(error, WikigrError | OutputClosed | BrokenPipeError)
-        raise
+        print_trace(environment, answer.trace)
+        if printed_as == "json":
+            print_json(environment, _document(session, answer, explain_limit))
+        elif printed_as == "md":
+            from wikigr.documents.answer_markdown import answer_markdown
+
+            environment.write_text(answer_markdown(stated_answer(answer, session.pack), address_to_link))
+        else:
+            print_answer(environment, answer, session.pack, explain_limit=explain_limit, streamed=live)
     finally:
-        if not is_interrupted and receipts.finish():
-            _note_replay(environment, path, pack)
-        elif is_interrupted and receipts.partial.exists():
-            environment.note(f"The receipts so far are in {receipts.partial}.")
+        if receipt is not None:
+            from wikigr.documents.receipt import make_receipt, write_receipts
+
+            write_receipts(receipt, [make_receipt(answer, session.pipeline, base=session.named)], batch=False)
+        if output is not None:
+            save_answers(environment, output, [stated_answer(answer, session.pack)])
+    return _is_abstention(answer)
 
 
-def _note_replay(environment: Environment, path: Path, pack: str) -> None:
-    environment.note(f"To check the receipt: {shlex.join(('wikigr', 'replay', str(path), '--pack', pack))}")
+def _document(session: AskSession, answer: Answer, explain_limit: int) -> AnswerDocument:
+    return answer_document(answer, session.pipeline, explain=explain_limit > 0, explain_limit=explain_limit)
 
 
 def _ask_batch(
     environment: Environment,
     session: AskSession,
     location: str,
-    keep: Callable[[Answer, str | int], None],
-    output: Path | None,
     explain_limit: int,
+    receipt: Path | None,
+    output: Path | None,
 ) -> bool:
-    """Answer a batch and return whether a question was not covered."""
-    from wikigr_cli.batch import ask_each
+    """Answer a batch, as ``_ask_one`` does each question; return whether a question was not covered."""
+    from wikigr.documents.receipt import make_receipt, write_receipts
 
-    abstained = False
-    documents: list[AnswerDocument] = []
+    receipts: list[ReceiptDocument] = []
+    answers: list[AnswerDocument] = []
+    abstentions = 0
 
     def show(item: BatchQuestion, answer: Answer) -> None:
-        nonlocal abstained
+        nonlocal abstentions
         print_trace(environment, answer.trace)
-        abstained = abstained or answer.abstained or not answer.citations
-        document = answer_document(answer, session.pipeline, explain=explain_limit > 0, explain_limit=explain_limit)
+        abstentions += _is_abstention(answer)
+        document = _document(session, answer, explain_limit)
         if output is not None:
-            documents.append(document)
-        try:
-            keep(answer, item.id)
-        finally:
-            # The disk may be full, but the answer was paid for.
-            print_json_line(environment, {"id": item.id, **document})
+            answers.append(document)
+        if receipt is not None:
+            receipts.append(make_receipt(answer, session.pipeline, base=session.named, id_=item.id))
+        print_json_line(environment, {"id": item.id, **document})
 
     try:
         ask_each(environment, location, session.pipeline.answer, show)
     finally:
-        if output is not None and documents:
-            save_answers(environment, output, documents)
-    return abstained
+        # Also of a batch that was interrupted.
+        if receipt is not None and receipts:
+            write_receipts(receipt, receipts, batch=True)
+        if answers and output is not None:
+            save_answers(environment, output, answers)
+    return abstentions > 0

@@ -14,19 +14,7 @@ from wikigr.errors import UsageError
 from wikigr_cli import options
 from wikigr_cli.command_table import group
 from wikigr_cli.environment import Environment, read_stdin
-from wikigr_cli.render.graph import (
-    links_document,
-    note_truncation,
-    print_links,
-    print_neighbors,
-    print_paths,
-    print_rows,
-    print_schema,
-    print_triplets,
-    print_warnings,
-    rows_document,
-    triplets_document,
-)
+from wikigr_cli.render import graph as render
 from wikigr_cli.render.output import print_result
 
 if TYPE_CHECKING:
@@ -40,16 +28,14 @@ _CONTEXT_ARTICLES = 100
 def link(
     context: typer.Context,
     question: options.RequiredQuestion,
-    pack: options.PackName = None,
+    pack: options.RequiredPack,
     fuzzy: Annotated[
         bool, options.Retrieval("--fuzzy/--no-fuzzy", help="Also match capitalized names with a typo.")
     ] = True,
     semantic: Annotated[
         int, options.Retrieval(metavar="N", min=0, max=1000, help="Add the N articles whose vectors are nearest.")
     ] = 0,
-    limit: Annotated[
-        int, options.Retrieval("--top-k", "-k", min=1, max=1000, help="The maximum number of links.")
-    ] = 50,
+    top_k: options.TopK = 50,
     json_output: options.Json = False,
 ) -> None:
     """Show the articles and entities that a question names.
@@ -62,26 +48,23 @@ def link(
       wikigr graph link "wave mechanics" --pack packs/physics --semantic 3
     """
     environment = context.ensure_object(Environment)
-    pack = options.require_pack(pack)
 
     from wikigr.pack.open import Pack
     from wikigr.question.question import checked
-    from wikigr.retrieval.entity_linking import fits_linker
+    from wikigr.retrieval.entity_linking import fits_linker, link_by_meaning, nearest_articles
 
     question = checked(question)
     with Pack(pack, preload=semantic > 0) as opened:
         links = link_question(opened, question, fuzzy=fuzzy)
         if semantic:
-            from wikigr.retrieval.entity_linking import link_by_meaning, nearest_articles
-
             links += link_by_meaning(question, nearest_articles(question, opened, semantic))
-        warnings = print_warnings(environment, opened)
+        warnings = render.print_warnings(environment, opened)
     if not fits_linker(question):
         warnings.append("The question is long: only its beginning was searched for names.")
         environment.note(warnings[-1])
-    document = links_document(question, links, limit, warnings)
-    print_result(environment, document, print_links, as_json=json_output)
-    note_truncation(environment, "--top-k shows more links.", truncated=document["truncated"])
+    document = render.links_document(question, links, top_k, warnings)
+    print_result(environment, document, render.print_links, as_json=json_output)
+    render.note_truncation(environment, "--top-k shows more links.", truncated=document["truncated"])
 
 
 def link_question(pack: Corpus, question: str, *, fuzzy: bool = True) -> list[EntityLink]:
@@ -101,7 +84,7 @@ def neighbors(
     name: Annotated[
         str, typer.Argument(metavar="NAME...", help="An article or entity. Case and underscores do not matter.")
     ],
-    pack: options.PackName = None,
+    pack: options.RequiredPack,
     relation: Annotated[
         str | None,
         options.Retrieval(metavar="R", help="Show only LINKS_TO, MENTIONS, HAS_ENTITY or this relation of the pack."),
@@ -109,19 +92,12 @@ def neighbors(
     direction: Annotated[
         Literal["out", "in", "both"], options.Retrieval(help="Show outgoing edges, incoming edges or both.")
     ] = "both",
-    limit: Annotated[
-        int,
-        options.Retrieval(
-            "--top-k",
-            "-k",
-            min=1,
-            max=10_000,
-            help="The maximum number of edges of each kind and direction. All facts are one kind.",
-        ),
-    ] = 20,
+    top_k: options.TopK = 20,
     json_output: options.Json = False,
 ) -> None:
     """Show the edges of an article or entity.
+
+    --top-k counts the edges of each kind and direction; all facts are one kind.
 
     \b
     Examples:
@@ -129,34 +105,26 @@ def neighbors(
       wikigr graph neighbors Spin --direction in -k 5 --pack packs/physics
     """
     environment = context.ensure_object(Environment)
-    pack = options.require_pack(pack)
 
     from wikigr.pack.open import Pack
     from wikigr.pipeline.graph_queries import find_neighbors
 
+    inverse = None if direction == "both" else direction == "in"
     with Pack(pack) as opened:
-        found = find_neighbors(
-            opened,
-            name,
-            relation=relation,
-            inverse=None if direction == "both" else direction == "in",
-            limit=limit,
-            note=environment.note,
-        )
-        warnings = print_warnings(environment, opened)
+        found = find_neighbors(opened, name, relation=relation, inverse=inverse, limit=top_k, note=environment.note)
+        warnings = render.print_warnings(environment, opened)
     document = neighbors_document(found.node, found.edges, found.truncated, warnings)
-    print_result(environment, document, print_neighbors, as_json=json_output)
+    print_result(environment, document, render.print_neighbors, as_json=json_output)
     hint = "--top-k shows more edges of a kind, --relation one kind only."
-    note_truncation(environment, hint, truncated=document["truncated"])
+    render.note_truncation(environment, hint, truncated=document["truncated"])
 
 
 def triplets(
     context: typer.Context,
     question: options.RequiredQuestion,
-    pack: options.PackName = None,
-    sources: Annotated[
-        list[str] | None,
-        options.Input("--start", metavar="NAME", help="Start from this article or entity. Repeatable."),
+    pack: options.RequiredPack,
+    start: Annotated[
+        list[str] | None, options.Input(metavar="NAME", help="Start from this article or entity. Repeatable.")
     ] = None,
     max_relations: Annotated[
         int, options.Retrieval(min=1, help="The maximum number of relations to follow in an iteration.")
@@ -167,9 +135,7 @@ def triplets(
     max_iterations: Annotated[
         int, options.Retrieval(min=1, max=100, help="The maximum number of iterations; each goes one hop further.")
     ] = 3,
-    max_triplets: Annotated[
-        int, options.Retrieval("--top-k", "-k", min=1, help="The maximum number of triplets in total.")
-    ] = 60,
+    top_k: options.TopK = 60,
     json_output: options.Json = False,
 ) -> None:
     """Explore the relations most similar to a question.
@@ -182,7 +148,6 @@ def triplets(
       wikigr graph triplets "Who knew him?" --start Spin -p packs/physics
     """
     environment = context.ensure_object(Environment)
-    pack = options.require_pack(pack)
 
     from wikigr.graph.neighborhood import Neighborhood
     from wikigr.pack.open import Pack
@@ -190,15 +155,15 @@ def triplets(
 
     question = checked(question)
     with Pack(pack, preload=True) as opened:
+        # Imported while the encoder loads.
         from wikigr.graph_search.explore.rule_pruner import RulePruner
         from wikigr.graph_search.explore.triplets import TripletRetriever
         from wikigr.retrieval.entity_linking import open_linker
         from wikigr.retrieval.name_matching import find_nodes
 
         neighborhood = Neighborhood(opened.graph)
-        if sources:
-            matcher = open_linker(opened).matcher
-            starts = find_nodes(sources, matcher, neighborhood, environment.note)
+        if start:
+            starts = find_nodes(start, open_linker(opened).matcher, neighborhood, environment.note)
         else:
             links = sorted(link_question(opened, question), key=lambda link: (-link.score, link.start, link.node))
             starts = list(dict.fromkeys(neighborhood.unified(link.node) for link in links))
@@ -208,15 +173,14 @@ def triplets(
             max_num_relations=max_relations,
             max_num_entities=max_entities,
             max_num_iterations=max_iterations,
-            max_num_triplets=max_triplets,
+            max_num_triplets=top_k,
         )
         result = retriever.retrieve(question, starts)
-        warnings = print_warnings(environment, opened)
-    document = triplets_document(question, starts, result, warnings)
-    print_result(environment, document, print_triplets, as_json=json_output)
-    note_truncation(
-        environment, "raise --top-k and the --max-... limits to explore further.", truncated=result.truncated
-    )
+        warnings = render.print_warnings(environment, opened)
+    document = render.triplets_document(question, starts, result, warnings)
+    print_result(environment, document, render.print_triplets, as_json=json_output)
+    hint = "raise --top-k and the --max-... limits to explore further."
+    render.note_truncation(environment, hint, truncated=result.truncated)
 
 
 def paths(
@@ -225,7 +189,8 @@ def paths(
     end: Annotated[
         str | None, typer.Argument(metavar="[B]", help="The last article or entity; optional with --metapath.")
     ] = None,
-    pack: options.PackName = None,
+    *,
+    pack: options.RequiredPack,
     metapath: Annotated[
         str | None,
         options.Retrieval(
@@ -235,9 +200,7 @@ def paths(
     max_hops: Annotated[
         int, options.Retrieval(min=1, help="The maximum number of edges in a shortest path, up to 8.")
     ] = 4,
-    max_paths: Annotated[
-        int, options.Retrieval("--top-k", "-k", min=1, max=10_000, help="The maximum number of paths.")
-    ] = 10,
+    top_k: options.TopK = 10,
     json_output: options.Json = False,
 ) -> None:
     """Show the paths between two nodes, or along a metapath.
@@ -250,7 +213,6 @@ def paths(
       wikigr graph paths Spin --metapath "LINKS_TO" -k 3 --pack packs/physics
     """
     environment = context.ensure_object(Environment)
-    pack = options.require_pack(pack)
     if end is None and metapath is None:
         raise UsageError(
             "Give two names, or one name and --metapath.", hint='Example: wikigr graph paths "Isaac Newton" "Moon"'
@@ -261,20 +223,19 @@ def paths(
 
     with Pack(pack) as opened:
         found = find_paths(
-            opened, start, end, metapath=metapath, max_hops=max_hops, max_paths=max_paths, note=environment.note
+            opened, start, end, metapath=metapath, max_hops=max_hops, max_paths=top_k, note=environment.note
         )
-        warnings = print_warnings(environment, opened)
+        warnings = render.print_warnings(environment, opened)
     document = paths_document(found.start, found.end, found.steps, found.paths, warnings)
-    print_result(environment, document, partial(print_paths, max_hops=max_hops), as_json=json_output)
+    print_result(environment, document, partial(render.print_paths, max_hops=max_hops), as_json=json_output)
     if not found.paths.paths:
         hint = f"a {'smaller --max-hops' if found.steps is None else 'shorter metapath'} can be searched completely."
-    elif len(found.paths.paths) < max_paths:
-        hint = "the search stopped at its limit."
     else:
-        hint = "--top-k shows more paths."
-    note_truncation(environment, hint, truncated=found.paths.truncated)
+        hint = "--top-k shows more paths." if len(found.paths.paths) == top_k else "the search stopped at its limit."
+    render.note_truncation(environment, hint, truncated=found.paths.truncated)
 
 
+# The longest query, in seconds.
 _MAX_TIMEOUT = 3600.0
 # The engine reports a malformed query with these words. Every other failure is a run-time error.
 _MALFORMED = re.compile(r"The query failed: (?:Binder|Parser) exception: ")
@@ -285,10 +246,8 @@ def cypher(
     query: Annotated[
         str, typer.Argument(metavar="QUERY|-", help="A read-only query, or - to read it from standard input.")
     ],
-    pack: options.PackName = None,
-    limit: Annotated[
-        int, options.Retrieval("--top-k", "-k", min=1, max=100_000, help="The maximum number of rows.")
-    ] = 100,
+    pack: options.RequiredPack,
+    top_k: options.TopK = 100,
     timeout: Annotated[float, options.Retrieval(metavar="SECONDS", help="Interrupt the query after this time.")] = 10.0,
     json_output: options.Json = False,
 ) -> None:
@@ -302,7 +261,6 @@ def cypher(
       wikigr graph cypher "MATCH (e:Entity) RETURN e.name" -p packs/physics --json
     """
     environment = context.ensure_object(Environment)
-    pack = options.require_pack(pack)
     if not 0.0 < timeout <= _MAX_TIMEOUT:
         raise UsageError(f"--timeout must be above 0 and at most {_MAX_TIMEOUT:g} seconds, not {timeout:g}.")
 
@@ -321,16 +279,14 @@ def cypher(
         runner = QueryRunner(layout.part(DATABASE))
     with closing(runner):
         try:
-            result = runner.run(text, max_rows=limit, timeout=timeout)
-        except BlockedQueryError as error:
-            raise UsageError(error.message, hint=error.hint) from error
-        except QueryError as error:
-            if not _MALFORMED.match(error.message):
+            result = runner.run(text, max_rows=top_k, timeout=timeout)
+        except (BlockedQueryError, QueryError) as error:
+            if not isinstance(error, BlockedQueryError) and not _MALFORMED.match(error.message):
                 raise
             hint = error.hint or "`wikigr graph schema` shows labels, properties and relations."
             raise UsageError(error.message, hint=hint) from error
-    print_result(environment, rows_document(result), print_rows, as_json=json_output)
-    note_truncation(environment, "--top-k shows more rows.", truncated=result.truncated)
+    print_result(environment, render.rows_document(result), render.print_rows, as_json=json_output)
+    render.note_truncation(environment, "--top-k shows more rows.", truncated=result.truncated)
     if result.cut:
         environment.note("Long texts and lists are cut, marked with an ellipsis (…).")
     if environment.verbosity > 0:
@@ -338,16 +294,11 @@ def cypher(
 
 
 def schema(
-    context: typer.Context,
-    pack: options.PackName = None,
-    most: Annotated[
-        int, options.Retrieval("--top-k", "-k", min=0, help="The maximum number of the pack's relations to list.")
-    ] = 30,
-    json_output: options.Json = False,
+    context: typer.Context, pack: options.RequiredPack, top_k: options.TopK = 30, json_output: options.Json = False
 ) -> None:
     """Show what a query can use, such as labels and properties.
 
-    It also shows the relationships and the most frequent relations.
+    It also shows the relationships and the most frequent relations, at most --top-k of them.
 
     \b
     Examples:
@@ -355,16 +306,15 @@ def schema(
       wikigr graph schema --pack packs/physics --top-k 5 --json
     """
     environment = context.ensure_object(Environment)
-    pack = options.require_pack(pack)
 
     from wikigr.graph.neighborhood import Neighborhood
     from wikigr.graph_search.explore.graph_schema import describe_schema
     from wikigr.pack.open import Pack
 
     with Pack(pack) as opened:
-        described = describe_schema(opened.graph, Neighborhood(opened.graph), max_relations=most)
-    print_result(environment, described.to_dict(), print_schema, as_json=json_output)
-    note_truncation(environment, "--top-k lists more relations.", truncated=described.truncated)
+        described = describe_schema(opened.graph, Neighborhood(opened.graph), max_relations=top_k)
+    print_result(environment, described.to_dict(), render.print_schema, as_json=json_output)
+    render.note_truncation(environment, "--top-k lists more relations.", truncated=described.truncated)
 
 
 graph = group(
@@ -374,12 +324,5 @@ graph = group(
     Examples:
       wikigr graph neighbors Spin --pack packs/physics
     """,
-    {
-        "link": link,
-        "neighbors": neighbors,
-        "triplets": triplets,
-        "paths": paths,
-        "cypher": cypher,
-        "schema": schema,
-    },
+    {"link": link, "neighbors": neighbors, "triplets": triplets, "paths": paths, "cypher": cypher, "schema": schema},
 )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
@@ -15,19 +16,13 @@ from wikigr_cli import options
 from wikigr_cli.command_table import group
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus, exit_status
-from wikigr_cli.render.graph import print_article, print_built, print_top, print_verified
-from wikigr_cli.render.output import print_json, print_result, print_warning
-
-if TYPE_CHECKING:
-    from wikigr.graph.pagerank_cache import PageRankCache
+from wikigr_cli.render import graph as render
+from wikigr_cli.render.output import Document, print_json, print_result, print_warning
 
 # Titles of at least this similarity, of 100, are suggested.
 _MIN_SIMILARITY = 75
 # The accuracy of the reference figures.
 _MAX_DIFFERENCE = 1e-6
-
-
-Format = Literal["json", "parquet"]
 
 
 def build(
@@ -43,9 +38,6 @@ def build(
     ] = 1e-6,
     max_iter: Annotated[int, options.Run(min=1, help="The maximum number of iterations.")] = 100,
     force: Annotated[bool, options.Run("--force", help="Compute the scores even if the cache is valid.")] = False,
-    file_format: Annotated[
-        Format | None, options.Output("--format", help="The format of FILE. Default: determined by its suffix.")
-    ] = None,
     json_output: options.Json = False,
 ) -> None:
     """Compute PageRank over the hyperlinks of packs.
@@ -56,7 +48,7 @@ def build(
     \b
     Examples:
       wikigr pagerank build packs/physics
-      wikigr pagerank build packs/physics -o scores.parquet
+      wikigr pagerank build packs/physics -o scores.json
     """
     environment = context.ensure_object(Environment)
     if output is not None and len(packs) > 1:
@@ -65,26 +57,18 @@ def build(
         raise UsageError(f"--damping must be between 0 and 1 (exclusive), not {damping}.")
     if not 0.0 < tol <= 1e-3:
         raise UsageError(f"--tol must be above 0 and at most 0.001, not {tol}.")
-    chosen = _format(output, file_format)
 
     from wikigr.atomic import cannot_write
     from wikigr.graph.pagerank_cache import Parameters
     from wikigr.pack.pagerank import build_cache
 
-    parameters = Parameters(damping, max_iter, tol)
-    rows: list[dict[str, Any]] = []
-    failure: ExitStatus | None = None
-    for pack in packs:
+    def build_one(pack: str) -> dict[str, Any]:
         started = time.perf_counter()
         try:
-            built = build_cache(pack, parameters, output=output, file_format=chosen, force=force)
-        except (WikigrError, OSError) as error:
-            known = error if isinstance(error, WikigrError) else cannot_write("the cache", output or Path(pack), error)
-            failure = failure or exit_status(known)
-            environment.report(known)
-            rows.append({"pack": pack, "error": known.message})
-            continue
-        row = {
+            built = build_cache(pack, Parameters(damping, max_iter, tol), output=output, force=force)
+        except OSError as error:
+            raise cannot_write("the cache", output or Path(pack), error) from error
+        return {
             "pack": pack,
             "file": str(built.file),
             "articles": built.articles,
@@ -92,29 +76,45 @@ def build(
             "written": built.written,
             "milliseconds": round((time.perf_counter() - started) * 1000.0, 1),
         }
+
+    def failed(pack: str, error: WikigrError) -> tuple[dict[str, Any], ExitStatus]:
+        environment.report(error)
+        return {"pack": pack, "error": error.message}, exit_status(error)
+
+    _for_each(environment, packs, build_one, failed, render.print_built, as_json=json_output)
+
+
+def _for_each(
+    environment: Environment,
+    packs: list[str],
+    work: Callable[[str], dict[str, Any]],
+    failed: Callable[[str, WikigrError], tuple[dict[str, Any], ExitStatus]],
+    show: Callable[[Environment, Document], None],
+    *,
+    as_json: bool,
+) -> None:
+    """Print the row that ``work`` gives for each pack, or that of its failure; exit with the first failure's code."""
+    rows: list[dict[str, Any]] = []
+    status = ExitStatus.OK
+    for pack in packs:
+        try:
+            row = work(pack)
+        except WikigrError as error:
+            row, code = failed(pack, error)
+            status = status or code
         rows.append(row)
-        if not json_output:
-            print_built(environment, row)
-    if json_output:
+        if not as_json:
+            show(environment, row)
+    if as_json:
         print_json(environment, {"packs": rows})
-    if failure is not None:
-        raise typer.Exit(failure)
-
-
-def _format(output: Path | None, chosen: Format | None) -> Format:
-    """Return the format to write: the chosen one, else the one that fits the suffix of the file."""
-    if output is None:
-        if chosen == "parquet":
-            raise UsageError("The cache of a pack is JSON.", hint="Give a file for Parquet: -o scores.parquet")
-        return "json"
-    return chosen or ("parquet" if output.suffix == ".parquet" else "json")
+    if status == ExitStatus.OK and not all(row.get("passed", True) for row in rows):
+        status = ExitStatus.FAILED_CHECK
+    if status:
+        raise typer.Exit(status)
 
 
 def top(
-    context: typer.Context,
-    pack: options.PackName = None,
-    top_k: Annotated[int, options.Retrieval("--top-k", "-k", min=1, help="The maximum number of articles.")] = 10,
-    json_output: options.Json = False,
+    context: typer.Context, pack: options.RequiredPack, top_k: options.TopK = 10, json_output: options.Json = False
 ) -> None:
     """List the articles with the highest PageRank.
 
@@ -124,16 +124,16 @@ def top(
       wikigr pagerank top --pack packs/physics -k 3 --json
     """
     environment = context.ensure_object(Environment)
-    scores = _scores(environment, options.require_pack(pack))
+    scores = _scores(environment, pack)
     best = sorted(scores, key=lambda title: (-scores[title], title))[:top_k]
     rows = [{"rank": n, "title": title, "score": scores[title]} for n, title in enumerate(best, start=1)]
-    print_result(environment, {"articles": rows}, print_top, as_json=json_output)
+    print_result(environment, {"articles": rows}, render.print_top, as_json=json_output)
 
 
 def show(
     context: typer.Context,
     title: Annotated[str, typer.Argument(metavar="TITLE...", help="The article. Case and underscores do not matter.")],
-    pack: options.PackName = None,
+    pack: options.RequiredPack,
     json_output: options.Json = False,
 ) -> None:
     """Show the PageRank of an article and its rank among all articles.
@@ -144,14 +144,13 @@ def show(
       wikigr pagerank show Spin --pack packs/physics --json
     """
     environment = context.ensure_object(Environment)
-    scores = _scores(environment, options.require_pack(pack))
+    scores = _scores(environment, pack)
+    if not scores:
+        raise UsageError("The pack has no hyperlinks to rank by.")
 
     from rapidfuzz.process import extractOne
 
     from wikigr.text import fold
-
-    if not scores:
-        raise UsageError("The pack has no hyperlinks to rank by.")
 
     by_fold = {fold(known): known for known in scores}
     found = by_fold.get(fold(title))
@@ -160,13 +159,9 @@ def show(
         near = extractOne(fold(title), by_fold.keys(), score_cutoff=_MIN_SIMILARITY)
         hint = did_you_mean([by_fold[near[0]]] if near else [])
         raise UsageError(f"The pack has no PageRank for an article {title!r}.", hint=hint)
-    document = {
-        "title": found,
-        "score": scores[found],
-        "rank": 1 + sum(score > scores[found] for score in scores.values()),
-        "articles": len(scores),
-    }
-    print_result(environment, document, print_article, as_json=json_output)
+    rank = 1 + sum(score > scores[found] for score in scores.values())
+    document = {"title": found, "score": scores[found], "rank": rank, "articles": len(scores)}
+    print_result(environment, document, render.print_article, as_json=json_output)
 
 
 def _scores(environment: Environment, pack: str) -> dict[str, float]:
@@ -190,37 +185,23 @@ def verify(context: typer.Context, packs: options.PackArguments, json_output: op
       wikigr pagerank verify packs/physics
       wikigr pagerank verify --pack packs/physics --json
     """
-    environment = context.ensure_object(Environment)
-
     from wikigr.graph.pagerank_cache import PageRankCacheError
-    from wikigr.pack.pagerank import stored
 
-    rows: list[dict[str, Any]] = []
-    failure: ExitStatus | None = None
-    for pack in packs:
-        try:
-            row = _compare(pack, stored(pack))
-        except WikigrError as error:
-            # A damaged cache fails the check; a damaged pack ends the command with the exit code of its error.
-            if not isinstance(error, PageRankCacheError):
-                failure = failure or exit_status(error)
-            row = {"pack": pack, "passed": False, "error": error.message}
-        rows.append(row)
-        if not json_output:
-            print_verified(environment, row)
-    if json_output:
-        print_json(environment, {"packs": rows})
-    if failure is not None:
-        raise typer.Exit(failure)
-    if not all(row["passed"] for row in rows):
-        raise typer.Exit(ExitStatus.FAILED_CHECK)
+    def failed(pack: str, error: WikigrError) -> tuple[dict[str, Any], ExitStatus]:
+        # A damaged cache fails the check; a damaged pack ends the command with the exit code of its error.
+        code = ExitStatus.OK if isinstance(error, PageRankCacheError) else exit_status(error)
+        return {"pack": pack, "passed": False, "error": error.message}, code
+
+    environment = context.ensure_object(Environment)
+    _for_each(environment, packs, _compare, failed, render.print_verified, as_json=json_output)
 
 
-def _compare(pack: str, cache: PageRankCache) -> dict[str, Any]:
-    """Compare a cache with a new computation with the same parameters."""
+def _compare(pack: str) -> dict[str, Any]:
+    """Compare the cache of a pack with a new computation with the same parameters."""
     from wikigr.graph.pagerank_cache import Parameters
-    from wikigr.pack.pagerank import compute
+    from wikigr.pack.pagerank import compute, stored
 
+    cache = stored(pack)
     parameters = cache.parameters or Parameters()
     fresh, _ = compute(pack, parameters)
     titles = cache.scores.keys() | fresh.scores.keys()

@@ -29,14 +29,14 @@ def list_profiles(context: typer.Context, json_output: options.Json = False) -> 
     """
     environment = context.ensure_object(Environment)
 
-    from wikigr.pipeline.profiles.files import ProfileError, load_profile
-    from wikigr.pipeline.profiles.names import profile_names
+    from wikigr.pipeline.profile import profile_names
+    from wikigr.pipeline.profile_files import load_profile
 
     profiles = []
     for name in profile_names():
         try:
             profiles.append({"name": name, "description": load_profile(name).description})
-        except ProfileError as error:
+        except UsageError as error:
             environment.print_error(f"wikigr: {error.message}")
     document = {"profiles": profiles}
     print_result(environment, document, print_profiles, as_json=json_output)
@@ -52,8 +52,8 @@ def show(context: typer.Context, name: Name, json_output: options.Json = False) 
     """
     environment = context.ensure_object(Environment)
 
-    from wikigr.pipeline.profiles.files import load_profile
-    from wikigr.pipeline.profiles.schema import profile_values
+    from wikigr.pipeline.profile_files import load_profile
+    from wikigr.pipeline.profile_schema import profile_values
 
     document = {"profile": profile_values(load_profile(name))}
     print_result(environment, document, print_profile, as_json=json_output)
@@ -76,13 +76,13 @@ def validate(
     """
     environment = context.ensure_object(Environment)
 
-    from wikigr.pipeline.profiles.files import ProfileError, load_profile
+    from wikigr.pipeline.profile_files import load_profile
 
     invalid = 0
     for name in names:
         try:
             load_profile(name)
-        except ProfileError as error:
+        except UsageError as error:
             invalid += 1
             environment.report(error)
         else:
@@ -106,7 +106,7 @@ def diff(
     """
     environment = context.ensure_object(Environment)
 
-    from wikigr.pipeline.profiles.files import differences, load_profile
+    from wikigr.pipeline.profile_files import differences, load_profile
 
     rows = [
         {"key": key, first: left, second: right}

@@ -12,7 +12,8 @@ from wikigr.documents.answer import search_document
 from wikigr.errors import UsageError
 from wikigr.read_errors import describe_read_error
 from wikigr_cli import options
-from wikigr_cli.environment import Environment, strict_utf8, typed_in
+from wikigr_cli.batch import BatchQuestion, ask_each
+from wikigr_cli.environment import Environment, read_stdin, typed_in
 from wikigr_cli.render.formats import OutputFormat, chosen_fields, chosen_format
 from wikigr_cli.render.output import SCHEMA_VERSION, print_json_line, print_result, print_trace
 from wikigr_cli.render.search import FIELDS, PACK, print_reranked, print_search, rerank_document, search_fields
@@ -20,26 +21,24 @@ from wikigr_cli.render.search import FIELDS, PACK, print_reranked, print_search,
 if TYPE_CHECKING:
     from wikigr.documents.shapes import SearchDocument
     from wikigr.embeddings.loader import Purpose
-    from wikigr.pipeline.profile import Profile
 
 
-Mode = Literal["hybrid", "dense", "lexical"]
-Fusion = Literal["weighted", "rrf"]
+_PIPED = "Example: wikigr search spin --json | wikigr rerank"
 
 
 def search(
     context: typer.Context,
     question: options.Question = None,
     pack: options.PackNames = None,
-    top_k: Annotated[
-        int, options.Retrieval("--top-k", "-k", min=1, max=1000, help="The maximum number of sections.")
-    ] = 10,
+    top_k: options.TopK = 10,
     profile: options.ProfileName = options.DEFAULT_PROFILE,
     mode: Annotated[
-        Mode | None, options.Retrieval(help="Rank only by vectors, BM25 or both. Default: the stages of the profile.")
+        Literal["hybrid", "dense", "lexical"] | None,
+        options.Retrieval(help="Rank only by vectors, BM25 or both. Default: the stages of the profile."),
     ] = None,
     fusion: Annotated[
-        Fusion | None, options.Retrieval(help="How hybrid fuses the two: by weighted scores or reciprocal ranks.")
+        Literal["weighted", "rrf"] | None,
+        options.Retrieval(help="How hybrid fuses the two: by weighted scores or reciprocal ranks."),
     ] = None,
     exact: options.Exact = False,
     offline: options.Offline = False,
@@ -50,12 +49,7 @@ def search(
     ] = None,
     fields: Annotated[
         str | None,
-        options.Output(
-            "--fields",
-            metavar="A,B,C",
-            help=f"Only these keys of the results, in json, jsonl, csv and md: {', '.join(FIELDS)}, "
-            "and pack if there are several.",
-        ),
+        options.Output(metavar="A,B,C", help=f"Only these keys: {', '.join((*FIELDS, PACK))}."),
     ] = None,
     json_output: options.Json = False,
     embedding_model: options.EncoderModel = None,
@@ -84,19 +78,25 @@ def search(
         raise UsageError("--fields needs another format than text.", hint="Example: --format csv")
     packs = options.require_packs(pack)
 
-    from wikigr.pipeline.profiles.files import load_profile
+    from wikigr.pipeline.profile_files import load_profile
+    from wikigr.pipeline.stages import rankers_only
     from wikigr.retrieval.candidates import RetrievalOptions
     from wikigr_cli.ask_session import open_all
 
-    chosen = _with_flags(load_profile(profile), mode, fusion, exact=exact)
+    chosen = load_profile(profile)
+    chosen = chosen.override(RetrievalOptions, exact=True) if exact else chosen
+    chosen = chosen.override(RetrievalOptions, fusion=fusion) if fusion is not None else chosen
+    if mode is not None:
+        # Every other ranking stage is off.
+        chosen = rankers_only(chosen).override(RetrievalOptions, mode=mode)
     purpose: Purpose = "query" if batch is None else "queries"
     retrieval = chosen[RetrievalOptions]
     with open_all(environment, packs, encoder=embedding_model, purpose=purpose, preload=retrieval.uses_dense) as opened:
+        # Imported while the encoder loads.
         from wikigr.pipeline.connect import connect
         from wikigr.pipeline.pipeline import Pipeline
-        from wikigr.question.question import content_stems
+        from wikigr.question.question import query_terms
         from wikigr.retrieval.trace import Trace
-        from wikigr_cli.batch import BatchQuestion, ask_each
 
         model = connect(chosen, offline=offline) if retrieval.multi_query else None
         pipeline = Pipeline(chosen, opened, model=model, offline=offline)
@@ -107,32 +107,15 @@ def search(
             print_trace(environment, trace)
             return search_document(text, evidence, trace, chosen.name, opened)
 
-        if batch is not None:
+        def show(item: BatchQuestion, found: SearchDocument) -> None:
+            print_json_line(environment, {"id": item.id, **search_fields(found, columns)})
 
-            def show(item: BatchQuestion, found: SearchDocument) -> None:
-                print_json_line(environment, {"id": item.id, **search_fields(found, columns)})
-
-            ask_each(environment, batch, run, show)
+        if question is None:
+            ask_each(environment, str(batch), run, show)
             return
-        assert question is not None
         document = run(question)
-        weights = {stem: opened.lexical.rarity(stem) for stem in content_stems(question)}
-    print_search(environment, document, printed_as, columns, weights)
-
-
-def _with_flags(profile: Profile, mode: Mode | None, fusion: Fusion | None, *, exact: bool) -> Profile:
-    """Return ``profile`` with the options applied. ``--mode`` turns every other ranking stage off."""
-    if mode is None and fusion is None and not exact:
-        return profile
-
-    from wikigr.pipeline.stages import rankers_only
-    from wikigr.retrieval.candidates import RetrievalOptions
-
-    if exact:
-        profile = profile.override(RetrievalOptions, exact=True)
-    if fusion is not None:
-        profile = profile.override(RetrievalOptions, fusion=fusion)
-    return rankers_only(profile).override(RetrievalOptions, mode=mode) if mode is not None else profile
+        terms = query_terms(question, opened.lexical)
+    print_search(environment, document, printed_as, columns, terms)
 
 
 def rerank(
@@ -145,7 +128,8 @@ def rerank(
             "list of {title, score, content?}.",
         ),
     ] = "-",
-    pack: options.PackName = None,
+    *,
+    pack: options.RequiredPack,
     method: Annotated[
         str,
         options.Retrieval(
@@ -162,11 +146,9 @@ def rerank(
     beta: Annotated[
         float | None, options.Retrieval(help="The weight of PageRank. alpha and beta must sum to 1.")
     ] = None,
-    top_k: Annotated[
-        int | None, options.Retrieval("--top-k", "-k", min=1, help="The maximum number of results. Default: all.")
-    ] = None,
+    top_k: options.TopKOrAll = None,
     query: Annotated[
-        str | None, options.Input("--query", metavar="QUESTION", help="The question. Default: the one in the results.")
+        str | None, options.Input(metavar="QUESTION", help="The question. Default: the one in the results.")
     ] = None,
     offline: options.Offline = False,
     json_output: options.Json = False,
@@ -182,23 +164,28 @@ def rerank(
       wikigr search spin -p packs/physics --json | wikigr rerank -p packs/physics
     """
     environment = context.ensure_object(Environment)
-    pack = options.require_pack(pack)
     documents, is_lines = _read(results, environment)
 
     from wikigr.pack.open import Pack
     from wikigr.pipeline.pipeline import Pipeline
-    from wikigr.pipeline.profiles.files import load_profile
+    from wikigr.pipeline.profile_files import load_profile
     from wikigr.pipeline.reranking import rerank_results, stages_of
     from wikigr.rerankers.graph_reranker import GraphRerankerOptions
     from wikigr.retrieval.trace import Trace
 
-    uses_graph = any(stage.options is GraphRerankerOptions for stage in stages_of(method))
-    if (alpha is not None or beta is not None) and not uses_graph:
-        raise UsageError(
-            f"--method {method} does not use PageRank, so --alpha and --beta have no effect.",
-            hint="Leave them out, or choose --method graph.",
-        )
-    chosen = _weighted(load_profile(profile), alpha, beta)
+    chosen = load_profile(profile)
+    if alpha is not None or beta is not None:
+        if not any(stage.options is GraphRerankerOptions for stage in stages_of(method)):
+            raise UsageError(
+                f"--method {method} does not use PageRank, so --alpha and --beta have no effect.",
+                hint="Leave them out, or choose --method graph.",
+            )
+        # A missing one is 1 minus the other.
+        first = alpha if alpha is not None else 1.0 - (beta or 0.0)
+        second = beta if beta is not None else 1.0 - first
+        if not (0.0 < first <= 1.0 and 0.0 < second <= 1.0 and abs(first + second - 1.0) <= 1e-6):
+            raise UsageError(f"--alpha and --beta must be in (0, 1] and sum to 1, not {first:g} and {second:g}.")
+        chosen = chosen.override(GraphRerankerOptions, alpha=first, beta=second)
     with Pack(pack) as opened:
         pipeline = Pipeline(chosen, opened, offline=offline)
         for document in documents:
@@ -216,43 +203,24 @@ def rerank(
                 print_result(environment, printed, print_reranked, as_json=json_output)
 
 
-def _weighted(profile: Profile, alpha: float | None, beta: float | None) -> Profile:
-    """Return ``profile`` with ``--alpha`` and ``--beta`` applied; a missing one is 1 minus the other."""
-    if alpha is None and beta is None:
-        return profile
-    first = alpha if alpha is not None else 1.0 - (beta or 0.0)
-    second = beta if beta is not None else 1.0 - first
-    if not (0.0 < first <= 1.0 and 0.0 < second <= 1.0 and abs(first + second - 1.0) <= 1e-6):
-        raise UsageError(f"--alpha and --beta must be in (0, 1] and sum to 1, not {first:g} and {second:g}.")
-
-    from wikigr.rerankers.graph_reranker import GraphRerankerOptions
-
-    return profile.override(GraphRerankerOptions, alpha=first, beta=second)
-
-
 def _read(location: str, environment: Environment) -> tuple[list[dict[str, Any]], bool]:
     """Return the documents to rerank, and whether they are JSON Lines."""
     name = "standard input" if location == "-" else location
-    if location == "-" and environment.stdin.isatty():
-        environment.note(
-            "Reading search results from the terminal: paste the output of `wikigr search --json` and press Ctrl-D at "
-            "the end, or Ctrl-C to stop. Usually they come from a pipe: wikigr search spin --json | wikigr rerank"
-        )
     try:
-        text = strict_utf8(environment.stdin).read() if location == "-" else Path(location).read_text(encoding="utf-8")
+        text = read_stdin(environment, "search results") if location == "-" else Path(location).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"Cannot read the results from {name}: {describe_read_error(error)}.") from error
-    text = text.removeprefix("\ufeff")
-    if not text.strip():
-        raise UsageError(f"{name} holds no results.", hint="Example: wikigr search spin --json | wikigr rerank")
+    text = text.removeprefix("\ufeff").strip()
+    if not text:
+        raise UsageError(f"{name} holds no results.", hint=_PIPED)
     try:
         return [_document(json.loads(text), name)], False
     except (ValueError, RecursionError) as error:
-        rows = [line for line in text.splitlines() if line.strip()]
+        rows = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
         if len(rows) < 2:
             raise UsageError(f"{name} is not valid JSON: {error}.") from error
     documents = []
-    for number, row in enumerate(rows, start=1):
+    for number, row in rows:
         try:
             documents.append(_document(json.loads(row), f"line {number} of {name}"))
         except (ValueError, RecursionError) as error:
@@ -261,6 +229,8 @@ def _read(location: str, environment: Environment) -> tuple[list[dict[str, Any]]
 
 
 def _document(value: Any, name: str) -> dict[str, Any]:
+    from wikigr.text import scrub
+
     if isinstance(value, list):
         value = {"schema_version": SCHEMA_VERSION, "question": "", "results": value}
     if not isinstance(value, dict) or not isinstance(value.get("results"), list):
@@ -269,9 +239,6 @@ def _document(value: Any, name: str) -> dict[str, Any]:
         raise UsageError(f"{name} holds a result that is not an object.")
     if not isinstance(value.get("question", ""), str):
         raise UsageError(f"The question in {name} is not a string.")
-
-    from wikigr.text import scrub
-
     for result in value["results"]:
         for key in ("title", "content", "section_id"):
             if isinstance(result.get(key), str):

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from wikigr.documents.answer import why_document
+from wikigr.errors import UsageError
 from wikigr_cli import options
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import print_result, print_trace
@@ -22,9 +23,7 @@ Target = Annotated[
 ]
 
 
-def show(
-    context: typer.Context, target: Target, pack: options.PackName = None, json_output: options.Json = False
-) -> None:
+def show(context: typer.Context, target: Target, pack: options.RequiredPack, json_output: options.Json = False) -> None:
     """Print a section of a pack, or the outline of an article.
 
     A section is printed with the sections before and after it and the articles that it names; an article with its
@@ -36,7 +35,6 @@ def show(
       wikigr show "Louis de Broglie#3" --pack packs/physics --json
     """
     environment = context.ensure_object(Environment)
-    pack = options.require_pack(pack)
 
     from wikigr.documents.article import article_document, section_document
     from wikigr.pack.article_view import view_article, view_section
@@ -45,13 +43,10 @@ def show(
     from wikigr_cli.render.section import print_article, print_section
 
     notes: list[str] = []
-
-    def note(text: str) -> None:
-        notes.append(text)
-        environment.note(text)
-
     with Pack(pack) as opened:
-        title, section_id = find_target(opened, target, note)
+        title, section_id = find_target(opened, target, notes.append)
+        for note in notes:
+            environment.note(note)
         if section_id is not None:
             section = section_document(view_section(opened, section_id), opened.manifest, notes)
             print_result(environment, section, print_section, as_json=json_output)
@@ -63,7 +58,7 @@ def show(
 def open(  # noqa: A001 -- the name of the command
     context: typer.Context,
     target: Target,
-    pack: options.PackName = None,
+    pack: options.RequiredPack,
     quote: Annotated[
         str | None, options.Output(metavar="TEXT", help="Highlight this text. Its white space may differ.")
     ] = None,
@@ -71,9 +66,7 @@ def open(  # noqa: A001 -- the name of the command
         bool, options.Output("--browser", help="Open the web address or the source file in the browser.")
     ] = False,
 ) -> None:
-    """Open a section or an article of a pack.
-
-    The text is shown in the pager ($PAGER, or less), and printed if standard output is not a terminal.
+    """Print a section or an article, or open its source.
 
     \b
     Examples:
@@ -81,17 +74,17 @@ def open(  # noqa: A001 -- the name of the command
       wikigr open Spin --pack packs/physics --quote angular
     """
     environment = context.ensure_object(Environment)
-    pack = options.require_pack(pack)
+
+    if quote is not None and not quote.strip():
+        raise UsageError("--quote must not be empty.")
 
     from wikigr.pack.open import Pack
     from wikigr.pipeline.target import find_target
-    from wikigr_cli.viewer import check_quote, open_in_browser, open_in_pager
+    from wikigr_cli.render.section import open_place, print_place
 
-    quote = check_quote(quote)
     with Pack(pack) as opened:
         title, section_id = find_target(opened, target, environment.note)
-        opener = open_in_browser if browser else open_in_pager
-        opener(environment, opened, title, section_id, quote)
+        (open_place if browser else print_place)(environment, opened, title, section_id, quote)
 
 
 def why(
@@ -101,7 +94,7 @@ def why(
         str,
         typer.Argument(metavar="TITLE", help="The expected article, in quotes. Case and underscores do not matter."),
     ],
-    pack: options.PackName = None,
+    pack: options.RequiredPack,
     profile: options.ProfileName = options.DEFAULT_PROFILE,
     section: Annotated[
         str | None, options.Input(metavar="S", help="Follow only this section: a heading or a section id.")
@@ -120,10 +113,9 @@ def why(
       wikigr why who proposed matter waves "Louis de Broglie" -p packs/physics
     """
     environment = context.ensure_object(Environment)
-    pack = options.require_pack(pack)
 
     from wikigr.pack.open import Pack
-    from wikigr.pipeline.profiles.files import load_profile
+    from wikigr.pipeline.profile_files import load_profile
 
     chosen = load_profile(profile)
     with Pack(pack, preload=True) as opened:

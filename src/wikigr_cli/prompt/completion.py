@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
@@ -16,7 +16,6 @@ _MAX_TITLES = 20
 # The beginning of a title is at most this many words before the cursor, and at least this many characters.
 _MAX_WORDS = 6
 _MIN_CHARACTERS = 2
-_WORD_START = re.compile(r"(?<!\S)\S")
 
 
 class AskCompleter(Completer):
@@ -26,40 +25,32 @@ class AskCompleter(Completer):
         self._conversation = conversation
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
-        del complete_event
-        line = document.text_before_cursor.lstrip()
-        if not line.startswith(PREFIX):
-            yield from self._titles(line)
-            return
+        begun, names = self._offers(document.text_before_cursor.lstrip())
+        for name in names:
+            if name.lower().startswith(begun.lower()) and name == harmless(name):
+                yield Completion(name, start_position=-len(begun))
+
+    def _offers(self, line: str) -> tuple[str, Sequence[str]]:
+        """Return the part of ``line`` to complete, and what may stand in its place."""
         name, blank, argument = line.partition(" ")
+        if not line.startswith(PREFIX):
+            # The titles that the last words begin: of as many words as possible.
+            starts = [match.start() for match in re.finditer(r"(?<!\S)\S", line)]
+            offers = ((line[start:], self._titles(line[start:])) for start in starts[-_MAX_WORDS:])
+            return next((offer for offer in offers if offer[1]), ("", ()))
         if not blank:
-            names = [f"{PREFIX}{command.name}" for command in COMMANDS]
-            yield from _begun(name, names)
-        elif name == f"{PREFIX}profile":
-            yield from _begun(argument, complete_profiles(""))
-        elif name == f"{PREFIX}pack":
-            yield from _begun(argument, complete_packs(""))
-        elif name == f"{PREFIX}open" and argument.partition(" ")[0].isdecimal():
-            number, blank, place = argument.partition(" ")
-            yield from _begun(place, ["browser"]) if blank else _begun(number, self._numbers())
-        elif name == f"{PREFIX}open" and not argument:
-            yield from _begun(argument, self._numbers())
-        elif name in (f"{PREFIX}open", f"{PREFIX}why"):
-            yield from _begun(argument, self._beginning_with(argument))
+            return name, [f"{PREFIX}{command}" for command in COMMANDS]
+        if name == f"{PREFIX}profile":
+            return argument, complete_profiles("")
+        if name == f"{PREFIX}pack":
+            return argument, complete_packs("")
+        number, blank, place = argument.partition(" ")
+        if name == f"{PREFIX}open" and (number.isdecimal() or not argument):
+            numbers = [str(citation.n) for citation in self._conversation.citations]
+            return (place, ["browser"]) if blank else (number, numbers)
+        return argument, self._titles(argument) if name in (f"{PREFIX}open", f"{PREFIX}why") else ()
 
-    def _numbers(self) -> list[str]:
-        return [str(citation.n) for citation in self._conversation.citations]
-
-    def _titles(self, text: str) -> Iterator[Completion]:
-        """Yield the titles that the last words of ``text`` begin: of as many words as possible."""
-        starts = [match.start() for match in _WORD_START.finditer(text)]
-        for start in starts[-_MAX_WORDS:]:
-            found = self._beginning_with(text[start:])
-            if found:
-                yield from _begun(text[start:], found)
-                return
-
-    def _beginning_with(self, beginning: str) -> list[str]:
+    def _titles(self, beginning: str) -> list[str]:
         if len(beginning) < _MIN_CHARACTERS:
             return []
         found = {
@@ -72,9 +63,3 @@ class AskCompleter(Completer):
             )
         }
         return sorted(found)[:_MAX_TITLES]
-
-
-def _begun(beginning: str, names: Iterable[str]) -> Iterator[Completion]:
-    for name in names:
-        if name.lower().startswith(beginning.lower()) and name == harmless(name):
-            yield Completion(name, start_position=-len(beginning))

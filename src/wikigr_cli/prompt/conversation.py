@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -20,7 +19,7 @@ from wikigr_cli.options import complete_packs, complete_profiles
 from wikigr_cli.render.answer import print_answer, print_explanation, save_answers
 from wikigr_cli.render.output import counted, one_line, print_trace
 from wikigr_cli.render.search import print_why
-from wikigr_cli.viewer import open_in_browser, open_in_pager, page
+from wikigr_cli.render.section import open_place, print_place
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
@@ -36,23 +35,27 @@ PREFIX = "/"
 _PREFIXES = (PREFIX, ":")
 # What users of other prompts type; no question is one of these words.
 _WORDS = {"exit": "quit", "q": "quit", "quit": "quit", "help": "help", "?": "help", "clear": "clear"}
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A command of the prompt: its name without the prefix, what it takes, and what it does."""
-
-    name: str
-    takes: str
-    help: str
-    run: Callable[[Conversation, str], None]
+# The commands: what each takes, and what it does.
+COMMANDS = {
+    "open": ("N [browser]", "Read citation N, here or in the browser; also a section id or a title."),
+    "why": ("[TITLE]", "Show what every stage did with an article, by default the first cited one."),
+    "explain": ("", "Show the scores of the last answer's candidates and why they were dropped."),
+    "profile": ("[NAME]", "Answer with another profile, or list the profiles."),
+    "pack": ("[PACK...]", "Ask another pack, or several, or list the packs."),
+    "save": ("FILE", "Write the answers so far with their citations to a file as Markdown."),
+    "clear": ("", "Clear the screen."),
+    "help": ("", "Show this list."),
+    "quit": ("", "Leave."),
+}
 
 
 class Conversation:
-    """Questions to a session, and commands about its last answer. ``handle`` answers a question or runs a command."""
+    """Questions to a session, and commands about its last answer. ``handle`` answers a question or runs a command.
+
+    ``explain_limit`` is as in ``print_answer``.
+    """
 
     def __init__(self, environment: Environment, session: AskSession, *, explain_limit: int = 0) -> None:
-        """``explain_limit`` is as in ``print_answer``."""
         self._environment = environment
         self._session = session
         self._explain_limit = explain_limit
@@ -60,6 +63,16 @@ class Conversation:
         self._turns: tuple[Turn, ...] = ()
         self._documents: list[StatedAnswer] = []
         self._saved: set[Path] = set()
+        self._commands: dict[str, Callable[[str], None]] = {
+            "open": self._open_citation,
+            "why": self._why,
+            "explain": self._explain,
+            "profile": self._change_profile,
+            "pack": self._change_pack,
+            "save": self._save,
+            "clear": self._clear,
+            "help": self._help,
+        }
 
     @property
     def pack(self) -> Corpus:
@@ -90,19 +103,20 @@ class Conversation:
         Errors are printed, and the conversation goes on.
         """
         line = line.strip()
-        if not line:
-            return True
+        if line.lower() in _WORDS:
+            line = PREFIX + _WORDS[line.lower()]
         try:
-            if line.lower() in _WORDS:
-                line = PREFIX + _WORDS[line.lower()]
-            if not line.startswith(_PREFIXES):
+            if line and not line.startswith(_PREFIXES):
                 self._ask(line)
-                return True
-            name, _, argument = line[1:].strip().partition(" ")
-            command = _command(name)
-            if command is QUIT:
-                return False
-            command.run(self, argument.strip())
+            elif line:
+                name, _, argument = line[1:].strip().partition(" ")
+                if name == "quit":
+                    return False
+                if name not in self._commands:
+                    near = [f"{PREFIX}{known}" for known in nearest(name, COMMANDS)]
+                    hint = did_you_mean(near, f"{PREFIX}help lists the commands.", shown=str)
+                    raise UsageError(f"There is no command {PREFIX}{harmless(name)}.", hint=hint)
+                self._commands[name](argument.strip())
         except (Interrupted, OutputClosed, BrokenPipeError):
             raise
         except Exception as error:  # noqa: BLE001 -- one failed question does not close the packs
@@ -124,7 +138,7 @@ class Conversation:
         self._turns = (*self._turns, turn_of(answer))[-MAX_TURNS:]
         print_trace(environment, answer.trace)
         print_answer(environment, answer, self.pack, explain_limit=self._explain_limit, streamed=live)
-        self._documents.append(stated_answer(answer, self._session.pack))
+        self._documents.append(stated_answer(answer, self.pack))
 
     def _last(self) -> Answer:
         if self._answer is None:
@@ -136,14 +150,14 @@ class Conversation:
         from wikigr.pipeline.why import explain_article
 
         answer = self._last()
+        titles = answer.sources or [item.section.title for item in answer.evidence]
         if title:
             member, title = self._search_members(lambda member: find_article(member, title, self._environment.note))
             title = self.pack.title_of(member, title)
-        else:
-            titles = answer.sources or [item.section.title for item in answer.evidence]
-            if not titles:
-                raise UsageError("Nothing in the pack matches the question.", hint="Give a title: /why TITLE")
+        elif titles:
             title = titles[0]
+        else:
+            raise UsageError("Nothing in the pack matches the question.", hint="Give a title: /why TITLE")
         print_why(self._environment, why_document(answer, explain_article(answer, title)))
 
     def _search_members(self, find: Callable[[Pack], _Found]) -> tuple[Pack, _Found]:
@@ -156,38 +170,32 @@ class Conversation:
                 errors.append(error)
         raise errors[0]
 
-    def _explain(self, argument: str) -> None:
-        del argument
-        answer, limit = self._last(), self._explain_limit or EXPLAIN_LIMIT
-        page(self._environment, lambda shown: print_explanation(shown, answer, self.pack, limit))
+    def _explain(self, _: str) -> None:
+        print_explanation(self._environment, self._last(), self.pack, self._explain_limit or EXPLAIN_LIMIT)
 
     def _open_citation(self, argument: str) -> None:
         from wikigr.pipeline.target import find_target
 
-        number, _, place = argument.partition(" ")
+        number, _, place = (part.strip() for part in argument.partition(" "))
         if not argument:
             raise UsageError("Which citation?", hint="Example: /open 1, or /open 1 browser")
         if not number.isdecimal():
-            member, (title, section_id) = self._search_members(
+            member, (title, target) = self._search_members(
                 lambda member: find_target(member, argument, self._environment.note)
             )
-            open_in_pager(self._environment, member, title, section_id, None)
+            print_place(self._environment, member, title, target, None)
             return
         self._last()
         citation = next((c for c in self.citations if str(c.n) == number), None)
         if citation is None:
             count = len(self.citations)
-            raise UsageError(
-                f"The last answer has no citation {one_line(number, 12)}.",
-                hint=f"It has {count}." if count else "It cites nothing.",
-            )
-        if place.strip() not in ("", "browser"):
-            raise UsageError(
-                f"A citation cannot be opened in {place.strip()!r}.", hint=f"Example: /open {number} browser"
-            )
-        opener = open_in_browser if place else open_in_pager
+            hint = f"It has {count}." if count else "It cites nothing."
+            raise UsageError(f"The last answer has no citation {one_line(number, 12)}.", hint=hint)
+        if place not in ("", "browser"):
+            raise UsageError(f"A citation cannot be opened in {place!r}.", hint=f"Example: /open {number} browser")
+        show = open_place if place else print_place
         pack, section_id = self.pack.origin(citation.section_id)
-        opener(self._environment, pack, article_title(section_id), section_id, citation.quote)
+        show(self._environment, pack, article_title(section_id), section_id, citation.quote)
 
     def _change_profile(self, name: str) -> None:
         if not name:
@@ -200,10 +208,18 @@ class Conversation:
         if not name:
             self._list(complete_packs(""), self.pack.manifest.name)
             return
-        self._session.use_packs(_split(name))
+        try:
+            packs = shlex.split(name)
+        except ValueError as error:
+            raise UsageError(f"Cannot read {harmless(name)}: {error}.", hint="Example: /pack physics") from error
+        self._session.use_packs(packs)
         # What the last answer rests on is in the other pack.
         self._answer, self._turns = None, ()
         self._environment.note(describe(self.pack))
+
+    def _list(self, names: Sequence[str], current: str) -> None:
+        for name in [*names, *([] if current in names else [current])]:
+            self._environment.print(f"{'*' if name == current else ' '} {name}")
 
     def _save(self, name: str) -> None:
         if not self._documents:
@@ -214,66 +230,19 @@ class Conversation:
         save_answers(self._environment, path, self._documents, replace=path in self._saved)
         self._saved.add(path)
 
-    def _clear(self, argument: str) -> None:
-        del argument
+    def _clear(self, _: str) -> None:
         # Move the cursor home, and erase the screen and the lines above it.
         self._environment.write("\x1b[H\x1b[2J\x1b[3J")
 
-    def _list(self, names: list[str], current: str) -> None:
-        for name in [*names, *([] if current in names else [current])]:
-            self._environment.print(f"{'*' if name == current else ' '} {name}")
-
-    def _help(self, argument: str) -> None:
-        del argument
+    def _help(self, _: str) -> None:
         self._environment.print("Type a question, or a command:")
-        for command in COMMANDS:
-            self._environment.print(f"  {f'{PREFIX}{command.name} {command.takes}':<20}{command.help}", hang=22)
+        for name, (takes, text) in COMMANDS.items():
+            self._environment.print(f"  {f'{PREFIX}{name} {takes}':<20}{text}", hang=22)
         self._environment.print("Tab completes, Ctrl-C cancels a question, Ctrl-D leaves.")
-
-    def _quit(self, argument: str) -> None:
-        """Stand in the table; ``handle`` ends the conversation."""
-
-
-QUIT = Command("quit", "", "Leave.", Conversation._quit)
-COMMANDS = (
-    Command("open", "N [browser]", "Read citation N in the pager or the browser; also a section id or a title.",
-            Conversation._open_citation),
-    Command("why", "[TITLE]", "Show what every stage did with an article, by default the first cited one.",
-            Conversation._why),
-    Command("explain", "", "Show the scores of the last answer's candidates and why they were dropped.",
-            Conversation._explain),
-    Command("profile", "[NAME]", "Answer with another profile, or list the profiles.", Conversation._change_profile),
-    Command("pack", "[PACK...]", "Ask another pack, or several, or list the packs.", Conversation._change_pack),
-    Command("save", "FILE", "Write the answers so far with their citations to a file as Markdown.",
-            Conversation._save),
-    Command("clear", "", "Clear the screen.", Conversation._clear),
-    Command("help", "", "Show this list.", Conversation._help),
-    QUIT,
-)  # fmt: skip
-
-
-def _split(names: str) -> list[str]:
-    """Split ``names`` as a shell does; raises ``UsageError`` for a quotation that does not end."""
-    try:
-        return shlex.split(names)
-    except ValueError as error:
-        raise UsageError(f"Cannot read {harmless(names)}: {error}.", hint="Example: /pack physics") from error
 
 
 def describe(pack: Corpus) -> str:
     """Return the name and the size of a pack in one line."""
-    manifest = pack.manifest
     names = ", ".join(f"{member.manifest.name} {member.manifest.version}" for member in pack.members)
-    counts = ", ".join(counted(manifest.counts[kind], kind) for kind in ("articles", "sections"))
+    counts = ", ".join(counted(pack.manifest.counts[kind], kind) for kind in ("articles", "sections"))
     return harmless(f"{names}: {counts}")
-
-
-def _command(name: str) -> Command:
-    found = next((command for command in COMMANDS if command.name == name), None)
-    if found is not None:
-        return found
-    near = [f"{PREFIX}{known}" for known in nearest(name, [command.name for command in COMMANDS])]
-    raise UsageError(
-        f"There is no command {PREFIX}{harmless(name)}.",
-        hint=did_you_mean(near, f"{PREFIX}help lists the commands.", shown=str),
-    )

@@ -83,23 +83,17 @@ def _line_reader(
     )
 
 
-_NAME = "ask_history"
-
-
 def open_history(environment: Environment) -> History:
     """Return the history of the user, which only the user may read; without a folder for it, one in memory."""
-    folder = state_folder()
+    path = state_folder() / "ask_history"
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path = folder / _NAME
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
-        try:
+        with closing(os.fdopen(handle)):
             # An earlier file, or one from a backup, may have other permissions.
             os.fchmod(handle, 0o600)
-        finally:
-            os.close(handle)
     except OSError as error:
-        environment.note(f"The questions are not kept: {error.strerror} ({folder / _NAME}).")
+        environment.note(f"The questions are not kept: {error.strerror} ({path}).")
         return InMemoryHistory()
     return _UserHistory(environment, path)
 
@@ -110,14 +104,12 @@ class _UserHistory(FileHistory):
     def __init__(self, environment: Environment, path: Path) -> None:
         super().__init__(str(path))
         self._environment = environment
-        self._path = path
         self._is_kept = True
 
     def store_string(self, string: str) -> None:
-        if not self._is_kept:
-            return
         try:
-            super().store_string(string)
+            if self._is_kept:
+                super().store_string(string)
         except OSError as error:
             self._is_kept = False
-            self._environment.note(f"The questions are not kept: {error.strerror} ({self._path}).")
+            self._environment.note(f"The questions are not kept: {error.strerror} ({self.filename!s}).")

@@ -109,7 +109,7 @@ def _print_doubtful(environment: Environment, answer: Answer, pack: Corpus) -> N
         for citation in item.citations:
             _print_source(environment, citation, pack)
         passage = shorten(passage_of(item, with_numbers=len(item.citations) > 1), *_WHOLE)
-        _print_passage(environment, with_matches(passage, answer.question), indent=_INDENT)
+        _print_passage(environment, with_matches(passage, answer.question, pack.language), indent=_INDENT)
     environment.print()
 
 
@@ -174,7 +174,7 @@ def print_explanation(environment: Environment, answer: Answer, pack: Corpus, li
 
     At most ``limit`` sections and sentences are printed.
     """
-    from wikigr.index.snippets import make_snippet
+    from wikigr.index.snippets import QueryTerms, make_snippet
 
     if answer.chain:
         environment.print()
@@ -215,7 +215,7 @@ def print_explanation(environment: Environment, answer: Answer, pack: Corpus, li
         place = f"{_place_of(sentence)} [{sentence['start']}:{sentence['end']}]"
         environment.print(f" {mark} {sentence['score']:.3f}  {place}  {parts}", hang=10)
         # Without words to look for, a snippet is the beginning of the text.
-        beginning = make_snippet(sentence["text"], {}, _SENTENCE_LENGTH).text
+        beginning = make_snippet(sentence["text"], QueryTerms(), _SENTENCE_LENGTH).text
         environment.print(f"          {beginning}", style="dim")
 
 

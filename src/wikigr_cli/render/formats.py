@@ -27,14 +27,14 @@ AnswerFormat = Literal["text", "json", "md"]
 def chosen_format(given: OutputFormat | None, *, json_output: bool, typed: Callable[[str], bool]) -> OutputFormat:
     """Return the format that ``--format`` and ``--json`` ask for.
 
-    ``typed`` tells whether the parameter of that name is on the command line, which precedes variables and settings
+    ``typed`` tells whether the option of that name is on the command line, which precedes variables and settings
     files. Raises ``UsageError`` if the two differ and neither precedes the other.
     """
     if not json_output or given == "json":
         return given or "text"
-    if given is not None and typed("output_format") == typed("json_output"):
+    if given is not None and typed("format") == typed("json"):
         raise UsageError(f"--json and --format {given} contradict each other.", hint="Give one of them.")
-    return "json" if given is None or typed("json_output") else given
+    return "json" if given is None or typed("json") else given
 
 
 def chosen_fields(given: str | None, known: Sequence[str]) -> list[str] | None:

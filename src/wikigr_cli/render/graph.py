@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from wikigr.documents.article import edge_document, node_document
+from wikigr.documents.pack import fields_of
 from wikigr.text import harmless
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import Document, counted, one_line, print_warning
@@ -33,7 +33,7 @@ def links_document(question: str, found: Sequence[EntityLink], limit: int, warni
                 "mention": item.mention,
                 "start": item.start,
                 "end": item.end,
-                "node": node_document(item.node),
+                "node": fields_of(item.node),
                 "method": item.method,
                 "score": round(item.score, 4),
             }
@@ -68,9 +68,9 @@ def triplets_document(
     """Return what ``wikigr graph triplets --json`` prints."""
     return {
         "question": question,
-        "sources": [node_document(item) for item in sources],
-        "triplets": [{**edge_document(item), "text": str(item)} for item in result.triplets],
-        "explored": [node_document(item) for item in result.explored],
+        "sources": [fields_of(item) for item in sources],
+        "triplets": [{**fields_of(item), "text": str(item)} for item in result.triplets],
+        "explored": [fields_of(item) for item in result.explored],
         "iterations": result.iterations,
         "stop_reason": result.stop_reason,
         "truncated": result.truncated,
@@ -127,11 +127,9 @@ def print_rows(environment: Environment, document: Document) -> None:
     elif sum(widths) + 2 * (len(widths) - 1) <= _WIDTH:
         right = [all(_is_number(row[i]) for row in document["rows"]) for i in range(len(columns))]
         for number, row in enumerate([columns, *cells]):
-            texts = [
-                cell.rjust(width) if end else cell.ljust(width)
-                for cell, width, end in zip(row, widths, right, strict=True)
-            ]
-            environment.print("  ".join(texts).rstrip(), style="" if number else "bold", overflow="cut")
+            fields = zip(row, widths, right, strict=True)
+            line = "  ".join(f"{cell:>{width}}" if end else f"{cell:<{width}}" for cell, width, end in fields)
+            environment.print(line.rstrip(), style="" if number else "bold", overflow="cut")
     else:
         # A long column name must not push all values to the right.
         margin = min(max(map(len, columns)), _WIDTH // 4)
@@ -145,17 +143,11 @@ def print_rows(environment: Environment, document: Document) -> None:
 
 def print_schema(environment: Environment, document: Document) -> None:
     """Print a schema: tables with their properties, and the most frequent relations with their counts."""
-    for number, table in enumerate(document["nodes"]):
-        if number:
-            environment.print()
-        environment.print(f"(:{table['label']})", style="bold", end="")
-        environment.print(f"  {table['count']:,}", style="dim")
-        _print_properties(environment, table["properties"])
-    environment.print()
+    for table in document["nodes"]:
+        _print_table(environment, f"(:{table['label']})", table)
+        environment.print()
     for table in document["relationships"]:
-        environment.print(f"(:{table['source']})-[:{table['type']}]->(:{table['target']})", style="bold", end="")
-        environment.print(f"  {table['count']:,}", style="dim")
-        _print_properties(environment, table["properties"])
+        _print_table(environment, f"(:{table['source']})-[:{table['type']}]->(:{table['target']})", table)
     if document["relations"]:
         environment.print()
         environment.print("RELATED_TO.relation", style="bold", end="")
@@ -165,10 +157,12 @@ def print_schema(environment: Environment, document: Document) -> None:
             environment.print(f"  {item['count']:>{width},}  {_line(item['relation'])}")
 
 
-def _print_properties(environment: Environment, properties: Sequence[Document]) -> None:
+def _print_table(environment: Environment, name: str, table: Document) -> None:
+    environment.print(name, style="bold", end="")
+    environment.print(f"  {table['count']:,}", style="dim")
     texts = [
         f"{p['name']} {p['type']}" + (" (key)" if p["key"] else " (do not return)" if p["hidden"] else "")
-        for p in properties
+        for p in table["properties"]
     ]
     # Break lines between properties only.
     joined = ", ".join(text.replace(" ", "\0") for text in texts)
@@ -219,7 +213,9 @@ def note_truncation(environment: Environment, hint: str, *, truncated: bool) -> 
 
 
 def print_built(environment: Environment, row: Document) -> None:
-    """Print one line for a pack whose PageRank cache was written, or was still valid."""
+    """Print one line for a pack whose PageRank cache was written, or was still valid; failures were reported."""
+    if "error" in row:
+        return
     outcome = f"written in {row['milliseconds']:.0f} ms" if row["written"] else "fresh"
     counts = f"{counted(row['articles'], 'articles')}, {counted(row['links'], 'links')}"
     environment.print(f"{row['pack']}: {counts}, {row['file']} {outcome}", hang=2)

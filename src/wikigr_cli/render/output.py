@@ -95,12 +95,8 @@ def stage_lines(stages: Sequence[Document]) -> Iterator[str]:
 
 def _note(value: object) -> str:
     if isinstance(value, Mapping):
-        parts = (
-            f"{name} {', '.join(map(str, item)) if isinstance(item, list) else item}"
-            for name, item in value.items()
-            if item
-        )
-        return f"({'; '.join(parts)})"
+        shown = {name: ", ".join(map(str, item)) if isinstance(item, list) else item for name, item in value.items()}
+        return f"({'; '.join(f'{name} {item}' for name, item in shown.items() if item)})"
     if isinstance(value, list | tuple):
         return "; ".join(map(str, value)) or "none"
     return f"{value:.3f}" if isinstance(value, float) else str(value)

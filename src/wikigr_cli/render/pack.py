@@ -15,13 +15,11 @@ if TYPE_CHECKING:
     from wikigr.distribution.recipes.fetch import FetchPlan
     from wikigr.distribution.recipes.recipe import Recipe
     from wikigr.ingest.build import BuildReport
-    from wikigr.ingest.extraction import ExtractionReport
     from wikigr.pack.layout import Layout
     from wikigr.pack.manifest import Manifest
 
-# Files that are not read are all named up to this number.
+# Files that are not read, and links that are not followed, are all named up to this number.
 _MAX_NAMED = 3
-_MAX_SUFFIXES = 8
 
 
 def build_document(report: BuildReport, folder: Path) -> dict[str, Any]:
@@ -40,23 +38,9 @@ def build_document(report: BuildReport, folder: Path) -> dict[str, Any]:
         "links_to_nowhere_examples": [{"title": title, "target": target} for title, target in report.lost_examples],
         "embedded": report.embedded,
         "reused": report.reused,
-        "extraction": _extraction_document(report.extraction),
-    }
-
-
-def _extraction_document(report: ExtractionReport | None) -> dict[str, Any] | None:
-    if report is None:
-        return None
-    return {
-        "model": report.model,
-        "prompt": report.prompt,
-        "sections": report.sections,
-        "failed": [asdict(failed) for failed in report.failed],
-        "kept": report.kept,
-        "asked": report.asked,
-        "cached": report.cached,
-        "dropped": dict(report.dropped),
-        "usage": report.usage.to_dict(),
+        "extraction": None
+        if report.extraction is None
+        else {**asdict(report.extraction), "usage": report.extraction.usage.to_dict()},
     }
 
 
@@ -65,8 +49,7 @@ def print_build(environment: Environment, document: Document) -> None:
     for bad in document["bad_records"]:
         environment.note(f"Left out {bad['where']}: {bad['reason']}")
     _print_not_read(environment, document["not_read"])
-    links = document["not_followed"]
-    if links:
+    if links := document["not_followed"]:
         named = ", ".join(links[:_MAX_NAMED]) + (", …" if len(links) > _MAX_NAMED else "")
         leads = "link that leads" if len(links) == 1 else "links that lead"
         environment.note(
@@ -80,9 +63,8 @@ def print_build(environment: Environment, document: Document) -> None:
         dropped = counted(document["links_to_nowhere"], "hyperlinks")
         more = ", …" if document["links_to_nowhere"] > len(examples) else ""
         environment.note(f"Dropped {dropped} to pages outside the pack: {named}{more}")
-    extraction = document["extraction"]
-    if extraction is not None:
-        _print_extraction(environment, extraction)
+    if document["extraction"] is not None:
+        _print_extraction(environment, document["extraction"])
     from wikigr.pack.layout import readable_path
 
     counts = ", ".join(counted(count, name) for name, count in document["counts"].items() if count)
@@ -111,8 +93,8 @@ def _print_not_read(environment: Environment, not_read: Sequence[Document]) -> N
     unknown = [row for row in not_read if not row["format"]]
     count = sum(row["files"] for row in unknown)
     if count:
-        listed = ", ".join(f"{row['files']:,} {row['suffix'] or 'without a suffix'}" for row in unknown[:_MAX_SUFFIXES])
-        more = ", …" if len(unknown) > _MAX_SUFFIXES else ""
+        listed = ", ".join(f"{row['files']:,} {row['suffix'] or 'without a suffix'}" for row in unknown[:8])
+        more = ", …" if len(unknown) > 8 else ""
         environment.note(f"Not read: {counted(count, 'files')} that no format reads ({listed}{more}).")
 
 
@@ -153,7 +135,11 @@ def print_manifest(environment: Environment, document: Document) -> None:
         + (" (bundled)" if document["bundled_encoder"] else ""),
         "readers": ", ".join(document["readers"]) or "none on this machine",
         "engine": f"{document['engine']} {document['engine_version']} (storage {document['storage_version']})",
-        "vectors": _vectors_text(document),
+        "vectors": "quantized"
+        if any(name.startswith("vectors/") for name in document["files"])
+        else "index"
+        if document["vector_index"]
+        else "exact scan",
         "anchors": ""
         if document["anchors"]
         else "none, so citations open at the top of the page; build again to add them",
@@ -172,20 +158,11 @@ def _origin_text(source: Document) -> str:
     return ", ".join(filter(None, (source.get("url"), sha256)))
 
 
-def _vectors_text(document: Document) -> str:
-    if any(name.startswith("vectors/") for name in document["files"]):
-        return "quantized"
-    return "index" if document["vector_index"] else "exact scan"
-
-
 def _extraction_text(extraction: Document) -> str:
     if not extraction:
         return ""
     failed = f", {extraction['failed']} failed" if extraction.get("failed") else ""
     return f"{extraction.get('model')}, {counted(extraction.get('sections', 0), 'sections')} read{failed}"
-
-
-_MAX_TEXT = 500
 
 
 def recipes_document(recipes: Sequence[Recipe]) -> dict[str, Any]:
@@ -194,17 +171,8 @@ def recipes_document(recipes: Sequence[Recipe]) -> dict[str, Any]:
 
 
 def _recipe_fields(recipe: Recipe) -> dict[str, Any]:
-    return {
-        "name": recipe.name,
-        "version": recipe.version,
-        "description": recipe.description,
-        "license": recipe.license,
-        "attribution": recipe.attribution,
-        "homepage": recipe.homepage,
-        "size_mb": recipe.size_mb,
-        "source": recipe.origin,
-        "file": str(recipe.file),
-    }
+    names = ("name", "version", "description", "license", "attribution", "homepage", "size_mb")
+    return {**{name: getattr(recipe, name) for name in names}, "source": recipe.origin, "file": str(recipe.file)}
 
 
 def print_recipes(environment: Environment, document: Document) -> None:
@@ -238,7 +206,7 @@ def print_plan(environment: Environment, document: Document) -> None:
         steps.append(f"Copy the gold questions from {document['questions']}")
     steps.append(f"Record the license ({recipe['license']}) and the attribution: {recipe['attribution']}")
     for number, step in enumerate(steps, 1):
-        environment.print(f"{number}. {one_line(step, _MAX_TEXT)}", hang=3)
+        environment.print(f"{number}. {one_line(step, 500)}", hang=3)
     if document["problem"]:
         environment.note(f"This would fail now: {document['problem'].rstrip('.')}. {document['hint']}".rstrip())
 

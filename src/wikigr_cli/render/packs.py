@@ -26,15 +26,6 @@ _HEADER = ("name", "articles", "size", "built", "encoder", "path")
 # The columns of numbers, and those that a narrow terminal does not show, the first one first.
 _RIGHT = (1, 2)
 _OPTIONAL = (4, 3, 2, 1)
-# Columns that a cut path keeps at least.
-_MIN_PATH_WIDTH = 10
-_KILO = 1000
-# The longest name or path that a line shows; the system allows no longer paths.
-_MAX_PATH = 4096
-# Files that a line names.
-_MAX_NAMED = 8
-# The largest age in a unit, the seconds of the unit, and its name; older packs show their date.
-_AGES = ((60, 1, "s"), (60, 60, "min"), (24, 3600, "h"), (60, 86400, "days"))
 
 
 def list_document(packs: Sequence[ListedPack], defaults: Sequence[DefaultPack]) -> dict[str, Any]:
@@ -70,31 +61,27 @@ def print_list(environment: Environment, document: Document, *, folders: Sequenc
         environment.print(f"cannot be used: {_shown(pack['problem'])}", hang=2)
     if not rows and not document["unusable"]:
         environment.note(f"No packs in {' or '.join(map(str, folders))}.")
-    for default in document["defaults"]:
+    defaults = document["defaults"]
+    for default in defaults:
         if default["path"] is None:
             environment.note(f"The default pack {default['pack']!r} does not exist ({_shown(default['origin'])}).")
-    _print_defaults(environment, document)
-
-
-def _print_defaults(environment: Environment, document: Document) -> None:
-    """Say where the default packs that exist are set, and name them if none of them is in the list."""
-    defaults = [default for default in document["defaults"] if default["path"] is not None]
-    if not defaults:
-        return
+    existing = [default for default in defaults if default["path"] is not None]
     if any(pack["default"] for pack in document["packs"]):
-        what = "a default pack" if defaults[1:] else "the default pack"
-        environment.note(f"* {what}, from {_shown(defaults[0]['origin'])}")
+        what = "a default pack" if existing[1:] else "the default pack"
+        environment.note(f"* {what}, from {_shown(existing[0]['origin'])}")
         return
-    for default in defaults:
+    for default in existing:
         environment.note(f"The default pack is {_shown(default['path'])}, from {_shown(default['origin'])}.")
 
 
 def _row(pack: Document, now: datetime) -> tuple[str, ...]:
+    from rich.filesize import decimal
+
     used, own = pack["given_as"], pack["name"]
     return (
         _shown(used if Path(used).name in (own, "") else f"{used} ({own})"),
         f"{pack['counts']['articles']:,}",
-        size_text(pack["size"]),
+        decimal(pack["size"]),
         harmless(age_text(pack["created"], now)),
         harmless(pack["encoder"]["model_id"].rpartition("/")[2]),
         _shown(pack["path"]),
@@ -103,27 +90,27 @@ def _row(pack: Document, now: datetime) -> tuple[str, ...]:
 
 def _shown(text: object) -> str:
     """Return a name or a path on one line: it may contain line breaks, tabs and control characters."""
-    return one_line(str(text), _MAX_PATH)
+    return one_line(str(text), 4096)  # the system allows no longer paths
 
 
 def _print_table(environment: Environment, rows: Sequence[tuple[str, ...]], marks: Sequence[bool] | None) -> None:
     """Print the rows below a header, those with a mark with an asterisk in front.
 
-    In a narrow terminal, the columns that matter least are left out.
+    In a narrow terminal, the columns that matter least are left out, and 10 characters of the path stay.
     """
     table = [_HEADER, *rows]
     widths = [max(cells(row[column]) for row in table) for column in range(len(_HEADER) - 1)]
     width = environment.width(environment.stdout)
     shown = list(range(len(widths)))
     for column in _OPTIONAL:
-        if width is not None and sum(widths[kept] + 2 for kept in shown) + 2 + _MIN_PATH_WIDTH > width:
+        if width is not None and sum(widths[kept] + 2 for kept in shown) + 2 + 10 > width:
             shown.remove(column)
     for number, row in enumerate(table):
         mark = "" if marks is None else "* " if number and marks[number - 1] else "  "
         fields = [_pad(row[column], widths[column], right=column in _RIGHT) for column in shown]
         line = mark + "".join(f"{field}  " for field in fields)
         # Cut the beginning of the path: the end matters more.
-        path = row[-1] if width is None else cut(row[-1], max(width - cells(line), _MIN_PATH_WIDTH), front=True)
+        path = row[-1] if width is None else cut(row[-1], max(width - cells(line), 10), front=True)
         environment.print(line + path, style="" if number else "bold", overflow="keep")
 
 
@@ -132,23 +119,14 @@ def _pad(text: str, width: int, *, right: bool = False) -> str:
     return blanks + text if right else text + blanks
 
 
-def size_text(size: int) -> str:
-    """Return a size in bytes as people read it: ``5.7 MB``."""
-    value, unit = float(size), "bytes"
-    for larger in ("kB", "MB", "GB", "TB"):
-        if value < _KILO:
-            break
-        value, unit = value / _KILO, larger
-    return f"{size} bytes" if unit == "bytes" else f"{value:.1f} {unit}"
-
-
 def age_text(created: str, now: datetime) -> str:
     """Return how long ago ``created`` (ISO 8601) was, and its date if that is long ago, in the future or malformed."""
     try:
         seconds = (now - datetime.fromisoformat(created)).total_seconds()
     except (ValueError, TypeError):
         seconds = -1.0
-    for limit, length, name in _AGES:
+    # The largest age in a unit, the seconds of the unit, and its name.
+    for limit, length, name in ((60, 1, "s"), (60, 60, "min"), (24, 3600, "h"), (60, 86400, "days")):
         if 0 <= seconds < limit * length:
             count = int(seconds // length)
             return f"{counted(count, name) if name == 'days' else f'{count} {name}'} ago"
@@ -179,16 +157,16 @@ def print_default(environment: Environment, document: Document) -> None:
 
 def describe_removal(pack: str, plan: RemovalPlan) -> list[str]:
     """Return the lines that say what the removal of a pack's folder would delete and keep."""
+    from rich.filesize import decimal
+
     folder = plan.layout.root
-    lines = [
-        f"The pack {_shown(pack)} in {_shown(folder)}: {counted(len(plan.files), 'files')}, {size_text(plan.size)}."
-    ]
+    lines = [f"The pack {_shown(pack)} in {_shown(folder)}: {counted(len(plan.files), 'files')}, {decimal(plan.size)}."]
     return [*lines, kept_note(folder, plan.kept, "kept")] if plan.kept else lines
 
 
 def kept_note(folder: Path, kept: Sequence[str], verb: str) -> str:
     """Return the note about the files in a pack's folder that do not belong to the pack."""
-    named = some_of(list(map(_shown, kept)), _MAX_NAMED)
+    named = some_of(list(map(_shown, kept)), 8)
     return f"Not part of the pack, so {verb} in {_shown(folder)}: {named}"
 
 
@@ -201,14 +179,15 @@ def print_removed(environment: Environment, document: Document) -> None:
 
 def export_document(exported: ExportedArchive) -> dict[str, Any]:
     """Return what ``wikigr pack export --json`` prints."""
+    manifest = exported.manifest
     return {
         "file": str(exported.file),
         "size": exported.size,
         "sha256": exported.sha256,
-        "name": exported.manifest.name,
-        "version": exported.manifest.version,
-        "digest": exported.manifest.digest,
-        "files": len(exported.manifest.files),
+        "name": manifest.name,
+        "version": manifest.version,
+        "digest": manifest.digest,
+        "files": len(manifest.files),
         "signer": exported.signer.fingerprint if exported.signer else None,
     }
 
@@ -227,12 +206,9 @@ def print_export(environment: Environment, document: Document) -> None:
 
 def verify_document(verified: Verification) -> dict[str, Any]:
     """Return what ``wikigr pack verify --json`` prints: the checks, and the pack that they describe."""
-    manifest = verified.manifest
     return {
         **checks_document(verified.checks),
-        "name": manifest.name if manifest else None,
-        "version": manifest.version if manifest else None,
-        "digest": manifest.digest if manifest else None,
+        **{name: getattr(verified.manifest, name, None) for name in ("name", "version", "digest")},
         "size": verified.size,
         "sha256": verified.sha256,
         "signer": verified.signer.fingerprint if verified.signer else None,

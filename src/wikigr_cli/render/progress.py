@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass, field
 from threading import Event, Thread
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -22,6 +23,27 @@ _MIN_UNITS = 10
 _SECONDS_PER_LINE = 30.0
 
 
+@dataclass(slots=True)
+class _Stage:
+    """A stage that runs: how many of ``total`` units are done, after ``before`` by an earlier run."""
+
+    name: str
+    total: int | None
+    unit: str
+    before: int = 0
+    done: int = 0
+    started: float = field(default_factory=time.monotonic)
+    task: TaskID | None = None
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.started
+
+    def rate(self, form: str = "{}") -> str:
+        """Return the rate in ``form``, or nothing if too few units are done."""
+        return form.format(f"{self.done / max(self.seconds, 1e-9):,.0f}/s") if self.done >= _MIN_UNITS else ""
+
+
 class TerminalProgress:
     """The ``wikigr.progress.Progress`` of a terminal.
 
@@ -33,32 +55,22 @@ class TerminalProgress:
         self._environment = environment
         self._resumes = resumes
         self._bars: Progress | None = None
-        self._task: TaskID | None = None
-        self._stage: tuple[str, str, float, int | None, int] | None = None
-        self._done = 0
+        self._stage: _Stage | None = None
         self._ended = Event()
 
     def __enter__(self) -> Self:
         if self._environment.can_animate():
-            from rich.progress import (
-                BarColumn,
-                MofNCompleteColumn,
-                Progress,
-                SpinnerColumn,
-                TextColumn,
-                TimeElapsedColumn,
-                TimeRemainingColumn,
-            )
+            from rich import progress as rich
 
-            self._bars = Progress(
-                SpinnerColumn(),
-                TextColumn("{task.description:<11}"),
+            self._bars = rich.Progress(
+                rich.SpinnerColumn(),
+                rich.TextColumn("{task.description:<11}"),
                 # Short enough that the line still fits 80 columns when the terminal adds "^C".
-                BarColumn(bar_width=14),
-                MofNCompleteColumn(),
-                TextColumn("{task.fields[unit]} {task.fields[rate]}"),
-                TimeElapsedColumn(),
-                TimeRemainingColumn(),
+                rich.BarColumn(bar_width=14),
+                rich.MofNCompleteColumn(),
+                rich.TextColumn("{task.fields[unit]} {task.fields[rate]}"),
+                rich.TimeElapsedColumn(),
+                rich.TimeRemainingColumn(),
                 console=self._environment.console(self._environment.stderr),
             )
             self._bars.start()
@@ -81,48 +93,33 @@ class TerminalProgress:
 
     def start(self, stage: str, total: int | None, unit: str, *, done: int = 0) -> None:
         self._finish()
-        self._stage = (stage, unit, time.monotonic(), total, done)
-        self._done = 0
+        self._stage = _Stage(stage, total, unit, done)
         if self._bars is not None:
-            self._task = self._bars.add_task(stage, total=total, completed=done, unit=unit, rate="")
+            self._stage.task = self._bars.add_task(stage, total=total, completed=done, unit=unit, rate="")
 
     def advance(self, count: int) -> None:
-        if self._stage is None:
-            return
-        self._done += count
-        if self._bars is not None and self._task is not None:
-            rate = _rate(self._done, time.monotonic() - self._stage[2])
-            self._bars.update(self._task, advance=count, rate=rate)
+        stage = self._stage
+        if stage is not None:
+            stage.done += count
+            if self._bars is not None and stage.task is not None:
+                self._bars.update(stage.task, advance=count, rate=stage.rate())
 
     def note(self, message: str) -> None:
         self._environment.note(message)
 
     def _print_lines(self) -> None:
         while not self._ended.wait(_SECONDS_PER_LINE):
-            if self._stage is not None:
-                stage, unit, started, total, before = self._stage
-                elapsed = time.monotonic() - started
-                of = f" of {total:,}" if total is not None else ""
-                rate = _rate(self._done, elapsed)
-                self._environment.note(
-                    f"{stage}: {before + self._done:,}{of} {unit} after {elapsed:.0f} s"
-                    + (f" ({rate})" if rate else "")
-                )
+            if (stage := self._stage) is not None:
+                of = f" of {stage.total:,}" if stage.total is not None else ""
+                done = f"{stage.before + stage.done:,}{of} {stage.unit}"
+                self.note(f"{stage.name}: {done} after {stage.seconds:.0f} s{stage.rate(' ({})')}")
 
     def _finish(self) -> None:
-        if self._stage is None:
-            return
-        stage, unit, started, _, _ = self._stage
-        elapsed = time.monotonic() - started
-        if self._bars is not None and self._task is not None:
-            finished = self._bars.tasks[self._task]
-            self._bars.update(self._task, total=finished.completed)
-        else:
-            rate = _rate(self._done, elapsed)
-            self._environment.note(
-                f"{stage}: {counted(self._done, unit)} in {elapsed:.1f} s" + (f" ({rate})" if rate else "")
-            )
-        self._stage = None
+        stage, self._stage = self._stage, None
+        if stage is not None and self._bars is not None and stage.task is not None:
+            self._bars.update(stage.task, total=self._bars.tasks[stage.task].completed)
+        elif stage is not None:
+            self.note(f"{stage.name}: {counted(stage.done, stage.unit)} in {stage.seconds:.1f} s{stage.rate(' ({})')}")
 
 
 class StatusLine:
@@ -131,23 +128,21 @@ class StatusLine:
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
         self._status: Status | None = None
-        self._stage = ""
-        self._total: int | None = None
-        self._done = 0
-        self._unit = ""
+        self._stage = _Stage("", None, "")
 
     def start(self, stage: str, total: int | None, unit: str, *, done: int = 0) -> None:
-        self._stage, self._total, self._unit, self._done = stage, total, unit, done
+        self._stage = _Stage(stage, total, unit, done)
         if self._status is None:
             self._status = self._environment.console(self._environment.stderr).status("")
             self._status.start()
         self.advance(0)
 
     def advance(self, count: int) -> None:
-        self._done += count
+        stage = self._stage
+        stage.done += count
         if self._status is not None:
-            counts = f": {self._done:,} of {self._total:,} {self._unit}" if self._total is not None else ""
-            self._status.update(harmless(f"{self._stage}{counts}"))
+            done = f": {stage.before + stage.done:,} of {stage.total:,} {stage.unit}" if stage.total is not None else ""
+            self._status.update(harmless(f"{stage.name}{done}"))
 
     def note(self, message: str) -> None:
         self._environment.note(message)
@@ -157,7 +152,3 @@ class StatusLine:
         if self._status is not None:
             self._status.stop()
             self._status = None
-
-
-def _rate(done: int, seconds: float) -> str:
-    return f"{done / max(seconds, 1e-9):,.0f}/s" if done >= _MIN_UNITS else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from wikigr.text import escape_markdown, markdown_link
@@ -17,6 +17,7 @@ from wikigr_cli.render.formats import (
 from wikigr_cli.render.output import Document, one_line, print_address, print_json, print_json_line
 
 if TYPE_CHECKING:
+    from wikigr.index.snippets import QueryTerms
     from wikigr.retrieval.trace import Trace
 
 # Two lines of a terminal with 80 columns.
@@ -37,9 +38,9 @@ def print_search(
     document: Document,
     output_format: OutputFormat,
     fields: Sequence[str] | None,
-    weights: Mapping[str, float],
+    terms: QueryTerms,
 ) -> None:
-    """Print the results of a search; ``weights`` are those of the stems of its question."""
+    """Print the results of a search; ``terms`` are those of its question."""
     results = document["results"]
     if output_format == "json":
         print_json(environment, search_fields(document, fields))
@@ -51,24 +52,24 @@ def print_search(
     elif output_format == "md" and fields is not None:
         print_markdown_table(environment, results, fields)
     elif output_format == "md":
-        _print_markdown_list(environment, results, weights)
+        _print_markdown_list(environment, results, terms)
     else:
-        print_results(environment, document, weights)
+        print_results(environment, document, terms)
 
 
-def _print_markdown_list(environment: Environment, results: Sequence[Document], weights: Mapping[str, float]) -> None:
+def _print_markdown_list(environment: Environment, results: Sequence[Document], terms: QueryTerms) -> None:
     from wikigr.index.candidate import place
     from wikigr.index.snippets import make_snippet
 
     for result in results:
         link = markdown_link(place(result["title"], result["section"]), address_to_link(result.get("url")))
-        snippet = make_snippet(result["content"], weights, _SNIPPET_LENGTH).text.strip()
+        snippet = make_snippet(result["content"], terms, _SNIPPET_LENGTH).text.strip()
         pack = f", {escape_markdown(result['pack'])}" if "pack" in result else ""
         found = f"{result['rank']}. {link}{pack} ({result['score']:.4f})"
         environment.write_text(f"{found}\n   {escape_markdown(snippet)}\n")
 
 
-def print_results(environment: Environment, document: Document, weights: Mapping[str, float]) -> None:
+def print_results(environment: Environment, document: Document, terms: QueryTerms) -> None:
     """Print the sections found, with the best part of each one, in which the words of the question stand out."""
     from wikigr.index.candidate import place
     from wikigr.index.snippets import make_snippet
@@ -81,7 +82,7 @@ def print_results(environment: Environment, document: Document, weights: Mapping
         environment.print(f"{result['rank']:>3}. ", style="bold", end="")
         environment.print(section, style="bold", end="", link=result["url"])
         environment.print(f"  {result['score']:.4f}{pack}", style="dim", hang=5)
-        snippet = make_snippet(result["content"], weights, _SNIPPET_LENGTH)
+        snippet = make_snippet(result["content"], terms, _SNIPPET_LENGTH)
         environment.print("     ", end="")
         done = 0
         for start, end in snippet.matches:

@@ -1,21 +1,34 @@
-"""What ``wikigr show`` and ``wikigr open`` print: a section or an article for a reader."""
+"""What ``wikigr show`` and ``wikigr open`` print, and what ``wikigr open --browser`` opens: a section or an article."""
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+from urllib.parse import quote as percent_encode
+from urllib.parse import urlsplit
 
+from wikigr.documents.article import section_document
+from wikigr.errors import WikigrError
+from wikigr.text import harmless
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import Document, one_line, print_address
+from wikigr_cli.render.terminal import openable
+
+if TYPE_CHECKING:
+    from wikigr.pack.open import Pack
 
 _MAX_NAME_LENGTH = 200
 # Links, aliases and categories that text output lists; the JSON has all.
 _MAX_LISTED = 12
+# Words at either end of a quotation by which a browser finds it.
+_FRAGMENT_WORDS = 4
 
 
-def print_section(environment: Environment, document: Document, quote: tuple[int, int] = (0, 0)) -> None:
-    """Print a section under its heading, then where to go from it; the characters ``quote`` stand out."""
-    _print_heading(environment, [document["title"], *document["heading_path"]], document["url"])
-    print_quoted(environment, document["content"], quote)
+def print_section(environment: Environment, document: Document, quote: str | None = None) -> None:
+    """Print a section under its heading, then where to go from it; the text ``quote`` stands out."""
+    _print_text(
+        environment, [document["title"], *document["heading_path"]], document["url"], document["content"], quote
+    )
     environment.print()
     for label, entry in (("Previous", document["previous"]), ("Next", document["next"])):
         if entry is not None:
@@ -27,8 +40,7 @@ def print_section(environment: Environment, document: Document, quote: tuple[int
 
 def print_article(environment: Environment, document: Document) -> None:
     """Print the lead of an article and its outline."""
-    _print_heading(environment, [document["title"]], document["url"])
-    environment.print(document["lead"])
+    _print_text(environment, [document["title"]], document["url"], document["lead"], None)
     environment.print()
     environment.print("Sections", style="bold")
     for entry in document["sections"]:
@@ -40,43 +52,68 @@ def print_article(environment: Environment, document: Document) -> None:
     _print_list(environment, "Categories", document["categories"])
 
 
-def print_whole_article(
-    environment: Environment, title: str, url: str | None, content: str, quote: tuple[int, int]
-) -> None:
-    """Print the whole text of an article; the characters ``quote`` stand out."""
-    _print_heading(environment, [title], url)
-    print_quoted(environment, content, quote)
+def print_place(environment: Environment, pack: Pack, title: str, section_id: str | None, quote: str | None) -> None:
+    """Print a section, or the whole article without ``section_id``; the text ``quote`` stands out."""
+    from wikigr.pack.article_view import view_article, view_section
+
+    if section_id is not None:
+        print_section(environment, section_document(view_section(pack, section_id), pack.manifest, []), quote)
+    else:
+        view = view_article(pack, title)
+        _print_text(environment, [view.title], view.url, view.content, quote)
 
 
-def print_quoted(environment: Environment, content: str, quote: tuple[int, int]) -> None:
-    """Print ``content`` with the characters ``quote`` (start and end, equal for none) in reverse video."""
-    start, end = quote
-    environment.print(content[:start], end="")
-    if start < end:
-        environment.print(content[start:end], style="reverse", end="")
-    environment.print(content[end:])
+def open_place(environment: Environment, pack: Pack, title: str, section_id: str | None, quote: str | None) -> None:
+    """Open the address of a section or an article in the browser; raises ``WikigrError`` if that is not possible."""
+    import webbrowser
+
+    wanted = section_id or f"{title}#0"
+    known = pack.urls_of([wanted])[wanted]
+    url = openable(known)
+    if url is None:
+        raise WikigrError(
+            f"The pack knows no address of {harmless(section_id or title)!r} that a browser can open."
+            + (f" Its source is {harmless(known)}, which is not on this machine." if known else ""),
+            hint="Leave out --browser to read the text of the pack.",
+        )
+    url = _with_quote(url, quote)
+    if not webbrowser.open(url):
+        raise WikigrError("No browser could be started.", hint=f"Open the address yourself: {url}")
+    environment.note(f"Opened {url}", overflow="keep")
 
 
-def find_quote(content: str, quote: str) -> tuple[int, int] | None:
-    """Return where ``content`` contains ``quote``, whose white space may differ, or ``None``."""
-    words = quote.split()
-    if not words:
-        return None
-    found = re.search(r"\s+".join(map(re.escape, words)), content)
-    return found.span() if found is not None else None
+def _with_quote(url: str, quote: str | None) -> str:
+    """Return ``url`` with a text fragment by which a browser finds and highlights ``quote`` in a page of HTML.
+
+    See https://wicg.github.io/scroll-to-text-fragment/; browsers that do not know it open the page at its anchor.
+    """
+    words = (quote or "").split()
+    parts = urlsplit(url)
+    if not words or (parts.scheme == "file" and not parts.path.lower().endswith((".html", ".htm", ".xhtml"))):
+        return url
+    ends = [words] if len(words) <= 2 * _FRAGMENT_WORDS else [words[:_FRAGMENT_WORDS], words[-_FRAGMENT_WORDS:]]
+    text = ",".join(percent_encode(" ".join(end), safe="").replace("-", "%2D") for end in ends)
+    return f"{url}{'' if parts.fragment else '#'}:~:text={text}"
 
 
-def _print_heading(environment: Environment, path: list[str], url: str | None) -> None:
+def _print_text(environment: Environment, path: list[str], url: str | None, content: str, quote: str | None) -> None:
+    """Print ``content`` under its heading, with ``quote``, whose white space may differ, in reverse video."""
     heading = " › ".join(one_line(part, _MAX_NAME_LENGTH) for part in path)
     environment.print(heading, style="bold", link=url, hang=2)
     print_address(environment, url, indent=0)
     environment.print()
+    found = re.search(r"\s+".join(map(re.escape, quote.split())), content) if quote else None
+    start, end = found.span() if found is not None else (0, 0)
+    if quote and found is None:
+        environment.note("The text does not contain the quotation.")
+    environment.print(content[:start], end="")
+    environment.print(content[start:end], style="reverse" if found else "", end="")
+    environment.print(content[end:])
 
 
 def _print_list(environment: Environment, label: str, names: list[str]) -> None:
-    if not names:
-        return
-    listed = ", ".join(one_line(name, _MAX_NAME_LENGTH) for name in names[:_MAX_LISTED])
-    more = f" and {len(names) - _MAX_LISTED:,} more" if len(names) > _MAX_LISTED else ""
-    environment.print(f"{label:<12}", style="bold", end="")
-    environment.print(f"{listed}{more}", hang=12)
+    if names:
+        listed = ", ".join(one_line(name, _MAX_NAME_LENGTH) for name in names[:_MAX_LISTED])
+        more = f" and {len(names) - _MAX_LISTED:,} more" if len(names) > _MAX_LISTED else ""
+        environment.print(f"{label:<12}", style="bold", end="")
+        environment.print(f"{listed}{more}", hang=12)

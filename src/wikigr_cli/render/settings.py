@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from wikigr.text import harmless
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import Document, counted
 from wikigr_cli.render.terminal import cells
@@ -15,52 +14,42 @@ if TYPE_CHECKING:
     from wikigr.embeddings.prepared import PreparedModel
     from wikigr.reader.prepared import PreparedReader
 
-# YAML breaks a line after the word that reaches this column.
-_YAML_WIDTH = 68
 _DEFAULT = "default"
-# The column of the origins of settings.
-_ORIGIN_COLUMN = 32
 # A value that more commands share is printed with their number instead of their names.
 _MAX_NAMED = 2
 
 
 def print_settings(environment: Environment, rows: Sequence[Document], *, origin: bool, show_all: bool) -> None:
     """Print the settings that something sets (``show_all``: all), with their origins if ``origin``."""
-    if show_all:
-        for row in rows:
-            line = f"{row['command']} --{row['option']} = {_setting_value(row)}"
-            environment.print(f"{line:<60} {row['origin']}" if origin else line.rstrip(), hang=4)
-        return
-    shared: dict[tuple[str, str, str], list[str]] = {}
+    shared: dict[tuple[object, ...], list[Document]] = {}
     for row in rows:
-        if row["origin"] != _DEFAULT:
-            shared.setdefault((row["option"], _setting_value(row), row["origin"]), []).append(row["command"])
-    for (option, value, place), commands in shared.items():
-        if len(commands) > _MAX_NAMED:
-            line, reach = f"{option} = {value}", f"for {counted(len(commands), 'commands')}"
-            _print_setting(environment, line, f"{harmless(place)}, {reach}" if origin else reach)
-        else:
-            for command in commands:
-                _print_setting(environment, f"{command} --{option} = {value}", harmless(place) if origin else "")
+        if show_all or row["origin"] != _DEFAULT:
+            key = (row["option"], str(row["value"]), row["origin"], row["command"] if show_all else "")
+            shared.setdefault(key, []).append(row)
+    for same in shared.values():
+        for row in same[:1] if len(same) > _MAX_NAMED else same:
+            value = "" if row["value"] is None else str(row["value"])
+            notes = [row["origin"]] if origin else []
+            name = f"{row['command']} --{row['option']}"
+            if len(same) > _MAX_NAMED:
+                name = row["option"]
+                notes.append(f"for {counted(len(same), 'commands')}")
+            _print_setting(environment, f"{name} = {value}".rstrip(), ", ".join(notes), column=60 if show_all else 32)
     defaults = sum(row["origin"] == _DEFAULT for row in rows)
-    verb, what = ("has its", "it") if defaults == 1 else ("have their", "them")
-    if defaults:
+    if defaults and not show_all:
+        verb, what = ("has its", "it") if defaults == 1 else ("have their", "them")
         environment.print(f"{counted(defaults, 'options')} {verb} default; --all shows {what}.", style="dim")
 
 
-def _setting_value(row: Document) -> str:
-    return "" if row["value"] is None else harmless(str(row["value"]))
-
-
-def _print_setting(environment: Environment, line: str, note: str) -> None:
-    """Print a setting with ``note`` beside it, or below it in a terminal that is too narrow for both."""
-    beside = f"{line}{' ' * max(_ORIGIN_COLUMN - cells(line), 2)}{note}".rstrip()
+def _print_setting(environment: Environment, line: str, note: str, column: int) -> None:
+    """Print a setting with ``note`` at ``column``, or below it in a terminal that is too narrow for both."""
+    beside = f"{line}{' ' * max(column - cells(line), 2)}{note}".rstrip()
     width = environment.width(environment.stdout)
     if width is None or cells(beside) <= width:
         environment.print(beside)
-        return
-    environment.print(line, hang=4)
-    environment.print(f"    {note}", hang=4)
+    else:
+        environment.print(line, hang=4)
+        environment.print(f"    {note}", hang=4)
 
 
 def print_profiles(environment: Environment, document: Document) -> None:
@@ -75,7 +64,8 @@ def print_profile(environment: Environment, document: Document) -> None:
     import yaml
 
     values = {key: value for key, value in document["profile"].items() if key != "name"}
-    environment.write(yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=_YAML_WIDTH))
+    # A width of 68: YAML breaks a line after the word that reaches it.
+    environment.write(yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=68))
 
 
 def print_differences(environment: Environment, document: Document, *, first: str, second: str) -> None:
@@ -92,11 +82,8 @@ def _yaml_value(value: object) -> str:
 
 def model_document(prepared: PreparedModel, reader: PreparedReader | None) -> dict[str, Any]:
     """Return what ``wikigr model prepare --json`` prints."""
-    return {
-        "folder": str(prepared.folder),
-        **asdict(prepared.identity),
-        "reader": reader.adapter_sha256 if reader is not None else None,
-    }
+    fingerprint = reader.adapter_sha256 if reader is not None else None
+    return {"folder": str(prepared.folder), **asdict(prepared.identity), "reader": fingerprint}
 
 
 def print_model(environment: Environment, document: Document) -> None:

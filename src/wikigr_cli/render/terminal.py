@@ -12,9 +12,6 @@ from urllib.parse import quote, unquote, urlsplit
 # Whatever stands for a style; wrapping only passes it on.
 Style = TypeVar("Style")
 
-# A word with the blanks before it.
-_WORD = re.compile(r" *[^ ]+")
-
 
 def cells(text: str) -> int:
     """Return the width of ``text`` in terminal columns."""
@@ -53,7 +50,8 @@ def _breaks(line: str, width: int, hang: int | None) -> Iterator[tuple[int, int,
     # Leave at least half of the width for words.
     hang = min(leading if hang is None else hang, width // 2)
     indent = begin = end = used = 0
-    for word in _WORD.finditer(line):
+    # Each word with the blanks before it.
+    for word in re.finditer(r" *[^ ]+", line):
         size = cells(word[0])
         if end and used + size > width:
             yield indent, begin, end
@@ -86,8 +84,7 @@ def wrap_pieces(
     return lines
 
 
-_FORBIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\s]")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_CONTROL = r"[\x00-\x1f\x7f-\x9f]"
 # The separators of an address, and ``%``, which begins an encoded character.
 _KEPT = "%/:?#[]@!$&'()*+,;=~"
 
@@ -97,7 +94,7 @@ def openable(url: str | None) -> str | None:
 
     Only web addresses and files of this machine without control characters or blanks qualify.
     """
-    if url is None or _FORBIDDEN.search(url):
+    if url is None or re.search(rf"{_CONTROL}|\s", url):
         return None
     try:
         parts = urlsplit(url)
@@ -110,7 +107,7 @@ def openable(url: str | None) -> str | None:
 
 def shown_address(url: str) -> str:
     """Return ``url`` for a reader: a file in the working directory as a path that terminals can open."""
-    return _CONTROL.sub("�", unquote(linked_address(url))) if _is_here(url) else url
+    return re.sub(_CONTROL, "�", unquote(linked_address(url))) if _is_here(url) else url
 
 
 def linked_address(url: str) -> str:

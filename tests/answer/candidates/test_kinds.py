@@ -8,12 +8,12 @@ import pytest
 from tests.answer.evidence import candidates, evidence, material
 
 from wikigr.answer.candidates.table import ANSWER_KINDS, KINDS, find_candidates
-from wikigr.answer.reading import TwoParts
-from wikigr.answer.sentences import SentenceScore
 from wikigr.index.candidate import Evidence
 from wikigr.pack.open import Pack
 from wikigr.reader.passage import Span
 from wikigr.retrieval.chain import PathAnswers, StatedFact
+from wikigr.retrieval.reading import TwoParts
+from wikigr.retrieval.sentences import SentenceScore
 
 STEPS = """Ask first.
 

@@ -22,30 +22,19 @@ KEYS = {
 }  # fmt: skip
 
 
-def test_an_answer_is_short_cited_and_its_sources_are_named(wikigr: Wikigr, physics_pack: Path) -> None:
-    result = wikigr("ask", QUESTION, "--pack", str(physics_pack))
-    assert result.code == 0
-    assert "1901" in result.out
-    assert "[1]" in result.out
-    assert "Werner Heisenberg" in result.out
-    assert "\x1b" not in result.out
-
-
-def test_json_keeps_its_contract_and_every_quote_is_in_the_database(wikigr: Wikigr, physics_pack: Path) -> None:
-    result = wikigr("ask", QUESTION, "--pack", str(physics_pack), "--json")
-    document = json.loads(result.out)
+def test_every_quote_and_the_span_are_in_the_database(wikigr: Wikigr, physics_pack: Path) -> None:
+    database = str(physics_pack / "pack.db")
+    assert "1901" in wikigr("ask", QUESTION, "--pack", database).out
+    document = json.loads(wikigr("ask", QUESTION, "--pack", database, "--json").out)
     assert set(document) >= KEYS
-    assert document["query_type"] == "extractive"
-    assert not document["abstained"]
-    assert 0.5 <= document["confidence"] <= 1
-    assert 1 <= len(document["citations"]) <= 3
+    assert document["query_type"] == "extractive" and not document["abstained"] and 0.5 <= document["confidence"] <= 1
     assert document["sources"] == list(dict.fromkeys(c["title"] for c in document["citations"]))
+    span, citation = document["span"], document["citations"][0]
+    assert citation["start"] <= span["start"] < span["end"] <= citation["end"] and "1901" in span["text"]
     with Pack(physics_pack) as pack:
-        for citation in document["citations"]:
-            (content,) = pack.graph.rows(
-                "MATCH (s:Section {section_id: $id}) RETURN s.content", {"id": citation["section_id"]}
-            )[0]
-            assert content[citation["start"] : citation["end"]] == citation["quote"]
+        for part, text in ((span, span["text"]), *((c, c["quote"]) for c in document["citations"])):
+            content = pack.sections([part["section_id"]])[part["section_id"]].content
+            assert content[part["start"] : part["end"]] == text
 
 
 def test_the_short_answer_comes_first_and_is_highlighted_in_its_sentence(physics_pack: Path) -> None:
@@ -62,20 +51,6 @@ def test_the_short_answer_comes_first_and_is_highlighted_in_its_sentence(physics
     assert text.endswith("[1]")
 
 
-def test_the_span_of_the_json_is_stored_text_inside_the_first_quotation(wikigr: Wikigr, physics_pack: Path) -> None:
-    document = json.loads(wikigr("ask", QUESTION, "--pack", str(physics_pack), "--offline", "--json").out)
-    span, citation = document["span"], document["citations"][0]
-    assert span.keys() == {"text", "section_id", "start", "end"}
-    assert span["section_id"] == citation["section_id"]
-    assert citation["start"] <= span["start"] < span["end"] <= citation["end"]
-    with Pack(physics_pack) as pack:
-        content = pack.sections([span["section_id"]])[span["section_id"]].content
-    assert content[span["start"] : span["end"]] == span["text"]
-    assert "1901" in span["text"]
-    declined = json.loads(wikigr("ask", OFF_TOPIC, "--pack", str(physics_pack), "--offline", "--json").out)
-    assert declined["span"] is None
-
-
 def test_a_question_that_the_pack_does_not_cover_is_declined(wikigr: Wikigr, physics_pack: Path) -> None:
     result = wikigr("ask", OFF_TOPIC, "--pack", str(physics_pack))
     assert result.code == 0
@@ -84,10 +59,6 @@ def test_a_question_that_the_pack_does_not_cover_is_declined(wikigr: Wikigr, phy
     assert strict.code == 1
     document = json.loads(strict.out)
     assert (document["abstained"], document["query_type"], document["citations"]) == (True, "abstained", [])
-
-
-def test_strict_accepts_an_answer(wikigr: Wikigr, physics_pack: Path) -> None:
-    assert wikigr("ask", QUESTION, "--pack", str(physics_pack), "--strict").code == 0
 
 
 def test_explain_shows_stages_scores_and_what_was_dropped(wikigr: Wikigr, physics_pack: Path) -> None:
@@ -187,17 +158,6 @@ def test_a_batch_says_how_far_it_is_and_that_it_is_empty(
     assert (empty.code, empty.out) == (0, "") and f"There are no questions in {questions}." in empty.err
 
 
-def test_explain_says_that_the_baseline_reads_one_article(wikigr: Wikigr, physics_pack: Path) -> None:
-    ask = ["ask", "What is spin?", "--pack", str(physics_pack), "--offline", "--explain", "--profile", "baseline"]
-    ask += ["--explain-limit", "999"]
-    candidates = json.loads(wikigr(*ask, "--json").out)["explain"]["candidates"]
-    assert len(candidates) > 90
-    others = [c for c in candidates if c["title"] != candidates[0]["title"]]
-    (reason,) = {c["reason"] for c in others}
-    assert reason.startswith("only sections of the best article, '")
-    assert reason.endswith("', are read (multi_doc is off)")
-
-
 @pytest.mark.parametrize("command", [("ask", "--offline"), ("search",)])
 def test_v_adds_the_trace_on_stderr_and_nothing_to_the_result(
     wikigr: Wikigr, physics_pack: Path, command: tuple[str, ...]
@@ -225,57 +185,6 @@ def test_a_batch_keeps_order_and_ids_and_marks_abstention(wikigr: Wikigr, physic
     documents = [json.loads(line) for line in result.out.splitlines()]
     assert [(d["id"], d["abstained"]) for d in documents] == [("q7", False), ("3", True)]
     assert result.code == 1
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [('{"question": 3}', 'no "question"'), ('{"id": "a"}', 'no "question"'), ("{oops", "not valid JSON"), ("[1]", "")],
-)
-def test_a_wrong_line_of_a_batch_is_named(wikigr: Wikigr, physics_pack: Path, line: str, message: str) -> None:
-    result = wikigr("ask", "--batch", "-", "--pack", str(physics_pack), stdin=line + "\n")
-    if message:
-        assert result.code == 2
-        assert "Line 1" in result.err and message in result.err
-    else:
-        assert result.code == 0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        ((), 2, "question or --batch"),
-        (("q", "--batch", "-"), 2, "question or --batch"),
-        (("q",), 2, "WIKIGR_PACK"),
-        (("  ", "--pack", "PACK"), 2, "empty"),
-        (("q", "--pack", "nowhere"), 4, "no pack 'nowhere'"),
-        (("--batch", "missing.txt", "--pack", "PACK"), 2, "missing.txt"),
-        (("q", "--no-such-flag"), 2, "--no-such-flag"),
-    ],
-)
-def test_mistakes_get_one_message_and_the_right_code(
-    wikigr: Wikigr, physics_pack: Path, arguments: tuple[str, ...], code: int, message: str
-) -> None:
-    result = wikigr("ask", *(str(physics_pack) if a == "PACK" else a for a in arguments))
-    assert result.code == code
-    assert message in result.err
-    assert result.out == ""
-    assert "Traceback" not in result.err
-
-
-def test_the_pack_may_come_from_the_environment_or_a_project_file(
-    wikigr: Wikigr, physics_pack: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    (tmp_path / "wikigr.yaml").write_text(f"ask:\n  pack: {physics_pack}\n")
-    assert wikigr("ask", QUESTION).code == 0
-    (tmp_path / "wikigr.yaml").write_text("ask:\n  pack: nowhere\n")
-    assert wikigr("ask", QUESTION).code == 4
-    monkeypatch.setenv("WIKIGR_PACK", str(physics_pack))
-    assert wikigr("ask", QUESTION).code == 0
-    assert wikigr("ask", QUESTION, "--pack", "elsewhere").code == 4
-
-
-def test_the_database_file_names_its_pack(wikigr: Wikigr, physics_pack: Path) -> None:
-    assert wikigr("ask", QUESTION, "--pack", str(physics_pack / "pack.db")).code == 0
 
 
 def test_a_comparison_whose_sentence_says_he_is_valid_json(wikigr: Wikigr, physics_pack: Path) -> None:

@@ -1,9 +1,8 @@
-"""`wikigr open`: the pager is a real program, and so is the browser."""
+"""`wikigr open`: the text with its quotation, and a real program in the place of the browser."""
 
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
 from urllib.parse import unquote
@@ -18,29 +17,17 @@ QUOTE = "measured the wavelength of electrons"
 
 
 @pytest.fixture
-def seen(tmp_path: Path) -> Path:
-    """The file in which the pager and the browser of these tests write what they are given."""
-    return tmp_path / "seen"
-
-
-@pytest.fixture
-def pager(tmp_path: Path, seen: Path) -> str:
-    script = tmp_path / "pager.py"
-    script.write_text(f"import sys\nopen({str(seen)!r}, 'wb').write(sys.stdin.buffer.read())\n")
-    return f"{sys.executable} {script}"
-
-
-@pytest.fixture
-def browser(tmp_path: Path, seen: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file in which the browser writes the address that it is given."""
     script = tmp_path / "browser.py"
-    script.write_text(f"import sys\nopen({str(seen)!r}, 'w').write(sys.argv[1])\n")
+    script.write_text(f"import sys\nopen({str(tmp_path / 'seen')!r}, 'w').write(sys.argv[1])\n")
     monkeypatch.setenv("BROWSER", f"{sys.executable} {script} %s")
     # The module reads BROWSER once, when it is first used.
     monkeypatch.setattr("webbrowser._tryorder", None)
-    return seen
+    return tmp_path / "seen"
 
 
-def test_without_a_terminal_the_text_is_printed(wikigr: Wikigr, physics_pack: Path) -> None:
+def test_without_color_the_text_is_what_show_prints(wikigr: Wikigr, physics_pack: Path) -> None:
     pack = str(physics_pack)
     assert wikigr("open", SECTION, "-p", pack, "--quote", QUOTE).out == wikigr("show", SECTION, "-p", pack).out
     article = wikigr("open", "spin", "-p", pack).out
@@ -48,47 +35,23 @@ def test_without_a_terminal_the_text_is_printed(wikigr: Wikigr, physics_pack: Pa
     assert [heading for section in sections[1:] if (heading := f"## {section['section']}") not in article] == []
 
 
-def test_the_pager_gets_the_section_with_the_quotation_highlighted(physics_pack: Path, pager: str, seen: Path) -> None:
+@pytest.mark.parametrize(
+    ("quote", "highlighted"),
+    [
+        (QUOTE, QUOTE),
+        ("measured  the\nwavelength", "measured the wavelength"),
+        ("measured .he wavelength", ""),
+        ("no such words", ""),
+    ],
+)
+def test_a_quotation_is_highlighted_whatever_its_white_space(physics_pack: Path, quote: str, highlighted: str) -> None:
     shown = in_terminal(
-        "open", SECTION, "-p", str(physics_pack), "--quote", QUOTE, columns=60, NO_COLOR="", TERM="xterm", PAGER=pager
+        "open", SECTION, "-p", str(physics_pack), "--quote", quote, columns=300, NO_COLOR="", TERM="xterm"
     )
-    assert (shown.code, shown.out, shown.err) == (0, "", "")
-    text = seen.read_text(encoding="utf-8")
-    highlighted = [part.split("\x1b[0m")[0] for part in text.split("\x1b[7m")[1:]]
-    assert " ".join(highlighted) == QUOTE
-    assert text.startswith("\x1b[1mLouis de Broglie › Proof and prize\x1b[0m\n")
-    # Not every pager hides the addresses of links.
-    assert "\x1b]8" not in text
-
-
-def test_the_white_space_of_a_quotation_may_differ(physics_pack: Path, pager: str, seen: Path) -> None:
-    options = {"columns": 300, "NO_COLOR": "", "TERM": "xterm", "PAGER": pager}
-    quote = "measured  the\nwavelength"
-    in_terminal("open", SECTION, "-p", str(physics_pack), "--quote", quote, **options)  # type: ignore[arg-type]
-    assert "\x1b[7mmeasured the wavelength\x1b[0m of" in seen.read_text(encoding="utf-8")
-    missing = in_terminal("open", SECTION, "-p", str(physics_pack), "--quote", "no such words", **options)  # type: ignore[arg-type]
-    assert missing.err == "The text does not contain the quotation.\n"
-    assert "\x1b[7m" not in seen.read_text(encoding="utf-8")
-
-
-def test_a_pager_that_does_not_start_is_named_and_the_text_is_printed(physics_pack: Path) -> None:
-    shown = in_terminal("open", SECTION, "-p", str(physics_pack), TERM="xterm", PAGER="no-such-pager -x")
-    assert shown.code == 0
-    assert "Cannot start the pager 'no-such-pager'" in shown.err
-    assert "Davisson–Germer" in shown.out
-
-
-@pytest.mark.parametrize(("pager", "note"), [('less "', "Cannot read PAGER"), ("   ", "")])
-def test_a_pager_that_is_no_command_is_replaced(
-    physics_pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pager: str, note: str
-) -> None:
-    less = tmp_path / "less"
-    less.write_text(f"#!/bin/sh\ncat >{tmp_path / 'seen'}\n")
-    less.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    shown = in_terminal("open", SECTION, "-p", str(physics_pack), TERM="xterm", PAGER=pager, PATH=os.environ["PATH"])
-    assert (shown.code, note in shown.err) == (0, True)
-    assert QUOTE in (tmp_path / "seen").read_text()
+    assert [part.split("\x1b[0m")[0] for part in shown.out.split("\x1b[7m")[1:]] == (
+        [highlighted] if highlighted else []
+    )
+    assert shown.err == ("" if highlighted else "The text does not contain the quotation.\n")
 
 
 def test_the_browser_gets_the_source_file(wikigr: Wikigr, physics_pack: Path, browser: Path) -> None:
@@ -121,7 +84,3 @@ def test_without_an_address_there_is_nothing_for_a_browser(wikigr: Wikigr, tmp_p
     assert result.code == 3
     assert "no address" in result.err and "Its source is a.md, which is not on this machine." in result.err
     assert not browser.exists()
-
-
-def test_an_empty_quotation_is_wrong_usage(wikigr: Wikigr, physics_pack: Path) -> None:
-    assert wikigr("open", SECTION, "-p", str(physics_pack), "--quote", " ").code == 2

@@ -7,10 +7,7 @@ from typing import Any
 
 import pytest
 
-from wikigr_cli.app import run
-
 from ..conftest import Wikigr
-from ..terminal import Terminal, environment_of
 
 QUESTION = "What is the exclusion principle?"
 
@@ -87,16 +84,6 @@ def test_reranking_what_the_graph_has_ranked_already_changes_nothing(
     )
 
 
-def test_reranking_keeps_what_a_walk_found(wikigr: Wikigr, physics_pack: Path) -> None:
-    pack = str(physics_pack)
-    found = wikigr("search", QUESTION, "--pack", pack, "-k", "8", "--json").out
-    document = json.loads(wikigr("rerank", "--pack", pack, "--json", stdin=found).out)
-    before = {r["section_id"]: r["score"] for r in json.loads(found)["results"]}
-    assert {r["section_id"] for r in document["results"]} == set(before) and len(before) == 8
-    # With the documented weights for so small a pack, four fifths of a score are the walk's.
-    assert all(r["score"] >= 0.8 * before[r["section_id"]] - 1e-6 for r in document["results"])
-
-
 @pytest.mark.parametrize("title", ['"\\ud800"', '"x"'])
 def test_odd_text_does_not_crash(wikigr: Wikigr, physics_pack: Path, title: str) -> None:
     rows = f'\ufeff[{{"title": {title}, "score": 1}}]'
@@ -127,52 +114,6 @@ def test_a_cross_encoder_that_cannot_be_loaded_degrades_loudly(
     assert [r["old_rank"] for r in document["results"]] == list(range(1, 9))
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("", "holds no results"),
-        ("{", "is not valid JSON"),
-        ("3", "holds neither"),
-        ("[3]", "not an object"),
-        ('{"results": {}}', "holds neither"),
-        ('[{"title": "x"}]', "result 1 has no 'score'"),
-        ('[{"score": 1}]', "result 1 has no 'title'"),
-        ('[{"title": "x", "score": "high"}]', "score of result 1"),
-        ('[{"title": "x", "score": 1' + "0" * 400 + "}]", "score of result 1"),
-        ('{"question": 3, "results": [{"title": "x", "score": 1}]}', "question"),
-        ('{"results": []}\n{"results": [}\n', "Line 2"),
-    ],
-)
-def test_malformed_results_are_reported(wikigr: Wikigr, physics_pack: Path, text: str, says: str) -> None:
-    result = wikigr("rerank", "--pack", str(physics_pack), "--json", stdin=text)
-    assert (result.code, result.out) == (2, "")
-    assert says in result.err
-
-
-def test_a_missing_file_is_named_once(wikigr: Wikigr) -> None:
-    result = wikigr("rerank", "none.json", "--pack", "p")
-    assert (result.code, result.err) == (
-        2,
-        "wikigr: Cannot read the results from none.json: No such file or directory.\n",
-    )
-
-
-@pytest.mark.parametrize("weights", [("--alpha", "0.5", "--beta", "0.6"), ("--alpha", "1"), ("--beta", "-1")])
-def test_bad_weights_are_wrong_usage(wikigr: Wikigr, physics_pack: Path, found: str, weights: tuple[str, ...]) -> None:
-    result = wikigr("rerank", "--pack", str(physics_pack), *weights, stdin=found)
-    assert (result.code, "sum to 1" in result.err) == (2, True)
-
-
-@pytest.mark.parametrize("method", ["quality", "cross-encoder"])
-@pytest.mark.parametrize("weight", ["--alpha", "--beta"])
-def test_weights_without_an_effect_are_wrong_usage(
-    wikigr: Wikigr, physics_pack: Path, found: str, method: str, weight: str
-) -> None:
-    result = wikigr("rerank", "--pack", str(physics_pack), "--method", method, weight, "0.5", stdin=found)
-    assert (result.code, result.out) == (2, "")
-    assert f"--method {method} does not use PageRank" in result.err
-
-
 def test_the_graph_stage_warns_of_a_foreign_cache(
     wikigr: Wikigr, physics_pack: Path, found: str, tmp_path: Path
 ) -> None:
@@ -193,40 +134,18 @@ def test_the_graph_stage_warns_of_a_foreign_cache(
     assert (truncated.code, "Cannot use the PageRank cache" in truncated.err) == (0, True)
 
 
-@pytest.mark.parametrize(
-    ("method", "message"),
-    [
-        ("Graph", "Did you mean 'graph'?"),
-        ("cross_encoder", "Did you mean 'cross-encoder'?"),
-        ("nothing", "The methods are cross-encoder, graph, quality"),
-        ("graph+", "There is no reranking method ''"),
-        ("graph+graph", "names a method twice"),
-    ],
-)
-def test_a_wrong_method_is_wrong_usage(
-    wikigr: Wikigr, physics_pack: Path, found: str, method: str, message: str
-) -> None:
-    result = wikigr("rerank", "--pack", str(physics_pack), "--method", method, stdin=found)
-    assert (result.code, result.out, message in result.err) == (2, "", True)
-
-
-def test_a_terminal_is_told_what_to_type(physics_pack: Path) -> None:
-    environment, out, err = environment_of(80)
-    typed = Terminal('[{"title": "Spin", "score": 1}]')
-    environment.stdin = typed
-    assert run(["rerank", "--pack", str(physics_pack)], environment) == 0
-    said = " ".join(err.getvalue().split())
-    assert said.startswith("Reading search results from the terminal: paste the output of `wikigr search --json`")
-    assert "Ctrl-D" in said and "wikigr search spin --json | wikigr rerank" in said
-    assert out.getvalue().startswith("  1. Spin  0.")
-
-
-def test_a_pipe_is_not(wikigr: Wikigr, physics_pack: Path, found: str) -> None:
-    assert "Reading" not in wikigr("rerank", "--pack", str(physics_pack), stdin=found).err
-
-
 def test_scores_have_the_digits_that_mean_something(wikigr: Wikigr, physics_pack: Path, found: str) -> None:
     text = wikigr("rerank", "--pack", str(physics_pack), stdin=found).out
     assert all(re.search(r"  \d\.\d{4}(  was \d+)?$", line) for line in text.splitlines())
     document = json.loads(wikigr("rerank", "--pack", str(physics_pack), "--json", stdin=found).out)
     assert all(r["score"] == round(r["score"], 6) for r in document["results"])
+
+
+def test_reranking_keeps_what_a_walk_found(wikigr: Wikigr, physics_pack: Path) -> None:
+    pack = str(physics_pack)
+    found = wikigr("search", QUESTION, "--pack", pack, "-k", "8", "--json").out
+    document = json.loads(wikigr("rerank", "--pack", pack, "--json", stdin=found).out)
+    before = {r["section_id"]: r["score"] for r in json.loads(found)["results"]}
+    assert {r["section_id"] for r in document["results"]} == set(before) and len(before) == 8
+    # With the documented weights for so small a pack, four fifths of a score are the walk's.
+    assert all(r["score"] >= 0.8 * before[r["section_id"]] - 1e-6 for r in document["results"])

@@ -114,22 +114,6 @@ def test_formats_without_fields(wikigr: Wikigr, physics_pack: Path) -> None:
     assert wikigr(*arguments, "--format", "text").out == wikigr(*arguments).out
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (("x", "--fields", "titel", "--json"), "Did you mean 'title'?"),
-        (("x", "--fields", "title"), "another format than text"),
-        (("x", "--json", "--format", "csv"), "--json and --format csv"),
-        (("--batch", "-", "--format", "csv"), "--batch prints JSON Lines"),
-    ],
-)
-def test_formats_that_do_not_fit_are_wrong_usage(
-    wikigr: Wikigr, physics_pack: Path, options: tuple[str, ...], says: str
-) -> None:
-    result = wikigr("search", *options, "--pack", str(physics_pack))
-    assert (result.code, result.out, says in result.err) == (2, "", True), result.err
-
-
 def test_a_flag_precedes_the_format_of_the_variables(
     wikigr: Wikigr, physics_pack: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,23 +121,6 @@ def test_a_flag_precedes_the_format_of_the_variables(
     arguments = ("search", "laser", "--pack", str(physics_pack), "-k", "1")
     assert wikigr(*arguments).out.startswith("rank,title,")
     assert json.loads(wikigr(*arguments, "--json").out)["results"]
-
-
-def test_a_batch_has_the_fields_too(wikigr: Wikigr, physics_pack: Path) -> None:
-    arguments = ("search", "--batch", "-", "--pack", str(physics_pack), "-k", "1", "--fields", "title")
-    (line,) = wikigr(*arguments, stdin="laser\n").out.splitlines()
-    assert [list(row) for row in json.loads(line)["results"]] == [["title"]]
-
-
-def test_a_batch_is_json_lines_in_order(wikigr: Wikigr, physics_pack: Path) -> None:
-    result = wikigr("search", "--batch", "-", "--pack", str(physics_pack), "-k", "1", stdin="laser\nspin\n")
-    assert [json.loads(line)["question"] for line in result.out.splitlines()] == ["laser", "spin"]
-
-
-def test_a_wrong_mode_is_wrong_usage(wikigr: Wikigr, physics_pack: Path) -> None:
-    result = wikigr("search", "x", "--pack", str(physics_pack), "--mode", "fuzzy")
-    assert result.code == 2
-    assert "hybrid" in result.err
 
 
 def test_a_batch_names_a_question_that_fails_and_goes_on(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -> None:
@@ -193,3 +160,9 @@ def _damage_postings(folder: Path, *, damaged: str, whole: str) -> None:
             assert type(error.__cause__).__name__ == "PanicException"
             return
     pytest.fail(f"no flip damages {damaged!r} only")
+
+
+def test_a_batch_has_the_fields_too(wikigr: Wikigr, physics_pack: Path) -> None:
+    arguments = ("search", "--batch", "-", "--pack", str(physics_pack), "-k", "1", "--fields", "title")
+    (line,) = wikigr(*arguments, stdin="laser\n").out.splitlines()
+    assert [list(row) for row in json.loads(line)["results"]] == [["title"]]

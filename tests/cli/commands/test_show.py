@@ -30,10 +30,6 @@ def test_a_section_with_what_surrounds_it(wikigr: Wikigr, physics_pack: Path) ->
 
 def test_the_document_of_a_section(wikigr: Wikigr, physics_pack: Path) -> None:
     document = json.loads(wikigr("show", SECTION, "-p", str(physics_pack), "--json").out)
-    assert list(document) == [
-        "schema_version", "section_id", "title", "section", "heading_path", "source_id", "url", "content", "previous",
-        "next", "links", "pack", "warnings",
-    ]  # fmt: skip
     asked = json.loads(wikigr("search", "Davisson Germer", "-p", str(physics_pack), "-k", "50", "--json").out)
     (same,) = (result for result in asked["results"] if result["section_id"] == SECTION)
     for key in ("title", "section_id", "section", "source_id", "content", "url"):
@@ -44,10 +40,6 @@ def test_the_document_of_a_section(wikigr: Wikigr, physics_pack: Path) -> None:
 
 def test_the_outline_of_an_article_leads_to_its_sections(wikigr: Wikigr, physics_pack: Path) -> None:
     document = json.loads(wikigr("show", "spin", "-p", str(physics_pack), "--json").out)
-    expected = (
-        "schema_version title url aliases categories lead sections content links backlinks pagerank pack warnings"
-    )
-    assert list(document) == expected.split()
     text = wikigr("show", "spin", "-p", str(physics_pack)).out
     assert document["lead"] in text
     for section in document["sections"]:
@@ -60,23 +52,6 @@ def test_other_spellings_of_a_section(wikigr: Wikigr, physics_pack: Path, target
     shown = wikigr("show", target, "-p", str(physics_pack))
     assert shown.out == wikigr("show", SECTION, "-p", str(physics_pack)).out
     assert ("using 'Louis de Broglie' instead" in shown.err) == ("Brolie" in target)
-
-
-@pytest.mark.parametrize(
-    ("target", "says"),
-    [
-        ("Heisenberg uncertainty", "Did you mean"),
-        ("Spin#99", "It has Spin#0 (Introduction)"),
-        ("Spin#Discovry", "Spin#1 (Discovery)"),
-        ("zzzz", "Nothing in the pack is called 'zzzz'"),
-    ],
-)
-def test_what_is_not_there_is_wrong_usage_with_suggestions(
-    wikigr: Wikigr, physics_pack: Path, target: str, says: str
-) -> None:
-    result = wikigr("show", target, "-p", str(physics_pack))
-    assert (result.code, result.out) == (2, "")
-    assert says in result.err
 
 
 def test_it_fits_a_terminal(physics_pack: Path) -> None:

@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.possible_answers import possible_answer
-
-from wikigr.pack.open import Pack
-from wikigr.pipeline.pipeline import Pipeline
-from wikigr.pipeline.profile import Profile
-from wikigr.pipeline.why import explain_article
-from wikigr.rerankers.cross_encoder import CrossEncoderOptions
 
 from ..conftest import Wikigr
 
@@ -111,17 +103,6 @@ def test_what_was_read_and_not_quoted(wikigr: Wikigr, physics_pack: Path) -> Non
     assert stages(found)["citations"]["rank"] is None and stages(found)["sentences"]["score"] > 0
 
 
-def test_what_another_possible_answer_quotes_was_read(physics_pack: Path) -> None:
-    with Pack(physics_pack) as pack:
-        answer = Pipeline(Profile(), pack, offline=True).answer(QUESTION)
-        other = next(item.section for item in answer.evidence if item.section.title not in answer.sources)
-    answer = replace(answer, alternatives=(possible_answer(other, other.content[:20]),))
-    explained = explain_article(answer, other.title)
-    assert (explained.outcome, explained.dropped_at) == ("read", None)
-    assert explained.reason == "The answer does not quote it, but one of the other possible answers does."
-    assert explain_article(answer, answer.sources[0]).outcome == "cited"
-
-
 def test_an_answer_that_was_withheld(wikigr: Wikigr, physics_pack: Path) -> None:
     found = why(wikigr, physics_pack, "How do I bake sourdough bread?", "Enrico Fermi", "--profile", "baseline")
     assert (found["abstained"], found["outcome"]) == (True, "read")
@@ -155,32 +136,3 @@ def test_one_section_is_followed(wikigr: Wikigr, physics_pack: Path) -> None:
         "why", QUESTION, "Louis de Broglie", "-p", str(physics_pack), "--offline", "--section", "Prof and prize"
     )
     assert unknown.code == 2 and "Proof and prize" in unknown.err
-
-
-def test_an_unknown_title_gets_a_suggestion(wikigr: Wikigr, physics_pack: Path) -> None:
-    unknown = wikigr("why", QUESTION, "Broglie's waves", "-p", str(physics_pack), "--offline")
-    assert unknown.code == 2 and "Nothing in the pack is called" in unknown.err
-    near = wikigr("why", QUESTION, "Davison-Germer experiment", "-p", str(physics_pack), "--offline")
-    assert near.code == 0 and "using 'Davisson–Germer experiment'" in near.err
-    assert wikigr("why", " ", "Spin", "-p", str(physics_pack), "--offline").code == 2
-    assert wikigr("why", QUESTION, "Spin", "-p", str(physics_pack), "--profile", "enhancd").code == 2
-
-
-def test_a_stage_that_failed_is_not_what_dropped_it(physics_pack: Path, tmp_path: Path) -> None:
-    profile = Profile(name="x").override(CrossEncoderOptions, enabled=True, model=str(tmp_path))
-    with Pack(physics_pack) as pack:
-        answer = Pipeline(profile, pack, offline=True).answer(QUESTION)
-    explained = explain_article(answer, "Louis de Broglie")
-    failed = next(stage for stage in explained.stages if stage.stage == "cross_encoder")
-    assert (failed.rank, failed.reason) == (None, "the stage failed and was skipped")
-    assert explained.outcome == "cited" and explained.dropped_at is None
-
-
-def test_nothing_is_retrieved_to_explain(physics_pack: Path) -> None:
-    with Pack(physics_pack) as pack:
-        answer = Pipeline(Profile(), pack, offline=True).answer(QUESTION)
-    before = [(record.stage, record.milliseconds, record.ranking) for record in answer.trace.stages]
-    # The pack is closed: the trace alone must do.
-    assert explain_article(answer, "Spin").outcome == "dropped"
-    assert explain_article(answer, "No such article").outcome == "not_found"
-    assert [(record.stage, record.milliseconds, record.ranking) for record in answer.trace.stages] == before

@@ -25,7 +25,7 @@ def test_commands_and_their_arguments(converse: Converse, private: Path, monkeyp
     monkeypatch.chdir(private)
     (private / "data" / "wikigr" / "packs" / "valves").mkdir(parents=True)
     talk = converse()
-    assert completed(talk, "/") == [f"/{command.name}" for command in COMMANDS]
+    assert completed(talk, "/") == [f"/{name}" for name in COMMANDS]
     assert completed(talk, "/pro") == ["/profile"]
     assert completed(talk, "/profile b") == ["/profile baseline"]
     assert completed(talk, "/pack ") == ["/pack valves"]

@@ -62,10 +62,10 @@ def test_json_is_the_short_form_of_a_format() -> None:
     assert choose(None, json_output=False) == "text"
     assert choose(None, json_output=True) == choose("json", json_output=True) == "json"
     with pytest.raises(UsageError, match="--json and --format md"):
-        choose("md", "output_format", "json_output", json_output=True)
+        choose("md", "format", "json", json_output=True)
     # The command line precedes variables and settings files.
-    assert choose("md", "output_format", json_output=True) == "md"
-    assert choose("md", "json_output", json_output=True) == "json"
+    assert choose("md", "format", json_output=True) == "md"
+    assert choose("md", "json", json_output=True) == "json"
 
 
 def test_an_unknown_field_gets_a_suggestion() -> None:

@@ -1,4 +1,4 @@
-"""Sizes and ages as the list of packs shows them."""
+"""Ages as the list of packs shows them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from wikigr_cli.render.packs import age_text, size_text
+from wikigr_cli.render.packs import age_text
 
 NOW = datetime.fromisoformat("2026-11-22T12:00:00+00:00")
 
@@ -28,11 +28,3 @@ NOW = datetime.fromisoformat("2026-11-22T12:00:00+00:00")
 )
 def test_ages(created: str, shown: str) -> None:
     assert age_text(created, NOW) == shown
-
-
-@pytest.mark.parametrize(
-    ("size", "shown"),
-    [(0, "0 bytes"), (999, "999 bytes"), (1000, "1.0 kB"), (5_541_888, "5.5 MB"), (64 << 40, "70.4 TB")],
-)
-def test_sizes(size: int, shown: str) -> None:
-    assert size_text(size) == shown

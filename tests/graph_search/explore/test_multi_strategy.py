@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -16,38 +16,27 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.graph_search.explore.films import BELL as THE_BELL
-from tests.graph_search.explore.films import entity
 from tests.llm.server import Behavior, MessagesServer, Response, first_cited, reply, respond, status, text
 
 from wikigr.answer.answer import Answer
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import UsageError
-from wikigr.graph.neighborhood import Edge, Neighborhood, Node, Step, article
+from wikigr.graph.neighborhood import Edge, Neighborhood, Node, article
 from wikigr.graph_search.cypher.runner import QueryResult, QueryRunner
 from wikigr.graph_search.explore import multi_strategy
 from wikigr.graph_search.explore.multi_strategy import (
-    BoundedPruner,
-    Deadline,
-    GraphContext,
     MultiStrategy,
 )
 from wikigr.graph_search.explore.planners import Plan, PlannerState
 from wikigr.graph_search.explore.rule_pruner import RulePruner
 from wikigr.graph_search.explore.stage import MultiStrategyOptions
-from wikigr.graph_search.explore.triplets import (
-    CandidateRelation,
-    FollowedTriplet,
-    QuestionPruner,
-    Selection,
-)
 from wikigr.llm import budget as llm_budget
-from wikigr.llm.budget import BudgetError
 from wikigr.llm.client import Claude
 from wikigr.llm.options import SynthesisOptions
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.pipeline.profiles.files import load_profile
+from wikigr.pipeline.profile_files import load_profile
+from wikigr.retrieval.chain import GraphContext
 from wikigr.retrieval.entity_linking import EntityLinker
 from wikigr.retrieval.trace import StageRecord, Trace
 from wikigr_cli.app import run
@@ -84,20 +73,15 @@ def cypher(query: str) -> str:
 
 @pytest.fixture(scope="module")
 def films(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
-    return built(tmp_path_factory.mktemp("films"), "films.tsv", encoder)
+    return built(tmp_path_factory.mktemp("films"), encoder)
 
 
-def built(folder: Path, name: str, encoder: Embedder) -> Path:
+def built(folder: Path, encoder: Embedder) -> Path:
     from wikigr.ingest.build import BuildOptions, build_pack
     from wikigr.sources.detect import open_source
 
-    source = folder / name
-    if name.endswith(".tsv"):
-        source.write_text("".join("\t".join(fact) + "\n" for fact in FACTS), encoding="utf-8")
-    else:
-        source.mkdir()
-        (source / "tides.md").write_text("# Tides\n\nThe Moon causes the tides of the sea.\n")
-        (source / "bees.md").write_text("# Bees\n\nBees make honey from nectar.\n")
+    source = folder / "films.tsv"
+    source.write_text("".join("\t".join(fact) + "\n" for fact in FACTS), encoding="utf-8")
     build_pack(open_source(source), str(source), folder / "pack", encoder, BuildOptions(name="small"))
     return folder / "pack"
 
@@ -216,24 +200,11 @@ def test_an_iteration_that_adds_nothing_is_the_last(ask: Ask, second: str) -> No
     assert len(conversation.of("plan")) == 2
 
 
-def test_a_reply_without_tags_is_no_progress(ask: Ask) -> None:
-    answer, conversation = ask("Let me think.", iterations=9)
-    assert (stopped(answer), conversation.planning) == (("no_progress", 1), 1)
-
-
 def test_iterations_limit(ask: Ask) -> None:
     names = ["The Iron Bell", "Emil Roth", "Kelburg", "Lumen Works"]
     answer, conversation = ask(*(f"<entity-extraction>{name}</entity-extraction>" for name in names), iterations=3)
     assert stopped(answer) == ("iterations", 3)
     assert (len(conversation.of("plan")), stages(answer)) == (3, ["graph_1", "graph_2", "graph_3"])
-
-
-def test_duplicate_tags_count_together_and_once(ask: Ask) -> None:
-    answer, conversation = ask(
-        f"{BELL}{BELL}<entity-extraction>Kelburg\nThe Iron Bell</entity-extraction>", iterations=1
-    )
-    assert stage(answer, "graph_1").notes["plan"]["mentions"] == ["The Iron Bell", "Kelburg"]
-    assert len(conversation.of("relations")) == 1
 
 
 # -- the tool
@@ -581,14 +552,6 @@ def test_without_a_chain_it_is_what_enhanced_gives(physics_pack: Path) -> None:
     assert ours.citations == enhanced.citations != ()
 
 
-def test_a_pack_without_edges(tmp_path: Path, encoder: Embedder) -> None:
-    pack = built(tmp_path, "notes", encoder)
-    question = "What causes the tides of the sea?"
-    ours = by_rule(pack, question)
-    assert (ours.text, ours.graph_context) == (by_rule(pack, question, "enhanced").text, ())
-    assert (stopped(ours)[0] in ("finish", "no_progress"), ours.trace.degraded) == (True, False)
-
-
 def test_a_question_that_links_to_nothing(films: Path) -> None:
     question = "What is the boiling point of water?"
     answer = by_rule(films, question)
@@ -606,37 +569,6 @@ def wikigr(*arguments: str) -> tuple[int, str, str]:
     return code, environment.stdout.getvalue(), environment.stderr.getvalue()  # type: ignore[attr-defined]
 
 
-def test_ask_offline(films: Path, no_model: None) -> None:
-    code, out, _ = wikigr("ask", BORN, "--pack", str(films), "--profile", "multi-strategy", "--offline")
-    assert (code, "Kelburg" in out) == (0, True)
-
-
-def test_json_holds_the_queries_that_ran(
-    films: Path, messages_server: MessagesServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_server.url)
-    conversation = Conversation([reply(cypher("MATCH (e) DELETE e")), reply(cypher(DIRECTORS)), reply(FINISH)])
-    messages_server.always(conversation)
-    arguments = ("ask", BORN, "--pack", str(films), "--profile", "multi-strategy", "--json")
-    code, out, err = wikigr(*arguments, "--iterations", "5")
-    document = json.loads(out)
-    assert (code, len(conversation.of("plan"))) == (0, 3), err
-    assert document["cypher_query"].startswith(DIRECTORS)
-    assert "DELETE" not in document["cypher_query"]
-
-
-def test_iterations_of_the_command(
-    films: Path, messages_server: MessagesServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_server.url)
-    arguments = ("ask", BORN, "--pack", str(films), "--profile", "multi-strategy")
-    for iterations in (1, 3):
-        conversation = Conversation([reply(cypher(f"RETURN {n} AS n")) for n in range(9)])
-        messages_server.always(conversation)
-        assert wikigr(*arguments, "--iterations", str(iterations))[0] == 0
-        assert len(conversation.of("plan")) == iterations
-
-
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
@@ -652,7 +584,7 @@ def test_invalid_iterations_are_errors(films: Path, no_model: None, flags: tuple
 
 def test_the_same_bytes_whatever_the_hash_seed(films: Path) -> None:
     arguments = ["ask", BORN, "--json", "--offline", "--pack", str(films), "--profile", "multi-strategy", "--explain"]
-    command = [sys.executable, "-c", "from wikigr_cli.app import main; main()", *arguments]
+    command = [sys.executable, "-c", "from wikigr_cli.entry import main; main()", *arguments]
     environment = {**os.environ, "PYTHONHASHSEED": "1"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     # The seed of this process is a random one.
@@ -665,55 +597,6 @@ def untimed(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: untimed(item) for name, item in value.items() if name not in ("timings", "ms")}
     return [untimed(item) for item in value] if isinstance(value, list) else value
-
-
-HOPS = [FollowedTriplet(THE_BELL, Edge(THE_BELL, "cast", entity(name))) for name in ("Ann", "Bob", "Cleo", "Dan")]
-
-
-class KeepAll:
-    """A pruner that keeps everything, whatever the limit."""
-
-    always_links = True
-
-    def begin(self, question: str, sources: Sequence[Node]) -> QuestionPruner:
-        return self
-
-    def prune_relations(self, candidates: Sequence[CandidateRelation], limit: int) -> Selection[Step]:
-        return Selection(tuple(candidate.step for candidate in candidates))
-
-    def rank_triplets(self, hops: Sequence[FollowedTriplet]) -> Sequence[FollowedTriplet]:
-        return hops
-
-    def prune_entities(self, found: Sequence[Edge], hops: Sequence[FollowedTriplet], limit: int) -> Selection[Node]:
-        return Selection(tuple(hop.end for hop in hops))
-
-    def answer_chain(self, found: Collection[Edge]) -> tuple[Edge, ...]:
-        return tuple(found)
-
-
-def bounded(explored: dict[Node, None], max_nodes: int, seconds: float = 60.0) -> QuestionPruner:
-    return BoundedPruner(KeepAll(), explored, max_nodes, Deadline.after(seconds)).begin("Who?", [THE_BELL])
-
-
-def test_explored_nodes_are_skipped_and_the_rest_is_limited() -> None:
-    explored: dict[Node, None] = {entity("Bob"): None}
-    assert bounded(explored, 3).prune_entities([], HOPS, 5).items == (entity("Ann"), entity("Cleo"))
-    assert bounded(explored, 9).prune_entities([], HOPS, 1).items == (entity("Ann"),)
-    assert bounded(explored, 1).prune_entities([], HOPS, 5).items == ()
-
-
-def test_expanded_nodes_count_as_explored() -> None:
-    explored: dict[Node, None] = {}
-    bounded(explored, 9).prune_relations([CandidateRelation(THE_BELL, Step("cast"), 4)], 5)
-    assert list(explored) == [THE_BELL]
-
-
-def test_nothing_is_pruned_after_the_deadline() -> None:
-    late = bounded({}, 9, seconds=-1.0)
-    with pytest.raises(BudgetError, match="ran out of time"):
-        late.prune_relations([], 5)
-    with pytest.raises(BudgetError, match="ran out of time"):
-        late.prune_entities([], HOPS, 5)
 
 
 EDGE = Edge(article("A"), "r", article("B"), "A#0")

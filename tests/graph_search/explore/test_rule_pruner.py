@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.graph_search.explore.conftest import only_output
 from tests.graph_search.explore.films import BELL, FACTS, MAYOR, WAY, by_rule, entity, fill, shown
 
 from wikigr.embeddings.embedder import Embedder, EncoderIdentity
@@ -57,11 +56,6 @@ def test_what_the_question_names_is_a_source_once_it_is_found(graph: Graph, enco
     result = by_rule(graph, encoder, question, BELL, max_num_relations=5, max_num_entities=1, max_num_iterations=2)
     assert shown(result)[0] == "The Iron Bell -> director -> Clara Voss"
     assert [str(edge) for edge in result.chain] == ["Clara Voss -> born_in -> Kelburg"]
-
-
-def test_the_plural_of_a_noun_is_no_verb(graph: Graph, encoder: Embedder) -> None:
-    result = by_rule(graph, encoder, "What are the headquarters of Lumen Works?", entity("Lumen Works"))
-    assert [str(edge) for edge in result.chain] == ["Lumen Works -> headquarters -> Ostia"]
 
 
 def test_another_encoder_is_compared_by_cosines(graph: Graph, encoder: Embedder) -> None:
@@ -129,29 +123,6 @@ def test_few_texts_are_encoded_and_none_twice(tmp_path: Path, encoder: Embedder)
         before = len(counting.texts)
         retriever.retrieve("Who founded the Hub?", [entity("Hub")])
         assert len(counting.texts) == before
-
-
-_SCRIPT = """
-import sys
-from pathlib import Path
-from wikigr.embeddings.loader import DEFAULT_MODEL, open_encoder
-from wikigr.graph.engine import Graph
-from wikigr.graph.neighborhood import Neighborhood, article
-from wikigr.graph_search.explore.rule_pruner import RulePruner
-from wikigr.graph_search.explore.triplets import TripletRetriever
-with Graph(Path(sys.argv[1])) as graph:
-    pruner = RulePruner(open_encoder(DEFAULT_MODEL, purpose="query"), graph)
-    retriever = TripletRetriever(Neighborhood(graph), pruner, max_num_triplets=12)
-    for question in ("In which city was the director of The Iron Bell born?", "Bell?", "Who made it and where?"):
-        result = retriever.retrieve(question, [article("The Iron Bell")])
-        print([str(e) for e in result.triplets], [n.key for n in result.explored], result.stop_reason)
-"""
-
-
-def test_the_hash_seed_does_not_matter(tmp_path: Path, encoder: Embedder) -> None:
-    with Graph(tmp_path / "pack.db", read_only=False) as graph:
-        fill(graph, FACTS, ["The Iron Bell"])
-    assert b"Kelburg" in only_output(_SCRIPT, tmp_path / "pack.db")
 
 
 PEOPLE = [

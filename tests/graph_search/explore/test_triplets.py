@@ -10,9 +10,10 @@ from tests.graph_search.explore.films import BELL, MAYOR, by_rule, entity, fill,
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import UsageError
 from wikigr.graph.engine import Graph
-from wikigr.graph.neighborhood import Edge, Neighborhood, Step, article
+from wikigr.graph.neighborhood import Edge, Neighborhood, Node, Step, article
 from wikigr.graph_search.explore.rule_pruner import RulePruner
-from wikigr.graph_search.explore.triplets import TripletRetriever
+from wikigr.graph_search.explore.triplets import SharedLimits, TripletRetriever
+from wikigr.llm.budget import BudgetError
 
 
 def test_max_num_relations_limits(graph: Graph, encoder: Embedder) -> None:
@@ -90,13 +91,30 @@ def test_limits_below_one_are_errors(graph: Graph, encoder: Embedder) -> None:
             TripletRetriever(Neighborhood(graph), RulePruner(encoder, graph), **{name: 0})
 
 
-def test_the_result_says_what_happened(graph: Graph, encoder: Embedder) -> None:
-    result = by_rule(graph, encoder, MAYOR, max_num_relations=1, max_num_iterations=2)
-    assert (result.stop_reason, result.iterations, result.truncated) == ("max_iterations", 2, False)
-    assert [node.label for node in result.explored] == ["The Iron Bell", "Clara Voss"]
-
-
 def test_steps_have_the_direction_of_the_search() -> None:
     edge = Edge(entity("A"), "knows", entity("B"))
     assert str(edge.step_from(entity("B"))) == "~knows"
     assert edge.step_from(entity("A")) == Step("knows")
+
+
+def test_searches_share_their_limits(graph: Graph, encoder: Embedder) -> None:
+    retriever = TripletRetriever(Neighborhood(graph), RulePruner(encoder, graph), max_num_iterations=2)
+    voss = entity("Clara Voss")
+    alone = retriever.retrieve(MAYOR, [BELL])
+    assert alone.explored[:2] == (BELL, voss)
+    explored: dict[Node, None] = {voss: None}
+    skipping = retriever.retrieve(MAYOR, [BELL], SharedLimits(explored, 9, lambda: None))
+    assert skipping.explored[0] == BELL and voss not in skipping.explored
+    assert set(explored) == {voss, *skipping.explored}
+    # One more node may be explored, then none.
+    assert len(retriever.retrieve(MAYOR, [BELL], SharedLimits({}, 2, lambda: None)).explored) == 2
+    assert retriever.retrieve(MAYOR, [BELL], SharedLimits({}, 1, lambda: None)).explored == (BELL,)
+
+
+def test_a_shared_time_ends_a_search(graph: Graph, encoder: Embedder) -> None:
+    def check() -> None:
+        raise BudgetError("late")
+
+    retriever = TripletRetriever(Neighborhood(graph), RulePruner(encoder, graph))
+    result = retriever.retrieve(MAYOR, [BELL], SharedLimits({}, 9, check))
+    assert (result.stop_reason, result.triplets) == ("budget", ())

@@ -160,7 +160,7 @@ def test_no_path_leaves_the_articles_to_which_a_question_is_restricted(pipeline:
 
 
 def test_vectors_of_another_encoder_are_not_matched(graph_pack: Pack, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wikigr.embeddings.model_id.DEFAULT_WEIGHTS_SHA256", "another")
+    monkeypatch.setattr("wikigr.graph_search.relation_paths.stage.DEFAULT_WEIGHTS_SHA256", "another")
     answer = Pipeline(Profile(), graph_pack, offline=True).answer("a film directed by clara voss")
     (record,) = [record for record in answer.trace.stages if record.stage == "relation_paths"]
     assert "default encoder" in record.notes["skipped"]

@@ -27,9 +27,9 @@ from wikigr.ingest.engines.items import Result, decode_items
 from wikigr.ingest.engines.local import LocalEngine
 from wikigr.sources.article import BadPart
 from wikigr.sources.detect import open_source
-from wikigr.sources.folder import Folder
+from wikigr.sources.folder import FolderSource
 from wikigr.sources.html.source import HtmlSource
-from wikigr.sources.markdown.source import MarkdownSource
+from wikigr.sources.source_files import Folder
 
 # Takes a second for 100 KB: every marker is a delimiter of emphasis.
 EMPHASIS = "*a* " * 50_000
@@ -43,7 +43,7 @@ def notes(folder: Path, texts: dict[str, str]) -> Path:
 
 
 def parse(folder: Path, jobs: int = 1) -> list[Parsed]:
-    return list(LocalEngine(jobs).parse(open_source(folder), 0))
+    return list(LocalEngine(jobs).parse(open_source(folder)))
 
 
 def outcome(parsed: Sequence[tuple[str, Result]]) -> dict[str, str]:
@@ -130,7 +130,7 @@ def test_a_record_that_takes_too_much_memory_costs_that_record_only(
 def test_names_and_titles_are_read_within_the_limits_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parser_process, "RECORD_CPU_SECONDS", 1)
     scanned_in: set[int] = set()
-    for source in (MarkdownSource, HtmlSource):
+    for source in (FolderSource, HtmlSource):
         monkeypatch.setattr(source, "scan", lambda *_: scanned_in.add(os.getpid()))  # of this process only
     # The first heading of a note, and the title of a page, may cost as much as the rest.
     notes_folder = notes(tmp_path / "notes", {"a.md": "First.", "b.md": f"# {EMPHASIS * 3}\n", "c.md": "Last."})
@@ -156,7 +156,7 @@ def test_few_bytes_are_read_ahead_of_the_parser(tmp_path: Path, monkeypatch: pyt
         return read_file(folder, source_id)
 
     monkeypatch.setattr(Folder, "read", count)
-    parsed = LocalEngine(2).parse(source, 0)
+    parsed = LocalEngine(2).parse(source)
     next(parsed)
     assert len(read) <= 20 + 7  # all for their titles, and then 1 MiB, one more part and the one that is staged
     del parsed
@@ -289,7 +289,7 @@ def test_a_process_that_ends_between_records_ends_the_build(
 def test_processes_end_with_the_parsing_even_within_a_record(tmp_path: Path, started: list[int]) -> None:
     # The first part is quick, and the others take minutes.
     texts = {f"{number:03}.md": "Text." if number < 16 else EMPHASIS * 5 for number in range(200)}
-    parsed = LocalEngine(2).parse(open_source(notes(tmp_path / "notes", texts)), 0)
+    parsed = LocalEngine(2).parse(open_source(notes(tmp_path / "notes", texts)))
     next(parsed)
     time.sleep(0.5)
     del parsed
@@ -319,7 +319,7 @@ def test_a_limit_of_the_system_on_processor_time_stays(tmp_path: Path) -> None:
     program = (
         "import resource, sys; from pathlib import Path; resource.setrlimit(resource.RLIMIT_CPU, (3000, 3000))\n"
         "from wikigr.ingest.engines.local import LocalEngine; from wikigr.sources.detect import open_source\n"
-        "print([str(items) for _, items in LocalEngine(1).parse(open_source(Path(sys.argv[1])), 0)])"
+        "print([str(items) for _, items in LocalEngine(1).parse(open_source(Path(sys.argv[1])))])"
     )
     run = subprocess.run([sys.executable, "-c", program, str(folder)], capture_output=True, text=True, check=True)
     assert "SourceArticle" in run.stdout, run.stdout

@@ -27,22 +27,6 @@ def test_the_graph_is_that_of_one_pack_with_all_articles(birds: Path, lifts: Pat
     assert len(joined.indices)
 
 
-def test_articles_of_one_title_are_two_nodes_with_one_name(birds: Path, machines: Path) -> None:
-    joined = join_graph_indexes(
-        [index_of(birds), index_of(machines)],
-        lambda number, title: f"{title} (machines)" if number and title == "Crane" else title,
-        "digest",
-    )
-    assert article_titles(joined) == ["Crane", "Crane (machines)", "Heron", "Lift", "Owl", "Winch"]
-    assert joined.named("crane") == [0, 1]
-    neighbors = {
-        title: {joined.node(int(n)).key for n in joined.indices[joined.indptr[i] : joined.indptr[i + 1]]}
-        for i, title in enumerate(article_titles(joined))
-    }
-    assert neighbors["Crane"] == {"Heron"}
-    assert neighbors["Crane (machines)"] == {"Winch"}
-
-
 def test_a_node_of_two_packs_connects_them(tmp_path: Path, encoder: Embedder) -> None:
     rows = [("Mira Holt", "born_in", "Varnstad"), ("Otto Prim", "lives_in", "Varnstad"), ("Otto Prim", "keeps", "Owl")]
     folders = []

@@ -21,7 +21,7 @@ from wikigr.pack.layout import DATABASE, MANIFEST
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
-from wikigr.pipeline.profiles.files import load_profile
+from wikigr.pipeline.profile_files import load_profile
 from wikigr.rerankers.graph_reranker import GraphReranking
 
 

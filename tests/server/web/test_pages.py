@@ -24,7 +24,7 @@ from wikigr.evaluation.runner import Evaluation, evaluate
 from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.pipeline.profiles.files import load_profile
+from wikigr.pipeline.profile_files import load_profile
 from wikigr.server.web import article_page
 from wikigr.sources.detect import open_source
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.sources.html.test_head import LONG
 from tests.sources.markdown.notes import article
 
 from wikigr.sources.html.text import parse_html
-
-LONG = "It says a good deal about what this does and when one would want to use it. " * 3
 
 
 def sections(body: str) -> list[tuple[tuple[str, ...], str]]:
@@ -90,19 +89,7 @@ def test_html_in_markdown_ends_what_it_began() -> None:
         entry("a", "a"),
         f"<dl>{entry('a', 'name ' * 30)}</dl>",
     ],
-    ids=[
-        "no-target",
-        "footnote",
-        "citation",
-        "number",
-        "no-name",
-        "in-list",
-        "in-note",
-        "in-definition",
-        "no-text",
-        "no-list",
-        "long",
-    ],
+    ids="no-target footnote citation number no-name in-list in-note in-definition no-text no-list long".split(),
 )
 def test_other_definition_lists_stay_text(markup: str) -> None:
     assert paths(markup) == [()]

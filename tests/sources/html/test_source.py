@@ -7,23 +7,15 @@ import pickle
 from pathlib import Path
 
 import pytest
+from tests.sources.markdown.notes import write
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem, Triple
 from wikigr.sources.facts import FACTS
-from wikigr.sources.folder import MAX_DOCUMENT_BYTES
 from wikigr.sources.html.source import HtmlSource
-from wikigr.sources.source_files import links_outside
+from wikigr.sources.source_files import MAX_DOCUMENT_BYTES, links_outside
 
 PROSE = "<p>" + "A sentence that says something about the matter at hand. " * 5 + "</p>"
-
-
-def write(root: Path, files: dict[str, str]) -> Path:
-    for name, content in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8")
-    return root
 
 
 def read(root: Path) -> list[SourceItem]:
@@ -96,49 +88,50 @@ def test_links_to_folders_lead_to_their_index_pages(tmp_path: Path) -> None:
     assert article in items
 
 
-def test_pages_that_share_a_title_get_their_path(tmp_path: Path) -> None:
-    write(
-        tmp_path,
-        {
-            "x.html": f"<title>Intro — T docs</title><h1>Intro</h1>{PROSE}",
-            "y/x.html": f"<title>intro</title>{PROSE}more",
-            "z.html": f"<title>Other</title>{PROSE}",
-            "untitled.html": PROSE,
-        },
-    )
-    titles = [item.title for item in read(tmp_path) if isinstance(item, SourceArticle)]
-    assert titles == ["untitled", "Intro (x.html)", "intro (y/x.html)", "Other"]
+SITE_PAGE = "<title>My Project Documentation</title><header><h1>My Project</h1></header><h1>{}</h1>" + PROSE
+OLD_PAGE = "<title>The Book</title><h1>{}</h1>" + PROSE
 
 
-def test_the_heading_names_a_page_whose_title_is_that_of_the_site(tmp_path: Path) -> None:
-    page = "<title>My Project Documentation</title><header><h1>My Project</h1></header><h1>{}</h1>" + PROSE
-    write(tmp_path, {f"{name}.html": page.format(f"The {name} page") for name in ("faq", "install", "usage")})
-    write(tmp_path, {"a/over.html": page.format("Overview") + "1", "b/over.html": page.format("Overview") + "2"})
-    articles = [item for item in read(tmp_path) if isinstance(item, SourceArticle)]
-    assert [article.title for article in articles] == [
-        "Overview (a/over.html)",
-        "Overview (b/over.html)",
-        "The faq page",
-        "The install page",
-        "The usage page",
-    ]
+@pytest.mark.parametrize(
+    ("files", "titles"),
+    [
+        (
+            {
+                "x.html": f"<title>Intro — T docs</title><h1>Intro</h1>{PROSE}",
+                "y/x.html": f"<title>intro</title>{PROSE}more",
+                "z.html": f"<title>Other</title>{PROSE}",
+                "untitled.html": PROSE,
+            },
+            ["untitled", "Intro (x.html)", "intro (y/x.html)", "Other"],
+        ),
+        # The heading names a page whose title is that of the site, unless it is shared as often.
+        (
+            {f"{name}.html": SITE_PAGE.format(f"The {name} page") for name in ("faq", "install", "usage")}
+            | {f"{folder}/over.html": SITE_PAGE.format("Overview") + folder for folder in "ab"},
+            ["Overview (a/over.html)", "Overview (b/over.html)", "The faq page", "The install page", "The usage page"],
+        ),
+        (
+            {f"{name}.html": f"<title>Manual</title><h1>Welcome</h1>{PROSE}{name}" for name in "ab"},
+            ["Manual (a.html)", "Manual (b.html)"],
+        ),
+        # A page keeps its title though others take it from a heading.
+        (
+            {"new.html": f"<title>Slices</title><h1>Slices</h1>{PROSE}"}
+            | {f"old/{name}.html": OLD_PAGE.format(name) for name in ("Slices", "Maps", "Sets")},
+            ["Slices", "Maps", "Sets", "Slices (old/Slices.html)"],
+        ),
+    ],
+    ids=["path", "heading", "shared", "kept"],
+)
+def test_titles_are_unique(tmp_path: Path, files: dict[str, str], titles: list[str]) -> None:
+    articles = [item for item in read(write(tmp_path, files)) if isinstance(item, SourceArticle)]
+    assert [article.title for article in articles] == titles
     # The title is no section of the page as well.
-    assert {section.heading_path for article in articles for section in article.sections} <= {(), ("My Project",)}
-
-
-def test_a_page_keeps_its_title_though_others_take_it_from_a_heading(tmp_path: Path) -> None:
-    old = "<title>The Book</title><h1>Slices</h1>" + PROSE
-    write(tmp_path, {"new.html": f"<title>Slices</title><h1>Slices</h1>{PROSE}"})
-    write(tmp_path, {f"old/{name}.html": old.replace("Slices", name) for name in ("Slices", "Maps", "Sets")})
-    titles = [item.title for item in read(tmp_path) if isinstance(item, SourceArticle)]
-    assert titles == ["Slices", "Maps", "Sets", "Slices (old/Slices.html)"]
-
-
-def test_a_heading_that_is_shared_as_often_names_no_page(tmp_path: Path) -> None:
-    page = "<title>Manual</title><h1>{}</h1>" + PROSE
-    write(tmp_path, {"a.html": page.format("Welcome") + "1", "b.html": page.format("Welcome") + "2"})
-    titles = [item.title for item in read(tmp_path) if isinstance(item, SourceArticle)]
-    assert titles == ["Manual (a.html)", "Manual (b.html)"]
+    assert {section.heading_path for article in articles for section in article.sections} <= {
+        (),
+        ("My Project",),
+        ("Welcome",),
+    }
 
 
 @pytest.mark.parametrize(
@@ -249,7 +242,7 @@ def test_a_file_too_large_is_one_bad_record(tmp_path: Path) -> None:
 def test_missing_and_empty_folders(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="does not exist"):
         list(HtmlSource(tmp_path / "none").records())
-    with pytest.raises(SourceError, match="has no HTML files"):
+    with pytest.raises(SourceError, match=r"has no files with the suffix \.html or"):
         list(HtmlSource(tmp_path).records())
 
 

@@ -6,13 +6,13 @@ import pickle
 from pathlib import Path
 
 from wikigr.sources.article import SourceArticle, SourceItem
-from wikigr.sources.markdown.source import MarkdownSource
-from wikigr.sources.note_folder import NoteRecord
+from wikigr.sources.documents import NoteRecord
+from wikigr.sources.folder import FolderSource
 
 
 def parse(text: str | bytes, name: str = "dir/note.md") -> SourceItem:
     data = text.encode() if isinstance(text, str) else text
-    (item,) = MarkdownSource(Path()).parse(NoteRecord(name, data, "Note"))
+    (item,) = FolderSource(Path(), "markdown").parse(NoteRecord(name, data, "Note"))
     return item
 
 
@@ -29,7 +29,7 @@ def lead(text: str) -> str:
 
 
 def read(root: Path) -> list[SourceArticle]:
-    source = MarkdownSource(root)
+    source = FolderSource(root, "markdown")
     records = [pickle.loads(pickle.dumps(record)) for record in source.records()]
     return [item for record in records for item in source.parse(record) if isinstance(item, SourceArticle)]
 

@@ -11,13 +11,34 @@ from tests.sources.markdown.notes import article, lead, parse, read, write
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Skipped, SourceArticle
-from wikigr.sources.markdown.source import MarkdownSource
+from wikigr.sources.folder import FolderSource
+
+CODE = "def f(a):\n\n    # no heading\n    return [[a]]  *b*"
 
 
-def test_inline_markup_is_removed() -> None:
-    text = r"*a* __b__ ~~c~~ `d  e` [f](g.md) ![h *i*](j.png) <b>k</b> &copy; \*l\* <https://m.org>"
-    assert lead(text) == "a b c d e f h i k © *l* https://m.org"
-    assert lead("one\ntwo  \nthree<br>four <!-- no -->") == "one two\nthree\nfour"
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        (r"*a* __b__ ~~c~~ `d  e` [f](g.md) ![h *i*](j.png) <b>k</b> &copy; \*l\* <https://m.org>",
+         "a b c d e f h i k © *l* https://m.org"),
+        ("one\ntwo  \nthree<br>four <!-- no -->", "one two\nthree\nfour"),
+        # Code and formulas are verbatim.
+        (f"a:\n\n```python\n{CODE}\n```\n", f"a:\n\n{CODE}"),
+        ("mass $m_a * c_b * d$ for $5 or $10", "mass $m_a * c_b * d$ for $5 or $10"),
+        ("$$\nE = \\\\ m_1 * c_1 * d\n$$", "$$\nE = \\\\ m_1 * c_1 * d\n$$"),
+        # Lists, quotes and definitions, which are indented under their terms.
+        ("- a\n- b\n  1. c\n  2. d\n\n7. e\n8. f\n\n> g\n> h", "- a\n- b\n  1. c\n  2. d\n\n7. e\n8. f\n\ng h"),
+        ("*Apple*\n: A fruit.\n\n    It is red.\n\nPear\n: Also.\n\nAt 5: no.",
+         "Apple\n    A fruit.\n\n    It is red.\n\nPear\n    Also.\n\nAt 5: no."),
+        # Blocks of HTML are read as HTML and do not reach beyond their end.
+        ("<details>\n<summary>More</summary>\n\n*inside*\n\n</details>\n\n<table><tr><td>a<td>b</table>\n\n<!-- no -->",
+         "More\n\ninside\n\na | b"),
+        ("<b>\none\n\n<p>two <nav>\n\n<i>\nthree\n\nA <title> and a <script> are *tags*.\n\n<!-- no -->\n\nfour",
+         "one\n\ntwo\n\nthree\n\nA and a are tags.\n\nfour"),
+    ],
+)  # fmt: skip
+def test_text_of_markup(markup: str, text: str) -> None:
+    assert lead(markup) == text
 
 
 def test_links() -> None:
@@ -50,29 +71,6 @@ def test_headings_of_both_kinds_make_paths() -> None:
         (("Deep",), "deep"),
         (("Two", "Four"), "four\n\n# code"),
     ]
-
-
-def test_code_and_formulas_are_verbatim() -> None:
-    code = "def f(a):\n\n    # no heading\n    return [[a]]  *b*"
-    assert lead(f"a:\n\n```python\n{code}\n```\n") == f"a:\n\n{code}"
-    assert lead("mass $m_a * c_b * d$ for $5 or $10") == "mass $m_a * c_b * d$ for $5 or $10"
-    assert lead("$$\nE = \\\\ m_1 * c_1 * d\n$$") == "$$\nE = \\\\ m_1 * c_1 * d\n$$"
-
-
-def test_lists_and_quotes() -> None:
-    assert lead("- a\n- b\n  1. c\n  2. d\n\n7. e\n8. f\n\n> g\n> h") == "- a\n- b\n  1. c\n  2. d\n\n7. e\n8. f\n\ng h"
-
-
-def test_definitions_are_indented_under_their_terms() -> None:
-    assert lead("*Apple*\n: A fruit.\n\n    It is red.\n\nPear\n: Also.\n\nAt 5: no.") == (
-        "Apple\n    A fruit.\n\n    It is red.\n\nPear\n    Also.\n\nAt 5: no."
-    )
-
-
-def test_html_blocks_are_read_as_html() -> None:
-    text = "<details>\n<summary>More</summary>\n\n*inside*\n\n</details>\n\n"
-    text += "<table><tr><td>a<td>b</table>\n\n<!-- no -->"
-    assert lead(text) == "More\n\ninside\n\na | b"
 
 
 def test_titles_by_front_matter_heading_or_name(tmp_path: Path) -> None:
@@ -130,7 +128,7 @@ def test_bad_records_name_file_and_line(data: bytes, message: str) -> None:
 def test_bad_files_do_not_stop_the_scan_for_titles(tmp_path: Path) -> None:
     (tmp_path / "bad.md").write_bytes(b"\xff")
     write(tmp_path, {"good.md": "# Good\ntext", "yaml.md": "---\n[\n---\n"})
-    assert [record.title for record in MarkdownSource(tmp_path).records()] == ["bad", "Good", "yaml"]
+    assert [record.title for record in FolderSource(tmp_path, "markdown").records()] == ["bad", "Good", "yaml"]
 
 
 def test_a_note_without_text_is_skipped() -> None:
@@ -138,10 +136,10 @@ def test_a_note_without_text_is_skipped() -> None:
 
 
 def test_sources_without_notes(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="has no Markdown files"):
-        list(MarkdownSource(tmp_path).records())
+    with pytest.raises(SourceError, match=r"has no files with the suffix \.md or"):
+        list(FolderSource(tmp_path, "markdown").records())
     with pytest.raises(SourceError, match="does not exist"):
-        list(MarkdownSource(tmp_path / "none.md").records())
+        list(FolderSource(tmp_path / "none.md", "markdown").records())
 
 
 def test_one_file_is_a_source(tmp_path: Path) -> None:
@@ -201,8 +199,3 @@ def test_any_text_parses(text: str) -> None:
         return
     if isinstance(item, SourceArticle):
         assert all(section.text.strip() for section in item.sections)
-
-
-def test_html_does_not_reach_beyond_its_block() -> None:
-    blocks = ("<b>\none", "<p>two <nav>", "<i>\nthree", "A <title> and a <script> are *tags*.", "<!-- no -->", "four")
-    assert lead("\n\n".join(blocks)) == "one\n\ntwo\n\nthree\n\nA and a are tags.\n\nfour"

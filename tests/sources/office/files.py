@@ -164,62 +164,11 @@ def docx_of(paragraphs: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]]
     return _saved(made)
 
 
-def pptx_of_chart() -> bytes:
+def pptx() -> bytes:
+    """Return slides with a list and notes, a table, a chart, and a text without a title."""
     from pptx import Presentation
     from pptx.chart.data import CategoryChartData
     from pptx.enum.chart import XL_CHART_TYPE
-    from pptx.util import Inches
-
-    made = Presentation()
-    first = made.slides.add_slide(made.slide_layouts[5])
-    first.shapes.title.text = "Catch"
-    data = CategoryChartData()
-    data.categories = ["Cod", "Herring"]
-    data.add_series("Tons", (82, 4.5))
-    first.shapes.add_chart(XL_CHART_TYPE.PIE, Inches(1), Inches(1), Inches(4), Inches(4), data).chart.has_title = False
-    second = made.slides.add_slide(made.slide_layouts[6])
-    second.shapes.add_textbox(Inches(1), Inches(1), Inches(4), Inches(1)).text_frame.text = "The end."
-    return _saved(made)
-
-
-def xlsx_as_people_make_them() -> bytes:
-    """Return a workbook with a title over a table, merged labels, tables side by side, times, shares and years."""
-    from openpyxl import Workbook
-
-    made = Workbook()
-    buses = made.active
-    buses.title = "Buses"
-    buses["B2"] = "Timetable"
-    buses.merge_cells("B2:D2")
-    rows: list[list[Any]] = [
-        ["Line", "Stop", "First bus"],
-        ["12", "Harbor", datetime.time(5, 6)],
-        [None, "Mill", datetime.time(5, 21)],
-    ]
-    for i, row in enumerate(rows):
-        for j, value in enumerate(row):
-            buses.cell(3 + i, 2 + j, value)
-    buses.merge_cells("B4:B5")
-    hours = made.create_sheet("Hours")
-    rows = [
-        ["Day", "Hours", None, "Room", "Seats"],
-        ["Monday", "closed", None, "Hall", 120],
-        ["Tuesday", "10:00-19:00", None, "Map room", 14],
-        [None, None, None, "Attic", 9],
-    ]
-    for row in rows:
-        hours.append(row)
-    budget = made.create_sheet("Budget")
-    rows = [["Item", 2025, "Change"], ["Staff", 1220, 1], ["Books", 410, 0.05]]
-    for row in rows:
-        budget.append(row)
-    for number in (2, 3):
-        budget.cell(number, 3).number_format = "0%"
-    return _saved(made)
-
-
-def pptx() -> bytes:
-    from pptx import Presentation
     from pptx.util import Inches
 
     made = Presentation()
@@ -229,30 +178,58 @@ def pptx() -> bytes:
     frame.text = "The night shift starts at 22:00."
     frame.add_paragraph().text = "Handover takes 15 minutes."
     first.notes_slide.notes_text_frame.text = "Ask Ines about the trial."
-    second = made.slides.add_slide(made.slide_layouts[5])
-    second.shapes.title.text = "Staffing"
-    table = second.shapes.add_table(len(CREW), 3, Inches(1), Inches(2), Inches(8), Inches(2)).table
+    second, third = (made.slides.add_slide(made.slide_layouts[5]) for _ in range(2))
+    second.shapes.title.text, third.shapes.title.text = "Staffing", "Catch"
+    place = (Inches(1), Inches(2), Inches(8), Inches(2))
+    table = second.shapes.add_table(len(CREW), 3, *place).table
     for i, row in enumerate(CREW):
         for j, text in enumerate(row):
             table.cell(i, j).text = text
+    data = CategoryChartData()
+    data.categories = ["Cod", "Herring"]
+    data.add_series("Tons", (82, 4.5))
+    third.shapes.add_chart(XL_CHART_TYPE.PIE, *place, data).chart.has_title = False
+    last = made.slides.add_slide(made.slide_layouts[6])
+    last.shapes.add_textbox(*place).text_frame.text = "The end."
     return _saved(made)
 
 
 def xlsx(rows: int = 2) -> bytes:
+    """Return a workbook with titles over tables, merged labels, tables side by side, times, shares and years."""
     from openpyxl import Workbook
 
     made = Workbook()
-    sheet = made.active
-    sheet.title = "Prices"
-    sheet.append(["Price list 2026"])
-    sheet.append([])
-    sheet.append(["Item", "Size", "Price", "Since", "Discount"])
+    sheets: dict[str, list[list[Any]]] = {
+        "Prices": [["Price list 2026"], [], ["Item", "Size", "Price", "Since", "Discount"]],
+        "Hidden": [["secret"]],
+        "Buses": [
+            [],
+            [None, "Timetable"],
+            [None, "Line", "Stop", "First bus"],
+            [None, "12", "Harbor", datetime.time(5, 6)],
+            [None, None, "Mill", datetime.time(5, 21)],
+        ],
+        "Hours": [
+            ["Day", "Hours", None, "Room", "Seats"],
+            ["Monday", "closed", None, "Hall", 120],
+            ["Tuesday", "10:00-19:00", None, "Map room", 14],
+            [None, None, None, "Attic", 9],
+        ],
+        "Budget": [["Item", 2025, "Change"], ["Staff", 1220, 1], ["Books", 410, 0.05]],
+    }
     for number in range(rows):
-        sheet.append([f"Water {number}" if number else "Still water", "500 ml", 3.2, datetime.date(2026, 1, 5), 0.25])
-        sheet.cell(row=4 + number, column=5).number_format = "0%"
-    hidden = made.create_sheet("Hidden")
-    hidden.append(["secret"])
-    hidden.sheet_state = "hidden"
+        name = f"Water {number}" if number else "Still water"
+        sheets["Prices"].append([name, "500 ml", 3.2, datetime.date(2026, 1, 5), 0.25])
+    made.remove(made.active)
+    for title, lines in sheets.items():
+        sheet = made.create_sheet(title)
+        for line in lines:
+            sheet.append(line)
+        for cell in sheet["E" if title == "Prices" else "C"]:
+            cell.number_format = "0%" if title in ("Prices", "Budget") else cell.number_format
+    made["Hidden"].sheet_state = "hidden"
+    made["Buses"].merge_cells("B2:D2")
+    made["Buses"].merge_cells("B4:B5")
     return _saved(made)
 
 

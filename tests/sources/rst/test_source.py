@@ -13,14 +13,15 @@ from tests.sources.test_hostile_input import limit
 
 from wikigr.errors import RecordError
 from wikigr.sources.article import Skipped, SourceArticle, SourceItem
-from wikigr.sources.note_folder import NoteRecord
+from wikigr.sources.documents import NoteRecord
+from wikigr.sources.folder import FolderSource
 from wikigr.sources.rst.scan import plain_inline
-from wikigr.sources.rst.source import MAX_CHARACTERS, RstSource
+from wikigr.sources.rst.source import MAX_CHARACTERS
 
 
 def parse(text: str | bytes) -> SourceItem:
     data = text.encode() if isinstance(text, str) else text
-    (item,) = RstSource(Path()).parse(NoteRecord("dir/note.rst", data, "Note"))
+    (item,) = FolderSource(Path(), "rst").parse(NoteRecord("dir/note.rst", data, "Note"))
     return item
 
 
@@ -37,7 +38,7 @@ def lead(text: str) -> str:
 
 
 def read(root: Path) -> dict[str, SourceArticle]:
-    source = RstSource(root)
+    source = FolderSource(root, "rst")
     records = [pickle.loads(pickle.dumps(record)) for record in source.records()]
     items = [item for record in records for item in source.parse(record)]
     return {item.source_id: item for item in items if isinstance(item, SourceArticle)}
@@ -66,17 +67,9 @@ def test_a_repeated_heading_has_the_id_of_the_label_before_it() -> None:
     assert [section.anchor for section in found.sections] == ["", "use", "lab-two", "near", "", "", ""]
 
 
-def test_adornments_make_sections() -> None:
+def test_adornments_make_sections_of_up_to_six_levels() -> None:
     text = "====\nNote\n====\n\nlead\n\nOne\n===\nfirst\n\nDeep\n----\ndeep\n\nTwo\n===\nsecond\n"
-    assert sections(text) == [
-        ((), "lead"),
-        (("One",), "first"),
-        (("One", "Deep"), "deep"),
-        (("Two",), "second"),
-    ]
-
-
-def test_headings_below_the_sixth_level_rank_as_sixth() -> None:
+    assert sections(text) == [((), "lead"), (("One",), "first"), (("One", "Deep"), "deep"), (("Two",), "second")]
     text = "\n\n".join(f"{name}\n{mark * 3}\n\ntext" for name, mark in zip("ABCDEFGH", "=-~^+*'#", strict=True))
     assert [path for path, _ in sections(text)][-3:] == [tuple("BCDEF"), tuple("BCDEG"), tuple("BCDEH")]
 
@@ -221,31 +214,10 @@ def test_no_directive_reads_a_file(tmp_path: Path, directive: str) -> None:
 
 
 def test_errors_in_the_markup_lose_no_text() -> None:
-    text = """\
-Head
-====
-
-  Indented *unclosed.
-
-+---+
-| bad
-+---+
-
-.. note::
-   :badoption: value
-
-   kept in the note
-
-Level
-=====
-
-Title
-~~~~~
-
-.. figure::
-
-Text with `unclosed and |also.
-"""
+    text = (
+        "Head\n====\n\n  Indented *unclosed.\n\n+---+\n| bad\n+---+\n\n.. note::\n   :badoption: value\n\n"
+        "   kept in the note\n\nLevel\n=====\n\nTitle\n~~~~~\n\n.. figure::\n\nText with `unclosed and |also.\n"
+    )
     found = "\n".join(part for path, body in sections(text) for part in (*path, body))
     for words in ("Indented *unclosed.", "| bad", "kept in the note", "Title", "Text with `unclosed and |also."):
         assert words in found

@@ -1,11 +1,25 @@
-"""Pages of wikitext: text, sections, links, categories and robustness."""
+"""Pages of wikitext: one table of markup and text; sections, links, categories, brackets and robustness."""
+
+from __future__ import annotations
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.sources.wikitext.pages import parse, text_of
 
-from wikigr.sources.wikitext.page import WikiSite
+from wikigr.sources.wikitext.page import WikiPage, WikiSite, parse_wikitext
+from wikigr.sources.wikitext.preprocess import prepare
+
+SITE = WikiSite({"datei": 6, "kategorie": 14, "file": 6, "category": 14}, page_url="https://w.example/wiki/")
+
+
+def parse(wikitext: str, title: str = "Subject", site: WikiSite = SITE) -> WikiPage:
+    return parse_wikitext(wikitext, title, site)
+
+
+def text_of(wikitext: str) -> str:
+    sections = parse(wikitext).sections
+    assert all(section.heading_path == () for section in sections)
+    return "\n\n".join(section.text for section in sections)
 
 
 @pytest.mark.parametrize(
@@ -26,15 +40,7 @@ from wikigr.sources.wikitext.page import WikiSite
         ("kept <unknown> tag", "kept <unknown> tag"),
         ("<poem>\nRoses\nViolets\n</poem>", "Roses\nViolets"),
         ("a <includeonly>b</includeonly><noinclude>c</noinclude>", "a c"),
-    ],
-)
-def test_markup_becomes_plain_text(wikitext: str, text: str) -> None:
-    assert text_of(wikitext) == text
-
-
-@pytest.mark.parametrize(
-    ("wikitext", "text"),
-    [
+        # Omitted elements leave no gap.
         ("A word {{citation needed|date=May}}, and more {{unknown}}.", "A word, and more."),
         ("Paris ({{IPA-fr|paʁi}}) is.", "Paris is."),
         ("Paris ({{IPA-fr|paʁi}}; 250 BC) is.", "Paris (250 BC) is."),
@@ -43,9 +49,32 @@ def test_markup_becomes_plain_text(wikitext: str, text: str) -> None:
         ("Paris ({{IPA|fr|paʁi|lang|Paris.ogg}}; {{lang|fr}}) is.", "Paris is."),
         ("Text teh {{sic}}, {{lang|fr}}; and {{nowrap|}}.", "Text teh,; and."),
         ("f() is called", "f() is called"),
+        # Code is verbatim, and private-use characters have no meaning.
+        ("a <nowiki>[[b]] ''c'' &lt;</nowiki> d", "a [[b]] ''c'' < d"),
+        ("<pre>\n  a\n   b\n</pre>", "  a\n   b"),
+        ("Text\n  if x:\n    y\nmore", "Text\n\n if x:\n   y\n\nmore"),
+        ("use <source lang=c inline>a  b</source> now", "use a b now"),
+        ("a\ue0017\ue002 \ue0082Kb \ue00a*c", "a7 2Kb *c"),
+        # Lists, terms with indented definitions, and columns.
+        ("Intro:\n* a\n** b\n**# c\n**# d\n* e\n*: f\n\nend",
+         "Intro:\n\n- a\n  - b\n    1. c\n    2. d\n- e\n  f\n\nend"),
+        ("# a\n# b\n\n# c", "1. a\n2. b\n\n1. c"),
+        ("<ol><li>a</li><li>b</li></ol>", "1. a\n2. b"),
+        ("; term : meaning\n: more", "term : meaning\n    more"),
+        ("{{plainlist|\n* a\n* b\n}}", "- a\n- b"),
+        ("{{ubl|a|b}}", "- a\n- b"),
+        ("; Apple\n: A fruit.\n: Red.\n; Pear\n: Also.\n\nText:\n: a + b",
+         "Apple\n    A fruit.\n    Red.\nPear\n    Also.\n\nText:\na + b"),
+        ("{{columns|col1=One|col2=\n* Two\n* Three}}", "One\n\n- Two\n- Three"),
+        # Tables, in HTML and nested too; boxes written as tables are left out.
+        ("<table><tr><th>a</th><td>b</td></tr></table>", "a: b"),
+        ('{| class="wikitable"\n| a\n|\n{|\n| b || c\n|}\n|}', "a | b | c"),
+        ('Text\n{| class="navbox"\n| [[a]]\n|}', "Text"),
+        ('Text\n{| class="infobox bordered"\n| [[a]]\n|}', "Text"),
+        ('Text\n{| class="sidebar"\n| [[a]]\n|}', "Text"),
     ],
-)
-def test_omitted_elements_leave_no_gap(wikitext: str, text: str) -> None:
+)  # fmt: skip
+def test_markup_becomes_plain_text(wikitext: str, text: str) -> None:
     assert text_of(wikitext) == text
 
 
@@ -57,27 +86,72 @@ def test_code_and_formulas_are_verbatim() -> None:
     )
     assert page.sections[0].text == f"Before\n\n{code}\n\nafter \\frac{{a}}{{b}} f''."
     assert page.links == ()
-    assert text_of("a <nowiki>[[b]] ''c'' &lt;</nowiki> d") == "a [[b]] ''c'' < d"
-    assert text_of("<pre>\n  a\n   b\n</pre>") == "  a\n   b"
-    assert text_of("Text\n  if x:\n    y\nmore") == "Text\n\n if x:\n   y\n\nmore"
-    assert text_of("use <source lang=c inline>a  b</source> now") == "use a b now"
 
 
-def test_lists_become_lines() -> None:
-    assert text_of("Intro:\n* a\n** b\n**# c\n**# d\n* e\n*: f\n\nend") == (
-        "Intro:\n\n- a\n  - b\n    1. c\n    2. d\n- e\n  f\n\nend"
+def test_tables_become_rows() -> None:
+    table = """{| class="wikitable"
+|+ style="x" | Heights of [[mountain]]s
+|-
+! Name !! scope="col" | Height
+|-
+| rowspan="2" | Alps || 4,808
+|-
+| [[Mont Blanc|4,810]]<br>m
+|-
+| colspan=2 |
+* a
+* b
+|}"""
+    page = parse(f"Before\n{table}\nafter")
+    assert page.sections[0].text == (
+        "Before\n\nHeights of mountains\nName: Alps | Height: 4,808\nName: Alps | Height: 4,810 m\n\n- a\n- b\n\nafter"
     )
-    assert text_of("# a\n# b\n\n# c") == "1. a\n2. b\n\n1. c"
-    assert text_of("<ol><li>a</li><li>b</li></ol>") == "1. a\n2. b"
-    assert text_of("; term : meaning\n: more") == "term : meaning\n    more"
-    assert text_of("{{plainlist|\n* a\n* b\n}}") == text_of("{{ubl|a|b}}") == "- a\n- b"
+    assert page.links == ("Mountain", "Mont Blanc")
+
+
+def test_a_cell_that_spans_columns_has_the_names_of_all() -> None:
+    table = """{| class="wikitable"
+! rowspan=2 | Year !! colspan=2 | League !! Cup
+|-
+! Games !! Goals !! Games
+|-
+| 1899 || colspan=3 | not held
+|-
+| 1900 || colspan=2 | none || 7
+|-
+| colspan=4 | War
+|-
+| colspan=2 rowspan=2 | wide || 1 || 2
+|-
+| 3 || 4
+|-
+| 1901 || 5 || 6 || rowspan=2 | 8
+|-
+| colspan=3 | all
+|}"""
+    assert text_of(table) == (
+        "Year: 1899 | League Games, League Goals, Cup Games: not held\n"
+        "Year: 1900 | League Games, League Goals: none | Cup Games: 7\n"
+        "War\n"
+        "Year, League Games: wide | League Goals: 1 | Cup Games: 2\n"
+        "Year, League Games: wide | League Goals: 3 | Cup Games: 4\n"
+        "Year: 1901 | League Games: 5 | League Goals: 6 | Cup Games: 8\n"
+        "Year, League Games, League Goals: all | Cup Games: 8"
+    )
+
+
+def test_cells_that_span_much_do_not_multiply() -> None:
+    wide = "| colspan=100 rowspan=100 | x\n" * 100
+    table = '{| class="wikitable"\n' + wide + "| y\n" + "|-\n| z\n" * 100 + "|}"
+    # Repeated in every column and row they would make four million characters.
+    assert len(text_of(table)) < 100_000
 
 
 def test_sections_have_heading_paths_and_apparatus_is_dropped() -> None:
     page = parse(
         "Lead [[a]].\n== Life ==\nBorn.\n=== ''Early'' [[years]] ===\nYoung.\n==== Deep ====\nD\n== Work ==\n"
         "W [[b]]\n== See also ==\n* [[c]]\n== References ==\n[[d]] text\n=== Sub ===\nmore\n[[Category:Things|key]]\n"
-        "== Legacy ==\nL"
+        "== Legacy<br>too ==\nL"
     )
     assert [(section.heading_path, section.text) for section in page.sections] == [
         ((), "Lead a."),
@@ -85,7 +159,7 @@ def test_sections_have_heading_paths_and_apparatus_is_dropped() -> None:
         (("Life", "Early years"), "Young."),
         (("Life", "Early years", "Deep"), "D"),
         (("Work",), "W b"),
-        (("Legacy",), "L"),
+        (("Legacy too",), "L"),
     ]
     assert page.links == ("A", "Years", "B", "C")
     assert page.categories == ("Things",)
@@ -119,21 +193,11 @@ def test_case_rule_of_the_site_and_localized_categories() -> None:
     assert page.categories == ("vögel",)
 
 
-def test_a_break_in_a_heading_is_a_space() -> None:
-    assert parse("== A<br>B ==\nx").sections[0].heading_path == ("A B",)
-
-
 @pytest.mark.parametrize(
     "wikitext",
     [
-        *("{{disambig}}", "{{Hndis|Foo}}", "{{airport disambiguation}}", "__DISAMBIG__"),
-        *(
-            "{{Disambiguation page}}",
-            "{{dp}}",
-            "{{Dab page}}",
-            "{{hndis-cleanup}}",
-            "{{Place name disambiguation cleanup}}",
-        ),
+        *("{{disambig}}", "{{Hndis|Foo}}", "{{airport disambiguation}}", "__DISAMBIG__", "{{Disambiguation page}}"),
+        *("{{dp}}", "{{Dab page}}", "{{hndis-cleanup}}", "{{Place name disambiguation cleanup}}"),
     ],
 )
 def test_disambiguation_pages_are_recognized(wikitext: str) -> None:
@@ -162,6 +226,24 @@ def test_damage_of_unbalanced_markup_is_bounded(wikitext: str, kept: str) -> Non
 
 
 @pytest.mark.parametrize(
+    ("wikitext", "prepared"),
+    [
+        ("a {{b|{{c}} d", "a {{c}} d"),
+        ("a {{b}} c}} d]]", "a {{b}} c d"),
+        ("[[a [[b]]", "a [[b]]"),
+        ("{{a|[[b}} c", "{{a|b}} c"),
+        ("{| class=x\n| a {{b\n|}\n|}", "{| class=x\n| a b\n|}\n|}"),
+        ("{|\n| a {{b}}", "\n| a {{b}}"),
+        ("{{a|\n|}}", "{{a|\n|}}"),
+        ("{{{a|b}}}", "{{{a|b}}}"),
+        ("[[a|" * 30 + "]]" * 30, "[[a|" * 25 + "a|" * 5 + "]]" * 25),
+    ],
+)
+def test_brackets_without_partner_never_reach_the_parser(wikitext: str, prepared: str) -> None:
+    assert prepare(wikitext).text == prepared
+
+
+@pytest.mark.parametrize(
     "wikitext",
     [
         "{{a|" * 3000,
@@ -180,53 +262,13 @@ def test_brackets_by_the_thousand_are_read(wikitext: str) -> None:
     assert parse(wikitext + "\n\nEnd.").sections[-1].text.endswith("End.")
 
 
-def test_private_use_characters_of_the_input_have_no_meaning() -> None:
-    assert text_of("a\ue0017\ue002 \ue0082Kb \ue00a*c") == "a7 2Kb *c"
-
-
-_PIECES = st.lists(
-    st.sampled_from(
-        [
-            *(
-                "{{",
-                "}}",
-                "[[",
-                "]]",
-                "{|",
-                "|}",
-                "\n",
-                "|",
-                "|-\n",
-                "!",
-                "=",
-                "==",
-                "* ",
-                "# ",
-                ":",
-                ";",
-                "''",
-                "<ref>",
-            ),
-            *("</ref>", "<!--", "-->", "<nowiki>", "</nowiki>", "word", " ", "[http://x ", "]", "&lt;", "{{{", "}}}"),
-            *(
-                "{{nowrap|",
-                "{{Infobox a|b=",
-                "[[File:",
-                "[[Category:",
-                "<table>",
-                "<td>",
-                "</table>",
-                "\ue003",
-                "\ue000",
-            ),
-        ]
-    ),
-    max_size=40,
-)
+MARKS = "{{ }} [[ ]] {| |} | ! = == * # : ; '' <ref> </ref> <!-- --> <nowiki> </nowiki> word ] &lt; {{{ }}}".split()
+PIECES = [*MARKS, "\n", "|-\n", " ", "[http://x ", "{{nowrap|", "{{Infobox a|b=", "[[File:", "[[Category:"]
+PIECES += ["<table>", "<td>", "</table>", "\ue003", "\ue000"]
 
 
 @settings(max_examples=300, deadline=None)
-@given(_PIECES)
+@given(st.lists(st.sampled_from(PIECES), max_size=40))
 def test_any_sequence_of_markup_is_read_without_leftovers(pieces: list[str]) -> None:
     wikitext = "".join(pieces)
     page = parse(wikitext)
@@ -238,9 +280,3 @@ def test_any_sequence_of_markup_is_read_without_leftovers(pieces: list[str]) -> 
     # An odd brace is plain text to MediaWiki too, and may come to stand beside another one.
     if "<nowiki>" not in wikitext and "{{{" not in wikitext and "}}}" not in wikitext:
         assert "{{" not in texts
-
-
-def test_definitions_are_indented_under_their_terms() -> None:
-    assert text_of("; Apple\n: A fruit.\n: Red.\n; Pear\n: Also.\n\nText:\n: a + b") == (
-        "Apple\n    A fruit.\n    Red.\nPear\n    Also.\n\nText:\na + b"
-    )

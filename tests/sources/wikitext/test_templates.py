@@ -1,7 +1,7 @@
 """Templates keep the text whose loss would leave a hole."""
 
 import pytest
-from tests.sources.wikitext.pages import text_of
+from tests.sources.wikitext.test_page import text_of
 
 from wikigr.sources.wikitext.templates import TemplateCall, _expansions, expand_template, is_known_template
 
@@ -104,10 +104,6 @@ def test_quotations_name_their_author() -> None:
     assert {call: text_of(call) for call in cases} == cases
 
 
-def test_columns_keep_their_text() -> None:
-    assert text_of("{{columns|col1=One|col2=\n* Two\n* Three}}") == "One\n\n- Two\n- Three"
-
-
 def test_every_rule_of_the_table_expands_without_arguments_and_with_one(subtests: pytest.Subtests) -> None:
     cases: tuple[dict[str, str], ...] = ({}, {"1": "7"})
     for name in sorted(_expansions()):
@@ -116,11 +112,7 @@ def test_every_rule_of_the_table_expands_without_arguments_and_with_one(subtests
                 assert isinstance(expand_template(name, TemplateCall(arguments, lambda target, label: label)), str)
 
 
-def test_a_pattern_without_values_is_empty() -> None:
-    assert expand_template("ad", TemplateCall({}, lambda target, label: label)) == ""
-    assert expand_template("ndash", TemplateCall({}, lambda target, label: label)) == "–"
-
-
-def test_unknown_templates_have_no_text() -> None:
+def test_a_pattern_without_values_is_empty_and_an_unknown_template_has_no_text() -> None:
+    call = TemplateCall({}, lambda target, label: label)
+    assert [expand_template(name, call) for name in ("ad", "ndash", "navbox")] == ["", "–", None]
     assert not is_known_template("navbox")
-    assert expand_template("navbox", TemplateCall({"1": "x"}, lambda target, label: label)) is None

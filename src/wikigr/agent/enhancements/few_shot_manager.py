@@ -1,5 +1,3 @@
 """The second documented import path of ``FewShotManager``."""
 
-from wikigr.answer.few_shot import FewShotManager
-
-__all__ = ["FewShotManager"]
+from wikigr.answer.few_shot import FewShotManager as FewShotManager

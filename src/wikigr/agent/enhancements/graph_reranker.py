@@ -1,5 +1,3 @@
 """The second documented import path of ``GraphReranker``."""
 
-from wikigr.rerankers.graph_reranker import GraphReranker
-
-__all__ = ["GraphReranker"]
+from wikigr.rerankers.graph_reranker import GraphReranker as GraphReranker

@@ -1,5 +1,3 @@
 """The second documented import path of ``MultiDocSynthesizer``."""
 
-from wikigr.answer.multi_doc_synthesis import MultiDocSynthesizer
-
-__all__ = ["MultiDocSynthesizer"]
+from wikigr.answer.multi_doc_synthesis import MultiDocSynthesizer as MultiDocSynthesizer

@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from wikigr.answer.candidates.blocks import Cell, cells
-from wikigr.answer.reading import TwoParts
-from wikigr.answer.sentences import SentenceScore
 from wikigr.index.candidate import Evidence, Section
-from wikigr.index.lexical import stems
 from wikigr.question.question import Question
 from wikigr.reader.passage import Span
 from wikigr.retrieval.chain import Chain, Hop
+from wikigr.retrieval.reading import TwoParts
+from wikigr.retrieval.sentences import SentenceScore
 from wikigr.retrieval.state import State
 
 
@@ -132,7 +131,7 @@ class Material:
     def place_stems(self, section: Section) -> frozenset[str]:
         """Return the stems of the title and the heading of ``section``."""
         if section.section_id not in self._place_stems:
-            self._place_stems[section.section_id] = frozenset(stems(f"{section.title} {section.heading}"))
+            self._place_stems[section.section_id] = frozenset(self.question.stems(f"{section.title} {section.heading}"))
         return self._place_stems[section.section_id]
 
     def within(self, section: Section, start: int, end: int) -> list[SentenceScore]:
@@ -142,5 +141,5 @@ class Material:
 
 def share_named(question: Question, text: str) -> float:
     """Return the share of the stems of ``text`` that ``question`` names, in [0, 1]."""
-    own = set(stems(text))
+    own = set(question.stems(text))
     return len(own & question.weights.keys()) / len(own) if own else 0.0

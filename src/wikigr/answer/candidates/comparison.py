@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotation_of
-from wikigr.index.lexical import stems
 from wikigr.question.comparison import compared_sides
 
 _MAX_PAIRS = 3
@@ -16,10 +15,10 @@ def find_comparisons(material: Material) -> Iterator[AnswerCandidate]:
     sides = compared_sides(material.question.text)
     if sides is None:
         return
-    first, second = (frozenset(stems(side)) for side in sides)
+    first, second = (frozenset(material.question.stems(side)) for side in sides)
     if not first or not second or first == second:
         return
-    said = {s.place: set(stems(s.text)) for s in material.sentences}
+    said = {s.place: set(material.question.stems(s.text)) for s in material.sentences}
     one_alone, other_alone = first - second, second - first
     both = [s for s in material.sentences if one_alone and other_alone and one_alone | other_alone <= said[s.place]]
     for sentence in both[:_MAX_PAIRS]:

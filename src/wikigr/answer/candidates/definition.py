@@ -11,24 +11,14 @@ from itertools import chain, islice
 
 from wikigr.answer.candidates.blocks import entry_blocks
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation, quotation_of, share_named
-from wikigr.answer.definition_patterns import explains, is_definition, is_entry
-from wikigr.answer.sentences import SentenceScore
 from wikigr.index.candidate import Section
+from wikigr.languages import Language
 from wikigr.question.intent import asks_definition, asks_entry
 from wikigr.question.question import Question
+from wikigr.retrieval.definition_patterns import explains, is_definition, is_entry
+from wikigr.retrieval.sentences import SentenceScore
 from wikigr.sources.facts import FACTS
 from wikigr.text import words
-
-# Entries that compete, those that name most of what is asked first.
-_MAX_ENTRIES = 6
-# A long lead is cut into several sections, after captions and tables that precede its text.
-_LEAD_SECTIONS = 3
-# Fewer words than these at the beginning of an article are a caption or a note ("New in version 3.4.").
-_MIN_WORDS = 8
-# Entries of the same last name that may all be explained: "What is a Context?"
-_MAX_NAMESAKES = 3
-# Facts that say what something without a text is.
-_MAX_FACTS = 5
 
 
 def find_definitions(material: Material) -> Iterator[AnswerCandidate]:
@@ -36,26 +26,27 @@ def find_definitions(material: Material) -> Iterator[AnswerCandidate]:
     question, sentences = material.question, material.sentences
     titles = {sentence.section.title for sentence in sentences}
     defined = [title for title in titles if asks_definition(question, title)]
-    found = [_definition(title, sentences) or _facts(title, sentences) for title in defined]
+    found = [_definition(title, sentences, question.language) for title in defined]
     if not defined:
-        found = [_explanation(section, sentences) for section in _entries(question, sentences)]
+        found = [
+            [s for s in sentences if s.section == entry and s.is_prose and explains(s.text)][:1]
+            for entry in _entries(question, sentences)
+        ]
     for defining in filter(None, found):
-        fit = 1.0 if is_definition(defining[0].text, defining[0].section.title) else 0.5
+        fit = 1.0 if is_definition(defining[0].text, defining[0].section.title, question.language) else 0.5
         yield AnswerCandidate("definition", tuple(map(quotation_of, defining)), fit=fit)
 
 
-def _definition(title: str, sentences: Sequence[SentenceScore]) -> list[SentenceScore]:
-    """Return the sentence in the lead of ``title`` that defines it, or the lead's first one, if there is one."""
-    own = [s for s in _sentences_of(title, sentences) if s.is_prose and s.section.heading != FACTS]
-    lead = [s for s in own if s.section.position < _LEAD_SECTIONS]
-    defining = (s for s in lead if is_definition(s.text, title))
-    openings = (s for s in lead if s.section.position == 0 and len(words(s.text)) >= _MIN_WORDS)
-    return list(islice(chain(defining, openings), 1))
-
-
-def _facts(title: str, sentences: Sequence[SentenceScore]) -> list[SentenceScore]:
-    """Return the first facts about ``title``, which say what it is where nothing defines it."""
-    return [s for s in _sentences_of(title, sentences) if s.section.heading == FACTS][:_MAX_FACTS]
+def _definition(title: str, sentences: Sequence[SentenceScore], language: Language) -> list[SentenceScore]:
+    """Return the sentence in the lead of ``title`` that defines it, or the lead's first one, or first facts."""
+    whole = _sentences_of(title, sentences)
+    # A long lead is cut into several sections, after captions and tables that precede its text.
+    lead = [s for s in whole if s.is_prose and s.section.heading != FACTS and s.section.position < 3]
+    defining = (s for s in lead if is_definition(s.text, title, language))
+    # Fewer words than these at the beginning of an article are a caption or a note ("New in version 3.4.").
+    openings = (s for s in lead if s.section.position == 0 and len(words(s.text)) >= 8)
+    found = list(islice(chain(defining, openings), 1))
+    return found or [s for s in whole if s.section.heading == FACTS][:5]
 
 
 def _sentences_of(title: str, sentences: Sequence[SentenceScore]) -> list[SentenceScore]:
@@ -68,13 +59,8 @@ def _entries(question: Question, sentences: Sequence[SentenceScore]) -> list[Sec
     sections = {sentence.section.section_id: sentence.section for sentence in sentences}
     asked = [section for section in sections.values() if asks_entry(question, section.heading) and is_entry(section)]
     exact = [section for section in asked if asks_definition(question, section.heading)]
-    return exact or (asked if len(asked) <= _MAX_NAMESAKES else [])
-
-
-def _explanation(section: Section, sentences: Sequence[SentenceScore]) -> list[SentenceScore]:
-    """Return the first sentence of the entry ``section`` that says what it is, if there is one."""
-    own = (s for s in sentences if s.section.section_id == section.section_id)
-    return list(islice((s for s in own if s.is_prose and explains(s.text)), 1))
+    # Entries of the same last name that may all be explained: "What is a Context?"
+    return exact or (asked if len(asked) <= 3 else [])
 
 
 def find_entries(material: Material) -> Iterator[AnswerCandidate]:
@@ -87,4 +73,4 @@ def find_entries(material: Material) -> Iterator[AnswerCandidate]:
             fit = share_named(material.question, term)
             if fit:
                 found.append(AnswerCandidate("entry", (Quotation(item.section, block.start, block.end),), fit=fit))
-    yield from sorted(found, key=lambda candidate: -candidate.fit)[:_MAX_ENTRIES]
+    yield from sorted(found, key=lambda candidate: -candidate.fit)[:6]

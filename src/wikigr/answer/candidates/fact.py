@@ -6,15 +6,11 @@ import re
 from collections.abc import Iterator
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotation_of, span_in
-from wikigr.answer.sentences import SentenceScore
-from wikigr.index.lexical import stems
 from wikigr.question.masked_question import nesting, restrictions
+from wikigr.retrieval.sentences import SentenceScore
 from wikigr.sources.facts import FACTS
 from wikigr.text import words
 
-# Relations that compete, those that the question names best first.
-_MAX_RELATIONS = 8
-_MAX_VALUES = 30
 # "Edda Klausen — died: 1911-12-20." The last period of "U.S." belongs to the value.
 _LINE = re.compile(r"(?P<subject>[^\n]+?) — (?P<relation>[^:\n]+): (?P<value>[^\n]+?)(?:(?<!\.[A-Z])\.)?$")
 
@@ -41,9 +37,10 @@ def find_facts(material: Material) -> Iterator[AnswerCandidate]:
                 by_relation.setdefault((line["subject"], line["relation"]), []).append((sentence, line))
         for (subject, relation), lines in by_relation.items():
             if required.issubset(word for sentence, _ in lines for word in words(sentence.text)):
-                fit = material.question.coverage(set(stems(f"{subject} {relation.replace('_', ' ')}")))
-                found.append(_candidate(lines[:_MAX_VALUES], fit))
-    yield from sorted(found, key=lambda candidate: -candidate.fit)[:_MAX_RELATIONS]
+                named = f"{subject} {relation.replace('_', ' ')}"
+                fit = material.question.coverage(set(material.question.stems(named)))
+                found.append(_candidate(lines[:30], fit))
+    yield from sorted(found, key=lambda candidate: -candidate.fit)[:8]
 
 
 def _candidate(lines: list[tuple[SentenceScore, re.Match[str]]], fit: float) -> AnswerCandidate:

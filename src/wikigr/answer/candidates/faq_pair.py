@@ -9,15 +9,13 @@ from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotat
 from wikigr.index.candidate import Section
 from wikigr.segmentation import BLANK_LINE
 
-# Pairs that compete, the best ones first.
-_MAX_PAIRS = 6
 # A longer answer is quoted up to the end of the paragraph before this place.
 _QUOTED_CHARS = 700
 
 
 def find_pairs(material: Material) -> Iterator[AnswerCandidate]:
     """Yield the answers of pairs of an FAQ; ``fit`` is the cosine of their question with the one asked."""
-    pairs = [item.section for item in material.evidence if asked_by(item.section)][:_MAX_PAIRS]
+    pairs = [item.section for item in material.evidence if asked_by(item.section)][:6]
     similar = material.similarity([asked_by(section) for section in pairs])
     for section, cosine in zip(pairs, similar, strict=True):
         end = _end_of_answer(section.content)

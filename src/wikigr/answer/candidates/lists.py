@@ -10,23 +10,13 @@ from itertools import islice
 
 from wikigr.answer.candidates.blocks import BEFORE_CODE, MAX_CHARS, Block, Cell, bulleted_blocks, cells, numbered_blocks
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation, quotation_of, span_in
-from wikigr.answer.sentences import SentenceScore
 from wikigr.index.candidate import Section
-from wikigr.index.lexical import stems
 from wikigr.question.intent import asks_yes_no
 from wikigr.question.question import Question
+from wikigr.retrieval.sentences import SentenceScore
 
 # Lists that compete, those of the best sections first.
 _MAX_LISTS = 8
-# Characters of the sentence before a list that is quoted with it.
-_MAX_INTRODUCTION = 300
-_MAX_ROWS = 12
-# A row is of the kind that the question names if one of its values says nothing else than that ("category: stoves").
-_MAX_KIND_WORDS = 3
-# Rows whose cells compete, the best ones first, and cells of each.
-_MAX_CELL_ROWS = 6
-_MAX_CELLS = 2
-_MAX_STEP_SECTIONS = 8
 
 
 def find_lists(material: Material) -> Iterator[AnswerCandidate]:
@@ -49,9 +39,9 @@ def _introduced(material: Material, section: Section, block: Block) -> tuple[int
     before = [s for s in material.by_section.get(section.section_id, ()) if s.start < block.start]
     if before and block.start - before[-1].end <= 3 and block.end - before[-1].start <= MAX_CHARS:
         introduction = before[-1]
-        if len(introduction.text) <= _MAX_INTRODUCTION and not material.cells(introduction):
+        if len(introduction.text) <= 300 and not material.cells(introduction):
             start = introduction.start
-            said |= set(stems(introduction.text))
+            said |= set(material.question.stems(introduction.text))
     return start, material.question.coverage(said)
 
 
@@ -81,14 +71,17 @@ def find_rows(material: Material) -> Iterator[AnswerCandidate]:
         for sentence in material.by_section.get(section.section_id, ()):
             for cell in material.cells(sentence):
                 value = sentence.text[cell.start : cell.end]
-                named = set(stems(value))
-                if named and len(named) <= _MAX_KIND_WORDS and named <= asked:
+                named = set(material.question.stems(value))
+                # A row is of the kind that the question names if one of its values says nothing else than that
+                # ("category: stoves").
+                if named and len(named) <= 3 and named <= asked:
                     row = quotation_of(sentence)
                     groups.setdefault((cell.column, value), []).append(row)
     for rows in groups.values():
         unique = list(dict.fromkeys(rows))
-        if 1 < len(unique) <= _MAX_ROWS:
-            fit = material.question.coverage(set(stems(" ".join(row.text for row in unique))))
+        if 1 < len(unique) <= 12:
+            said = material.question.stems(" ".join(row.text for row in unique))
+            fit = material.question.coverage(set(said))
             ordered = tuple(sorted(unique, key=lambda row: row.place))
             lead = f"{len(ordered)} rows: {'; '.join(map(_name_of, ordered))}."
             yield AnswerCandidate("rows", ordered, lead=lead, fit=fit)
@@ -104,10 +97,11 @@ def find_cells(material: Material) -> Iterator[AnswerCandidate]:
     """Yield the cells whose column and row the question names best."""
     if asks_yes_no(material.question):
         return
-    for sentence in islice(filter(material.cells, material.sentences), _MAX_CELL_ROWS):
+    # The best cells of the best rows compete.
+    for sentence in islice(filter(material.cells, material.sentences), 6):
         row = material.cells(sentence)
         fits = [(cell, _fit(material.question, sentence, cell, row)) for cell in row]
-        for cell, fit in sorted(fits, key=lambda item: -item[1])[:_MAX_CELLS]:
+        for cell, fit in sorted(fits, key=lambda item: -item[1])[:2]:
             span = span_in(sentence, cell.start, cell.end)
             yield AnswerCandidate("cell", (quotation_of(sentence),), span=span, fit=fit)
 
@@ -118,11 +112,12 @@ def _fit(question: Question, sentence: SentenceScore, cell: Cell, row: list[Cell
     A value that the question names is not what it asks for.
     """
     value = sentence.text[cell.start : cell.end]
-    if set(stems(value)) <= question.weights.keys():
+    if set(question.stems(value)) <= question.weights.keys():
         return 0.0
-    column = question.coverage(set(stems(cell.column.replace("_", " "))))
+    column = question.coverage(set(question.stems(cell.column.replace("_", " "))))
     others = " ".join(sentence.text[other.start : other.end] for other in row if other is not cell)
-    said = question.coverage(set(stems(f"{sentence.section.title} {sentence.section.heading} {others}")))
+    place = f"{sentence.section.title} {sentence.section.heading}"
+    said = question.coverage(set(question.stems(f"{place} {others}")))
     read = sentence.span is not None and sentence.start + cell.start <= sentence.span.start < sentence.start + cell.end
     is_type = question.answer_type is not None and question.is_answer_type_in(value)
     return min(1.0, 0.4 * min(1.0, column + said) + 0.3 * (column > 0) + 0.2 * read + 0.1 * is_type)
@@ -130,7 +125,7 @@ def _fit(question: Question, sentence: SentenceScore, cell: Cell, row: list[Cell
 
 def find_steps(material: Material) -> Iterator[AnswerCandidate]:
     """Yield the numbered lists, and the runs of commands, of the best sections; each is whole."""
-    for item in material.evidence[:_MAX_STEP_SECTIONS]:
+    for item in material.evidence[:8]:
         section = item.section
         fit = material.question.coverage(material.place_stems(section))
         numbered = list(numbered_blocks(section.content))

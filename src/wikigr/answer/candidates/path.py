@@ -14,8 +14,6 @@ from wikigr.retrieval.chain import PathAnswers, StatedFact
 from wikigr.sources.facts import readable_relation
 from wikigr.text import fold
 
-_MAX_CHAINS = 3
-
 
 def find_paths(material: Material) -> Iterator[AnswerCandidate]:
     """Yield all answers of each relation path that was found; an answer whose facts no section states is left out."""
@@ -115,7 +113,7 @@ def find_chains(material: Material) -> Iterator[AnswerCandidate]:
     """Yield the likeliest chains whose sections were read; ``fit`` is their strength. The last hop is quoted first."""
     by_place = {sentence.place: sentence for sentence in material.sentences}
     short = asks_short_answer(material.question)
-    for chain in material.chains[:_MAX_CHAINS]:
+    for chain in material.chains[:3]:
         if not all(hop.place in by_place for hop in chain.hops):
             continue
         places = dict.fromkeys(hop.place for hop in (chain.last, *chain.hops[:-1]))

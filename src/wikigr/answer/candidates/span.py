@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotation_of, span_in
-from wikigr.answer.reading import answer_words
 from wikigr.question.intent import asks_short_answer, asks_yes_no
+from wikigr.retrieval.reading import answer_words
 from wikigr.sources.facts import FACTS
 from wikigr.text import words
 

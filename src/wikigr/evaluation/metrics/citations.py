@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 
-from wikigr.answer.citations import Citation, CitationError, verify
+from wikigr.answer.citations import Citation, verify
+from wikigr.errors import WikigrError
 from wikigr.evaluation.questions import Gold
 from wikigr.index.candidate import Section
 from wikigr.text import fold
@@ -50,6 +51,6 @@ def verified_share(citations: Sequence[Citation], stored: Mapping[str, Section],
 def _is_verified(citation: Citation, stored: Mapping[str, Section]) -> bool:
     try:
         verify((citation,), stored)
-    except CitationError:
+    except WikigrError:
         return False
     return True

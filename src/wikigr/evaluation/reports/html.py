@@ -1,82 +1,61 @@
 """The report as one self-contained HTML file, readable without a network and without JavaScript.
 
-The templates are in ``templates``. All values in the document are untrusted, and Jinja2 escapes them.
+The templates are in ``templates``. Jinja2 escapes all values in the document, which are untrusted.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
 from jinja2 import Environment, PackageLoader
+from markupsafe import Markup, escape
 
-from wikigr.evaluation.groups import hop_rows, type_rows
-from wikigr.evaluation.reports import html_figures as figures
-from wikigr.evaluation.reports.html_confidence import accuracy_rows, confidence_figures, level_rows
-from wikigr.evaluation.reports.html_figures import as_whole, fixed_point
-from wikigr.evaluation.reports.html_forest import VERDICT_MARKS, forest, verdict_card
-from wikigr.evaluation.statistics.wording import NO_FIGURE, count_of, finite
+from wikigr.evaluation.reports.plots import forest, percent, points, reliability_diagram
+from wikigr.evaluation.reports.text import further_tables, metric_table
 
 Document = Mapping[str, Any]
 
+# Longer answers and quotations are cut, so that a rambling model does not make the report unreadable.
+_MAX_TEXT_LENGTH = 2_000
+_VERDICT_MARKS = {"improved": "✓", "regressed": "✗", "equivalent": "≈", "inconclusive": "?"}
 # The state of a sample by the primary metric: its mark and its name.
 _STATES = {
     "right": ("✓", "right"),
     "partly": ("◐", "partly right"),
     "wrong": ("✗", "wrong"),
-    "none": (NO_FIGURE, "not scored"),
+    "none": ("–", "not scored"),
     "error": ("!", "error"),
 }
 
 
-def html_report(document: Mapping[str, Any]) -> str:
+def html_report(document: Document) -> str:
     """Return the report on ``document``, made by ``report_document``, as one self-contained HTML file.
 
-    The same document gives the same bytes. Missing and infinite numbers become a dash.
+    The same document gives the same bytes.
     """
-    primary, profiles = document["primary"], document["profiles"]
-    latencies = [
-        {"name": profile["name"], "kind": kind, "stages": stages}
-        for profile in profiles
-        for kind, stages in (("", profile["latency"]), ("cached", profile.get("latency_cached")))
-        if stages
+    profiles = document["profiles"]
+    names = [profile["name"] for profile in profiles]
+    upward = document["metrics"][document["primary"]]["higher_is_better"]
+    states = [
+        [_state(question["by_profile"].get(name), document["primary"], upward) for name in names]
+        for question in document["questions"]
     ]
-    repeated = [profile for profile in profiles if profile.get("repeats")]
-    confident = [profile for profile in profiles if profile.get("risk_coverage") or profile.get("reliability")]
-    lower = {name for name, metric in document["metrics"].items() if metric.get("higher_is_better") is False}
     page = (
         _environment()
         .get_template("report.html.j2")
         .render(
             document,
-            cards=[verdict_card(comparison) for comparison in document["comparisons"]],
-            warnings=[*_profile_warnings(document), *_run_warnings(document)],
-            metric_names=_primary_first((name for profile in profiles for name in profile["metrics"]), primary),
-            lower_is_better=lower,
-            groups=[
-                (name, rows) for name, rows in (("Hops", hop_rows(document)), ("Type", type_rows(document))) if rows
-            ],
-            forests=[forest(comparison, lower) for comparison in document["comparisons"]],
-            abstaining=[profile for profile in profiles if profile.get("abstention")],
-            confident=confident,
-            accuracy_rows=accuracy_rows(confident),
-            level_rows=level_rows(confident),
-            confidence_figures=[confidence_figures(profile) for profile in confident],
-            repeated=repeated,
-            repeated_metrics=_primary_first(
-                (name for profile in repeated for name in profile["repeats"]["deviations"]), primary
-            ),
-            state_of=partial(_state, primary=primary, lower=primary in lower),
-            in_all_rankings=lambda flip, section: all(section in side["ranking"] for side in flip["sides"]),
-            latencies=latencies,
-            stages=sorted(
-                dict.fromkeys(stage for column in latencies for stage in column["stages"]),
-                key=lambda stage: stage == "total",
-            ),
-            filter_data=_filter_data(document, primary in lower),
+            warnings=list(_warnings(document)),
+            metric_table=metric_table(document),
+            further_tables=list(further_tables(document)),
+            forests=[forest(comparison) for comparison in document["comparisons"] if comparison["results"]],
+            diagrams=[reliability_diagram(profile) for profile in profiles if profile["reliability"]],
+            states=states,
+            filter_data=_filter_data(document, names, states),
         )
     )
     # JSON may contain half a surrogate pair, which UTF-8 cannot encode.
@@ -88,101 +67,73 @@ def _environment() -> Environment:
         loader=PackageLoader(__package__ or "", "templates"), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
-    environment.globals |= {"NO_FIGURE": NO_FIGURE, "STATES": _STATES, "VERDICT_MARKS": VERDICT_MARKS}
+    environment.globals |= {"STATES": _STATES, "VERDICT_MARKS": _VERDICT_MARKS}
     environment.filters |= {
-        "breakable": figures.breakable,
-        "clip": figures.clipped,
-        "count_of": count_of,
-        "fixed": fixed_point,
-        "milliseconds": figures.as_milliseconds,
-        "number": finite,
-        "points": figures.as_points,
-        "pretty": partial(json.dumps, ensure_ascii=False, indent=2, default=str),
-        "share": figures.as_share,
-        "whole": as_whole,
-        "without_unit": figures.without_unit,
+        "breakable": _breakable,
+        "clip": _clipped,
+        "percent": percent,
+        "points": points,
+        "pretty": partial(json.dumps, ensure_ascii=False, indent=2),
     }
     return environment
 
 
-def _primary_first(names: Iterable[str], primary: str) -> list[str]:
-    return sorted(dict.fromkeys(names), key=lambda name: name != primary)
+def _breakable(name: str) -> Markup:
+    """Return a name that may wrap after its hyphens and underscores."""
+    return Markup(str(escape(name)).replace("-", "-<wbr>").replace("_", "_<wbr>"))  # noqa: S704 - the name is escaped
 
 
-def _profile_warnings(document: Document) -> list[dict[str, Any]]:
-    """Return a warning for each profile with failed or degraded answers; failures list their frequent messages."""
-    found: list[dict[str, Any]] = []
+def _clipped(text: str) -> str:
+    """Return ``text``, cut with a note on the number of characters cut."""
+    if len(text) <= _MAX_TEXT_LENGTH:
+        return text
+    return f"{text[:_MAX_TEXT_LENGTH]} … ({len(text) - _MAX_TEXT_LENGTH:,} more characters)"
+
+
+def _warnings(document: Document) -> Iterator[tuple[str, list[tuple[str, int]]]]:
+    """Yield a warning for everything that makes the figures less trustworthy, with the most frequent error messages."""
     for profile in document["profiles"]:
-        name, samples = profile["name"], as_whole(profile.get("samples"))
-        if profile.get("errors"):
-            by_profile = (question["by_profile"].get(name) or {} for question in document["questions"])
-            messages = Counter(str(sample["error"]) for sample in by_profile if sample.get("error") is not None)
-            found.append(
-                {
-                    "text": f"{name}: {as_whole(profile['errors'])} of {samples} answers failed; they count as neither "
-                    "right nor wrong.",
-                    "errors": sorted(messages.items(), key=lambda item: (-item[1], item[0]))[:5],
-                }
+        name, samples = profile["name"], profile["samples"]
+        if profile["errors"]:
+            asked = (question["by_profile"].get(name) for question in document["questions"])
+            errors = Counter(sample["error"] for sample in asked if sample and sample["error"] is not None)
+            yield (
+                f"{name}: {profile['errors']:,} of {samples:,} answers failed; they count as neither right nor wrong.",
+                sorted(errors.items(), key=lambda item: (-item[1], item[0]))[:5],
             )
-        if profile.get("degraded"):
-            text = (
-                f"{name}: {as_whole(profile['degraded'])} of {samples} answers were made without a stage that failed."
-            )
-            found.append({"text": text})
-    return found
+        if profile["degraded"]:
+            yield f"{name}: {profile['degraded']:,} of {samples:,} answers were made without a stage that failed.", []
+    for notice in document["notices"]:
+        yield notice, []
+    for comparison in document["comparisons"]:
+        if comparison["unpaired"]:
+            both = f"{comparison['first']} and {comparison['second']}"
+            yield f"{both}: questions that only one of them answered are left out ({comparison['unpaired']:,}).", []
+    if document["run"]["dirty"]:
+        yield "The code had uncommitted changes, so its commit does not identify what ran.", []
 
 
-def _run_warnings(document: Document) -> list[dict[str, Any]]:
-    run = document["run"]
-    found = [str(notice) for notice in document.get("notices", ())]
-    found += [
-        f"{comparison['first']} and {comparison['second']}: {count_of(comparison['unpaired'], 'question')} that only "
-        "one of them answered are left out."
-        for comparison in document["comparisons"]
-        if comparison.get("unpaired")
-    ]
-    found += [
-        f"Few-shot example {leak.get('example')} leaks the question {leak.get('question_id')} (similarity "
-        f"{fixed_point(leak.get('similarity'), 2)}); no prompt used it."
-        for leak in run.get("leaks", ())
-    ]
-    if run.get("dirty"):
-        found.append("The code had uncommitted changes, so its commit does not identify what ran.")
-    return [{"text": text} for text in found]
-
-
-def _state(sample: Document | None, *, primary: str, lower: bool) -> str:
+def _state(sample: Document | None, primary: str, upward: bool) -> str:
     """Return the state of a sample: a key of ``_STATES``."""
-    if not sample:
+    if sample is None:
         return "none"
-    if sample.get("error") is not None:
+    if sample["error"] is not None:
         return "error"
-    value = finite(sample["metrics"].get(primary))
+    value = sample["metrics"].get(primary)
     if value is None:
         return "none"
-    if lower:
-        value = 1.0 - value
-    return "right" if value >= 1.0 else "wrong" if value <= 0.0 else "partly"
+    return {1.0: "right", 0.0: "wrong"}.get(value if upward else 1.0 - value, "partly")
 
 
-def _filter_data(document: Document, lower: bool) -> dict[str, Any]:
+def _filter_data(document: Document, names: list[str], states: list[list[str]]) -> dict[str, Any]:
     """Return the data of the filters: for each question the number of its type, whether it changed, and its states."""
-    names = [str(profile["name"]) for profile in document["profiles"]]
-    types = sorted({str(question["type"]) for question in document["questions"]})
-    primary = document["primary"]
+    types = sorted({question["type"] for question in document["questions"]})
     rows = []
-    for question in document["questions"]:
-        asked = [question["by_profile"].get(name) for name in names]
-        states = [_state(sample, primary=primary, lower=lower) for sample in asked]
-        rows.append([types.index(str(question["type"])), int(_is_changed(asked, states, primary)), states])
+    for question, found in zip(document["questions"], states, strict=True):
+        values = {
+            question["by_profile"][name]["metrics"][document["primary"]]
+            for name, state in zip(names, found, strict=True)
+            if state not in ("none", "error")
+        }
+        rows.append([types.index(question["type"]), int(len(values) > 1), found])
     return {"profiles": names, "types": types, "rows": rows}
-
-
-def _is_changed(asked: Sequence[Document | None], states: Sequence[str], primary: str) -> bool:
-    """Return whether two profiles have different values of the primary metric."""
-    values = {
-        finite(sample["metrics"].get(primary))
-        for sample, state in zip(asked, states, strict=True)
-        if sample is not None and state not in ("none", "error")
-    }
-    return len(values) > 1

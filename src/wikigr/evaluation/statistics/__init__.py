@@ -1,8 +1,8 @@
-"""Whether a difference between two arms over the same questions is real: one module per method.
+"""Whether a difference between two arms over the same questions is real.
 
 Everywhere ``first`` is the baseline, ``second`` is the arm under test, and a difference is ``second - first``. Every
 random draw comes from the caller's seed, so the same seed gives the same bytes.
 
 Questions that share a cluster (one article, one template) are not independent. ``clusters`` holds one hashable key per
-question, or ``None`` for a question on its own. With clusters, the methods resample and sign-flip whole clusters.
+question. With clusters, the methods resample and sign-flip whole clusters.
 """

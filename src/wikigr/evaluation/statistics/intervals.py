@@ -1,123 +1,43 @@
-"""Confidence intervals: the bootstrap's for any statistic, and Wilson's score interval of a proportion."""
+"""Confidence intervals of 95%: the bootstrap's for any statistic, and Wilson's for a proportion."""
 
 from __future__ import annotations
 
 import math
 import warnings
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wikigr.evaluation.statistics.clusters import ROUNDING, Floats, cluster_numbers, cluster_sums, finite_values
+Floats = NDArray[np.float64]
 
-# Numbers in one batch of resamples: 32 MiB each of indices and of values.
-BATCH = 1 << 22
+LEVEL = 0.95
+# Numbers that differ by less than this share of their magnitude differ only by rounding.
+ROUNDING = 1e-12
+# Numbers in one batch of resamples: 32 MiB each of indices and of weights.
+_BATCH = 1 << 22
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A confidence interval with its nominal ``level`` in (0, 1) and its method.
+Method = Literal["bca", "percentile", "degenerate", "exact", "wilson"]
+"""How an interval was made.
 
-    ``bca`` is the bias-corrected and accelerated bootstrap. ``percentile`` is the percentile bootstrap, used if BCa is
-    undefined. ``degenerate`` has no width because the values do not vary; it says nothing about other questions.
-    ``exact`` and ``wilson`` need no resampling.
-    """
-
-    low: float
-    high: float
-    level: float
-    method: Literal["bca", "percentile", "degenerate", "exact", "wilson"] = "bca"
+``bca`` is the bias-corrected and accelerated bootstrap, ``percentile`` the percentile bootstrap, used if BCa is
+undefined. ``degenerate`` has no width because the values do not vary; it says nothing about other questions. ``exact``
+and ``wilson`` need no resampling.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A statistic of a sample with its 95% interval."""
+    """A statistic of a sample with the ends of its interval."""
 
     value: float
-    interval: Interval
-
-
-def bootstrap_interval(
-    values: ArrayLike,
-    *,
-    seed: int,
-    level: float = 0.95,
-    resamples: int = 9999,
-    clusters: Sequence[Hashable] | None = None,
-) -> Interval:
-    """Return the BCa bootstrap interval of the mean of ``values``, of shape ``(n,)`` with n >= 1, all finite.
-
-    Efron (1987), "Better Bootstrap Confidence Intervals", as ``scipy.stats.bootstrap`` computes it. With ``clusters``,
-    whole clusters are drawn with replacement and the jackknife leaves out one cluster at a time. The mean stays a mean
-    over questions, so larger clusters weigh more. If BCa is undefined (all resampled means lie on one side of the
-    mean), the percentiles of the same resamples are used and ``method`` says so. A single unit, or values or cluster
-    means without variation, give a degenerate interval at the mean.
-
-    Extremely skewed values can put the mean itself outside a BCa interval. Raises ``ValueError`` for an argument out
-    of range.
-    """
-    data = finite_values(values)
-    _check_level(level)
-    check_resamples(resamples)
-    mean = float(data.mean())
-    if clusters is None:
-        sample: tuple[Floats, ...] = (data,)
-        spread, units = float(np.ptp(data)), len(data)
-    else:
-        sums, sizes = cluster_sums(data, clusters)
-        sample = (sums, sizes)
-        spread, units = float(np.ptp(sums / sizes)), len(sums)
-    if units == 1 or spread <= ROUNDING * float(np.abs(data).max()):
-        return Interval(mean, mean, level, "degenerate")
-    statistic = np.mean if clusters is None else _mean_of_clusters
-    return _resample(sample, statistic, seed=seed, level=level, resamples=resamples)
-
-
-def bootstrap_statistic_interval(
-    statistic: Callable[[Floats], ArrayLike],
-    rows: int,
-    *,
-    seed: int,
-    level: float = 0.95,
-    resamples: int = 9999,
-    clusters: Sequence[Hashable] | None = None,
-) -> Interval:
-    """Return the BCa bootstrap interval of a statistic of ``rows`` rows, such as a ratio or the area under a curve.
-
-    ``statistic`` receives weights of shape ``(k, rows)``: how often each row occurs in each of k resamples (all 1 for
-    the sample itself). It returns k values, NaN for a resample in which it is undefined (a precision without
-    abstentions). With ``clusters``, one key per row, whole clusters are drawn, as in ``bootstrap_interval``.
-
-    If BCa is undefined, which includes a statistic that is NaN for some resample, the percentiles of the defined values
-    are used and ``method`` says so. A statistic that is NaN for the sample itself has an interval of NaN. A statistic
-    that is the same in every resample, or of a single row or cluster, has a degenerate interval. Raises ``ValueError``
-    for an argument out of range.
-    """
-    _check_level(level)
-    check_resamples(resamples)
-    if rows < 1:
-        raise ValueError(f"rows must be at least 1, not {rows}")
-    (whole,) = np.asarray(statistic(np.ones((1, rows))), dtype=np.float64).tolist()
-    which = np.arange(rows) if clusters is None else cluster_numbers(clusters, rows)
-    units = int(which.max()) + 1
-    if math.isnan(whole) or units == 1:
-        return Interval(whole, whole, level, "degenerate")
-
-    def statistic_of_units(drawn: NDArray[np.int64], axis: int = -1) -> Floats:
-        # scipy passes one resample or many, as unit numbers along the last axis; the jackknife's are one shorter.
-        lines = drawn.reshape(-1, drawn.shape[-1])
-        shifted = lines + units * np.arange(len(lines))[:, np.newaxis]
-        counts = np.bincount(shifted.ravel(), minlength=units * len(lines)).reshape(len(lines), units)
-        values = np.asarray(statistic(counts[:, which].astype(np.float64)), dtype=np.float64)
-        return values.reshape(drawn.shape[:-1])
-
-    numbers = (np.arange(units),)
-    found = _resample(numbers, statistic_of_units, seed=seed, level=level, resamples=resamples, width=max(units, rows))
-    return replace(found, method="degenerate") if found.high - found.low <= ROUNDING * abs(whole) else found
+    low: float
+    high: float
+    method: Method
 
 
 def bootstrap_estimate(
@@ -128,68 +48,94 @@ def bootstrap_estimate(
     resamples: int = 9999,
     clusters: Sequence[Hashable] | None = None,
 ) -> Estimate:
-    """Return a statistic of ``rows`` rows with its 95% interval; see ``bootstrap_statistic_interval``."""
-    (value,) = np.asarray(statistic(np.ones((1, rows))), dtype=np.float64).tolist()
-    interval = bootstrap_statistic_interval(statistic, rows, seed=seed, resamples=resamples, clusters=clusters)
-    return Estimate(value, interval)
+    """Return a statistic of ``rows`` rows, such as a mean, a ratio or the area under a curve, with its BCa interval.
+
+    Efron (1987), "Better Bootstrap Confidence Intervals", as ``scipy.stats.bootstrap`` computes it. ``statistic``
+    receives weights of shape ``(k, rows)``: how often each row occurs in each of k resamples (all 1 for the sample
+    itself). It returns k values, NaN for a resample in which it is undefined (a precision without abstentions). With
+    ``clusters``, one key per row, whole clusters are drawn and the jackknife leaves out one cluster at a time.
+
+    If BCa is undefined (all values lie on one side of that of the sample, or one of them is NaN), the interval is that
+    of the percentiles of the defined ones, and ``method`` says so. A statistic that is NaN for the sample has an
+    interval of NaN. One that does not vary, or of a single row or cluster, has a degenerate interval.
+    """
+    (value,) = np.asarray(statistic(np.ones((1, rows)))).tolist()
+    which = cluster_numbers(range(rows) if clusters is None else clusters)
+    units = int(which.max()) + 1
+    if math.isnan(value) or units == 1:
+        return Estimate(value, value, value, "degenerate")
+
+    def of_units(drawn: NDArray[np.int64], axis: int = -1) -> Floats:
+        # scipy passes one resample or many, as unit numbers along the last axis; the jackknife omits one of them.
+        lines = drawn.reshape(-1, drawn.shape[-1])
+        shifted = lines + units * np.arange(len(lines))[:, np.newaxis]
+        counts = np.bincount(shifted.ravel(), minlength=units * len(lines)).reshape(len(lines), units)
+        weights = counts if clusters is None else counts[:, which]
+        values = np.asarray(statistic(weights.astype(np.float64)), dtype=np.float64)
+        return values.reshape(drawn.shape[:-1])
+
+    low, high, method = _resample(of_units, units, seed=seed, resamples=resamples, batch=max(1, _BATCH // rows))
+    if high - low <= ROUNDING * max(1.0, abs(value)):
+        return Estimate(value, value, value, "degenerate")
+    return Estimate(value, low, high, method)
+
+
+def bootstrap_mean(
+    values: ArrayLike, *, seed: int, resamples: int = 9999, clusters: Sequence[Hashable] | None = None
+) -> Estimate:
+    """Return the mean of ``values``, of shape ``(n,)``, with its interval; see ``bootstrap_estimate``.
+
+    The mean is one over questions, so larger clusters weigh more. Extremely skewed values can put the mean itself
+    outside its interval.
+    """
+    data = np.asarray(values, dtype=np.float64)
+    return bootstrap_estimate(
+        lambda weights: weights @ data / weights.sum(axis=1),
+        len(data),
+        seed=seed,
+        resamples=resamples,
+        clusters=clusters,
+    )
 
 
 def _resample(
-    sample: tuple[NDArray[Any], ...],
-    statistic: Callable[..., Any],
-    *,
-    seed: int,
-    level: float,
-    resamples: int,
-    width: int | None = None,
-) -> Interval:
-    """Return the interval of a vectorized ``statistic``. Each resample holds ``width`` numbers in memory."""
+    statistic: Callable[..., Any], units: int, *, seed: int, resamples: int, batch: int
+) -> tuple[float, float, Method]:
+    """Return the interval of a ``statistic`` of the numbers of the drawn units, and its method."""
     from scipy.stats import bootstrap
 
-    options: dict[str, Any] = {"confidence_level": level, "paired": len(sample) == 2, "vectorized": True}
-    options["batch"] = max(1, BATCH // (width or len(sample[0])))
     with warnings.catch_warnings():
         # An undefined BCa warns and divides by zero. The code below handles it.
         warnings.simplefilter("ignore")
         # scipy 1.15 renamed this argument to ``rng`` and still accepts the old name.
-        draws = np.random.default_rng(seed)
-        found = bootstrap(sample, statistic, n_resamples=resamples, method="BCa", random_state=draws, **options)
-    low, high = (float(end) for end in found.confidence_interval)
+        options: dict[str, Any] = {"method": "BCa", "random_state": np.random.default_rng(seed)}
+        found = bootstrap(
+            (np.arange(units),), statistic, n_resamples=resamples, batch=batch, confidence_level=LEVEL,
+            vectorized=True, **options,
+        )  # fmt: skip
+    low, high = map(float, found.confidence_interval)
     if math.isfinite(low) and math.isfinite(high):
-        return Interval(low, high, level, "bca")
+        return low, high, "bca"
     values = found.bootstrap_distribution[~np.isnan(found.bootstrap_distribution)]
     if not len(values):
-        return Interval(math.nan, math.nan, level, "degenerate")
-    tail = (1.0 - level) / 2.0
-    low, high = np.quantile(values, (tail, 1.0 - tail)).tolist()
-    return Interval(low, high, level, "percentile")
+        return math.nan, math.nan, "percentile"
+    low, high = np.quantile(values, ((1.0 - LEVEL) / 2.0, (1.0 + LEVEL) / 2.0)).tolist()
+    return low, high, "percentile"
 
 
-def _mean_of_clusters(sums: Floats, sizes: Floats, axis: int = -1) -> Any:
-    return sums.sum(axis=axis) / sizes.sum(axis=axis)
+def cluster_numbers(clusters: Sequence[Hashable]) -> NDArray[np.int64]:
+    """Return the number of the cluster of each row; clusters are numbered in order of first appearance."""
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(key, len(numbers)) for key in clusters], dtype=np.int64)
 
 
-def _check_level(level: float) -> None:
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level must lie between 0 and 1 (exclusive), not {level}")
+def wilson_estimate(share: float, trials: int) -> Estimate:
+    """Return ``share``, the estimate of a proportion from ``trials`` independent trials, with its interval.
 
-
-def check_resamples(resamples: int) -> None:
-    """Raise ``ValueError`` unless ``resamples`` is at least 1."""
-    if resamples < 1:
-        raise ValueError(f"resamples must be at least 1, not {resamples}")
-
-
-def wilson_interval(share: float, trials: int, *, level: float = 0.95) -> Interval:
-    """Return the interval of a proportion whose estimate from ``trials`` independent trials is ``share``.
-
-    Wilson (1927), "Probable Inference, the Law of Succession, and Statistical Inference". Unlike a bootstrap interval,
-    it has a width if all trials have the same outcome. Raises ``ValueError`` unless ``share`` is in [0, 1], ``trials``
-    is at least 1 and ``level`` is in (0, 1).
+    Wilson (1927), "Probable Inference, the Law of Succession, and Statistical Inference". ``share * trials`` need
+    not be an integer, as ``scipy.stats.binomtest`` requires it: dependent answers count as one trial.
     """
-    if not 0.0 <= share <= 1.0 or trials < 1 or not 0.0 < level < 1.0:
-        raise ValueError(f"no proportion has an interval for share={share}, trials={trials}, level={level}")
-    squared = NormalDist().inv_cdf((1.0 + level) / 2.0) ** 2
+    squared = NormalDist().inv_cdf((1.0 + LEVEL) / 2.0) ** 2
     middle = (share + squared / (2 * trials)) / (1.0 + squared / trials)
     half = math.sqrt(squared * (share * (1.0 - share) + squared / (4 * trials)) / trials) / (1.0 + squared / trials)
-    return Interval(max(0.0, min(share, middle - half)), min(1.0, max(share, middle + half)), level, "wilson")
+    return Estimate(share, max(0.0, min(share, middle - half)), min(1.0, max(share, middle + half)), "wilson")

@@ -11,10 +11,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wikigr.evaluation.statistics.clusters import cluster_sums, clustered_standard_error
-from wikigr.evaluation.statistics.intervals import Interval, bootstrap_interval
+from wikigr.evaluation.statistics.intervals import LEVEL, ROUNDING, Method, bootstrap_mean, cluster_numbers
 from wikigr.evaluation.statistics.significance import holm, mcnemar_p, permutation_p
 
+# Fits the level of the intervals.
+SIGNIFICANCE = 0.05
+# With fewer questions (or clusters), no paired test can reach the significance level: 2 * 0.5 ** 5 > 0.05.
+MIN_QUESTIONS = 6
 # The power of the detectable effect.
 _POWER = 0.8
 
@@ -26,6 +29,16 @@ class Verdict(StrEnum):
     REGRESSED = "regressed"
     EQUIVALENT = "equivalent"
     INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """The confidence interval of a difference, with its nominal level."""
+
+    low: float
+    high: float
+    level: float = LEVEL
+    method: Method = "bca"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +69,27 @@ class PairedResult:
     clusters: int | None
     verdict: Verdict
 
+    @property
+    def units(self) -> int:
+        """The number of independent units: the clusters, or the questions without clusters."""
+        return self.n if self.clusters is None else self.clusters
+
+    @property
+    def summary(self) -> str:
+        """The figures and the verdict in one line, in points of 100."""
+        interval = f"95% interval {100 * self.interval.low:+.1f} to {100 * self.interval.high:+.1f}"
+        p = "p < 0.0001" if self.p < 0.0001 else f"p = {self.p:.4f}"
+        detectable = "" if math.isnan(self.mde) else f", detectable {in_points(self.mde)}"
+        return (
+            f"{100 * self.difference:+.1f} points ({interval}), {p}, {self.n:,} question{'' if self.n == 1 else 's'}"
+            f"{detectable}: {self.verdict}"
+        )
+
+
+def in_points(share: float) -> str:
+    """Return a difference of shares in points of 100."""
+    return f"{100 * share:.1f} points"
+
 
 def compare_paired(
     metric: str,
@@ -66,57 +100,37 @@ def compare_paired(
     seed: int,
     margin: float,
     clusters: Sequence[Hashable] | None = None,
-    level: float = 0.95,
     resamples: int = 9999,
 ) -> PairedResult:
-    """Compare two arms on one metric; ``first[i]`` and ``second[i]`` belong to the same question.
+    """Compare two arms on one metric in [0, 1]; ``first[i]`` and ``second[i]`` belong to the same question.
 
-    Higher values count as better, so the caller must turn the result of a metric for which lower is better. A question
-    that is NaN in one arm is left out of both. A ``binary`` metric (0 or 1) is tested with McNemar's exact test, any
-    other with the permutation test. A binary metric with clusters of several questions also uses the permutation test,
-    because McNemar's test assumes independent questions. ``margin`` is the largest difference that does not matter, in
-    units of the metric.
+    Higher values count as better, so the caller must turn the result of a metric for which lower is better. A
+    ``binary`` metric (0 or 1) is tested with McNemar's exact test, any other with the permutation test. A binary metric
+    with clusters of several questions also uses the permutation test, because McNemar's test assumes independent
+    questions. ``margin`` is the largest difference that does not matter.
 
-    The verdict comes from ``verdict`` with the p-value. It is also inconclusive if there are so few questions (or
-    clusters) that the test could not reach ``1 - level`` even if all of them agreed: fewer than 6 at 0.95. Resampling
-    so few says too little about their variation to call anything equivalent. If no question differs, there is nothing
-    to resample and the interval is exact, for a metric in [0, 1].
-
-    Raises ``ValueError``, naming the metric, if the lengths differ, no pair is left, a value is infinite, or a value of
-    a binary metric is neither 0 nor 1.
+    The verdict is that of ``verdict`` with the p-value, and inconclusive for fewer than ``MIN_QUESTIONS`` questions (or
+    clusters): so few say too little about their variation to call anything equivalent. If no question differs, there
+    is nothing to resample and the interval is exact.
     """
     before, after = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    if before.ndim != 1 or before.shape != after.shape:
-        raise ValueError(f"{metric}: {before.size} values do not pair with {after.size}")
-    keys = None if clusters is None else list(clusters)
-    if keys is not None and len(keys) != len(before):
-        raise ValueError(f"{metric}: {len(keys)} clusters do not fit {len(before)} questions")
-    both = ~(np.isnan(before) | np.isnan(after))
-    before, after = before[both], after[both]
-    if not len(before):
-        raise ValueError(f"{metric}: no question has a value in both arms")
-    if not (np.isfinite(before).all() and np.isfinite(after).all()):
-        raise ValueError(f"{metric}: a value is infinite")
-    if binary and not (np.isin(before, (0.0, 1.0)).all() and np.isin(after, (0.0, 1.0)).all()):
-        raise ValueError(f"{metric}: a binary metric must be 0 or 1 for every question")
-    if keys is not None:
-        keys = [key for key, kept in zip(keys, both.tolist(), strict=True) if kept]
-
     differences = after - before
     n = len(differences)
-    units = n if keys is None else len(cluster_sums(differences, keys)[0])
-    interval = bootstrap_interval(differences, seed=seed, level=level, resamples=resamples, clusters=keys)
-    if not differences.any():
-        interval = _interval_of_ties(units, level)
+    units = n if clusters is None else len(set(clusters))
+    if differences.any():
+        found = bootstrap_mean(differences, seed=seed, resamples=resamples, clusters=clusters)
+        interval = Interval(found.low, found.high, method=found.method)
+    else:
+        # The difference is at most the share of questions that differ. For 0 of n, Clopper and Pearson (1934), "The Use
+        # of Confidence or Fiducial Limits", give this upper limit for the share.
+        limit = 1.0 - (SIGNIFICANCE / 2.0) ** (1.0 / units)
+        interval = Interval(-limit, limit, method="exact")
     test: Literal["mcnemar", "permutation"] = "mcnemar" if binary and units == n else "permutation"
     if test == "mcnemar":
         p = mcnemar_p(before == 1.0, after == 1.0)
     else:
-        p = permutation_p(differences, seed=seed, resamples=resamples, clusters=keys)
-    error = clustered_standard_error(differences, range(n) if keys is None else keys)
-    judged = verdict(interval, margin, p=p)
-    if 2.0 ** (1 - units) > _significance(level):
-        judged = Verdict.INCONCLUSIVE
+        p = permutation_p(differences, seed=seed, resamples=resamples, clusters=clusters)
+    error = clustered_standard_error(differences, range(n) if clusters is None else clusters)
     wins, losses = int((differences > 0).sum()), int((differences < 0).sum())
     return PairedResult(
         metric=metric,
@@ -131,82 +145,69 @@ def compare_paired(
         wins=wins,
         ties=n - wins - losses,
         losses=losses,
-        mde=_detectable_effect(error, units, _significance(level)),
+        mde=_detectable_effect(error, units),
         standard_error=error,
-        clusters=None if keys is None else units,
-        verdict=judged,
+        clusters=None if clusters is None else units,
+        verdict=Verdict.INCONCLUSIVE if units < MIN_QUESTIONS else verdict(interval, margin, p=p),
     )
 
 
-def _interval_of_ties(units: int, level: float) -> Interval:
-    """Return the interval of the difference of a metric in [0, 1] if none of ``units`` questions differs.
+def clustered_standard_error(differences: ArrayLike, clusters: Sequence[Hashable]) -> float:
+    """Return the cluster-robust standard error of the mean difference, or NaN for a single cluster.
 
-    The difference is at most the share of questions that differ. For 0 of n questions, Clopper and Pearson (1934), "The
-    Use of Confidence or Fiducial Limits", give the upper limit 1 - (alpha / 2)^(1 / n) for this share.
+    Cameron & Miller (2015), "A Practitioner's Guide to Cluster-Robust Inference", for a regression on a constant only,
+    with the CR1 factor: ``sqrt(G / (G - 1) * sum over clusters of (sum of residuals) ** 2) / n`` for G clusters, n
+    questions and residuals from the mean. If each question is its own cluster, this is the ordinary ``s / sqrt(n)``.
     """
-    limit = 1.0 - (_significance(level) / 2.0) ** (1.0 / units)
-    return Interval(-limit, limit, level, "exact")
+    data = np.asarray(differences, dtype=np.float64)
+    residuals = data - data.mean()
+    residuals[np.abs(residuals) <= ROUNDING * np.abs(data).max()] = 0.0
+    sums = np.bincount(cluster_numbers(clusters), weights=residuals)
+    if len(sums) < 2:
+        return math.nan
+    return math.sqrt(len(sums) / (len(sums) - 1) * float(sums @ sums)) / len(data)
 
 
-def _detectable_effect(error: float, units: int, significance: float) -> float:
+def _detectable_effect(error: float, units: int) -> float:
     """Return the minimal detectable effect of ``units`` units whose mean has the standard ``error``.
 
     Bloom (1995), "Minimum Detectable Effects": ``(t(1 - significance / 2) + t(power)) * error``, with the quantiles of
     Student's t with ``units - 1`` degrees of freedom. From ten pairs on, it is within 2% of the exact noncentral t.
-    NaN for a single unit, and for units that do not vary.
     """
     if units < 2 or not error:
         return math.nan
     from scipy.stats import t
 
-    return float((t.ppf(1.0 - significance / 2.0, units - 1) + t.ppf(_POWER, units - 1)) * error)
+    return float((t.ppf(1.0 - SIGNIFICANCE / 2.0, units - 1) + t.ppf(_POWER, units - 1)) * error)
 
 
 def correct_secondary(results: Sequence[PairedResult], *, primary: str) -> list[PairedResult]:
     """Return the results with Holm's ``p_adjusted`` set for every metric except the declared ``primary`` one.
 
     The verdict of a secondary metric that improved or regressed becomes inconclusive if its adjusted p-value is no
-    longer significant at the level of its interval. ``primary`` need not be among the results. Raises ``ValueError`` if
-    a metric occurs twice.
+    longer significant. ``primary`` need not be among the results.
     """
-    secondary = [result for result in results if result.metric != primary]
-    if len({result.metric for result in results}) != len(results):
-        raise ValueError("a metric appears twice among the results to correct")
-    adjusted = holm({result.metric: result.p for result in secondary})
+    adjusted = holm({result.metric: result.p for result in results if result.metric != primary})
 
     def corrected(result: PairedResult) -> PairedResult:
-        if result.metric == primary:
-            return result
-        p = adjusted[result.metric]
-        directed = result.verdict in (Verdict.IMPROVED, Verdict.REGRESSED)
-        lost = directed and p > _significance(result.interval.level)
+        p = adjusted.get(result.metric)
+        lost = p is not None and p > SIGNIFICANCE and result.verdict in (Verdict.IMPROVED, Verdict.REGRESSED)
         return replace(result, p_adjusted=p, verdict=Verdict.INCONCLUSIVE if lost else result.verdict)
 
     return [corrected(result) for result in results]
 
 
-def verdict(interval: Interval, margin: float, *, p: float | None = None) -> Verdict:
+def verdict(interval: Interval, margin: float, *, p: float = 0.0) -> Verdict:
     """Return the verdict on a difference with this ``interval``.
 
     The verdict is equivalent if the interval lies within ``[-margin, margin]``, even if it excludes 0: a difference
     that is certain and too small to matter is not an improvement. Otherwise it is improved above 0, regressed below 0,
-    and inconclusive if the interval contains 0. With ``p``, improved and regressed also need ``p <= 1 - level``,
-    because bootstrap intervals are too narrow if few questions differ (three wins among a hundred ties give an interval
-    above 0, but p = 0.25). Raises ``ValueError`` unless ``margin`` is finite and at least 0.
+    and inconclusive if the interval contains 0. Improved and regressed also need a significant ``p``, because bootstrap
+    intervals are too narrow if few questions differ (three wins among a hundred ties give an interval above 0, but
+    p = 0.25).
     """
-    if not 0.0 <= margin < math.inf:
-        raise ValueError(f"margin must be finite and at least 0, not {margin}")
     if -margin <= interval.low and interval.high <= margin:
         return Verdict.EQUIVALENT
-    if p is not None and p > _significance(interval.level):
+    if p > SIGNIFICANCE or interval.low <= 0.0 <= interval.high:
         return Verdict.INCONCLUSIVE
-    if interval.low > 0.0:
-        return Verdict.IMPROVED
-    if interval.high < 0.0:
-        return Verdict.REGRESSED
-    return Verdict.INCONCLUSIVE
-
-
-def _significance(level: float) -> float:
-    """Return the significance level of a confidence level: 0.05, not 0.050000000000000044, for 0.95."""
-    return round(1.0 - level, 12)
+    return Verdict.IMPROVED if interval.low > 0.0 else Verdict.REGRESSED

@@ -12,7 +12,6 @@ from typing import Any
 
 from wikigr.errors import PackError
 from wikigr.graph.engine import READ_BUFFER_POOL, QueryError, reserved_space
-from wikigr.graph.engine_choice import VARIABLE, choose_engine
 from wikigr.graph_search.cypher.guard import check_query
 from wikigr.sandbox.process import ProcessLimits, SandboxedProcess, SandboxError, SandboxStartError, SandboxTimeoutError
 
@@ -126,8 +125,7 @@ class QueryRunner:
                 message_bytes=_RESULT_BYTES,
             )
             arguments = {"database": str(self._database), "reserve": reserve, "message_bytes": _RESULT_BYTES}
-            engine = {VARIABLE: choose_engine(self._database)}
-            process = SandboxedProcess("wikigr.graph_search.cypher.server:serve", arguments, limits, environment=engine)
+            process = SandboxedProcess("wikigr.graph_search.cypher.server:serve", arguments, limits)
             opened = process.receive(time.monotonic() + 60.0)
         except SandboxStartError as error:
             raise QueryError(

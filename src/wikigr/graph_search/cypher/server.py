@@ -14,16 +14,14 @@ from typing import Any
 from uuid import UUID
 
 from wikigr.errors import WikigrError
-from wikigr.graph.engine import Graph
-from wikigr.graph.engine_choice import STORAGE_VERSIONS, import_engine
+from wikigr.graph.engine import ENGINE, Graph, import_engine
 from wikigr.sandbox.process import Channel, encode
 
 # LadybugDB imports its asynchronous interface, and with it asyncio, which takes longer than everything else here.
-for _engine in STORAGE_VERSIONS:
-    _unused = ModuleType(f"{_engine}.async_connection")
-    _unused.AsyncConnection = None  # type: ignore[attr-defined]
-    sys.modules.setdefault(_unused.__name__, _unused)
-import_engine()  # The parent named it in the environment. It must be imported before the walls are raised.
+_unused = ModuleType(f"{ENGINE}.async_connection")
+_unused.AsyncConnection = None  # type: ignore[attr-defined]
+sys.modules.setdefault(_unused.__name__, _unused)
+import_engine()  # It must be imported before the walls are raised.
 
 MAX_TEXT = 2_000  # characters per value; the content of an article can be megabytes
 MAX_ITEMS = 200  # elements per list

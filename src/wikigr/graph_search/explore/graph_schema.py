@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from wikigr.graph.engine import Graph
@@ -28,23 +28,20 @@ class Property:
 
 
 @dataclass(frozen=True, slots=True)
-class NodeTable:
-    """A node label, the number of its nodes, and its properties in table order."""
+class Table:
+    """A node label, or a relationship type between the labels ``ends``, with its number of rows and its columns."""
 
     name: str
     count: int
     properties: tuple[Property, ...]
+    ends: tuple[str, ...] = ()
 
-
-@dataclass(frozen=True, slots=True)
-class RelationshipTable:
-    """A relationship type between two node labels."""
-
-    name: str
-    source: str
-    target: str
-    count: int
-    properties: tuple[Property, ...]
+    def to_dict(self) -> dict[str, Any]:
+        """Return the table as a JSON object."""
+        names = (
+            {"type": self.name, "source": self.ends[0], "target": self.ends[1]} if self.ends else {"label": self.name}
+        )
+        return {**names, "count": self.count, "properties": list(map(asdict, self.properties))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +51,8 @@ class GraphSchema:
     ``relations_total`` includes the relations that are not listed.
     """
 
-    nodes: tuple[NodeTable, ...]
-    relationships: tuple[RelationshipTable, ...]
+    nodes: tuple[Table, ...]
+    relationships: tuple[Table, ...]
     relations: tuple[tuple[str, int], ...]
     relations_total: int
 
@@ -74,7 +71,8 @@ class GraphSchema:
         lines.append("Relationships:")
         for edges in self.relationships:
             properties = f" {_signature(edges.properties)}" if edges.properties else ""
-            lines.append(f"(:{edges.source})-[:{edges.name}{properties}]->(:{edges.target}) x {edges.count}")
+            source, target = edges.ends
+            lines.append(f"(:{source})-[:{edges.name}{properties}]->(:{target}) x {edges.count}")
         hidden = [f"{table.name}.{column.name}" for table in self.nodes for column in table.properties if column.hidden]
         if hidden:
             lines.append(f"Never return: {', '.join(hidden)}")
@@ -90,20 +88,8 @@ class GraphSchema:
     def to_dict(self) -> dict[str, Any]:
         """Return the schema as a JSON object."""
         return {
-            "nodes": [
-                {"label": table.name, "count": table.count, "properties": _dicts(table.properties)}
-                for table in self.nodes
-            ],
-            "relationships": [
-                {
-                    "type": table.name,
-                    "source": table.source,
-                    "target": table.target,
-                    "count": table.count,
-                    "properties": _dicts(table.properties),
-                }
-                for table in self.relationships
-            ],
+            "nodes": [table.to_dict() for table in self.nodes],
+            "relationships": [table.to_dict() for table in self.relationships],
             "relations": [{"relation": name, "count": count} for name, count in self.relations],
             "relations_total": self.relations_total,
             "truncated": self.truncated,
@@ -116,9 +102,7 @@ def describe_schema(graph: Graph, neighborhood: Neighborhood, *, max_relations: 
     facts = [(name, count) for name, count in counts.items() if name not in STRUCTURAL]
     present = {str(row[1]) for row in graph.rows("CALL show_tables() RETURN *")}
     nodes = tuple(
-        NodeTable(name, _count(graph, f"(n:{name})"), _properties(graph, name))
-        for name in NODE_TABLES
-        if name in present
+        Table(name, _count(graph, f"(n:{name})"), _properties(graph, name)) for name in NODE_TABLES if name in present
     )
     relationships = []
     for name in REL_TABLES:
@@ -126,7 +110,7 @@ def describe_schema(graph: Graph, neighborhood: Neighborhood, *, max_relations: 
             count = counts.get(name, 0) if name in STRUCTURAL else _count(graph, f"()-[n:{name}]->()")
             properties = _properties(graph, name)
             ends = sorted({(str(a), str(b)) for a, b, *_ in graph.rows(f"CALL show_connection('{name}') RETURN *")})
-            relationships += [RelationshipTable(name, a, b, count, properties) for a, b in ends]
+            relationships += [Table(name, count, properties, (a, b)) for a, b in ends]
     return GraphSchema(nodes, tuple(relationships), tuple(facts[:max_relations]), len(facts))
 
 
@@ -157,7 +141,3 @@ def _properties(graph: Graph, table: str) -> tuple[Property, ...]:
 
 def _signature(properties: Sequence[Property]) -> str:
     return "{" + ", ".join(f"{p.name} {p.type}" + (" KEY" if p.key else "") for p in properties) + "}"
-
-
-def _dicts(properties: Sequence[Property]) -> list[dict[str, Any]]:
-    return [{"name": p.name, "type": p.type, "key": p.key, "hidden": p.hidden} for p in properties]

@@ -14,9 +14,6 @@ from wikigr.graph_search.explore.paths import MAX_BATCH, Path, Paths, check_limi
 from wikigr.suggestions import did_you_mean, nearest
 
 MAX_STEPS = 8
-# Stored relations, most frequent first, that are compared with a misspelled name.
-_MAX_COMPARED = 5000
-_MAX_SUGGESTIONS = 3
 _MAX_QUOTED_CHARS = 80
 
 _SEPARATORS = re.compile(r"[\s_\-]+")
@@ -86,9 +83,9 @@ def _resolve_relation(name: str, neighborhood: Neighborhood) -> str:
         if _normalize(stored) == wanted:
             return stored
     plain: dict[str, str] = {}
-    for stored in (*islice(known, _MAX_COMPARED), *STRUCTURAL):
+    for stored in (*islice(known, 5000), *STRUCTURAL):
         plain.setdefault(_normalize(stored), stored)
-    near = [plain[match] for match in nearest(wanted, plain, most=_MAX_SUGGESTIONS)]
+    near = [plain[match] for match in nearest(wanted, plain, most=3)]
     raise UsageError(
         f"The pack has no relation {_quote(name)}.",
         hint=did_you_mean(near, "`wikigr graph schema` lists its relations.", shown=str),
@@ -103,8 +100,6 @@ def _quote(text: str) -> str:
     return repr(text if len(text) <= _MAX_QUOTED_CHARS else f"{text[: _MAX_QUOTED_CHARS - 1]}…")
 
 
-# A depth-first search prefetches the edges of sibling nodes: this many at first, then as many as it has read.
-_MIN_BATCH = 4
 # Maximum number of edges that one search traverses, which takes about a tenth of a second.
 _MAX_TRAVERSED = 100_000
 
@@ -215,7 +210,8 @@ class _ForwardSearch:
     def _ends(self, nodes: Sequence[Node], step: Step) -> _Neighbors:
         """Return where ``step`` leads from the first of ``nodes``; prefetch it for some of the others."""
         if (nodes[0], step) not in self._read:
-            batch = min(max(_MIN_BATCH, len(self._read)), MAX_BATCH)
+            # The edges of sibling nodes are prefetched: of a few at first, then of as many as were read.
+            batch = min(max(4, len(self._read)), MAX_BATCH)
             wanted = list(islice((node for node in nodes if (node, step) not in self._read), batch))
             self._read.update(((node, step), ends) for node, ends in self.reader.read(wanted, step).items())
         return self._read.get((nodes[0], step), [])

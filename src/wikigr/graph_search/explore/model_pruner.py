@@ -19,8 +19,6 @@ MAX_QUESTION_CHARS = 2000
 # Limits on names and lists, which keep prompts bounded for any pack.
 _MAX_NAME_CHARS = 120
 _MAX_LISTED = 200
-_MAX_TRIPLETS = 100
-_MAX_REPLY_TOKENS = 300
 
 _NUMBER = re.compile(r"\d{1,6}")
 _ENTITIES_TAG = re.compile(r"<entities>.*?</entities>", re.DOTALL)
@@ -81,7 +79,7 @@ class _ModelQuestionPruner:
         reply = self._ask(
             "triplet_entities",
             limit,
-            ("facts", [_display(str(edge), 3 * _MAX_NAME_CHARS) for edge in found[-_MAX_TRIPLETS:]]),
+            ("facts", [_display(str(edge), 3 * _MAX_NAME_CHARS) for edge in found[-100:]]),
             ("entities-offered", _numbered(_display(node.label) for node in nodes)),
         )
         # A FINISH tag among the entities may repeat a name from the pack, so it does not count.
@@ -103,7 +101,7 @@ class _ModelQuestionPruner:
             model=self._pruner.model,
             system=prompt(name).format(most=limit),
             messages=[{"role": "user", "content": content}],
-            max_tokens=_MAX_REPLY_TOKENS,
+            max_tokens=300,
         ).text
 
 

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Literal
 
 from wikigr.errors import PackError, UsageError
 from wikigr.graph.engine import QueryError
-from wikigr.graph.neighborhood import STRUCTURAL, Edge, Neighborhood, Node, Step, article
+from wikigr.graph.neighborhood import STRUCTURAL, Edge, Neighborhood, Node, article
 from wikigr.graph_search.cypher.dialect import BlockedQueryError
 from wikigr.graph_search.cypher.runner import QueryRunner
 from wikigr.graph_search.explore.graph_schema import describe_schema
@@ -25,57 +24,17 @@ from wikigr.graph_search.explore.paths import shortest_paths
 from wikigr.graph_search.explore.planners import ModelPlanner, Plan, Planner, PlannerState, RulePlanner
 from wikigr.graph_search.explore.rule_pruner import RulePruner
 from wikigr.graph_search.explore.stage import MultiStrategyOptions
-from wikigr.graph_search.explore.triplets import (
-    CandidateRelation,
-    FollowedTriplet,
-    Pruner,
-    QuestionPruner,
-    Selection,
-    TripletRetriever,
-)
+from wikigr.graph_search.explore.triplets import Pruner, SharedLimits, TripletRetriever
 from wikigr.index.candidate import Candidate
 from wikigr.llm.budget import BudgetError, CallQuota
 from wikigr.llm.failures import LlmError
 from wikigr.pack.layout import DATABASE
+from wikigr.retrieval.chain import Exploration, GraphContext, StopReason
 from wikigr.retrieval.entity_linking import EntityLink, EntityLinker
 from wikigr.retrieval.state import Resources
 from wikigr.retrieval.trace import Trace
 from wikigr.stop_words import FUNCTION_WORDS
 from wikigr.text import words
-
-# Characters per token of English text. A rough estimate is enough for a budget.
-_CHARS_PER_TOKEN = 4
-
-
-@dataclass(slots=True)
-class GraphContext:
-    """Distinct lines from all strategies with the edges that they verbalize, within a budget of ``max_tokens``."""
-
-    max_tokens: int
-    truncated: bool = False
-    _edges: dict[str, tuple[Edge, ...]] = field(default_factory=dict)
-    _tokens: int = 0
-
-    @property
-    def lines(self) -> list[str]:
-        """The lines, in the order in which they were added."""
-        return list(self._edges)
-
-    @property
-    def edges(self) -> list[Edge]:
-        """The edges of all lines, in order."""
-        return [edge for edges in self._edges.values() for edge in edges]
-
-    def add(self, line: str, edges: tuple[Edge, ...] = ()) -> None:
-        """Add ``line`` if it is new and fits the budget."""
-        tokens = len(line) // _CHARS_PER_TOKEN + 1
-        if line in self._edges:
-            return
-        if self._tokens + tokens > self.max_tokens:
-            self.truncated = True
-            return
-        self._edges[line] = edges
-        self._tokens += tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,89 +60,7 @@ class Deadline:
         return left
 
 
-@dataclass(frozen=True, slots=True)
-class BoundedPruner:
-    """Wraps a pruner so that it skips nodes in ``explored`` and adds nodes to it up to ``max_nodes``.
-
-    Raises ``BudgetError`` instead of pruning after the deadline.
-    """
-
-    pruner: Pruner
-    explored: dict[Node, None]
-    max_nodes: int
-    deadline: Deadline
-
-    @property
-    def always_links(self) -> bool:
-        return self.pruner.always_links
-
-    def begin(self, question: str, sources: Sequence[Node]) -> QuestionPruner:
-        return _BoundedQuestionPruner(self, self.pruner.begin(question, sources))
-
-
-@dataclass(frozen=True, slots=True)
-class _BoundedQuestionPruner:
-    bounds: BoundedPruner
-    pruner: QuestionPruner
-
-    def prune_relations(self, candidates: Sequence[CandidateRelation], limit: int) -> Selection[Step]:
-        self.bounds.deadline.check()
-        selected = self.pruner.prune_relations(candidates, limit)
-        if not selected.finish:
-            self.bounds.explored.update(dict.fromkeys(candidate.node for candidate in candidates))
-        return selected
-
-    def rank_triplets(self, hops: Sequence[FollowedTriplet]) -> Sequence[FollowedTriplet]:
-        return self.pruner.rank_triplets(hops)
-
-    def prune_entities(self, found: Sequence[Edge], hops: Sequence[FollowedTriplet], limit: int) -> Selection[Node]:
-        self.bounds.deadline.check()
-        unexplored = [hop for hop in hops if hop.end not in self.bounds.explored]
-        room = min(limit, self.bounds.max_nodes - len(self.bounds.explored))
-        if not unexplored or room < 1:
-            return Selection()
-        selected = self.pruner.prune_entities(found, unexplored, room)
-        return Selection(selected.items[:room], selected.finish)
-
-    def answer_chain(self, found: Collection[Edge]) -> tuple[Edge, ...]:
-        return self.pruner.answer_chain(found)
-
-
-StopReason = Literal["finish", "no_progress", "iterations", "budget", "failed"]
-
-# Shortest paths are searched between the first nodes of a question, pair by pair.
-_MAX_JOINED_NODES = 3
 _MAX_PATHS = 20
-# A link is a weaker relation than a fact: one article that two nodes both link to is informative, longer chains of
-# links are not.
-_MAX_LINK_HOPS = 2
-_MAX_FACT_HOPS = 3
-_MAX_ROWS = 20
-_MAX_VALUE_CHARS = 200
-_MAX_LINKS_PER_MENTION = 2
-# Seconds per query of a planner, unless less time is left for the question.
-_MAX_QUERY_SECONDS = 10.0
-
-
-@dataclass(frozen=True, slots=True)
-class Exploration:
-    """The context, the executed queries and the explored nodes, in order.
-
-    ``iterations`` counts the iterations that looked something up. ``chain`` holds the facts that lead from a node of
-    the question to the most likely answer.
-    """
-
-    context: GraphContext
-    explored: tuple[Node, ...]
-    queries: tuple[str, ...]
-    chain: tuple[Edge, ...]
-    stop_reason: StopReason
-    iterations: int
-
-    @property
-    def facts(self) -> tuple[Edge, ...]:
-        """The facts that a section states: those of the chain first, then the others in the order found."""
-        return tuple(dict.fromkeys(edge for edge in (*self.chain, *self.context.edges) if edge.section_id))
 
 
 @dataclass(slots=True)
@@ -266,13 +143,13 @@ class MultiStrategy:
         elif len(fresh) > 1:
             self._connect(fresh, state)
         for query in plan.queries:
-            self._run_query(query, state, min(_MAX_QUERY_SECONDS, state.deadline.check()))
+            self._run_query(query, state, min(10.0, state.deadline.check()))
 
     def _link_mentions(self, mentions: Sequence[str], deadline: Deadline) -> list[Node]:
         linked = []
         for mention in mentions:
             deadline.check()
-            linked += [link.node for link in self.linker.link_mention(mention)[:_MAX_LINKS_PER_MENTION]]
+            linked += [link.node for link in self.linker.link_mention(mention)[:2]]
         return [self.neighborhood.unified(node) for node in linked]
 
     def _retrieve_triplets(self, question: str, nodes: Sequence[Node], state: _SearchState) -> None:
@@ -280,14 +157,14 @@ class MultiStrategy:
         options = self.options
         retriever = TripletRetriever(
             self.neighborhood,
-            BoundedPruner(self.pruner, state.explored, options.max_nodes, state.deadline),
+            self.pruner,
             max_num_relations=options.max_num_relations,
             max_num_entities=options.max_num_entities,
             max_num_iterations=options.max_num_iterations,
             max_num_triplets=options.max_num_triplets,
         )
-        result = retriever.retrieve(question, nodes)
-        state.explored.update(dict.fromkeys(result.explored))
+        shared = SharedLimits(state.explored, options.max_nodes, state.deadline.check)
+        result = retriever.retrieve(question, nodes, shared)
         for edge in result.triplets:
             state.context.add(str(edge), (edge,))
         state.chain = state.chain or result.chain
@@ -312,8 +189,11 @@ class MultiStrategy:
     def _connect(self, nodes: Sequence[Node], state: _SearchState) -> None:
         """Add the shortest paths between the first nodes: along facts, or else through an article that both link to."""
         facts = [name for name in self.neighborhood.relations if name not in STRUCTURAL]
-        for one, other in combinations(nodes[:_MAX_JOINED_NODES], 2):
-            for relations, hops in ((facts, _MAX_FACT_HOPS), (None, _MAX_LINK_HOPS)):
+        # Shortest paths are searched between the first nodes of a question, pair by pair.
+        for one, other in combinations(nodes[:3], 2):
+            # A link is a weaker relation than a fact: one article that two nodes both link to is informative, longer
+            # chains of links are not.
+            for relations, hops in ((facts, 3), (None, 2)):
                 if relations == []:
                     continue
                 state.deadline.check()
@@ -327,7 +207,7 @@ class MultiStrategy:
 
     def _run_query(self, query: str, state: _SearchState, timeout: float) -> None:
         try:
-            result = self.queries.run(query, max_rows=_MAX_ROWS, timeout=timeout)
+            result = self.queries.run(query, max_rows=20, timeout=timeout)
         except BlockedQueryError as error:
             state.feedback.append(f"Blocked, not run: {query}\n{error.message} {error.hint or ''}")
             return
@@ -346,7 +226,7 @@ class MultiStrategy:
 def _verbalize_row(columns: Sequence[str], row: Sequence[object]) -> str:
     values = (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in row)
     # Collapse white space so that a row stays on one line.
-    short = (" ".join(value[:_MAX_VALUE_CHARS].split()) for value in values)
+    short = (" ".join(value[:200].split()) for value in values)
     return "; ".join(f"{name}: {value}" for name, value in zip(columns, short, strict=True))
 
 
@@ -358,12 +238,6 @@ def _plan_notes(plan: Plan) -> dict[str, object]:
         "queries": list(plan.queries),
         "finish": plan.finish,
     }
-
-
-# Links with lower scores are usually ordinary words that happen to be names.
-_MIN_SCORE = 0.3
-# The rules also start from this many retrieved articles.
-_MAX_FOUND = 3
 
 
 class Explorer:
@@ -391,7 +265,7 @@ class Explorer:
             pruner, planner = self._rules, RulePlanner((), ())
             # In a graph that has only links, rules find nothing beyond what the graph walk has already found.
             if any(relation not in STRUCTURAL for relation in self.neighborhood.relations):
-                titles = list(dict.fromkeys(candidate.title for candidate in candidates))[:_MAX_FOUND]
+                titles = list(dict.fromkeys(candidate.title for candidate in candidates))[:3]
                 planner = RulePlanner(self._named(links), [article(title) for title in titles])
         else:
             allowance = CallQuota(self._model, calls=self._options.max_calls, seconds=self._options.max_seconds)
@@ -412,7 +286,13 @@ class Explorer:
         return any(end in named or not asked.isdisjoint(words(end.label)) for end in ends)
 
     def _named(self, links: Sequence[EntityLink]) -> list[Node]:
-        sure = sorted((link for link in links if _is_sure(link)), key=lambda link: -link.score)
+        """Return the nodes whose mentions are surely names: rare in the pack, or capitalized within the question."""
+        # Links with lower scores are usually ordinary words that happen to be names.
+        sure = (
+            link
+            for link in sorted(links, key=lambda link: -link.score)
+            if link.score >= 0.3 or (link.method == "exact" and link.start > 0 and link.mention[0].isupper())
+        )
         return list(dict.fromkeys(self.neighborhood.unified(link.node) for link in sure))
 
     @cached_property
@@ -422,8 +302,3 @@ class Explorer:
     @cached_property
     def _schema(self) -> str:
         return describe_schema(self._pack.graph, self.neighborhood).to_text()
-
-
-def _is_sure(link: EntityLink) -> bool:
-    """Return whether the mention is surely a name: rare in the pack, or capitalized in the middle of the question."""
-    return link.score >= _MIN_SCORE or (link.method == "exact" and link.start > 0 and link.mention[0].isupper())

@@ -13,7 +13,7 @@ from wikigr.llm.failures import BadRequestError
 from wikigr.llm.prompts import prompt
 from wikigr.llm.reply import Reply
 from wikigr.retrieval.trace import Trace
-from wikigr.text import scrub
+from wikigr.text import TAG, scrub
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +68,6 @@ class RulePlanner:
         return Plan(nodes=tuple(node for node in rounds[state.iteration] if node not in state.explored))
 
 
-_MAX_QUESTION_CHARS = 2_000
-_MAX_REPLY_TOKENS = 1_000
-# Per kind of item in a reply.
-_MAX_ITEMS = 10
-_MAX_ITEM_CHARS = 2_000
 _TOOL = "plan"
 
 
@@ -103,7 +98,7 @@ class ModelPlanner:
     def _ask(self, state: PlannerState) -> Reply:
         name = "graph_plan_iterative" if state.iteration else "graph_plan_initial"
         blocks = [
-            ("question", [state.question[:_MAX_QUESTION_CHARS]]),
+            ("question", [state.question[:2_000]]),
             ("schema", self._schema.splitlines()),
             ("cypher-examples", self._cypher_examples.splitlines()),
             ("graph-context", state.lines),
@@ -113,7 +108,7 @@ class ModelPlanner:
         request: dict[str, Any] = {
             "system": f"{prompt(name)}\n\n{prompt('graph_plan_reply')}",
             "messages": [{"role": "user", "content": content}],
-            "max_tokens": _MAX_REPLY_TOKENS,
+            "max_tokens": 1_000,
             "model": self._model,
         }
         if self._use_tools:
@@ -144,17 +139,8 @@ def _tool_definition() -> dict[str, Any]:
 
 
 def _block(tag: str, lines: Sequence[str]) -> str:
-    inside = "\n".join(_escape(line) for line in lines)
+    inside = "\n".join(TAG.sub("‹", scrub(line)) for line in lines)
     return f"<{tag}>\n{inside}\n</{tag}>"
-
-
-# The "<" of anything that could open or close a block, even with white space or invisible characters inside. The arrows
-# of paths and Cypher patterns do not match.
-_TAG = re.compile(r"<(?=[\s\u200b-\u200f\u2060-\u206f\ufeff]*[/!?]|[\u200b-\u200f\u2060-\u206f\ufeff]*[^\W\d])")
-
-
-def _escape(text: str) -> str:
-    return _TAG.sub("‹", scrub(text))
 
 
 def _parse_tool_input(arguments: Mapping[str, Any]) -> Plan:
@@ -192,5 +178,5 @@ _LIST_MARK = re.compile(r"^(?:[-*•]\s+|\d{1,3}[.)]\s+)")
 
 
 def _clean(texts: Iterable[str]) -> tuple[str, ...]:
-    stripped = (_LIST_MARK.sub("", _FENCE.sub("", text.strip()))[:_MAX_ITEM_CHARS] for text in texts)
-    return tuple(dict.fromkeys(text for text in stripped if text))[:_MAX_ITEMS]
+    stripped = (_LIST_MARK.sub("", _FENCE.sub("", text.strip()))[:2_000] for text in texts)
+    return tuple(dict.fromkeys(text for text in stripped if text))[:10]

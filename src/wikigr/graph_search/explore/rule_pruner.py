@@ -21,18 +21,8 @@ from wikigr.question.label_type import label_fits
 from wikigr.question.masked_question import mask
 from wikigr.stop_words import FUNCTION_WORDS
 
-# Paths that are scored from each source.
-_MAX_PATHS = 200
-_MAX_QUESTION_CHARS = 1024
-_MAX_LABEL_CHARS = 200
 # The score of a path that explains nothing.
 _UNSCORED = -1e9
-# The share of the question from which on a path explains all of it.
-_WHOLE = 0.9
-# What each better triplet of the same relation at the same node costs, so that one relation does not crowd out others.
-_SIBLING_PENALTY = 0.1
-# Facts of one answer: "which films" asks for all of them.
-_MAX_ANSWER_FACTS = 12
 
 
 class RulePruner:
@@ -59,7 +49,7 @@ class RulePruner:
         return {step: number for number, step in enumerate(self.search.facts.steps)}
 
     def begin(self, question: str, sources: Sequence[Node]) -> QuestionPruner:
-        return _RuleQuestionPruner(self, question[:_MAX_QUESTION_CHARS], sources)
+        return _RuleQuestionPruner(self, question[:1024], sources)
 
     def lead_vectors(self, titles: Collection[str]) -> dict[str, np.ndarray]:
         """Return the stored vectors of the first sections of these articles, by title."""
@@ -124,7 +114,8 @@ class _RuleQuestionPruner:
         for hop in ranked:
             number = siblings.get((hop.node, hop.step), 0)
             siblings[hop.node, hop.step] = number + 1
-            values[hop] -= _SIBLING_PENALTY * number
+            # One relation must not crowd out others.
+            values[hop] -= 0.1 * number
         ranked.sort(key=rank)
         # What the question names is where paths begin, even if the search did not.
         for end in named.keys() - self._places.keys():
@@ -153,7 +144,7 @@ class _RuleQuestionPruner:
         """
         named = [node for node in self._paths if self._places[node] is not None] or list(self._paths)
         ranked = [(path, node) for node in named for path in self._paths[node]]
-        ranked.sort(key=lambda item: (-round(item[0].score, 6), len(item[0].steps), item[0].steps, item[1].rank))
+        ranked.sort(key=lambda item: (item[0].rank, item[1].rank))
         facts: dict[tuple[Node, Step], list[Edge]] = {}
         for edge in sorted(found, key=lambda edge: (edge.source.rank, edge.target.rank, edge.relation)):
             for node in dict.fromkeys((edge.source, edge.target)):
@@ -189,7 +180,7 @@ class _RuleQuestionPruner:
             # Words belong to a source that the question does not name as if it stood at the end.
             place = self._places[node] or (len(self._question), len(self._question))
             masked = mask(self._question, *place)
-            paths = search.score(masked, number, _MAX_PATHS) if masked.tokens else []
+            paths = search.score(masked, number, 200) if masked.tokens else []
             self._paths[node] = paths
             for path in paths:
                 self._complete[_Prefix(node, path.steps)] = round(path.score, 6), path.explained
@@ -201,7 +192,7 @@ class _RuleQuestionPruner:
         """Return the score of the best path to a node that was reached, if it explains the whole question."""
         complete = (self._complete[prefix] for prefix in self._prefixes.values() if prefix in self._complete)
         score, explained = max(complete, default=(_UNSCORED, 0.0))
-        return score if explained >= _WHOLE else _UNSCORED
+        return score if explained >= 0.9 else _UNSCORED
 
     def _extended(self, node: Node, step: Step) -> _Prefix | None:
         prefix, number = self._prefixes.get(node), self._pruner.step_numbers.get(step)
@@ -229,7 +220,8 @@ def _facts_of(chains: Sequence[tuple[Edge, ...]]) -> tuple[Edge, ...]:
     found = dict.fromkeys(chains[0])
     for chain in chains[1:]:
         longer = {**found, **dict.fromkeys(chain)}
-        if len(longer) <= _MAX_ANSWER_FACTS:
+        # Facts of one answer: "which films" asks for all of them.
+        if len(longer) <= 12:
             found = longer
     return tuple(found)
 
@@ -237,7 +229,7 @@ def _facts_of(chains: Sequence[tuple[Edge, ...]]) -> tuple[Edge, ...]:
 def _place_of(node: Node, asked: Sequence[tuple[str, int, int]]) -> tuple[int, int] | None:
     """Return where the words ``asked`` name ``node``, with or without a qualifier and a possessive, or ``None``."""
     for label in dict.fromkeys((node.label, bare_name(node.label))):
-        name = [word for word, _, _ in name_words(label[:_MAX_LABEL_CHARS])]
+        name = [word for word, _, _ in name_words(label[:200])]
         if FUNCTION_WORDS.issuperset(name):
             continue
         for begin in range(len(asked) - len(name) + 1):

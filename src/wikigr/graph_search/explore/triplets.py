@@ -6,7 +6,8 @@ prunes without a model, ``model_pruner`` asks one.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import sys
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from typing import Generic, Literal, Protocol, TypeVar
 
@@ -101,6 +102,18 @@ class TripletResult:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedLimits:
+    """Limits of several searches together: nodes in ``explored`` are not explored again, and at most ``max_nodes`` are.
+
+    Explored nodes are added to ``explored``. ``check`` raises ``BudgetError`` when the time is up.
+    """
+
+    explored: dict[Node, None] = field(default_factory=dict)
+    max_nodes: int = sys.maxsize
+    check: Callable[[], object] = lambda: None
+
+
+@dataclass(frozen=True, slots=True)
 class TripletRetriever:
     """Explores the graph from the entities of a question and collects triplets.
 
@@ -122,7 +135,9 @@ class TripletRetriever:
     def __post_init__(self) -> None:
         check_limits(**{field.name: getattr(self, field.name) for field in fields(self) if field.kw_only})
 
-    def retrieve(self, question: str, source_entities: Sequence[Node]) -> TripletResult:
+    def retrieve(
+        self, question: str, source_entities: Sequence[Node], shared: SharedLimits | None = None
+    ) -> TripletResult:
         """Return the triplets found for ``question`` from ``source_entities``, best first within each iteration.
 
         Skips entities that are not in the pack. An exhausted budget ends the search and keeps what it found
@@ -130,8 +145,9 @@ class TripletRetriever:
         """
         stored = self.neighborhood.nodes((node.kind, node.key) for node in source_entities)
         sources = list(dict.fromkeys(self.neighborhood.unified(node) for node in stored))
-        state = _SearchState(self.pruner.begin(question, sources))
+        state = _SearchState(self.pruner.begin(question, sources), shared or SharedLimits())
         stop = self._search(state, sources)
+        state.shared.explored.update(state.explored)
         triplets = tuple(state.found.values())
         chain = state.pruner.answer_chain(triplets)
         return TripletResult(triplets, tuple(state.explored), state.iterations, state.truncated, stop, chain)
@@ -147,11 +163,13 @@ class TripletRetriever:
                 state.explored.update(dict.fromkeys(fresh))
                 return "no_progress"
             try:
+                state.shared.check()
                 relations = state.pruner.prune_relations(candidates, self.max_num_relations)
             except BudgetError:
                 return "budget"
             if relations.finish:
                 return "finish"
+            state.shared.explored.update(dict.fromkeys(candidate.node for candidate in candidates))
             state.explored.update(dict.fromkeys(fresh))
             state.iterations += 1
             offered = {candidate.step for candidate in candidates}
@@ -161,18 +179,23 @@ class TripletRetriever:
                 return "max_triplets" if len(state.found) >= self.max_num_triplets else "no_progress"
             if len(state.found) >= self.max_num_triplets:
                 return "max_triplets"
-            unexplored = [hop for hop in kept if hop.end not in state.explored]
+            known = state.shared.explored
+            unexplored = [hop for hop in kept if hop.end not in state.explored and hop.end not in known]
+            room = min(self.max_num_entities, state.shared.max_nodes - len(known))
             if iteration + 1 == self.max_num_iterations:
                 # No further iteration: skip the pruner's selection of entities.
                 return "max_iterations"
             try:
-                entities = state.pruner.prune_entities(list(state.found.values()), unexplored, self.max_num_entities)
+                state.shared.check()
+                if not unexplored or room < 1:
+                    return "no_progress"
+                entities = state.pruner.prune_entities(list(state.found.values()), unexplored, room)
             except BudgetError:
                 return "budget"
             if entities.finish:
                 return "finish"
             reached = {hop.end for hop in unexplored}
-            frontier = [node for node in dict.fromkeys(entities.items) if node in reached]
+            frontier = [node for node in dict.fromkeys(entities.items) if node in reached][:room]
         return "max_iterations"
 
     def _candidate_relations(self, nodes: Sequence[Node]) -> list[CandidateRelation]:
@@ -221,6 +244,7 @@ class _SearchState:
     """The state of one search."""
 
     pruner: QuestionPruner
+    shared: SharedLimits
     # Keyed by ends and relation: a fact stated in two sections is one triplet.
     found: dict[tuple[Node, str, Node], Edge] = field(default_factory=dict)
     explored: dict[Node, None] = field(default_factory=dict)

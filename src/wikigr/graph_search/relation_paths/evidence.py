@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikigr.embeddings.embedder import Embedder, Vectors
-from wikigr.graph.fact_graph import FactGraph, Numbers
+from wikigr.graph.fact_graph import FactGraph, Numbers, forward, opposite
 from wikigr.graph.neighborhood import Step
 from wikigr.graph_search.relation_paths.relation_match import RelationMatcher, relation_words, share_stem
 from wikigr.question.label_type import DATE_LABEL, NAMELESS_LABEL
@@ -70,16 +70,8 @@ EndKind = Literal["date", "number", "name"]
 # How a relation reads: "o is the R of s" (noun), "s is R by o" (passive), "s R o" (verb), "s is the R of o" (of).
 Form = Literal["noun", "passive", "verb", "of"]
 
-# Ends of a step that are looked at to describe them, and the share of them that a step must leave.
-_SAMPLE = 400
 _LABELS = 40
-_MIN_SHARE = 0.25
-_MAX_SIGNATURE = 8
-_MAX_LABEL_CHARS = 200
-# The relations whose ends name the kind of a thing.
-_TYPE_RELATIONS = frozenset(("type", "instance of", "rdf type"))
 _MIN_SUFFIX = 5
-_MAX_TEXTS = 20_000
 # The past forms of English verbs that share no stem with the present.
 _STRONG_VERBS = dict(
     pair.split(":")
@@ -89,7 +81,6 @@ _STRONG_VERBS = dict(
     borne:bear ate:eat rode:ride chose:choose lost:lose left:leave fed:feed shot:shoot wore:wear swam:swim""".split()
 )
 _ENDING = re.compile(r"(?:[eo]rs?|ings?|ed|ten|en|ions?|ments?|es?|s)$")
-_MIN_BASE = 3
 
 # Whether a step goes forward (1) or backward (-1) if its word has this role, by the form of the relation.
 _DIRECTIONS: dict[Form, dict[Role, int]] = {
@@ -149,7 +140,7 @@ class EvidenceReader:
 
     def vectors(self, texts: Sequence[str]) -> Floats:
         """Return the unit vectors of ``texts``, as rows."""
-        if len(self._vectors) > _MAX_TEXTS:
+        if len(self._vectors) > 20_000:
             self._vectors.clear()
         unknown = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         if unknown:
@@ -180,7 +171,7 @@ class EvidenceReader:
             stems > 0, 1.0, self._weights.unnamed_role
         )
         words += grammar
-        twins = np.array([[row.get(s & ~1, -1), row.get(s | 1, -1)] for s in steps])
+        twins = np.array([[row.get(forward(s), -1), row.get(opposite(forward(s)), -1)] for s in steps])
         shares = _shares(words)
         power = np.array(
             [
@@ -225,25 +216,25 @@ class EvidenceReader:
         return RelationMatcher.load_for(self._encoder.identity)
 
     def _share_of(self, signature: Sequence[int], row: Mapping[int, int], shares: Floats) -> Floats:
-        pairs = {s & ~1 for s in signature if not s & 1} & row.keys()
-        forward = [n for s in pairs for n in (row[s], row.get(s + 1)) if n is not None]
-        return np.asarray(shares[sorted(forward)].sum(axis=0))
+        leaving = {s for s in signature if s == forward(s)} & row.keys()
+        rows = [n for s in leaving for n in (row[s], row.get(opposite(s))) if n is not None]
+        return np.asarray(shares[sorted(rows)].sum(axis=0))
 
     def _signature_text(self, signature: Sequence[int]) -> str:
         """Return a text for nodes that the steps of ``signature`` leave."""
         facts = self.facts
         frequent = sorted(signature, key=lambda step: (-int(facts.counts[step]), step))
-        forward = [relation_words(facts.steps[s].relation) for s in frequent if not facts.steps[s].inverse]
-        inverse = [relation_words(facts.steps[s].relation) for s in frequent if facts.steps[s].inverse]
-        return ", ".join(dict.fromkeys(filter(None, [*forward, *inverse][:_MAX_SIGNATURE]))) or "thing"
+        frequent.sort(key=lambda step: facts.steps[step].inverse)
+        names = (relation_words(facts.steps[step].relation) for step in frequent[:8])
+        return ", ".join(dict.fromkeys(filter(None, names))) or "thing"
 
     def _describe(self, step: int) -> StepText:
         facts = self.facts
-        ends = facts.sample_ends(step, _SAMPLE)
+        ends = facts.sample_ends(step, 400)
         _, leaving = facts.steps_at(ends)
         shares = np.bincount(leaving, minlength=len(facts.steps)) / max(len(ends), 1)
-        frequent = np.flatnonzero(shares >= _MIN_SHARE)
-        labels = [facts.names[end][:_MAX_LABEL_CHARS] for end in ends[:: max(1, len(ends) // _LABELS)][:_LABELS]]
+        frequent = np.flatnonzero(shares >= 0.25)
+        labels = [facts.names[end][:200] for end in ends[:: max(1, len(ends) // _LABELS)][:_LABELS]]
         relation = facts.steps[step]
         words = tuple(relation_words(relation.relation).split()) or (relation.relation.lower(),)
         return StepText(
@@ -286,7 +277,7 @@ def _base(word: str) -> str:
     """Return a word without the endings that make nouns and participles of verbs: "act" for "actors" and "acted"."""
     word = _STRONG_VERBS.get(word, word)
     bare = _ENDING.sub("", word)
-    return bare if len(bare) >= _MIN_BASE else word
+    return bare if len(bare) >= 3 else word
 
 
 def answer_fit(asks: str, kind: EndKind) -> float:

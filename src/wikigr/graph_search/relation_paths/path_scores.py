@@ -14,13 +14,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from wikigr.graph.fact_graph import Numbers
+from wikigr.graph.fact_graph import Numbers, opposite
 from wikigr.graph_search.relation_paths.evidence import Floats, RelationEvidence, Weights
-from wikigr.question.masked_question import MaskedQuestion, Token
+from wikigr.question.masked_question import MaskedQuestion
 
 MAX_HOPS = 3
-# Prefixes of a path that are extended by another step.
-_BEAM = 96
 _IMPOSSIBLE = -1e9
 
 
@@ -31,6 +29,11 @@ class ScoredPath:
     steps: tuple[int, ...]
     score: float
     explained: float
+
+    @property
+    def rank(self) -> tuple[float, int, tuple[int, ...]]:
+        """The key by which paths are sorted, best first: by score, then shorter ones, then by step numbers."""
+        return -round(self.score, 6), len(self.steps), self.steps
 
 
 def score_paths(
@@ -50,7 +53,8 @@ def score_paths(
     begin = [rows[step] for step in first]
     after = {row: [rows[s] for s in following[step].tolist() if s in rows] for step, row in rows.items()}
     found: dict[tuple[int, ...], float] = {}
-    full = np.array([_importance(token, weights) for token in question.tokens])
+    by_use = {"relation": 1.0, "asked": weights.asked, "kind": weights.kind}
+    full = np.array([weights.interrogative if t.is_interrogative else by_use[t.use] for t in question.tokens])
     importance = full * (weights.unknown + (1.0 - weights.unknown) * evidence.strength)
     for order in question.orders:
         table = _Table(question, order, evidence, importance, weights)
@@ -74,12 +78,6 @@ def _explained(path: Sequence[int], evidence: RelationEvidence, importance: Floa
     by_step = np.maximum(evidence.steps[rows], evidence.pairs[rows].max(axis=2))
     by_token = np.maximum(np.maximum(by_step, evidence.types[rows]).max(axis=0), evidence.topic)
     return float((np.clip(by_token, 0.0, 1.0) * importance).sum() / max(float(importance.sum()), 1e-9))
-
-
-def _importance(token: Token, weights: Weights) -> float:
-    if token.is_interrogative:
-        return weights.interrogative
-    return {"relation": 1.0, "asked": weights.asked, "kind": weights.kind}[token.use]
 
 
 class _Table:
@@ -166,15 +164,14 @@ class _Table:
             found += zip(longer, complete.tolist(), strict=True)
             # Keep the prefixes that explain most of the tokens that they have passed.
             promise = extended.max(axis=1)
-            kept = np.argsort(-np.round(promise, 6), kind="stable")[:_BEAM]
+            kept = np.argsort(-np.round(promise, 6), kind="stable")[:96]
             paths = [longer[n] for n in kept]
             reached = extended[kept]
         return found
 
     def _turn(self, steps: Sequence[int], path: Sequence[int], row: int) -> float:
         """Return what it is worth to go back along the last relation, which at most one word asks for."""
-        # The two directions of a relation have neighboring numbers.
-        if not path or steps[path[-1]] ^ 1 != steps[row]:
+        if not path or opposite(steps[path[-1]]) != steps[row]:
             return 0.0
-        first = not any(steps[a] ^ 1 == steps[b] for a, b in pairwise(path))
+        first = not any(opposite(steps[a]) == steps[b] for a, b in pairwise(path))
         return (self._asked_back[row] if first else 0.0) - self._weights.back

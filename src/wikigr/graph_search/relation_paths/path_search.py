@@ -10,14 +10,14 @@ from itertools import pairwise
 import numpy as np
 
 from wikigr.embeddings.embedder import Embedder
-from wikigr.graph.fact_graph import FactGraph, Numbers
+from wikigr.graph.fact_graph import FactGraph, Numbers, opposite
 from wikigr.graph_search.relation_paths.evidence import WEIGHTS, EvidenceReader, Weights, answer_fit
 from wikigr.graph_search.relation_paths.path_scores import MAX_HOPS, ScoredPath, score_paths
 from wikigr.graph_search.relation_paths.relation_match import relation_words, share_stem
 from wikigr.graph_search.relation_paths.topics import Topic
 from wikigr.question.grammar import WHO
 from wikigr.question.masked_question import MaskedQuestion, mask
-from wikigr.rerankers.cross_encoder import as_probability
+from wikigr.reader.passage import as_probability
 from wikigr.retrieval.chain import PathAnswers, StatedFact
 
 # Distinct steps that are compared with one question.
@@ -28,8 +28,6 @@ _MAX_TRIED = 24
 MIN_EXPLAINED = 0.5
 # Interrogatives that no date and no number answers.
 _PLACES_AND_PERSONS = WHO | {"where"}
-# Edges that one path follows at most.
-_MAX_EDGES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,6 @@ class FoundPath:
     """A path with its ends: ``ends`` are sorted by name, and ``cut`` says that there are more."""
 
     topic: int
-    mention: tuple[int, int]
     steps: tuple[int, ...]
     score: float
     explained: float
@@ -60,14 +57,6 @@ class FoundPath:
         return self.explained >= MIN_EXPLAINED
 
 
-@dataclass(frozen=True, slots=True)
-class FoundPaths:
-    """Paths that have ends, best first; ``out_of_time`` says that the time ended the search."""
-
-    paths: tuple[FoundPath, ...]
-    out_of_time: bool
-
-
 class PathSearch:
     """Searches one pack's facts. Caches texts and vectors; not thread-safe."""
 
@@ -76,11 +65,13 @@ class PathSearch:
         self._evidence = EvidenceReader(facts, encoder, weights)
         self._weights = weights
 
-    def find(self, question: str, topics: Sequence[Topic], *, seconds: float, most: int) -> FoundPaths:
-        """Return at most ``most`` paths that begin at ``topics``. Stops looking after ``seconds``."""
+    def find(
+        self, question: str, topics: Sequence[Topic], *, seconds: float, most: int
+    ) -> tuple[list[FoundPath], bool]:
+        """Return at most ``most`` paths from ``topics`` that have ends, best first, and whether the time ran out."""
         deadline = time.monotonic() + seconds
         out_of_time = False
-        scored: list[tuple[ScoredPath, int, Topic]] = []
+        scored: list[tuple[ScoredPath, int]] = []
         for topic in topics:
             masked = mask(question, topic.start, topic.end)
             if not masked.tokens:
@@ -89,10 +80,10 @@ class PathSearch:
                 out_of_time = out_of_time or time.monotonic() > deadline
                 if out_of_time:
                     break
-                scored += ((path, node, topic) for path in self.score(masked, node, _MAX_TRIED))
-        scored.sort(key=lambda item: (-round(item[0].score, 6), len(item[0].steps), item[0].steps, item[1]))
+                scored += ((path, node) for path in self.score(masked, node, _MAX_TRIED))
+        scored.sort(key=lambda item: (item[0].rank, item[1]))
         found: list[FoundPath] = []
-        for path, node, topic in scored[:_MAX_TRIED]:
+        for path, node in scored[:_MAX_TRIED]:
             if len(found) == most:
                 break
             out_of_time = out_of_time or time.monotonic() > deadline
@@ -101,9 +92,8 @@ class PathSearch:
             follow = self.follow(node, path.steps)
             if follow is not None:
                 ends, chains, cut = follow
-                mention = (topic.start, topic.end)
-                found.append(FoundPath(node, mention, path.steps, path.score, path.explained, ends, chains, cut))
-        return FoundPaths(tuple(found), out_of_time)
+                found.append(FoundPath(node, path.steps, path.score, path.explained, ends, chains, cut))
+        return found, out_of_time
 
     def describe(self, path: FoundPath) -> str:
         """Return the path as a line: its relations, its topic, its score, and the number of its ends."""
@@ -155,7 +145,7 @@ class PathSearch:
         """
         if len(path.steps) < question.nested:
             return False
-        undone = (one for one, other in pairwise(path.steps) if one ^ 1 == other)
+        undone = (one for one, other in pairwise(path.steps) if opposite(one) == other)
         if not question.is_shared and not all(self._is_named_twice(question, step) for step in undone):
             return False
         kind = self._evidence.text(path.steps[-1]).kind
@@ -192,7 +182,7 @@ class PathSearch:
         any_cut = False
         for step in steps:
             nodes: Numbers = np.fromiter(chains, dtype=np.int64, count=len(chains))
-            reached, cut = self.facts.follow(nodes, step, _MAX_EDGES)
+            reached, cut = self.facts.follow(nodes, step, 20_000)
             any_cut = any_cut or cut
             longer: dict[int, tuple[PathEdge, ...]] = {}
             for source, end, row in zip(

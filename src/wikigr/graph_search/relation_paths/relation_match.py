@@ -58,7 +58,6 @@ class RelationMatcher:
 
 _CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NON_WORD = re.compile(r"[\W_]+")
-_MIN_PREFIX_SHARE = 0.6
 
 
 def relation_words(relation: str) -> str:
@@ -69,4 +68,4 @@ def relation_words(relation: str) -> str:
 
 def share_stem(one: str, other: str) -> bool:
     """Return whether two words share a stem, judged by their common prefix ("founder", "founded")."""
-    return one == other or share_prefix(one, other, share=_MIN_PREFIX_SHARE)
+    return one == other or share_prefix(one, other, share=0.6)

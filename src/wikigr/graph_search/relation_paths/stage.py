@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
+from wikigr.embeddings.model_id import DEFAULT_WEIGHTS_SHA256
 from wikigr.index.candidate import FACT, RELEVANCE, Candidate, section_ids
 from wikigr.options import Options, Positive
 from wikigr.question.intent import asks_yes_no
@@ -35,20 +36,8 @@ class RelationPathsOptions(Options):
 
 # Formats whose packs are made of triples.
 _OF_TRIPLES = frozenset(row.name for row in FORMATS if row.links is LinkTarget.NODE)
-# Paths that are recorded for ``--explain``, the best one first.
-_MAX_SHOWN = 6
-# Paths whose answers compete.
-_MAX_FOLLOWED = 3
 # Looking for paths ends after this time, whatever the graph; most questions take a few milliseconds.
 _MAX_SECONDS = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class _PathOfPack:
-    """A path in the graph of one of several packs."""
-
-    pack: Pack
-    path: FoundPath
 
 
 class RelationPaths(RetrievalStage[RelationPathsOptions]):
@@ -78,8 +67,11 @@ class RelationPaths(RetrievalStage[RelationPathsOptions]):
         from wikigr.graph.fact_graph import read_facts
         from wikigr.graph_search.relation_paths.path_search import PathSearch
 
-        usable = (pack for pack in self._of_triples if _has_default_encoder(pack))
-        return {pack: PathSearch(read_facts(pack.graph), pack.encoder) for pack in usable}
+        return {
+            pack: PathSearch(read_facts(pack.graph), pack.encoder)
+            for pack in self._of_triples
+            if pack.encoder.identity.weights_sha256 == DEFAULT_WEIGHTS_SHA256
+        }
 
     @cached_property
     def _topics(self) -> dict[Pack, TopicFinder]:
@@ -93,49 +85,50 @@ class RelationPaths(RetrievalStage[RelationPathsOptions]):
             return state
         parts = two_parts(state.question.text) or (state.question.text,)
         found = [self._find(part, record) for part in parts]
-        if not all(paths and paths[0].path.is_explained for paths in found):
+        if not all(paths and paths[0].is_explained for _, paths in found):
             record.notes["outcome"] = "no path explains the question"
             return state
-        most = _MAX_FOLLOWED if len(found) == 1 else 1
-        followed = [each for paths in found for each in paths[:most] if each.path.is_explained]
+        most = 3 if len(found) == 1 else 1
+        followed = [(pack, path) for pack, paths in found for path in paths[:most] if path.is_explained]
         candidates = self._candidates(followed)
         record.ranking = section_ids(candidates)
         evidence = tuple(fetch(self.resources.pack, candidates))
-        answers = tuple(map(self._answers, followed))
+        answers = tuple(self._answers(pack, path) for pack, path in followed)
         if len(found) > 1:
             answers = (_joined(answers),)
         return replace(state, candidates=candidates, selected=candidates, evidence=evidence, paths=answers)
 
-    def _find(self, question: str, record: StageRecord) -> list[_PathOfPack]:
-        """Return the paths of the pack whose best path explains most of ``question``, best first."""
+    def _find(self, question: str, record: StageRecord) -> tuple[Pack, list[FoundPath]]:
+        """Return the pack whose best path explains most of ``question``, and its paths, best first."""
         results = {
-            pack: search.find(question, self._topics[pack].find(question), seconds=_MAX_SECONDS, most=_MAX_SHOWN)
+            pack: search.find(question, self._topics[pack].find(question), seconds=_MAX_SECONDS, most=6)
             for pack, search in self._searches.items()
         }
-        if any(result.out_of_time for result in results.values()):
+        if any(out_of_time for _, out_of_time in results.values()):
             record.run_out_of_time(f"Not all paths were tried: the limit of {_MAX_SECONDS:g} s passed.")
-        pack = max(results, key=lambda pack: results[pack].paths[0].explained if results[pack].paths else -1.0)
-        paths = results[pack].paths
+        pack, (paths, _) = max(
+            results.items(), key=lambda item: max((p.explained for p in item[1][0][:1]), default=-1.0)
+        )
         record.scored += len(paths)
         record.notes.setdefault("paths", []).extend(self._searches[pack].describe(path) for path in paths)
-        return [_PathOfPack(pack, path) for path in paths]
+        return pack, paths
 
-    def _answers(self, found: _PathOfPack) -> PathAnswers:
-        facts = self._searches[found.pack].facts_of(found.path, self.options.max_answers)
-        chains = (tuple(replace(f, section_id=self._id_of(found.pack, f.section_id)) for f in c) for c in facts.chains)
+    def _answers(self, pack: Pack, path: FoundPath) -> PathAnswers:
+        facts = self._searches[pack].facts_of(path, self.options.max_answers)
+        chains = (tuple(replace(f, section_id=self._id_of(pack, f.section_id)) for f in c) for c in facts.chains)
         return replace(facts, chains=tuple(chains))
 
     def _id_of(self, pack: Pack, section_id: str) -> str:
         return self.resources.pack.id_of(pack, section_id)
 
-    def _candidates(self, found: Sequence[_PathOfPack]) -> tuple[Candidate, ...]:
+    def _candidates(self, found: Sequence[tuple[Pack, FoundPath]]) -> tuple[Candidate, ...]:
         """Return the sections that state the facts of the first answers of each path, in their order."""
         sections: dict[str, float] = {}
-        for each in found:
-            facts = self._searches[each.pack].facts
-            for link in (link for chain in each.path.chains[: self.options.max_answers] for link in chain):
+        for pack, path in found:
+            facts = self._searches[pack].facts
+            for link in (link for chain in path.chains[: self.options.max_answers] for link in chain):
                 if section := facts.section_of(link.row):
-                    sections.setdefault(self._id_of(each.pack, section), each.path.explained)
+                    sections.setdefault(self._id_of(pack, section), path.explained)
         return tuple(
             Candidate(section, 1.0 + 1.0 / rank, {RELEVANCE: explained, FACT: float(rank)})
             for rank, (section, explained) in enumerate(sections.items(), start=1)
@@ -151,9 +144,3 @@ def _joined(parts: Sequence[PathAnswers]) -> PathAnswers:
         is_cut=any(part.is_cut for part in parts),
         confidence=min(part.confidence for part in parts),
     )
-
-
-def _has_default_encoder(pack: Pack) -> bool:
-    from wikigr.embeddings.model_id import DEFAULT_WEIGHTS_SHA256
-
-    return pack.encoder.identity.weights_sha256 == DEFAULT_WEIGHTS_SHA256

@@ -12,15 +12,7 @@ from wikigr.names import name_key, name_words, strip_possessive
 from wikigr.retrieval.name_matching import NameMatcher
 from wikigr.stop_words import FUNCTION_WORDS
 
-_MAX_QUESTION_CHARS = 1024
-_MAX_QUESTION_WORDS = 64
-_MAX_NAME_WORDS = 16
-# Names in one question that are tried, and nodes with the same name.
-_MAX_TOPICS = 4
 _MAX_NODES = 8
-# Runs of words that are compared with all names for typos.
-_MAX_RUNS = 6
-_MIN_RUN_LETTERS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +42,11 @@ class TopicFinder:
 
     def find(self, question: str) -> list[Topic]:
         """Return the topics that ``question`` may have, the longest names first; none lies within another."""
-        question = question[:_MAX_QUESTION_CHARS]
-        tokens = name_words(question)[:_MAX_QUESTION_WORDS]
+        question = question[:1024]
+        tokens = name_words(question)[:64]
         found: list[Topic] = []
         covered: list[tuple[int, int]] = []
-        for length in range(min(len(tokens), _MAX_NAME_WORDS), 0, -1):
+        for length in range(min(len(tokens), 16), 0, -1):
             for first in range(len(tokens) - length + 1):
                 last = first + length - 1
                 if any(begin <= first and last <= end for begin, end in covered):
@@ -65,7 +57,7 @@ class TopicFinder:
                     end = tokens[last][2] - (len(tokens[last][0]) - len(strip_possessive(tokens[last][0])))
                     found.append(Topic(tokens[first][1], end, nodes))
         found.sort(key=lambda topic: (topic.start - topic.end, topic.start))
-        return found[:_MAX_TOPICS] or self._misspelled(question, tokens)
+        return found[:4] or self._misspelled(question, tokens)
 
     def _named(self, words: Sequence[str]) -> tuple[int, ...]:
         if all(strip_possessive(word) in FUNCTION_WORDS for word in words):
@@ -88,12 +80,12 @@ class TopicFinder:
             for length in range(min(4, len(tokens)), 0, -1)
             for first in range(len(tokens) - length + 1)
             for last in [first + length - 1]
-            if not {tokens[first][0], tokens[last][0]} & FUNCTION_WORDS
-            and tokens[last][2] - tokens[first][1] >= _MIN_RUN_LETTERS
+            if not {tokens[first][0], tokens[last][0]} & FUNCTION_WORDS and tokens[last][2] - tokens[first][1] >= 6
         ]
         # Names are usually capitalized, and often stand at the end.
         runs.sort(key=lambda run: (not question[tokens[run[0]][1]].isupper(), run[0] - run[1], -run[1]))
-        for first, last in runs[:_MAX_RUNS]:
+        # Each is compared with all names.
+        for first, last in runs[:6]:
             start, end = tokens[first][1], tokens[last][2]
             near, _ = self._matcher.nearest_names(question[start:end])
             nodes = tuple(self._numbers(near[:_MAX_NODES]))

@@ -1,13 +1,12 @@
-"""Ray clusters: start or join one, check its nodes, and run a worker's numbered tasks on them (extra ``ray``)."""
+"""Ray clusters: start or join one, check its nodes, and run tasks on them (extra ``ray``)."""
 
 from __future__ import annotations
 
 import logging
 import os
 import socket
-import uuid
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -15,19 +14,13 @@ from typing import Any, Protocol, TypeVar
 from wikigr import __version__
 from wikigr.errors import UsageError, WikigrError
 
-# A task that fails is run again after all others, and then once more.
-_ATTEMPTS = 3
-# Tasks that wait at each worker, so that it has work while its last result is collected. More would unbalance the end.
-_TASKS_PER_WORKER = 2
-
-# Calls of ``Cluster.map`` that wait or run, for each CPU.
-_CALLS_PER_CPU = 4
-
+# How often Ray runs a task again that failed, or whose process or node died.
+_RETRIES = 3
+# Tasks that wait or run, for each CPU: enough that a worker has work while its last result is collected.
+_TASKS_PER_CPU = 4
 _CONNECT_SECONDS = 10
 _CHECK_SECONDS = 120
-
-_KEPT = "What is finished is kept: the same command resumes there."
-
+_KEPT = "Vectors that are finished are kept: run the same command again."
 _LARGER_STORE = f"Start its nodes with a larger --object-store-memory, or free disk space for spilling. {_KEPT}"
 
 _T = TypeVar("_T")
@@ -36,14 +29,6 @@ _R = TypeVar("_R")
 
 class ClusterError(WikigrError):
     """A Ray cluster cannot be reached or used, or a task failed on it repeatedly."""
-
-
-class Worker(Protocol):
-    """A picklable object that runs tasks. Each worker process has its own copy and may keep state in it."""
-
-    def __call__(self, task: int) -> str:
-        """Run the task with this number and return its result; raises ``WikigrError``."""
-        ...
 
 
 class Check(Protocol):
@@ -56,13 +41,9 @@ class Check(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """A connection to a cluster. ``workers`` is the largest number of worker processes; the default is one per CPU.
-
-    ``ledger`` is the actor that knows which tasks run.
-    """
+    """A connection to a cluster. ``workers`` is the largest number of tasks at a time; the default is one per CPU."""
 
     workers: int | None
-    ledger: Any
 
     @property
     def gpus(self) -> int:
@@ -88,7 +69,7 @@ class Cluster:
             raise ClusterError(
                 "No node of the Ray cluster has a CPU for workers.", hint="Add a node with --num-cpus=1."
             )
-        with _as_cluster_error():
+        with _as_cluster_error("The check of its nodes"):
             look = ray.remote(num_cpus=0, max_retries=1)(_node_check(__version__, ray.cloudpickle.dumps(check)))
             found = {
                 look.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False)).remote(): name
@@ -105,160 +86,50 @@ class Cluster:
             others = f" {len(problems) - 1} more of the {len(nodes)} nodes have problems." if len(problems) > 1 else ""
             raise ClusterError(f"The node {name} of the Ray cluster {problem}.{others}", hint=hint)
 
-    def share(self, value: bytes) -> Any:
-        """Put ``value`` into the cluster's object store, once for all workers of a node; return the reference."""
-        import ray
+    def map(
+        self,
+        function: Callable[[Any, _T], _R],
+        shared: Any,
+        items: Iterable[_T],
+        *,
+        name: Callable[[_T], str],
+        gpus: float = 0,
+    ) -> Iterator[_R]:
+        """Yield ``function(shared, item)`` for each of ``items``, in order.
 
-        with _as_cluster_error():
-            return ray.put(value)
-
-    def map(self, function: Callable[[Any, _T], list[_R]], shared: Any, items: Iterable[_T]) -> Iterator[_R]:
-        """Yield what ``function(shared, item)`` returns for each of ``items``, in order.
-
-        A bounded number of them is in the cluster at a time. Calls whose node dies run elsewhere.
+        A bounded number of items is in the cluster at a time. ``function`` may keep state in its process, such as a
+        model, and ``shared`` is sent once to each node. A task that raises ``WikigrError``, ``OSError`` or
+        ``MemoryError``, or whose process or node dies, runs again elsewhere, up to three times; then ``ClusterError``
+        is raised, which names the item with ``name``. ``gpus`` is the number of GPUs of each task.
         """
         import ray
 
-        with _as_cluster_error():
-            call = ray.remote(num_cpus=1)(function)
-            most = _CALLS_PER_CPU * max(1, int(ray.cluster_resources().get("CPU", 1)))
-            reference = None
-            window: deque[Any] = deque()
-            for item in items:
+        call = ray.remote(
+            num_cpus=1,
+            num_gpus=gpus,
+            max_calls=0,  # a process keeps its model, on a GPU as well
+            max_retries=_RETRIES,
+            retry_exceptions=[WikigrError, OSError, MemoryError],
+        )(function)
+        reference = None
+        window: deque[tuple[str, Any]] = deque()
+
+        def first() -> _R:
+            what, result = window.popleft()
+            with _as_cluster_error(what):
+                value: _R = ray.get(result)
+                return value
+
+        most = self.workers or _TASKS_PER_CPU * max(1, int(ray.cluster_resources().get("CPU", 1)))
+        for item in items:
+            with _as_cluster_error(name(item)):
                 # Shared after the first item: a source is complete when it has begun to read.
                 reference = ray.put(shared) if reference is None else reference
-                window.append(call.remote(reference, item))
-                if len(window) >= most:
-                    yield from ray.get(window.popleft())
-            while window:
-                yield from ray.get(window.popleft())
-
-    def run(
-        self,
-        worker: Worker,
-        tasks: Sequence[int],
-        *,
-        name: Callable[[int], str],
-        note: Callable[[str], None],
-        gpus: float = 0,
-    ) -> Iterator[tuple[int, str]]:
-        """Run ``tasks`` and yield each with its result, as Ray reports them finished.
-
-        A task whose node dies runs elsewhere. A task that raises ``WikigrError``, ``OSError`` or ``MemoryError``, or
-        ends its process, is named to ``note`` (``name`` says which it is) and runs again after the others, at most
-        twice; then ``ClusterError`` is raised. ``gpus`` is the number of GPUs of each worker.
-        """
-        remaining = list(tasks)
-        for attempt in range(1, _ATTEMPTS + 1):
-            failed = []
-            for row in self._rows(worker, remaining, gpus):
-                if not row["failed"]:
-                    yield row["task"], row["result"]
-                    continue
-                failed.append(row)
-                again = "It is tried again." if attempt < _ATTEMPTS else "It is not tried again."
-                note(f"{name(row['task'])} failed on the node {row['node']}: {row['result']} {again}")
-            if not failed:
-                return
-            first = failed[0]
-            # If everything fails, the cause is the same for all.
-            if attempt == _ATTEMPTS or len(failed) == len(remaining) > _TASKS_PER_WORKER:
-                break
-            remaining = sorted(row["task"] for row in failed)
-        more = f" {len(failed) - 1:,} other parts failed too." if len(failed) > 1 else ""
-        times = "once" if attempt == 1 else f"{attempt} times"
-        raise ClusterError(
-            f"{name(first['task'])} failed {times}, the last time on the node {first['node']}: {first['result']}{more}",
-            hint=first["hint"] or _KEPT,
-        )
-
-    def _rows(self, worker: Worker, tasks: Sequence[int], gpus: float) -> Iterator[dict[str, Any]]:
-        if not tasks:
-            return
-        import ray
-        import ray.data
-
-        context = ray.data.DataContext.get_current()
-        context.enable_progress_bars = False
-        context.print_on_execution_start = False
-        logging.getLogger("ray.data").setLevel(logging.ERROR)
-        most = self.workers or int(ray.cluster_resources().get("GPU" if gpus else "CPU", 1)) or 1
-        # A pool of fixed size would wait forever for a worker whose node died.
-        pool = ray.data.ActorPoolStrategy(
-            min_size=1,
-            max_size=most,
-            initial_size=min(most, len(tasks)),
-            max_tasks_in_flight_per_actor=_TASKS_PER_WORKER,
-        )
-        with _as_cluster_error():
-            rows = ray.data.from_items([{"task": task} for task in tasks], override_num_blocks=len(tasks))
-            # Ray runs a task again whose process died, without limit: a lost node fails several attempts in a second.
-            yield from rows.map(
-                _Runner,
-                fn_constructor_args=(worker, self.ledger, uuid.uuid4().hex),
-                compute=pool,
-                num_cpus=1,
-                num_gpus=gpus or None,
-            ).iter_rows()
-
-
-class _Runner:
-    """Runs a worker's tasks in a process of the cluster; a failure is a result, because Ray would end the whole run."""
-
-    def __init__(self, worker: Worker, ledger: Any, run: str) -> None:
-        self._worker = worker
-        self._ledger = ledger
-        self._run_id = run
-
-    def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
-        import ray
-
-        task, node = int(row["task"]), ray.get_runtime_context().get_node_id()
-        if ray.get(self._ledger.begin.remote(self._run_id, task, node)):
-            result, failed, hint = self._run(task)
-        else:
-            result, failed, hint = "Its process ended, perhaps because memory ran out.", True, ""
-        ray.get(self._ledger.end.remote(self._run_id, task))
-        return {"task": task, "result": result, "failed": failed, "hint": hint, "node": socket.gethostname()}
-
-    def _run(self, task: int) -> tuple[str, bool, str]:
-        try:
-            return self._worker(task), False, ""
-        except WikigrError as error:
-            return error.message, True, error.hint or ""
-        except (OSError, MemoryError) as error:
-            return f"{type(error).__name__}: {error}", True, ""
-
-
-class _Ledger:
-    """Knows which tasks run, and where. Ray runs a task again when its process has ended, and does not say so."""
-
-    def __init__(self) -> None:
-        self._running: dict[tuple[str, int], str] = {}
-
-    def begin(self, run: str, task: int, node: str) -> bool:
-        """Note that ``task`` of ``run`` begins on ``node``; return whether it may.
-
-        It may not if it ended its process, and the node lives.
-        """
-        import ray
-
-        before = self._running.get((run, task))
-        self._running[run, task] = node
-        return before is None or before not in {found["NodeID"] for found in ray.nodes() if found["Alive"]}
-
-    def end(self, run: str, task: int) -> None:
-        """Note that ``task`` of ``run`` has returned."""
-        self._running.pop((run, task), None)
-
-
-def _start_ledger() -> Any:
-    """Start a ledger in a process on this machine, which is not lost with a worker node."""
-    import ray
-    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-    return ray.remote(num_cpus=0)(_Ledger).options(scheduling_strategy=here).remote()
+                window.append((name(item), call.remote(reference, item)))
+            if len(window) >= most:
+                yield first()
+        while window:
+            yield first()
 
 
 def _result_of_check(reference: Any) -> tuple[str, str] | None:
@@ -303,7 +174,6 @@ def connect(address: str | None = None, workers: int | None = None) -> Iterator[
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
         import ray
-        import ray.data
     except ImportError as error:
         raise UsageError(f"Cannot import Ray: {error}.", hint="pip install 'wikigr[ray]'") from error
     options: dict[str, Any] = {"address": "local", "num_cpus": workers, "include_dashboard": False}
@@ -319,7 +189,7 @@ def connect(address: str | None = None, workers: int | None = None) -> Iterator[
             hint="Check it with `ray status`. All nodes need the same versions of Python and Ray." if address else None,
         ) from error
     try:
-        yield Cluster(workers, _start_ledger())
+        yield Cluster(workers)
     finally:
         ray.shutdown()
 
@@ -345,34 +215,21 @@ def _require_reachable(address: str) -> None:
 
 
 @contextmanager
-def _as_cluster_error() -> Iterator[None]:
-    """Turn the errors of Ray into a ``ClusterError`` with one message."""
-    from ray.data.exceptions import SystemException
-    from ray.exceptions import ObjectStoreFullError, OutOfDiskError, RayError, RayTaskError
+def _as_cluster_error(what: str) -> Iterator[None]:
+    """Turn the errors of Ray into a ``ClusterError`` that says what failed."""
+    from ray.exceptions import ObjectStoreFullError, OutOfDiskError, RayError, RayTaskError, WorkerCrashedError
 
     try:
         yield
-    except (ObjectStoreFullError, OutOfDiskError) as error:
-        raise ClusterError(
-            "The object store of the Ray cluster is full.",
-            hint=_LARGER_STORE,
-        ) from error
-    except RayTaskError as error:
-        cause = error.cause
-        if isinstance(cause, (ObjectStoreFullError, OutOfDiskError)):
-            raise ClusterError(
-                "The object store of a node of the Ray cluster is full.",
-                hint=_LARGER_STORE,
-            ) from error
-        if isinstance(cause, WikigrError):
-            raise cause from error
-        raise _failed(cause if cause is not None else error) from error
-    except (RayError, SystemException, ConnectionError) as error:
-        raise _failed(error) from error
-
-
-def _failed(error: BaseException) -> ClusterError:
-    reason = " ".join(str(error).split()) or type(error).__name__
-    return ClusterError(
-        f"The Ray cluster failed: {type(error).__name__}: {reason[-500:] if len(reason) > 500 else reason}", hint=_KEPT
-    )
+    except (RayError, ConnectionError) as error:
+        cause = error.cause if isinstance(error, RayTaskError) and error.cause is not None else error
+        if isinstance(cause, ObjectStoreFullError | OutOfDiskError):
+            message, hint = "The object store of a node of the Ray cluster is full.", _LARGER_STORE
+        elif isinstance(cause, WorkerCrashedError):
+            message, hint = f"{what} failed: its process ended, perhaps because memory ran out.", _KEPT
+        elif isinstance(cause, WikigrError):
+            message, hint = f"{what} failed: {cause.message}", cause.hint or _KEPT
+        else:
+            reason = " ".join(str(cause).split())
+            message, hint = f"{what} failed: {type(cause).__name__}: {reason[-500:]}", _KEPT
+        raise ClusterError(message, hint=hint) from error

@@ -31,8 +31,8 @@ CHUNK = 16
 class Engine(Protocol):
     """Runs the stages whose cost grows with the text, on this machine or on several."""
 
-    def parse(self, source: Source, skip: int) -> Iterator[Parsed]:
-        """Yield the parsed records of ``source`` in order, without the first ``skip``."""
+    def parse(self, source: Source) -> Iterator[Parsed]:
+        """Yield the parsed records of ``source`` in order."""
         ...
 
     def find_mentions(
@@ -46,10 +46,6 @@ class Engine(Protocol):
 
         Raises ``ModelError`` if the encoder fails or returns vectors that are not finite.
         """
-        ...
-
-    def discard(self) -> None:
-        """Remove the engine's working files of this build, if it has any."""
         ...
 
 

@@ -17,7 +17,7 @@ from wikigr.ingest.engines.items import Result
 from wikigr.ingest.engines.parser_process import ParserProcess, Part, PickledRecords, Task
 from wikigr.ingest.mentions import find_targets
 from wikigr.sources.article import Record, ScannedSource, Source
-from wikigr.sources.blocks import BlockSource, skip_records
+from wikigr.sources.blocks import BlockSource
 
 if TYPE_CHECKING:
     from wikigr.ingest.mentions import NameMatcher
@@ -42,10 +42,10 @@ class LocalEngine:
     def __init__(self, jobs: int = 0) -> None:
         self._jobs = jobs
 
-    def parse(self, source: Source, skip: int) -> Iterator[Parsed]:
+    def parse(self, source: Source) -> Iterator[Parsed]:
         if self._jobs == 0 or source.format not in PARSED_SLOWLY:
-            return parse_records(source, islice(source.records(), skip, None))
-        return _parse_in_processes(source, skip, self._jobs)
+            return parse_records(source, source.records())
+        return _parse_in_processes(source, self._jobs)
 
     def find_mentions(
         self, matcher: NameMatcher, articles: Iterable[tuple[int, str]]
@@ -56,9 +56,6 @@ class LocalEngine:
         remaining = iter(texts)
         while batch := list(islice(remaining, _TEXTS_PER_CORE * available_cores())):
             yield [key for key, _ in batch], encode_texts(encoder, [text for _, text in batch])
-
-    def discard(self) -> None:
-        pass
 
 
 class _Parsers:
@@ -106,17 +103,16 @@ class _Parsers:
             process.close()
 
 
-def _parse_in_processes(source: Source, skip: int, jobs: int) -> Iterator[Parsed]:
+def _parse_in_processes(source: Source, jobs: int) -> Iterator[Parsed]:
     with _Parsers(source, jobs) as parsers:
         if isinstance(source, BlockSource) and (blocks := source.blocks()):
-            blocks, skip = skip_records(blocks, skip)
-            yield from islice(parsers.run("parse", blocks), skip, None)
+            yield from parsers.run("parse", blocks)
             return
         if isinstance(source, ScannedSource):
             records = source.records(parsers.run("scan", _pickled(source.documents())))
         else:
             records = source.records()
-        yield from parsers.run("parse", _pickled(islice(records, skip, None)))
+        yield from parsers.run("parse", _pickled(records))
 
 
 def _pickled(records: Iterable[Record]) -> Iterator[PickledRecords]:

@@ -1,41 +1,28 @@
-"""The engine of a Ray cluster: its workers parse, find mentions and encode, and stage their results as Parquet files.
-
-A stage divides its input into parts. Each part has a key made of its content, and its output is a file with that key: a
-resumed build therefore computes only what is missing, and never uses the output of another input.
-"""
+"""The engine of a Ray cluster: its workers parse, find mentions and encode, and the build stores what they return."""
 
 from __future__ import annotations
 
 import pickle
-import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from wikigr import __version__
-from wikigr.embeddings.embedder import Embedder, Vectors
-from wikigr.ingest.engines.cluster import Cluster, Worker
+import numpy as np
+
+from wikigr.embeddings.embedder import Embedder, EncoderIdentity, Vectors
+from wikigr.errors import ModelError
+from wikigr.ingest.embedding import encode_texts
+from wikigr.ingest.engines.cluster import Cluster
 from wikigr.ingest.engines.engine import CHUNK, PARSED_SLOWLY, Parsed, parse_records
-from wikigr.ingest.engines.parts import CHECK, PartStore, input_folder, output_folder
-from wikigr.ingest.engines.workers import (
-    BlockParser,
-    MentionFinder,
-    NodeCheck,
-    PartEncoder,
-    WorkerEncoder,
-    parse_chunk,
-    parsed_records,
-)
-from wikigr.progress import Progress
+from wikigr.ingest.mentions import find_targets
 from wikigr.sources.article import Source
-from wikigr.sources.blocks import Block, BlockSource, merge_blocks, skip_records
+from wikigr.sources.blocks import Block, BlockSource, merge_blocks
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from wikigr.ingest.mentions import NameMatcher
 
 # A part of a source is large enough that starting to read it costs little, and there are enough parts to keep workers
@@ -43,190 +30,86 @@ if TYPE_CHECKING:
 _MIN_BYTES_PER_PART = 1 << 20
 _MAX_BYTES_PER_PART = 8 << 20
 _PARTS = 64
-
 # Texts in a part to encode: some seconds of work for a core, and less than a second for a GPU.
 _TEXTS_PER_CPU_PART = 512
 _TEXTS_PER_GPU_PART = 8_192
-
 # Characters of the articles in a part, in which mentions are found: about half a second of work.
 _CHARACTERS_PER_PART = 2_000_000
 
-_READING, _MENTIONS, _EMBEDDING = "reading", "mentions", "embedding"
-
+Article = tuple[int, str]
+Texts = list[tuple[bytes, str]]
 _T = TypeVar("_T")
 
 
 class RayEngine:
-    """Runs the costly stages on ``cluster`` and stages their results in ``store``.
+    """Runs the costly stages on ``cluster``. ``model`` is the name with which the workers open ``encoder``."""
 
-    ``model`` is the name with which the workers open ``encoder``, the encoder of the build.
-    """
-
-    def __init__(self, cluster: Cluster, store: PartStore, model: str, encoder: Embedder, progress: Progress) -> None:
+    def __init__(self, cluster: Cluster, model: str, encoder: Embedder) -> None:
         self._cluster = cluster
-        self._store = store
         self._encoder = WorkerEncoder(model, encoder.identity, on_gpu=cluster.gpus > 0)
-        self._progress = progress
         self._checked = False
 
-    def parse(self, source: Source, skip: int) -> Iterator[Parsed]:
+    def parse(self, source: Source) -> Iterator[Parsed]:
         """Yield the parsed records of ``source``.
 
         Workers read the blocks of a source that has blocks. Otherwise this process reads the records, and workers parse
         them if that costs more than sending them.
         """
         if isinstance(source, BlockSource) and (blocks := source.blocks()):
-            yield from self._parse_blocks(source, blocks, skip)
-            return
-        records = islice(source.records(), skip, None)
+            path = blocks[0].path
+            bytes_of_source = Path(path).stat().st_size
+            self._check_nodes(path, bytes_of_source)
+            size = max(_MIN_BYTES_PER_PART, min(_MAX_BYTES_PER_PART, bytes_of_source // _PARTS))
+            parts = self._cluster.map(_parse_block, source, merge_blocks(blocks, size), name=_name_of_block)
+            return chain.from_iterable(parts)
         if source.format in PARSED_SLOWLY:
             self._check_nodes()
-            yield from self._cluster.map(parse_chunk, source, _chunks(records, CHUNK))
-        else:
-            yield from parse_records(source, records)
+            batches = _batches(source.records(), CHUNK)
+            named = self._cluster.map(_parse_chunk, source, batches, name=lambda batch: f"Parsing {batch[0].where}")
+            return chain.from_iterable(named)
+        return parse_records(source, source.records())
 
-    def find_mentions(
-        self, matcher: NameMatcher, articles: Iterable[tuple[int, str]]
-    ) -> Iterator[tuple[int, list[int]]]:
-        import pyarrow as pa
-
+    def find_mentions(self, matcher: NameMatcher, articles: Iterable[Article]) -> Iterator[tuple[int, list[int]]]:
         self._check_nodes()
         pickled = pickle.dumps(matcher, protocol=5)
-        names = _key(pickled).encode()
-        parts = _Parts(self._store, _MENTIONS, self._progress)
-        for batch in _by_characters(articles):
-            numbers, texts = zip(*batch, strict=True)
-            key = _key(names, *(value for number, text in batch for value in (b"%d" % number, text.encode())))
-            columns = {"article": pa.array(numbers, pa.int64()), "text": pa.array(texts, pa.string())}
-            parts.add(key, f"Finding the mentions in the articles {numbers[0]:,} to {numbers[-1]:,}", columns)
-        shared = [self._cluster.share(pickled)] if parts.missing else []
-        worker = MentionFinder(self._store, _MENTIONS, parts.keys, parts.inputs, shared)
-        for table in self._outputs(worker, parts):
-            yield from zip(table.column("article").to_pylist(), table.column("targets").to_pylist(), strict=True)
+        shared = (blake2b(pickled, digest_size=16).digest(), np.frombuffer(pickled, np.uint8))
+        found = self._cluster.map(_find_mentions, shared, _by_characters(articles), name=_name_of_articles)
+        return chain.from_iterable(found)
 
     def encode(self, encoder: Embedder, texts: Iterable[tuple[bytes, str]]) -> Iterator[tuple[list[bytes], Vectors]]:
-        import pyarrow as pa
-
         self._check_nodes()
-        setup = repr((asdict(encoder.identity), self._encoder.on_gpu)).encode()
-        parts = _Parts(self._store, _EMBEDDING, self._progress)
-        for batch in _chunks(texts, _TEXTS_PER_GPU_PART if self._encoder.on_gpu else _TEXTS_PER_CPU_PART):
-            keys, contents = zip(*batch, strict=True)
-            first = contents[0].partition("\n")[0][:60]
-            columns = {"key": pa.array(keys, pa.binary()), "text": pa.array(contents, pa.string())}
-            parts.add(_key(setup, *keys), f"Encoding {len(keys):,} sections, the first of {first!r},", columns)
-        worker = PartEncoder(self._store, _EMBEDDING, parts.keys, parts.inputs, self._encoder)
-        for table in self._outputs(worker, parts, gpus=1 if self._encoder.on_gpu else 0):
-            vectors = table.column("vector").combine_chunks().flatten().to_numpy()
-            yield table.column("key").to_pylist(), vectors.reshape(-1, encoder.identity.dimension)
-
-    def discard(self) -> None:
-        self._store.remove()
-
-    def _parse_blocks(self, source: BlockSource, blocks: Sequence[Block], skip: int) -> Iterator[Parsed]:
-        path = blocks[0].path
-        state = Path(path).stat()
-        self._check_nodes(path, state.st_size)
-        # Merged first, because a resumed build must find the same parts.
-        size = max(_MIN_BYTES_PER_PART, min(_MAX_BYTES_PER_PART, state.st_size // _PARTS))
-        blocks, skip = skip_records(merge_blocks(blocks, size), skip)
-        parts = _Parts(self._store, _READING, self._progress)
-        for block in blocks:
-            name = f"Reading the bytes {block.start:,} to {block.end:,} of {path}"
-            parts.add(_key(repr((__version__, state.st_size, state.st_mtime_ns, block)).encode()), name)
-        worker = BlockParser(self._store, _READING, parts.keys, source, blocks)
-        # In the order of the source, because the first of two records with one id counts.
-        ready: set[int] = set()
-        following = 0
-        for task in self._finished(worker, parts):
-            ready.add(task)
-            while following in ready:
-                yield from parsed_records(parts.output(following))[skip:]
-                skip = 0
-                following += 1
-
-    def _outputs(self, worker: Worker, parts: _Parts, gpus: float = 0) -> Iterator[pa.Table]:
-        """Yield the output of each part, in any order."""
-        return (parts.output(task) for task in self._finished(worker, parts, gpus))
-
-    def _finished(self, worker: Worker, parts: _Parts, gpus: float = 0) -> Iterator[int]:
-        """Yield the number of each part as soon as its output exists; first those of an interrupted build."""
-        yield from sorted(set(range(len(parts.keys))) - set(parts.missing))
-        done = self._cluster.run(
-            worker, parts.missing, name=parts.names.__getitem__, note=self._progress.note, gpus=gpus
-        )
-        for task, output in done:
-            parts.outputs[task] = output
-            yield task
+        gpus = int(self._encoder.on_gpu)
+        batches = _batches(texts, _TEXTS_PER_GPU_PART if gpus else _TEXTS_PER_CPU_PART)
+        return self._cluster.map(_encode, self._encoder, batches, name=_name_of_texts, gpus=gpus)
 
     def _check_nodes(self, source: str = "", source_size: int = 0) -> None:
         """Check, once, that every node can do the work; raises ``ClusterError``."""
-        if self._checked:
-            return
-        import pyarrow as pa
-
-        token = secrets.token_hex()
-        self._store.write(CHECK, token, pa.table({"token": [token]}))
-        self._cluster.check(NodeCheck(self._store, token, self._encoder, source, source_size))
-        self._checked = True
+        if not self._checked:
+            self._cluster.check(NodeCheck(self._encoder, source, source_size))
+            self._checked = True
 
 
-class _Parts:
-    """The parts of one stage: their keys, their names for messages, and which outputs are ``missing``.
-
-    ``inputs`` and ``outputs`` are the names of their files in ``store``.
-    """
-
-    def __init__(self, store: PartStore, stage: str, progress: Progress) -> None:
-        self._store = store
-        self._stage = stage
-        self._progress = progress
-        self._known = store.names(output_folder(stage))
-        self.keys: list[str] = []
-        self.names: list[str] = []
-        self.inputs: list[str] = []
-        self.outputs: list[str] = []
-        self.missing: list[int] = []
-
-    def add(self, key: str, name: str, columns: Mapping[str, Any] | None = None) -> None:
-        """Add a part; its input, ``columns``, is written unless its output exists."""
-        output, written = self._known.get(key, ""), ""
-        if output and not self._store.is_intact(output):
-            self._progress.note(f"The file {output} of the interrupted build is damaged, so it is made again.")
-            self._store.remove_file(output)
-            output = ""
-        if not output:
-            self.missing.append(len(self.keys))
-            if columns is not None:
-                import pyarrow as pa
-
-                written = self._store.write(input_folder(self._stage), key, pa.table(columns))
-        self.keys.append(key)
-        self.names.append(name)
-        self.inputs.append(written)
-        self.outputs.append(output)
-
-    def output(self, task: int) -> pa.Table:
-        return self._store.read(self.outputs[task])
+def _name_of_block(block: Block) -> str:
+    return f"Reading the bytes {block.start:,} to {block.end:,} of {block.path}"
 
 
-def _key(*values: bytes) -> str:
-    """Return a key for ``values``; other values, or the same ones divided otherwise, have another key."""
-    digest = blake2b(digest_size=16)
-    for value in values:
-        digest.update(b"%d:" % len(value))
-        digest.update(value)
-    return digest.hexdigest()
+def _name_of_articles(articles: Sequence[Article]) -> str:
+    return f"Finding the mentions in the articles {articles[0][0]:,} to {articles[-1][0]:,}"
 
 
-def _chunks(items: Iterable[_T], size: int) -> Iterator[list[_T]]:
+def _name_of_texts(texts: Texts) -> str:
+    first = texts[0][1].partition("\n")[0][:60]
+    return f"Encoding {len(texts):,} sections, the first of {first!r},"
+
+
+def _batches(items: Iterable[_T], size: int) -> Iterator[list[_T]]:
     remaining = iter(items)
-    while chunk := list(islice(remaining, size)):
-        yield chunk
+    while batch := list(islice(remaining, size)):
+        yield batch
 
 
-def _by_characters(articles: Iterable[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
-    batch: list[tuple[int, str]] = []
+def _by_characters(articles: Iterable[Article]) -> Iterator[list[Article]]:
+    batch: list[Article] = []
     characters = 0
     for article in articles:
         batch.append(article)
@@ -236,3 +119,93 @@ def _by_characters(articles: Iterable[tuple[int, str]]) -> Iterator[list[tuple[i
             batch, characters = [], 0
     if batch:
         yield batch
+
+
+# What follows runs in the processes of workers.
+
+
+@dataclass(frozen=True)
+class WorkerEncoder:
+    """How a worker opens its encoder: the prepared model with one thread, or torch in bfloat16 where it has a GPU."""
+
+    model: str
+    identity: EncoderIdentity
+    on_gpu: bool
+
+    def open(self) -> Embedder:
+        """Open the encoder; raises ``ModelError`` if it is missing here or differs from that of the build."""
+        encoder: Embedder
+        if self.on_gpu:
+            from wikigr.embeddings.sentence_transformers import SentenceTransformersEncoder
+
+            encoder = SentenceTransformersEncoder(self.model, "cuda", in_bfloat16=True)
+        else:
+            from wikigr.embeddings.loader import open_encoder
+
+            encoder = open_encoder(self.model, purpose="bulk", threads=1)
+        if encoder.identity != self.identity:
+            raise ModelError(
+                f"The encoder {self.model} has other weights on this machine than on the machine of the build.",
+                hint=f"Prepare the same model on all machines: wikigr model prepare {self.model}",
+            )
+        return encoder
+
+
+@dataclass(frozen=True)
+class NodeCheck:
+    """Checks that a node sees the source (if ``source`` is not empty) and has the encoder."""
+
+    encoder: WorkerEncoder
+    source: str
+    source_size: int
+
+    def __call__(self) -> tuple[str, str] | None:
+        if self.source:
+            shared = "Put the source into a folder that all nodes share, under the same path."
+            try:
+                size = Path(self.source).stat().st_size
+            except OSError as error:
+                return f"cannot read the source {self.source}: {error.strerror}", shared
+            if size != self.source_size:
+                problem = f"sees another file at {self.source}: it has {size:,} bytes instead of {self.source_size:,}"
+                return problem, shared
+        if self.encoder.on_gpu:
+            return None  # the node of this check may have no GPU; the first worker on one opens the model
+        try:
+            self.encoder.open()
+        except ModelError as error:
+            message = error.message.rstrip(".")
+            return f"cannot open the encoder: {message}", f"On every node: wikigr model prepare {self.encoder.model}"
+        return None
+
+
+def _parse_block(source: BlockSource, block: Block) -> list[Parsed]:
+    return list(parse_records(source, source.read_block(block)))
+
+
+def _parse_chunk(source: Source, records: Sequence[Any]) -> list[Parsed]:
+    return list(parse_records(source, records))
+
+
+_matchers: dict[bytes, NameMatcher] = {}
+
+
+def _find_mentions(shared: tuple[bytes, Any], articles: Sequence[Article]) -> list[tuple[int, list[int]]]:
+    key, pickled = shared
+    if key not in _matchers:
+        _matchers.clear()
+        _matchers[key] = pickle.loads(pickled)  # noqa: S301 - from the process of the build
+    return [(number, find_targets(_matchers[key], number, text)) for number, text in articles]
+
+
+@lru_cache(maxsize=1)
+def _opened(encoder: WorkerEncoder) -> Embedder:
+    return encoder.open()
+
+
+def _encode(encoder: WorkerEncoder, texts: Texts) -> tuple[list[bytes], Vectors]:
+    try:
+        vectors = encode_texts(_opened(encoder), [text for _, text in texts])
+    except (RuntimeError, MemoryError) as error:  # torch reports a full GPU as a RuntimeError
+        raise ModelError(f"The encoder {encoder.model} failed: {' '.join(str(error).split())[:300]}") from error
+    return [key for key, _ in texts], vectors

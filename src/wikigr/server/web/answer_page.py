@@ -20,11 +20,11 @@ from wikigr.answer.presentation import (
     usage_in_words,
     with_matches,
 )
-from wikigr.documents.text_blocks import Block, Mark, Run, divide, paragraph_around, runs
+from wikigr.documents.text_blocks import Block, Mark, Run, divide, paragraphs, runs
 from wikigr.graph.schema import article_title
 from wikigr.pack.open import Corpus
 from wikigr.pipeline.profile import Profile
-from wikigr.pipeline.profiles.files import differences
+from wikigr.pipeline.profile_files import differences
 from wikigr.server.web.addresses import NOWHERE, Back, address, article_address, outside_address, quote_address
 from wikigr.text import fold
 
@@ -170,7 +170,7 @@ def _other_answer(answer: PossibleAnswer, pack: Corpus, question: str, back: Bac
     sources = _sources(answer, pack, back)
     passage = passage_of(answer, with_numbers=len(answer.citations) > 1)
     if question:
-        return OtherAnswer("", _blocks(with_matches(passage, question), sources), sources)
+        return OtherAnswer("", _blocks(with_matches(passage, question, pack.language), sources), sources)
     return OtherAnswer(_short(answer), _blocks(passage, sources), sources)
 
 
@@ -180,8 +180,9 @@ def _in_paragraph(answer: Answer, pack: Corpus) -> Answer:
         return answer
     (citation,) = answer.citations
     text = pack.sections([citation.section_id])[citation.section_id].content
-    start, end = paragraph_around(text, citation.start, citation.end)
-    if end - start > _MAX_PARAGRAPH_CHARS:
+    found = [(first, last) for first, last in paragraphs(text) if first < citation.end and last > citation.start]
+    start, end = (min(citation.start, found[0][0]), max(citation.end, found[-1][1])) if found else (0, 0)
+    if not found or end - start > _MAX_PARAGRAPH_CHARS:
         return answer
     return replace(answer, context=StoredText(text[start:end], citation.section_id, start, end))
 

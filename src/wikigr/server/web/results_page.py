@@ -18,10 +18,10 @@ from wikigr.evaluation.questions import load_questions, question_file
 from wikigr.graph.graph_index import GraphIndex
 from wikigr.graph.schema import article_title
 from wikigr.index.candidate import Evidence
-from wikigr.index.snippets import make_snippet
+from wikigr.index.snippets import QueryTerms, make_snippet
 from wikigr.names import name_key
 from wikigr.pack.open import Corpus, Pack
-from wikigr.question.question import content_stems
+from wikigr.question.question import content_stems, query_terms
 from wikigr.server.web.addresses import NOWHERE, Back, article_address, outside_address
 from wikigr.server.web.article_page import ranks_of
 
@@ -58,15 +58,15 @@ def result_rows(
     pack: Corpus, question: str, found: Iterable[Evidence], back: Back = NOWHERE, first: int = 1
 ) -> tuple[ResultRow, ...]:
     """Return the sections ``found`` in ``pack`` for a question; their numbers begin with ``first``."""
-    weights = {stem: pack.lexical.rarity(stem) for stem in content_stems(question)}
-    return tuple(_row(pack, n, item, weights, back) for n, item in enumerate(found, start=first))
+    terms = query_terms(question, pack.lexical)
+    return tuple(_row(pack, n, item, terms, back) for n, item in enumerate(found, start=first))
 
 
-def _row(pack: Corpus, n: int, item: Evidence, weights: dict[str, float], back: Back) -> ResultRow:
+def _row(pack: Corpus, n: int, item: Evidence, terms: QueryTerms, back: Back) -> ResultRow:
     section = item.section
     member, section_id = pack.origin(section.section_id)
     title = article_title(section_id)
-    snippet = make_snippet(section.content, weights, _SNIPPET_LENGTH)
+    snippet = make_snippet(section.content, terms, _SNIPPET_LENGTH)
     outside = outside_address(item.url)
     return ResultRow(
         n=n,

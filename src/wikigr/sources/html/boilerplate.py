@@ -1,109 +1,131 @@
-"""CSS selectors that separate the content of a web page from its boilerplate.
-
-They combine the class names of common generators (Sphinx, DocBook, MediaWiki, MkDocs, Docusaurus, mdBook, Doxygen,
-Javadoc, rustdoc) with ARIA roles for all other sites.
-"""
+"""What separates the content of a web page from its boilerplate: CSS selectors, tabs and marks of footnotes."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from importlib import resources
 
-# The content area if it contains any text.
-CONTENT_AREAS = ("#mw-content-text",)
+from selectolax.lexbor import LexborNode
 
-# Candidates in order of preference, with the share of the body's text that each must contain; without one, the body
-# is the content. The share of main elements is lower because footers outweigh them on short pages; the other names
-# are also used for smaller parts.
-MAIN_SHARE = 0.25
-LIKELY_SHARE = 0.5
-MAIN_AREAS = ("main", "[role=main]")
-LIKELY_CONTENT_AREAS = (
-    "article",
-    "#bodyContent",
-    "#content",
-    "#main-content",
-    "#main",
-    "div.body",
-    "div.document",
-    "div.contents:not(.topic):not(.local)",
-    ".content",
-)
+from wikigr.sources.plain_text import collapse_spaces
 
-_ELEMENTS = (
-    "script, style, noscript, template, iframe, object, embed, svg, canvas, audio, video, map, head, nav, "
-    "footer, select, input, textarea, datalist, dialog, button"
-)
-_ROLES = (
-    "[role=navigation], [role=banner], [role=contentinfo], [role=search], [role=complementary], [role=menu], "
-    "[role=menubar], [role=toolbar], [role=dialog]"
-)
-# Unselected tab panels are content, and so is what the browser's search can reveal.
-_HIDDEN = (
-    ":is([hidden], [aria-hidden=true], [style*='display:none'], [style*='display: none'], "
-    "[style*='visibility:hidden'], [style*='visibility: hidden'], .hidden, .sr-only, .visually-hidden, "
-    ".screen-reader-text, .nosearch, .noprint, .robots-nocontent, [data-nosnippet]"
-    "):not([role=tabpanel], [hidden=until-found])"
-)
-_NAVIGATION = (
-    ".sidebar-nav, .sphinxsidebar, .related, .navheader, .navfooter, .navbar, .navigation, .breadcrumb, "
-    ".breadcrumbs, .pagination, .pagination-nav, .prev-next-area, .rst-footer-buttons, "
-    ".rst-breadcrumbs-buttons, .wy-nav-side, .wy-breadcrumbs, .md-sidebar, .md-header, .md-footer, .md-source-file, "
-    "body > .footer, .nav-chapters, .theme-doc-toc-mobile, .skip-link, .mw-jump-link, .menu, .searchmenu, #searchbox, "
-    "#side-nav, #nav-path, .theme-doc-toc-desktop, .theme-doc-breadcrumbs, .theme-doc-version-badge, "
-    "table.nav, table[summary^=Navigation], .topNav, .subNav, .bottomNav, .skipNav, .legalCopy, .top-nav, .sub-nav, "
-    ".skip-nav, .legal-copy"
-)
-_MARKS = (
-    ".headerlink, a.anchor, a.anchor-link, a.hash-link, .linkback, .viewcode-link, .viewcode-back, .copybtn, "
-    ".linenos, .lineno, .linenodiv, .mw-editsection, .editsection, .edit-link, .edit-this-page, "
-    "a.footnote-reference, a.footnote, .fn-backref, "
-    ".footnote-backref, .footnote-back, .reversefootnote, .data-footnote-backref, a[href^='#fnref'], "
-    "a.doc-anchor, a.header-anchor, a.permalink, a.srclink, summary.hideme, "
-    "a[title^='Edit this'], sup.reference, .mw-ref, sup.noprint, .mw-cite-backlink, .brackets > .fn-bracket"
-)
-_WIKI = (
-    ".navbox, .navbox-styles, .vertical-navbox, .hatnote, .dablink, .rellink, .ambox, .metadata, "
-    ".sistersitebox, .mbox-small, .reflist, ol.references, .mw-references-wrap, .catlinks, .printfooter, "
-    ".shortdescription, .mw-empty-elt, .magnify, .authority-control, .stub, #siteSub, #contentSub, "
-    "#jump-to-nav"
+# The content area of a wiki, if it contains any text.
+WIKI_CONTENT = "#mw-content-text"
+# Candidates for the content area in order of preference, with the share of the body's text that each must contain;
+# without one, the body is the content. The share of main elements is lower because footers outweigh them on short
+# pages; the other names are also used for smaller parts.
+CONTENT_AREAS = dict.fromkeys(("main", "[role=main]"), 0.25) | dict.fromkeys(
+    (
+        *("article", "#bodyContent", "#content", "#main-content", "#main", "div.body", "div.document"),
+        *("div.contents:not(.topic):not(.local)", ".content"),
+    ),
+    0.5,
 )
 
 # Elements whose text and links are both ignored.
-BOILERPLATE = ", ".join((_ELEMENTS, _ROLES, _HIDDEN, _NAVIGATION, _MARKS, _WIKI))
-
-# Link texts in headings and summaries that mark a permalink or a note.
-HEADING_SIGNS = frozenset("#¶§🔗⚓ⓘ")
-
-# Asides are skipped unless their role or class marks them as a note within the text, or they are the "sidebar" of a
-# reStructuredText document, which has a title of the class NOTE_TITLE_CLASS.
-ASIDES = "aside"
-NOTE_ROLE = "note"
-NOTE_CLASS = re.compile(
-    r"(?:^|[\s_-])(?:admonition|aside|attention|callout|caution|citation|danger|footnote|hint|important|info|note|"
-    r"tip|topic|warning)s?(?:$|[\s_-])",
-    re.IGNORECASE,
-)
-
-NOTE_TITLE_CLASS = "sidebar-title"
-
-# Marks of footnotes, where no class says so: in brackets, and either a link to a note of MediaWiki, a superscript that
-# links within the page, or the superscript of a template that asks for a source.
-FOOTNOTE_MARKS = "sup, a[href*='#cite_note'], a[href*='#cite_ref'], a[href*='#endnote']"
-NOTE_TARGET = re.compile(r"#(?:cite_|end)note|#cite_ref")
-NOTE_REQUEST = re.compile(
-    r"\[(?:[\w ]+ needed|(?:by |according to )?whom|who|when|where|which|why|how|vague|dubious.*|clarify|verify|"
-    r"(?:permanent )?dead link|original research|failed verification|not in citation given)\??\]",
-    re.IGNORECASE,
-)
-
+BOILERPLATE = re.sub(
+    r"/\*.*?\*/|\s+", " ", resources.files(__package__).joinpath("boilerplate.css").read_text("utf-8"), flags=re.DOTALL
+).strip()
 # Tables of contents: their links count, their text does not.
 TABLES_OF_CONTENTS = (
     ".toc, #toc, .toctree-wrapper, .contents.topic, .contents.local, nav.contents, .mw-toc, "
     "#table-of-contents, .table-of-contents, [class^=tableOfContents], .localtoc, .minitoc"
 )
-
 INFOBOX = "table.infobox, table.infobox_v2, table.infobox_v3, .portable-infobox, div.infobox table"
-
 # Categories are the links in list items of these areas, and these links anywhere.
 CATEGORY_AREAS = "#catlinks, .catlinks"
 CATEGORY_LINKS = "a[rel~=category], a[rel~=tag]"
+
+# Link texts in headings and summaries that mark a permalink or a note.
+_HEADING_SIGNS = frozenset("#¶§🔗⚓ⓘ")
+# Classes of an <aside> that is a note within the text.
+_NOTE_CLASS = re.compile(
+    r"(?:^|[\s_-])(?:admonition|aside|attention|callout|caution|citation|danger|footnote|hint|important|info|note|"
+    r"tip|topic|warning)s?(?:$|[\s_-])",
+    re.IGNORECASE,
+)
+# Where marks of footnotes may be that have no class; where they link to, in MediaWiki; and requests for a source.
+FOOTNOTE_MARKS = "sup, a[href*='#cite_note'], a[href*='#cite_ref'], a[href*='#endnote']"
+_NOTE_TARGET = re.compile(r"#(?:cite_|end)note|#cite_ref")
+_NOTE_REQUEST = re.compile(
+    r"\[(?:[\w ]+ needed|(?:by |according to )?whom|who|when|where|which|why|how|vague|dubious.*|clarify|verify|"
+    r"(?:permanent )?dead link|original research|failed verification|not in citation given)\??\]",
+    re.IGNORECASE,
+)
+_BRACKETED = re.compile(r"\[[^\[\]]{1,40}\]")
+
+# Selectors of tab list, tab and panel: ARIA roles (Docusaurus, sphinx-tabs, Starlight), then MkDocs Material.
+_TAB_SETS = (
+    ("[role=tablist]", "[role=tab]", "[role=tabpanel]"),
+    (".tabbed-labels", "label", ".tabbed-block"),
+)
+
+
+def is_note(aside: LexborNode) -> bool:
+    """Return whether an ``<aside>`` is a note within the text; the "sidebar" of reStructuredText has a title."""
+    return (
+        aside.attributes.get("role") == "note"
+        or _NOTE_CLASS.search(aside.attributes.get("class") or "") is not None
+        or any(child.tag == "p" and "sidebar-title" in class_names(child) for child in aside.iter())
+    )
+
+
+def is_footnote_mark(node: LexborNode) -> bool:
+    """Return whether a superscript or a link is a reference to a note, in brackets, or a request for one."""
+    text = collapse_spaces(node.text())
+    if not _BRACKETED.fullmatch(text):
+        return False
+    if node.tag == "sup" and _NOTE_REQUEST.fullmatch(text):
+        return True
+    link = node if node.tag == "a" else node.css_first("a[href]") or enclosing_link(node)
+    href = (link.attributes.get("href") or "") if link is not None else ""
+    return _NOTE_TARGET.search(href) is not None or (node.tag == "sup" and href.startswith("#"))
+
+
+def is_sign(node: LexborNode) -> bool:
+    """Return whether a link in a heading only marks its address."""
+    if node.tag != "a" or "#" not in (node.attributes.get("href") or ""):
+        return False
+    # Ignore the variation selector, which requests a plain or a colored sign.
+    return collapse_spaces(node.text()).rstrip("\ufe0e\ufe0f") in _HEADING_SIGNS
+
+
+def enclosing_link(node: LexborNode) -> LexborNode | None:
+    """Return the ``<a>`` directly around ``node``."""
+    return node.parent if node.parent is not None and node.parent.tag == "a" else None
+
+
+def class_names(node: LexborNode) -> list[str]:
+    """Return the classes of an element."""
+    return (node.attributes.get("class") or "").split()
+
+
+def tab_sets(root: LexborNode) -> Iterator[tuple[LexborNode, list[tuple[LexborNode, LexborNode]]]]:
+    """Yield each tab list below ``root`` that is followed by its panels, with the pairs of tab and panel."""
+    for list_selector, tab_selector, panel_selector in _TAB_SETS:
+        panels = {node.mem_id for node in root.css(panel_selector)}
+        tab_lists = root.css(list_selector) if panels else []
+        list_ids = {node.mem_id for node in tab_lists}
+        for tab_list in tab_lists:
+            tabs = tab_list.css(tab_selector)
+            # The panels follow the list or the element around it.
+            found = _panels_after(tab_list, panels, list_ids) or _panels_after(tab_list.parent, panels, list_ids)
+            # With a different number of panels, the tabs may not belong to them.
+            if len(found) == len(tabs):
+                yield tab_list, list(zip(tabs, found, strict=True))
+
+
+def _panels_after(node: LexborNode | None, panels: set[int], tab_lists: set[int]) -> list[LexborNode]:
+    """Return the panels among or directly below the siblings after ``node``, up to the next tab list."""
+    found: list[LexborNode] = []
+    current = node.next if node is not None else None
+    for _ in range(100):
+        if current is None:
+            break
+        near = [current, *current.iter()] if current.is_element_node else []
+        if any(element.mem_id in tab_lists for element in near):
+            break
+        found.extend(near[:1] if current.mem_id in panels else [child for child in near if child.mem_id in panels])
+        current = current.next
+    return found

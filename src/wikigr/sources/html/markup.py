@@ -23,26 +23,24 @@ _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 # The HTML standard looks for a declaration in this many bytes.
 _DECLARATION_BYTES = 1024
 
+_TAG = re.compile(rb"<(/?+)([a-zA-Z][^\s/<>]*+)([^<>]*+)")
+# Pages with fewer tags cannot exceed the limits.
+_MIN_TAGS = 1_000
 # Elements that stay open until they are closed. Parsing time is quadratic in the depth.
-_NESTING = re.compile(
-    rb"<(/?+)(?:address|article|aside|blockquote|center|details|dir|div|dl|fieldset|figure|footer|form|header|main|"
-    rb"menu|nav|ol|section|span|sub|sup|table|ul)(?=[\s/>])",
-    re.IGNORECASE,
+_NESTED = frozenset(
+    b"address article aside blockquote center details dir div dl fieldset figure footer form header main menu nav ol "
+    b"section span sub sup table ul".split()
 )
 _MAX_NESTING_DEPTH = 5000
 # The parser reopens an unclosed formatting element in every following block: a <b> left open in each of n paragraphs
-# makes n * n / 2 elements, which is 900 MB for a page of 30 KB.
-_TAG = re.compile(rb"<(/?+)([a-zA-Z][^\s/<>]*+)([^<>]*+)")
+# makes n * n / 2 elements, which is 900 MB for a page of 30 KB. It reopens at most three equal ones, and of <a> and
+# <nobr> only one, because another one closes it.
 _FORMATTING = frozenset(b"b big code em font i s small strike strong tt u".split())
-# An element of these kinds closes an open one, so at most one is reopened.
-_FORMATTING_ONCE = frozenset((b"a", b"nobr"))
-_INLINE = frozenset(
-    b"abbr bdi bdo br cite data del dfn img input ins kbd label link mark meta q samp script span style sub sup time "
-    b"var wbr".split()
-)
-# The number of equal formatting elements that the parser reopens.
 _MAX_REOPENED_ALIKE = 3
-_MIN_TAGS = 1_000
+_INLINE = frozenset(
+    b"a abbr bdi bdo br cite data del dfn img input ins kbd label link mark meta nobr q samp script span style sub sup "
+    b"time var wbr".split()
+)
 _MAX_UNCLOSED = 10_000
 _MAX_REOPENED = 1_000_000
 _REOPENED_PER_TAG = 8
@@ -61,12 +59,9 @@ def prepare_markup(markup: bytes | str, where: str) -> bytes | str:
         raise RecordError(where, "the file is not HTML: it contains NUL characters")
     markup = _open_self_closed(_decode(markup))
     data = markup.encode("utf-8", "replace") if isinstance(markup, str) else markup
-    if _is_nested_too_deeply(data):
-        raise RecordError(where, f"its elements are nested too deeply (more than {_MAX_NESTING_DEPTH:,} levels)")
     if any(len(tag.group().split()) > _MAX_ATTRIBUTES for tag in _LONG_TAG.finditer(data)):
         raise RecordError(where, f"one of its tags has more than {_MAX_ATTRIBUTES:,} attributes")
-    if _has_too_much_unclosed(data):
-        raise RecordError(where, "too many of its formatting elements (<b>, <i>, <font> etc.) are never closed")
+    _check_open_elements(data, where)
     return markup
 
 
@@ -123,29 +118,19 @@ def _open_self_closed(markup: bytes | str) -> bytes | str:
     return _SELF_CLOSED_BYTES.sub(rb"<\1\2></\1>", markup) if _XHTML.search(markup[:2000]) else markup
 
 
-def _is_nested_too_deeply(data: bytes) -> bool:
-    if data.count(b"<") <= _MAX_NESTING_DEPTH:
-        return False
-    depth = 0
-    for match in _NESTING.finditer(data):
-        depth = max(0, depth - 1) if match[1] else depth + 1
-        if depth > _MAX_NESTING_DEPTH:
-            return True
-    return False
-
-
-def _has_too_much_unclosed(data: bytes) -> bool:
+def _check_open_elements(data: bytes, where: str) -> None:
+    """Raise ``RecordError`` if too many elements are open at the same time."""
     tags = data.count(b"<")
     if tags <= _MIN_TAGS:
-        return False
+        return
     unclosed: dict[bytes, list[bytes]] = {}
     alike: Counter[bytes] = Counter()
-    count = reopened = live = 0
+    depth = count = reopened = live = 0
     for match in _TAG.finditer(data):
-        name = match[2].lower()
+        is_end, name = bool(match[1]), match[2].lower()
         if name in _FORMATTING:
             stack = unclosed.setdefault(name, [])
-            if not match[1]:
+            if not is_end:
                 stack.append(name + match[3])
                 count += 1
                 alike[stack[-1]] += 1
@@ -154,8 +139,12 @@ def _has_too_much_unclosed(data: bytes) -> bool:
                 count -= 1
                 live -= alike[stack[-1]] <= _MAX_REOPENED_ALIKE
                 alike[stack.pop()] -= 1
-        elif match[1] or not (name in _INLINE or name in _FORMATTING_ONCE):
+        elif is_end or name not in _INLINE:
             reopened += live
+        if name in _NESTED:
+            depth = max(0, depth - 1) if is_end else depth + 1
+            if depth > _MAX_NESTING_DEPTH:
+                limit = f"{_MAX_NESTING_DEPTH:,}"
+                raise RecordError(where, f"its elements are nested too deeply (more than {limit} levels)")
         if count > _MAX_UNCLOSED or reopened > _MAX_REOPENED + _REOPENED_PER_TAG * tags:
-            return True
-    return False
+            raise RecordError(where, "too many of its formatting elements (<b>, <i>, <font> etc.) are never closed")

@@ -12,10 +12,13 @@ from urllib.parse import urlsplit
 
 from wikigr.errors import RecordError
 from wikigr.sources.article import Names, RawDocument, Redirect, Skipped, SourceArticle, SourceItem
-from wikigr.sources.folder import Pages, resolve_link, stem, unique_titles
+from wikigr.sources.documents import NoteRecord, NoteText, Pages, resolve_link
+from wikigr.sources.folder import FolderSource, unique_titles
 from wikigr.sources.formats import format_named
-from wikigr.sources.html.text import HtmlPage, parse_html, parse_html_head, state_infoboxes
-from wikigr.sources.note_folder import NoteFolder, NoteRecord, NoteText
+from wikigr.sources.html.document import HtmlDocument
+from wikigr.sources.html.head import find_heading, find_redirect, find_title
+from wikigr.sources.html.text import HtmlPage, parse_html, state_infoboxes
+from wikigr.sources.streams import stem
 from wikigr.text import fold
 
 SUFFIXES = format_named("html").suffixes
@@ -23,30 +26,21 @@ SUFFIXES = format_named("html").suffixes
 # Index and search pages that Sphinx, DocBook and Javadoc generate.
 _INDEX_NAMES = ("genindex", "py-modindex", "modindex", "bookindex", "index-all", "allclasses", "ix01")
 _SEARCH_NAMES = ("search", "searchresults", "search-results")
-# In characters of text that is not part of a link.
-_MIN_PROSE = 150
-_MIN_PROSE_OF_SEARCH_PAGE = 600
-# Link densities, 0 to 1: the share of the text that is part of a link.
-_MOSTLY_LINKS = 0.5
-_NEARLY_ALL_LINKS = 0.8
-_MANY_LINKS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class HtmlRecord:
     """One file; ``title`` is unique in the folder, ``error`` says why the file is unreadable.
 
-    ``name`` is the title on the page, without what makes it unique. ``duplicate_of`` is the title of the first page
-    with the same bytes. ``redirect_to`` is the title of the page that a meta refresh leads to, ``""`` if that page is
-    outside the folder.
+    ``name`` is the title on the page, without what makes it unique. ``instead`` is what a moved or duplicate page is
+    read as.
     """
 
     source_id: str
     data: bytes
     title: str
     name: str = ""
-    duplicate_of: str | None = None
-    redirect_to: str | None = None
+    instead: tuple[Redirect | Skipped, ...] = ()
     error: RecordError | None = None
 
     @property
@@ -54,26 +48,15 @@ class HtmlRecord:
         return self.source_id
 
 
-@dataclass(frozen=True, slots=True)
-class _Survey:
-    titles: dict[str, str]
-    names: dict[str, str]
-    originals: dict[str, str]
-    redirects: dict[str, str]
-
-
-class HtmlSource(NoteFolder):
+class HtmlSource(FolderSource):
     """HTML pages below a folder, or one page; the path relative to the folder is the ``source_id``.
 
     Links are resolved to such ids. A page without categories gets its folder's name as category. Pages that only
     list links and duplicates of earlier pages are skipped.
     """
 
-    format = "html"
-    kind = "HTML"
-
-    def __init__(self, path: Path, *, follow_links: bool = False) -> None:
-        super().__init__(path, follow_links=follow_links)
+    def __init__(self, path: Path, format_name: str = "html", *, follow_links: bool = False) -> None:
+        super().__init__(path, format_name, follow_links=follow_links)
         self._pages: Pages | None = None
         self._digests: dict[str, bytes] = {}
 
@@ -87,33 +70,35 @@ class HtmlSource(NoteFolder):
         source_ids = self._folder.source_ids()
         self._pages = Pages(source_ids, SUFFIXES)
         names, errors = self._names(scanned)
-        survey = self._survey(names)
+        titles = {source_id: found.title or stem(source_id) for source_id, found in names.items()}
+        headings = {source_id: found.heading for source_id, found in names.items()}
+        originals = self._duplicates(names)
+        redirects = self._redirects(names)
+        # Only pages that become articles compete for a title.
+        articles = {key: title for key, title in titles.items() if key not in originals and key not in redirects}
+        own_names = _replace_shared_titles(articles, headings)
+        titles |= _unique_names(articles, own_names)
         for source_id in source_ids:
             data, error = self._read(source_id, errors)
-            original = survey.originals.get(source_id)
-            yield HtmlRecord(
-                source_id,
-                data,
-                survey.titles.get(source_id, source_id),
-                name=survey.names.get(source_id, ""),
-                duplicate_of=survey.titles[original] if original is not None else None,
-                redirect_to=self._redirect_title(source_id, survey),
-                error=error,
-            )
+            instead: tuple[Redirect | Skipped, ...] = ()
+            if source_id in originals:
+                instead = (
+                    Skipped(source_id, "duplicate page"),
+                    Redirect(source_id, titles[originals[source_id]]),
+                )
+            elif source_id in redirects:
+                target = _end_of_chain(source_id, redirects)
+                title = titles.get(originals.get(target, target), "")
+                instead = (Redirect(source_id, title) if title else Skipped(source_id, "redirect to nowhere"),)
+            title = titles.get(source_id, source_id)
+            yield HtmlRecord(source_id, data, title, own_names.get(source_id, ""), instead, error)
 
     def parse(self, record: HtmlRecord) -> Iterator[SourceItem]:  # type: ignore[override]
         """Turn one page into an article, or a moved or duplicate page into a redirect."""
         if record.error is not None:
             raise record.error
-        if record.duplicate_of is not None:
-            yield Skipped(record.source_id, "duplicate page")
-            yield Redirect(record.source_id, record.duplicate_of)
-            return
-        if record.redirect_to is not None:
-            if record.redirect_to:
-                yield Redirect(record.source_id, record.redirect_to)
-            else:
-                yield Skipped(record.source_id, "redirect to nowhere")
+        if record.instead:
+            yield from record.instead
             return
         page = parse_html(record.data, title=record.name, where=record.source_id)
         reason = _reason_to_skip(record.source_id, page)
@@ -124,26 +109,17 @@ class HtmlSource(NoteFolder):
         def target_of(href: str) -> str | None:
             return _resolve(record.source_id, page.base, href, self._known_pages())
 
-        links = map(target_of, page.links)
+        folder = posixpath.basename(posixpath.dirname(record.source_id))
         sections, triples = state_infoboxes(record.title, page.sections, page.infoboxes, target_of)
         yield SourceArticle(
             title=record.title,
             source_id=record.source_id,
             sections=sections,
-            links=tuple(dict.fromkeys(link for link in links if link is not None)),
-            categories=page.categories or _folder_category(record.source_id),
+            links=tuple(dict.fromkeys(link for href in page.links if (link := target_of(href)) is not None)),
+            categories=page.categories or ((folder,) if folder else ()),
             url=page.url,
             triples=triples,
         )
-
-    def scan(self, document: RawDocument) -> Names:
-        head = parse_html_head(document.data, where=document.source_id)
-        return Names(head.title, head.heading, redirect=head.is_redirect_to)
-
-    def parse_note(self, record: NoteRecord) -> NoteText:
-        """Return the content of a page among other documents; raises as ``parse`` does."""
-        page = parse_html(record.data, title=record.notes.titles.get(record.source_id, ""), where=record.source_id)
-        return NoteText(page.sections, record.targets(page.links, SUFFIXES), categories=page.categories, url=page.url)
 
     def _known_pages(self) -> Pages:
         """Return the pages that links may lead to; a process that only parses lists the folder once."""
@@ -151,41 +127,48 @@ class HtmlSource(NoteFolder):
             self._pages = Pages(self._folder.source_ids(), SUFFIXES)
         return self._pages
 
-    def _survey(self, scanned: Mapping[str, Names]) -> _Survey:
-        """Find shared titles, duplicates and redirects."""
-        titles = {source_id: names.title or stem(source_id) for source_id, names in scanned.items()}
-        headings = {source_id: names.heading for source_id, names in scanned.items()}
-        originals: dict[str, str] = {}
-        redirects: dict[str, str] = {}
+    def _duplicates(self, names: Mapping[str, Names]) -> dict[str, str]:
+        """Return the first page with the same bytes for each copy of one that is not a redirect."""
         first_with: dict[bytes, str] = {}
-        for source_id, found in scanned.items():
-            if found.redirect is None:
-                original = first_with.setdefault(self._digests[source_id], source_id)
-                if original != source_id:
-                    originals[source_id] = original
-            else:
-                target = resolve_link(source_id, found.redirect.partition("#")[0], SUFFIXES, self._known_pages())
-                if target is not None:
-                    redirects[source_id] = target
-                elif "://" in found.redirect or found.redirect.startswith("/"):
-                    redirects[source_id] = ""
-        # Only pages that become articles compete for a title.
-        articles = {key: title for key, title in titles.items() if key not in originals and key not in redirects}
-        names = _replace_shared_titles(articles, headings)
-        return _Survey(titles | _unique_names(articles, names), names, originals, redirects)
+        originals = {
+            source_id: first_with.setdefault(self._digests[source_id], source_id)
+            for source_id, found in names.items()
+            if found.redirect is None
+        }
+        return {source_id: original for source_id, original in originals.items() if original != source_id}
 
-    def _redirect_title(self, source_id: str, survey: _Survey) -> str | None:
-        """Return the title at the end of a chain of redirects; ``""`` if it leaves the folder or is a cycle."""
-        if source_id not in survey.redirects:
-            return None
-        seen = {source_id}
-        target = survey.redirects[source_id]
-        while target in survey.redirects:
-            if target in seen:
-                return ""
-            seen.add(target)
-            target = survey.redirects[target]
-        return survey.titles.get(survey.originals.get(target, target), "")
+    def _redirects(self, names: Mapping[str, Names]) -> dict[str, str]:
+        """Return where each moved page went, ``""`` for a page outside of the folder."""
+        redirects: dict[str, str] = {}
+        for source_id, found in names.items():
+            if found.redirect is not None:
+                target = resolve_link(source_id, found.redirect.partition("#")[0], SUFFIXES, self._known_pages())
+                if target is not None or "://" in found.redirect or found.redirect.startswith("/"):
+                    redirects[source_id] = target or ""
+        return redirects
+
+
+def _end_of_chain(source_id: str, redirects: Mapping[str, str]) -> str:
+    """Return the page at the end of a chain of redirects; ``""`` if it leaves the folder or is a cycle."""
+    seen: set[str] = set()
+    while source_id in redirects:
+        if source_id in seen:
+            return ""
+        seen.add(source_id)
+        source_id = redirects[source_id]
+    return source_id
+
+
+class HtmlConverter:
+    """Reads a page; among other documents, all of it is an article."""
+
+    def scan(self, document: RawDocument) -> Names:
+        page = HtmlDocument(document.data, document.source_id)
+        return Names(find_title(page), find_heading(page), redirect=find_redirect(page))
+
+    def parse_note(self, record: NoteRecord) -> NoteText:
+        page = parse_html(record.data, title=record.notes.titles.get(record.source_id, ""), where=record.source_id)
+        return NoteText(page.sections, record.targets(page.links, SUFFIXES), categories=page.categories, url=page.url)
 
 
 def _replace_shared_titles(titles: dict[str, str], headings: dict[str, str]) -> dict[str, str]:
@@ -195,12 +178,12 @@ def _replace_shared_titles(titles: dict[str, str], headings: dict[str, str]) -> 
     """
     title_uses = Counter(fold(title) for title in titles.values())
     heading_uses = Counter(fold(headings[source_id]) for source_id in titles)
-
-    def name(source_id: str, title: str) -> str:
-        heading = headings[source_id]
-        return heading if heading and heading_uses[fold(heading)] < title_uses[fold(title)] else title
-
-    return {source_id: name(source_id, title) for source_id, title in titles.items()}
+    return {
+        source_id: heading
+        if (heading := headings[source_id]) and heading_uses[fold(heading)] < title_uses[fold(title)]
+        else title
+        for source_id, title in titles.items()
+    }
 
 
 def _unique_names(titles: dict[str, str], names: dict[str, str]) -> dict[str, str]:
@@ -228,18 +211,13 @@ def _resolve(source_id: str, base: str, href: str, pages: Pages) -> str | None:
 def _reason_to_skip(source_id: str, page: HtmlPage) -> str | None:
     name = stem(source_id).casefold()
     characters = sum(len(section.text) for section in page.sections)
+    # In characters of text that is not part of a link.
     prose = characters * (1 - page.link_density)
-    has_list_of_links = page.link_density > _MOSTLY_LINKS or page.contents_links > 0
     if (
         name.startswith(_INDEX_NAMES)
-        or (name in _SEARCH_NAMES and prose < _MIN_PROSE_OF_SEARCH_PAGE)
-        or (prose < _MIN_PROSE and has_list_of_links)
-        or (page.link_density >= _NEARLY_ALL_LINKS and len(page.links) >= _MANY_LINKS)
+        or (name in _SEARCH_NAMES and prose < 600)
+        or (prose < 150 and (page.link_density > 0.5 or page.contents_links > 0))
+        or (page.link_density >= 0.8 and len(page.links) >= 100)
     ):
         return "index page"
     return None if characters else "no text"
-
-
-def _folder_category(source_id: str) -> tuple[str, ...]:
-    folder = posixpath.basename(posixpath.dirname(source_id))
-    return (folder,) if folder else ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import yaml
@@ -11,9 +11,6 @@ from wikigr.errors import RecordError
 from wikigr.sources.bylines import Byline
 
 _ABSENT = frozenset({"", "~", "null"})
-_AUTHORS = ("author", "authors")
-_PUBLISHED = ("date", "published", "publishdate", "pubdate", "created")
-_UPDATED = ("updated", "modified", "lastmod", "last_updated", "last_modified_at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +48,15 @@ def parse_front_matter(text: str, where: str) -> FrontMatter:
             "the front matter is not a mapping of keys to values",
             hint="If the file begins with a horizontal rule instead of front matter, write the rule as ***.",
         )
-    categories = [name for key in ("category", "categories", "tags") for name in _names(fields, key, where)]
     return FrontMatter(
+        categories=_names(fields, ("category", "categories", "tags"), where),
         title=_text(fields, "title", where),
-        categories=tuple(dict.fromkeys(categories)),
-        aliases=tuple(dict.fromkeys([*_names(fields, "aliases", where), *_names(fields, "alias", where)])),
+        aliases=_names(fields, ("aliases", "alias"), where),
         url=_text(fields, "url", where),
         byline=Byline(
-            authors=tuple(name for key in _AUTHORS for name in _authors(fields.get(key, ""))),
-            published=_first_text(fields, _PUBLISHED),
-            updated=_first_text(fields, _UPDATED),
+            authors=tuple(name for key in ("author", "authors") for name in _authors(fields.get(key, ""))),
+            published=_first_text(fields, ("date", "published", "publishdate", "pubdate", "created")),
+            updated=_first_text(fields, ("updated", "modified", "lastmod", "last_updated", "last_modified_at")),
         ),
     )
 
@@ -74,31 +70,27 @@ def _authors(value: object) -> list[str]:
     return [value] if isinstance(value, str) and value.strip() not in _ABSENT else []
 
 
-def _first_text(fields: dict[object, object], keys: Iterable[str]) -> str:
+def _first_text(fields: Mapping[object, object], keys: Iterable[str]) -> str:
     values = (fields.get(key) for key in keys)
     return next((value for value in values if isinstance(value, str) and value.strip() not in _ABSENT), "")
 
 
-def _text(fields: dict[object, object], key: str, where: str) -> str:
+def _text(fields: Mapping[object, object], key: str, where: str) -> str:
     value = fields.get(key, "")
     if not isinstance(value, str):
         raise RecordError(f"{where}, front matter", f"`{key}` must be text, not a list or a mapping")
     return "" if value.strip() in _ABSENT else " ".join(value.split())
 
 
-def _names(fields: dict[object, object], key: str, where: str) -> list[str]:
-    value = fields.get(key, "")
-    if isinstance(value, str):
-        # The singular keys hold one name, which may contain a comma; the plural keys hold a list.
-        values: list[object] = [value] if key in ("category", "alias") else [*value.split(",")]
-    elif isinstance(value, list):
-        values = value
-    else:
-        raise RecordError(f"{where}, front matter", f"`{key}` must be text or a list of texts")
-    names: list[str] = []
-    for name in values:
-        if not isinstance(name, str):
+def _names(fields: Mapping[object, object], keys: Iterable[str], where: str) -> tuple[str, ...]:
+    """Return the distinct names in the fields ``keys``, each a text or a list of texts."""
+    names: dict[str, None] = {}
+    for key in keys:
+        value = fields.get(key, "")
+        if isinstance(value, str):
+            # The singular keys hold one name, which may contain a comma; the plural keys hold a list.
+            value = [value] if key in ("category", "alias") else value.split(",")
+        if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
             raise RecordError(f"{where}, front matter", f"`{key}` must be text or a list of texts")
-        if name.strip() not in _ABSENT:
-            names.append(" ".join(name.split()))
-    return names
+        names.update((" ".join(name.split()), None) for name in value if name.strip() not in _ABSENT)
+    return tuple(names)

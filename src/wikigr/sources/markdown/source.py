@@ -1,41 +1,58 @@
-"""Read a folder of Markdown notes, or one note."""
+"""Read Markdown: markdown-it writes HTML, from which ``html.text`` makes plain text."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
 from markdown_it import MarkdownIt
+from markdown_it.common.utils import escapeHtml
+from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.front_matter import front_matter_plugin
+from selectolax.lexbor import LexborHTMLParser
 
 from wikigr.sources.anchors import slug_anchors
 from wikigr.sources.article import Names, RawDocument
 from wikigr.sources.bylines import add_byline
+from wikigr.sources.documents import NoteRecord, NoteText, decode_note, resolved_href
 from wikigr.sources.formats import format_named
-from wikigr.sources.html.document import HtmlDocument
-from wikigr.sources.html.text import parse_html_head, read_note
+from wikigr.sources.html.document import UNSEEN, HtmlDocument
+from wikigr.sources.html.head import find_title
+from wikigr.sources.html.markup import prepare_markup
+from wikigr.sources.html.text import read_note
 from wikigr.sources.markdown.front_matter import FrontMatter, parse_front_matter
-from wikigr.sources.markdown.html import NOTE, OWN_HTML, rendering_plugin
-from wikigr.sources.markdown.syntax import note_plugin, wikilink_plugin
-from wikigr.sources.note_folder import NoteFolder, NoteRecord, NoteText, decode_note
+from wikigr.sources.markdown.syntax import COMMENT, FOOTNOTE_REFERENCE, WIKILINK, note_plugin, wikilink_plugin
 from wikigr.text import fold
 
 _SUFFIXES = format_named("markdown").suffixes
+# Keys of the environment of a rendering: the ``NoteRecord``; afterwards, whether the note has HTML of its own; and a
+# block of text with the number of superscripts and subscripts in it that are open.
+_NOTE = "wikigr-note"
+_OWN_HTML = "wikigr-own-html"
+_OPEN_TAGS = "wikigr-open-tags"
+# The parser takes quadratic time in the depth.
+_MAX_OPEN_TAGS = 8
+
+_EMBEDDED_FILES = (
+    *(".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".bmp", ".pdf"),
+    *(".mp3", ".mp4", ".webm", ".wav", ".ogg"),
+)
+_HTML_COMMENT = re.compile(r"\s*<!--(?!-?>)(?:[^-]|-(?!-!?>))*+-->\s*")
+# The only tags within text that change it; what any others enclose is text too, even that of <title> or <script>.
+_INLINE_TAG = re.compile(r"<(/?)(br|sup|sub)(?=[\s/>])", re.IGNORECASE)
 
 
-class MarkdownSource(NoteFolder):
-    """Markdown files below a folder, or one file; the path relative to the folder is the ``source_id``.
+class MarkdownConverter:
+    """Reads Markdown.
 
     The title comes from the front matter, the first top-level heading or the file name, in this order. Relative links
     become ids, and so do ``[[wiki links]]`` that name a note by its path or file name instead of a title or alias.
     """
-
-    format = "markdown"
-    kind = "Markdown"
 
     def scan(self, document: RawDocument) -> Names:
         env: dict[str, Any] = {}
@@ -43,13 +60,13 @@ class MarkdownSource(NoteFolder):
         return _names(tokens, _front_matter(tokens, document.source_id), document.source_id, env)
 
     def parse_note(self, record: NoteRecord) -> NoteText:
-        env: dict[str, Any] = {NOTE: record}
+        env: dict[str, Any] = {_NOTE: record}
         parser = _parser()
         tokens = parser.parse(decode_note(record.source_id, record.data), env)
         matter = _front_matter(tokens, record.source_id)
         names = _names(tokens, matter, record.source_id, env)
         markup = parser.renderer.render(tokens, parser.options, env)
-        page = HtmlDocument(markup, is_note=True, has_boilerplate=OWN_HTML in env)
+        page = HtmlDocument(markup, is_note=True, has_boilerplate=_OWN_HTML in env)
         sections, hrefs = read_note(page, names.heading or record.title, slug_anchors())
         links = record.targets(hrefs, _SUFFIXES)
         return NoteText(add_byline(sections, matter.byline), links, names.aliases, matter.categories, matter.url)
@@ -57,28 +74,7 @@ class MarkdownSource(NoteFolder):
 
 def note_html(text: str, record: NoteRecord) -> str:
     """Return Markdown without front matter as HTML for ``read_note``; links are resolved as those of ``record``."""
-    return str(_parser().render(text, {NOTE: record}))
-
-
-@cache
-def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-    # Formulas are kept as written; without the plugin, their underscores and backslashes would be markup.
-    parser.use(dollarmath_plugin, allow_space=False, allow_digits=False)
-    parser.use(front_matter_plugin).use(wikilink_plugin).use(note_plugin).use(deflist_plugin)
-    return parser.use(rendering_plugin)
-
-
-@cache
-def _block_parser() -> MarkdownIt:
-    """Return a parser that finds headings but does not parse inline text, which is much faster."""
-    return (
-        MarkdownIt("commonmark")
-        .disable(["inline", "text_join"])
-        .use(front_matter_plugin)
-        .use(note_plugin)
-        .use(deflist_plugin)
-    )
+    return str(_parser().render(text, {_NOTE: record}))
 
 
 def _names(tokens: Sequence[Token], matter: FrontMatter, source_id: str, env: dict[str, Any]) -> Names:
@@ -100,17 +96,16 @@ def _front_matter(tokens: Sequence[Token], source_id: str) -> FrontMatter:
 def _title_heading(tokens: Sequence[Token], source_id: str, env: dict[str, Any]) -> str:
     """Return the text of the first top-level heading in Markdown or HTML; ``env`` holds link definitions."""
     for position, token in enumerate(tokens):
+        title = ""
         if token.type == "heading_open" and token.tag == "h1":
             # The block parser leaves inline text unparsed.
             markup = _parser().renderInline(tokens[position + 1].content, dict(env))
             heading = HtmlDocument(markup, is_note=True, has_boilerplate=False)
-            text = heading.flat_text(heading.content)
-            if text:
-                return text
-        if token.type == "html_block" and "<h1" in token.content.lower():
-            title = parse_html_head(token.content, where=source_id).title
-            if title:
-                return title
+            title = heading.flat_text(heading.content)
+        elif token.type == "html_block" and "<h1" in token.content.lower():
+            title = find_title(HtmlDocument(token.content, source_id))
+        if title:
+            return title
     return ""
 
 
@@ -119,3 +114,88 @@ def _opens_with_heading(tokens: Sequence[Token]) -> bool:
     blocks = [token for token in tokens if token.type != "front_matter"]
     top = [token for token in blocks if token.type == "heading_open" and token.tag == "h1"]
     return len(top) == 1 and blocks[0] is top[0]
+
+
+@cache
+def _parser() -> MarkdownIt:
+    """Return a parser that renders balanced HTML for ``read_note``, with all links resolved or as written."""
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    # Formulas are kept as written; without the plugin, their underscores and backslashes would be markup.
+    parser.use(dollarmath_plugin, allow_space=False, allow_digits=False)
+    parser.use(front_matter_plugin).use(wikilink_plugin).use(note_plugin).use(deflist_plugin)
+    for name, rule in _RULES.items():
+        parser.add_render_rule(name, rule)
+    return parser
+
+
+@cache
+def _block_parser() -> MarkdownIt:
+    """Return a parser that finds headings but does not parse inline text, which is much faster."""
+    parser = MarkdownIt("commonmark").disable(["inline", "text_join"])
+    return parser.use(front_matter_plugin).use(note_plugin).use(deflist_plugin)
+
+
+def _html_block(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+    """Return a block of HTML with balanced tags, so that it does not enclose or continue in what comes after it."""
+    markup = tokens[index].content
+    if _HTML_COMMENT.fullmatch(markup):
+        return markup
+    env[_OWN_HTML] = True
+    body = LexborHTMLParser(prepare_markup(markup, env[_NOTE].source_id)).body
+    return f"<div>{body.inner_html}</div>" if body is not None else ""
+
+
+def _html_inline(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+    tag = _INLINE_TAG.match(tokens[index].content)
+    if tag is None or tag[2].lower() == "br":
+        return "<br>" if tag else ""
+    env[_OWN_HTML] = True
+    block, depth = env.get(_OPEN_TAGS, (None, 0))
+    depth = depth if block is tokens else 0
+    is_end = bool(tag[1])
+    env[_OPEN_TAGS] = tokens, max(depth + (-1 if is_end else 1), 0)
+    return f"<{tag[1]}{tag[2]}>" if depth + (not is_end) <= _MAX_OPEN_TAGS else ""
+
+
+def _image(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+    return renderer.renderInline(tokens[index].children or [], options, env)
+
+
+def _wikilink(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+    token = tokens[index]
+    target = str(token.meta["target"])
+    # ![[picture.png]] embeds a file; ![[Note]] and ![[v1.2 notes]] link to a page.
+    if token.meta["is_embed"] and target.lower().endswith(_EMBEDDED_FILES):
+        return UNSEEN
+    note: NoteRecord | None = env.get(_NOTE)
+    href = resolved_href(note.notes.resolve(note.source_id, target)) if target and note is not None else "#"
+    return f'<a href="{escapeHtml(href)}">{escapeHtml(token.content)}</a>'
+
+
+def _paragraph_close(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+    if not tokens[index].hidden:
+        return "</p>"
+    # What separated two paragraphs of a list without blank lines may be a comment.
+    return "<br>" if index + 1 < len(tokens) and tokens[index + 1].type == "paragraph_open" else ""
+
+
+def _text(form: str) -> Callable[..., str]:
+    """Return the rule that writes the content of a token in ``form``."""
+    return lambda renderer, tokens, index, options, env: form.format(escapeHtml(tokens[index].content))
+
+
+_RULES: dict[str, Callable[..., str]] = {
+    "html_block": _html_block,
+    "html_inline": _html_inline,
+    "image": _image,
+    "paragraph_close": _paragraph_close,
+    "math_inline": _text("${}$"),
+    "math_inline_double": _text("$${}$$"),
+    "math_block": _text("<pre>$${}$$</pre>"),
+    "math_block_label": _text("<pre>$${}$$</pre>"),
+    "footnote_reference_open": _text("<div>"),
+    "footnote_reference_close": _text("</div>"),
+    COMMENT: _text(UNSEEN),
+    FOOTNOTE_REFERENCE: _text(UNSEEN),
+    WIKILINK: _wikilink,
+}

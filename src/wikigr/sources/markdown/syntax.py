@@ -95,18 +95,18 @@ def _comment_block(state: StateBlock, start_line: int, end_line: int, silent: bo
             # The enclosing list item or quotation ends before the comment.
             return False
         mark = state.src.find(_COMMENT_MARK, state.bMarks[line], state.eMarks[line])
-        if mark < 0:
-            continue
-        if not silent:
-            rest = mark + len(_COMMENT_MARK)
-            while rest < state.eMarks[line] and state.src[rest] in " \t":
-                rest += 1
-            state.bMarks[line] = rest
-            state.tShift[line] = 0
-            state.sCount[line] = state.blkIndent
-            state.line = line if rest < state.eMarks[line] else line + 1
-        return True
-    return False
+        if mark >= 0:
+            break
+    else:
+        return False
+    if not silent:
+        end = state.eMarks[line]
+        rest = state.src[mark + len(_COMMENT_MARK) : end].lstrip(" \t")
+        state.bMarks[line] = end - len(rest)
+        state.tShift[line] = 0
+        state.sCount[line] = state.blkIndent
+        state.line = line if rest else line + 1
+    return True
 
 
 def _footnote_reference(state: StateInline, silent: bool) -> bool:
@@ -149,13 +149,13 @@ def _highlight(state: StateInline, silent: bool) -> bool:
     if silent or state.src[state.pos] != "=":
         return False
     scanned = state.scanDelims(state.pos, True)
-    if scanned.length != len(_HIGHLIGHT_MARK):
-        if scanned.length > len(_HIGHLIGHT_MARK):
-            # Skip the whole run, because its end would look like a mark.
-            state.pending += "=" * scanned.length
-            state.pos += scanned.length
-            return True
+    if scanned.length < len(_HIGHLIGHT_MARK):
         return False
+    if scanned.length > len(_HIGHLIGHT_MARK):
+        # Skip the whole run, because its end would look like a mark.
+        state.pending += "=" * scanned.length
+        state.pos += scanned.length
+        return True
     after = state.pos + scanned.length
     # "x==1 and y==2" is not a highlight, but in scripts without spaces a highlight may touch letters.
     opens = scanned.can_open and not (state.pos and _is_ascii_word(state.src[state.pos - 1]))
@@ -194,18 +194,14 @@ def _callouts(state: StateCore) -> None:
     """Turn the first line of a callout into a paragraph with its title or, without one, its kind."""
     tokens: list[Token] = []
     for position, token in enumerate(state.tokens):
-        in_quote = [earlier.type for earlier in state.tokens[max(position - 2, 0) : position]] == [
-            "blockquote_open",
-            "paragraph_open",
-        ]
-        match = _CALLOUT.match(token.content) if token.type == "inline" and in_quote else None
+        before = [earlier.type for earlier in state.tokens[max(position - 2, 0) : position]]
+        is_first = token.type == "inline" and before == ["blockquote_open", "paragraph_open"]
+        match = _CALLOUT.match(token.content) if is_first else None
+        tokens.append(token)
         if match is not None:
-            title = (match["title"] or "").strip() or match["kind"].replace("-", " ").capitalize()
             rest = token.content[match.end() :]
-            token.content = title
+            token.content = (match["title"] or "").strip() or match["kind"].replace("-", " ").capitalize()
             if rest.strip():
                 body = Token("inline", "", 0, content=rest, level=token.level, map=token.map, children=[])
-                tokens += [token, Token("paragraph_close", "p", -1), Token("paragraph_open", "p", 1), body]
-                continue
-        tokens.append(token)
+                tokens += [Token("paragraph_close", "p", -1), Token("paragraph_open", "p", 1), body]
     state.tokens = tokens

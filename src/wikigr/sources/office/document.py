@@ -1,29 +1,39 @@
-"""What the readers of office files write: the text of one document with the place of each part in the file."""
+"""What the readers of office files share: the text of one document, tables, and archives with XML in them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from html import escape
+from io import BytesIO
 from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+from zipfile import ZipFile
 
-from wikigr.sources.article import BadPart, SourceSection
+from wikigr.errors import RecordError
+from wikigr.sources.article import BadPart
 from wikigr.sources.html.document import HtmlDocument
 from wikigr.sources.html.text import write_html
 from wikigr.sources.plain_text import PlainTextWriter
 
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+# Of all members of an archive together, unpacked.
+MAX_BYTES = 512 * 1024 * 1024
+_MAX_MEMBERS = 20_000
 _YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
-# So many numbers below a name show that it names the column.
-_MIN_VALUES = 3
 
 
 @dataclass
 class Document:
     """The content of a file called ``name``, in messages ``where``.
 
-    ``title`` is the title that the file states, or ``""``. ``writer`` collects the text. ``pages_of_images`` counts the
-    pages that have pictures but no text. ``bad_parts`` are what could not be read.
+    ``title`` is the title that the file states, or ``""``. ``writer`` collects the text; its places are parts of the
+    file such as ``Page 7``, with the anchor ``page=7``. ``pages_of_images`` counts the pages that have pictures but no
+    text. ``bad_parts`` are what could not be read.
     """
 
     name: str
@@ -37,14 +47,6 @@ class Document:
     def __post_init__(self) -> None:
         self.writer = PlainTextWriter(self.name)
 
-    def place(self, name: str, anchor: str) -> None:
-        """Say where the text that follows stands: ``Page 7`` or ``Prices!A3:D8``, and the anchor: ``page=7``."""
-        self.writer.place(name, anchor)
-
-    def heading(self, level: int, text: str) -> None:
-        """Begin a section under a heading of ``level``, 1 to 6."""
-        self.writer.heading(level, text)
-
     def html(
         self, markup: str | bytes, *, is_page: bool = False, anchor_of: Callable[[str], str] | None = None
     ) -> None:
@@ -54,10 +56,6 @@ class Document:
         """
         parsed = HtmlDocument(markup, self.where or self.name, is_note=not is_page, has_boilerplate=is_page)
         self.links.update(dict.fromkeys(write_html(parsed, self.name, self.writer, anchor_of)))
-
-    def sections(self) -> tuple[SourceSection, ...]:
-        """Return the text so far; the first heading of a section is its place, where the format has places."""
-        return self.writer.sections()
 
 
 def names_columns(rows: Sequence[Sequence[str]]) -> bool:
@@ -74,7 +72,7 @@ def names_columns(rows: Sequence[Sequence[str]]) -> bool:
     if max(map(len, rows)) > 2:
         return True
     values = [row[1] for row in rows[1:] if len(row) > 1 and row[1]]
-    return len(values) >= _MIN_VALUES and all(map(_has_digit, values))
+    return len(values) >= 3 and all(map(_has_digit, values))
 
 
 def _has_digit(text: str) -> bool:
@@ -86,3 +84,42 @@ def table_html(rows: Sequence[Sequence[str]], *, has_header: bool) -> str:
     tags = ["th" if has_header and number == 0 else "td" for number in range(len(rows))]
     cells = ("".join(f"<{tag}>{escape(text)}</{tag}>" for text in row) for tag, row in zip(tags, rows, strict=True))
     return "<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>"
+
+
+@contextmanager
+def archive(data: bytes, where: str) -> Iterator[ZipFile]:
+    """Open an archive; raises ``RecordError`` if it is encrypted or would take too much memory."""
+    with ZipFile(BytesIO(data)) as opened:
+        members = opened.infolist()
+        if len(members) > _MAX_MEMBERS or sum(member.file_size for member in members) > MAX_BYTES:
+            limit = f"{MAX_BYTES // 1024**2} MiB or {_MAX_MEMBERS:,} files"
+            raise RecordError(where, f"the file unpacks to more than {limit}")
+        if any(member.flag_bits & 1 for member in members):
+            raise RecordError(where, "the file is encrypted", hint="Save it without a password.")
+        yield opened
+
+
+def names_of(data: bytes, where: str) -> frozenset[str]:
+    """Return the names of the members; raises as ``archive`` does."""
+    with archive(data, where) as opened:
+        return frozenset(opened.namelist())
+
+
+def parse_xml(opened: ZipFile, name: str) -> _Element:
+    """Return the root of a member, whose entities are not resolved."""
+    from lxml import etree
+
+    parser: Any = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
+    return etree.fromstring(opened.read(name), parser)
+
+
+def title_of(opened: ZipFile) -> str:
+    """Return the title that an office file states, or ``""``."""
+    name = next((name for name in ("docProps/core.xml", "meta.xml") if name in opened.namelist()), None)
+    return own_title(parse_xml(opened, name)) if name else ""
+
+
+def own_title(root: _Element) -> str:
+    """Return the title in metadata of Dublin Core, or ``""``."""
+    title = next(root.iter("{http://purl.org/dc/elements/1.1/}title"), None)
+    return " ".join("".join(title.itertext()).split()) if title is not None else ""

@@ -6,8 +6,7 @@ from io import BytesIO
 from typing import Any
 
 from wikigr.sources.anchors import outline_anchor
-from wikigr.sources.office.archive import archive, title_of
-from wikigr.sources.office.document import Document, names_columns
+from wikigr.sources.office.document import Document, archive, names_columns, title_of
 
 # What Word, LibreOffice and pandoc call the styles of titles, code and headers of tables, and of tables of contents,
 # which are left out.
@@ -30,7 +29,7 @@ def read(data: bytes, document: Document, where: str) -> None:
         document.title = title_of(opened)
         made = mammoth.convert_to_html(
             BytesIO(data),
-            convert_image=mammoth.images.img_element(_no_image),
+            convert_image=mammoth.images.img_element(lambda image: {"src": ""}),
             style_map=_STYLES,
             transform_document=mammoth.transforms.element_of_type(mammoth.documents.Table, _with_header),
         )
@@ -51,7 +50,3 @@ def _with_header(table: Any) -> Any:
         return table
     first = table.children.index(rows[0])
     return table.copy(children=[*table.children[:first], rows[0].copy(is_header=True), *table.children[first + 1 :]])
-
-
-def _no_image(image: Any) -> dict[str, str]:
-    return {"src": ""}

@@ -5,8 +5,7 @@ from __future__ import annotations
 import posixpath
 from urllib.parse import unquote
 
-from wikigr.sources.office.archive import OWN_TITLE, archive, parse_xml
-from wikigr.sources.office.document import Document
+from wikigr.sources.office.document import Document, archive, own_title, parse_xml
 
 _PAGES = ("application/xhtml+xml", "text/html")
 
@@ -17,8 +16,7 @@ def read(data: bytes, document: Document, where: str) -> None:
         rootfile = next(parse_xml(opened, "META-INF/container.xml").iter("{*}rootfile"), None)
         package_path = rootfile.get("full-path", "") if rootfile is not None else ""
         package = parse_xml(opened, package_path)
-        title = next(package.iter(OWN_TITLE), None)
-        document.title = " ".join("".join(title.itertext()).split()) if title is not None else ""
+        document.title = own_title(package)
         items = {item.get("id"): item for item in package.iter("{*}item")}
         for number, reference in enumerate(package.iter("{*}itemref"), start=1):
             item = items.get(reference.get("idref"))
@@ -27,5 +25,5 @@ def read(data: bytes, document: Document, where: str) -> None:
             name = posixpath.normpath(posixpath.join(posixpath.dirname(package_path), unquote(item.get("href", ""))))
             # EPUB Canonical Fragment Identifiers 1.1: the package's third element is its spine, and elements have even
             # numbers.
-            document.place(f"Document {number}", f"epubcfi(/6/{2 * number}!)")
+            document.writer.place(f"Document {number}", f"epubcfi(/6/{2 * number}!)")
             document.html(opened.read(name), is_page=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+from wikigr.sources.documents import NoteRecord
 from wikigr.sources.markdown.source import note_html
-from wikigr.sources.note_folder import NoteRecord
 from wikigr.sources.office.document import Document
 
 
@@ -20,11 +20,11 @@ def read(data: bytes, document: Document, where: str) -> None:
     for number, cell in enumerate(notebook.cells, start=1):
         if cell.cell_type == "markdown":
             has_notes = True
-            document.place(f"Cell {number}", f"cell={number}")
+            document.writer.place(f"Cell {number}", f"cell={number}")
             document.html(note_html(str(cell.source), NoteRecord(where, b"", document.name)))
         elif str(cell.source).strip():
             if not has_notes:
-                document.place(f"Cell {number}", f"cell={number}")
+                document.writer.place(f"Cell {number}", f"cell={number}")
             document.html(f"<pre>{escape(str(cell.source))}</pre>")
             for output in cell.get("outputs", ()):
                 _add_output(output, document)

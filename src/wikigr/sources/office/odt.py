@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from wikigr.errors import RecordError
 from wikigr.sources.anchors import outline_anchor
-from wikigr.sources.office.archive import archive, parse_xml, title_of
-from wikigr.sources.office.document import Document, names_columns
+from wikigr.sources.office.document import Document, archive, names_columns, parse_xml, title_of
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -32,7 +31,6 @@ _OMITTED = frozenset(
 )
 _TEXT = {"text:s": " ", "text:tab": " ", "text:line-break": "<br>"}
 _MANIFEST = "META-INF/manifest.xml"
-_MAX_DEPTH = 200
 _PREFORMATTED = "Preformatted"
 
 
@@ -70,7 +68,7 @@ def _html(element: _Element, depth: int, styles: Mapping[str, str]) -> str:
     name = _name(element)
     if name in _TEXT:
         return _TEXT[name]
-    if not name or name in _OMITTED or depth > _MAX_DEPTH:
+    if not name or name in _OMITTED or depth > 200:
         return ""
     style = _attribute(element, "style-name")
     style = styles.get(style, style)

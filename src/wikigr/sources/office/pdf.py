@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from wikigr.errors import RecordError
 from wikigr.sources.article import BadPart
 from wikigr.sources.office.document import Document, names_columns, table_html
-from wikigr.sources.office.pdf_content import check_content
-from wikigr.sources.office.pdf_lines import PdfCell, PdfLine, has_image, page_lines
+from wikigr.sources.office.pdf_pages import PdfCell, PdfLine, check_content, has_image, page_lines
 from wikigr.sources.plain_text import collapse_spaces, fold_title
 from wikigr.sources.text import begins_item
 from wikigr.text import some_of
@@ -23,27 +22,11 @@ if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
 
 MAX_PAGES = 20_000
-# Damaged pages that a message names.
-_MAX_NAMED = 5
 _MAX_HEADING_LENGTH = 120
-_MAX_HEADING_LINES = 3
 _MAX_LEVEL = 6
-# Running heads and feet are among so many lines at the top and at the bottom of a page, and on so many pages.
+# Running heads and feet are among so many lines at the top and at the bottom of a page.
 _MARGIN_LINES = 2
-_MIN_REPEATED = 3
-# A paragraph begins after a gap of so many usual ones. Headings are so many times as large as most text.
-_PARAGRAPH_GAP = 1.2
 _MAX_LEADING = 3.0
-_HEADING_SIZE = 1.12
-_SAME_SIZE = 0.05
-# The width of a letter, as a share of its size.
-_LETTER_WIDTH = 0.5
-_MAX_INDENT = 40
-# A wrapped cell goes on in a line so close below, and begins so close to the edge of its column, as shares of a size.
-_WRAPPED_GAP = 1.5
-_ALIGNED = 0.3
-# At least so many headings of the outline must be found in the text, as a share.
-_MIN_OUTLINE = 0.5
 _NUMBER = re.compile(r"\d+|\b[ivxlcdm]+\b", re.IGNORECASE)
 _NUMBERING = re.compile(r"(?:chapter|part|appendix|section)?(?:[a-z]?\d{0,6}|[ivxlc]{1,6})")
 _WORD = re.compile(r"[^\W\d_]{3}")
@@ -102,7 +85,7 @@ def _read_pages(pdf: PdfDocument, document: Document, where: str) -> list[list[P
         pages.append(lines)
     if bad:
         pages_are, reason = ("page", "the page is damaged") if len(bad) == 1 else ("pages", "the pages are damaged")
-        named = some_of(list(map(str, bad)), _MAX_NAMED)
+        named = some_of(list(map(str, bad)), 5)
         document.bad_parts.append(BadPart(f"{where}, {pages_are} {named}", reason))
     return pages
 
@@ -127,7 +110,8 @@ def _without_margins(pages: Sequence[Sequence[PdfLine]]) -> list[list[PdfLine]]:
         for number, lines in enumerate(pages)
         for offset in {value - number for line in _margins(lines) for value in _numbers_at_ends(line.text)}
     )
-    least = max(2, min(_MIN_REPEATED, len(pages)))
+    # Running heads and feet are on several pages.
+    least = max(2, min(3, len(pages)))
     usual = {offset for offset, count in offsets.items() if count >= max(least, len(pages) // 4)}
 
     def is_margin(line: PdfLine) -> bool:
@@ -172,14 +156,15 @@ def _find_headings(
                 found[page, index] = count, heading
                 start = index + count
     wanted = sum(map(len, outline.values()))
-    return found if wanted and len(found) >= _MIN_OUTLINE * wanted else _large_lines(pages)
+    # An outline of which most headings are not in the text is that of another edition, or damaged.
+    return found if wanted and len(found) >= 0.5 * wanted else _large_lines(pages)
 
 
 def _names(lines: Sequence[PdfLine], title: str) -> int:
     """Return how many of the first lines are the heading ``title``, with or without its number; 0 if none."""
     wanted = _letters(title)
     text = ""
-    for count, line in enumerate(lines[:_MAX_HEADING_LINES], start=1):
+    for count, line in enumerate(lines[:3], start=1):
         text += _letters(line.text)
         for long, short in ((text, wanted), (wanted, text)):
             if short and long.endswith(short) and _NUMBERING.fullmatch(long.removesuffix(short)):
@@ -207,7 +192,7 @@ def _large_lines(pages: Sequence[Sequence[PdfLine]]) -> dict[tuple[int, int], tu
         for size, run in groupby(enumerate(lines), key=lambda pair: pair[1].size):
             numbered = list(run)
             text = collapse_spaces(" ".join(line.text for _, line in numbered))
-            if size >= _HEADING_SIZE * body and len(text) <= _MAX_HEADING_LENGTH and _WORD.search(text):
+            if size >= 1.12 * body and len(text) <= _MAX_HEADING_LENGTH and _WORD.search(text):
                 runs.append((page, numbered[0][0], len(numbered), size, text))
     levels = {size: n for n, size in enumerate(sorted({run[3] for run in runs}, reverse=True), start=1)}
     return {
@@ -229,7 +214,7 @@ def _write(
             index = len(rest)
             waiting += rest
         _write_lines(waiting, leading, document)
-        document.place(f"Page {page + 1}", f"page={page + 1}")
+        document.writer.place(f"Page {page + 1}", f"page={page + 1}")
         start = index
         while index < len(lines):
             found = headings.get((page, index))
@@ -238,7 +223,7 @@ def _write(
                 continue
             count, heading = found
             _write_lines(lines[start:index], leading, document)
-            document.heading(heading.level, heading.text)
+            document.writer.heading(heading.level, heading.text)
             index += count
             start = index
         waiting = list(lines[start:])
@@ -300,12 +285,13 @@ def _with_rows(lines: Sequence[PdfLine]) -> list[PdfLine]:
 
 def _unwrapped(row: PdfLine, line: PdfLine) -> tuple[PdfCell, ...] | None:
     """Return the cells of ``row`` if ``line`` continues some of them, but not the first one; else ``None``."""
-    is_near = 0 < row.end_y - line.y < _WRAPPED_GAP * line.size
+    # A wrapped cell goes on close below, and close to the edge of its column.
+    is_near = 0 < row.end_y - line.y < 1.5 * line.size
     if not is_near or row.is_code or line.is_code or not len(line.cells) < len(row.cells):
         return None
     cells = list(row.cells)
     for part in line.cells:
-        number = next((n for n, cell in enumerate(cells) if abs(cell.x - part.x) < _ALIGNED * line.size), 0)
+        number = next((n for n, cell in enumerate(cells) if abs(cell.x - part.x) < 0.3 * line.size), 0)
         if number == 0:
             return None
         space = "" if cells[number].text.endswith("/") else " "
@@ -337,14 +323,15 @@ def _write_paragraph(paragraph: Sequence[PdfLine], left: float, right: float, do
 def _is_wrapped(line: PdfLine, following: PdfLine, right: float) -> bool:
     """Return whether the first word of ``following`` did not fit on ``line``, in a column that ends at ``right``."""
     word = following.text.split(maxsplit=1)[0]
-    width = _LETTER_WIDTH * line.size
+    # A letter is about half as wide as it is high.
+    width = 0.5 * line.size
     return not begins_item(following.text) and line.end_x + (1 + len(word)) * width > right
 
 
 def _indent(line: PdfLine, left: float) -> str:
     """Return as many spaces as fit between ``left`` and a line in which all letters are equally wide."""
     width = max((line.end_x - line.x) / len(line.text), 1.0)
-    return " " * round(min((line.x - left) / width, _MAX_INDENT))
+    return " " * round(min((line.x - left) / width, 40))
 
 
 def _columns(lines: Sequence[PdfLine]) -> Iterator[list[PdfLine]]:
@@ -372,6 +359,7 @@ def _paragraphs(lines: Sequence[PdfLine], leading: float) -> Iterator[list[PdfLi
 
 
 def _is_apart(one: PdfLine, other: PdfLine, leading: float) -> bool:
-    has_gap = one.end_y - other.y > _PARAGRAPH_GAP * leading * other.size
-    is_other_kind = abs(one.size - other.size) > _SAME_SIZE * max(one.size, other.size) or one.is_code != other.is_code
+    # A paragraph begins below a gap, or with letters of another size or kind.
+    has_gap = one.end_y - other.y > 1.2 * leading * other.size
+    is_other_kind = abs(one.size - other.size) > 0.05 * max(one.size, other.size) or one.is_code != other.is_code
     return has_gap or is_other_kind

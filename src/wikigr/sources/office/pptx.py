@@ -8,10 +8,7 @@ from io import BytesIO
 from itertools import zip_longest
 from typing import Any
 
-from wikigr.sources.office.archive import archive, title_of
-from wikigr.sources.office.document import Document, names_columns, table_html
-
-_MAX_DEPTH = 20
+from wikigr.sources.office.document import Document, archive, names_columns, table_html, title_of
 
 
 def read(data: bytes, document: Document, where: str) -> None:
@@ -21,11 +18,11 @@ def read(data: bytes, document: Document, where: str) -> None:
     with archive(data, where) as opened:
         document.title = title_of(opened)
     for number, slide in enumerate(Presentation(BytesIO(data)).slides, start=1):
-        document.place(f"Slide {number}", f"slide={number}")
+        document.writer.place(f"Slide {number}", f"slide={number}")
         title = slide.shapes.title
         document.writer.leave_headings()
         if title is not None and title.has_text_frame:
-            document.heading(1, title.text_frame.text)
+            document.writer.heading(1, title.text_frame.text)
         shapes = (shape for shape in _shapes(slide.shapes, 0) if title is None or shape.shape_id != title.shape_id)
         markup = "".join(map(_html, shapes))
         if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
@@ -36,7 +33,7 @@ def read(data: bytes, document: Document, where: str) -> None:
 def _shapes(shapes: Iterable[Any], depth: int) -> Iterator[Any]:
     for shape in shapes:
         if hasattr(shape, "shapes"):
-            yield from _shapes(shape.shapes, depth + 1) if depth < _MAX_DEPTH else ()
+            yield from _shapes(shape.shapes, depth + 1) if depth < 20 else ()
         else:
             yield shape
 

@@ -11,12 +11,10 @@ from itertools import groupby
 from typing import Any, NamedTuple
 from zipfile import ZipFile
 
-from wikigr.sources.office.archive import archive, parse_xml, title_of
-from wikigr.sources.office.document import Document, names_columns, table_html
+from wikigr.sources.office.document import Document, archive, names_columns, parse_xml, table_html, title_of
 
 # A place of a citation has at most so many rows.
 _ROWS = 50
-_MAX_COLUMNS = 1_000
 _RELATIONS = "xl/_rels/workbook.xml.rels"
 _MERGED = re.compile(r"(?P<column>[A-Z]{1,3})(?P<row>\d{1,7}):[A-Z]{1,3}(?P<last>\d{1,7})")
 
@@ -43,7 +41,7 @@ def read(data: bytes, document: Document, where: str) -> None:
     for sheet in book.worksheets:
         if sheet.sheet_state != "visible":
             continue
-        document.heading(1, sheet.title)
+        document.writer.heading(1, sheet.title)
         # Some programs state too few rows.
         sheet.reset_dimensions()
         rows = _rows(sheet.iter_rows(), merged.get(sheet.title, {}))
@@ -77,7 +75,7 @@ def _merged_down(opened: ZipFile) -> dict[str, dict[tuple[int, int], int]]:
 def _rows(rows: Iterable[Sequence[Any]], merged: Mapping[tuple[int, int], int]) -> Iterator[_Row]:
     open_cells: dict[int, tuple[int, str]] = {}
     for number, cells in enumerate(rows, start=1):
-        cells = cells[:_MAX_COLUMNS]
+        cells = cells[:1_000]
         texts = [_text(cell) for cell in cells]
         is_bold = all(cell.font.b for cell, text in zip(cells, texts, strict=True) if text)
         for column, (last, text) in open_cells.items():
@@ -127,7 +125,7 @@ def _write(rows: Sequence[_Row], column: int, sheet: str, document: Document) ->
         start = rows[first if first > has_header else 0].number
         last = rows[first : first + _ROWS][-1].number
         cells = f"{sheet}!{get_column_letter(column)}{start}:{end}{last}"
-        document.place(cells, cells)
+        document.writer.place(cells, cells)
         if len(texts[0]) == 1 and not has_header:
             document.html("".join(f"<p>{escape(text)}</p>" for (text,) in texts[first : first + _ROWS]))
         else:

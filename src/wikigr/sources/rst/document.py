@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from functools import cache
 from typing import Any, ClassVar
 
@@ -16,12 +17,14 @@ from docutils.transforms import Transformer, references
 from docutils.utils import new_document, unescape
 
 from wikigr.sources.bylines import Byline
-from wikigr.sources.rst.scan import role_text
+from wikigr.sources.documents import NoteRecord, resolve_link, resolved_href
+from wikigr.sources.formats import format_named
+from wikigr.sources.rst.scan import normalize_label, role_text
 
-# The attributes through which directives and roles tell ``html`` what they found.
-LINKS = "wikigr-links"
+_SUFFIXES = format_named("rst").suffixes
+
+# The attribute of a container with the signatures of what it describes.
 SIGNATURES = "wikigr-signatures"
-TARGET = "wikigr-target"
 
 # docutils refuses documents with longer lines.
 _MAX_LINE = 10_000
@@ -39,7 +42,6 @@ _PLAIN = frozenset(
     "important line-block list-table math note parsed-literal pull-quote replace rubric sidebar table tip topic "
     "unicode warning".split()
 )
-_CODE = frozenset("code code-block sourcecode doctest ipython prompt productionlist testcode testoutput".split())
 _CHANGES = {
     "versionadded": "Added in version",
     "versionchanged": "Changed in version",
@@ -47,29 +49,19 @@ _CHANGES = {
     "deprecated": "Deprecated since version",
     "deprecated-removed": "Deprecated since version",
 }
-_AUTHORS = frozenset(("codeauthor", "moduleauthor", "sectionauthor"))
 _TITLES = {"seealso": "See also", "todo": "To do", "availability": "Availability"}
-# What they show comes from other files, from programs or from the clock, or is not text.
-_IGNORED = frozenset(
-    "autosummary contents currentmodule date default-role digraph footer graph graphviz header highlight "
-    "include index literalinclude mermaid meta module namespace plot py:currentmodule py:module raw role "
-    "sectnum tabularcolumns target-notes testcleanup testsetup title".split()
-)
-# Descriptions of a thing with a name, perhaps with a domain ("py:function").
-_OBJECTS = frozenset(
-    "attribute class classmethod cmdoption concept confval data decorator decoratormethod describe enum enumerator "
-    "envvar exception function macro member method object opcode option property setting staticmethod struct type "
-    "union var".split()
-)
-# Their content appears as if they were not there; an argument is a condition or a style, which no reader sees.
-_TRANSPARENT = frozenset("cssclass glossary hlist ifconfig only rst-class tab-set tabs".split())
 # References to code, in which a leading dot only widens the search for the name.
 _CODE_ROLES = frozenset("attr class const data exc func meth mod obj type".split())
 
 
-def parse_document(lines: Sequence[str], source_id: str) -> Any:
-    """Return the ``docutils.nodes.document`` of a text; markup errors become ``system_message`` nodes."""
-    document = new_document(source_id, _settings())
+def parse_document(lines: Sequence[str], record: NoteRecord) -> Any:
+    """Return the ``docutils.nodes.document`` of a text; markup errors become ``system_message`` nodes.
+
+    The notes of ``record`` resolve the roles that link to other documents.
+    """
+    settings = copy(_settings())
+    settings.record = record
+    document = new_document(record.source_id, settings)
     with _lenient_names():
         Parser(inliner=_bounded_inliner()).parse("\n".join(_split_long_lines(lines)), document)
     transformer = Transformer(document)
@@ -144,19 +136,8 @@ def _find_directive(name: str, language: Any, document: Any) -> tuple[Any, list[
         found: tuple[Any, list[Any]] = _find_original(name, language, document)
         return found
     short = name.rpartition(":")[2]
-    if name in _IGNORED:
-        return _Ignored, []
-    if name == "toctree":
-        return _Contents, []
-    if short in _CODE:
-        return _Code, []
-    if name in _CHANGES:
-        return _Change, []
-    if name in _AUTHORS:
-        return _Author, []
-    if short in _OBJECTS or ":" in name:
-        return _Object, []
-    return (_Transparent, []) if name in _TRANSPARENT else (_Other, [])
+    other = _describe_object if ":" in name else _show_content
+    return _directive(_DIRECTIVES.get(name) or _DIRECTIVES_OF_DOMAINS.get(short) or other), []
 
 
 _find_original = directives.directive
@@ -178,84 +159,106 @@ class _Block(Directive):  # type: ignore[misc]
     has_content = True
     option_spec: ClassVar[Any] = _Any()
 
-    def _parsed(self, container: Any) -> Any:
+    def parsed(self, container: Any) -> Any:
         self.state.nested_parse(self.content, self.content_offset, container)
         return container
 
-    def _line(self, text: str) -> Any:
+    def line(self, text: str) -> Any:
         found, messages = self.state.inline_text(text, self.lineno)
         return nodes.paragraph(text, "", *found, *messages)
 
     @property
-    def _argument(self) -> str:
+    def argument(self) -> str:
         return self.arguments[0] if self.arguments else ""
 
 
-class _Ignored(_Block):
-    def run(self) -> list[Any]:
+@cache
+def _directive(run: Callable[[_Block], list[Any]]) -> type[_Block]:
+    """Return the directive that ``run`` carries out."""
+    return type(run.__name__, (_Block,), {"run": run})
+
+
+def _ignore(block: _Block) -> list[Any]:
+    return []
+
+
+def _show_transparent(block: _Block) -> list[Any]:
+    return [block.parsed(nodes.container())]
+
+
+def _show_content(block: _Block) -> list[Any]:
+    """Show an unknown directive: its argument is a line of text, and its content is parsed."""
+    line = ": ".join(filter(None, (_TITLES.get(block.name.lower(), ""), block.argument)))
+    return [*([block.line(line)] if line else []), block.parsed(nodes.container())]
+
+
+def _show_code(block: _Block) -> list[Any]:
+    text = "\n".join(block.content)
+    if block.name.lower() == "productionlist":
+        text = block.block_text.partition("::")[2]
+    return [nodes.literal_block(text, text)] if text.strip() else []
+
+
+def _show_change(block: _Block) -> list[Any]:
+    name = block.name.lower()
+    count = 2 if name == "deprecated-removed" else 1
+    words = block.argument.split(maxsplit=count)
+    lead = f"{_CHANGES[name]} {', removed in version '.join(words[:count])}".rstrip()
+    container = block.parsed(nodes.container())
+    if len(words) > count:
+        container.insert(0, block.line(f"{lead}: {words[count]}"))
+    elif len(container) and isinstance(container[0], nodes.paragraph):
+        container[0].insert(0, nodes.Text(f"{lead}: "))
+    else:
+        container.insert(0, nodes.paragraph("", f"{lead}."))
+    return [container]
+
+
+def _show_author(block: _Block) -> list[Any]:
+    line = Byline((block.argument,)).text()
+    return [nodes.paragraph(line, line)] if line else []
+
+
+def _describe_object(block: _Block) -> list[Any]:
+    container = nodes.container()
+    if block.name.lower() == "class" and not block.content and "(" not in block.argument:
+        # To docutils, unlike Sphinx, this is the style of the next paragraph.
         return []
+    container[SIGNATURES] = [line.strip() for line in block.argument.split("\n") if line.strip()]
+    return [block.parsed(container)]
 
 
-class _Transparent(_Block):
-    def run(self) -> list[Any]:
-        return [self._parsed(nodes.container())]
+def _link_contents(block: _Block) -> list[Any]:
+    lines = filter(None, map(str.strip, block.content))
+    return [nodes.container("", *(nodes.reference(refuri=role_text(line)[1]) for line in lines))]
 
 
-class _Other(_Block):
-    """A directive of an unknown extension: its argument is a line of text, and its content is parsed."""
-
-    def run(self) -> list[Any]:
-        title = _TITLES.get(self.name.lower(), "")
-        line = ": ".join(filter(None, (title, self._argument)))
-        return [*([self._line(line)] if line else []), self._parsed(nodes.container())]
-
-
-class _Code(_Block):
-    def run(self) -> list[Any]:
-        text = "\n".join(self.content)
-        if self.name.lower() == "productionlist":
-            text = self.block_text.partition("::")[2]
-        return [nodes.literal_block(text, text)] if text.strip() else []
-
-
-class _Change(_Block):
-    def run(self) -> list[Any]:
-        count = 2 if self.name.lower() == "deprecated-removed" else 1
-        words = self._argument.split(maxsplit=count)
-        version = ", removed in version ".join(words[:count])
-        text = words[count] if len(words) > count else ""
-        container = self._parsed(nodes.container())
-        lead = f"{_CHANGES[self.name.lower()]} {version}".rstrip()
-        if text:
-            container.insert(0, self._line(f"{lead}: {text}"))
-        elif len(container) and isinstance(container[0], nodes.paragraph):
-            container[0].insert(0, nodes.Text(f"{lead}: "))
-        else:
-            container.insert(0, nodes.paragraph("", f"{lead}."))
-        return [container]
-
-
-class _Author(_Block):
-    def run(self) -> list[Any]:
-        line = Byline((self._argument,)).text()
-        return [nodes.paragraph(line, line)] if line else []
-
-
-class _Object(_Block):
-    def run(self) -> list[Any]:
-        container = nodes.container()
-        if self.name.lower() == "class" and not self.content and "(" not in self._argument:
-            # To docutils, unlike Sphinx, this is the style of the next paragraph.
-            return []
-        container[SIGNATURES] = [line.strip() for line in self._argument.split("\n") if line.strip()]
-        return [self._parsed(container)]
-
-
-class _Contents(_Block):
-    def run(self) -> list[Any]:
-        container = nodes.container()
-        container[LINKS] = [role_text(line.strip())[1] for line in self.content if line.strip()]
-        return [container]
+_DIRECTIVES = {
+    # What they show comes from other files, from programs or from the clock, or is not text.
+    **dict.fromkeys(
+        "autosummary contents currentmodule date default-role digraph footer graph graphviz header highlight "
+        "include index literalinclude mermaid meta module namespace plot py:currentmodule py:module raw role "
+        "sectnum tabularcolumns target-notes testcleanup testsetup title".split(),
+        _ignore,
+    ),
+    # Their content appears as if they were not there; an argument is a condition or a style, which no reader sees.
+    **dict.fromkeys("cssclass glossary hlist ifconfig only rst-class tab-set tabs".split(), _show_transparent),
+    **dict.fromkeys(_CHANGES, _show_change),
+    **dict.fromkeys(("codeauthor", "moduleauthor", "sectionauthor"), _show_author),
+    "toctree": _link_contents,
+}
+# These may follow the name of a domain ("py:function").
+_DIRECTIVES_OF_DOMAINS = {
+    **dict.fromkeys(
+        "code code-block sourcecode doctest ipython prompt productionlist testcode testoutput".split(), _show_code
+    ),
+    **dict.fromkeys(
+        "attribute class classmethod cmdoption concept confval data decorator decoratormethod describe enum enumerator "
+        "envvar exception function macro member method object opcode option property setting staticmethod struct type "
+        "union var".split(),
+        _describe_object,
+    ),
+}
 
 
 def _find_role(name: str, language: Any, lineno: int, reporter: Any) -> tuple[Any, list[Any]]:
@@ -272,7 +275,7 @@ _LINKING = frozenset(("any", "doc", "numref", "ref", "term"))
 def _run_role(
     name: str, rawtext: str, text: str, lineno: int, inliner: Any, options: Any = None, content: Any = None
 ) -> tuple[list[Any], list[Any]]:
-    """Turn interpreted text into its visible text; roles that link keep their target for ``html``."""
+    """Turn interpreted text into its visible text; roles that link are resolved."""
     name = name.lower().rpartition(":")[2]
     plain = unescape(text)
     if name in _INLINE:
@@ -285,8 +288,18 @@ def _run_role(
     title, target = role_text(plain)
     if name in _CODE_ROLES and title == target:
         title = title.removeprefix(".")
-    node = nodes.inline(rawtext, title)
     if name in _LINKING:
         # Without a title of its own, the link shows the title of its target.
-        node[TARGET] = (name, target, title if title != target else "")
-    return [node], []
+        return [_link(name, target, title, title != target, inliner.document.settings.record)], []
+    return [nodes.inline(rawtext, title)], []
+
+
+def _link(role: str, target: str, title: str, is_own_title: bool, record: NoteRecord) -> Any:
+    notes, here = record.notes, record.source_id
+    if role == "doc":
+        found = resolve_link(here, target, _SUFFIXES, notes.pages)
+        shown = notes.titles.get(found or "", "")
+    else:
+        found, shown = notes.labels.get(normalize_label(target), (here, ""))
+    text = title if is_own_title else shown or title
+    return nodes.reference(text, text, refuri=resolved_href(found) if found and found != here else "")

@@ -2,49 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from html import escape
 from typing import Any
 
 from docutils import nodes
 
 from wikigr.errors import RecordError
-from wikigr.sources.folder import resolve_link
-from wikigr.sources.formats import format_named
 from wikigr.sources.html.document import UNSEEN
-from wikigr.sources.note_folder import NoteRecord, resolved_href
-from wikigr.sources.rst.document import LINKS, SIGNATURES, TARGET
-from wikigr.sources.rst.scan import name_in_signature, normalize_label
+from wikigr.sources.rst.document import SIGNATURES
+from wikigr.sources.rst.scan import name_in_signature
 
-_SUFFIXES = format_named("rst").suffixes
 # Fields for Sphinx at the top of a document.
 _SETTINGS = frozenset(("orphan", "nocomments", "nosearch", "tocdepth"))
 # Substitutions may repeat text, so the output is limited.
 _MAX_CHARACTERS = 64 * 1024 * 1024
-_MAX_SUBSTITUTION_DEPTH = 4
-_MAX_HEADING_LEVEL = 6
 _OMITTED = (
     nodes.comment, nodes.decoration, nodes.meta, nodes.pending, nodes.raw, nodes.substitution_definition, nodes.colspec,
 )  # fmt: skip
-# The elements of other nodes than those that have a method of their own.
-_INLINE_TAGS = ((nodes.superscript, "sup"), (nodes.subscript, "sub"))
+# The elements of other nodes than those that have a case of their own.
 _BLOCK_TAGS = (
     (nodes.bullet_list, "ul"), (nodes.list_item, "li"), ((nodes.definition_list, nodes.option_list), "dl"),
     (nodes.caption, "figcaption"), (nodes.TextElement, "p"), (nodes.Node, "div"),
 )  # fmt: skip
 
 
-def write_document(document: Any, record: NoteRecord) -> str:
-    """Return ``document`` as HTML; raises ``RecordError`` when it expands to too much text."""
-    return _Writer(document, record).html_of(document.children)
+def write_document(document: Any, source_id: str) -> str:
+    """Return ``document`` as HTML; raises ``RecordError`` at ``source_id`` when it expands to too much text."""
+    return _Writer(document, source_id).html_of(document.children)
 
 
 class _Writer:
-    """Writes the HTML of one document."""
+    """Writes the HTML of one document. docutils' own writer gives browsers ids, boxes and signs that are no text."""
 
-    def __init__(self, document: Any, record: NoteRecord) -> None:
+    def __init__(self, document: Any, source_id: str) -> None:
         self._document = document
-        self._record = record
+        self._source_id = source_id
         self._level = 0
         self._written = 0
         self._substitutions = 0
@@ -71,7 +64,7 @@ class _Writer:
         self._label = ""
         self._written += len(text) + 1
         if self._written > _MAX_CHARACTERS:
-            raise RecordError(self._record.source_id, "the document expands to too much text")
+            raise RecordError(self._source_id, "the document expands to too much text")
         return escape(text)
 
     def _node(self, node: Any) -> str:
@@ -84,7 +77,7 @@ class _Writer:
                 self._level -= 1
                 return section
             case nodes.title() if isinstance(node.parent, nodes.section):
-                tag = f"h{min(self._level, _MAX_HEADING_LEVEL)}"
+                tag = f"h{min(self._level, 6)}"
                 anchor = _anchor(node) or self._label
                 return self._block(tag, self.html_of(node.children), f' id="{anchor}"')
             case nodes.literal_block() | nodes.doctest_block():
@@ -94,7 +87,10 @@ class _Writer:
             case nodes.enumerated_list():
                 return self._block("ol", self.html_of(node.children), f' start="{int(node.get("start", 1))}"')
             case nodes.definition_list_item() | nodes.option_list_item():
-                return self._entry(node)
+                *terms, body = node.children
+                terms = list(terms[0].children) if isinstance(terms[0], nodes.option_group) else terms
+                names = ", ".join(filter(None, (self._line([part]) for part in terms)))
+                return self._block("dt", names) + self._block("dd", self.html_of(body.children))
             case nodes.field():
                 return self._field(*node.children)
             case nodes.list_item() if self._is_flat:
@@ -106,14 +102,19 @@ class _Writer:
             case nodes.line():
                 return self._block("div", self.html_of(node.children), ' class="line"')
             case nodes.tgroup():
-                return self._table(node)
+                return self._block("table", self.html_of(node.children))
+            case nodes.thead() | nodes.tbody():
+                return f"<{node.tagname}>{self.html_of(node.children)}</{node.tagname}>"
+            case nodes.row():
+                tags = ["th" if node.parent.parent.children[0].get("stub") else "td", *["td"] * (len(node) - 1)]
+                return f"<tr>{''.join(map(self._cell, node.children, tags))}</tr>"
             case nodes.footnote() | nodes.citation():
                 notes = (child for child in node.children if not isinstance(child, nodes.label))
                 return self._block("div", self.html_of(notes))
             case nodes.Admonition() if not isinstance(node, nodes.admonition):
                 return self._admonition(node)
-            case nodes.container():
-                return self._container(node)
+            case nodes.container() if node.get(SIGNATURES):
+                return f"<dl>{''.join(map(_term, node[SIGNATURES]))}<dd>{self.html_of(node.children)}</dd></dl>"
             case nodes.system_message():
                 # The text that could not be parsed, such as a malformed table.
                 return self.html_of(child for child in node.children if isinstance(child, nodes.literal_block))
@@ -128,10 +129,9 @@ class _Writer:
                 return self._text(node.astext().strip("|`_*") or node.astext())
             case nodes.substitution_reference():
                 return self._substitution(node)
-            case nodes.inline() if TARGET in node:
-                return self._link_of_role(node, *node[TARGET])
             case nodes.reference():
-                return _link(str(node.get("refuri", "")), self.html_of(node.children))
+                # A link without an address leads to a place in the document.
+                return f'<a href="{escape(str(node.get("refuri", "")) or "#")}">{self.html_of(node.children)}</a>'
             case nodes.citation_reference():
                 return self._text(f"[{node.astext()}]")
             case _ if isinstance(node, _OMITTED):
@@ -139,19 +139,14 @@ class _Writer:
             case nodes.target() if not isinstance(node.parent, nodes.TextElement):
                 self._label = _label(node)
                 return ""
+            case nodes.superscript():
+                return f"<sup>{self.html_of(node.children)}</sup>"
+            case nodes.subscript():
+                return f"<sub>{self.html_of(node.children)}</sub>"
             case nodes.Inline():
-                content = self.html_of(node.children)
-                tag = next((tag for kind, tag in _INLINE_TAGS if isinstance(node, kind)), "")
-                return f"<{tag}>{content}</{tag}>" if tag else content
+                return self.html_of(node.children)
         tag = next(tag for kind, tag in _BLOCK_TAGS if isinstance(node, kind))
         return self._block(tag, self.html_of(node.children))
-
-    def _entry(self, node: Any) -> str:
-        """Return a term or an option with what describes it."""
-        *terms, body = node.children
-        terms = [part for term in terms for part in (term.children if isinstance(term, nodes.option_group) else [term])]
-        names = ", ".join(filter(None, (self._line([part]) for part in terms)))
-        return self._block("dt", names) + self._block("dd", self.html_of(body.children))
 
     def _field(self, name: Any, body: Any) -> str:
         """Return the name and the body of a field on one line."""
@@ -166,25 +161,9 @@ class _Writer:
         first = self.html_of(blocks.pop(0).children) if blocks and isinstance(blocks[0], nodes.paragraph) else ""
         return self._block("p", f"{kind}<br>{first}") + self.html_of(blocks)
 
-    def _table(self, node: Any) -> str:
-        has_stub = any(isinstance(part, nodes.colspec) and part.get("stub") for part in node.children[:1])
-        groups = ""
-        for part in node.children:
-            if isinstance(part, (nodes.thead, nodes.tbody)):
-                rows = "".join(f"<tr>{''.join(self._cells(row, has_stub))}</tr>" for row in part.children)
-                groups += f"<{part.tagname}>{rows}</{part.tagname}>"
-        return self._block("table", groups)
-
-    def _cells(self, row: Any, has_stub: bool) -> Iterator[str]:
-        for number, entry in enumerate(row.children):
-            tag = "th" if has_stub and not number else "td"
-            columns, rows = (int(entry.get(name, 0)) + 1 for name in ("morecols", "morerows"))
-            yield f'<{tag} colspan="{columns}" rowspan="{rows}">{self._line(entry.children)}</{tag}>'
-
-    def _container(self, node: Any) -> str:
-        content = "".join(_link(target, "") for target in node.get(LINKS, ())) + self.html_of(node.children)
-        terms = "".join(map(_term, node.get(SIGNATURES, ())))
-        return f"<dl>{terms}<dd>{content}</dd></dl>" if terms else self._block("div", content)
+    def _cell(self, entry: Any, tag: str) -> str:
+        columns, rows = (int(entry.get(name, 0)) + 1 for name in ("morecols", "morerows"))
+        return f'<{tag} colspan="{columns}" rowspan="{rows}">{self._line(entry.children)}</{tag}>'
 
     def _substitution(self, node: Any) -> str:
         """Return the definition of a substitution, or its name if this document does not define it."""
@@ -193,29 +172,12 @@ class _Writer:
         if name not in definitions:
             name = self._document.substitution_names.get(name.lower(), name)
         definition = definitions.get(name)
-        if definition is None or self._substitutions >= _MAX_SUBSTITUTION_DEPTH:
+        if definition is None or self._substitutions >= 4:
             return self._text(node.astext())
         self._substitutions += 1
         content = self.html_of(definition.children)
         self._substitutions -= 1
         return content
-
-    def _link_of_role(self, node: Any, role: str, target: str, title: str) -> str:
-        """Return the link of a role; without a title of its own, it shows the title of its target."""
-        notes, here = self._record.notes, self._record.source_id
-        if role == "doc":
-            found = resolve_link(here, target, _SUFFIXES, notes.pages)
-            text = title or notes.titles.get(found or "", "")
-        else:
-            found, heading = notes.labels.get(normalize_label(target), (here, ""))
-            text = title or heading
-        href = resolved_href(found) if found and found != here else ""
-        return _link(href, self._text(text or node.astext()))
-
-
-def _link(href: str, content: str) -> str:
-    # A link without an address leads to a place in the document.
-    return f'<a href="{escape(href or "#")}">{content}</a>'
 
 
 def _anchor(title: Any) -> str:

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 
 from wikigr.sources.text import find_headings
 
-# Lines in which the fields of a document are looked for.
-_MAX_FIELD_LINES = 50
 _ALIASES = re.compile(r":(?:alias(?:es)?|synonyms?|also known as):\s+(?P<names>\S.*)", re.IGNORECASE)
 _LABEL = re.compile(r"\.\. _(?P<name>`[^`]+`|(?:[^:\\`]|\\.|:(?!\s*$))+):\s*")
 # Inline markup in a heading: a role or an interpreted text, emphasis and literals, a substitution.
@@ -59,7 +57,7 @@ def normalize_label(name: str) -> str:
 
 def find_aliases(lines: Sequence[str]) -> tuple[str, ...]:
     """Return the names in the fields ``:Aliases:`` and ``:Synonyms:`` at the top of a document."""
-    fields = (match["names"] for line in lines[:_MAX_FIELD_LINES] if (match := _ALIASES.fullmatch(line)))
+    fields = (match["names"] for line in lines[:50] if (match := _ALIASES.fullmatch(line)))
     names = (" ".join(plain_inline(name).split()) for field in fields for name in re.split("[,;]", field))
     return tuple(dict.fromkeys(filter(None, names)))
 

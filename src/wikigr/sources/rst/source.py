@@ -1,13 +1,13 @@
-"""Read a folder of reStructuredText documents, or one document."""
+"""Read reStructuredText documents."""
 
 from __future__ import annotations
 
 from wikigr.errors import RecordError
 from wikigr.sources.article import Names, RawDocument
+from wikigr.sources.documents import NoteRecord, NoteText, decode_lines
 from wikigr.sources.formats import format_named
 from wikigr.sources.html.document import HtmlDocument
 from wikigr.sources.html.text import read_note
-from wikigr.sources.note_folder import NoteFolder, NoteRecord, NoteText, decode_lines
 from wikigr.sources.rst.scan import find_aliases, find_labels, headings_by_line
 
 _SUFFIXES = format_named("rst").suffixes
@@ -15,15 +15,12 @@ _SUFFIXES = format_named("rst").suffixes
 MAX_CHARACTERS = 4_000_000
 
 
-class RstSource(NoteFolder):
-    """reStructuredText files below a folder, or one file; the path relative to the folder is the ``source_id``.
+class RstConverter:
+    """Reads reStructuredText.
 
     The first heading is the title. Links to files, ``:doc:`` and ``:ref:`` become links between documents. Directives
     never read other files.
     """
-
-    format = "rst"
-    kind = "reStructuredText"
 
     def scan(self, document: RawDocument) -> Names:
         lines = decode_lines(document.source_id, document.data)
@@ -44,7 +41,7 @@ class RstSource(NoteFolder):
                 f"the document has more than {limit} million characters, the limit of reStructuredText",
             )
         try:
-            markup = write_document(parse_document(lines, record.source_id), record)
+            markup = write_document(parse_document(lines, record), record.source_id)
         except RecursionError as error:
             raise RecordError(record.source_id, "its markup is nested too deeply") from error
         page = HtmlDocument(markup, is_note=True, has_boilerplate=False)

@@ -8,33 +8,18 @@ from dataclasses import replace
 
 from wikigr.sources.article import Triple
 from wikigr.sources.plain_text import collapse_spaces
-from wikigr.sources.wikitext.marks import BREAK, LINK, LINK_OPEN, LIST, REMOVED, clean_parentheses, strip_marks
+from wikigr.sources.wikitext import wikipedia_names
+from wikigr.sources.wikitext.preprocess import (
+    BREAK,
+    LINK,
+    LINK_OPEN,
+    LIST,
+    REMOVED,
+    clean_parentheses,
+    strip_marks,
+)
 from wikigr.text import fold
 
-_INFOBOX_NAMES = frozenset(
-    (
-        *("automatic taxobox", "chembox", "drugbox", "elementbox", "enzyme", "geobox", "language", "protein"),
-        *("planetbox", "speciesbox", "starbox", "subspeciesbox", "taxobox", "taxobox begin"),
-    )
-)
-# Words in the names of fields that control the layout of the box or hold media, notes and links.
-_LAYOUT_WORDS = frozenset(
-    (
-        *("alt", "background", "bgcolor", "border", "caption", "captions", "colwidth", "coord", "coordinates"),
-        *("coordinate", "coords", "embed", "footnote", "footnotes", "homepage", "image", "images", "img"),
-        *("imagename", "imagesize", "jmol", "label", "labels", "logo", "map", "maps", "mapcaption", "note"),
-        *("notes", "photo", "picture", "pushpin", "px", "ref", "refs", "references", "screenshot", "signature"),
-        *("size", "smiles", "inchi", "inchikey", "stdinchi", "stdinchikey", "style", "upright", "url", "website"),
-        *("web", "width", "verifiedfields", "watchedfields", "verifiedrevid", "zoom", "dot", "audio", "sound"),
-    )
-)
-_LAYOUT_FIELDS = frozenset(
-    """
-    color colour textcolor text_color header_color nocat module child subbox display_parents status_system
-    cover flag seal symbol coat flaglink seallink coatlink logolink type_color autoconvert color_text
-    box_width familycolor area_magnitude hdi_change gini_change
-    """.split()
-)
 # These name a picture's text only as part of a longer name ("map_label"); alone, they are the labels of records.
 _FACTS_ALONE = frozenset(("label", "labels"))
 # Fields that other fields label: "leader_title1" says what "leader_name1" is. Each has the names of its label, and the
@@ -47,11 +32,9 @@ _LABELED: dict[str, tuple[tuple[str, ...], str]] = {
     "extinct_date": (("extinct_title",), ""),
 }
 _NUMBER = re.compile(r"(?:_sec)?\d*$")
-_MAX_LABEL_LENGTH = 60
 _POSITION = re.compile(r"(?:lat|long?|latitude|longitude)(?:_?(?:[dmsnwe]|ns|ew|deg|min|sec|dir|degrees|minutes))?")
 _NOT_A_WORD = re.compile(r"[\W_]+")
 _FILE_NAME = re.compile(r"[^\n]+\.(?:jpe?g|png|svg|gif|tiff?|og[gv]|webm|pdf)", re.IGNORECASE)
-_SWITCHES = frozenset(("yes", "no", "y", "n", "true", "false", "on", "off", "auto", "none", "left", "right"))
 _VALUE_BREAK = re.compile(f"[\n{BREAK}]|\\s·\\s")
 _BETWEEN_LINKS = re.compile(r"(?:[\s,;/&·•–-]|\band\b)*")
 _QUOTES = "\"'“”‘’«»"
@@ -62,12 +45,11 @@ _REMARK = re.compile(rf"\s*{_PARENTHESES.pattern}")
 # MediaWiki reads an asterisk at the beginning of a field as a list item; the parser requires a new line.
 _ITEM = re.compile(f"(?:{LIST}.|[*•](?=[\\s{LINK_OPEN}])|\\s)+")
 _BEFORE_PUNCTUATION = re.compile(f" ?{REMOVED} ?(?=[,;:])")
-_EDGES = " ,;·•"
 
 
 def is_infobox(name: str) -> bool:
     """Return whether a template of this name (lower case, single spaces) describes the subject of the article."""
-    return name.startswith(("infobox", "geobox|")) or name.endswith(" infobox") or name in _INFOBOX_NAMES
+    return name.startswith(("infobox", "geobox|")) or name.endswith(" infobox") or name in wikipedia_names("infoboxes")
 
 
 def relation_name(field: str) -> str:
@@ -77,12 +59,17 @@ def relation_name(field: str) -> str:
 
 def is_fact(relation: str) -> bool:
     """Return whether a field states a fact about the subject; layout fields do not."""
-    if not relation or relation.isdigit() or relation in _LAYOUT_FIELDS or _POSITION.fullmatch(relation):
+    if (
+        not relation
+        or relation.isdigit()
+        or relation in wikipedia_names("layout_fields")
+        or _POSITION.fullmatch(relation)
+    ):
         return False
     if relation in _FACTS_ALONE:
         return True
     words = {word.rstrip("0123456789") for word in relation.split("_")}
-    return _LAYOUT_WORDS.isdisjoint(words)
+    return wikipedia_names("layout_words").isdisjoint(words)
 
 
 def infobox_triples(subject: str, relation: str, value: str, targets: Sequence[str]) -> Iterator[Triple]:
@@ -95,8 +82,8 @@ def infobox_triples(subject: str, relation: str, value: str, targets: Sequence[s
         # Omitted notes and flags do not count as words before or after a link.
         line = _BEFORE_PUNCTUATION.sub("", clean_parentheses(line)).replace(REMOVED, "")
         for text, target in _values(line, targets):
-            plain = collapse_spaces(text).strip(_EDGES)
-            if not plain or plain.lower() in _SWITCHES or _FILE_NAME.fullmatch(plain):
+            plain = collapse_spaces(text).strip(" ,;·•")
+            if not plain or plain.lower() in wikipedia_names("switches") or _FILE_NAME.fullmatch(plain):
                 continue
             if not any(character.isalnum() for character in plain) or (plain, target) in seen:
                 continue
@@ -119,7 +106,7 @@ def apply_labels(triples: Sequence[Triple]) -> Iterator[Triple]:
         fields, words = _LABELED.get(relation[: number.start()], ((), ""))
         for field in (f"{field}{number[0]}" for field in fields):
             name = relation_name(words + values[field][0]) if len(values.get(field, ())) == 1 else ""
-            if is_fact(name) and len(name) <= _MAX_LABEL_LENGTH:
+            if is_fact(name) and len(name) <= 60:
                 names[relation] = name
                 labels.add(field)
                 break

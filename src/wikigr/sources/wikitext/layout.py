@@ -1,22 +1,22 @@
-"""Turn rendered wikitext, lines of text with marks, into the sections of an article.
-
-The sections that make up an encyclopedia article's apparatus (lists of works and links) are dropped: they match
-questions by the words of titles but answer none. "Bibliography" is as often a reading list as the subject's own works;
-the latter are usually under "Works" or "Publications", which are kept.
-"""
+"""Turn rendered wikitext, lines of text with marks, into the sections of an article, and tables into such lines."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
-from wikigr.sources.anchors import wiki_anchors
+from mwparserfromhell.nodes import Tag
+from mwparserfromhell.wikicode import Wikicode
+
 from wikigr.sources.article import SourceSection
 from wikigr.sources.plain_text import LINE_GAP, PlainTextWriter
-from wikigr.sources.wikitext.marks import (
+from wikigr.sources.tables import Cell, Row, name_columns
+from wikigr.sources.wikitext.preprocess import (
     BLOCK,
     BREAK,
     HEADING,
+    LINK,
     LIST,
     PLACEHOLDER,
     PREFORMATTED,
@@ -33,45 +33,44 @@ _BLOCK_LINE = re.compile(f"{BLOCK}(\\d+)\ue002")
 _TABLE_MARKUP = re.compile(r"^\s*(?:\|-|\{\||\|\}|\|\+)")
 _ORPHANED_ARGUMENT = re.compile(r"^\s*\|\s*[\w -]{1,40}=")
 _ORPHANED_CELL = re.compile(r"^\s*[|!]+\s*")
-_APPARATUS = frozenset(
-    (
-        *("references", "external links", "external link", "further reading", "see also", "notes", "bibliography"),
-        *("footnotes", "citations", "sources", "notes and references", "references and notes", "works cited"),
-        *("notes and citations", "footnotes and references", "endnotes", "general references", "general sources"),
-        *("cited references", "references and sources", "sources and references", "literature cited", "weblinks"),
-        *("citations and notes", "references and further reading", "further reading and references", "gallery"),
-        *("references and external links", "external links and references", "further reading and external links"),
-    )
+
+# Classes of boxes for navigation or layout. Infoboxes written as tables have no fields to read.
+_SKIPPED_CLASSES = re.compile(
+    r"\b(?:navbox|vertical-navbox|infobox|sidebar|metadata|ambox|noprint|toc|mbox|succession-box)", re.IGNORECASE
 )
-_SEE_ALSO = "see also"
+# The closing marks are sometimes before a parenthesis.
+_BOLD = re.compile(r"\s*'''[^']+'''[^\w\s]?\s*")
+_ITEM_OR_ROW = re.compile(f"\\s*+(?:(?:{LIST}.)++|{ROW})")
 
 
-def is_apparatus(heading: str) -> bool:
-    """Return whether the text under ``heading`` is dropped."""
-    return _normalize_heading(heading) in _APPARATUS
+class PageHeading(NamedTuple):
+    """A heading of a page; ``is_dropped`` says that the text under it is."""
+
+    level: int
+    text: str
+    anchor: str
+    is_dropped: bool
 
 
-def has_article_links(heading: str) -> bool:
-    """Return whether the links under a dropped heading are the author's links to other articles."""
-    return _normalize_heading(heading) == _SEE_ALSO
+def lay_out(
+    text: str, headings: Sequence[PageHeading], verbatim: Sequence[str], title: str
+) -> tuple[SourceSection, ...]:
+    """Return the sections of rendered wikitext.
 
-
-def _normalize_heading(heading: str) -> str:
-    return heading.casefold().strip(" :")
-
-
-def lay_out(text: str, verbatim: Sequence[str], title: str) -> tuple[SourceSection, ...]:
-    """Return the sections of rendered wikitext; its placeholders index ``verbatim``, the code and formulas."""
+    The numbers after marks of headings and placeholders index ``headings`` and ``verbatim``, the code and formulas.
+    """
     layout = _Layout(verbatim, title)
     for line in text.split("\n"):
-        layout.add(line)
+        if line.startswith(HEADING):
+            layout.begin_section(headings[int(line[1:])])
+        else:
+            layout.add(line)
     return layout.sections()
 
 
 class _Layout:
     def __init__(self, verbatim: Sequence[str], title: str) -> None:
         self._writer = PlainTextWriter(title)
-        self._anchor_of = wiki_anchors()
         self._verbatim = verbatim
         self._items: list[str] = []
         self._counts: list[int] = []
@@ -85,17 +84,15 @@ class _Layout:
         self._end_paragraph()
         return self._writer.sections()
 
-    def add(self, line: str) -> None:
-        if line.startswith(HEADING):
-            self._end_paragraph()
-            self._is_dropped = line[2] == "D"
-            anchor = self._anchor_of(line[3:])
-            if not self._is_dropped:
-                self._writer.heading(int(line[1]), line[3:], anchor)
-        elif not self._is_dropped:
-            self._add_text(line)
+    def begin_section(self, heading: PageHeading) -> None:
+        self._end_paragraph()
+        self._is_dropped = heading.is_dropped
+        if not self._is_dropped:
+            self._writer.heading(heading.level, heading.text, heading.anchor)
 
-    def _add_text(self, line: str) -> None:
+    def add(self, line: str) -> None:
+        if self._is_dropped:
+            return
         if line.startswith(PREFORMATTED) and strip_marks(line).strip():
             if not self._preformatted:
                 self._end_paragraph()
@@ -209,3 +206,86 @@ class _Layout:
                 if piece_number:
                     self._writer.removed()
                 self._writer.write(self._fill(piece))
+
+
+def render_table(table: Tag, render: Callable[[Wikicode], str]) -> str:
+    """Return the lines of the rows (see ``sources.tables``); a layout table is rendered as its blocks.
+
+    Navigation boxes and infoboxes give ``""``.
+    """
+    classes = _attribute(table, "class")
+    if _SKIPPED_CLASSES.search(classes):
+        return ""
+    is_data = "wikitable" in classes
+    rows: list[Row] = []
+    # What is written before a row, and instead of it.
+    captions: dict[int, str] = {}
+    blocks: dict[int, list[str]] = {}
+    for row in _rows(table):
+        if row and str(row[0]).startswith("|+"):
+            # The parser reads a caption as a cell.
+            captions[len(rows)] = _flat(render(row[0].contents).strip().removeprefix("+"))
+            row = row[1:]
+        cells = [(cell, render(cell.contents) if cell.contents else "") for cell in row]
+        filled = [text for _, text in cells if text.strip()]
+        if (len(filled) == 1 and "\n" in filled[0].strip()) or any(_is_block(text, is_data) for text in filled):
+            blocks[len(rows)] = filled
+            cells = []
+        rows.append(Row([_cell(cell, text) for cell, text in cells]))
+    lines: list[str] = []
+    for number, row_text in enumerate(name_columns(rows)):
+        if captions.get(number):
+            lines.append(ROW + captions[number])
+        lines.extend(f"\n{text.strip()}\n" for text in blocks.get(number, ()))
+        if number not in blocks:
+            lines.extend(ROW + line for line in row_text.lines)
+    return "\n" + "\n".join(lines) + "\n"
+
+
+def _cell(cell: Tag, text: str) -> Cell:
+    is_bold = _BOLD.fullmatch(str(cell.contents or "")) is not None
+    return Cell(_flat(text), cell.tag == "th", _span(cell, "colspan"), _span(cell, "rowspan"), is_bold)
+
+
+def _attribute(tag: Tag, name: str) -> str:
+    return strip_marks(str(tag.get(name).value)) if tag.has(name) else ""
+
+
+def _span(cell: Tag, name: str) -> int:
+    digits = re.match(r"\D*(\d{1,4})", _attribute(cell, name))
+    return max(1, min(int(digits[1]), 100)) if digits else 1
+
+
+def _rows(table: Tag) -> Iterator[list[Tag]]:
+    """Yield the cells of each row; those before the first row mark are a row too."""
+    first: list[Tag] = []
+    for node in table.contents.nodes:
+        if isinstance(node, Tag) and node.tag in ("td", "th"):
+            first.append(node)
+        elif isinstance(node, Tag) and node.tag == "tr":
+            if first:
+                yield first
+                first = []
+            if node.contents:
+                yield [cell for cell in node.contents.nodes if isinstance(cell, Tag) and cell.tag in ("td", "th")]
+    if first:
+        yield first
+
+
+def _is_block(text: str, is_data: bool) -> bool:
+    return BLOCK in text or HEADING in text or (not is_data and text.count(LIST) > 1)
+
+
+def _flat(text: str) -> str:
+    """Return a cell on one line, with list items and nested rows separated by semicolons."""
+    pieces: list[str] = []
+    is_item = False
+    for line in text.replace(BREAK, " ").split("\n"):
+        mark = _ITEM_OR_ROW.match(line)
+        is_item = is_item or mark is not None
+        content = line[mark.end() :] if mark else line
+        if content.strip():
+            pieces.append(("; " if is_item else " ") + content)
+            is_item = False
+    text = LINK.sub(r"\2", "".join(pieces))
+    return " ".join(text.split()).strip("; ")

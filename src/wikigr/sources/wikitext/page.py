@@ -16,9 +16,10 @@ from wikigr.sources.anchors import wiki_anchors
 from wikigr.sources.article import SourceSection, Triple
 from wikigr.sources.facts import Infobox, add_facts
 from wikigr.sources.plain_text import collapse_spaces, format_superscript
+from wikigr.sources.wikitext import is_apparatus, wikipedia_data, wikipedia_names
 from wikigr.sources.wikitext.infobox import apply_labels, infobox_triples, is_fact, is_infobox, relation_name
-from wikigr.sources.wikitext.layout import has_article_links, is_apparatus, lay_out
-from wikigr.sources.wikitext.marks import (
+from wikigr.sources.wikitext.layout import PageHeading, lay_out, render_table
+from wikigr.sources.wikitext.preprocess import (
     BREAK,
     HEADING,
     LINK_CLOSE,
@@ -30,61 +31,14 @@ from wikigr.sources.wikitext.marks import (
     REMOVED,
     SUP_CLOSE,
     SUP_OPEN,
+    prepare,
     strip_marks,
 )
-from wikigr.sources.wikitext.preprocess import prepare
-from wikigr.sources.wikitext.tables import render_table
 from wikigr.sources.wikitext.templates import TemplateCall, expand_template, is_known_template
 
-CATEGORY_NAMESPACE = 14
-_MEDIA_NAMESPACES = (6, -2)
-# Names that MediaWiki accepts in every language; exports list only the local ones.
-_CANONICAL_NAMESPACES = {
-    "media": -2,
-    "special": -1,
-    "talk": 1,
-    "user": 2,
-    "user talk": 3,
-    "project": 4,
-    "project talk": 5,
-    "file": 6,
-    "image": 6,
-    "file talk": 7,
-    "image talk": 7,
-    "mediawiki": 8,
-    "mediawiki talk": 9,
-    "template": 10,
-    "template talk": 11,
-    "help": 12,
-    "help talk": 13,
-    "category": 14,
-    "category talk": 15,
-    "wikipedia": 4,
-    "wp": 4,
-    "wikipedia talk": 5,
-    "wt": 5,
-    "portal": 100,
-    "module": 828,
-    "draft": 118,
-}
-_INTERWIKI = frozenset(
-    (
-        *("wikt", "wiktionary", "w", "s", "wikisource", "q", "wikiquote", "b", "wikibooks", "v", "wikiversity"),
-        *("voy", "wikivoyage", "n", "wikinews", "c", "commons", "m", "meta", "species", "wikispecies", "d"),
-        *("wikidata", "mw", "mediawikiwiki", "foundation", "wmf", "phab", "doi", "imdbtitle", "imdbname", "rfc"),
-        *("google", "hdl", "arxiv", "pmid", "isbn", "ietf", "bugzilla", "toollabs", "toolforge", "oeis"),
-    )
-)
+# Numbers of namespaces.
+_CATEGORY, _FILE, _MEDIA = 14, 6, -2
 _LANGUAGE_CODE = re.compile(r"(?:[a-z]{2,3}(?:-[a-z]{2,10}){0,2}|simple|tokipona)")
-_DISAMBIGUATION_TEMPLATES = frozenset(
-    (
-        *("disambig", "disambiguation", "disamb", "dab", "disam", "hndis", "hndab", "geodis", "geodab", "mathdab"),
-        *("numberdis", "roaddis", "schooldis", "hospitaldis", "letterdis", "letter-numbercombdisambig"),
-        *("callsigndis", "bio-dab", "wp-disambig", "mil-unit-dis"),
-        *("dp", "dab page", "disambiguation page", "disambiguous", "aimai", "hn-dis", "geo-dis", "math dab"),
-        *("begriffsklärung", "homonymie", "desambiguación", "desambiguação", "disambigua", "doorverwijspagina"),
-    )
-)
 _MAGIC_WORD = re.compile(
     r"__(?:(?:NO|FORCE)?TOC|NOEDITSECTION|NEWSECTIONLINK|NONEWSECTIONLINK|NOGALLERY|HIDDENCAT|EXPECTUNUSEDCATEGORY|"
     r"NO(?:TITLE|CONTENT)CONVERT|NO[TC]C|(?:NO)?INDEX|STATICREDIRECT|START|END|DISAMBIG|ARCHIVEDTALK|NOTALK)__"
@@ -93,7 +47,6 @@ _DISAMBIGUATION_WORD = re.compile(r"__DISAMBIG__")
 _LINE_BREAKS = re.compile(f"[\n{BREAK}]+")
 _QUOTE_MARKS = re.compile(r"'{2,}")
 _SUPERSCRIPT = re.compile(f"{SUP_OPEN}([^{SUP_OPEN}{SUP_CLOSE}]*){SUP_CLOSE}")
-_MAX_EXPONENT_DEPTH = 4
 _LEFT_TEMPLATE = re.compile(r"\{\{[^{}]*\}\}")
 # The literal apostrophes in a run of quotes: four are one apostrophe and bold, beyond five the rest is literal.
 _APOSTROPHES = {2: "", 3: "", 4: "'", 5: ""}
@@ -127,7 +80,7 @@ class WikiSite:
         key = " ".join(prefix.replace("_", " ").split()).lower()
         number = self.namespaces.get(key)
         if number is None:
-            number = _CANONICAL_NAMESPACES.get(key, 0)
+            number = int(wikipedia_data()["namespaces"].get(key, 0))
         return (number, rest.strip()) if number else (0, target)
 
 
@@ -151,7 +104,8 @@ def parse_wikitext(wikitext: str, title: str, site: WikiSite) -> WikiPage:
     renderer = _Renderer(title, site, prepared.verbatim)
     code = mwparserfromhell.parse(_MAGIC_WORD.sub("", prepared.text), skip_style_tags=True)
     text = renderer.render(code)
-    sections, triples = add_facts(lay_out(_finish(text), prepared.verbatim, title), renderer.infoboxes)
+    laid_out = lay_out(_finish(text), renderer.headings, prepared.verbatim, title)
+    sections, triples = add_facts(laid_out, renderer.infoboxes)
     return WikiPage(
         sections=sections,
         links=tuple(renderer.links),
@@ -168,7 +122,7 @@ def _finish(text: str) -> str:
         if not count:
             break
     text = re.sub(r"\{\{+|\}\}+|\[\[|\]\]", "", text)
-    for _ in range(_MAX_EXPONENT_DEPTH):
+    for _ in range(4):  # exponents of exponents
         text, count = _SUPERSCRIPT.subn(_superscript, text)
         if not count:
             break
@@ -193,11 +147,11 @@ class _Renderer:
         self.categories: dict[str, None] = {}
         self.infoboxes: list[Infobox] = []
         self.is_disambiguation = False
+        self.headings: list[PageHeading] = []
         self._depth = 0
-        self._dropped_level: int | None = None
         self._keeps_links = True
-        # The level, text and anchor of the headings above the current node.
-        self._headings: list[tuple[int, str, str]] = []
+        # The headings above the current node.
+        self._above: list[PageHeading] = []
         self._anchor_of = wiki_anchors()
         # Targets of the links in an infobox value; None outside of infoboxes.
         self._value_targets: list[str] | None = None
@@ -209,10 +163,9 @@ class _Renderer:
     def _nested(self, code: Wikicode) -> str:
         """Return the text of a template argument, table cell or label."""
         self._depth += 1
-        try:
-            return self.render(code).replace(PREFORMATTED, " ")
-        finally:
-            self._depth -= 1
+        text = self.render(code).replace(PREFORMATTED, " ")
+        self._depth -= 1
+        return text
 
     def _node(self, node: object) -> str:
         if isinstance(node, Text):
@@ -248,14 +201,16 @@ class _Renderer:
         if self._depth:
             return f"\n{title}\n"
         level = int(node.level)
-        while self._headings and self._headings[-1][0] >= level:
-            self._headings.pop()
-        self._headings.append((level, title, self._anchor_of(title)))
-        if self._dropped_level is None or level <= self._dropped_level:
-            self._dropped_level = level if is_apparatus(title) else None
-            self._keeps_links = self._dropped_level is None or has_article_links(title)
-        kept = "K" if self._dropped_level is None else "D"
-        return f"\n{HEADING}{level}{kept}{title}\n"
+        while self._above and self._above[-1].level >= level:
+            self._above.pop()
+        is_dropped = bool(self._above) and self._above[-1].is_dropped
+        if not is_dropped:
+            is_dropped = is_apparatus(title)
+            # The links under "See also" are the author's links to other articles.
+            self._keeps_links = not is_dropped or title.casefold().strip(" :") == "see also"
+        self._above.append(PageHeading(level, title, self._anchor_of(title), is_dropped))
+        self.headings.append(self._above[-1])
+        return f"\n{HEADING}{len(self.headings) - 1}\n"
 
     def _plain(self, text: str) -> str:
         text = PLACEHOLDER.sub(lambda match: self._verbatim[int(match[1])], _finish(text))
@@ -269,9 +224,9 @@ class _Renderer:
         written = written.lstrip(": ")
         number, name = self._site.namespace(written)
         if number and not has_colon:
-            if number == CATEGORY_NAMESPACE and (category := self._site.title(name)):
+            if number == _CATEGORY and (category := self._site.title(name)):
                 self.categories.setdefault(category)
-            if number == CATEGORY_NAMESPACE or number in _MEDIA_NAMESPACES:
+            if number == _CATEGORY or number in (_FILE, _MEDIA):
                 # Image captions are dropped with their links.
                 return ""
         text = self._nested(node.text) if node.text is not None else None
@@ -285,7 +240,7 @@ class _Renderer:
             is_language = _LANGUAGE_CODE.fullmatch(prefix) is not None
             if is_language and node.text is None and not has_colon:
                 return ""
-            if is_language or prefix.strip().lower() in _INTERWIKI:
+            if is_language or prefix.strip().lower() in wikipedia_names("interwiki"):
                 return label
         return self._add_link(written, label)
 
@@ -317,17 +272,17 @@ class _Renderer:
         # An infobox describes the subject wherever it is on the page; nested boxes are read with its fields.
         if self._value_targets is None and is_infobox(name):
             triples = tuple(apply_labels(tuple(self._facts(node))))
-            path = tuple(text for _, text, _ in self._headings)
-            self.infoboxes.append(Infobox(path, triples, self._headings[-1][2] if path else ""))
+            path = tuple(heading.text for heading in self._above)
+            self.infoboxes.append(Infobox(path, triples, self._above[-1].anchor if path else ""))
             return "\n"
         if name in ("pagename", "fullpagename", "subst:pagename"):
             return self._title
         if not is_known_template(name):
             return REMOVED
-        arguments: dict[str, str] = {}
-        for parameter in node.params:
-            key = strip_marks(str(parameter.name)).strip().lower()
-            arguments[key] = self._nested(parameter.value).strip()
+        arguments = {
+            strip_marks(str(parameter.name)).strip().lower(): self._nested(parameter.value).strip()
+            for parameter in node.params
+        }
         return expand_template(name, TemplateCall(arguments, self._link_to_title)) or REMOVED
 
     def _name(self, node: Template) -> str:
@@ -340,15 +295,13 @@ class _Renderer:
             boxes = [child for child in inner if is_infobox(name := self._name(child)) or name.startswith("chembox")]
             for box in boxes:
                 yield from self._facts(box)
-            relation = relation_name(str(parameter.name))
             if boxes:
                 continue
+            relation = relation_name(str(parameter.name))
             targets: list[str] = []
             self._value_targets = targets
-            try:
-                value = self._nested(parameter.value)
-            finally:
-                self._value_targets = None
+            value = self._nested(parameter.value)
+            self._value_targets = None
             if is_fact(relation):
                 value = PLACEHOLDER.sub(lambda match: self._verbatim[int(match[1])], _finish(value))
                 yield from infobox_triples(self._title, relation, value, targets)
@@ -369,4 +322,4 @@ def _pipe_trick(name: str) -> str:
 
 def _is_disambiguation_template(name: str) -> bool:
     name = re.sub("[ -]cleanup$", "", name)
-    return name in _DISAMBIGUATION_TEMPLATES or name.endswith((" disambiguation", " disambig", " dab"))
+    return name in wikipedia_names("disambiguation") or name.endswith((" disambiguation", " disambig", " dab"))

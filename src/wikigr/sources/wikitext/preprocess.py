@@ -2,6 +2,9 @@
 
 MediaWiki does the same before it parses (its "strip markers"). It also bounds the cost: mwparserfromhell needs minutes
 for a few kilobytes of unclosed brackets, but is fast on balanced text.
+
+Private-use characters, the marks, represent structure until it is laid out. They are removed from the input first, so
+that an author's text cannot imitate structure.
 """
 
 from __future__ import annotations
@@ -10,17 +13,37 @@ import html
 import re
 from dataclasses import dataclass, field
 
-from wikigr.sources.wikitext.marks import (
-    ALL_MARKS,
-    BLOCK,
-    BREAK,
-    END,
-    INLINE,
-    PREFORMATTED,
-    REMOVED,
-    SUP_CLOSE,
-    SUP_OPEN,
-)
+# Index into ``PreparedWikitext.verbatim`` between the mark and END: a block on lines of its own, or inline.
+BLOCK = "\ue000"
+INLINE = "\ue001"
+END = "\ue002"
+# A line break inside a paragraph.
+BREAK = "\ue003"
+# Something inline was omitted here.
+REMOVED = "\ue004"
+SUP_OPEN = "\ue005"
+SUP_CLOSE = "\ue006"
+# Starts a line that begins with a space in the source (preformatted text).
+PREFORMATTED = "\ue007"
+# Starts the line of a heading (followed by its number on the page) or of a table row.
+HEADING = "\ue008"
+ROW = "\ue009"
+# Precedes each character of a list prefix.
+LIST = "\ue00a"
+# A link in an infobox value: LINK_OPEN index LINK_LABEL label LINK_CLOSE.
+LINK_OPEN = "\ue00b"
+LINK_LABEL = "\ue00c"
+LINK_CLOSE = "\ue00d"
+
+ALL_MARKS = re.compile("[\ue000-\ue00f]")
+PLACEHOLDER = re.compile(f"[{BLOCK}{INLINE}](\\d+){END}")
+LINK = re.compile(f"{LINK_OPEN}(\\d+){LINK_LABEL}([^{LINK_OPEN}{LINK_CLOSE}]*){LINK_CLOSE}")
+
+# Bounded repetition, because each pattern is tried at every position of a line.
+_REMOVED_RUN = re.compile(f"{REMOVED}(?:\\s*{REMOVED})+")
+_EMPTY_PARENTHESES = re.compile(f" ?\\([\\s;,:{REMOVED}]{{0,20}}\\)")
+_AFTER_PARENTHESIS = re.compile(f"\\([\\s;,:]{{0,20}}{REMOVED}[\\s;,:{REMOVED}]{{0,20}}")
+_BEFORE_PARENTHESIS = re.compile(f"[\\s;,]{{0,20}}{REMOVED}[\\s;,{REMOVED}]{{0,20}}\\)")
 
 # Real pages nest up to a dozen levels; the parser gives up at 40.
 _MAX_DEPTH = 25
@@ -37,14 +60,19 @@ _TAG_WITHOUT_CONTENT = frozenset(
 )
 _BLOCK_VERBATIM = frozenset(("pre", "source", "syntaxhighlight"))
 _INLINE_VERBATIM = frozenset(("ce", "chem", "math", "nowiki"))
-_TRANSPARENT = frozenset(
-    """
-    abbr b bdi bdo big cite code data del dfn em font i ins kbd mark noinclude nobr onlyinclude poem q rb rp
-    rt rtc ruby s samp small span strike strong sub time tt u var wbr tbody thead tfoot dl img a caption
-    """.split()
-)
-_PARAGRAPH = frozenset(("blockquote", "hr", "p"))
-_LINE = frozenset(("center", "div"))
+# What stands for the tags of an element.
+_AS_TEXT = {
+    **dict.fromkeys(
+        """
+        abbr b bdi bdo big cite code data del dfn em font i ins kbd mark noinclude nobr onlyinclude poem q rb rp
+        rt rtc ruby s samp small span strike strong sub time tt u var wbr tbody thead tfoot dl img a caption
+        """.split(),
+        "",
+    ),
+    **dict.fromkeys(("blockquote", "hr", "p"), "\n\n"),
+    **dict.fromkeys(("center", "div"), "\n"),
+    "br": BREAK,
+}
 _HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 _HIDDEN_CONTENT = re.compile(r"[^<]*</span\s*>", re.IGNORECASE)
 _OPEN_REF = re.compile(r"<ref\b[^<>]*(?<!/)>", re.IGNORECASE)
@@ -61,6 +89,24 @@ _BRACKETS = re.compile(
 )
 _REST_OF_LINE = re.compile(r"[^\n\[\]{}]*")
 _TEMPLATE_NAME = re.compile(r"[^\n|\[\]{}]{0,60}\|")
+
+
+def clean_parentheses(text: str) -> str:
+    """Remove empty parentheses, and stray separators inside parentheses, that omitted elements left behind.
+
+    ``REMOVED`` is kept where later steps may depend on it.
+    """
+    if REMOVED not in text:
+        return text
+    text = _REMOVED_RUN.sub(REMOVED, text)
+    text = _EMPTY_PARENTHESES.sub(REMOVED, text)
+    text = _AFTER_PARENTHESIS.sub("(", text)
+    return _BEFORE_PARENTHESIS.sub(")", text)
+
+
+def strip_marks(text: str) -> str:
+    """Return ``text`` without marks, for names and keys."""
+    return ALL_MARKS.sub("", text)
 
 
 @dataclass(slots=True)
@@ -158,16 +204,10 @@ class _TagScanner:
         return end.end()
 
     def _html(self, name: str, attributes: str, closing: bool, raw: str) -> str:
-        if name in _TRANSPARENT:
-            return ""
-        if name == "br":
-            return BREAK
+        if name in _AS_TEXT:
+            return _AS_TEXT[name]
         if name == "sup":
             return SUP_CLOSE if closing else SUP_OPEN
-        if name in _PARAGRAPH:
-            return "\n\n"
-        if name in _LINE:
-            return "\n"
         if name in ("ul", "ol"):
             if not closing:
                 self._lists.append("*" if name == "ul" else "#")

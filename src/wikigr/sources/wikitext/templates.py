@@ -1,6 +1,6 @@
 """Expand the wikitext templates whose loss would leave a hole in a sentence.
 
-Templates are programs that run on their wiki. ``templates.yaml`` lists the common ones whose arguments are enough to
+Templates are programs that run on their wiki. ``wikipedia.yaml`` lists the common ones whose arguments are enough to
 produce their text; all others are omitted.
 """
 
@@ -10,12 +10,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
-from importlib import resources
-from typing import Any
 
-import yaml
-
-from wikigr.sources.wikitext.marks import BREAK, LIST, SUP_CLOSE, SUP_OPEN
+from wikigr.sources.wikitext import wikipedia_data
+from wikigr.sources.wikitext.preprocess import BREAK, LIST, SUP_CLOSE, SUP_OPEN
 
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July"),
@@ -74,16 +71,8 @@ def expand_template(name: str, call: TemplateCall) -> str | None:
 
 
 @cache
-def _data() -> dict[str, Any]:
-    text = resources.files(__package__).joinpath("templates.yaml").read_text(encoding="utf-8")
-    # The base loader reads every scalar as a string and constructs no objects.
-    data: dict[str, Any] = yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506
-    return data
-
-
-@cache
 def _expansions() -> dict[str, _Expansion]:
-    return {name: _expansion(rule) for rule, names in _data()["expansions"].items() for name in names}
+    return {name: _expansion(rule) for rule, names in wikipedia_data()["expansions"].items() for name in names}
 
 
 def _expansion(rule: str) -> _Expansion:
@@ -110,7 +99,7 @@ def _fill_pattern(pattern: str, call: TemplateCall) -> str:
 
 def _convert(call: TemplateCall) -> str:
     """``{{convert|5|km}}``, ``{{convert|5|to|10|km}}``, ``{{convert|6|ft|2|in}}``: the value as stated."""
-    range_words = _data()["range_words"]
+    range_words = wikipedia_data()["range_words"]
     values = call.positional()
     text = values[0] if values else ""
     rest = values[1:]
@@ -126,7 +115,7 @@ def _convert(call: TemplateCall) -> str:
 
 
 def _with_unit(value: str, code: str) -> str:
-    unit = _data()["units"].get(code, code)
+    unit = wikipedia_data()["units"].get(code, code)
     return f"{value}{unit}" if unit.startswith(("°", "/")) else f"{value} {unit}".strip()
 
 

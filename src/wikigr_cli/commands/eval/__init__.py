@@ -16,7 +16,6 @@ eval_command = group(
       wikigr eval report runs/first
     """,
     {
-        "new": questions.new,
         "run": run.run,
         "report": report.report,
         "trec": report.trec,

@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,7 +23,6 @@ from wikigr_cli.commands.eval.options import (
     OneProfile,
     Primary,
     RunFolder,
-    check_margin,
     deciding,
     profile_of,
 )
@@ -34,7 +32,7 @@ from wikigr_cli.render import evaluation as render_evaluation
 from wikigr_cli.render.output import counted, print_json
 
 if TYPE_CHECKING:
-    from wikigr.evaluation.gate import Baseline, GateResult, Requirements
+    from wikigr.evaluation.gate import GateResult, Requirements
     from wikigr.evaluation.run import StoredRun
 
 
@@ -63,7 +61,7 @@ def gate(
     """
     environment = context.ensure_object(Environment)
 
-    from wikigr.evaluation.gate import read_baseline
+    from wikigr.evaluation.gate import check_gate, read_baseline
     from wikigr.evaluation.reports.document import gate_document
     from wikigr.evaluation.run import load_run
 
@@ -73,15 +71,11 @@ def gate(
             "The gate has no requirement.", hint="Give --baseline FILE, --min METRIC=VALUE or --max-errors SHARE."
         )
     wanted = requirements(floors, fail_on, max_errors, *deciding(stored, primary, margin))
-    result = judge(stored, profile, wanted, None if baseline is None else read_baseline(baseline))
+    blessed = None if baseline is None else read_baseline(baseline)
+    result = check_gate(stored, profile_of(stored, profile), wanted, blessed)
     if json_output:
-        document = {
-            "run": str(folder),
-            "primary": wanted.primary,
-            "margin": wanted.margin,
-            **gate_document(result),
-        }
-        print_json(environment, document)
+        described = {"run": str(folder), "primary": wanted.primary, "margin": wanted.margin}
+        print_json(environment, described | gate_document(result))
     finish(environment, result, stored, as_json=json_output)
 
 
@@ -95,75 +89,41 @@ def requirements(
 ) -> Requirements:
     """Return the requirements of a gate; raise ``UsageError`` for one that no run could meet."""
     from wikigr.evaluation.gate import Requirements
-    from wikigr.evaluation.metrics import known_metric
 
-    check_margin(margin)
-    if max_errors is not None and math.isnan(max_errors):
-        raise UsageError(f"--max-errors takes a share from 0 to 1, not {max_errors}.")
-    return Requirements(
-        _parse_floors(floors or []),
-        fail_on or "regression",
-        margin,
-        max_errors or 0.0,
-        known_metric(primary),
-    )
-
-
-def _parse_floors(given: list[str]) -> dict[str, float]:
-    from wikigr.evaluation.metrics import known_metric
-
-    floors = {}
-    for item in given:
+    parsed = {}
+    for item in floors or []:
         metric, _, value = item.partition("=")
         try:
-            floor = float(value)
+            parsed[metric.strip()] = float(value)
         except ValueError as error:
             raise UsageError(f"--min takes METRIC=VALUE, not {item!r}.", hint="Example: --min accuracy=0.8") from error
-        # All metrics lie in this range. A floor outside would always hold, or never.
-        if not 0.0 <= floor <= 1.0:
-            raise UsageError(f"--min takes a value from 0 to 1, not {item!r}.", hint="Example: --min accuracy=0.8")
-        floors[known_metric(metric.strip())] = floor
-    return floors
-
-
-def judge(stored: StoredRun, profile: str | None, wanted: Requirements, baseline: Baseline | None) -> GateResult:
-    """Return the outcome of the gate for one profile of a run."""
-    from wikigr.evaluation.gate import check_gate
-    from wikigr.evaluation.run import late_choices
-
-    judged = profile_of(stored, profile)
-    result = check_gate(stored.run, stored.samples, judged, wanted, baseline, clusters=stored.clusters)
-    late = late_choices(stored.run, wanted.primary, wanted.margin)
-    return replace(result, caveats=(*result.caveats, *late))
+    return Requirements(parsed, fail_on or "regression", margin, max_errors or 0.0, primary)
 
 
 def finish(environment: Environment, result: GateResult, stored: StoredRun, *, as_json: bool) -> None:
-    """Print the outcome, unless it is already in a JSON document, and raise ``Exit`` if the gate failed."""
+    """Print the outcome, unless it is already in a JSON document, and raise ``Exit`` if the gate failed.
+
+    On GitHub Actions, add to the job summary and annotate the questions that got worse.
+    """
     if not as_json:
         render_evaluation.gate(environment, result, stored.questions)
-    _annotate_github(environment, result, stored, to_stderr=as_json)
+    if environment.variables.get("GITHUB_ACTIONS") == "true":
+        from wikigr.evaluation.reports.ci import github_annotations
+        from wikigr.evaluation.reports.text import markdown_gate
+
+        annotations = github_annotations(result, stored.questions, str(stored.run.questions["path"]))
+        if not as_json:
+            environment.write_text(annotations)
+        elif annotations:
+            environment.print_error(annotations.rstrip("\n"), overflow="keep")
+        if summary := environment.variables.get("GITHUB_STEP_SUMMARY"):
+            try:
+                with Path(summary).open("a", encoding="utf-8") as file:
+                    file.write(markdown_gate(result, stored.questions))
+            except OSError as error:
+                environment.print_error(f"wikigr: Cannot write the summary {summary}: {error.strerror}.")
     if not result.passed:
         raise typer.Exit(ExitStatus.FAILED_CHECK)
-
-
-def _annotate_github(environment: Environment, result: GateResult, stored: StoredRun, *, to_stderr: bool) -> None:
-    """On GitHub Actions, add to the job summary and annotate the questions that got worse."""
-    if environment.variables.get("GITHUB_ACTIONS") != "true":
-        return
-    from wikigr.evaluation.reports.text import github_annotations, markdown_gate
-
-    annotations = github_annotations(result, stored.questions, str(stored.run.questions["path"]))
-    if not to_stderr:
-        environment.write_text(annotations)
-    elif annotations:
-        environment.print_error(annotations.rstrip("\n"), overflow="keep")
-    summary = environment.variables.get("GITHUB_STEP_SUMMARY")
-    if summary:
-        try:
-            with Path(summary).open("a", encoding="utf-8") as file:
-                file.write(markdown_gate(result, stored.questions))
-        except OSError as error:
-            environment.print_error(f"wikigr: Cannot write the summary {summary}: {error.strerror}.")
 
 
 def bless(
@@ -187,21 +147,13 @@ def bless(
     from wikigr.evaluation.run import load_run
 
     stored = load_run(folder)
-    baseline = make_baseline(stored.run, stored.samples, profile_of(stored, profile))
+    baseline = make_baseline(stored, profile_of(stored, profile))
     try:
         write_baseline(output, baseline)
     except OSError as error:
         raise cannot_write("the baseline", output, error) from error
     if json_output:
-        document = {
-            "baseline": str(output),
-            "profile": baseline.profile,
-            "questions": len(baseline.means),
-            "question_hash": baseline.question_hash,
-            "pack_digest": baseline.pack_digest,
-            "judge": baseline.judge,
-            "wikigr_version": baseline.wikigr_version,
-        }
-        print_json(environment, document)
+        document = {"baseline": str(output), **asdict(baseline), "questions": len(baseline.means)}
+        print_json(environment, {key: value for key, value in document.items() if key != "means"})
         return
     environment.print(f"{output}: {counted(len(baseline.means), 'questions')} of {baseline.profile}")

@@ -45,9 +45,6 @@ MaxErrors = Annotated[
     float | None,
     Check("--max-errors", metavar="SHARE", min=0.0, max=1.0, help="The share of samples that may fail; 0 by default."),
 ]
-JudgeLabels = Annotated[
-    Path | None, Input("--judge-labels", metavar="FILE", help="Human grades (JSON Lines) to compare the judge with.")
-]
 ShowAll = Annotated[bool, Output("--all", help="Print all figures, not only those that matter most.")]
 OneProfile = Annotated[
     str | None,
@@ -57,13 +54,6 @@ OneProfile = Annotated[
         help="The profile to judge; by default the last one or, of an ablation, the full one.",
     ),
 ]
-
-
-def check_margin(margin: float | None) -> float | None:
-    """Return ``margin``; raise ``UsageError`` for NaN, which the range of the option lets through."""
-    if margin is not None and not math.isfinite(margin):
-        raise UsageError(f"The margin must be a number from 0 to 1, not {margin}.")
-    return margin
 
 
 def profile_of(stored: StoredRun, name: str | None) -> str:
@@ -78,5 +68,7 @@ def deciding(stored: StoredRun, primary: str | None, margin: float | None) -> tu
     """Return the metric and the margin that decide: those given, or those declared for the run."""
     from wikigr.evaluation.metrics import known_metric
 
-    given = check_margin(margin)
-    return known_metric(primary or stored.run.primary), stored.run.margin if given is None else given
+    # NaN is within the range of the option.
+    if margin is not None and math.isnan(margin):
+        raise UsageError("The margin must be a number from 0 to 1, not nan.")
+    return known_metric(primary or stored.run.primary), stored.run.margin if margin is None else margin

@@ -4,35 +4,22 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from wikigr.errors import UsageError, WikigrError
 from wikigr_cli import options
-from wikigr_cli.commands.eval.options import (
-    JudgeLabels,
-    Margin,
-    OneProfile,
-    Primary,
-    RunFolder,
-    ShowAll,
-    check_margin,
-    deciding,
-    profile_of,
-)
+from wikigr_cli.commands.eval.options import Margin, OneProfile, Primary, RunFolder, ShowAll, deciding, profile_of
 from wikigr_cli.environment import Environment, plain_json
 from wikigr_cli.render import evaluation as render_evaluation
 from wikigr_cli.render.output import print_json, print_result
 
 if TYPE_CHECKING:
-    from wikigr.evaluation.agreement import Label
     from wikigr.evaluation.gate import GateResult
     from wikigr.evaluation.run import StoredRun
-    from wikigr.evaluation.trec import TrecFiles
 
 
 ReportFormat = Literal["text", "md", "html", "junit", "json", "github"]
@@ -51,7 +38,6 @@ def report(
     output: Annotated[
         Path | None, options.Output("-o", "--output", metavar="FILE", help="Write to this file instead of stdout.")
     ] = None,
-    judge_labels: JudgeLabels = None,
     show_all: ShowAll = False,
 ) -> None:
     """Report a stored run: the verdict, then the figures.
@@ -72,46 +58,41 @@ def report(
     stored = load_run(folder)
     if not stored.samples:
         raise RunError(f"The run in {folder} has no samples yet.", hint="Run the same `wikigr eval run` again.")
-    labels = None if judge_labels is None else _read_labels(stored, judge_labels)
     if profile is not None:
         stored = stored.only(profile_of(stored, profile))
-    if report_format == "text" and output is None and not show_all:
-        print_summary(environment, stored, primary, check_margin(margin), labels)
-    else:
-        print_report(environment, stored, primary, margin, report_format, output, labels)
-
-
-def _read_labels(stored: StoredRun, file: Path) -> list[Label]:
-    from wikigr.evaluation.agreement import read_labels
-    from wikigr.evaluation.judge import NO_JUDGE
-
-    if stored.run.judge == NO_JUDGE:
-        raise UsageError(
-            f"The run {stored.folder} has no judge to compare the labels with.",
-            hint="Make a run with wikigr eval run --judge claude.",
-        )
-    return read_labels(file, questions=stored.questions, profiles=stored.run.profiles, repeats=stored.run.repeat)
+    print_report(environment, stored, *deciding(stored, primary, margin), report_format, output, show_all=show_all)
 
 
 def print_report(
     environment: Environment,
     stored: StoredRun,
-    primary: str | None,
-    margin: float | None,
+    primary: str,
+    margin: float,
     report_format: ReportFormat,
     output: Path | None = None,
-    labels: Sequence[Label] | None = None,
+    *,
+    show_all: bool = False,
     gate: GateResult | None = None,
 ) -> None:
-    """Print the report of a run, or write it to ``output``."""
+    """Print the report of a run, or write it to ``output``; Markdown is the text format of a file."""
     from wikigr.atomic import cannot_write, write_atomic
     from wikigr.evaluation.reports.document import report_document
 
-    document = report_document(stored, primary=primary, margin=check_margin(margin), labels=labels, gate=gate)
+    document = report_document(stored, primary=primary, margin=margin, gate=gate)
     if report_format == "text" and output is None:
-        render_evaluation.evaluation(environment, document)
+        render_evaluation.evaluation(environment, document, folder=stored.folder, show_all=show_all)
         return
-    text = _format(document, report_format)
+    if report_format == "json":
+        text = plain_json(json.dumps(document, ensure_ascii=False, indent=2)) + "\n"
+    elif report_format == "html":
+        from wikigr.evaluation.reports.html import html_report
+
+        text = html_report(document)
+    else:
+        from wikigr.evaluation.reports.ci import github_report, junit_report
+        from wikigr.evaluation.reports.text import markdown_report
+
+        text = {"junit": junit_report, "github": github_report}.get(report_format, markdown_report)(document)
     if output is None:
         write = environment.write_json if report_format == "json" else environment.write_text
         write(text)
@@ -120,38 +101,6 @@ def print_report(
         write_atomic(output, text)
     except OSError as error:
         raise cannot_write("the report", output, error) from error
-
-
-def print_summary(
-    environment: Environment,
-    stored: StoredRun,
-    primary: str | None,
-    margin: float | None,
-    labels: Sequence[Label] | None,
-) -> None:
-    """Print the verdict of a run, its primary metric, some of the questions that changed, and how to see the rest."""
-    from wikigr.evaluation.reports.document import report_document
-
-    render_evaluation.summary(environment, report_document(stored, primary=primary, margin=margin, labels=labels))
-    path = shlex.quote(str(stored.folder))
-    environment.note(f"\nAll figures:            wikigr eval report {path} --all", overflow="keep")
-    if len(stored.run.profiles) > 1:
-        # `eval flips` compares the subject with the first profile.
-        others = list(stored.run.profiles)[1:]
-        which = "" if stored.subject in others and len(others) == 1 else " --profile NAME"
-        environment.note(f"All changed questions:  wikigr eval flips {path}{which}", overflow="keep")
-
-
-def _format(document: dict[str, Any], report_format: ReportFormat) -> str:
-    if report_format == "json":
-        return plain_json(json.dumps(document, ensure_ascii=False, indent=2)) + "\n"
-    if report_format == "html":
-        from wikigr.evaluation.reports.html import html_report
-
-        return html_report(document)
-    from wikigr.evaluation.reports.text import github_report, junit_report, markdown_report
-
-    return {"junit": junit_report, "github": github_report}.get(report_format, markdown_report)(document)
 
 
 def trec(
@@ -180,19 +129,14 @@ def trec(
     except OSError as error:
         raise WikigrError(f"Cannot write the TREC files to {output}: {error.strerror}.") from error
     if json_output:
-        document = {
-            **_paths(articles),
-            "passages": None if passages is None else _paths(passages),
-        }
-        print_json(environment, document)
+        print_json(environment, {**articles, "passages": passages})
         return
-    for files in (articles, passages):
-        for file in () if files is None else (files.qrels, *files.runs.values()):
-            environment.print(str(file), overflow="keep")
+    for files in filter(None, (articles, passages)):
+        for file in (files["qrels"], *files["runs"].values()):
+            environment.print(file, overflow="keep")
 
 
-def _paths(files: TrecFiles) -> dict[str, Any]:
-    return {"qrels": str(files.qrels), "runs": {profile: str(file) for profile, file in files.runs.items()}}
+Force = Annotated[bool, options.Run("--force", help="Compare runs even over different questions or packs, and say so.")]
 
 
 def compare(
@@ -202,9 +146,7 @@ def compare(
     profile: OneProfile = None,
     primary: Primary = None,
     margin: Margin = None,
-    force: Annotated[
-        bool, options.Run("--force", help="Compare runs even over different questions or packs, and say so.")
-    ] = False,
+    force: Force = False,
     show_all: ShowAll = False,
     json_output: options.Json = False,
 ) -> None:
@@ -224,19 +166,19 @@ def compare(
     from wikigr.evaluation.reports.document import comparison_document, side_document
     from wikigr.evaluation.run import load_run
 
-    one, other = load_run(first), load_run(second)
     if first.resolve() == second.resolve():
         raise UsageError(
             f"{first} and {second} are the same run.",
             hint=f"Compare the profiles of one run: wikigr eval report {shlex.quote(str(first))}",
         )
-    caveats = check_comparable(one, other, force=force)
+    one, other = load_run(first), load_run(second)
+    caveats = _caveats(one, other, force=force)
     left, right = profile_of(one, profile), profile_of(other, profile)
     primary, margin = deciding(one, primary, margin)
     comparison = compare_samples(
         one.samples_of(left),
         other.samples_of(right),
-        names=side_labels((first, left), (second, right)),
+        names=(f"{first}/{left}", f"{second}/{right}"),
         seed=one.run.seed,
         primary=primary,
         margin=margin,
@@ -244,7 +186,7 @@ def compare(
     )
     document = {
         "caveats": caveats,
-        "notices": choice_notices(one, other, primary, margin),
+        "notices": _notices(one, other, primary, margin),
         "base": side_document(one, left),
         "other": side_document(other, right),
         **comparison_document(comparison),
@@ -253,7 +195,7 @@ def compare(
     print_result(environment, document, print_text, as_json=json_output)
 
 
-def check_comparable(one: StoredRun, other: StoredRun, *, force: bool) -> list[str]:
+def _caveats(one: StoredRun, other: StoredRun, *, force: bool) -> list[str]:
     """Return the reasons why two runs are not comparable; without ``force``, raise ``UsageError`` if there are any."""
     from wikigr.evaluation.run import differences
 
@@ -263,23 +205,14 @@ def check_comparable(one: StoredRun, other: StoredRun, *, force: bool) -> list[s
     return caveats
 
 
-def side_labels(*sides: tuple[Path, str]) -> tuple[str, str]:
-    """Return a distinct ``FOLDER/PROFILE`` label for each side; equal folder names become full paths."""
-    folders = [folder.name for folder, _ in sides]
-    if len(set(folders)) < len(sides):
-        folders = [str(folder) for folder, _ in sides]
-    before, after = (f"{folder}/{profile}" for folder, (_, profile) in zip(folders, sides, strict=True))
-    return before, after
-
-
-def choice_notices(one: StoredRun, other: StoredRun, primary: str, margin: float | None) -> list[str]:
-    """Return one sentence per choice that was not declared before both runs."""
+def _notices(one: StoredRun, other: StoredRun, primary: str, margin: float | None) -> list[str]:
+    """Return one sentence per choice that was not declared before a run."""
     from wikigr.evaluation.run import late_choices
 
-    choices = [(str(stored.folder), late_choices(stored.run, primary, margin)) for stored in (one, other)]
-    if choices[0][1] == choices[1][1]:
-        return [f"{choice}." for choice in choices[0][1]]
-    return [f"{folder}: {choice}." for folder, late in choices for choice in late]
+    first, second = (late_choices(stored.run, primary, margin) for stored in (one, other))
+    if first == second:
+        return [f"{choice}." for choice in first]
+    return [*(f"{one.folder}: {choice}." for choice in first), *(f"{other.folder}: {choice}." for choice in second)]
 
 
 def flips(
@@ -290,7 +223,7 @@ def flips(
     ] = None,
     profile: OneProfile = None,
     primary: Primary = None,
-    force: Annotated[bool, options.Run("--force", help="Compare runs even over different questions or packs.")] = False,
+    force: Force = False,
     json_output: options.Json = False,
 ) -> None:
     """Show the questions that changed, with both answers.
@@ -304,37 +237,33 @@ def flips(
     """
     environment = context.ensure_object(Environment)
 
-    from wikigr.evaluation.comparison import count_paired
     from wikigr.evaluation.comparison import flips as find_flips
+    from wikigr.evaluation.comparison import means_by_question, paired_values
     from wikigr.evaluation.reports.document import flip_document
     from wikigr.evaluation.run import load_run
 
     one = load_run(first)
     other = one if second is None else load_run(second)
-    caveats = [] if second is None else check_comparable(one, other, force=force)
+    caveats = [] if second is None else _caveats(one, other, force=force)
     # Within one run, the other profiles are compared with the first one.
     before = next(iter(one.run.profiles)) if second is None else profile_of(one, profile)
     after = profile_of(other, profile)
     if before == after and (second is None or first.resolve() == second.resolve()):
-        raise _same_profile(one, before)
+        others = [name for name in one.run.profiles if name != before]
+        raise UsageError(
+            f"Cannot compare {before} with itself: the other profiles of the run are compared with it.",
+            hint=f"Choose another profile: --profile {' or '.join(others)}"
+            if others
+            else "Give another run: wikigr eval flips RUN OTHER",
+        )
     primary, _ = deciding(one, primary, None)
     left, right = one.samples_of(before), other.samples_of(after)
-    labels = (before, after) if second is None else side_labels((first, before), (second, after))
+    labels = (before, after) if second is None else (f"{first}/{before}", f"{second}/{after}")
     document = {
         "caveats": caveats,
-        "notices": choice_notices(one, other, primary, None),
+        "notices": _notices(one, other, primary, None),
         "primary": primary,
-        "paired": count_paired(left, right, primary),
+        "paired": len(paired_values(means_by_question(left), means_by_question(right), primary)),
         "flips": [flip_document((one, other), flip, labels) for flip in find_flips(left, right, primary)],
     }
     print_result(environment, document, partial(render_evaluation.flips, labels=labels), as_json=json_output)
-
-
-def _same_profile(stored: StoredRun, profile: str) -> UsageError:
-    others = [name for name in stored.run.profiles if name != profile]
-    return UsageError(
-        f"Cannot compare {profile} with itself: the other profiles of the run are compared with it.",
-        hint=f"Choose another profile: --profile {' or '.join(others)}"
-        if others
-        else "Give another run: wikigr eval flips RUN OTHER",
-    )

@@ -15,13 +15,12 @@ from wikigr_cli.commands.eval.options import (
     BaselineFile,
     FailOnOption,
     Floors,
-    JudgeLabels,
     MaxErrors,
     Questions,
     ShowAll,
     Split,
 )
-from wikigr_cli.commands.eval.report import print_report, print_summary
+from wikigr_cli.commands.eval.report import print_report
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import counted
 
@@ -84,7 +83,6 @@ def run(
     judge_max_cost: Annotated[
         float | None, options.Model("--judge-max-cost", metavar="USD", min=0.0, help="The maximum cost of the judge.")
     ] = None,
-    judge_labels: JudgeLabels = None,
     fresh: Annotated[
         bool, options.Model("--fresh", help="Ask models again for cached replies and cache the new ones.")
     ] = False,
@@ -109,18 +107,17 @@ def run(
     if ablate and len(names) != 1:
         raise UsageError("--ablate needs exactly one profile.", hint="Example: --profile enhanced --ablate")
 
-    if judge == "none" and any(given is not None for given in (judge_model, judge_max_cost, judge_labels)):
-        raise UsageError("--judge-model, --judge-max-cost and --judge-labels need a judge.", hint="Add --judge claude.")
+    if judge == "none" and (judge_model is not None or judge_max_cost is not None):
+        raise UsageError("--judge-model and --judge-max-cost need a judge.", hint="Add --judge claude.")
     wanted = gate.requirements(floors, fail_on, max_errors, primary, margin)
 
-    from wikigr.evaluation.agreement import read_labels
-    from wikigr.evaluation.gate import read_baseline
+    from wikigr.evaluation.gate import check_gate, read_baseline
     from wikigr.evaluation.judge import JUDGED, MODEL, NO_JUDGE, JudgeOptions
     from wikigr.evaluation.questions import load_questions, question_file, question_set_hash
     from wikigr.evaluation.run import load_run
     from wikigr.evaluation.runner import Evaluation, ablations, evaluate
     from wikigr.pack.locate import find_pack
-    from wikigr.pipeline.profiles.files import load_profile
+    from wikigr.pipeline.profile_files import load_profile
     from wikigr_cli.render.progress import TerminalProgress
 
     if judge == "none" and wanted.by_judge:
@@ -152,15 +149,6 @@ def run(
         margin=margin,
         sources={profile.name: name for profile, name in zip(chosen, names, strict=True)},
     )
-    # Fail before any model is paid.
-    labels = None
-    if judge_labels is not None:
-        labels = read_labels(
-            judge_labels,
-            questions={question.id for question in loaded},
-            profiles={profile.name for profile in evaluation.profiles},
-            repeats=repeat,
-        )
     total = len(loaded) * len(evaluation.profiles) * repeat
     with ExitStack() as stack:
         progress = stack.enter_context(TerminalProgress(environment, resumes=True))
@@ -173,11 +161,7 @@ def run(
             progress.start("asking", total, "questions")
         else:
             progress.start("asking and judging", 2 * total, "calls")
-        done, folder = evaluate(evaluation, output, advance=progress.advance, warn=progress.note, cluster=cluster)
-    for leak in done.leaks:
-        environment.note(
-            f"wikigr: few-shot example {leak['example']} leaks question {leak['question_id']} and was left out."
-        )
+        _, folder = evaluate(evaluation, output, advance=progress.advance, warn=progress.note, cluster=cluster)
     stored = load_run(folder)
     environment.note(f"{folder}: {counted(len(stored.samples), 'samples')}")
     broken = next(
@@ -185,13 +169,11 @@ def run(
     )
     gated = gate.is_gated(floors, baseline, fail_on, max_errors)
     # Print the figures first, because the gate may raise an error.
-    if show_all and not json_output:
-        print_report(environment, stored, primary, margin, "text", labels=labels)
-    elif not json_output:
-        print_summary(environment, stored, primary, margin, labels)
-    result = gate.judge(stored, None, wanted, blessed) if gated and broken is None else None
+    if not json_output:
+        print_report(environment, stored, primary, margin, "text", show_all=show_all)
+    result = check_gate(stored, stored.subject, wanted, blessed) if gated and broken is None else None
     if json_output:
-        print_report(environment, stored, primary, margin, "json", labels=labels, gate=result)
+        print_report(environment, stored, primary, margin, "json", gate=result)
     if broken is not None:
         raise WikigrError(f"Every question failed under {broken}: {stored.samples_of(broken)[0].error}")
     if result is not None:

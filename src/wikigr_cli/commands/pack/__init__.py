@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from wikigr.pack.next_version import RULE
 from wikigr_cli.command_table import group
 from wikigr_cli.commands.pack import build, distribution, info, remove, update
-
-_VERSION_RULE = f"The suggested version: {RULE}"
 
 pack = group(
     """Build, inspect, choose, update and distribute packs.
@@ -30,5 +27,4 @@ pack = group(
         "install": distribution.install,
         "remove": remove.remove,
     },
-    epilogs={"diff": _VERSION_RULE, "update": _VERSION_RULE},
 )

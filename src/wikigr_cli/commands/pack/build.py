@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -109,14 +109,6 @@ def build(
     ] = "local",
     ray_address: options.RayAddress = None,
     workers: options.Workers = None,
-    staging_path: Annotated[
-        str | None,
-        options.Run(
-            "--staging-path",
-            metavar="PATH",
-            help="The folder or URI (s3://bucket/path) that all machines of the cluster share. Default: DIR.",
-        ),
-    ] = None,
     json_output: options.Json = False,
 ) -> None:
     """Build a pack from SOURCE. An existing pack stays in use until the new one is complete.
@@ -132,7 +124,7 @@ def build(
     """
     environment = context.ensure_object(Environment)
     pack_version = options.check_version(pack_version)
-    options.require_ray(engine, **{"ray-address": ray_address, "workers": workers, "staging-path": staging_path})
+    options.require_ray(engine, **{"ray-address": ray_address, "workers": workers})
 
     from wikigr.embeddings.loader import open_encoder
     from wikigr.ingest.build import BuildOptions, build_pack
@@ -141,27 +133,25 @@ def build(
     from wikigr.sources.detect import open_source
     from wikigr_cli.render.progress import TerminalProgress
 
-    if output.exists() and not output.is_dir():
-        raise UsageError(f"{output} is a file, but -o takes a folder.")
+    _require_folder(output)
     check_destination(source, output)
     extractor = _extractor(environment, extract_model, extract_max_cost, is_enabled=extract)
     opened = open_source(source, source_format, follow_links=follow_links)
     encoder = open_encoder(embedding_model, purpose="bulk")
     bundle = _prepare_bundle(embedding_model) if bundle_encoder else None
     before = _read_manifest(environment, output)
-    labels = ("", "1.0.0", "", "", "")
-    if before is not None:
-        labels = (before.name, before.version, before.description, before.license, before.attribution)
-    chosen = (name or None, pack_version, description, license_name, attribution)
-    kept_name, version, kept_description, kept_license, kept_attribution = (
-        old if new is None else new for new, old in zip(chosen, labels, strict=True)
-    )
+    labels: dict[str, Any] = {
+        "name": name or None,
+        "version": pack_version,
+        "description": description,
+        "license": license_name,
+        "attribution": attribution,
+    }
+    for label, chosen in labels.items():
+        if chosen is None:
+            labels[label] = getattr(before, label) if before is not None else "1.0.0" if label == "version" else ""
     build_options = BuildOptions(
-        name=kept_name or output.resolve().name,
-        version=version,
-        description=kept_description,
-        license=kept_license,
-        attribution=kept_attribution,
+        **{**labels, "name": labels["name"] or output.resolve().name},
         limit=limit,
         jobs=jobs,
         resume=resume,
@@ -174,12 +164,10 @@ def build(
         cluster = None
         if engine == "ray":
             from wikigr.ingest.engines.cluster import connect
-            from wikigr.ingest.engines.parts import PartStore, staging_location
             from wikigr.ingest.engines.ray_engine import RayEngine
 
-            store = PartStore(staging_location(staging_path, output))
             joined = stack.enter_context(connect(ray_address, workers))
-            cluster = RayEngine(joined, store, embedding_model, encoder, progress)
+            cluster = RayEngine(joined, embedding_model, encoder)
         report = build_pack(
             opened,
             source,
@@ -192,6 +180,11 @@ def build(
             engine=cluster,
         )
     print_result(environment, build_document(report, output), print_build, as_json=json_output)
+
+
+def _require_folder(output: Path) -> None:
+    if output.exists() and not output.is_dir():
+        raise UsageError(f"{output} is a file, but -o takes a folder.")
 
 
 def _prepare_bundle(model_id: str) -> Path:
@@ -310,8 +303,7 @@ def make(
         return
     chosen = recipes.find_recipe(recipe)
     folder = Path(PACKS, chosen.name) if output is None else output
-    if folder.exists() and not folder.is_dir():
-        raise UsageError(f"{folder} is a file, but -o takes a folder.")
+    _require_folder(folder)
     if chosen.questions_file is not None:
         load_questions(chosen.questions_file)
     choice = Choice(source, sha256, allow_private)

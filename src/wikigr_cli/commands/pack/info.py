@@ -84,55 +84,42 @@ def use(
             autocompletion=options.complete_packs,
         ),
     ] = None,
-    project: Annotated[
-        bool, options.Run("--project", help="Set it for this project (wikigr.yaml), not for you.")
-    ] = False,
     unset: Annotated[bool, options.Run("--unset", help="Remove the setting.")] = False,
     json_output: options.Json = False,
 ) -> None:
     """Set or show the default pack of every command.
 
-    It is the line `pack: NAME` of a settings file, the project's before the user's. The option --pack and its
-    environment variables precede it.
+    It is the line `pack: NAME` of your settings file. The option --pack and its environment variables precede it.
 
     \b
     Examples:
       wikigr pack use physics
-      wikigr pack use physics --project
+      wikigr pack use --json
     """
     environment = context.ensure_object(Environment)
 
     from wikigr.pack.layout import MANIFEST
     from wikigr.pack.locate import find_pack
     from wikigr.pack.manifest import read_manifest
-    from wikigr_cli.default_pack import (
-        applying_packs,
-        portable_name,
-        project_file,
-        unset_default,
-        user_file,
-        write_default,
-    )
+    from wikigr_cli.default_pack import applying_packs, portable_name, unset_default, write_default
     from wikigr_cli.render.packs import default_document, print_default
+    from wikigr_cli.settings import user_file
 
     if unset and pack is not None:
         raise UsageError("--unset takes no pack.", hint="wikigr pack use --unset")
-    if project and pack is None and not unset:
-        raise UsageError("--project needs a pack or --unset.", hint="wikigr pack use PACK --project")
-    file = project_file() if project else user_file()
+    file = user_file()
     changed = False
     if pack is not None:
         layout = find_pack(pack)
         options.note_other_packs(environment, pack)
         read_manifest(layout.part(MANIFEST))
-        write_default(file, portable_name(layout, project=project))
+        write_default(portable_name(layout))
         changed = True
     elif unset:
-        changed = unset_default(file)
+        changed = unset_default()
         environment.note(f"Removed from {file}." if changed else f"{file} sets no default pack.")
     defaults = applying_packs(environment.variables)
-    is_same = bool(defaults) and defaults[0].file is not None and defaults[0].file.resolve() == file.resolve()
-    if defaults and (pack is not None or unset) and not is_same:
+    if defaults and (pack is not None or unset) and defaults[0].file is None:
         environment.note(
             f"{defaults[0].origin} precedes {file}." if pack is not None else "Another setting applies now."
         )

@@ -140,7 +140,7 @@ def _unset(environment: Environment, defaults: Sequence[DefaultPack]) -> list[st
             environment.note(f"{default.file} still names it among the default packs.")
             continue
         try:
-            unset_default(default.file)
+            unset_default()
         except UsageError as error:
             environment.note(f"It was the default pack. {error.message} {error.hint or ''}".rstrip())
             continue

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import shlex
-import time
-from datetime import datetime
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from wikigr.errors import UsageError, WikigrError
-from wikigr.progress import Silent
+from wikigr.errors import UsageError
 from wikigr_cli import options
 from wikigr_cli.commands.pack.build import SourceFormat
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus
 from wikigr_cli.render.changes import diff_document, print_diff, print_update, update_document
-from wikigr_cli.render.output import counted, print_json_line, print_result
+from wikigr_cli.render.output import print_result
 from wikigr_cli.render.packs import installed_document, print_installed
-
-if TYPE_CHECKING:
-    from wikigr.ingest.update import UpdateOptions, UpdateReport
 
 Everything = Annotated[bool, options.Output("--all", help="Show all changes, not only the first ten of each kind.")]
 
@@ -31,17 +24,11 @@ def diff(
     context: typer.Context,
     before: Annotated[str, options.Pack(metavar="A", help="The old pack.")],
     after: Annotated[str, options.Pack(metavar="B", help="The new pack.")],
-    questions: Annotated[
-        Path | None,
-        options.Input("--questions", metavar="FILE", help="Gold questions to check. Default: those of B, else of A."),
-    ] = None,
     everything: Everything = False,
     exit_code: Annotated[bool, options.Check("--exit-code", help="Exit with 1 if the packs differ.")] = False,
     json_output: options.Json = False,
 ) -> None:
-    """Compare two packs, and name the next version.
-
-    It lists the changes and the gold questions that they affect.
+    """Compare two packs: the counts, and the titles of the articles that differ.
 
     \b
     Examples:
@@ -52,7 +39,7 @@ def diff(
 
     from wikigr.pack.diff import diff_packs
 
-    difference = diff_packs(before, after, questions=questions)
+    difference = diff_packs(before, after)
     print_text = partial(print_diff, everything=everything)
     print_result(environment, diff_document(difference), print_text, as_json=json_output)
     if exit_code and difference.differs:
@@ -72,7 +59,7 @@ def update(
     pack_version: Annotated[
         str | None,
         options.Metadata(
-            "--pack-version", metavar="VERSION", help="The new semantic version. Default: the suggested one."
+            "--pack-version", metavar="VERSION", help="The new semantic version, a higher one. Default: unchanged."
         ),
     ] = None,
     dry_run: Annotated[bool, options.Run("--dry-run", help="Show what would change and write nothing.")] = False,
@@ -86,10 +73,6 @@ def update(
     keep_going: options.KeepGoing = False,
     follow_links: options.FollowLinks = False,
     jobs: options.Jobs = options.PROCESSORS,
-    watch: Annotated[
-        bool,
-        options.Run("--watch", help="Keep the pack current: update it whenever the source changes, until Ctrl-C."),
-    ] = False,
     everything: Everything = False,
     json_output: options.Json = False,
 ) -> None:
@@ -118,8 +101,8 @@ def update(
                 f"{pack} is not an installed pack, so --from must name its source.",
                 hint=f"wikigr pack update {pack} --from SOURCE",
             )
-        if dry_run or source_format or pack_version or watch:
-            raise UsageError("--dry-run, --source-format, --pack-version and --watch need --from SOURCE.")
+        if dry_run or source_format or pack_version:
+            raise UsageError("--dry-run, --source-format and --pack-version need --from SOURCE.")
 
         from wikigr.distribution.install import update_installed
 
@@ -134,81 +117,13 @@ def update(
             f"wikigr pack update COPY --from {shlex.quote(source)}",
         )
 
-    from wikigr.ingest.update import UpdateOptions, plan_update, update_pack
+    from wikigr.evaluation.recalibration import recalibrate
+    from wikigr.ingest.update import UpdateOptions, update_pack
     from wikigr.sources.detect import open_source
 
-    chosen = UpdateOptions(pack_version, force, jobs, keep_going, follow_links)
-    if watch:
-        if dry_run or pack_version:
-            raise UsageError("--watch does not go with --dry-run or --pack-version.")
-        _keep_current(environment, folder, source, source_format, chosen, as_json=json_output)
-        return
+    chosen = UpdateOptions(pack_version, force, dry_run, jobs, keep_going, follow_links)
     opened = open_source(source, source_format, follow_links=follow_links)
     with TerminalProgress(environment) as progress:
-        run = plan_update if dry_run else update_pack
-        report = run(folder, opened, source, options=chosen, progress=progress)
+        report = update_pack(folder, opened, source, options=chosen, recalibrate=recalibrate, progress=progress)
     document = update_document(report, folder, dry_run=dry_run)
     print_result(environment, document, partial(print_update, everything=everything), as_json=json_output)
-
-
-class _Notes(Silent):
-    """Shows the notes of an update; its stages are too short for bars."""
-
-    def __init__(self, environment: Environment) -> None:
-        self._environment = environment
-
-    def note(self, message: str) -> None:
-        self._environment.note(message)
-
-
-def _keep_current(
-    environment: Environment,
-    folder: Path,
-    source: str,
-    source_format: str | None,
-    chosen: UpdateOptions,
-    *,
-    as_json: bool,
-) -> None:
-    """Update the pack in ``folder`` now and after every change, with a line for each update, until Ctrl-C.
-
-    An update that fails is reported, and the next change is waited for. The pack stays whole if it is interrupted.
-    """
-    from wikigr.ingest.update import update_pack
-    from wikigr.sources.detect import open_source
-    from wikigr.sources.watching import check_watchable, watch_files
-
-    path = check_watchable(source)
-    try:
-        for number, _ in enumerate(watch_files(path, note=environment.note)):
-            begun = time.perf_counter()
-            try:
-                opened = open_source(source, source_format, follow_links=chosen.follow_links)
-                report = update_pack(folder, opened, source, options=chosen, progress=_Notes(environment))
-            except WikigrError as error:
-                environment.report(error)
-            else:
-                if as_json:
-                    print_json_line(environment, update_document(report, folder, dry_run=False))
-                elif report.build is not None:
-                    environment.print(f"{datetime.now():%H:%M:%S} {_summary(report, time.perf_counter() - begun)}")
-            environment.stdout.flush()
-            if number == 0:
-                environment.note(f"Watching {source}. Ctrl-C stops.")
-    except KeyboardInterrupt:
-        environment.note("Stopped watching.")
-
-
-def _summary(report: UpdateReport, seconds: float) -> str:
-    """Return an update in one line: ``1 article added, 2 changed; 3 sections encoded in 1.2 s``."""
-    content, build = report.diff.content, report.build
-    changes = {
-        "added": len(content.added),
-        "removed": len(content.removed),
-        "renamed": len(content.renamed),
-        "changed": len(content.changed),
-    }
-    parts = [f"{count:,} {kind}" for kind, count in changes.items() if count]
-    what = f"articles: {', '.join(parts)}" if parts else "links, names or files changed"
-    encoded = counted(build.embedded, "sections") if build is not None else "no section"
-    return f"{what}; {encoded} encoded in {seconds:.1f} s, version {report.diff.b.version}"

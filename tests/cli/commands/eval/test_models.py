@@ -11,7 +11,6 @@ import pytest
 from tests.llm.server import MessagesServer, Response, reply, status
 
 from wikigr.evaluation.samples import read_samples
-from wikigr.settings import cache_folder
 
 from ...conftest import Result, Wikigr
 from .conftest import TOTAL, Run
@@ -83,14 +82,6 @@ class TestModels:
         ask("r", "--profile", "enhanced")
         assert [s.cached for s in read_samples(tmp_path / "r") if s.usage] == [False] * len(failed)
 
-    def test_a_broken_file_of_the_cache_is_told(self, ask: Run, model: MessagesServer, tmp_path: Path) -> None:
-        ask("one", "--profile", "enhanced")
-        for file in (cache_folder() / "responses").glob("*/*.json"):
-            file.write_text("{")
-        again = ask("two", "--profile", "enhanced")
-        assert (again.code, "so the model is asked again" in again.err) == (0, True)
-        assert not any(sample.cached for sample in read_samples(tmp_path / "two"))
-
     def test_every_repeat_is_an_answer_of_its_own(self, ask: Run, model: MessagesServer, tmp_path: Path) -> None:
         numbers = iter(range(10_000))
         model.always(lambda request: reply(f"Answer number {next(numbers)}.")(request))
@@ -122,10 +113,8 @@ class TestModels:
         assert (judge["model"], judge["judged"], judge["errors"]) == ("claude-opus-4-6", 2 * TOTAL, 0)
         assert judge["usage"]["calls"] == calls
         assert judge["cost_usd"] == pytest.approx(calls * (200 * 5e-6 + 20 * 25e-6))
-        assert (judge["agreement"], judge["advisory"]) == (None, True)
         assert document["profiles"][0]["metrics"]["judged"]["mean"] == 0.5
         assert f"{2 * TOTAL} judged, 0 errors, $" in result.out
-        assert "advisory: its agreement with human labels is unknown" in result.out
         assert "advisory" in wikigr("eval", "report", "r", "--format", "md").out
         assert wikigr("eval", "report", "r", "--primary", "judged").code == 0
         before = (tmp_path / "r" / "samples.jsonl").read_bytes()
@@ -149,45 +138,12 @@ class TestModels:
         assert len(model.requests) - asked == file.read_bytes().count(b"\n") - lines == TOTAL - len(done)
         assert all(sample.judgment for sample in read_samples(tmp_path / "r"))
 
-    def test_labels_tell_how_far_the_judge_can_be_trusted(
-        self, ask: Run, wikigr: Wikigr, model: MessagesServer, tmp_path: Path
-    ) -> None:
-        steps = iter(range(10_000))
-
-        def behave(request: dict) -> Response:  # type: ignore[type-arg]
-            if "tool_choice" in request:
-                return judged(["correct", "incorrect"][next(steps) % 2])(request)
-            return reply("It is spin.")(request)
-
-        model.always(behave)
-        ids = [json.loads(line)["id"] for line in (tmp_path / "gold.jsonl").read_text().splitlines()]
-        ask("r", "--profile", "enhanced", "--judge", "claude")
-        verdicts = {s.question_id: s.judgment["verdict"] for s in read_samples(tmp_path / "r") if s.judgment}
-        labels = tmp_path / "labels.jsonl"
-        rows = [{"question_id": id_, "profile": "enhanced", "label": verdicts[id_]} for id_ in ids]
-        rows[0]["label"] = "partly"
-        labels.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        with_labels = ("--judge-labels", str(labels))
-        report = wikigr("eval", "report", "r", *with_labels)
-        assert f"over {TOTAL} labels" in report.out and "kappa 0." in report.out and "advisory" not in report.out
-        again = json.loads(ask("r", "--profile", "enhanced", "--judge", "claude", *with_labels, "--json").out)
-        assert (again["judge"]["agreement"]["items"], again["judge"]["advisory"]) == (TOTAL, False)
-        labels.write_text('{"question_id": "nobody", "profile": "enhanced", "label": "partly"}\n')
-        asked = len(model.requests)
-        for refused in (
-            wikigr("eval", "report", "r", *with_labels),
-            ask("new", "--profile", "enhanced", "--judge", "claude", *with_labels),
-        ):
-            assert (refused.code, "labels.jsonl, line 1" in refused.err) == (2, True)
-        assert (len(model.requests), (tmp_path / "new").exists()) == (asked, False)
-
     @pytest.mark.parametrize(
         ("options", "says"),
         [
             (("--judge", "claude", "--offline"), "--offline"),
             (("--judge", "claude", "--judge-model", "claude-opus-latest"), "a fixed model"),
             (("--judge-model", "claude-opus-4-6"), "--judge claude"),
-            (("--judge-labels", "labels.jsonl"), "--judge claude"),
             (("--judge", "claude", "--judge-model", "gemma", "--judge-max-cost", "1"), "price"),
         ],
     )
@@ -198,13 +154,10 @@ class TestModels:
         assert (result.code, says in result.err, model.requests) == (2, True, [])
         assert not (tmp_path / "r").exists()
 
-    def test_a_judge_needs_a_key_or_a_server(self, run: Run, wikigr: Wikigr, physics_pack: Path, questions: Path,
+    def test_a_judge_needs_a_key_or_a_server(self, wikigr: Wikigr, physics_pack: Path, questions: Path,
                                              no_model: None) -> None:  # fmt: skip
         result = wikigr("eval", "run", "--pack", str(physics_pack), "--questions", str(questions), "--judge", "claude")
         assert (result.code, "ANTHROPIC_API_KEY" in result.err) == (2, True)
-        run("r", "--profile", "enhanced")
-        refused = wikigr("eval", "report", "r", "--judge-labels", "labels.jsonl")
-        assert (refused.code, "no judge" in refused.err) == (2, True)
 
 
 USED = {"input_tokens": 1000, "output_tokens": 100}

@@ -1,4 +1,4 @@
-"""``wikigr eval new``, ``wikigr eval validate`` and ``wikigr eval calibrate``."""
+"""``wikigr eval validate`` and ``wikigr eval calibrate``."""
 
 from __future__ import annotations
 
@@ -9,22 +9,6 @@ from pathlib import Path
 import pytest
 
 from ...conftest import ROOT_PACK, Wikigr
-
-
-def test_new_drafts_a_file_that_is_valid(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -> None:
-    drafted = wikigr("eval", "new", "-p", str(physics_pack), "-o", "gold.jsonl")
-    assert (drafted.code, drafted.out) == (0, "gold.jsonl: 15 questions\n")
-    assert "12 right of 15 mean an accuracy between 55% and 93%" in drafted.err and "win 6 of them" in drafted.err
-    rows = [json.loads(line) for line in (tmp_path / "gold.jsonl").read_text().splitlines()]
-    assert all(row["answers"][0] in row["quote"] and row["source"] for row in rows)
-    checked = wikigr("eval", "validate", "gold.jsonl", "-p", str(physics_pack))
-    assert (checked.code, checked.out) == (0, "15 questions, 0 problems\n")
-    nowhere = wikigr("eval", "new", "-p", str(physics_pack), "-o", "drafts/gold.jsonl")
-    assert (nowhere.code, "Create its folder first: mkdir -p drafts" in nowhere.err) == (2, True)
-    (tmp_path / "gold.jsonl").write_text("edited")
-    again = wikigr("eval", "new", "-p", str(physics_pack), "-o", "gold.jsonl")
-    assert again.code == 2 and "your edits may be in it" in again.err
-    assert (tmp_path / "gold.jsonl").read_text() == "edited"
 
 
 def test_validate_names_what_is_wrong_with_questions(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -> None:

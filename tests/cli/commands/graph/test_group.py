@@ -33,11 +33,6 @@ def test_a_graph_without_edges(wikigr: Wikigr, tmp_path: Path, encoder: Embedder
         assert wikigr("graph", *command, "-p", str(tmp_path / "lone")).code == 0, command
 
 
-def test_a_missing_pack_and_none_at_all(wikigr: Wikigr) -> None:
-    assert wikigr("graph", "schema", "-p", "nowhere").code == 4
-    assert wikigr("graph", "schema").code == 2
-
-
 COMMANDS = [
     ["graph", "link", "Who directed The Iron Bell, Oakdale and Clara Vos?", "--semantic", "3"],
     ["graph", "neighbors", "Kelburg"],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from ...conftest import Wikigr
@@ -39,28 +38,6 @@ def test_a_typo_is_corrected_with_a_note(wikigr: Wikigr, films: Path) -> None:
     result = wikigr("graph", "neighbors", "Clara Vos", "-p", str(films))
     assert result.code == 0 and "Clara Voss" in result.out
     assert "using 'Clara Voss'" in result.err
-
-
-def test_an_ambiguous_name_is_resolved_with_a_note(wikigr: Wikigr, films: Path) -> None:
-    result = wikigr("graph", "neighbors", "Oakdale", "-p", str(films), "--json")
-    # The one of more neighbors, although the other comes first by name.
-    assert json.loads(result.out)["node"]["key"] == "Oakdale (film)"
-    assert "others with that name: 'Oakdale (city)'" in result.err
-    exact = wikigr("graph", "neighbors", "oakdale (city)", "-p", str(films), "--json")
-    assert json.loads(exact.out)["node"]["key"] == "Oakdale (city)" and exact.err == ""
-
-
-def test_an_exact_name_gets_no_note(wikigr: Wikigr, films: Path) -> None:
-    for name, said in (("Halt", False), (" Halt ", False), ("halt", True)):
-        result = wikigr("graph", "neighbors", name, "-p", str(films), "--json")
-        assert json.loads(result.out)["node"]["key"] == "Halt"
-        assert ("others with that name: 'Halt (band)'" in result.err) is said
-        assert bool(result.err) is said
-
-
-def test_a_plain_value_is_an_entity(wikigr: Wikigr, films: Path) -> None:
-    found = document(wikigr, "graph", "neighbors", "1961", "-p", str(films))
-    assert [edge["relation"] for edge in found["edges"]] == ["releaseYear"]
 
 
 def test_an_unknown_name_gets_suggestions(wikigr: Wikigr, films: Path) -> None:

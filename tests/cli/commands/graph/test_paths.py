@@ -48,18 +48,3 @@ def test_no_path_when_the_search_stops_at_its_limit(
     assert (stopped.code, stopped.out) == (0, "")
     assert "along director -> ~director was found before the search stopped at its limit." in stopped.err
     assert "Truncated: a shorter metapath can be searched completely." in stopped.err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["The Iron Bell"], "--metapath"),
-        (["The Iron Bell", "--metapath", "directr"], "Did you mean director"),
-        (["The Iron Bell", "--metapath", "director -> "], "empty step"),
-        (["The Iron Bell", "Zorland", "--max-hops", "99"], "at most 8"),
-        (["The Iron Bell", "Nobody at all"], "Nothing in the pack is called"),
-    ],
-)
-def test_wrong_paths(wikigr: Wikigr, films: Path, arguments: list[str], message: str) -> None:
-    result = wikigr("graph", "paths", *arguments, "-p", str(films))
-    assert result.code == 2 and message in result.err

@@ -35,28 +35,15 @@ def test_a_rebuilt_pack_keeps_its_metadata(wikigr: Wikigr, tmp_path: Path) -> No
     assert json.loads(wikigr("pack", "info", "p", "--json").out)["name"] == "p"
 
 
-def test_a_graph_of_triples_is_built_and_answers(wikigr: Wikigr, tmp_path: Path) -> None:
-    rows = [
-        "Mira Holt\tborn_in\tVarnstad",
-        "Varnstad\tlocated_in\tOrlandia",
-        "Mira Holt\tspouse",
-        "Ben\temployer\tAcme",
-    ]
-    (tmp_path / "graph.tsv").write_text("\n".join(rows))
+def test_bad_records_stop_a_build_or_are_left_out(wikigr: Wikigr, tmp_path: Path) -> None:
+    (tmp_path / "graph.tsv").write_text("Mira Holt\tborn_in\tVarnstad\nMira Holt\tspouse\nBen\temployer\tAcme")
     stopped = wikigr("pack", "build", "graph.tsv", "-o", "g")
-    assert stopped.code == 3
-    assert "graph.tsv, line 3: expected subject, relation and object, found 2 columns" in stopped.err
-    assert "--keep-going" in stopped.err
-    built = wikigr("pack", "build", "graph.tsv", "-o", "g", "--keep-going", "--json")
-    assert built.code == 0, built.err
-    assert json.loads(built.out)["counts"]["triples"] == 3
-    assert wikigr("pack", "validate", "g").code == 0
+    assert (stopped.code, "--keep-going" in stopped.err) == (3, True)
+    assert "graph.tsv, line 2: expected subject, relation and object, found 2 columns" in stopped.err
+    built = json.loads(wikigr("pack", "build", "graph.tsv", "-o", "g", "--keep-going", "--json").out)
+    assert [bad["where"] for bad in built["bad_records"]] == ["graph.tsv, line 2"]
     answer = json.loads(wikigr("ask", "Where was Mira Holt born?", "--pack", "g", "--json").out)
     assert answer["answer"].startswith("Mira Holt — born in: Varnstad.")
-    turtle = "@prefix e: <http://e.org/> . e:Mira_Holt e:bornIn e:Varnstad ."
-    (tmp_path / "graph.data").write_text(turtle)
-    assert wikigr("pack", "build", "graph.data", "-o", "r", "--source-format", "rdf").code == 0
-    assert "graph.data (rdf)" in wikigr("pack", "info", "r").out
 
 
 def test_stages_are_printed_on_stderr_and_silenced_by_q(wikigr: Wikigr) -> None:
@@ -137,34 +124,6 @@ def test_a_pack_is_not_built_among_the_notes(wikigr: Wikigr, tmp_path: Path) -> 
     assert [path.name for path in (tmp_path / "notes").iterdir()] == ["a.md"]
 
 
-def test_every_error_about_a_record_names_the_file_and_the_line(wikigr: Wikigr, tmp_path: Path) -> None:
-    good = '{"id": "a", "title": "Alpha", "text": "Alpha is a letter."}'
-    (tmp_path / "letters.jsonl").write_text(
-        "\n".join([good, "{oops", good, json.dumps({"title": "x" * 2000, "text": "y"})])
-    )
-    stopped = wikigr("pack", "build", "letters.jsonl", "-o", "p")
-    assert (stopped.code, "letters.jsonl, line 2: invalid JSON" in stopped.err) == (3, True)
-    built = json.loads(wikigr("pack", "build", "letters.jsonl", "-o", "p", "--keep-going", "--json").out)
-    assert [bad["where"] for bad in built["bad_records"]] == [f"letters.jsonl, line {line}" for line in (2, 3, 4)]
-
-
-def test_notes_of_several_kinds_answer_questions(wikigr: Wikigr, tmp_path: Path) -> None:
-    files = {
-        "pump.md": "# Pump\n\nThe pump is made of steel. See [the tank](tank.rst).\n",
-        "tank.rst": "Tank\n====\n\nThe tank holds 90 liters of water.\n\n.. include:: /etc/passwd\n",
-        "valve.txt": "The valve was replaced in 2019.\n",
-    }
-    (tmp_path / "notes").mkdir()
-    for name, text in files.items():
-        (tmp_path / "notes" / name).write_text(text)
-    built = wikigr("pack", "build", "notes", "-o", "p", "--json")
-    assert json.loads(built.out)["counts"] | {"mentions": 0} == {
-        "articles": 3, "sections": 3, "links": 1, "mentions": 0, "aliases": 0, "entities": 0, "triples": 0,
-    }  # fmt: skip
-    for question, answer in (("How many liters does the tank hold?", "90"), ("When was the valve replaced?", "2019")):
-        assert answer in wikigr("ask", question, "--pack", "p", "--offline").out
-
-
 def test_files_that_are_not_read_are_counted_and_named(wikigr: Wikigr, tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     notes.mkdir()
@@ -172,9 +131,9 @@ def test_files_that_are_not_read_are_counted_and_named(wikigr: Wikigr, tmp_path:
     (notes / "tank.md").write_text("# Tank\n\nThe tank holds water.\n")
     build = ("pack", "build", "notes", "-o", "p")
     assert "Not read" not in wikigr(*build).err
-    (notes / "graph.csv").write_text("a,b,c\n")
-    assert "Not read: 1 file of another format (graph.csv); give the file itself instead" in wikigr(*build).err
-    (notes / "graph.csv").unlink()
+    (notes / "graph.ttl").write_text("<a> <b> <c> .\n")
+    assert "Not read: 1 file of another format (graph.ttl); give the file itself instead" in wikigr(*build).err
+    (notes / "graph.ttl").unlink()
     for name in ("cryo.html.gz", "a.odg", "b.odg", "c.png", "README.rst"):
         (notes / name).write_bytes(b"x")
     noted = wikigr(*build, "--source-format", "markdown").err

@@ -20,7 +20,7 @@ def project(physics_pack: Path, tmp_path: Path) -> Path:
     """A project with two packs of the same content, and a folder below it."""
     for name in ("physics", "chem"):
         shutil.copytree(physics_pack, tmp_path / "project" / "packs" / name)
-    (tmp_path / "project" / "wikigr.yaml").write_text("")
+    (tmp_path / "project" / ".git").mkdir()
     (tmp_path / "project" / "src").mkdir()
     return tmp_path / "project"
 
@@ -68,13 +68,18 @@ def test_an_ambiguous_name_is_said_on_stderr_by_every_command(
 def test_the_default_pack_is_marked(wikigr: Wikigr, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project)
     assert "*" not in wikigr("pack", "list").out
-    (project / "wikigr.yaml").write_text("pack: chem\n")
+    assert wikigr("pack", "use", "chem").code == 0
+    file = project.parent / "config" / "wikigr" / "config.yaml"
     listed = wikigr("pack", "list")
     assert [line[:6] for line in listed.out.splitlines()] == ["  name", "* chem", "  phys"]
-    assert f"* the default pack, from {project / 'wikigr.yaml'}" in listed.err
+    assert f"* the default pack, from {file}" in listed.err
     document = json.loads(wikigr("pack", "list", "--json").out)
     assert [pack["default"] for pack in document["packs"]] == [True, False]
-    assert document["default"] == {"pack": "chem", "origin": str(project / "wikigr.yaml"), "path": "packs/chem"}
+    assert document["default"] == {
+        "pack": str(project / "packs" / "chem"),
+        "origin": str(file),
+        "path": str(project / "packs" / "chem"),
+    }
     monkeypatch.setenv("WIKIGR_PACK", "nothing")
     assert "'nothing' does not exist (environment (WIKIGR_PACK))" in wikigr("pack", "list").err
 
@@ -128,7 +133,7 @@ def test_the_working_directory_is_listed_too(
 
 def test_the_table_fits_in_a_terminal(wikigr: Wikigr, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project)
-    (project / "wikigr.yaml").write_text("pack: chem\n")
+    assert wikigr("pack", "use", "chem").code == 0
     shown = in_terminal("pack", "list")
     assert widest(shown.out) <= 80
     assert "all-MiniLM-L6-v2  packs/chem" in shown.out

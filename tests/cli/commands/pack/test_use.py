@@ -21,7 +21,7 @@ def user_file(tmp_path: Path) -> Path:
 
 
 def test_the_default_pack_is_used_by_every_command_and_has_an_origin(
-    wikigr: Wikigr, physics_pack: Path, tmp_path: Path, user_file: Path, monkeypatch: pytest.MonkeyPatch
+    wikigr: Wikigr, physics_pack: Path, user_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(physics_pack, installed_packs() / "physics")
     assert wikigr("search", "spin").code == 2
@@ -38,87 +38,51 @@ def test_the_default_pack_is_used_by_every_command_and_has_an_origin(
     shown = json.loads(wikigr("pack", "use", "--json").out)
     assert (shown["pack"], shown["origin"]) == ("physics", str(user_file))
     assert Path(shown["path"]) == installed_packs() / "physics"
-    (tmp_path / "wikigr.yaml").write_text("pack: other\n")
-    assert "There is no pack 'other'" in wikigr("search", "spin").err
     monkeypatch.setenv("WIKIGR_PACK", "physics")
     assert wikigr("search", "spin").code == 0
     assert "environment (WIKIGR_PACK)" in wikigr("pack", "use").out
+    assert f"environment (WIKIGR_PACK) precedes {user_file}." in wikigr("pack", "use", "physics").err
     assert "There is no pack 'third'" in wikigr("search", "spin", "--pack", "third").err
     monkeypatch.delenv("WIKIGR_PACK")
-    unset = wikigr("pack", "use", "--unset", "--project")
-    assert (unset.code, (tmp_path / "wikigr.yaml").read_text()) == (0, "")
-    assert "Another setting applies" in unset.err
     assert wikigr("pack", "use", "--unset").out == "There is no default pack.\n"
     assert "sets no default pack" in wikigr("pack", "use", "--unset").err
 
 
-def test_the_file_names_a_pack_by_its_name_only_where_that_refers_to_it(
+def test_the_file_names_a_pack_that_is_not_installed_by_its_path(
     wikigr: Wikigr, physics_pack: Path, tmp_path: Path, user_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project = tmp_path / "project"
-    pack = shutil.copytree(physics_pack, project / "packs" / "chem")
-    shutil.copytree(physics_pack, project / "elsewhere" / "bio")
-    (project / "wikigr.yaml").write_text("# ours\nsearch:\n  top-k: 3\n")
-    (project / "src").mkdir()
-    monkeypatch.chdir(project / "src")
+    pack = shutil.copytree(physics_pack, tmp_path / "packs" / "chem")
     assert wikigr("pack", "use", "chem").code == 0
     assert user_file.read_text() == f"pack: {pack}\n"
-    done = wikigr("pack", "use", "chem", "--project")
-    assert done.code == 0
-    assert (project / "wikigr.yaml").read_text() == "# ours\nsearch:\n  top-k: 3\npack: chem\n"
-    assert wikigr("search", "spin", "--json").code == 0
-    assert wikigr("pack", "use", "../elsewhere/bio", "--project").code == 0
-    assert (project / "wikigr.yaml").read_text() == "# ours\nsearch:\n  top-k: 3\npack: elsewhere/bio\n"
+    monkeypatch.chdir("/")
     assert wikigr("search", "spin").code == 0
-    hidden = wikigr("pack", "use", "chem")
-    assert f"{project / 'wikigr.yaml'} precedes {user_file}." in hidden.err
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [
-        "pack: packs/chem",
-        "pack: ./packs/chem",
-        "search: {pack: [packs/chem, ~/bio]}",
-        "pack: ~/bio",
-        "pack: ~/bio/pack.db",
-    ],
+    "settings", ["pack: bio", "pack: ./bio", "search: {pack: [./bio, ~/bio]}", "pack: ~/bio/pack.db"]
 )
-def test_a_path_in_a_settings_file_is_relative_to_the_file(
-    wikigr: Wikigr, physics_pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: str
+def test_a_path_in_the_settings_file_is_relative_to_the_file(
+    wikigr: Wikigr, physics_pack: Path, tmp_path: Path, user_file: Path, monkeypatch: pytest.MonkeyPatch, settings: str
 ) -> None:
     # The encoders are in the cache below the real home folder.
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache_folder().parent))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    shutil.copytree(physics_pack, tmp_path / "home" / "bio")
-    project = tmp_path / "project"
-    shutil.copytree(physics_pack, project / "packs" / "chem")
-    (project / "wikigr.yaml").write_text(f"{settings}\n")
-    (project / "src").mkdir()
-    for folder in (project, project / "src"):
-        monkeypatch.chdir(folder)
-        assert wikigr("search", "spin").code == 0
-        used = json.loads(wikigr("pack", "use", "--json").out)
-        assert (used["path"] is None) == settings.startswith("search:")
-
-
-def test_a_pack_beside_the_settings_file_is_named_as_a_path(
-    wikigr: Wikigr, physics_pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.copytree(physics_pack, tmp_path / "project" / "bio")
-    (tmp_path / "project" / "wikigr.yaml").write_text("")
-    monkeypatch.chdir(tmp_path / "project" / "bio")
-    assert wikigr("pack", "use", ".", "--project").code == 0
-    assert Path("../wikigr.yaml").read_text() == "pack: ./bio\n"
-    assert wikigr("search", "spin").code == 0
+    for folder in (tmp_path / "home", user_file.parent):
+        shutil.copytree(physics_pack, folder / "bio")
+    user_file.write_text(f"{settings}\n")
+    is_name = settings == "pack: bio"
+    assert wikigr("search", "spin").code == (4 if is_name else 0)
+    used = json.loads(wikigr("pack", "use", "--json").out)
+    assert (used["path"] is None) == (is_name or settings.startswith("search:"))
 
 
 def test_several_default_packs_are_the_same_for_every_command(
-    wikigr: Wikigr, physics_pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    wikigr: Wikigr, physics_pack: Path, tmp_path: Path, user_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("chem", "bio"):
         shutil.copytree(physics_pack, tmp_path / "packs" / name)
-    (tmp_path / "wikigr.yaml").write_text("pack: [chem, packs/bio]  # two\n")
+    user_file.parent.mkdir(parents=True)
+    user_file.write_text(f"pack: [{tmp_path}/packs/chem, {tmp_path}/packs/bio]  # two\n")
     for variable in ("", f"packs/chem{os.pathsep}bio"):
         monkeypatch.setenv("WIKIGR_PACK", variable)
         assert wikigr("search", "spin").code == 0
@@ -128,12 +92,12 @@ def test_several_default_packs_are_the_same_for_every_command(
         shown = wikigr("pack", "use")
         assert (shown.code, shown.out.count("is a default pack.")) == (0, 2)
         paths = [default["path"] for default in json.loads(wikigr("pack", "use", "--json").out)["defaults"]]
-        assert paths == ["packs/chem", "packs/bio"]
+        assert [Path(path).name for path in paths] == ["chem", "bio"]
     monkeypatch.delenv("WIKIGR_PACK")
     refused = wikigr("pack", "info")
     assert (refused.code, "pack must be a single value for `wikigr pack info`" in refused.err) == (2, True)
-    assert wikigr("pack", "use", "chem", "--project").code == 0
-    assert (tmp_path / "wikigr.yaml").read_text() == "pack: chem  # two\n"
+    assert wikigr("pack", "use", "chem").code == 0
+    assert user_file.read_text() == f"pack: {tmp_path}/packs/chem  # two\n"
 
 
 def test_a_variable_that_is_one_pack_is_not_split(
@@ -157,6 +121,5 @@ def test_only_a_pack_that_can_be_read_becomes_the_default(
     assert not user_file.exists()
 
 
-@pytest.mark.parametrize("arguments", [("p", "--unset"), ("--project",)])
-def test_contradictory_arguments_are_wrong_usage(wikigr: Wikigr, arguments: tuple[str, ...]) -> None:
-    assert wikigr("pack", "use", *arguments).code == 2
+def test_contradictory_arguments_are_wrong_usage(wikigr: Wikigr) -> None:
+    assert wikigr("pack", "use", "p", "--unset").code == 2

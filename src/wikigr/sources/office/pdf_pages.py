@@ -1,0 +1,204 @@
+"""The pages of a PDF: their lines in reading order, with what the letters look like, and whether they are damaged."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterator
+from ctypes import c_double, c_int, create_string_buffer
+from dataclasses import dataclass
+from io import BytesIO
+from itertools import zip_longest
+from typing import TYPE_CHECKING, NamedTuple
+
+from wikigr.sources.plain_text import collapse_spaces
+from wikigr.sources.text import begins_item
+
+if TYPE_CHECKING:
+    from pypdfium2 import PdfDocument, PdfTextPage
+
+_CONTENTS_LINE = re.compile(r"(?:(?:\s\.){2,}|\.{4,})\s*\w{0,6}$")
+# How pdfium marks a word that goes on in the next line.
+_HYPHEN = re.compile("[\x02\ufffe]")
+_HYPHEN_IN_WORD = re.compile("(?<=[a-z])[\x02\ufffe](?=[a-z])")
+_SPACE = re.compile(r"\s+")
+_MONOSPACED = re.compile(r"mono|courier|consol|cmtt|typewriter", re.IGNORECASE)
+# The page in a file of one page that PDFium has written, and its content: one stream, or several.
+_CONTENTS = re.compile(rb"\n<<[^\r\n]*?/Contents(?: (?P<one>\d+) 0 R|\[(?P<many>[^\]]*)\])")
+_STREAM = (
+    rb"\n%s 0 obj\s+<<(?=[^\r\n]*/Filter\s*(?:/FlateDecode|\[\s*/FlateDecode\s*\]))"
+    rb"[^\r\n]*?/Length (?P<length>\d+)[^\r\n]*>>stream\r\n"
+)
+
+
+class PdfCell(NamedTuple):
+    """A part of a line, and where its first letter begins."""
+
+    text: str
+    x: float
+
+
+@dataclass(frozen=True, slots=True)
+class PdfLine:
+    """A line of a page: ``x`` and ``y`` are where its first letter begins, in points from the lower left corner.
+
+    ``end_x`` and ``end_y`` are where its last letter ends: a line that ends within a word comes with the next one.
+    ``cells`` are the parts that wide gaps separate, and ``narrow_cells`` those that narrower ones do.
+    """
+
+    text: str
+    page: int
+    x: float
+    y: float
+    end_x: float
+    end_y: float
+    size: float
+    is_code: bool
+    is_bold: bool
+    cells: tuple[PdfCell, ...]
+    narrow_cells: tuple[PdfCell, ...]
+
+
+def page_lines(pdf: PdfDocument, number: int) -> list[PdfLine]:
+    """Return the lines of a page, counted from 0, without those of a table of contents."""
+    page = pdf[number]
+    text_page = page.get_textpage()
+    try:
+        return list(_lines_of(text_page, number))
+    finally:
+        text_page.close()
+        page.close()
+
+
+def has_image(pdf: PdfDocument, number: int) -> bool:
+    """Return whether a page, counted from 0, shows a picture."""
+    from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE
+
+    page = pdf[number]
+    try:
+        return next(iter(page.get_objects(filter=[FPDF_PAGEOBJ_IMAGE], max_depth=2)), None) is not None
+    finally:
+        page.close()
+
+
+def _lines_of(text_page: PdfTextPage, number: int) -> Iterator[PdfLine]:
+    from pypdfium2.raw import FPDFText_GetFontSize
+
+    position = 0
+    for text in text_page.get_text_range(errors="replace").split("\r\n"):
+        start = position + len(text) - len(text.lstrip())
+        # Letters beyond the basic plane count twice.
+        length = len(text.rstrip().encode("utf-16-le", "surrogatepass")) // 2
+        line = collapse_spaces(_HYPHEN.sub("-", _HYPHEN_IN_WORD.sub("", text)))
+        if line and not _CONTENTS_LINE.search(line):
+            end = position + length - 1
+            x, y = _origin(text_page, start)
+            _, end_y = _origin(text_page, end)
+            end_x = text_page.get_charbox(end)[2]
+            size = max(round(FPDFText_GetFontSize(text_page, start), 1), 1.0)
+            font, last_font = _font(text_page, start), _font(text_page, end)
+            yield PdfLine(
+                line,
+                number,
+                x,
+                y,
+                end_x,
+                end_y,
+                size,
+                is_code=font.is_monospaced and last_font.is_monospaced,
+                is_bold=font.is_bold and last_font.is_bold,
+                # Cells of a table are this far apart, and at least as far as the second in a row beside others.
+                cells=_cells(text_page, text, position, 1.5 * size),
+                narrow_cells=_cells(text_page, text, position, 0.4 * size),
+            )
+        position += len(text.encode("utf-16-le", "surrogatepass")) // 2 + 2
+
+
+def _cells(text_page: PdfTextPage, text: str, position: int, gap: float) -> tuple[PdfCell, ...]:
+    """Return the parts of a line that lie more than ``gap`` points apart; a line with letters beyond the basic plane
+    is one part.
+    """
+    starts = [len(text) - len(text.lstrip())]
+    spaces = (
+        () if not text.isascii() and any(character > "\uffff" for character in text) else _SPACE.finditer(text.rstrip())
+    )
+    for space in spaces:
+        before, after = position + space.start() - 1, position + space.end()
+        is_first = len(starts) == 1
+        is_after_bullet = is_first and begins_item(text) and text[: space.start()].strip() == text.split()[0]
+        if before < position or is_after_bullet:
+            continue
+        if text_page.get_charbox(after)[0] - text_page.get_charbox(before)[2] > gap:
+            starts.append(space.end())
+    parts = ((collapse_spaces(text[start:end]), start) for start, end in zip_longest(starts, starts[1:]))
+    return tuple(PdfCell(part, text_page.get_charbox(position + start)[0]) for part, start in parts if part)
+
+
+def _origin(text_page: PdfTextPage, index: int) -> tuple[float, float]:
+    from pypdfium2.raw import FPDFText_GetCharOrigin
+
+    x, y = c_double(), c_double()
+    FPDFText_GetCharOrigin(text_page, index, x, y)
+    return x.value, y.value
+
+
+class _Font(NamedTuple):
+    is_monospaced: bool
+    is_bold: bool
+
+
+def _font(text_page: PdfTextPage, index: int) -> _Font:
+    from pypdfium2.raw import FPDFText_GetFontInfo
+
+    buffer, flags = create_string_buffer(128), c_int()
+    FPDFText_GetFontInfo(text_page, index, buffer, len(buffer), flags)
+    name = buffer.value.decode("utf-8", "replace")
+    # Flags of a font: ISO 32000-1, table 123.
+    is_monospaced = bool(flags.value & 1) or _MONOSPACED.search(name) is not None
+    return _Font(is_monospaced, bool(flags.value & 1 << 18) or "bold" in name.lower())
+
+
+def check_content(pdf: PdfDocument, number: int) -> None:
+    """Raise ``PdfiumError`` if a page, counted from 0, shows nothing because its content cannot be decompressed.
+
+    Only the filter of nearly all files is known, Deflate. Content that is damaged in part shows what stands before.
+    """
+    from pypdfium2 import PdfDocument, PdfiumError
+    from pypdfium2.raw import FPDFPage_CountObjects
+
+    page = pdf[number]
+    is_empty = FPDFPage_CountObjects(page) == 0
+    page.close()
+    if not is_empty:
+        return
+    with PdfDocument.new() as alone:
+        alone.import_pages(pdf, [number])
+        written = BytesIO()
+        alone.save(written)
+    if not all(map(_is_whole, _streams(written.getvalue()))):
+        raise PdfiumError("Failed to decompress the content of the page.")
+
+
+def _streams(data: bytes) -> list[bytes]:
+    """Return the compressed content of the page in a file of one page."""
+    contents = _CONTENTS.search(data)
+    if contents is None:
+        return []
+    numbers = [contents["one"]] if contents["one"] else re.findall(rb"(\d+) 0 R", contents["many"])
+    found = (re.search(_STREAM % number, data) for number in numbers)
+    return [data[match.end() : match.end() + int(match["length"])] for match in found if match is not None]
+
+
+def _is_whole(compressed: bytes) -> bool:
+    """Return whether a stream can be decompressed; its end and its checksum, which PDFium ignores, may be missing."""
+    if not compressed:
+        return True
+    inflater = zlib.decompressobj(-zlib.MAX_WBITS)
+    try:
+        # Content that is longer without showing anything is taken to be whole.
+        content = inflater.decompress(compressed[2:], 1_000_000)
+    except zlib.error:
+        return False
+    # The header: the method 8, and a sum of both bytes (RFC 1950).
+    has_header = compressed[0] & 0x0F == 8 and int.from_bytes(compressed[:2]) % 31 == 0
+    return has_header and (inflater.eof or bool(content))
