@@ -19,7 +19,7 @@ import secrets
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -328,73 +328,73 @@ class _Installation:
                 hint="Move it away, or install under another name with --name.",
             )
         identity = _identity(ready.folder)
-        before: str | None = manifest.version
-        place = store.current(name)
-        is_same = place is not None and read_origin(place).identity == identity
-        damage = _damage(place, manifest, identity) if place is not None and is_same else None
-        if damage is not None:
+        result = Installed(
+            name, manifest.version, manifest.digest, ready.folder, _redacted(self.source), ready.sha256, signer,
+            before=manifest.version, changed=False,
+        )  # fmt: skip
+        old = store.current(name)
+        if old is not None and read_origin(old).identity == identity:
+            damage = _damage(old, manifest, identity)
+            if damage is None:
+                return replace(result, folder=old)
             self.progress.note(f"The installed pack is damaged ({damage}) and is installed again.")
-        elif not is_same:
-            before = self._require_successor(name, ready, place)
-        changed = place is None or not is_same or damage is not None
-        if place is None or changed:
-            self._validate(ready)
-            origin = Origin(
-                source=self.source if is_url(self.source) else str(Path(self.source).resolve()),
-                sha256=ready.sha256,
-                pinned=self.sha256 is not None,
-                signer=signer,
-                allow_private=self.allow_private,
-                identity=identity,
-                installed=datetime.now(UTC).isoformat(timespec="seconds"),
-            )
-            write_atomic(ready.folder / ORIGIN, json.dumps(asdict(origin), indent=2) + "\n")
-            # A URL may contain a token.
-            (ready.folder / ORIGIN).chmod(0o600)
-            sync_tree(ready.folder)
-            place = store.activate(ready.folder, name, manifest.version)
-            if Path(name).exists():
-                self.progress.note(f"In this folder, ./{name} takes precedence over the installed pack of that name.")
-        source = _redacted(self.source)
-        return Installed(name, manifest.version, manifest.digest, place, source, ready.sha256, signer, before, changed)
+        else:
+            result = replace(result, before=self._require_successor(name, ready, old))
+        self._validate(ready)
+        origin = Origin(
+            source=self.source if is_url(self.source) else str(Path(self.source).resolve()),
+            sha256=ready.sha256,
+            pinned=self.sha256 is not None,
+            signer=signer,
+            allow_private=self.allow_private,
+            identity=identity,
+            installed=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+        write_atomic(ready.folder / ORIGIN, json.dumps(asdict(origin), indent=2) + "\n")
+        # A URL may contain a token.
+        (ready.folder / ORIGIN).chmod(0o600)
+        sync_tree(ready.folder)
+        place = store.activate(ready.folder, name, manifest.version)
+        if Path(name).exists():
+            self.progress.note(f"In this folder, ./{name} takes precedence over the installed pack of that name.")
+        return replace(result, folder=place, changed=True)
 
     def _require_successor(self, name: str, ready: UnpackedPack, old: Path | None) -> str | None:
         """Return the version that ``ready`` replaces, ``None`` if there is none.
 
         Raises ``PackError`` or ``UsageError`` when ``ready`` must not replace it, unless ``force`` is set.
         """
-        new, installed = ready.manifest, None
-        if old is not None:
-            try:
-                installed = read_manifest(old / MANIFEST)
-            except PackError as error:
-                raise PackError(
-                    error.message, hint=f"Remove it with `wikigr pack remove {name}`, then install it again."
-                ) from error
-        if self.force:
-            return installed.version if installed is not None else None
-        if old is not None and installed is not None:
-            known, signer = read_origin(old).signer, ready.signer.fingerprint if ready.signer else None
-            if known not in (None, signer):
-                raise PackError(
-                    f"{name} {installed.version} was signed by {known}, but this pack is "
-                    + (f"signed by {signer}." if signer else "not signed."),
-                    hint="If you know why, install it anyway with --force.",
-                )
-            if new.name != installed.name:
-                # A publisher may sign several packs, and a server must not be able to substitute one for another.
-                raise PackError(
-                    f"{name} is the pack {installed.name[:80]!r}, but this is {new.name[:80]!r}.",
-                    hint="If the pack was renamed, install it with --force. For another pack, choose another --name.",
-                )
-        if parse_version(new.version) is None:
-            raise PackError(
-                f"The pack's version {new.version[:80]!r} is not a semantic version, so it cannot be compared with "
-                "others.",
-                hint="Ask the publisher for one such as 1.2.0, or install it anyway with --force.",
-            )
-        if installed is None:
+        new = ready.manifest
+        unversioned = PackError(
+            f"The pack's version {new.version[:80]!r} is not a semantic version, so it cannot be compared with others.",
+            hint="Ask the publisher for one such as 1.2.0, or install it anyway with --force.",
+        )
+        if old is None:
+            if parse_version(new.version) is None and not self.force:
+                raise unversioned
             return None
+        try:
+            installed = read_manifest(old / MANIFEST)
+        except PackError as error:
+            hint = f"Remove it with `wikigr pack remove {name}`, then install it again."
+            raise PackError(error.message, hint=hint) from error
+        if self.force:
+            return installed.version
+        known, signer = read_origin(old).signer, ready.signer.fingerprint if ready.signer else None
+        if known not in (None, signer):
+            raise PackError(
+                f"{name} {installed.version} was signed by {known}, but this pack is "
+                + (f"signed by {signer}." if signer else "not signed."),
+                hint="If you know why, install it anyway with --force.",
+            )
+        if new.name != installed.name:
+            # A publisher may sign several packs, and a server must not be able to substitute one for another.
+            raise PackError(
+                f"{name} is the pack {installed.name[:80]!r}, but this is {new.name[:80]!r}.",
+                hint="If the pack was renamed, install it with --force. For another pack, choose another --name.",
+            )
+        if parse_version(new.version) is None:
+            raise unversioned
         if is_lower_version(new.version, installed.version):
             raise UsageError(
                 f"{name} {installed.version} is installed, but this is {new.version}, a lower version.",
