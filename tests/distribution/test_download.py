@@ -55,6 +55,15 @@ def test_a_file_is_fetched_whole_and_removed_after_use(server: FileServer, tmp_p
         assert list((tmp_path / "new").iterdir()) == []
 
 
+def test_a_file_that_was_moved_is_kept_and_so_is_what_another_process_begins(
+    server: FileServer, tmp_path: Path
+) -> None:
+    with open_download(server.url("/p.wikigr"), tmp_path, max_bytes=MOST, allow_private=True) as found:
+        found.rename(tmp_path / "kept")
+        found.write_text("another")
+    assert ((tmp_path / "kept").read_bytes(), found.read_text()) == (CONTENT, "another")
+
+
 def test_an_interrupted_download_starts_again(server: FileServer, tmp_path: Path) -> None:
     cuts = iter([200_000, 100_000])
     server.behaviors["/p.wikigr"] = lambda request: request.serve(cut=next(cuts, None))
@@ -160,7 +169,7 @@ def test_the_next_address_of_a_host_is_tried(
     assert len(server.requests) == 1
 
 
-def test_redirects_are_followed_with_the_request_headers(server: FileServer, tmp_path: Path) -> None:
+def test_redirects_are_followed(server: FileServer, tmp_path: Path) -> None:
     server.behaviors["/a"] = lambda request: request.reply(302, headers={"Location": "b?x=1"})
     server.behaviors["/b?x=1"] = lambda request: request.reply(307, headers={"Location": server.url("/p.wikigr")})
     assert fetch(server, tmp_path, "/a") == CONTENT

@@ -104,7 +104,9 @@ def open_download(
                 raise _cannot_store(folder, error) from error
             yield target
         finally:
-            target.unlink(missing_ok=True)
+            # The caller may have moved the file, and another process may have begun a new one.
+            if target.exists() and os.path.samestat(target.stat(), os.fstat(handle)):
+                target.unlink()
 
 
 def _cannot_store(folder: Path, error: OSError) -> WikigrError:

@@ -176,13 +176,15 @@ class PackStore:
         for link in self.root.glob(f"{_LINK}*"):
             link.unlink()
         for entry in sorted(self._versions.iterdir()):
-            current = self.current(entry.name)
-            if entry.name.startswith(_NEW) or (current is None and is_pack_name(entry.name)):
+            if entry.name.startswith(_NEW):
                 shutil.rmtree(entry)
-            elif current is not None:
+            elif is_pack_name(entry.name) and entry.is_dir():
+                current = self.current(entry.name)
                 for version in entry.iterdir():
                     if version != current:
                         shutil.rmtree(version)
+                if current is None:
+                    entry.rmdir()
 
 
 def install(
