@@ -45,19 +45,8 @@ from wikigr.pack.manifest import (
     read_manifest,
 )
 
-# Measured on a pack with 12,000 sections (72 MB, mostly vectors): level 3 gives 33.0 MB in 0.24 s, 9 gives 31.7 MB in
-# 0.8 s, 12 gives 31.5 MB in 2 s, 19 gives 30.4 MB in 20 s.
-_LEVEL = 9
 _END = bytes(2 * BLOCKSIZE)
-# Level 9 needs 4 MiB; an archive may request at most twice that.
-_MAX_WINDOW = 8 << 20
-# Bytes per read. One compressed byte expands to at most 32 KiB, so a chunk of 4 KiB expands to at most 128 MiB.
-_COMPRESSED_CHUNK = 4 << 10
 _CHUNK = 1 << 20
-# The compression ratio of a smaller pack is not checked: a database has empty pages.
-_MIN_CHECKED_SIZE = 64 << 20
-# Disk space to leave free beyond the size of the pack.
-_DISK_MARGIN = 16 << 20
 _MAX_TEXT_LENGTH = 10_000
 _MAX_LABEL_LENGTH = 200
 _MAX_OCTAL = (1 << 33) - 1
@@ -242,7 +231,9 @@ def _write(
     temporary, opened = _open_temporary(output)
     try:
         with opened as file:
-            compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
+            # Measured on a pack with 12,000 sections (72 MB, mostly vectors): level 3 gives 33.0 MB in 0.24 s, 9 gives
+            # 31.7 MB in 0.8 s, 12 gives 31.5 MB in 2 s, 19 gives 30.4 MB in 20 s.
+            compressor = zstandard.ZstdCompressor(level=9, write_checksum=True)
             # Not in a with block: after an error, its exit would raise because the declared size was not reached.
             tar = compressor.stream_writer(file, size=total, closefd=False)
             for name, data in head:
@@ -397,13 +388,14 @@ def _require_room(manifest: Manifest, archive_bytes: int, into: Path, limits: Ar
         raise PackError(
             f"The archive would unpack to {total:,} bytes; {limits.total_bytes:,} are allowed.", hint=_FETCH
         )
-    if total > max(_MIN_CHECKED_SIZE, limits.ratio * archive_bytes):
+    # A small pack may compress better, because a database has empty pages.
+    if total > max(64 << 20, limits.ratio * archive_bytes):
         raise PackError(
             f"The archive of {archive_bytes:,} bytes would unpack to {total:,}; real packs do not compress that well.",
             hint="Do not trust its source.",
         )
     free = shutil.disk_usage(into).free
-    if total + _DISK_MARGIN > free:
+    if total + (16 << 20) > free:
         raise WikigrError(
             f"The archive unpacks to {total:,} bytes, but the disk of {into.parent} has {free:,} left.",
             hint="Free some space, then run the same command again.",
@@ -423,7 +415,8 @@ class _Tar:
         # Of the archive, once it has been read to its end.
         self.sha256 = hashlib.sha256()
         self._file = file
-        self._frame = zstandard.ZstdDecompressor(max_window_size=_MAX_WINDOW).decompressobj()
+        # The compression needs 4 MiB; an archive may request at most twice that.
+        self._frame = zstandard.ZstdDecompressor(max_window_size=8 << 20).decompressobj()
         self._damage = zstandard.ZstdError
         self._data = memoryview(b"")
         self._header = self._exactly(BLOCKSIZE)
@@ -489,7 +482,8 @@ class _Tar:
     def _more(self) -> bool:
         """Return whether the frame has more data; raises ``PackError`` when it is truncated or damaged."""
         while not self._data and not self._frame.eof:
-            compressed = self._file.read(_COMPRESSED_CHUNK)
+            # One compressed byte expands to at most 32 KiB, so this expands to at most 128 MiB.
+            compressed = self._file.read(4 << 10)
             if not compressed:
                 raise PackError("The archive is truncated.", hint=_FETCH)
             self.sha256.update(compressed)

@@ -46,21 +46,16 @@ _TASK = "wikigr.distribution.verify:report_checks"
 _SECONDS = 120.0
 _BYTES_PER_SECOND = 2_000_000
 _MAX_SECONDS = 86_400.0
-_MAX_COMPRESSION = 8
-_MAX_CHECKS = 200
 # Bytes of address space for Python, the encoder, the engine's buffers and the empty database of the schema, beyond what
 # the engine reserves for the pack.
 _ADDRESS_SPACE = 7 << 30
 _PROOF = "proof"  # the check that fails if the others cannot run
-_MAX_MESSAGE_LENGTH = 1 << 14
-_MAX_DETAIL_LENGTH = 500
 # What libraries read to find out how many threads to start.
 _MACHINE = (Path("/proc/cpuinfo"), Path("/proc/meminfo"), Path("/sys/devices/system/cpu"), Path("/sys/fs/cgroup"))
 _ENVIRONMENT = ("HOME", "XDG_CACHE_HOME", "ORT_DISABLE_TELEMETRY")
 
 # Exceptions that a malicious pack can cause, besides our own.
 _UNREADABLE = (ArithmeticError, LookupError, MemoryError, OSError, RuntimeError, TypeError, ValueError)
-_LEFT_BEHIND_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +135,7 @@ def _temporary_folder() -> Iterator[Path]:
         cache_folder().mkdir(parents=True, exist_ok=True)
         for left in cache_folder().glob("verify-*"):
             # No verification takes so long: its process was killed.
-            if time.time() - left.lstat().st_mtime > _LEFT_BEHIND_SECONDS:
+            if time.time() - left.lstat().st_mtime > _MAX_SECONDS:
                 shutil.rmtree(left, ignore_errors=True)
         folder = tempfile.TemporaryDirectory(prefix="verify-", dir=cache_folder())
     except OSError as error:
@@ -191,8 +186,8 @@ def validate_untrusted(folder: Path, *, seconds: float | None = None) -> list[Ch
 def _plausible_size(path: Path) -> int:
     """Return the size of a regular file in bytes, that of a sparse one by the space that it takes."""
     found = path.lstat()
-    # A file system that compresses takes less space than the size says.
-    return min(found.st_size, _MAX_COMPRESSION * 512 * found.st_blocks) if stat.S_ISREG(found.st_mode) else 0
+    # A file system that compresses takes less space than the size says, by up to about 8 times.
+    return min(found.st_size, 8 * 512 * found.st_blocks) if stat.S_ISREG(found.st_mode) else 0
 
 
 def _run(folder: Path, reserve: int, links: Path, size: int, allowed: float) -> list[Check]:
@@ -200,7 +195,7 @@ def _run(folder: Path, reserve: int, links: Path, size: int, allowed: float) -> 
         readable=(folder, cache_folder() / "models", *_MACHINE, *library_paths()),
         address_space=reserve + size + _ADDRESS_SPACE,
         cpu_seconds=int(allowed * (os.cpu_count() or 1)) + 1,
-        message_bytes=_MAX_MESSAGE_LENGTH,
+        message_bytes=1 << 14,
         scratch=links,
     )
     environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
@@ -210,7 +205,7 @@ def _run(folder: Path, reserve: int, links: Path, size: int, allowed: float) -> 
     checks: list[Check] = []
     try:
         with SandboxedProcess(_TASK, arguments, limits, environment=environment) as process:
-            while (message := process.receive(deadline)) is not None and len(checks) < _MAX_CHECKS:
+            while (message := process.receive(deadline)) is not None and len(checks) < 200:
                 checks.append(_parse_check(message))
             if checks and (checks[-1].name == LAST_CHECK or any(c.required and not c.passed for c in checks)):
                 return [replace(c, fix=advice) if c.name == _PROOF else c for c in checks]
@@ -262,5 +257,5 @@ def report_checks(channel: Channel, folder: str, reserve: int, links: str) -> No
 
 
 def _send(channel: Channel, check: Check) -> None:
-    detail = check.detail if len(check.detail) <= _MAX_DETAIL_LENGTH else check.detail[:_MAX_DETAIL_LENGTH] + "…"
+    detail = check.detail if len(check.detail) <= 500 else check.detail[:500] + "…"
     channel.send(asdict(replace(check, detail=detail)))
