@@ -17,9 +17,11 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
 from training.answers.collect import JudgedAnswers
-from wikigr.answer.probability import STANDING, AnswerModel, leads_over_rivals, standing, terms
+from wikigr.answer.probability import AnswerModel, leads_over_rivals, standing, terms
 
 Floats = NDArray[np.float64]
+# The keys of ``standing``, whose weights are not penalized.
+STANDING = ("score", "lead")
 
 # The weights of the two likelihoods and of the penalty on squared weights.
 _LISTWISE = 1.0
