@@ -7,27 +7,16 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
 from wikigr.errors import UsageError
-from wikigr_cli import options
-from wikigr_cli.commands.eval.options import (
-    BaselineFile,
-    FailOn,
-    FailOnOption,
-    Floors,
-    Margin,
-    MaxErrors,
-    OneProfile,
-    Primary,
-    RunFolder,
-    deciding,
-    profile_of,
-)
+from wikigr_cli.command import Result, command
+from wikigr_cli.commands.eval.report import deciding, profile_of
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus
+from wikigr_cli.options import Output
 from wikigr_cli.render import evaluation as render_evaluation
 from wikigr_cli.render.output import counted, print_json
 
@@ -35,18 +24,21 @@ if TYPE_CHECKING:
     from wikigr.evaluation.gate import GateResult, Requirements
     from wikigr.evaluation.run import StoredRun
 
+FailOn = Literal["regression", "inconclusive", "never"]
 
+
+@command()
 def gate(
-    context: typer.Context,
-    folder: RunFolder,
-    profile: OneProfile = None,
-    floors: Floors = None,
-    baseline: BaselineFile = None,
-    fail_on: FailOnOption = None,
-    max_errors: MaxErrors = None,
-    primary: Primary = None,
-    margin: Margin = None,
-    json_output: options.Json = False,
+    environment: Environment,
+    folder: Path,
+    judged: str | None = None,
+    floors: list[str] | None = None,
+    baseline: Path | None = None,
+    fail_on: FailOn | None = None,
+    max_errors: float | None = None,
+    primary: str | None = None,
+    margin: float | None = None,
+    json_output: bool = False,
 ) -> None:
     """Fail unless a run meets its requirements.
 
@@ -59,8 +51,6 @@ def gate(
       wikigr eval gate runs/first --min accuracy=0.1
       wikigr eval gate runs/first --min accuracy=0.1 --max-errors 0.05
     """
-    environment = context.ensure_object(Environment)
-
     from wikigr.evaluation.gate import check_gate, read_baseline
     from wikigr.evaluation.reports.document import gate_document
     from wikigr.evaluation.run import load_run
@@ -72,7 +62,7 @@ def gate(
         )
     wanted = requirements(floors, fail_on, max_errors, *deciding(stored, primary, margin))
     blessed = None if baseline is None else read_baseline(baseline)
-    result = check_gate(stored, profile_of(stored, profile), wanted, blessed)
+    result = check_gate(stored, profile_of(stored, judged), wanted, blessed)
     if json_output:
         described = {"run": str(folder), "primary": wanted.primary, "margin": wanted.margin}
         print_json(environment, described | gate_document(result))
@@ -126,13 +116,10 @@ def finish(environment: Environment, result: GateResult, stored: StoredRun, *, a
         raise typer.Exit(ExitStatus.FAILED_CHECK)
 
 
-def bless(
-    context: typer.Context,
-    folder: RunFolder,
-    output: Annotated[Path, options.Output("-o", "--output", metavar="FILE", help="The baseline file to write.")],
-    profile: OneProfile = None,
-    json_output: options.Json = False,
-) -> None:
+@command(
+    output=Output("-o", "--output", metavar="FILE", help="The baseline file to write."),
+)
+def bless(environment: Environment, folder: Path, output: Path, judged: str | None = None) -> Result:
     """Make a run the baseline that later runs are compared with. Commit the file.
 
     \b
@@ -140,20 +127,17 @@ def bless(
       wikigr eval bless runs/first -o baseline.json
       wikigr eval bless runs/first -o baseline.json --profile baseline
     """
-    environment = context.ensure_object(Environment)
-
     from wikigr.atomic import cannot_write
     from wikigr.evaluation.gate import make_baseline, write_baseline
     from wikigr.evaluation.run import load_run
 
     stored = load_run(folder)
-    baseline = make_baseline(stored, profile_of(stored, profile))
+    baseline = make_baseline(stored, profile_of(stored, judged))
     try:
         write_baseline(output, baseline)
     except OSError as error:
         raise cannot_write("the baseline", output, error) from error
-    if json_output:
-        document = {"baseline": str(output), **asdict(baseline), "questions": len(baseline.means)}
-        print_json(environment, {key: value for key, value in document.items() if key != "means"})
-        return
-    environment.print(f"{output}: {counted(len(baseline.means), 'questions')} of {baseline.profile}")
+    document = {"baseline": str(output), **asdict(baseline), "questions": len(baseline.means)}
+    del document["means"]
+    line = f"{output}: {counted(len(baseline.means), 'questions')} of {baseline.profile}"
+    return document, lambda environment, _: environment.print(line)

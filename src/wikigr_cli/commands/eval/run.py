@@ -4,90 +4,67 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Literal
-
-import typer
+from typing import Literal
 
 from wikigr.errors import UsageError, WikigrError
 from wikigr_cli import options
+from wikigr_cli.command import command
 from wikigr_cli.commands.eval import gate
-from wikigr_cli.commands.eval.options import (
-    BaselineFile,
-    FailOnOption,
-    Floors,
-    MaxErrors,
-    Questions,
-    ShowAll,
-    Split,
-)
 from wikigr_cli.commands.eval.report import print_report
 from wikigr_cli.environment import Environment
+from wikigr_cli.options import Check, Engine, Model, Output, Retrieval, Run
 from wikigr_cli.render.output import counted
 
 
+@command(
+    profiles=Retrieval(
+        "--profile",
+        metavar="NAME",
+        help="A profile. The others are compared with the first one. Repeatable.",
+        autocompletion=options.complete_profiles,
+    ),
+    ablate=Run(help="Switch off each enhancement of one profile in turn."),
+    seed=Run(min=0, help="The seed of the bootstrap and the permutation tests."),
+    repeat=Run(min=1, max=100, help="How many times to ask every question."),
+    jobs=Run(min=1, max=64, help="How many questions to ask in parallel."),
+    engine=Run(help="Ask on this machine or, with --offline, on a Ray cluster."),
+    strict=Check("--refuse-leaks", help="Refuse to run if few-shot examples leak answers."),
+    primary=Check(metavar="METRIC", help="The metric that decides, declared before the run."),
+    margin=Check(help="Differences up to this size do not matter, declared before the run.", min=0.0, max=1.0),
+    output=Output("-o", "--output", metavar="DIR", help="The folder of the run; by default named after its content."),
+    judge=Model(help="An additional grader of the answers."),
+    judge_model=Model(metavar="ID", help="The model of the judge; claude-opus-4-6 by default."),
+    judge_max_cost=Model(metavar="USD", min=0.0, help="The maximum cost of the judge."),
+    fresh=Model(help="Ask models again for cached replies and cache the new ones."),
+)
 def run(
-    context: typer.Context,
-    pack: options.PackName = None,
-    questions: Questions = None,
-    profiles: Annotated[
-        list[str] | None,
-        options.Retrieval(
-            "--profile",
-            metavar="NAME",
-            help="A profile. The others are compared with the first one. Repeatable.",
-            autocompletion=options.complete_profiles,
-        ),
-    ] = None,
-    split: Split = None,
-    ablate: Annotated[
-        bool, options.Run("--ablate", help="Switch off each enhancement of one profile in turn.")
-    ] = False,
-    offline: options.Offline = False,
-    seed: Annotated[int, options.Run(min=0, help="The seed of the bootstrap and the permutation tests.")] = 0,
-    repeat: Annotated[int, options.Run(min=1, max=100, help="How many times to ask every question.")] = 1,
-    jobs: Annotated[int, options.Run(min=1, max=64, help="How many questions to ask in parallel.")] = 1,
-    engine: Annotated[
-        options.Engine, options.Run("--engine", help="Ask on this machine or, with --offline, on a Ray cluster.")
-    ] = "local",
-    ray_address: options.RayAddress = None,
-    workers: options.Workers = None,
-    strict: Annotated[
-        bool, options.Check("--refuse-leaks", help="Refuse to run if few-shot examples leak answers.")
-    ] = False,
-    primary: Annotated[
-        str, options.Check("--primary", metavar="METRIC", help="The metric that decides, declared before the run.")
-    ] = "accuracy",
-    margin: Annotated[
-        float,
-        options.Check(
-            "--margin", help="Differences up to this size do not matter, declared before the run.", min=0.0, max=1.0
-        ),
-    ] = 0.02,
-    output: Annotated[
-        Path | None,
-        options.Output(
-            "-o", "--output", metavar="DIR", help="The folder of the run; by default named after its content."
-        ),
-    ] = None,
-    floors: Floors = None,
-    baseline: BaselineFile = None,
-    fail_on: FailOnOption = None,
-    max_errors: MaxErrors = None,
-    judge: Annotated[
-        Literal["none", "claude"], options.Model("--judge", help="An additional grader of the answers.")
-    ] = "none",
-    judge_model: Annotated[
-        str | None,
-        options.Model("--judge-model", metavar="ID", help="The model of the judge; claude-opus-4-6 by default."),
-    ] = None,
-    judge_max_cost: Annotated[
-        float | None, options.Model("--judge-max-cost", metavar="USD", min=0.0, help="The maximum cost of the judge.")
-    ] = None,
-    fresh: Annotated[
-        bool, options.Model("--fresh", help="Ask models again for cached replies and cache the new ones.")
-    ] = False,
-    show_all: ShowAll = False,
-    json_output: options.Json = False,
+    environment: Environment,
+    pack: str | None = None,
+    questions: Path | None = None,
+    profiles: list[str] | None = None,
+    split: str | None = None,
+    ablate: bool = False,
+    offline: bool = False,
+    seed: int = 0,
+    repeat: int = 1,
+    jobs: int = 1,
+    engine: Engine = "local",
+    ray_address: str | None = None,
+    workers: int | None = None,
+    strict: bool = False,
+    primary: str = "accuracy",
+    margin: float = 0.02,
+    output: Path | None = None,
+    floors: list[str] | None = None,
+    baseline: Path | None = None,
+    fail_on: gate.FailOn | None = None,
+    max_errors: float | None = None,
+    judge: Literal["none", "claude"] = "none",
+    judge_model: str | None = None,
+    judge_max_cost: float | None = None,
+    fresh: bool = False,
+    show_all: bool = False,
+    json_output: bool = False,
 ) -> None:
     """Ask every question under every profile and compare the profiles. The same command resumes an interrupted run.
 
@@ -100,7 +77,6 @@ def run(
       wikigr eval run --pack packs/physics --offline -o runs/first
       wikigr eval run -p packs/physics --profile fast --offline -o runs/second
     """
-    environment = context.ensure_object(Environment)
     options.require_ray(engine, **{"ray-address": ray_address, "workers": workers})
     pack = options.require_pack(pack)
     names = profiles or ["baseline", "enhanced"]
