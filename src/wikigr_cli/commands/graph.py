@@ -37,7 +37,6 @@ def link(
 
     Each has the score of its link.
 
-    \b
     Examples:
       wikigr graph link "Did Bohr teach Heisenberg?" --pack packs/physics
       wikigr graph link "wave mechanics" --pack packs/physics --semantic 3
@@ -90,7 +89,6 @@ def neighbors(
 
     --top-k counts the edges of each kind and direction; all facts are one kind.
 
-    \b
     Examples:
       wikigr graph neighbors Louis de Broglie --pack packs/physics
       wikigr graph neighbors Spin --direction in -k 5 --pack packs/physics
@@ -129,7 +127,6 @@ def triplets(
 
     It begins at the nodes that the question names, and calls no model.
 
-    \b
     Examples:
       wikigr graph triplets "What did Bohr change?" --pack packs/physics
       wikigr graph triplets "Who knew him?" --start Spin -p packs/physics
@@ -188,7 +185,6 @@ def paths(
 
     Shortest paths follow edges in both directions. ~R in a path is an edge R in the opposite direction.
 
-    \b
     Examples:
       wikigr graph paths Spin "Louis de Broglie" --pack packs/physics
       wikigr graph paths Spin --metapath "LINKS_TO" -k 3 --pack packs/physics
@@ -233,7 +229,6 @@ def cypher(
 
     A result wider than 80 columns is printed with one value on each line.
 
-    \b
     Examples:
       wikigr graph cypher "MATCH (a:Article) RETURN a.title" -p packs/physics -k 3
       wikigr graph cypher "MATCH (e:Entity) RETURN e.name" -p packs/physics --json
@@ -276,7 +271,6 @@ def schema(environment: Environment, pack: str, top_k: int = 30) -> Iterator[Doc
 
     It also shows the relationships and the most frequent relations, at most --top-k of them.
 
-    \b
     Examples:
       wikigr graph schema --pack packs/physics
       wikigr graph schema --pack packs/physics --top-k 5 --json
@@ -294,7 +288,6 @@ def schema(environment: Environment, pack: str, top_k: int = 30) -> Iterator[Doc
 graph = group(
     """Explore how the articles of a pack are connected.
 
-    \b
     Examples:
       wikigr graph neighbors Spin --pack packs/physics
     """,

@@ -49,7 +49,6 @@ def build(
     A cache with the same content and parameters is not computed again. If a pack fails, the other packs are still
     computed, and the exit code is that of the first failure.
 
-    \b
     Examples:
       wikigr pagerank build packs/physics
       wikigr pagerank build packs/physics -o scores.json
@@ -120,7 +119,6 @@ def _for_each(
 def top(environment: Environment, pack: str, top_k: int = 10) -> Document:
     """List the articles with the highest PageRank.
 
-    \b
     Examples:
       wikigr pagerank top --pack packs/physics
       wikigr pagerank top --pack packs/physics -k 3 --json
@@ -137,7 +135,6 @@ def top(environment: Environment, pack: str, top_k: int = 10) -> Document:
 def show(environment: Environment, title: str, pack: str) -> Document:
     """Show the PageRank of an article and its rank among all articles.
 
-    \b
     Examples:
       wikigr pagerank show Albert Einstein --pack packs/physics
       wikigr pagerank show Spin --pack packs/physics --json
@@ -178,7 +175,6 @@ def _scores(environment: Environment, pack: str) -> dict[str, float]:
 def verify(environment: Environment, packs: list[str], json_output: bool = False) -> None:
     """Compute PageRank again and compare it with the caches of packs. Exits with 1 if a score differs by over 1e-6.
 
-    \b
     Examples:
       wikigr pagerank verify packs/physics
       wikigr pagerank verify --pack packs/physics --json
@@ -215,7 +211,6 @@ def _compare(pack: str) -> dict[str, Any]:
 pagerank = group(
     """Precompute, show and verify the PageRank of packs.
 
-    \b
     Examples:
       wikigr pagerank build packs/physics
     """,

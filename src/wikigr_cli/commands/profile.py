@@ -21,7 +21,6 @@ def list_profiles(environment: Environment) -> Document:
 
     Your own are in the folder `profiles` beside the user settings.
 
-    \b
     Examples:
       wikigr profile list
       wikigr profile list --json
@@ -42,7 +41,6 @@ def list_profiles(environment: Environment) -> Document:
 def show(environment: Environment, name: str) -> Document:
     """Print every key of a profile, also the inherited ones.
 
-    \b
     Examples:
       wikigr profile show enhanced
       wikigr profile show fast --json
@@ -59,7 +57,6 @@ def validate(environment: Environment, names: list[str]) -> None:
 
     A mistake is named with its file, line and key, and the exit code is 2.
 
-    \b
     Examples:
       wikigr profile validate mine.yaml
       wikigr profile validate fast precise
@@ -83,7 +80,6 @@ def validate(environment: Environment, names: list[str]) -> None:
 def diff(environment: Environment, first: str, second: str) -> Result:
     """Print the keys in which two profiles differ, with both values.
 
-    \b
     Examples:
       wikigr profile diff baseline enhanced
       wikigr profile diff enhanced mine.yaml --json
@@ -100,7 +96,6 @@ def diff(environment: Environment, first: str, second: str) -> Result:
 profile = group(
     """List, show, validate and compare profiles.
 
-    \b
     Examples:
       wikigr profile list
     """,

@@ -57,7 +57,6 @@ def search(
     is sent to a model server. If the profile names a cross-encoder other than the reader, it is downloaded once.
     --offline prevents both.
 
-    \b
     Examples:
       wikigr search exclusion principle --pack packs/physics -k 3
       wikigr search "spin" --pack packs/physics --mode lexical --format csv
@@ -150,7 +149,6 @@ def rerank(
     The results do not leave this machine. If the profile names a cross-encoder other than the reader, it is downloaded
     once, unless --offline is given.
 
-    \b
     Examples:
       wikigr rerank results.json --pack packs/physics
       wikigr search spin -p packs/physics --json | wikigr rerank -p packs/physics

@@ -25,7 +25,6 @@ def show(environment: Environment, target: str, pack: str) -> Result:
     A section is printed with the sections before and after it and the articles that it names; an article with its
     lead and the ids of its sections.
 
-    \b
     Examples:
       wikigr show Louis de Broglie --pack packs/physics
       wikigr show "Louis de Broglie#3" --pack packs/physics --json
@@ -56,7 +55,6 @@ def open(  # noqa: A001 -- the name of the command
 ) -> None:
     """Print a section or an article, or open its source.
 
-    \b
     Examples:
       wikigr open "Louis de Broglie#3" --pack packs/physics
       wikigr open Spin --pack packs/physics --quote angular
@@ -92,7 +90,6 @@ def why(
     The question is answered as by `wikigr ask`: a model is called if there is an API key or a server, unless --offline
     is given.
 
-    \b
     Examples:
       wikigr why "What is spin?" Spin --pack packs/physics
       wikigr why who proposed matter waves "Louis de Broglie" -p packs/physics

@@ -46,7 +46,6 @@ def gate(
 
     On GitHub Actions, it also writes a summary and an annotation for each question that got worse.
 
-    \b
     Examples:
       wikigr eval gate runs/first --min accuracy=0.1
       wikigr eval gate runs/first --min accuracy=0.1 --max-errors 0.05
@@ -122,7 +121,6 @@ def finish(environment: Environment, result: GateResult, stored: StoredRun, *, a
 def bless(environment: Environment, folder: Path, output: Path, judged: str | None = None) -> Result:
     """Make a run the baseline that later runs are compared with. Commit the file.
 
-    \b
     Examples:
       wikigr eval bless runs/first -o baseline.json
       wikigr eval bless runs/first -o baseline.json --profile baseline

@@ -27,7 +27,6 @@ def validate(
 
     Problems set exit code 1. Warnings do not: they name questions to read again, whose labels may be right.
 
-    \b
     Examples:
       wikigr eval validate packs/physics/eval/questions.jsonl
       wikigr eval validate packs/physics/eval/questions.jsonl -p packs/physics
@@ -87,7 +86,6 @@ def calibrate(
 
     It is fitted on a split of gold questions and stored in the manifest of the pack.
 
-    \b
     Examples:
       wikigr eval calibrate --pack packs/physics --dry-run
       wikigr eval calibrate --pack packs/physics --split dev --json

@@ -44,7 +44,6 @@ def report(
     In the text format, --all prints every metric; without it, the report is that of wikigr eval run. JUnit has the
     cases of one profile: the one given, by default the last one or, of an ablation, the full one.
 
-    \b
     Examples:
       wikigr eval report runs/first
       wikigr eval report runs/first --format html -o report.html
@@ -130,7 +129,6 @@ def trec(environment: Environment, folder: Path, output: Path) -> Document:
 
     These are qrels and one run file per profile, by article and by passage.
 
-    \b
     Examples:
       wikigr eval trec runs/first -o trec
       wikigr eval trec runs/first -o trec --json
@@ -165,7 +163,6 @@ def compare(
     The first run is the base: a positive difference means that the other run has the higher value. It prints the
     verdict, the primary metric and the metrics that differ; --all prints every metric.
 
-    \b
     Examples:
       wikigr eval compare runs/first runs/second
       wikigr eval compare runs/first runs/second --primary recall@5
@@ -238,7 +235,6 @@ def flips(
 
     It shows the evidence of both sides and the commands that reproduce it.
 
-    \b
     Examples:
       wikigr eval flips runs/first
       wikigr eval flips runs/first runs/second --json

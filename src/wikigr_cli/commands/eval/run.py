@@ -72,7 +72,6 @@ def run(
     With --min, --baseline, --fail-on or --max-errors, the exit code is 1 unless the last profile (of an ablation, the
     full one) passes the gate.
 
-    \b
     Examples:
       wikigr eval run --pack packs/physics --offline -o runs/first
       wikigr eval run -p packs/physics --profile fast --offline -o runs/second

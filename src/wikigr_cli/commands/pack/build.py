@@ -16,17 +16,8 @@ from wikigr_cli.command import Result, command
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus
 from wikigr_cli.options import Argument, Check, Engine, Input, Metadata, Model, Output, Retrieval, Run
+from wikigr_cli.render import pack as render
 from wikigr_cli.render.output import Document
-from wikigr_cli.render.pack import (
-    build_document,
-    made_document,
-    plan_document,
-    print_build,
-    print_made,
-    print_plan,
-    print_recipes,
-    recipes_document,
-)
 
 if TYPE_CHECKING:
     from wikigr.ingest.extraction import Extractor
@@ -36,7 +27,7 @@ SOURCE_FORMAT = Input(metavar="NAME", help=f"The source's format: {', '.join(FOR
 
 
 @command(
-    print_build,
+    render.print_build,
     source_format=SOURCE_FORMAT,
     source=Argument(metavar="SOURCE", help=f"What to read: {'; '.join(row.description for row in FORMATS)}."),
     output=Output("-o", "--output", metavar="DIR", help="The folder of the pack."),
@@ -94,7 +85,6 @@ def build(
 
     A rebuilt pack keeps its name, version, description, license and attribution unless an option changes them.
 
-    \b
     Examples:
       wikigr pack build notes -o packs/notes
       wikigr pack build notes -o packs/notes --license CC0-1.0 --jobs 1
@@ -155,7 +145,7 @@ def build(
             extractor=extractor,
             engine=cluster,
         )
-    return build_document(report, output)
+    return render.build_document(report, output)
 
 
 def _require_folder(output: Path) -> None:
@@ -215,7 +205,7 @@ def _complete_recipes(incomplete: str) -> list[str]:
 
 
 @command(
-    print_made,
+    render.print_made,
     recipe=Argument(
         metavar="RECIPE",
         help="The name of a recipe that --list shows, or the path of your own: PATH/recipe.yaml.",
@@ -247,7 +237,6 @@ def make(
     Downloads resume, must have the SHA-256 that the recipe pins, and are kept in the cache folder. If a recipe pins
     none, the command prints the SHA-256 of the download and stops: compare it and give it with --sha256.
 
-    \b
     Examples:
       wikigr pack make --list
       wikigr pack make mine/recipe.yaml
@@ -263,7 +252,7 @@ def make(
     from wikigr.pack.locate import PACKS
 
     if recipe is None:
-        yield recipes_document(recipes.list_recipes()), print_recipes
+        yield render.recipes_document(recipes.list_recipes()), render.print_recipes
         return
     chosen = recipes.find_recipe(recipe)
     folder = Path(PACKS, chosen.name) if output is None else output
@@ -272,8 +261,8 @@ def make(
         load_questions(chosen.questions)
     choice = Choice(source, sha256, allow_private)
     if dry_run:
-        plan = plan_document(chosen, plan_fetch(chosen, choice), folder)
-        yield plan, print_plan
+        plan = render.plan_document(chosen, plan_fetch(chosen, choice), folder)
+        yield plan, render.print_plan
         if plan["problem"]:
             raise typer.Exit(ExitStatus.RUNTIME)
         return
@@ -284,4 +273,4 @@ def make(
     with TerminalProgress(environment, resumes=resume) as progress:
         documents = fetch(chosen, choice, progress)
         report = make_pack(chosen, documents, folder, jobs=jobs, resume=resume, progress=progress)
-    yield made_document(report, folder)
+    yield render.made_document(report, folder)

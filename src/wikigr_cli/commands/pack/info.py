@@ -18,7 +18,6 @@ from wikigr_cli.render.pack import manifest_document, print_manifest
 def info(environment: Environment, pack: str | None = None) -> Document:
     """Describe a pack from its manifest.
 
-    \b
     Examples:
       wikigr pack info packs/physics
       wikigr pack info packs/physics --json
@@ -48,7 +47,6 @@ def list_packs(environment: Environment, folder: Path | None = None) -> Result:
     A name refers to a pack in this folder first, then to an installed pack, then to a pack in the folder packs of the
     project. An asterisk marks the default pack. If a pack has another name of its own, that is in parentheses.
 
-    \b
     Examples:
       wikigr pack list
       wikigr pack list packs --json
@@ -79,7 +77,6 @@ def use(environment: Environment, pack: str | None = None, unset: bool = False) 
 
     It is the line `pack: NAME` of your settings file. The option --pack and its environment variables precede it.
 
-    \b
     Examples:
       wikigr pack use physics
       wikigr pack use --json

@@ -32,7 +32,6 @@ def diff(
 ) -> Iterator[Result]:
     """Compare two packs: the counts, and the titles of the articles that differ.
 
-    \b
     Examples:
       wikigr pack diff packs/notes packs/notes
       wikigr pack diff packs/notes packs/notes --exit-code --json
@@ -74,7 +73,6 @@ def update(
     The name, description, license, encoder, gold questions and examples stay. A calibrated abstention threshold is
     recalibrated. Without --from, an installed pack is downloaded again from where it was installed.
 
-    \b
     Examples:
       wikigr pack update packs/notes --from notes --dry-run
       wikigr pack update packs/notes --from notes
