@@ -17,7 +17,7 @@ from mwparserfromhell.parser import ParserError
 from wikigr.answer.citation_stream import CitationStream
 from wikigr.answer.requests import CitationStyle
 from wikigr.distribution.archive import unpack
-from wikigr.documents.receipt_file import ReceiptError, read_receipts
+from wikigr.documents.receipt import read_receipts
 from wikigr.errors import PackError, RecordError, SourceError, UsageError
 from wikigr.graph_search.cypher.dialect import BlockedQueryError
 from wikigr.graph_search.cypher.guard import check_query
@@ -169,7 +169,7 @@ def read_receipt(data: bytes) -> None:
         path.write_bytes(data)
         try:
             list(read_receipts(path))
-        except ReceiptError:
+        except UsageError:
             return
 
 

@@ -58,10 +58,6 @@ class PackError(WikigrError):
     """A pack is missing, damaged or incompatible (exit code 4)."""
 
 
-class EncoderMismatchError(PackError):
-    """The encoder differs from the one that computed the pack's vectors."""
-
-
 def causes_of(error: BaseException) -> Iterator[BaseException]:
     """Yield ``error`` and what led to it, the last first; each once, although causes may lead back to an error."""
     seen: list[BaseException] = []

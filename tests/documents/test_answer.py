@@ -15,13 +15,12 @@ from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotat
 from wikigr.answer.candidates.table import AnswerKind
 from wikigr.documents import shapes
 from wikigr.documents.answer import answer_document
-from wikigr.documents.receipt import make_receipt
-from wikigr.documents.receipt_file import read_receipts, write_receipt
+from wikigr.documents.receipt import make_receipt, read_receipts, write_receipts
 from wikigr.documents.replay import replay
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
-from wikigr.server.mcp.results import ask_result
+from wikigr.server.mcp import bounded
 from wikigr.server.web.answer_page import answer_page
 
 
@@ -90,13 +89,13 @@ def test_a_new_kind_of_answer_is_one_function_and_one_row(
     document = answer_document(answer, pipeline, explain=True)
     TypeAdapter(shapes.AnswerDocument).validate_python(document, strict=True)
     assert (document["kind"], document["span"] and document["span"]["text"]) == ("first_word", quoted.split()[0])
-    tool = ask_result(document, "physics")
-    assert (tool["kind"], tool["short_answer"]) == ("first_word", quoted.split()[0])
+    tool = bounded(document)
+    assert (tool["kind"], tool["span"]) == ("first_word", document["span"])
     page = answer_page(answer, pipeline.pack)
     (source,) = {**page.sources, **{n: cited for other in page.others for n, cited in other.sources.items()}}.values()
     assert "".join(run.text for run in source.quote) == quoted
-    write_receipt(tmp_path / "receipt.json", make_receipt(answer, pipeline))
+    write_receipts(tmp_path / "receipt.json", [make_receipt(answer, pipeline)], batch=False)
     (read,) = read_receipts(tmp_path / "receipt.json")
-    assert (read.receipt.answer_kind, read.receipt.span) == ("first_word", answer.span)
+    assert (read.document["kind"], read.document["span"]) == ("first_word", document["span"])
     (pack,) = pipeline.pack.members
     assert all(check.passed for check in replay(read, pack) if check.required)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikigr.documents.text_blocks import Block, Mark, Run, divide, find_names, runs
+from wikigr.documents.text_blocks import Block, Mark, Run, divide, runs
+from wikigr.server.web.article_page import find_names
 
 
 def _text(blocks: tuple[Block, ...]) -> str:

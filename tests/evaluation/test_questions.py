@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from wikigr.evaluation.questions import Gold, GoldQuestion, QuestionError, load_questions, question_set_hash
+from wikigr.errors import UsageError
+from wikigr.evaluation.questions import Gold, GoldQuestion, load_questions, question_set_hash
 
 ROOT = Path(__file__).parents[2]
 PUBLIC = ROOT.parent / "shared" / "data"
@@ -117,22 +118,22 @@ def test_compressed_files(tmp_path: Path, compress: Callable[[bytes], bytes]) ->
 )
 def test_a_mistake_names_file_and_line(tmp_path: Path, line: object, message: str) -> None:
     path = write(tmp_path / "q.jsonl", {**LINE, "id": "good"}, "", line)
-    with pytest.raises(QuestionError, match=rf"q\.jsonl, line 3: .*{message}"):
+    with pytest.raises(UsageError, match=rf"q\.jsonl, line 3: .*{message}"):
         load_questions(path)
 
 
 def test_an_id_that_occurs_twice_names_both_lines(tmp_path: Path) -> None:
     path = write(tmp_path / "q.jsonl", LINE, UNANSWERABLE, {**LINE, "split": "test"})
-    with pytest.raises(QuestionError, match=r"q\.jsonl: the id 'q1' is used twice, on line 1 and on line 3"):
+    with pytest.raises(UsageError, match=r"q\.jsonl: the id 'q1' is used twice, on line 1 and on line 3"):
         load_questions(path, split="dev")
 
 
 def test_splits(tmp_path: Path) -> None:
     path = write(tmp_path / "q.jsonl", LINE, UNANSWERABLE)
     assert [question.id for question in load_questions(path, split="test")] == ["q9"]
-    with pytest.raises(QuestionError, match="no questions of the split 'train': its splits are dev, test"):
+    with pytest.raises(UsageError, match="no questions of the split 'train': its splits are dev, test"):
         load_questions(path, split="train")
-    with pytest.raises(QuestionError, match="none of its questions names a split"):
+    with pytest.raises(UsageError, match="none of its questions names a split"):
         load_questions(write(tmp_path / "r.jsonl", without("split")), split="dev")
 
 

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from wikigr.errors import WikigrError
 from wikigr.evaluation.questions import Gold, GoldQuestion
 from wikigr.evaluation.run import differences, read_run
 from wikigr.evaluation.runner import Evaluation, ablations, evaluate
-from wikigr.evaluation.samples import SAMPLES, RunError
+from wikigr.evaluation.samples import SAMPLES
 from wikigr.pipeline.profile_files import load_profile
 
 QUESTIONS = [
@@ -55,7 +56,7 @@ def test_a_run_goes_on_only_as_itself(
     else:
         examples = {"question": "What is spin?", "answer": "A kind of angular momentum.", "context": CONTEXT}
         (pack / "few_shot_examples.json").write_text(json.dumps([examples]))
-    with pytest.raises(RunError, match="different run"):
+    with pytest.raises(WikigrError, match="different run"):
         evaluate(evaluation, folder)
     if change == "thresholds":
         evaluate(evaluation, tmp_path / "other")

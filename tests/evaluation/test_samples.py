@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from wikigr.evaluation.samples import SAMPLES, RunError, Sample, SampleStore, lock_run, read_samples, write_line
+from wikigr.errors import WikigrError
+from wikigr.evaluation.samples import SAMPLES, Sample, SampleStore, lock_run, read_samples, write_line
 
 
 def test_what_is_appended_is_read_and_the_last_of_a_key_counts(tmp_path: Path) -> None:
@@ -69,7 +70,7 @@ def test_a_line_torn_within_a_character_costs_only_itself(tmp_path: Path) -> Non
 def test_a_field_of_another_type_is_named(tmp_path: Path, fields: dict[str, object]) -> None:
     whole = json.loads(write_line(Sample("p", "q", 0, metrics={"accuracy": 1.0})))
     (tmp_path / SAMPLES).write_text(json.dumps(whole | fields) + "\n")
-    with pytest.raises(RunError, match="Line 1"):
+    with pytest.raises(WikigrError, match="Line 1"):
         read_samples(tmp_path)
 
 
@@ -78,12 +79,12 @@ def test_a_field_of_another_type_is_named(tmp_path: Path, fields: dict[str, obje
 )
 def test_a_damaged_line_is_named(tmp_path: Path, line: str) -> None:
     (tmp_path / SAMPLES).write_text(write_line(Sample("p", "q", 0)) + line + "\n")
-    with pytest.raises(RunError, match="Line 2"):
+    with pytest.raises(WikigrError, match="Line 2"):
         read_samples(tmp_path)
 
 
 def test_one_writer_at_a_time(tmp_path: Path) -> None:
-    with lock_run(tmp_path), pytest.raises(RunError, match="Another evaluation"), lock_run(tmp_path):
+    with lock_run(tmp_path), pytest.raises(WikigrError, match="Another evaluation"), lock_run(tmp_path):
         pass
     with lock_run(tmp_path):
         pass

@@ -320,7 +320,7 @@ def test_an_answer_with_checked_citations_a_receipt_and_its_replay(
     assert (code, answer["query_type"], answer["unverified_claims"]) == (0, "synthesis", [])
     assert answer["citations"][0]["quote"]
     assert (answer["usage"]["input_tokens"], answer["model"]) == (700, "qwen")
-    assert json.loads(receipt.read_text())["model"] == {"id": "qwen", "base_url": chat_api.base_url, "sha256": None}
+    assert json.loads(receipt.read_text())["receipt"]["model_server"] == chat_api.base_url
     code, _ = call("replay", str(receipt), "--pack", str(physics_pack))
     assert (code, len(chat_api.requests)) == (0, 1)
     code, text = call(*arguments, "--stream", "--model", "qwen")

@@ -12,7 +12,7 @@ import pytest
 
 from wikigr.embeddings.embedder import Embedder
 from wikigr.embeddings.models import find_prepared
-from wikigr.errors import EncoderMismatchError, ModelError, PackError
+from wikigr.errors import ModelError, PackError
 from wikigr.index import dense
 from wikigr.index.quantized import QuantizedWriter
 from wikigr.pack.layout import GRAPH_INDEX, MANIFEST, VECTORS
@@ -132,7 +132,7 @@ def test_another_encoder_is_refused_on_first_use(letters_copy: Path, encoder: Em
     fields["encoder"]["weights_sha256"] = "0" * 64
     (letters_copy / MANIFEST).write_text(json.dumps(fields))
     with Pack(letters_copy, encoder=encoder.identity.model_id) as pack:
-        with pytest.raises(EncoderMismatchError, match="cannot be compared") as caught:
+        with pytest.raises(PackError, match="cannot be compared") as caught:
             _ = pack.encoder
         assert "--embedding-model" in (caught.value.hint or "")
 

@@ -20,9 +20,8 @@ from tests.pack.joined.conftest import birds, machines  # noqa: F401
 from wikigr.embeddings.embedder import Embedder
 from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.server.app import create_app
+from wikigr.server.app import AppServer, create_app, listen
 from wikigr.server.packs import ServedPacks
-from wikigr.server.server import AppServer, listen
 from wikigr.server.web.routes import WebPage
 from wikigr.sources.detect import open_source
 

@@ -9,10 +9,9 @@ from pathlib import Path
 from tests.conftest import ROOT
 
 from wikigr.server.api import ENDPOINTS
-from wikigr.server.mcp.server import make_server
+from wikigr.server.mcp import make_server
 from wikigr.server.packs import ServedPacks
 from wikigr.server.service import Service
-from wikigr.server.workers import Workers
 
 ROW = re.compile(r"^\| `(?P<name>[^`]+)` \|(?P<arguments>[^|]*)\|", re.MULTILINE)
 
@@ -35,8 +34,7 @@ def test_every_address_is_described() -> None:
 
 def test_every_tool_is_described(physics_pack: Path) -> None:
     packs = ServedPacks([str(physics_pack)], offline=True)
-    workers = Workers(threads=1, waiting=1, time_limit=60)
-    tools = asyncio.run(make_server(Service(packs, workers, workers)).list_tools())
+    tools = asyncio.run(make_server(Service(packs)).list_tools())
     described = rows("Model Context Protocol")
     for tool in tools:
         assert described[tool.name] == set(tool.input_schema["properties"]), tool.name

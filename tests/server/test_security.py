@@ -8,24 +8,20 @@ import random
 import shutil
 import socket
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import pytest
 from tests.llm.server import MessagesServer, never
 from tests.server.conftest import Blocked, Build, Running, running
-from tests.waiting import until
 
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import UsageError
 from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.server.security import MAX_BODY_BYTES, check_allowed_hosts, check_binding
-from wikigr.server.workers import Workers
 from wikigr.sources.detect import open_source
 
 TOKEN = "0123456789abcdef-token"
@@ -43,7 +39,7 @@ def test_the_names_of_this_machine_are_its_own(physics: Running, host: str) -> N
 def test_another_name_is_refused(physics: Running, host: str) -> None:
     for path in ("/healthz", "/api/packs", "/mcp"):
         response = physics.client.get(path, headers={"Host": host})
-        assert response.status_code in (400, 421), path
+        assert response.status_code == 400, path
 
 
 def test_a_page_of_another_site_is_refused(physics: Running) -> None:
@@ -124,12 +120,12 @@ def test_a_token_that_no_header_can_hold_is_refused() -> None:
 def test_the_address_of_the_server_is_its_own(physics_pack: Path) -> None:
     with running(physics_pack, host="127.0.0.2") as server:
         assert server.client.get("/healthz", headers={"Host": "127.0.0.2:1"}).status_code == 200
-        assert server.client.get("/healthz", headers={"Host": "127.0.0.3"}).status_code == 421
+        assert server.client.get("/healthz", headers={"Host": "127.0.0.3"}).status_code == 400
 
 
 def test_a_proxy_with_another_name(physics_pack: Path) -> None:
     with running(physics_pack, allowed_hosts=["Wiki.example.com"], token=TOKEN) as server:
-        for host, status in (("wiki.example.com", 200), ("wiki.example.com:443", 200), ("example.com", 421)):
+        for host, status in (("wiki.example.com", 200), ("wiki.example.com:443", 200), ("example.com", 400)):
             assert server.client.get("/healthz", headers={"Host": host}).status_code == status
         proxy = {"Host": "wiki.example.com", "Origin": "https://wiki.example.com"}
         assert server.client.get("/healthz", headers=proxy).status_code == 200
@@ -160,10 +156,6 @@ def test_clients_on_other_machines_learn_no_path(tmp_path: Path, encoder: Embedd
         for path in paths:
             response = server.client.get(path, headers=headers)
             assert response.status_code == 200 and str(tmp_path) not in response.text, path
-        pack.rename(tmp_path / "away")
-        for path, status in ((paths[0], 503), (paths[2], 200), (paths[3], 503), (paths[5], 503)):
-            response = server.client.get(path, headers=headers)
-            assert response.status_code == status and str(tmp_path) not in response.text, path
 
 
 def test_a_token_is_needed_everywhere(physics_pack: Path) -> None:
@@ -358,44 +350,3 @@ def test_a_model_that_hangs_does_not_block_reading(
             time.sleep(0.01)
         for path in ("/api/articles/Kettle", "/api/neighbors?name=Kettle", "/api/packs", "/", "/article?title=Kettle"):
             assert server.client.get(path).status_code == 200, path
-
-
-def test_too_many_questions_are_refused(physics_pack: Path) -> None:
-    with running(physics_pack, threads=1, waiting=1) as server:
-        statuses: list[int] = []
-
-        def ask() -> None:
-            statuses.append(server.client.get("/api/ask", params={"question": "What is spin?"}).status_code)
-
-        threads = [threading.Thread(target=ask) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert set(statuses) == {200, 503}
-        assert server.get("/api/articles/Spin")["title"] == "Spin"
-
-
-def test_a_server_that_stops_answers_what_is_under_way(physics_pack: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with running(physics_pack) as server:
-        found: list[int] = []
-        arrived: list[object] = []
-        run = Workers.run
-
-        async def counted(workers: Workers, *arguments: Any) -> Any:
-            arrived.append(arguments)
-            return await run(workers, *arguments)
-
-        monkeypatch.setattr(Workers, "run", counted)
-
-        def ask() -> None:
-            found.append(server.client.get("/api/ask", params={"question": "What is spin?"}).status_code)
-
-        threads = [threading.Thread(target=ask) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        until(lambda: len(arrived) == 4)
-        server.stop()
-        for thread in threads:
-            thread.join()
-        assert found == [200] * 4

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from wikigr.documents.pack import SCHEMA_VERSION, packs_document, with_pack
+from wikigr.documents.pack import SCHEMA_VERSION, fields_of, packs_document, with_pack
 from wikigr.segmentation import facts_among
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer, PossibleAnswer
     from wikigr.documents.shapes import (
         AnswerDocument,
-        ExplainShape,
         PossibleAnswerShape,
         ResultShape,
         SearchDocument,
-        StageShape,
         StatedAnswer,
         WhyDocument,
     )
@@ -43,7 +40,7 @@ def answer_document(
         **stated_answer(answer, pack),  # type: ignore[typeddict-item]
         "abstained": answer.abstained,
         "query_type": answer.query_type,
-        "chain": [asdict(hop) for hop in answer.chain],  # type: ignore[misc]
+        "chain": [fields_of(hop) for hop in answer.chain],
         "reader": answer.reader,
         "sources": answer.sources,
         "unverified_claims": list(answer.unverified),
@@ -53,7 +50,7 @@ def answer_document(
         "profile": answer.profile,
         "degraded": answer.trace.degraded,
         "warnings": answer.trace.warnings,
-        "usage": answer.usage.to_dict(),  # type: ignore[typeddict-item]
+        "usage": fields_of(answer.usage),
         "timings": dict(answer.trace.timings()),
     }
     if explain:
@@ -79,29 +76,13 @@ def _possible_answer(answer: PossibleAnswer, pack: Corpus) -> PossibleAnswerShap
         "answer": answer.text,
         "kind": answer.kind,
         "confidence": round(answer.confidence, 4),
-        "span": with_pack(pack, asdict(answer.span)) if answer.span is not None else None,
-        "citations": [
-            with_pack(
-                pack,
-                {
-                    "n": c.n,
-                    "title": c.title,
-                    "section_id": c.section_id,
-                    "section": c.heading,
-                    "source_id": c.source_id,
-                    "quote": c.quote,
-                    "start": c.start,
-                    "end": c.end,
-                    "url": c.url,
-                },
-            )
-            for c in answer.citations
-        ],
-        "context": with_pack(pack, asdict(answer.context)) if answer.context is not None else None,
+        "span": with_pack(pack, fields_of(answer.span)) if answer.span is not None else None,
+        "citations": [with_pack(pack, fields_of(citation)) for citation in answer.citations],
+        "context": with_pack(pack, fields_of(answer.context)) if answer.context is not None else None,
     }
 
 
-def explain_document(answer: Answer, pack: Corpus, limit: int) -> ExplainShape:
+def explain_document(answer: Answer, pack: Corpus, limit: int) -> dict[str, Any]:
     """Return the stages, the ranked sections and the sentences behind ``answer``, at most ``limit`` of each.
 
     Sections that were read precede others.
@@ -160,7 +141,7 @@ def _candidates_document(answer: Answer) -> list[dict[str, Any]]:
     ]
 
 
-def stages_document(trace: Trace) -> list[StageShape]:
+def stages_document(trace: Trace) -> list[dict[str, Any]]:
     """Return what the stages of a question did."""
     return [
         {
@@ -228,11 +209,7 @@ def why_document(answer: Answer, explained: Why, warnings: Sequence[str] = ()) -
         "setting": explained.setting,
         "stages": [
             {
-                "stage": stage.stage,
-                "rank": stage.rank,
-                "article_rank": stage.article_rank,
-                "of": stage.of,
-                "section_id": stage.section_id,
+                **{key: getattr(stage, key) for key in ("stage", "rank", "article_rank", "of", "section_id")},
                 "score": None if stage.score is None else round(stage.score, 6),
                 "reason": stage.reason or None,
             }

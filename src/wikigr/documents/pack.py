@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,18 @@ if TYPE_CHECKING:
     from wikigr.pack.open import Corpus
 
 SCHEMA_VERSION = 1
+
+
+def fields_of(item: Any) -> Any:
+    """Return a dataclass as the documents have it: a heading is called ``section``, and no section ``null``."""
+
+    def convert(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = {key: list(value) if isinstance(value, tuple) else value for key, value in pairs}
+        if "section_id" in found:
+            found["section_id"] = found["section_id"] or None
+        return {"section" if key == "heading" else key: value for key, value in found.items()}
+
+    return asdict(item, dict_factory=convert)
 
 
 def pack_document(manifest: Manifest) -> PackShape:
@@ -60,3 +73,27 @@ def listed_document(pack: ListedPack, manifest: Manifest, *, default: bool) -> d
 def unusable_document(pack: ListedPack) -> dict[str, str]:
     """Return a pack that cannot be used as a row of a list of packs."""
     return {"given_as": pack.given_as, "path": str(pack.path), "problem": pack.problem}
+
+
+# Absolute paths in warnings, quoted (then with spaces) or bare, but not the path of a URL.
+_PATHS = re.compile(
+    r"(?<=')/[^'\n]+(?=')|(?<=\")/[^\"\n]+(?=\")|(?:(?<![\w:/.…])|(?<=file://))/(?:[^\s/'\"]+/)+[^\s/'\"]*"
+)
+
+
+def without_paths(value: Any) -> Any:
+    """Return a part of a document without the paths of packs and the addresses of files on this machine."""
+    if isinstance(value, list):
+        return [without_paths(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    found: dict[str, Any] = {
+        key: None if key == "url" and str(item).startswith("file:") else without_paths(item)
+        for key, item in value.items()
+        if key != "path"
+    }
+    if "warnings" in found:
+        found["warnings"] = [
+            _PATHS.sub(lambda path: "…/" + path[0].rstrip("/").rpartition("/")[2], text) for text in found["warnings"]
+        ]
+    return found

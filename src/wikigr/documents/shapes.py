@@ -1,7 +1,8 @@
 """The types of the JSON documents, from which the server generates its schemas.
 
-No command imports this module at run time, because ``typing_extensions`` would slow it down. Pydantic needs its
-``TypedDict`` on Python 3.11.
+Commands that print documents do not import this module at run time, because ``typing_extensions`` would slow them
+down. Pydantic needs its ``TypedDict`` on Python 3.11. The parts that explain a result are free objects here;
+docs/reference/json.md describes them.
 """
 
 from __future__ import annotations
@@ -12,6 +13,13 @@ from typing import Any, Literal, NotRequired
 from typing_extensions import TypedDict
 
 
+class Document(TypedDict):
+    """What most documents have in common."""
+
+    schema_version: int
+    warnings: list[str]
+
+
 class PackShape(TypedDict):
     """What identifies a pack."""
 
@@ -20,14 +28,37 @@ class PackShape(TypedDict):
     digest: str
 
 
-class SpanShape(TypedDict):
-    """A short answer, or the surroundings of one: ``content[start:end] == text`` in the stored section."""
+class OfPacks(TypedDict):
+    """The pack of a result; of several ``packs``, that of its first section, ``null`` without any."""
 
-    text: str
+    pack: PackShape | None
+    packs: NotRequired[list[PackShape]]
+
+
+class Stored(TypedDict):
+    """The characters ``content[start:end]`` of a stored section; ``pack`` is the name of one of several packs."""
+
     section_id: str
     start: int
     end: int
     pack: NotRequired[str]
+
+
+class SpanShape(Stored):
+    """A short answer, or the surroundings of one."""
+
+    text: str
+
+
+class CitationShape(Stored):
+    """Quotation number ``n`` of an answer."""
+
+    n: int
+    title: str
+    section: str
+    source_id: str
+    quote: str
+    url: str | None
 
 
 class HopShape(TypedDict):
@@ -39,78 +70,12 @@ class HopShape(TypedDict):
     probability: float
 
 
-class CitationShape(TypedDict):
-    """A quotation: ``content[start:end] == quote`` in the stored section."""
-
-    n: int
-    title: str
-    section_id: str
-    section: str
-    source_id: str
-    quote: str
-    start: int
-    end: int
-    url: str | None
-    pack: NotRequired[str]
-
-
 class EntityShape(TypedDict):
     """An entity of a cited article."""
 
     name: str
     type: str
     article: str
-
-
-class StageShape(TypedDict):
-    """What a stage did; ``dropped`` gives the reason by section id, among the listed candidates."""
-
-    stage: str
-    ms: float
-    scored: int
-    dropped: dict[str, str]
-    dropped_in_all: int
-    notes: dict[str, Any]
-
-
-class CandidateShape(TypedDict):
-    """A ranked section; one that was not read has a ``reason`` and no content."""
-
-    rank: int
-    title: str
-    section_id: str
-    section: str | None
-    source_id: str | None
-    score: float
-    scores: dict[str, float]
-    content: str | None
-    url: str | None
-    reason: str | None
-    pack: NotRequired[str]
-
-
-class SentenceShape(TypedDict):
-    """A sentence that was considered for the answer."""
-
-    section_id: str
-    start: int
-    end: int
-    text: str
-    score: float
-    parts: dict[str, float]
-    margin: float | None
-    cited: bool
-    pack: NotRequired[str]
-
-
-class ExplainShape(TypedDict):
-    """What every stage did, the first of the ranked sections and the sentences, and how many there are in all."""
-
-    stages: list[StageShape]
-    candidates: list[CandidateShape]
-    candidates_in_all: int
-    sentences: list[SentenceShape]
-    sentences_in_all: int
 
 
 class UsageShape(TypedDict):
@@ -135,21 +100,18 @@ class PossibleAnswerShape(TypedDict):
     context: SpanShape | None
 
 
-class StatedAnswer(PossibleAnswerShape):
+class StatedAnswer(PossibleAnswerShape, OfPacks):
     """What a reader is told: the answer to a question, how sure it is, and where it is from."""
 
     question: str
     level: Literal["sure", "likely", "not_sure", "not_covered"]
     alternatives: list[PossibleAnswerShape]
-    pack: PackShape | None
-    packs: NotRequired[list[PackShape]]
     model: str
 
 
-class AnswerDocument(StatedAnswer):
+class AnswerDocument(StatedAnswer, Document):
     """The answer to a question with verified citations."""
 
-    schema_version: int
     abstained: bool
     query_type: str
     chain: list[HopShape]
@@ -161,12 +123,37 @@ class AnswerDocument(StatedAnswer):
     cypher_query: str
     profile: str
     degraded: bool
-    warnings: list[str]
     usage: UsageShape
     timings: Mapping[str, float]
-    explain: NotRequired[ExplainShape]
+    explain: NotRequired[dict[str, Any]]
     # Only of a server: a follow-up question as it was understood, null for a question that stands on its own.
     understood: NotRequired[str | None]
+
+
+class RecordShape(TypedDict):
+    """How an answer came about: ``settings`` are options by the key of the profile that they changed.
+
+    ``profile_sha256`` is the digest of the profile without them. ``model_server`` is the address of the model's server
+    without credentials, empty for a model file, whose digest is ``model_sha256``; both are null without a model.
+    """
+
+    wikigr_version: str
+    created: str
+    profile_sha256: str
+    settings: dict[str, bool | int | None]
+    model_server: str | None
+    model_sha256: str | None
+
+
+class ReceiptDocument(AnswerDocument):
+    """An answer with what it takes to check it; ``sha256`` is the digest of everything else.
+
+    ``id`` is that of a question of a batch.
+    """
+
+    id: NotRequired[str | int]
+    receipt: RecordShape
+    sha256: str
 
 
 class ResultShape(TypedDict):
@@ -184,17 +171,13 @@ class ResultShape(TypedDict):
     pack: NotRequired[str]
 
 
-class SearchDocument(TypedDict):
+class SearchDocument(OfPacks, Document):
     """The sections that best match a question, best first."""
 
-    schema_version: int
     question: str
     results: list[ResultShape]
     profile: str
     degraded: bool
-    warnings: list[str]
-    pack: PackShape | None
-    packs: NotRequired[list[PackShape]]
     timings: Mapping[str, float]
 
 
@@ -214,10 +197,9 @@ class LinkShape(TypedDict):
     kind: str
 
 
-class SectionDocument(TypedDict):
+class SectionDocument(Document):
     """A section with its neighbors and the articles that it names."""
 
-    schema_version: int
     section_id: str
     title: str
     section: str
@@ -229,13 +211,11 @@ class SectionDocument(TypedDict):
     next: OutlineShape | None
     links: list[LinkShape]
     pack: PackShape
-    warnings: list[str]
 
 
-class ArticleDocument(TypedDict):
+class ArticleDocument(Document):
     """An article: its text, the outline of its sections, and the articles that it names and that name it."""
 
-    schema_version: int
     title: str
     url: str | None
     aliases: list[str]
@@ -247,7 +227,6 @@ class ArticleDocument(TypedDict):
     backlinks: list[LinkShape]
     pagerank: float | None
     pack: PackShape
-    warnings: list[str]
 
 
 class NodeShape(TypedDict):
@@ -267,14 +246,12 @@ class EdgeShape(TypedDict):
     section_id: str | None
 
 
-class NeighborsDocument(TypedDict):
+class NeighborsDocument(Document):
     """The edges of a node."""
 
-    schema_version: int
     node: NodeShape
     edges: list[EdgeShape]
     truncated: bool
-    warnings: list[str]
 
 
 class PathShape(TypedDict):
@@ -300,22 +277,9 @@ PathsDocument = TypedDict(
 )
 
 
-class StageRankShape(TypedDict):
-    """The rank of the expected article at a stage, or the reason why it is not there."""
-
-    stage: str
-    rank: int | None
-    article_rank: int | None
-    of: int
-    section_id: str | None
-    score: float | None
-    reason: str | None
-
-
-class WhyDocument(TypedDict):
+class WhyDocument(Document):
     """What every stage did with an expected article."""
 
-    schema_version: int
     question: str
     title: str
     section_id: str | None
@@ -324,45 +288,16 @@ class WhyDocument(TypedDict):
     reason: str
     dropped_at: str | None
     setting: str | None
-    stages: list[StageRankShape]
+    stages: list[dict[str, Any]]
     abstained: bool
     degraded: bool
-    warnings: list[str]
-
-
-class ListedShape(TypedDict):
-    """A pack in a list; ``given_as`` is the name by which requests choose it."""
-
-    schema_version: int
-    path: NotRequired[str]
-    name: str
-    version: str
-    description: str
-    license: str
-    created: str
-    source: dict[str, Any]
-    counts: dict[str, int]
-    encoder: dict[str, Any]
-    digest: str
-    installed_as: str | None
-    given_as: str
-    size: int
-    default: bool
-
-
-class UnusableShape(TypedDict):
-    """A pack that cannot be used, and why."""
-
-    given_as: str
-    path: NotRequired[str]
-    problem: str
 
 
 class PacksDocument(TypedDict):
-    """The packs of a server."""
+    """The packs of a server; ``given_as`` of each is the name by which requests choose it."""
 
     schema_version: int
-    packs: list[ListedShape]
-    unusable: list[UnusableShape]
+    packs: list[dict[str, Any]]
+    unusable: list[dict[str, str]]
     default: dict[str, Any] | None
     defaults: list[dict[str, Any]]

@@ -19,7 +19,6 @@ _NUMBER = re.compile(r"[ \t]*(\d{1,4})[.)][ \t]+")
 _CELL = re.compile(r" \| ")
 _COLUMN = re.compile(r"(\S[^\n:]{0,79}): ")
 _INDENTED = re.compile(r"(?: {2,}|\t)\S")
-_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,49 +64,12 @@ def divide(text: str, marks: Sequence[Mark] = (), links: Mapping[Span, str] | No
     of columns are left out; otherwise the runs hold every character but the line breaks.
     """
     divider = _Divider(text, marks, links or {})
-    return tuple(divider.block(span) for span in _paragraphs(text))
+    return tuple(divider.block(span) for span in paragraphs(text))
 
 
 def runs(text: str, marks: Sequence[Mark] = (), links: Mapping[Span, str] | None = None) -> tuple[Run, ...]:
     """Return ``text`` as one line of runs."""
     return _Divider(text, marks, links or {}).runs((0, len(text)))
-
-
-def paragraph_around(text: str, start: int, end: int) -> Span:
-    """Return the characters of the paragraph, or the paragraphs, that ``start:end`` of ``text`` lies in."""
-    found = [span for span in _paragraphs(text) if span[0] < end and span[1] > start]
-    return (min(start, found[0][0]), max(end, found[-1][1])) if found else (start, end)
-
-
-def find_names(text: str, titles: Mapping[str, str]) -> dict[Span, str]:
-    """Return where ``text`` first names each article: spans with titles.
-
-    ``titles`` maps names as written to the titles of articles. Of names that overlap, the one that begins first
-    counts, then the longest. Only whole words match.
-    """
-    by_first: dict[str, list[str]] = {}
-    for name in sorted(titles, key=lambda name: (-len(name), name)):
-        first = _WORD.search(name)
-        if first is not None and first.start() == 0:
-            by_first.setdefault(first[0], []).append(name)
-    found: dict[Span, str] = {}
-    seen: set[str] = set()
-    end = 0
-    for word in _WORD.finditer(text):
-        if word.start() < end:
-            continue
-        for name in by_first.get(word[0], ()):
-            if not text.startswith(name, word.start()):
-                continue
-            after = word.start() + len(name)
-            if after < len(text) and name[-1].isalnum() and text[after].isalnum():
-                continue
-            end = after
-            if titles[name] not in seen:
-                seen.add(titles[name])
-                found[word.start(), after] = titles[name]
-            break
-    return found
 
 
 class _Divider:
@@ -153,7 +115,8 @@ class _Divider:
         return tuple(made)
 
 
-def _paragraphs(text: str) -> Iterator[Span]:
+def paragraphs(text: str) -> Iterator[Span]:
+    """Yield the characters of each paragraph of ``text``, between empty lines."""
     begin = 0
     for gap in _GAP.finditer(text):
         if text[begin : gap.start()].strip():

@@ -12,12 +12,12 @@ from statistics import fmean
 from typing import Any, ClassVar, Literal
 
 from wikigr.atomic import write_atomic
-from wikigr.errors import UsageError
+from wikigr.errors import UsageError, WikigrError
 from wikigr.evaluation.comparison import MARGIN, PRIMARY, Comparison, compare, flips, means_by_question
 from wikigr.evaluation.judge import ERROR, JUDGED, NO_JUDGE
 from wikigr.evaluation.metrics import METRICS, known_metric
 from wikigr.evaluation.run import RUN, SCHEMA_VERSION, StoredRun, late_choices
-from wikigr.evaluation.samples import RunError, Sample
+from wikigr.evaluation.samples import Sample
 from wikigr.evaluation.statistics.paired import MIN_QUESTIONS, PairedResult, Verdict, in_points
 from wikigr.options import Share
 from wikigr.validation import NO_OTHER_KEYS, validated
@@ -133,13 +133,13 @@ class GateResult:
 def check_gate(stored: StoredRun, profile: str, wanted: Requirements, baseline: Baseline | None = None) -> GateResult:
     """Check the samples of ``profile`` against ``wanted`` and ``baseline``.
 
-    If a requirement uses the judge's grades, an ungraded answer counts as an error. Raises ``RunError`` if there is
+    If a requirement uses the judge's grades, an ungraded answer counts as an error. Raises ``WikigrError`` if there is
     nothing to judge, and ``UsageError`` for a baseline of another question set or judge.
     """
     run, own = stored.run, stored.samples_of(profile)
     failed = sum(sample.error is not None or (wanted.by_judge and _is_ungraded(sample)) for sample in own)
     if failed == len(own):
-        raise RunError(f"No sample of the profile {profile!r} succeeded, so there is nothing to judge.")
+        raise WikigrError(f"No sample of the profile {profile!r} succeeded, so there is nothing to judge.")
     allowed = f"at most {100 * wanted.errors:g}% may"
     expected = int(run.questions["count"]) * run.repeat
     checks = (
@@ -209,12 +209,12 @@ def _check_baseline(result: PairedResult, wanted: Requirements) -> GateCheck:
 
 
 def make_baseline(stored: StoredRun, profile: str) -> Baseline:
-    """Return the baseline made from one profile of a run; raise ``RunError`` if the run is incomplete."""
+    """Return the baseline made from one profile of a run; raise ``WikigrError`` if the run is incomplete."""
     run, own = stored.run, stored.samples_of(profile)
     expected = int(run.questions["count"]) * run.repeat
     good = sum(sample.error is None for sample in own)
     if good != expected:
-        raise RunError(
+        raise WikigrError(
             f"The run is incomplete: {good} of {expected} samples of {profile!r} are good.",
             hint="Finish it first; the same command resumes it.",
         )

@@ -24,10 +24,6 @@ _HOP_WORDS = {"single": 1, "one": 1, "two": 2, "three": 3, "four": 4}
 _HOP_TYPE = re.compile(rf"({'|'.join(_HOP_WORDS)}|[1-9])[ _-]?hops?|single", re.IGNORECASE)
 
 
-class QuestionError(UsageError):
-    """A question file is invalid. The message names the file and, if known, the line."""
-
-
 @dataclass(frozen=True, slots=True)
 class Gold:
     """The place of an answer: an article, optionally narrowed to a section (heading) or a passage (source id).
@@ -90,7 +86,7 @@ def load_questions(
     Without ``hops``, a ``type`` such as ``single``, ``two-hop`` or ``3hop`` gives the number of hops. Other fields are
     ignored. All lines are checked, including those of other splits.
 
-    Raises ``QuestionError`` for an unreadable file, an invalid line, a repeated id, and if no question is left. With
+    Raises ``UsageError`` for an unreadable file, an invalid line, a repeated id, and if no question is left. With
     ``problems``, invalid lines are skipped and added to that list as problems of the kind ``form``.
     """
     name = "standard input" if str(path) == "-" else str(path)
@@ -110,15 +106,15 @@ def load_questions(
                 twice = f"the id {question.id!r} is used twice, on line {first.line} and on line {question.line}"
                 found, where = Problem("form", question.id, question.line, twice), name
             if problems is None:
-                raise QuestionError(f"{where}: {found.message}.")
+                raise UsageError(f"{where}: {found.message}.")
             problems.append(found)
     except SourceError as error:
-        raise QuestionError(f"Cannot read the questions: {error.message}", hint=error.hint) from error
+        raise UsageError(f"Cannot read the questions: {error.message}", hint=error.hint) from error
     chosen = [question for question in questions.values() if split is None or question.split == split]
     if not chosen and not problems:
         splits = sorted({question.split for question in questions.values()} - {""})
         there = f"its splits are {', '.join(splits)}" if splits else "none of its questions names a split"
-        raise QuestionError(f"{name} has no questions of the split {split!r}: {there}.")
+        raise UsageError(f"{name} has no questions of the split {split!r}: {there}.")
     return chosen
 
 

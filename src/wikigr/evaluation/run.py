@@ -11,9 +11,9 @@ from typing import Annotated, Any, ClassVar
 
 from wikigr import __version__
 from wikigr.atomic import write_atomic
-from wikigr.errors import UsageError
+from wikigr.errors import UsageError, WikigrError
 from wikigr.evaluation.questions import Gold, GoldQuestion
-from wikigr.evaluation.samples import RunError, Sample, read_samples
+from wikigr.evaluation.samples import Sample, read_samples
 from wikigr.options import Limits
 from wikigr.validation import NO_OTHER_KEYS, Having, InvalidError, validated
 
@@ -87,13 +87,13 @@ class Run:
 def read_run(folder: Path) -> Run:
     """Return the run stored in ``folder``; raise ``UsageError`` if there is none.
 
-    Raises ``RunError`` if it is damaged or of another version.
+    Raises ``WikigrError`` if it is damaged or of another version.
     """
     path = folder / RUN
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
         if values.get("schema_version") != SCHEMA_VERSION:
-            raise RunError(
+            raise WikigrError(
                 f"The run {folder} has version {values.get('schema_version')!r} instead of {SCHEMA_VERSION}."
             )
         run = validated(Run, json.dumps(values))
@@ -105,7 +105,7 @@ def read_run(folder: Path) -> Run:
             f"{folder} does not contain a run.", hint="Make one: wikigr eval run --pack PACK -o FOLDER"
         ) from error
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise RunError(f"Cannot read the run {path}: {error}.") from error
+        raise WikigrError(f"Cannot read the run {path}: {error}.") from error
 
 
 def differences(first: Run, second: Run) -> list[str]:
@@ -207,20 +207,20 @@ def store_questions(folder: Path, questions: Sequence[GoldQuestion]) -> None:
 
 
 def load_run(folder: Path) -> StoredRun:
-    """Read the folder of a run; raise ``UsageError`` if it has no run, ``RunError`` if a part of it is bad."""
+    """Read the folder of a run; raise ``UsageError`` if it has no run, ``WikigrError`` if a part of it is bad."""
     run = read_run(folder)
     try:
         questions = json.loads((folder / QUESTIONS).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise RunError(f"Cannot read the questions of the run {folder}: {error}.") from error
+        raise WikigrError(f"Cannot read the questions of the run {folder}: {error}.") from error
     if not isinstance(questions, dict) or not all(
         isinstance(row, dict) and row.keys() >= _QUESTION_FIELDS for row in questions.values()
     ):
-        raise RunError(f"The file {QUESTIONS} of the run {folder} does not hold the questions of a run.")
+        raise WikigrError(f"The file {QUESTIONS} of the run {folder} does not hold the questions of a run.")
     samples = read_samples(folder)
     for sample in samples:
         if sample.question_id not in questions or sample.profile not in run.profiles:
-            raise RunError(
+            raise WikigrError(
                 f"The samples in {folder} belong to another run: "
                 f"this run has no question {sample.question_id!r} under {sample.profile!r}."
             )

@@ -20,7 +20,7 @@ from typing import Any
 from wikigr.answer.few_shot import FewShotManager
 from wikigr.atomic import write_atomic
 from wikigr.embeddings.batching import available_cores
-from wikigr.errors import UsageError
+from wikigr.errors import UsageError, WikigrError
 from wikigr.evaluation.asking import ask_on_cluster, ask_question
 from wikigr.evaluation.cached_pack import CachedPack
 from wikigr.evaluation.comparison import MARGIN, PRIMARY
@@ -38,7 +38,7 @@ from wikigr.evaluation.run import (
     read_run,
     store_questions,
 )
-from wikigr.evaluation.samples import SAMPLES, RunError, Sample, SampleStore, lock_run, read_samples
+from wikigr.evaluation.samples import SAMPLES, Sample, SampleStore, lock_run, read_samples
 from wikigr.ingest.engines.cluster import Cluster
 from wikigr.llm.options import BudgetOptions
 from wikigr.llm.response_cache import ResponseCache
@@ -102,7 +102,7 @@ def evaluate(
     ``cluster``, its workers ask the questions, which must be offline; the samples are the same, in the same order.
 
     A failing model gives a sample with an ``error``. An exhausted budget or a mistake in a profile stops the run.
-    Raises ``RunError`` if the folder contains another run or is in use. Raises ``UsageError`` for profiles with the
+    Raises ``WikigrError`` if the folder contains another run or is in use. Raises ``UsageError`` for profiles with the
     same name or with different budgets, for a judge that is offline or unreachable and, if ``strict``, for leaks.
     """
     _check(evaluation, on_cluster=cluster is not None)
@@ -253,10 +253,10 @@ def _prepare_folder(folder: Path, run: Run) -> set[tuple[str, str, int]]:
     has_samples = (folder / SAMPLES).exists()
     if not (folder / RUN).exists():
         if has_samples:
-            raise RunError(f"{folder} contains samples of an unknown run.", hint="Choose another folder: -o")
+            raise WikigrError(f"{folder} contains samples of an unknown run.", hint="Choose another folder: -o")
         write_atomic(folder / RUN, run.to_json())
     elif read_run(folder).identity() != run.identity():
-        raise RunError(
+        raise WikigrError(
             f"{folder} contains a different run (another pack, threshold, question set, few-shot file, profile, "
             "model, seed or version of wikigr).",
             hint="Choose another folder: -o",

@@ -20,10 +20,6 @@ from wikigr.validation import NO_OTHER_KEYS, Finite, Having, validated
 SAMPLES = "samples.jsonl"
 
 
-class RunError(WikigrError):
-    """The folder of a run is damaged, in use, or contains another run."""
-
-
 @dataclass(frozen=True, slots=True)
 class Sample:
     """The result of one profile on one question.
@@ -99,21 +95,21 @@ class SampleStore:
 def read_samples(folder: Path) -> list[Sample]:
     """Return the samples of a run, sorted by profile, question and repeat.
 
-    If a key occurs more than once, the last sample counts. An incomplete last line is ignored. Raises ``RunError`` for
-    any other invalid line.
+    If a key occurs more than once, the last sample counts. An incomplete last line is ignored. Raises ``WikigrError``
+    for any other invalid line.
     """
     path = folder / SAMPLES
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise RunError(f"Cannot read the samples {path}: {error.strerror}.") from error
+        raise WikigrError(f"Cannot read the samples {path}: {error.strerror}.") from error
     found: dict[tuple[str, str, int], Sample] = {}
     # Bytes, because an incomplete last line may end inside a character.
     for number, line in enumerate(content.split(b"\n")[:-1], start=1):
         try:
             sample = parse_line(line)
         except (ValueError, TypeError) as error:
-            raise RunError(
+            raise WikigrError(
                 f"Line {number} of {path} is not a valid sample: {error}.",
                 hint="Delete the line and repeat the command that made the run: it asks the question again.",
             ) from error
@@ -131,17 +127,19 @@ def parse_line(line: bytes | str) -> Sample:
 
 @contextmanager
 def lock_run(folder: Path) -> Iterator[None]:
-    """Create and lock the folder of a run; raise ``RunError`` if another process uses it or it is not writable."""
+    """Create and lock the folder of a run; raise ``WikigrError`` if another process uses it or it is not writable."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
-        raise RunError(f"Cannot write to the folder {folder}: {error.strerror}.") from error
+        raise WikigrError(f"Cannot write to the folder {folder}: {error.strerror}.") from error
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise RunError(f"Another evaluation is writing to {folder}.", hint="Choose another folder: -o") from error
+            raise WikigrError(
+                f"Another evaluation is writing to {folder}.", hint="Choose another folder: -o"
+            ) from error
         yield
     finally:
         os.close(handle)

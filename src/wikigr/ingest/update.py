@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from wikigr.embeddings.embedder import Embedder, EncoderIdentity, Vectors
-from wikigr.errors import BuildError, EncoderMismatchError, ModelError, PackError, UsageError
+from wikigr.errors import BuildError, ModelError, PackError, UsageError
 from wikigr.ingest.build import BuildOptions, BuildReport, ReviewStopped, build_pack
 from wikigr.ingest.entities import derive_entities
 from wikigr.ingest.loading import content_digest, staged_rows
@@ -215,7 +215,7 @@ def _open_encoder(layout: Layout, manifest: Manifest) -> Embedder:
 
     encoder = open_encoder(encoder_source(layout, manifest), purpose="bulk")
     if encoder.identity != manifest.encoder:
-        raise EncoderMismatchError(
+        raise PackError(
             f"The pack {manifest.name!r} was built with {manifest.encoder.model_id} (weights "
             f"{manifest.encoder.weights_sha256[:12]}), but {encoder.identity.model_id} on this machine has the weights "
             f"{encoder.identity.weights_sha256[:12]}, so an update would encode every section again.",

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from wikigr.embeddings.embedder import Embedder, Vectors
-from wikigr.errors import EncoderMismatchError, ModelError, PackError
+from wikigr.errors import ModelError, PackError
 from wikigr.graph.engine import Graph, reserved_space
 from wikigr.index.candidate import Hit, Section
 from wikigr.index.dense import DenseIndex, DenseMethod
@@ -211,7 +211,7 @@ class Pack(Corpus):
         """Open the pack at ``location`` (a folder, a ``.db`` file or an installed pack's name).
 
         ``encoder`` overrides the name or path of the pack's model; a model with other weights raises
-        ``EncoderMismatchError`` on first use. ``purpose`` and ``threads`` are passed to ``open_encoder``. ``preload``
+        ``PackError`` on first use. ``purpose`` and ``threads`` are passed to ``open_encoder``. ``preload``
         starts loading the encoder in the background and reads the vectors meanwhile. ``read_only`` is the mode in which
         the database is opened, and ``small_reserve`` reserves no more address space for it than it needs: a process has
         room for 15 databases with the engine's default. ``graph`` and ``lexical`` are already open. ``models_from`` is
@@ -279,7 +279,7 @@ class Pack(Corpus):
                 f"{each.model_id} ({each.dimension} dimensions, weights {each.weights_sha256[:12]})"
                 for each in (self.manifest.encoder, encoder.identity)
             )
-            raise EncoderMismatchError(
+            raise PackError(
                 f"The pack {self.manifest.name!r} was built with {own}, but the encoder is {other}. Their vectors "
                 "cannot be compared.",
                 hint="Omit the encoder, or build the pack again with --embedding-model "

@@ -6,132 +6,63 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import Annotated, Any, TypeVar
+from functools import cached_property, partial
+from inspect import signature
+from typing import Any, TypeVar, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from wikigr import __version__
-from wikigr.documents import shapes
 from wikigr.errors import PackError, UsageError, WikigrError
-from wikigr.server.event_stream import EVENT_STREAM, stream_events
-from wikigr.server.service import (
-    MAX_EDGES,
-    MAX_HOPS,
-    MAX_NAME_CHARS,
-    MAX_PATHS,
-    MAX_PREVIOUS,
-    MAX_QUESTION_CHARS,
-    MAX_RESULTS,
-    Direction,
-    Found,
-    NotFoundError,
-    Service,
-    client_hint,
-)
-from wikigr.server.workers import BusyError, Task, TimeLimitError
-
-Question = Annotated[str, Field(max_length=MAX_QUESTION_CHARS, description="The question.")]
-Name = Annotated[str, Field(max_length=MAX_NAME_CHARS)]
-PackChoice = Annotated[str | None, Field(max_length=MAX_NAME_CHARS, description="One pack of the server by its name.")]
-ProfileChoice = Annotated[str | None, Field(max_length=100, description="A profile by its name.")]
+from wikigr.server.service import NotFoundError, Service, client_hint
+from wikigr.server.workers import EVENT_STREAM, BusyError, Task, TimeLimitError, stream_events
 
 _Result = TypeVar("_Result")
 
 
-class GoneError(WikigrError):
-    """The client disconnected before it was answered."""
-
-
-class _Arguments(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class AskArguments(_Arguments):
-    question: Question
-    pack: PackChoice = None
-    profile: ProfileChoice = None
-    explain: Annotated[bool, Field(description="Add the scores of every candidate and why it was dropped.")] = False
-    previous: Annotated[
-        list[Question],
-        Field(max_length=MAX_PREVIOUS, description="The questions before this one, which it may refer to."),
-    ] = []
-
-
-class SearchArguments(_Arguments):
-    question: Question
-    pack: PackChoice = None
-    profile: ProfileChoice = None
-    top_k: Annotated[int, Field(ge=1, le=MAX_RESULTS, description="The maximum number of sections.")] = 10
-
-
-class SectionArguments(_Arguments):
-    section_id: Annotated[Name, Field(description="A section id (Title#3), or a title with a heading (Title#Heading).")]
-    pack: PackChoice = None
-
-
-class ArticleArguments(_Arguments):
-    title: Annotated[Name, Field(description="A title. Case and underscores do not matter.")]
-    pack: PackChoice = None
-
-
-class NeighborsArguments(_Arguments):
-    name: Annotated[Name, Field(description="An article or entity. Case and underscores do not matter.")]
-    pack: PackChoice = None
-    relation: Annotated[Name | None, Field(description="Only this relation.")] = None
-    direction: Annotated[Direction, Field(description="Outgoing edges, incoming edges or both.")] = "both"
-    top_k: Annotated[int, Field(ge=1, le=MAX_EDGES, description="The maximum per kind and direction.")] = 20
-
-
-class PathsArguments(_Arguments):
-    start: Annotated[Name, Field(alias="from", description="The first article or entity.")]
-    end: Annotated[Name | None, Field(alias="to", description="The last one; optional with metapath.")] = None
-    pack: PackChoice = None
-    metapath: Annotated[Name | None, Field(description='Follow these relations: "director -> born_in".')] = None
-    max_hops: Annotated[int, Field(ge=1, le=MAX_HOPS, description="The maximum length of a shortest path.")] = 4
-    top_k: Annotated[int, Field(ge=1, le=MAX_PATHS, description="The maximum number of paths.")] = 10
-
-
-class WhyArguments(_Arguments):
-    question: Question
-    title: Annotated[Name, Field(description="The expected article.")]
-    pack: PackChoice = None
-    profile: ProfileChoice = None
-    section: Annotated[Name | None, Field(description="Only this section: a heading or a section id.")] = None
-
-
-class PacksArguments(_Arguments):
-    pass
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Endpoint:
-    """A resource of the API: ``arguments`` come from its path, the query, or the JSON body of a POST request.
+    """A resource of the API: the arguments of ``method`` come from its path, the query, or the JSON body of a POST.
 
-    ``method`` takes them under the same names and returns the document; with a body, it asks, and takes a ``Task``.
-    ``path_argument`` is the argument in the path, if there is one.
+    ``path_argument`` is the argument in the path, if there is one. A method that takes a ``Task`` can be posted to.
     """
 
     name: str
     summary: str
-    arguments: type[_Arguments]
-    document: Any
     method: Callable[..., Awaitable[Any]]
     path_argument: str | None = None
-    takes_body: bool = False
     streams: bool = False
 
     @property
     def path(self) -> str:
         return f"/api/{self.name}" + (f"/{{{self.path_argument}}}" if self.path_argument else "")
 
-    async def call(self, service: Service, arguments: _Arguments, task: Task) -> Any:
+    @property
+    def takes_body(self) -> bool:
+        return "task" in signature(self.method).parameters
+
+    @property
+    def document(self) -> Any:
+        """The type of the document."""
+        return get_type_hints(self.method)["return"]
+
+    @cached_property
+    def arguments(self) -> type[BaseModel]:
+        """The model that validates the arguments."""
+        hints = get_type_hints(self.method, include_extras=True)
+        fields: dict[str, Any] = {
+            name: (hints[name], ... if parameter.default is parameter.empty else parameter.default)
+            for name, parameter in signature(self.method).parameters.items()
+            if name not in ("self", "task")
+        }
+        return create_model(self.name, __config__=ConfigDict(extra="forbid"), **fields)
+
+    async def call(self, service: Service, arguments: BaseModel, task: Task) -> Any:
         """Return the document for ``arguments``."""
-        found = await self.method(service, **dict(arguments), **({"task": task} if self.takes_body else {}))
-        return found.document if isinstance(found, Found) else found
+        return await self.method(service, **dict(arguments), **({"task": task} if self.takes_body else {}))
 
 
 ENDPOINTS = (
@@ -139,65 +70,16 @@ ENDPOINTS = (
         "ask",
         "Answer a question with verified citations. With Accept: text/event-stream, the events `stage`, `text` (from a "
         "model), and `answer` or `error` follow one another.",
-        AskArguments,
-        shapes.AnswerDocument,
         Service.ask,
-        takes_body=True,
         streams=True,
     ),
-    Endpoint(
-        "search",
-        "Find the sections that best match a question.",
-        SearchArguments,
-        shapes.SearchDocument,
-        Service.search,
-        takes_body=True,
-    ),
-    Endpoint(
-        "sections",
-        "Read a section.",
-        SectionArguments,
-        shapes.SectionDocument,
-        Service.section,
-        path_argument="section_id",
-    ),
-    Endpoint(
-        "articles",
-        "Read an article with its outline, links and backlinks.",
-        ArticleArguments,
-        shapes.ArticleDocument,
-        Service.article,
-        path_argument="title",
-    ),
-    Endpoint(
-        "neighbors",
-        "List the edges of an article or entity.",
-        NeighborsArguments,
-        shapes.NeighborsDocument,
-        Service.neighbors,
-    ),
-    Endpoint(
-        "paths",
-        "Find the shortest paths between two articles or entities, or the paths along a metapath.",
-        PathsArguments,
-        shapes.PathsDocument,
-        Service.paths,
-    ),
-    Endpoint(
-        "why",
-        "Show where every stage ranked an expected article, and what dropped it.",
-        WhyArguments,
-        shapes.WhyDocument,
-        Service.why,
-        takes_body=True,
-    ),
-    Endpoint(
-        "packs",
-        "List the packs of the server.",
-        PacksArguments,
-        shapes.PacksDocument,
-        Service.list_packs,
-    ),
+    Endpoint("search", "Find the sections that best match a question.", Service.search),
+    Endpoint("sections", "Read a section.", Service.section, "section_id"),
+    Endpoint("articles", "Read an article with its outline, links and backlinks.", Service.article, "title"),
+    Endpoint("neighbors", "List the edges of an article or entity.", Service.neighbors),
+    Endpoint("paths", "Find the shortest paths between two nodes, or the paths along a metapath.", Service.paths),
+    Endpoint("why", "Show where every stage ranked an expected article, and what dropped it.", Service.why),
+    Endpoint("packs", "List the packs of the server.", Service.list_packs),
 )
 
 
@@ -233,14 +115,14 @@ def _handler(endpoint: Endpoint, service: Service) -> Callable[[Request], Awaita
 
 
 async def until_gone(request: Request, answer: Awaitable[_Result]) -> _Result:
-    """Return what ``answer`` returns; if the client disconnects before, cancel it and raise ``GoneError``."""
+    """Return what ``answer`` returns; if the client disconnects before, cancel it and raise ``WikigrError``."""
     answering = asyncio.ensure_future(answer)
     gone = asyncio.ensure_future(_disconnected(request))
     try:
         await asyncio.wait((answering, gone), return_when=asyncio.FIRST_COMPLETED)
         if not answering.done():
             answering.cancel()
-            raise GoneError("The client went away.")
+            raise WikigrError("The client went away.")
         return answering.result()
     finally:
         gone.cancel()
@@ -301,17 +183,9 @@ def error_response(error: WikigrError) -> JSONResponse:
 
 
 def error_status(error: WikigrError) -> int:
-    """Return the HTTP status for an error."""
-    for kind, status in (
-        (NotFoundError, 404),
-        (UsageError, 400),
-        (PackError, 503),
-        (BusyError, 503),
-        (TimeLimitError, 504),
-    ):
-        if isinstance(error, kind):
-            return status
-    return 500
+    """Return the HTTP status for an error: that of the first class that fits."""
+    statuses = ((NotFoundError, 404), (UsageError, 400), (PackError, 503), (BusyError, 503), (TimeLimitError, 504))
+    return next((status for kind, status in statuses if isinstance(error, kind)), 500)
 
 
 def openapi_document(*, needs_token: bool = False) -> dict[str, Any]:

@@ -1,33 +1,39 @@
-"""The web application: the JSON API, the Model Context Protocol and pages, behind the checks of every request."""
+"""The web application: the JSON API, the Model Context Protocol and pages, and the process that serves it."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+import asyncio
+import errno
+import logging
+import resource
+import signal
+import socket
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from wikigr.errors import PackError, WikigrError
+from wikigr.errors import UsageError, WikigrError
 from wikigr.server.api import api_routes, error_response
-from wikigr.server.event_stream import CRASH
-from wikigr.server.mcp.http import McpEndpoint
+from wikigr.server.mcp import http_endpoint, make_server
 from wikigr.server.packs import ServedPacks
 from wikigr.server.security import HEALTH, Security, is_loopback
 from wikigr.server.service import Service
-from wikigr.server.workers import Usage, Workers
+from wikigr.server.workers import CRASH
 
-# Threads for questions, questions that wait for one, and seconds until a client is told that it takes too long.
-THREADS = max(4, os.cpu_count() or 1)
-WAITING = 64
-# Threads for pages and lookups, which no model delays.
-LOOKUP_THREADS = 4
-TIME_LIMIT = 120.0
+# Seconds for requests under way after SIGTERM or Ctrl-C; a second signal ends them.
+GRACE = 4
+# The maximum number of open connections, if the process may open twice as many files.
+MAX_CONNECTIONS = 1_000
 
 
 def create_app(
@@ -37,52 +43,39 @@ def create_app(
     token: str | None = None,
     allowed_hosts: Sequence[str] = (),
     pages: Sequence[BaseRoute] = (),
-    threads: int = THREADS,
-    waiting: int = WAITING,
-    time_limit: float = TIME_LIMIT,
+    **limits: Any,
 ) -> Starlette:
     """Return the application that serves ``packs``; it closes them when it ends.
 
     ``host`` is the address at which it will listen, ``allowed_hosts`` the names of a proxy in front of it, and
     ``token`` the secret that clients must send, if any. ``pages`` are more routes; their handlers find the ``Service``
-    in ``request.app.state.service``. ``threads``, ``waiting`` and ``time_limit`` are those of ``Workers`` for
-    questions.
+    in ``request.app.state.service``. ``limits`` are those of ``Service``.
     """
-    # Together, because lookups slow the questions of others down as well.
-    usage = Usage()
-    workers = Workers(threads=threads, waiting=waiting, time_limit=time_limit, usage=usage)
-    lookups = Workers(threads=LOOKUP_THREADS, waiting=waiting, time_limit=time_limit, usage=usage)
-    service = Service(packs, workers, lookups, shows_paths=is_loopback(host) and not allowed_hosts)
-    endpoint = McpEndpoint(service)
+    service = Service(packs, shows_paths=is_loopback(host) and not allowed_hosts, **limits)
+    mcp = make_server(service)
+    endpoint = http_endpoint(mcp)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        async with AsyncExitStack() as stack:
-            stack.callback(packs.close)
-            stack.callback(workers.close)
-            stack.callback(lookups.close)
-            await stack.enter_async_context(endpoint.run())
+        async with mcp.session_manager.run():
             yield
+        service.close()
 
     async def health(request: Request) -> Response:
-        missing = packs.missing()
-        if missing:
-            return error_response(PackError(f"These packs are not there any more: {', '.join(missing)}."))
         return JSONResponse({"status": "ok", "packs": len(packs.names)})
 
     app = Starlette(
         routes=[
             Route(HEALTH, health),
             *api_routes(service, needs_token=token is not None),
-            Route("/mcp", endpoint),
+            Route("/mcp", endpoint, methods=["POST"]),
             *pages,
         ],
         middleware=[Middleware(Security, host=host, token=token, allowed_hosts=allowed_hosts)],
-        exception_handlers={HTTPException: _on_http_error, WikigrError: _on_error, 500: _on_crash},
+        exception_handlers={HTTPException: _on_http_error, 500: _on_crash},
         lifespan=lifespan,
     )
     app.state.service = service
-    app.state.mcp = endpoint
     return app
 
 
@@ -92,11 +85,95 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
     return JSONResponse(document, status_code=error.status_code, headers=error.headers)
 
 
-async def _on_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, WikigrError)
-    return error_response(error)
-
-
 async def _on_crash(request: Request, error: Exception) -> Response:
     """Tell the client nothing about a bug; the log has its traceback."""
     return error_response(CRASH)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a listening socket; port 0 is any free one. Raises ``UsageError`` for a bad address or a port in use."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(
+            host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except (OSError, UnicodeError) as error:
+        raise UsageError(f"{host!r} is not an address of this machine: {error}.") from error
+    try:
+        return socket.create_server((address[0], port), family=family, backlog=1024)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise UsageError(
+                f"Port {port} is in use: another program listens there.",
+                hint="Choose another one with --port, or 0 for any free port.",
+            ) from error
+        raise UsageError(f"Cannot listen on {host}:{port}: {error.strerror}.") from error
+
+
+def run_app(app: Starlette, listener: socket.socket, *, on_ready: Callable[[], None]) -> None:
+    """Serve ``app`` until SIGTERM or Ctrl-C.
+
+    Requests under way then have ``GRACE`` seconds. ``on_ready`` is called when the first client can connect. Raises
+    ``WikigrError`` if the application cannot start.
+    """
+    server = AppServer(app, on_ready)
+    asyncio.run(server.serve(sockets=[listener]))
+    if not server.started:
+        raise WikigrError("The server could not start.")
+
+
+class _Protocol(H11Protocol):
+    """Drops connections far above the limit, at which uvicorn answers with an error: they would use up all files."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if len(self.connections) > 1.5 * (self.limit_concurrency or MAX_CONNECTIONS):
+            transport.abort()
+
+
+class AppServer(uvicorn.Server):
+    """Serves an application, and returns normally when it is told to stop."""
+
+    def __init__(self, app: Starlette, on_ready: Callable[[], None]) -> None:
+        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        most = MAX_CONNECTIONS if files == resource.RLIM_INFINITY else min(MAX_CONNECTIONS, max(8, files // 2))
+        super().__init__(
+            uvicorn.Config(
+                app,
+                log_level="error",
+                access_log=False,  # it would hold tokens
+                http=_Protocol,
+                limit_concurrency=most,
+                # So many connections are accepted before the first of them is counted.
+                backlog=max(8, most // 8),
+                timeout_graceful_shutdown=GRACE,
+                ws="none",
+                lifespan="on",
+                server_header=False,
+                proxy_headers=False,
+                h11_max_incomplete_event_size=32 << 10,
+            )
+        )
+        self._on_ready = on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        if self.started:
+            self._on_ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # Requests that are cut off are no bugs.
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+        await super().shutdown(sockets=sockets)
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        # uvicorn raises the signal again when it has stopped, which would end the process by it.
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        old = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in old.items():
+                signal.signal(number, handler)

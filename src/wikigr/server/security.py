@@ -6,12 +6,12 @@ import asyncio
 import hmac
 import ipaddress
 import re
-import socket
 from collections.abc import Sequence
-from http.cookies import CookieError, SimpleCookie
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -24,9 +24,6 @@ BODY_TIME_LIMIT = 20.0
 COOKIE = "wikigr_token"
 HEALTH = "/healthz"
 _TOO_LARGE = f"The body has more than {MAX_BODY_BYTES:,} bytes."
-# Printable ASCII without blanks.
-_TOKEN = re.compile(r"[!-~]*")
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -42,16 +39,12 @@ _HEADERS = {
 
 def check_binding(host: str, token: str | None) -> None:
     """Raise ``UsageError`` unless ``host`` is this machine's loopback address or there is a usable ``token``."""
-    if token is not None and not _TOKEN.fullmatch(token):
-        raise UsageError(
-            "The token has characters that a header cannot hold.",
-            hint="Use letters, digits and signs of ASCII without blanks, such as the output of: openssl rand -hex 16",
-        )
+    hint = "Use at least 16 letters, digits and signs of ASCII, such as the output of: openssl rand -hex 16"
+    # Printable ASCII without blanks.
+    if token is not None and not re.fullmatch(r"[!-~]*", token):
+        raise UsageError("The token has characters that a header cannot hold.", hint=hint)
     if token is not None and len(token) < 16:
-        raise UsageError(
-            "The token is too short to keep others out.",
-            hint="Use at least 16 characters, such as the output of: openssl rand -hex 16",
-        )
+        raise UsageError("The token is too short to keep others out.", hint=hint)
     if token is None and not is_loopback(host):
         raise UsageError(
             f"Without a token, the server only listens on this machine, not on {host}.",
@@ -62,7 +55,7 @@ def check_binding(host: str, token: str | None) -> None:
 def check_allowed_hosts(names: Sequence[str]) -> None:
     """Raise ``UsageError`` unless every name is one that ``Host`` can have, without a port."""
     for name in names:
-        if not name or "[" in name or _name_of(name) != name.lower():
+        if not re.fullmatch(r"[A-Za-z0-9._-]+", name):
             raise UsageError(
                 f"{name!r} is not the name of a host.",
                 hint="Give the name only, without a scheme, a port or a path: --allowed-host wiki.example.com",
@@ -81,26 +74,25 @@ class Security:
     """Checks each request, bounds its body, and adds the headers that protect a browser.
 
     - ``Host`` must name this server or be one of ``allowed_hosts``, the names of a proxy: a page of another site whose
-      name resolves to this machine cannot read answers.
+      name resolves to this machine cannot read answers. A server for other machines, which has a token, has any name
+      unless ``allowed_hosts`` are given.
     - ``Origin`` must be this server's own, and a browser must not send the request for another site.
     - With a ``token``, a client sends it as ``Authorization: Bearer``. A browser opens ``/?token=…`` once and gets a
       cookie.
     """
 
     def __init__(self, app: ASGIApp, *, host: str, token: str | None = None, allowed_hosts: Sequence[str] = ()) -> None:
+        own = f"[{host}]" if ":" in host and not host.startswith("[") else host
+        names = ["localhost", "127.0.0.1", "[::1]", own, *allowed_hosts]
+        is_any = not is_loopback(host) and not allowed_hosts
         self._app = app
         self._token = token
-        own = (host.strip("[]"), *(() if is_loopback(host) else (socket.gethostname(),)), *allowed_hosts)
-        self._names = frozenset(name.lower() for name in (*_LOOPBACK, *own))
-        # No other site's name resolves to an address that is written as one.
-        self._any_address = not is_loopback(host)
+        self._checked = TrustedHostMiddleware(self._check, ["*"] if is_any else names, www_redirect=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
-        refused = self._refuse(scope, headers)
 
         async def send_protected(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -109,71 +101,63 @@ class Security:
                     sent.setdefault(name, value)
             await send(message)
 
+        await self._checked(scope, receive, send_protected)
+
+    async def _check(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, whose ``Host`` is allowed, unless it is refused."""
+        refused = self._refuse(HTTPConnection(scope))
         if refused is not None:
-            await refused(scope, receive, send_protected)
+            await refused(scope, receive, send)
             return
         try:
             async with asyncio.timeout(BODY_TIME_LIMIT):
                 body = await _read_body(receive)
         except TimeoutError:
-            await _error(408, "The body did not arrive in time.")(scope, receive, send_protected)
+            await _error(408, "The body did not arrive in time.")(scope, receive, send)
             return
         if body is None:
             return  # the client went away
         if len(body) > MAX_BODY_BYTES:
-            await _error(413, _TOO_LARGE)(scope, receive, send_protected)
+            await _error(413, _TOO_LARGE)(scope, receive, send)
             return
-        await self._app(scope, _replay(body, receive), send_protected)
+        await self._app(scope, _replay(body, receive), send)
 
-    def _refuse(self, scope: Scope, headers: Headers) -> Response | None:
+    def _refuse(self, request: HTTPConnection) -> Response | None:
         """Return the answer to a request that is refused, else ``None``."""
-        hosts = headers.getlist("host")
-        if len(hosts) != 1 or not self._is_own(hosts[0]):
-            shown = hosts[0][:80] if hosts else ""
-            return _error(421, f"This server is not {shown!r}.", "Open it by the address that it printed.")
+        headers = request.headers
         origin = headers.get("origin")
-        if origin is not None and _place_of(origin) != hosts[0].lower():
+        if origin is not None and origin.partition("://")[2].lower() != headers.get("host", "").lower():
             return _error(403, "Requests from pages of other sites are not allowed.")
-        if headers.get("sec-fetch-site") in ("cross-site", "same-site") and not _is_visit(scope, headers):
+        if headers.get("sec-fetch-site") in ("cross-site", "same-site") and not _is_visit(request):
             return _error(403, "Requests from pages of other sites are not allowed.")
         length = headers.get("content-length", "0")
         if not length.isascii() or not length.isdecimal() or int(length[:20]) > MAX_BODY_BYTES:
             return _error(413, _TOO_LARGE)
-        if self._token is not None and scope["path"] != HEALTH:
-            return self._authorize(scope, headers, self._token)
+        if self._token is not None and request.scope["path"] != HEALTH:
+            return _authorize(request, self._token)
         return None
 
-    def _is_own(self, host: str) -> bool:
-        name = _name_of(host)
-        if not name:
-            return False
-        if name in self._names:
-            return True
-        try:
-            ipaddress.ip_address(name)
-        except ValueError:
-            return False
-        return self._any_address
 
-    def _authorize(self, scope: Scope, headers: Headers, token: str) -> Response | None:
-        scheme, _, given = headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer" and _same(given.strip(), token):
-            return None
-        if _same(_cookie(headers), token):
-            return None
-        query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-        if scope["method"] == "GET" and any(name == "token" and _same(value, token) for name, value in query):
-            rest = urlencode([pair for pair in query if pair[0] != "token"])
-            # Only the path: a second slash would lead to another host.
-            path = "/" + scope["raw_path"].decode("latin-1").lstrip("/\\")
-            response = RedirectResponse(path + (f"?{rest}" if rest else ""), status_code=303)
-            # A proxy in front of this server says whether the browser's connection is encrypted.
-            secure = "https" in (scope["scheme"], headers.get("x-forwarded-proto"))
-            response.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=secure)
-            return response
-        refused = _error(401, "The token is missing or wrong.", "Send it in the header Authorization: Bearer TOKEN.")
-        refused.headers["WWW-Authenticate"] = "Bearer"
-        return refused
+def _authorize(request: HTTPConnection, token: str) -> Response | None:
+    scheme, _, given = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and _same(given.strip(), token):
+        return None
+    if _same(request.cookies.get(COOKIE, ""), token):
+        return None
+    scope = request.scope
+    query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    if scope["method"] == "GET" and any(name == "token" and _same(value, token) for name, value in query):
+        rest = urlencode([pair for pair in query if pair[0] != "token"])
+        # Only the path: a second slash would lead to another host.
+        path = "/" + scope["raw_path"].decode("latin-1").lstrip("/\\")
+        response = RedirectResponse(path + (f"?{rest}" if rest else ""), status_code=303)
+        # A proxy in front of this server says whether the browser's connection is encrypted.
+        secure = "https" in (scope["scheme"], request.headers.get("x-forwarded-proto"))
+        response.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=secure)
+        return response
+    refused = _error(401, "The token is missing or wrong.", "Send it in the header Authorization: Bearer TOKEN.")
+    refused.headers["WWW-Authenticate"] = "Bearer"
+    return refused
 
 
 async def _read_body(receive: Receive) -> bytes | None:
@@ -199,41 +183,14 @@ def _replay(body: bytes, receive: Receive) -> Receive:
     return replay
 
 
-def _name_of(host: str) -> str | None:
-    """Return the name in a ``Host``, or ``None`` if it is malformed."""
-    try:
-        parts = urlsplit(f"//{host}")
-        parts.port  # noqa: B018 -- raises for one that is not a number
-        return (parts.hostname or "").lower()
-    except ValueError:
-        return None
-
-
-def _place_of(origin: str) -> str | None:
-    """Return the host and port of an ``Origin``, or ``None`` if it has none."""
-    try:
-        return urlsplit(origin).netloc.lower() or None
-    except ValueError:
-        return None
-
-
-def _is_visit(scope: Scope, headers: Headers) -> bool:
+def _is_visit(request: HTTPConnection) -> bool:
     """Return whether a person follows a link of another site to a page."""
     return (
-        scope["method"] == "GET"
-        and headers.get("sec-fetch-mode") == "navigate"
-        and headers.get("sec-fetch-dest") == "document"
-        and not str(scope["path"]).startswith(("/api/", "/mcp"))
+        request.scope["method"] == "GET"
+        and request.headers.get("sec-fetch-mode") == "navigate"
+        and request.headers.get("sec-fetch-dest") == "document"
+        and not str(request.scope["path"]).startswith(("/api/", "/mcp"))
     )
-
-
-def _cookie(headers: Headers) -> str:
-    cookies = SimpleCookie()
-    try:
-        cookies.load(headers.get("cookie", ""))
-    except CookieError:
-        return ""
-    return cookies[COOKIE].value if COOKIE in cookies else ""
 
 
 def _same(given: str, token: str) -> bool:

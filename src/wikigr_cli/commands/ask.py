@@ -23,7 +23,7 @@ from wikigr_cli.render.output import print_json, print_json_line, print_trace
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
-    from wikigr.documents.shapes import AnswerDocument
+    from wikigr.documents.shapes import AnswerDocument, ReceiptDocument
     from wikigr.embeddings.loader import Purpose
 
 # Options that need a question on the command line.
@@ -171,13 +171,13 @@ def _refuse_without_question(context: typer.Context) -> None:
 
 def _check_target(option: str, path: Path, batch: str | None, *, show_prompt: bool) -> None:
     """Raise ``UsageError`` if ``option`` cannot write to ``path``."""
-    from wikigr.documents.receipt_file import check_target
+    from wikigr.documents.receipt import check_target
 
     if show_prompt:
         raise UsageError(f"{option} needs an answer, and --show-prompt does not give one.")
     if batch is not None and batch != "-" and path.exists() and Path(batch).exists() and path.samefile(batch):
         raise UsageError(f"{option} would replace the questions in {path}.", hint=f"Choose another file for {option}.")
-    check_target(path, batch=batch is not None and option == "--receipt")
+    check_target(path)
 
 
 def _print_request(environment: Environment, session: AskSession, question: str) -> None:
@@ -219,10 +219,9 @@ def _ask_one(
             print_answer(environment, answer, session.pack, explain_limit=explain_limit, streamed=live)
     finally:
         if receipt is not None:
-            from wikigr.documents.receipt import make_receipt
-            from wikigr.documents.receipt_file import write_receipt
+            from wikigr.documents.receipt import make_receipt, write_receipts
 
-            write_receipt(receipt, make_receipt(answer, session.pipeline, base=session.named))
+            write_receipts(receipt, [make_receipt(answer, session.pipeline, base=session.named)], batch=False)
         if output is not None:
             save_answers(environment, output, [stated_answer(answer, session.pack)])
     return _is_abstention(answer)
@@ -241,10 +240,9 @@ def _ask_batch(
     output: Path | None,
 ) -> bool:
     """Answer a batch, as ``_ask_one`` does each question; return whether a question was not covered."""
-    from wikigr.documents.receipt import make_receipt
-    from wikigr.documents.receipt_file import BatchReceipts
+    from wikigr.documents.receipt import make_receipt, write_receipts
 
-    receipts = BatchReceipts(receipt) if receipt is not None else None
+    receipts: list[ReceiptDocument] = []
     answers: list[AnswerDocument] = []
     abstentions = 0
 
@@ -255,18 +253,16 @@ def _ask_batch(
         document = _document(session, answer, explain_limit)
         if output is not None:
             answers.append(document)
-        try:
-            if receipts is not None:
-                receipts.append(make_receipt(answer, session.pipeline, base=session.named, id_=item.id))
-        finally:
-            # The disk may be full, but the answer was paid for.
-            print_json_line(environment, {"id": item.id, **document})
+        if receipt is not None:
+            receipts.append(make_receipt(answer, session.pipeline, base=session.named, id_=item.id))
+        print_json_line(environment, {"id": item.id, **document})
 
     try:
         ask_each(environment, location, session.pipeline.answer, show)
     finally:
-        if receipts is not None:
-            receipts.finish()
+        # Also of a batch that was interrupted.
+        if receipt is not None and receipts:
+            write_receipts(receipt, receipts, batch=True)
         if answers and output is not None:
             save_answers(environment, output, answers)
     return abstentions > 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +12,7 @@ from wikigr_cli import options
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus
 from wikigr_cli.render.output import print_json
-from wikigr_cli.render.receipt import print_count, print_replay, print_summary, replay_document, replays_document
+from wikigr_cli.render.receipt import print_replays, replay_document, replays_document
 
 
 def replay(
@@ -34,40 +35,22 @@ def replay(
     source: Any = context.get_parameter_source("pack")
     given = pack if source is not None and source.name == "COMMANDLINE" else None
 
-    from wikigr.documents.receipt_file import PARTIAL, read_receipts
-    from wikigr.documents.replay import find_receipts_pack, replay
+    from wikigr.documents.receipt import read_receipts
+    from wikigr.documents.replay import Found, find_receipts_pack, replay
     from wikigr.pack.open import Pack
 
-    if receipt.suffix == PARTIAL:
-        environment.note(
-            f"{receipt} is from a batch that was interrupted or is still running. Its other questions have no receipt."
-        )
     documents: list[dict[str, Any]] = []
-    opened: Pack | None = None
-    location = None
-    try:
-        receipts = read_receipts(receipt)
-        current = next(receipts, None)
-        while current is not None:
-            wanted = find_receipts_pack(current.receipt.pack, given, pack)
-            if opened is None or wanted != location:
-                if opened is not None:
-                    opened.close()
-                opened, location = Pack(wanted.location), wanted
-            following = next(receipts, None)
-            checks = list(replay(current, opened))
-            document = replay_document(current, wanted, opened, checks)
-            if not json_output:
-                is_only = following is None and not documents
-                (print_replay if is_only else print_summary)(environment, document)
-            documents.append(document)
-            current = following
-    finally:
-        if opened is not None:
-            opened.close()
+    opened: dict[tuple[str | Path, Found], Pack] = {}
+    with ExitStack() as stack:
+        for read in read_receipts(receipt):
+            recorded = read.document["pack"]
+            where = find_receipts_pack(recorded["name"] if recorded else "", given, pack)
+            if where not in opened:
+                opened[where] = stack.enter_context(Pack(where[0]))
+            documents.append(replay_document(read, where[1], opened[where], list(replay(read, opened[where]))))
     if json_output:
         print_json(environment, replays_document(documents))
-    elif len(documents) > 1:
-        print_count(environment, documents)
+    else:
+        print_replays(environment, documents)
     if not all(document["passed"] for document in documents):
         raise typer.Exit(ExitStatus.FAILED_CHECK)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 import shutil
 import signal
 import sys
@@ -23,8 +25,6 @@ from wikigr_cli.environment import Environment
 
 if TYPE_CHECKING:
     from wikigr.server.packs import ServedPacks
-
-_PACKAGES = ("mcp", "starlette", "uvicorn")
 
 
 def serve(
@@ -54,9 +54,8 @@ def serve(
 
     The API is under /api, and the Model Context Protocol (MCP) at /mcp.
 
-    The packs stay open, so an answer takes a fraction of the time of `wikigr ask`. A pack that is replaced, as by
-    `wikigr pack update`, is opened again. Ctrl-C stops the server after the requests under way. Needs the extra
-    `serve`.
+    The packs stay open, so an answer takes a fraction of the time of `wikigr ask`; after `wikigr pack update`, start it
+    again. Ctrl-C stops the server after the requests under way. Needs the extra `serve`.
 
     \b
     Examples:
@@ -65,13 +64,10 @@ def serve(
     """
     environment = context.ensure_object(Environment)
     packs = options.require_packs(pack)
-
-    from wikigr_cli.render.output import counted
-
     require_extra("serve")
 
+    from wikigr.server.app import create_app, listen, run_app
     from wikigr.server.security import check_allowed_hosts, check_binding
-    from wikigr.server.server import listen, run_app
 
     check_binding(host, token)
     check_allowed_hosts(allowed_host or ())
@@ -79,7 +75,6 @@ def serve(
         served = open_served(environment, packs, profile, offline=offline)
 
         from wikigr.evaluation.run import RUNS
-        from wikigr.server.app import create_app
         from wikigr.server.web.routes import WebPage
 
         address = f"http://{_reachable(host, listener.getsockname()[0])}:{listener.getsockname()[1]}/"
@@ -98,8 +93,8 @@ def serve(
 
         pages = WebPage(served, RUNS).routes()
         app = create_app(served, host=host, token=token, allowed_hosts=allowed_host or (), pages=pages)
-        cut_off = run_app(app, listener, on_ready=ready)
-    environment.note(f"Stopped; {counted(cut_off, 'requests')} cut off." if cut_off else "Stopped.")
+        run_app(app, listener, on_ready=ready)
+    environment.note("Stopped.")
 
 
 def _reachable(host: str, bound: str) -> str:
@@ -138,7 +133,6 @@ def mcp(
     if print_config is not None:
         from wikigr.pack.locate import find_pack, packs_named
         from wikigr.pipeline.profile import SUFFIXES
-        from wikigr.server.mcp.client_config import client_config
 
         for name in packs:
             find_pack(name)
@@ -149,16 +143,15 @@ def mcp(
         profile = str(Path(profile).absolute()) if is_path else profile
         command += ["--profile", profile] if profile != options.DEFAULT_PROFILE else []
         command += ["--offline"] if offline else []
-        environment.write_text(client_config(print_config, command) + "\n")
+        environment.write_text(_client_config(print_config, command) + "\n")
         return
 
     require_extra("mcp")
     # The protocol takes longer to import than the packs to open.
-    Thread(target=import_module, args=("wikigr.server.mcp.stdio",), daemon=True).start()
+    Thread(target=import_module, args=("wikigr.server.mcp",), daemon=True).start()
     served = open_served(environment, packs, profile, offline=offline)
 
-    from wikigr.server.app import LOOKUP_THREADS, THREADS, TIME_LIMIT, WAITING
-    from wikigr.server.mcp.stdio import serve_stdio
+    from wikigr.server.mcp import serve_stdio
 
     def stop(number: int, frame: FrameType | None) -> None:
         # The interpreter would wait for the thread that reads a line, and for those that wait for a model.
@@ -170,10 +163,21 @@ def mcp(
 
     old = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        serve_stdio(served, threads=THREADS, lookup_threads=LOOKUP_THREADS, waiting=WAITING, time_limit=TIME_LIMIT)
+        serve_stdio(served)
     finally:
         for number, handler in old.items():
             signal.signal(number, handler)
+
+
+def _client_config(client: str, command: Sequence[str]) -> str:
+    """Return what to paste into the settings of ``client`` so that it starts ``command``."""
+    if client == "claude-code":
+        return shlex.join(["claude", "mcp", "add", "wikigr", "--", *command])
+    entry = {"command": command[0], "args": list(command[1:])}
+    settings = (
+        {"servers": {"wikigr": {"type": "stdio", **entry}}} if client == "vscode" else {"mcpServers": {"wikigr": entry}}
+    )
+    return json.dumps(settings, indent=2, ensure_ascii=False)
 
 
 def _program() -> str:
@@ -186,7 +190,7 @@ def _program() -> str:
 
 def require_extra(command: str) -> None:
     """Raise ``UsageError`` unless the packages of the extra ``serve`` are installed."""
-    missing = [name for name in _PACKAGES if find_spec(name) is None]
+    missing = [name for name in ("mcp", "starlette", "uvicorn") if find_spec(name) is None]
     if missing:
         raise UsageError(
             f"`wikigr {command}` needs {', '.join(missing)}, which is not installed.",

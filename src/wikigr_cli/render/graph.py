@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from wikigr.documents.article import edge_document, node_document
+from wikigr.documents.pack import fields_of
 from wikigr.text import harmless
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import Document, counted, one_line, print_warning
@@ -33,7 +33,7 @@ def links_document(question: str, found: Sequence[EntityLink], limit: int, warni
                 "mention": item.mention,
                 "start": item.start,
                 "end": item.end,
-                "node": node_document(item.node),
+                "node": fields_of(item.node),
                 "method": item.method,
                 "score": round(item.score, 4),
             }
@@ -68,9 +68,9 @@ def triplets_document(
     """Return what ``wikigr graph triplets --json`` prints."""
     return {
         "question": question,
-        "sources": [node_document(item) for item in sources],
-        "triplets": [{**edge_document(item), "text": str(item)} for item in result.triplets],
-        "explored": [node_document(item) for item in result.explored],
+        "sources": [fields_of(item) for item in sources],
+        "triplets": [{**fields_of(item), "text": str(item)} for item in result.triplets],
+        "explored": [fields_of(item) for item in result.explored],
         "iterations": result.iterations,
         "stop_reason": result.stop_reason,
         "truncated": result.truncated,

@@ -6,38 +6,30 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from wikigr.documents.pack import pack_document
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import Document, all_passed, one_line
 
 if TYPE_CHECKING:
     from wikigr.checks import Check
-    from wikigr.documents.receipt_file import ReceiptRead
-    from wikigr.documents.replay import Whereabouts
-    from wikigr.pack.open import Corpus
+    from wikigr.documents.receipt import ReceiptRead
+    from wikigr.documents.replay import Found
+    from wikigr.pack.open import Pack
 
-# Longer texts are cut; --json has them whole.
-_MAX_LENGTH = 300
-_MAX_QUESTION_LENGTH = 100
 # How the pack of a receipt was found.
 _FOUND = {"--pack": "--pack", "installed": "installed", "default": "WIKIGR_PACK or the settings"}
 
 
-def replay_document(read: ReceiptRead, where: Whereabouts, pack: Corpus, checks: Sequence[Check]) -> dict[str, Any]:
+def replay_document(read: ReceiptRead, found: Found, pack: Pack, checks: Sequence[Check]) -> dict[str, Any]:
     """Return what ``wikigr replay --json`` prints for one receipt."""
-    receipt, manifest = read.receipt, pack.manifest
+    receipt = read.document
     return {
         "line": read.line,
-        "id": receipt.id,
-        "question": receipt.question,
-        "query_type": receipt.query_type,
-        "created": receipt.created,
-        "pack": {
-            "path": str(pack.layout.root),
-            "found": where.found,
-            "name": manifest.name,
-            "version": manifest.version,
-            "digest": manifest.digest,
-        },
+        "id": receipt.get("id"),
+        "question": receipt["question"],
+        "query_type": receipt["query_type"],
+        "created": receipt["receipt"]["created"],
+        "pack": {"path": str(pack.layout.root), "found": found, **pack_document(pack.manifest)},
         "passed": all_passed(checks),
         "checks": [asdict(check) for check in checks],
     }
@@ -53,8 +45,25 @@ def replays_document(documents: Sequence[Document]) -> dict[str, Any]:
     }
 
 
-def print_replay(environment: Environment, document: Document) -> None:
-    """Print all checks of one receipt."""
+def print_replays(environment: Environment, documents: Sequence[Document]) -> None:
+    """Print all checks of the only receipt, or a line for each of several: its question and its failed checks."""
+    if len(documents) == 1:
+        _print_checks(environment, documents[0])
+        return
+    for document in documents:
+        mark, style = ("✓", "green") if document["passed"] else ("✗", "red")
+        environment.print(mark, style=style, end=" ")
+        id_ = document["line"] if document["id"] is None else document["id"]
+        failed = [check["name"] for check in document["checks"] if check["required"] and not check["passed"]]
+        text = f"{one_line(str(id_), 100)}: {one_line(document['question'], 100)}"
+        environment.print(f"{text} — {_line(', '.join(failed))}" if failed else text, hang=2)
+    held = sum(item["passed"] for item in documents)
+    environment.print(f"{held} of {len(documents)} receipts hold.", style="bold")
+    for path, found in dict.fromkeys((item["pack"]["path"], item["pack"]["found"]) for item in documents):
+        environment.print(f"Pack: {_line(path)} ({_FOUND[found]})", style="dim")
+
+
+def _print_checks(environment: Environment, document: Document) -> None:
     pack = document["pack"]
     environment.print(_line(document["question"]), style="bold")
     environment.print(f"{_line(document['query_type'])}, {_line(document['created'])}", style="dim")
@@ -72,23 +81,6 @@ def print_replay(environment: Environment, document: Document) -> None:
     )
 
 
-def print_summary(environment: Environment, document: Document) -> None:
-    """Print one line for a receipt among several: its question and the names of its failed checks."""
-    mark, style = ("✓", "green") if document["passed"] else ("✗", "red")
-    environment.print(mark, style=style, end=" ")
-    id_ = document["line"] if document["id"] is None else document["id"]
-    text = f"{_line(str(id_), _MAX_QUESTION_LENGTH)}: {_line(document['question'], _MAX_QUESTION_LENGTH)}"
-    failed = [check["name"] for check in document["checks"] if check["required"] and not check["passed"]]
-    environment.print(f"{text} — {_line(', '.join(failed))}" if failed else text, hang=2)
-
-
-def print_count(environment: Environment, documents: Sequence[Document]) -> None:
-    """Print how many of several receipts hold, and which packs they were checked against."""
-    held = sum(item["passed"] for item in documents)
-    environment.print(f"{held} of {len(documents)} receipts hold.", style="bold")
-    for path, found in dict.fromkeys((item["pack"]["path"], item["pack"]["found"]) for item in documents):
-        environment.print(f"Pack: {_line(path)} ({_FOUND[found]})", style="dim")
-
-
-def _line(text: str, max_length: int = _MAX_LENGTH) -> str:
-    return one_line(text, max_length)
+def _line(text: str) -> str:
+    # --json has longer texts whole.
+    return one_line(text, 300)

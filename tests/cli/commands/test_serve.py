@@ -11,11 +11,12 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import httpx2
 import pytest
+from tests.waiting import until
 
 from ..conftest import MAIN, Wikigr
 
@@ -66,13 +67,20 @@ def test_a_signal_stops_the_server_after_the_questions_under_way(physics_pack: P
         assert process.returncode == 0 and "Stopped." in err and "Traceback" not in err + out
 
 
-def test_idle_connections_do_not_use_up_the_files_of_the_process(physics_pack: Path) -> None:
+def test_idle_connections_do_not_end_the_process(physics_pack: Path) -> None:
     limit = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))\n"
-    with serving("--pack", str(physics_pack), program=limit + MAIN) as (process, address), ExitStack() as stack:
+    with serving("--pack", str(physics_pack), program=limit + MAIN) as (process, address):
         place = ("127.0.0.1", httpx2.URL(address).port or 0)
-        for _ in range(300):
-            stack.enter_context(socket.create_connection(place, timeout=60))
-        assert httpx2.get(f"{address}healthz", timeout=60).status_code == 200
+        with ExitStack() as idle:
+            for _ in range(300):
+                idle.enter_context(socket.create_connection(place, timeout=60))
+
+        def is_served() -> bool:
+            with suppress(httpx2.TransportError):
+                return httpx2.get(f"{address}healthz", timeout=60).status_code == 200
+            return False
+
+        until(is_served)
         assert httpx2.get(f"{address}api/articles/Spin", timeout=60).status_code == 200
         process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=60)

@@ -22,10 +22,6 @@ _RESULT_BYTES = 64 << 20
 _GRACE_SECONDS = 0.5
 
 
-class QueryTimeoutError(QueryError):
-    """A query exceeded its timeout."""
-
-
 @dataclass(frozen=True)
 class QueryResult:
     """The rows of a query, in the order of its ORDER BY, if any.
@@ -63,9 +59,8 @@ class QueryRunner:
     def run(self, cypher: str, *, max_rows: int = 100, max_hops: int = 3, timeout: float = 10.0) -> QueryResult:
         """Run one read-only query, for at most ``timeout`` seconds.
 
-        Raises ``BlockedQueryError`` if the guard rejects the query, ``QueryTimeoutError`` after the timeout,
-        ``QueryError`` if the query fails or crashes the process, ``PackError`` if the database cannot be opened, and
-        ``ValueError`` for limits out of range.
+        Raises ``BlockedQueryError`` if the guard rejects the query, ``QueryError`` if it fails, takes too long or
+        crashes the process, ``PackError`` if the database cannot be opened, and ``ValueError`` for limits out of range.
         """
         if not (math.isfinite(timeout) and timeout > 0):
             raise ValueError("timeout must be a positive number of seconds")
@@ -195,8 +190,8 @@ def _checked(reply: Any, max_rows: int) -> dict[str, Any]:
     raise SandboxError("sent an invalid message")
 
 
-def _timeout_error(timeout: float) -> QueryTimeoutError:
-    return QueryTimeoutError(
+def _timeout_error(timeout: float) -> QueryError:
+    return QueryError(
         f"The query was interrupted after {timeout:g} s.",
         hint="Specify labels and a start node, shorten the paths, or increase the timeout.",
     )

@@ -20,7 +20,7 @@ from wikigr.answer.presentation import (
     usage_in_words,
     with_matches,
 )
-from wikigr.documents.text_blocks import Block, Mark, Run, divide, paragraph_around, runs
+from wikigr.documents.text_blocks import Block, Mark, Run, divide, paragraphs, runs
 from wikigr.graph.schema import article_title
 from wikigr.pack.open import Corpus
 from wikigr.pipeline.profile import Profile
@@ -180,8 +180,9 @@ def _in_paragraph(answer: Answer, pack: Corpus) -> Answer:
         return answer
     (citation,) = answer.citations
     text = pack.sections([citation.section_id])[citation.section_id].content
-    start, end = paragraph_around(text, citation.start, citation.end)
-    if end - start > _MAX_PARAGRAPH_CHARS:
+    found = [(first, last) for first, last in paragraphs(text) if first < citation.end and last > citation.start]
+    start, end = (min(citation.start, found[0][0]), max(citation.end, found[-1][1])) if found else (0, 0)
+    if not found or end - start > _MAX_PARAGRAPH_CHARS:
         return answer
     return replace(answer, context=StoredText(text[start:end], citation.section_id, start, end))
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
-from wikigr.documents.text_blocks import Block, Mark, divide, find_names
+from wikigr.documents.text_blocks import Block, Mark, Span, divide
 from wikigr.graph.neighborhood import ARTICLE_RELATIONS, STRUCTURAL, Edge, Neighborhood, article
 from wikigr.graph.pagerank_cache import PageRankCacheError, read_pack_cache
 from wikigr.index.candidate import Section
@@ -80,6 +81,7 @@ _MAX_LISTED_NAMES = 30
 # The text links the names of at most this many articles.
 _MAX_LINKED = 1_000
 _MIN_NAME_LENGTH = 3
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,3 +293,34 @@ def _facts(pack: Pack, edges: Sequence[Edge]) -> Iterator[Fact]:
         stated = pack.sections([edge.section_id]).get(edge.section_id) if edge.section_id else None
         href = article_address(pack.label, stated.title, stated.section_id) if stated is not None else ""
         yield Fact(edge.source.label, edge.relation, edge.target.label, href)
+
+
+def find_names(text: str, titles: Mapping[str, str]) -> dict[Span, str]:
+    """Return where ``text`` first names each article: spans with titles.
+
+    ``titles`` maps names as written to the titles of articles. Of names that overlap, the one that begins first
+    counts, then the longest. Only whole words match.
+    """
+    by_first: dict[str, list[str]] = {}
+    for name in sorted(titles, key=lambda name: (-len(name), name)):
+        first = _WORD.search(name)
+        if first is not None and first.start() == 0:
+            by_first.setdefault(first[0], []).append(name)
+    found: dict[Span, str] = {}
+    seen: set[str] = set()
+    end = 0
+    for word in _WORD.finditer(text):
+        if word.start() < end:
+            continue
+        for name in by_first.get(word[0], ()):
+            if not text.startswith(name, word.start()):
+                continue
+            after = word.start() + len(name)
+            if after < len(text) and name[-1].isalnum() and text[after].isalnum():
+                continue
+            end = after
+            if titles[name] not in seen:
+                seen.add(titles[name])
+                found[word.start(), after] = titles[name]
+            break
+    return found

@@ -25,8 +25,7 @@ from wikigr.pipeline.graph_queries import find_paths
 from wikigr.pipeline.target import find_article
 from wikigr.retrieval.entity_linking import open_linker
 from wikigr.retrieval.trace import Trace
-from wikigr.server.api import GoneError, error_response, error_status, until_gone
-from wikigr.server.event_stream import EVENT_STREAM, stream_events
+from wikigr.server.api import error_response, error_status, until_gone
 from wikigr.server.packs import ServedPacks, Session
 from wikigr.server.service import MAX_HOPS, MAX_NAME_CHARS, MAX_QUESTION_CHARS, NotFoundError, Service, client_hint
 from wikigr.server.web.addresses import article_address
@@ -37,7 +36,7 @@ from wikigr.server.web.recent_answers import RecentAnswers
 from wikigr.server.web.rendering import static_routes
 from wikigr.server.web.results_page import complete_title
 from wikigr.server.web.run_pages import find_run, list_runs, report_of
-from wikigr.server.workers import BusyError, Task, TimeLimitError
+from wikigr.server.workers import EVENT_STREAM, BusyError, Task, TimeLimitError, stream_events
 from wikigr.text import harmless, scrub
 
 # Articles of a path in one picture.
@@ -131,9 +130,8 @@ class WebPage:
             workers = service.workers if page in self._questions else service.lookups
             try:
                 return await until_gone(request, workers.run(partial(run, request)))
-            except (BusyError, TimeLimitError, GoneError) as error:
-                # The packs are not read here: that would block the event loop.
-                return _problem(Pages(self._site(self._named_only())), error)
+            except WikigrError as error:
+                return _problem(self._pages(), error)
 
         return respond
 
@@ -344,16 +342,9 @@ class WebPage:
         return request.headers.get("sec-fetch-site") in _STRANGERS and self._writes(profile)
 
     def _pages(self) -> Pages:
-        try:
-            with self._packs.session() as session:
-                packs = tuple(served_pack(member.label, member.manifest) for member in session.pack.members)
-        except PackError:
-            # The page about that error names the packs all the same.
-            packs = self._named_only()
-        return Pages(self._site(packs))
-
-    def _named_only(self) -> tuple[ServedPack, ...]:
-        return tuple(ServedPack(name, "", "", "", "") for name in self._packs.names)
+        return Pages(
+            self._site(tuple(served_pack(listed.given_as, manifest) for listed, manifest in self._packs.listed))
+        )
 
     def _site(self, packs: tuple[ServedPack, ...]) -> Site:
         profiles = self._packs.profiles

@@ -49,11 +49,10 @@ def report(
       wikigr eval report runs/first --format html -o report.html
     """
     from wikigr.evaluation.run import load_run
-    from wikigr.evaluation.samples import RunError
 
     stored = load_run(folder)
     if not stored.samples:
-        raise RunError(f"The run in {folder} has no samples yet.", hint="Run the same `wikigr eval run` again.")
+        raise WikigrError(f"The run in {folder} has no samples yet.", hint="Run the same `wikigr eval run` again.")
     if profile is not None:
         stored = stored.only(profile_of(stored, profile))
     print_report(environment, stored, *deciding(stored, primary, margin), report_format, output, show_all=show_all)
