@@ -223,16 +223,8 @@ def declared(parameter: Parameter, own: Mapping[str, Any]) -> Any:
 
 
 # For commands whose parameters carry their declarations.
-PackName = Annotated[str | None, _PACK_OPTION(help=_PACK_HELP, callback=_note_ambiguous)]
-PackNames = Annotated[list[str] | None, _PACK_OPTION(help=f"{_PACK_HELP} Repeatable.", callback=_note_ambiguous)]
 PackArgument = Annotated[str | None, PACK_ARGUMENT]
-Question = Annotated[str | None, SHARED["question"]]
 Json = Annotated[bool, SHARED["json_output"]]
-Batch = Annotated[str | None, SHARED["batch"]]
-EncoderModel = Annotated[str | None, SHARED["embedding_model"]]
-ProfileName = Annotated[str, SHARED["profile"]]
-Offline = Annotated[bool, Model("--offline", help=SHARED["offline"].help)]
-Exact = Annotated[bool, Retrieval("--exact", help=SHARED["exact"].help)]
 AllowPrivate = Annotated[bool, Input("--allow-private", help=SHARED["allow_private"].help)]
 Trust = Annotated[list[str] | None, SHARED["trust"]]
 Sha256 = Annotated[str | None, SHARED["sha256"]]
