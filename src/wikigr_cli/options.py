@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from copy import copy
+from dataclasses import dataclass
 from functools import partial
 from inspect import Parameter
 from typing import Annotated, Any, Literal
@@ -122,14 +123,18 @@ def check_version(version: str | None) -> str | None:
     return version
 
 
-Engine = Literal["local", "ray"]
+@dataclass(frozen=True, slots=True)
+class RayOptions:
+    """Where the costly work runs. Raises ``UsageError`` for an option that only ``--engine ray`` uses."""
 
+    engine: Literal["local", "ray"] = "local"
+    ray_address: str | None = None
+    workers: int | None = None
 
-def require_ray(engine: Engine, **given: object) -> None:
-    """Raise ``UsageError`` for an option that only --engine ray uses."""
-    for name, value in given.items():
-        if engine != "ray" and value is not None:
-            raise UsageError(f"--{name} needs --engine ray.", hint="Add --engine ray.")
+    def __post_init__(self) -> None:
+        for name, value in (("ray-address", self.ray_address), ("workers", self.workers)):
+            if self.engine != "ray" and value is not None:
+                raise UsageError(f"--{name} needs --engine ray.", hint="Add --engine ray.")
 
 
 # Arguments that are packs or profiles.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from wikigr.documents.answer import EXPLAIN_LIMIT, answer_document, stated_answer
+from wikigr.documents.answer import answer_document, stated_answer
 from wikigr.errors import UsageError
 from wikigr_cli import options
 from wikigr_cli.ask_session import AskOptions, AskSession
@@ -36,9 +36,7 @@ _EXAMPLE = 'Example: wikigr ask "Who proposed matter waves?" --pack packs/physic
 @command(
     model=Model(metavar="ID", help="The model that writes the answer: an id or a .gguf file. Default: the profile's."),
     threads=Model(metavar="N", min=1, max=1024, help="The number of threads of a model file."),
-    model_context=Model(
-        "--context", metavar="TOKENS", min=256, max=1_048_576, help="The context size of a model file."
-    ),
+    context_size=Model("--context", metavar="TOKENS", min=256, max=1_048_576, help="The context size of a model file."),
     max_sentences=Output(metavar="N", min=1, max=10, help="Quote at most N sentences. Default: the profile's."),
     iterations=Retrieval(metavar="N", min=1, max=10, help="The maximum number of planning rounds of multi_strategy."),
     stream=Model("--stream/--no-stream", help="Print an answer as a model writes it. Default: in a terminal."),
@@ -57,19 +55,8 @@ def ask(
     question: str | None = None,
     pack: list[str] | None = None,
     profile: str = options.DEFAULT_PROFILE,
-    model: str | None = None,
-    threads: int | None = None,
-    model_context: int | None = None,
-    offline: bool = False,
-    max_sentences: int | None = None,
-    iterations: int | None = None,
-    exact: bool = False,
-    stream: bool | None = None,
-    max_cost: float | None = None,
-    show_prompt: bool = False,
-    strict: bool = False,
-    explain: bool = False,
-    explain_limit: int = EXPLAIN_LIMIT,
+    *,
+    chosen: AskOptions,
     receipt: Path | None = None,
     output: Path | None = None,
     batch: str | None = None,
@@ -92,30 +79,16 @@ def ask(
       wikigr ask "Who proposed matter waves?" --pack packs/physics
       echo "What is spin?" | wikigr ask - --pack packs/physics --json
     """
-    chosen = AskOptions(
-        model=model,
-        threads=threads,
-        context=model_context,
-        max_cost=max_cost,
-        iterations=iterations,
-        max_sentences=max_sentences,
-        exact=exact,
-        offline=offline,
-        show_prompt=show_prompt,
-        explain_limit=explain_limit if explain else 0,
-        stream=stream,
-        encoder=embedding_model,
-    )
     if question is None and batch is None and environment.is_interactive():
         _refuse_without_question(context)
         # Imported only here, because the library for line editing takes a tenth of a second.
         from wikigr_cli.prompt.loop import run_prompt
 
-        run_prompt(environment, options.require_packs(pack), profile, chosen)
+        run_prompt(environment, options.require_packs(pack), profile, chosen, encoder=embedding_model)
         return
     if (question is None) == (batch is None):
         raise UsageError("Give either a question or --batch.", hint=_EXAMPLE)
-    if batch is not None and show_prompt:
+    if batch is not None and chosen.show_prompt:
         raise UsageError("--show-prompt takes one question, not --batch.")
     printed_as = chosen_format(output_format, json_output=json_output, typed=typed_in(context))
     if batch is not None and printed_as == "md":
@@ -123,27 +96,30 @@ def ask(
     packs = options.require_packs(pack)
     for option, target in (("--receipt", receipt), ("--output", output)):
         if target is not None:
-            _check_target(option, target, batch, show_prompt=show_prompt)
+            _check_target(option, target, batch, show_prompt=chosen.show_prompt)
     if batch is not None and batch != "-" and not Path(batch).is_fifo():
         # An unreadable file is reported before the pack is opened.
         open_batch(batch).close()
     purpose: Purpose = "query" if batch is None else "queries"
-    with closing(AskSession(environment, packs, profile, chosen, purpose, shows_stages=batch is None)) as session:
+    opened = AskSession(
+        environment, packs, profile, chosen, purpose, encoder=embedding_model, shows_stages=batch is None
+    )
+    with closing(opened) as session:
         if receipt is not None and len(session.pack.members) > 1:
             raise UsageError(
                 f"--receipt records the evidence of one pack, not of {len(session.pack.members)}.",
                 hint="Give one --pack, or leave out --receipt.",
             )
         if batch is not None:
-            abstained = _ask_batch(environment, session, batch, chosen.explain_limit, receipt, output)
-        elif show_prompt:
+            abstained = _ask_batch(environment, session, batch, chosen.explained, receipt, output)
+        elif chosen.show_prompt:
             _print_request(environment, session, str(question))
             return
         else:
-            abstained = _ask_one(environment, session, str(question), printed_as, chosen.explain_limit, receipt, output)
+            abstained = _ask_one(environment, session, str(question), printed_as, chosen.explained, receipt, output)
     if receipt is not None and receipt.exists():
         environment.note(f"To check the receipt: {shlex.join(('wikigr', 'replay', str(receipt), '--pack', packs[0]))}")
-    if strict and abstained:
+    if chosen.strict and abstained:
         raise typer.Exit(ExitStatus.FAILED_CHECK)
 
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -24,7 +24,32 @@ if TYPE_CHECKING:
     from wikigr.evaluation.gate import GateResult, Requirements
     from wikigr.evaluation.run import StoredRun
 
-FailOn = Literal["regression", "inconclusive", "never"]
+
+@dataclass(frozen=True, slots=True)
+class GateOptions:
+    """What a run must fulfill; without any of the options there is no gate."""
+
+    floors: list[str] | None = None
+    baseline: Path | None = None
+    fail_on: Literal["regression", "inconclusive", "never"] | None = None
+    max_errors: float | None = None
+
+    def __bool__(self) -> bool:
+        return any(given not in (None, []) for given in (self.floors, self.baseline, self.fail_on, self.max_errors))
+
+    def requirements(self, primary: str, margin: float) -> Requirements:
+        """Return the requirements of a gate; raise ``UsageError`` for one that no run could meet."""
+        from wikigr.evaluation.gate import Requirements
+
+        parsed = {}
+        for item in self.floors or []:
+            metric, _, value = item.partition("=")
+            try:
+                parsed[metric.strip()] = float(value)
+            except ValueError as error:
+                hint = "Example: --min accuracy=0.8"
+                raise UsageError(f"--min takes METRIC=VALUE, not {item!r}.", hint=hint) from error
+        return Requirements(parsed, self.fail_on or "regression", margin, self.max_errors or 0.0, primary)
 
 
 @command()
@@ -32,10 +57,8 @@ def gate(
     environment: Environment,
     folder: Path,
     judged: str | None = None,
-    floors: list[str] | None = None,
-    baseline: Path | None = None,
-    fail_on: FailOn | None = None,
-    max_errors: float | None = None,
+    *,
+    given: GateOptions,
     primary: str | None = None,
     margin: float | None = None,
     json_output: bool = False,
@@ -55,38 +78,17 @@ def gate(
     from wikigr.evaluation.run import load_run
 
     stored = load_run(folder)
-    if not is_gated(floors, baseline, fail_on, max_errors):
+    if not given:
         raise UsageError(
             "The gate has no requirement.", hint="Give --baseline FILE, --min METRIC=VALUE or --max-errors SHARE."
         )
-    wanted = requirements(floors, fail_on, max_errors, *deciding(stored, primary, margin))
-    blessed = None if baseline is None else read_baseline(baseline)
+    wanted = given.requirements(*deciding(stored, primary, margin))
+    blessed = None if given.baseline is None else read_baseline(given.baseline)
     result = check_gate(stored, profile_of(stored, judged), wanted, blessed)
     if json_output:
         described = {"run": str(folder), "primary": wanted.primary, "margin": wanted.margin}
         print_json(environment, described | gate_document(result))
     finish(environment, result, stored, as_json=json_output)
-
-
-def is_gated(floors: list[str] | None, baseline: Path | None, fail_on: FailOn | None, max_errors: float | None) -> bool:
-    """Return whether any gate option was given."""
-    return bool(floors) or any(given is not None for given in (baseline, fail_on, max_errors))
-
-
-def requirements(
-    floors: list[str] | None, fail_on: FailOn | None, max_errors: float | None, primary: str, margin: float
-) -> Requirements:
-    """Return the requirements of a gate; raise ``UsageError`` for one that no run could meet."""
-    from wikigr.evaluation.gate import Requirements
-
-    parsed = {}
-    for item in floors or []:
-        metric, _, value = item.partition("=")
-        try:
-            parsed[metric.strip()] = float(value)
-        except ValueError as error:
-            raise UsageError(f"--min takes METRIC=VALUE, not {item!r}.", hint="Example: --min accuracy=0.8") from error
-    return Requirements(parsed, fail_on or "regression", margin, max_errors or 0.0, primary)
 
 
 def finish(environment: Environment, result: GateResult, stored: StoredRun, *, as_json: bool) -> None:

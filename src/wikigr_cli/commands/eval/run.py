@@ -12,7 +12,7 @@ from wikigr_cli.command import command
 from wikigr_cli.commands.eval import gate
 from wikigr_cli.commands.eval.report import print_report
 from wikigr_cli.environment import Environment
-from wikigr_cli.options import Check, Engine, Model, Output, Retrieval, Run
+from wikigr_cli.options import Check, Model, Output, Retrieval, Run
 from wikigr_cli.render.output import counted
 
 
@@ -48,17 +48,13 @@ def run(
     seed: int = 0,
     repeat: int = 1,
     jobs: int = 1,
-    engine: Engine = "local",
-    ray_address: str | None = None,
-    workers: int | None = None,
+    *,
+    ray: options.RayOptions,
     strict: bool = False,
     primary: str = "accuracy",
     margin: float = 0.02,
     output: Path | None = None,
-    floors: list[str] | None = None,
-    baseline: Path | None = None,
-    fail_on: gate.FailOn | None = None,
-    max_errors: float | None = None,
+    required: gate.GateOptions,
     judge: Literal["none", "claude"] = "none",
     judge_model: str | None = None,
     judge_max_cost: float | None = None,
@@ -76,7 +72,6 @@ def run(
       wikigr eval run --pack packs/physics --offline -o runs/first
       wikigr eval run -p packs/physics --profile fast --offline -o runs/second
     """
-    options.require_ray(engine, **{"ray-address": ray_address, "workers": workers})
     pack = options.require_pack(pack)
     names = profiles or ["baseline", "enhanced"]
     if ablate and len(names) != 1:
@@ -84,7 +79,7 @@ def run(
 
     if judge == "none" and (judge_model is not None or judge_max_cost is not None):
         raise UsageError("--judge-model and --judge-max-cost need a judge.", hint="Add --judge claude.")
-    wanted = gate.requirements(floors, fail_on, max_errors, primary, margin)
+    wanted = required.requirements(primary, margin)
 
     from wikigr.evaluation.gate import check_gate, read_baseline
     from wikigr.evaluation.judge import JUDGED, MODEL, NO_JUDGE, JudgeOptions
@@ -102,9 +97,9 @@ def run(
     chosen = [load_profile(name) for name in names]
     options_of_judge = None if judge == "none" else JudgeOptions(judge_model or MODEL, judge_max_cost)
     blessed = None
-    if baseline is not None:
+    if required.baseline is not None:
         judge_id = NO_JUDGE if options_of_judge is None else options_of_judge.identity
-        blessed = read_baseline(baseline)
+        blessed = read_baseline(required.baseline)
         blessed.require_comparable(wanted, question_set_hash(loaded), len(loaded), judge_id)
     evaluation = Evaluation(
         pack=pack,
@@ -128,10 +123,10 @@ def run(
     with ExitStack() as stack:
         progress = stack.enter_context(TerminalProgress(environment, resumes=True))
         cluster = None
-        if engine == "ray":
+        if ray.engine == "ray":
             from wikigr.ingest.engines.cluster import connect
 
-            cluster = stack.enter_context(connect(ray_address, workers))
+            cluster = stack.enter_context(connect(ray.ray_address, ray.workers))
         if evaluation.judge is None:
             progress.start("asking", total, "questions")
         else:
@@ -142,11 +137,10 @@ def run(
     broken = next(
         (name for name in stored.run.profiles if all(s.error is not None for s in stored.samples_of(name))), None
     )
-    gated = gate.is_gated(floors, baseline, fail_on, max_errors)
     # Print the figures first, because the gate may raise an error.
     if not json_output:
         print_report(environment, stored, primary, margin, "text", show_all=show_all)
-    result = check_gate(stored, stored.subject, wanted, blessed) if gated and broken is None else None
+    result = check_gate(stored, stored.subject, wanted, blessed) if required and broken is None else None
     if json_output:
         print_report(environment, stored, primary, margin, "json", gate=result)
     if broken is not None:

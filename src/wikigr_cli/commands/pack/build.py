@@ -15,7 +15,7 @@ from wikigr_cli import options
 from wikigr_cli.command import Result, command
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus
-from wikigr_cli.options import Argument, Check, Engine, Input, Metadata, Model, Output, Retrieval, Run
+from wikigr_cli.options import Argument, Check, Input, Metadata, Model, Output, Retrieval, Run
 from wikigr_cli.render import pack as render
 from wikigr_cli.render.output import Document
 
@@ -75,9 +75,8 @@ def build(
     extract: bool = False,
     extract_model: str | None = None,
     extract_max_cost: float | None = None,
-    engine: Engine = "local",
-    ray_address: str | None = None,
-    workers: int | None = None,
+    *,
+    ray: options.RayOptions,
 ) -> Document:
     """Build a pack from SOURCE. An existing pack stays in use until the new one is complete.
 
@@ -90,7 +89,6 @@ def build(
       wikigr pack build notes -o packs/notes --license CC0-1.0 --jobs 1
     """
     pack_version = options.check_version(pack_version)
-    options.require_ray(engine, **{"ray-address": ray_address, "workers": workers})
 
     from wikigr.embeddings.loader import open_encoder
     from wikigr.ingest.build import BuildOptions, build_pack
@@ -128,11 +126,11 @@ def build(
     with ExitStack() as stack:
         progress = stack.enter_context(TerminalProgress(environment, resumes=resume))
         cluster = None
-        if engine == "ray":
+        if ray.engine == "ray":
             from wikigr.ingest.engines.cluster import connect
             from wikigr.ingest.engines.ray_engine import RayEngine
 
-            joined = stack.enter_context(connect(ray_address, workers))
+            joined = stack.enter_context(connect(ray.ray_address, ray.workers))
             cluster = RayEngine(joined, embedding_model, encoder)
         report = build_pack(
             opened,
