@@ -83,7 +83,7 @@ def test_the_reader_reads_and_its_adapter_is_named(encoder: Embedder) -> None:
     ("damage", "message", "fix"),
     [
         (Path.unlink, "has not been prepared", "wikigr model prepare"),
-        (lambda path: path.write_text("{"), "Cannot read", "wikigr model prepare --force"),
+        (lambda path: path.write_text("{"), "cannot read reader.json", "wikigr model prepare --force"),
     ],
 )
 def test_a_missing_or_damaged_reader_is_a_failure_with_the_command_that_prepares_it(
