@@ -93,16 +93,16 @@ def spawn_builds(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def quick_validation(monkeypatch: pytest.MonkeyPatch) -> None:
     """Validate untrusted packs in this process, which takes 0.2 s instead of 0.8 s; only for tests of other things."""
-    from wikigr.distribution import validate_untrusted
+    from wikigr.distribution import verify
 
     def validate(folder: Path, reserve: int, links: Path, *limits: object) -> list[Check]:
         messages: list[Any] = []
         channel: Any = SimpleNamespace(send=messages.append)
-        validate_untrusted.report_checks(channel, str(folder), reserve, str(links))
+        verify.report_checks(channel, str(folder), reserve, str(links))
         assert messages.pop() is None
         return [Check(**message) for message in messages]
 
-    monkeypatch.setattr(validate_untrusted, "_run", validate)
+    monkeypatch.setattr(verify, "_run", validate)
 
 
 @pytest.fixture(scope="module")

@@ -35,13 +35,12 @@ from onnx import TensorProto, helper
 from tokenizers import Tokenizer
 
 from training.examples import read_lines
-from wikigr.embeddings.batching import token_batches
 from wikigr.embeddings.checkpoint import Checkpoint
 from wikigr.embeddings.int8 import RECORDED, Ranges, ValueRange, ranges_to_json
 from wikigr.embeddings.models import prepare
 from wikigr.embeddings.prepared import ATTENTION_MASK, INPUT_IDS
 from wikigr.embeddings.runtime import onnxruntime
-from wikigr.embeddings.tokenization import TextTokenizer
+from wikigr.embeddings.tokenization import TextTokenizer, token_batches
 from wikigr.embeddings.weights import checkpoint_folder
 from wikigr.pack.locate import find_pack
 from wikigr.pack.open import Pack

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import hashlib
 import ipaddress
 import ssl
 import threading
@@ -18,7 +17,7 @@ Behavior = Callable[["Handler"], None]
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Runs the behavior registered for the path, or serves the file at that path, with support for ranges."""
+    """Runs the behavior registered for the path, or serves the file at that path."""
 
     protocol_version = "HTTP/1.1"
     server: FileServer
@@ -31,25 +30,13 @@ class Handler(BaseHTTPRequestHandler):
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
 
-    def serve(self, *, ranges: bool = True, cut: int | None = None, heed_if_range: bool = True) -> None:
+    def serve(self, *, cut: int | None = None) -> None:
         """Serve the file; ``cut`` closes the connection after this many bytes of the body."""
         content = self.server.files.get(self.path)
         if content is None:
             self.reply(404)
-            return
-        etag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
-        asked = self.headers.get("Range")
-        same = not heed_if_range or self.headers.get("If-Range") == etag
-        headers = {"ETag": etag}
-        if ranges and asked is not None and same:
-            start = int(asked.removeprefix("bytes=").rstrip("-"))
-            if start >= len(content):
-                self.reply(416, headers={"Content-Range": f"bytes */{len(content)}"})
-                return
-            headers["Content-Range"] = f"bytes {start}-{len(content) - 1}/{len(content)}"
-            self.reply(206, content[start:], headers, cut)
         else:
-            self.reply(200, content, headers, cut)
+            self.reply(200, content, cut=cut)
 
     def reply(
         self, status: int, body: bytes = b"", headers: dict[str, str] | None = None, cut: int | None = None
@@ -143,7 +130,7 @@ def make_certificates(folder: Path, *names: str) -> tuple[Path, Path]:
     return authority, server
 
 
-def fetch_file(url: str, folder: Path, *, max_bytes: int, allow_private: bool = False) -> Path:
-    """Download a file and leave it in place."""
+def fetch_file(url: str, folder: Path, *, max_bytes: int, allow_private: bool = False) -> bytes:
+    """Download a file and return its content."""
     with open_download(url, folder, max_bytes=max_bytes, allow_private=allow_private) as target:
-        return target
+        return target.read_bytes()

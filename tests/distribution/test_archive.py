@@ -18,7 +18,7 @@ from tests.distribution.letters import build_letters
 
 from wikigr.distribution.archive import ArchiveLimits, _header, archive_path, export_pack, unpack
 from wikigr.distribution.signature import PrivateKey
-from wikigr.distribution.validate_untrusted import validate_untrusted
+from wikigr.distribution.verify import validate_untrusted
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import PackError, UsageError, WikigrError
 from wikigr.pack.layout import DATABASE, MANIFEST, PAGERANK, SIGNATURE, Layout
@@ -136,16 +136,14 @@ def test_where_the_archive_cannot_be_written(pack: Path, tmp_path: Path) -> None
     assert (tmp_path / "device").is_fifo()
 
 
-def test_what_a_killed_export_of_the_same_number_left_is_no_obstacle(pack: Path, tmp_path: Path) -> None:
-    left = tmp_path / f".letters.wikigr.{os.getpid()}"
-    left.write_text("half")
-    assert export_pack(pack, tmp_path / "letters.wikigr").file.is_file()
-    assert left.read_text() == "half"
-
-
 def test_what_killed_exports_left_is_removed_and_nothing_else(pack: Path, tmp_path: Path) -> None:
     output = tmp_path / "letters.wikigr"
-    kept = [".letters.wikigr.mine", ".other.wikigr.1-00000000", ".letters.wikigr.1-00000000x"]
+    kept = [
+        f".letters.wikigr.{os.getpid()}",
+        ".letters.wikigr.mine",
+        ".other.wikigr.1-00000000",
+        ".letters.wikigr.1-00000000x",
+    ]
     for name in (".letters.wikigr.1-0123abcd", *kept):
         (tmp_path / name).write_text("half")
     # Another export to the same file that goes on.

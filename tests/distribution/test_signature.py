@@ -80,7 +80,6 @@ def test_public_keys_in_every_form(tmp_path: Path) -> None:
         assert read_public_key(tmp_path / "key") == read_public_key(str(tmp_path / "key")) == PublicKey(PUBLIC)
     for text in (line.decode(), f"{line.decode()} ann@example", base64.b64encode(PUBLIC).decode()):
         assert read_public_key(text) == PublicKey(PUBLIC)
-    assert PublicKey(PUBLIC).openssh == line.decode()
 
 
 def test_what_is_no_public_key_is_refused(subtests: pytest.Subtests) -> None:
@@ -108,7 +107,8 @@ def test_other_keys_and_files_are_refused(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="not an Ed25519 key"):
             read_private_key(private_file(tmp_path / name, PEM, key=key))
     (tmp_path / "text").write_text("hello")
-    (tmp_path / "two").write_text(f"{PublicKey(PUBLIC).openssh}\n{PublicKey(SEED).openssh}\n")
+    line = public_text(serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH)
+    (tmp_path / "two").write_bytes(line + b"\n" + line + b" ann@example\n")
     (tmp_path / "large").write_bytes(bytes(1 << 20))
     private = private_file(tmp_path / "private", PEM)
     for path in (tmp_path / "text", tmp_path / "large", tmp_path, tmp_path / "missing"):
@@ -128,15 +128,6 @@ def test_ssh_keygen_makes_keys_that_are_read_and_prints_the_same_fingerprint(tmp
     assert key.public.fingerprint == shown.stdout.split()[1]
 
 
-@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
-def test_openssl_makes_keys_that_are_read(tmp_path: Path) -> None:
-    made = subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", tmp_path / "key"], check=False)
-    if made.returncode:
-        pytest.skip("this openssl knows no Ed25519")
-    subprocess.run(["openssl", "pkey", "-in", tmp_path / "key", "-pubout", "-out", tmp_path / "key.pub"], check=True)
-    assert read_private_key(tmp_path / "key").public == read_public_key(tmp_path / "key.pub")
-
-
 def test_a_signature_fits_its_manifest_and_no_other() -> None:
     key = PrivateKey(SEED)
     content = signature_file(key, b'{"name": "letters"}')
@@ -153,8 +144,9 @@ def test_a_signature_without_the_domain_prefix_is_invalid() -> None:
         check_signature(json.dumps(fields).encode(), b"manifest")
 
 
-def test_a_damaged_signature_is_refused(subtests: pytest.Subtests) -> None:
-    cases: list[dict[str, object]] = [
+@pytest.mark.parametrize(
+    "change",
+    [
         {"algorithm": "none"},
         {"algorithm": None},
         {"public_key": ""},
@@ -165,12 +157,13 @@ def test_a_damaged_signature_is_refused(subtests: pytest.Subtests) -> None:
         {"signature": base64.b64encode(bytes(64)).decode()},
         {"public_key": base64.b64encode(bytes(32)).decode()},
         {"more": 1},
-    ]
-    for change in cases:
-        with subtests.test(change=change):
-            fields = json.loads(signature_file(PrivateKey(SEED), b"manifest"))
-            with pytest.raises(PackError):
-                check_signature(json.dumps({**fields, **change}).encode(), b"manifest")
+    ],
+    ids=str,
+)
+def test_a_damaged_signature_is_refused(change: dict[str, object]) -> None:
+    fields = json.loads(signature_file(PrivateKey(SEED), b"manifest"))
+    with pytest.raises(PackError):
+        check_signature(json.dumps({**fields, **change}).encode(), b"manifest")
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{", b"\xff", b"[" * 4000, b" " * 5000 + b"{}"])

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from tests.distribution.letters import build_letters, bundle_encoder, list_encoder
 
-from wikigr.distribution.validate_untrusted import validate_untrusted
+from wikigr.distribution.verify import validate_untrusted
 from wikigr.embeddings.embedder import Embedder
 from wikigr.graph.engine import Graph
 from wikigr.pack.layout import DATABASE, MANIFEST
@@ -66,6 +66,14 @@ def test_the_bundled_reader_is_checked_and_tried(built: Path, tmp_path: Path) ->
     assert checks["reader"].detail.startswith("adapter ")
     assert checks["reading"].detail == "the reader reads a sentence"
 
+    bare = shutil.copytree(pack, tmp_path / "bare")
+    for path in (bare / "encoder").glob("reader.*"):
+        path.unlink()
+    list_encoder(bare)
+    without = {check.name: check for check in validate_untrusted(bare)}
+    assert all(check.passed for check in without.values())
+    assert "reading" not in without
+
     graph, description = encoder / "reader.onnx", encoder / "reader.json"
     graph.write_bytes(bytes(graph.stat().st_size))
     list_encoder(pack)
@@ -82,20 +90,10 @@ def test_the_bundled_reader_is_checked_and_tried(built: Path, tmp_path: Path) ->
     assert "bundled with the pack 'letters' is damaged" in failure.detail
 
 
-def test_a_bundled_encoder_without_a_reader_is_not_tried(built: Path, tmp_path: Path) -> None:
-    pack = shutil.copytree(built, tmp_path / "letters")
-    for path in bundle_encoder(pack).glob("reader.*"):
-        path.unlink()
-    list_encoder(pack)
-    checks = {check.name: check for check in validate_untrusted(pack)}
-    assert all(check.passed for check in checks.values())
-    assert "reading" not in checks
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the address space")
 def test_a_limit_on_memory_is_named_instead_of_distrust(built: Path) -> None:
     code = (
-        "import sys\nfrom pathlib import Path\nfrom wikigr.distribution.validate_untrusted import validate_untrusted\n"
+        "import sys\nfrom pathlib import Path\nfrom wikigr.distribution.verify import validate_untrusted\n"
         "print(validate_untrusted(Path(sys.argv[1]))[-1])"
     )
     limit = 1 << 30

@@ -7,6 +7,7 @@ to ``golden_keys.txt``.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,14 @@ def keys_of(value: Any, place: str) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.usefixtures("no_model")
-def test_the_keys_of_the_documents(wikigr: Wikigr, physics_pack: Path, machines: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_the_keys_of_the_documents(
+    wikigr: Wikigr,  # noqa: F811
+    physics_pack: Path,
+    machines: Path,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["wikigr", "eval", "run"])  # a run records it
     rows = (Path(__file__).parents[2] / "packs/physics/eval/questions.jsonl").read_text().splitlines()
     answerable = [row for row in rows if '"answerable": true' in row][:4]
     questions = tmp_path / "gold.jsonl"

@@ -79,7 +79,7 @@ def make_bert(tmp_path: Path) -> MakeBert:
             "vocab_size": vocabulary, "type_vocab_size": 2, "hidden_act": activation, "layer_norm_eps": 1e-5,
             "pad_token_id": 0,
         }  # fmt: skip
-        modes = {"mean": "mean_tokens", "cls": "cls_token", "max": "max_tokens"}
+        modes = {"mean": "mean_tokens", "cls": "cls_token"}
         flags = {f"pooling_mode_{flag}": mode == pooling for mode, flag in modes.items()}
         steps = {"Transformer": "", "Pooling": "1_Pooling", "Normalize": "2_Normalize"}
         for path, content in {

@@ -9,13 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import TensorProto, load_model
 from tests.embeddings.conftest import MakeBert
 
 from wikigr.embeddings.embedder import Embedder
-from wikigr.embeddings.loader import open_encoder
+from wikigr.embeddings.loader import PrefixedEncoder, open_encoder, prefix_of
 from wikigr.embeddings.models import prepare
-from wikigr.embeddings.onnx import OnnxEncoder
 from wikigr.errors import ModelError
 
 TEXTS = ["", "the energy of light", "who is the atom?", "wave " * 400, "def x ( a ) : return 2"]
@@ -74,20 +72,20 @@ def test_a_query_imports_nothing_that_writes_graphs(encoder: Embedder) -> None:
     assert done.stdout.strip() in ("", "subprocess")
 
 
-@pytest.mark.parametrize("location", ["../secret", "absolute", "linked"])
-def test_weights_outside_of_the_folder_are_not_read(make_bert: MakeBert, tmp_path: Path, location: str) -> None:
-    """ONNX Runtime before 1.24 reads any file that the graph of an untrusted encoder names."""
-    prepared = prepare(str(make_bert()), cache_dir=tmp_path / "cache")
-    secret = prepared.folder.parent / "secret"
-    secret.write_bytes(bytes(1_000))
-    (prepared.folder / "linked").symlink_to(secret)
-    graph = load_model(prepared.graph, load_external_data=False)
-    weights = graph.graph.initializer[0]
-    weights.CopyFrom(TensorProto(name=weights.name, data_type=TensorProto.FLOAT, dims=[8, 24]))
-    weights.data_location = TensorProto.EXTERNAL
-    where = str(secret) if location == "absolute" else location
-    for key, value in (("location", where), ("offset", "0"), ("length", str(8 * 24 * 4))):
-        weights.external_data.add(key=key, value=value)
-    prepared.graph.write_bytes(graph.SerializeToString())
-    with pytest.raises(ModelError, match="External data path"):
-        OnnxEncoder(prepared)
+@pytest.mark.parametrize(
+    ("model", "has_prefix"),
+    [
+        ("intfloat/multilingual-e5-small", True),
+        ("intfloat/e5-base-v2", True),
+        ("local/e5-large", True),
+        ("sentence-transformers/all-MiniLM-L6-v2", False),
+        ("intfloat/multilingual-e5-large-instruct", False),
+        ("x/e5-small-sft", False),
+    ],
+)
+def test_encoders_of_the_e5_family_get_their_prefixes(encoder: Embedder, model: str, has_prefix: bool) -> None:
+    found = prefix_of(model, is_passage=True), prefix_of(model, is_passage=False)
+    assert found == (("passage: ", "query: ") if has_prefix else ("", ""))
+    prefixed = PrefixedEncoder(encoder, found[1])
+    assert prefixed.identity == encoder.identity
+    assert np.array_equal(prefixed.encode(["one"]), encoder.encode([f"{found[1]}one"]))

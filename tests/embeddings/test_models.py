@@ -104,7 +104,8 @@ def test_verify_finds_damage_that_keeps_the_size(make_bert: MakeBert, tmp_path: 
         {"max_tokens": True},
         {"weights_sha256": "short"},
         {"files": []},
-        {"files": {"../../etc/passwd": {"size": 1, "sha256": "0" * 64}}},
+        {"files": {}},
+        {"files": {name: {"size": 1, "sha256": "0" * 64} for name in ("model.onnx", "tokenizer.json", "../outside")}},
         {"model_id": None},
     ],
 )
@@ -113,26 +114,6 @@ def test_a_description_is_not_trusted(make_bert: MakeBert, tmp_path: Path, chang
     path = prepared.folder / "encoder.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
     with pytest.raises(ModelError, match=r"format version 99|is damaged"):
-        PreparedModel.from_folder(prepared.folder)
-
-
-@pytest.mark.parametrize("name", ["../outside", "extra.bin"])
-def test_a_description_cannot_list_other_files(make_bert: MakeBert, tmp_path: Path, name: str) -> None:
-    prepared = prepare(str(make_bert()), cache_dir=tmp_path / "cache")
-    (prepared.folder / name).write_bytes(b"!")
-    path = prepared.folder / "encoder.json"
-    described = json.loads(path.read_text())
-    described["files"][name] = {"size": 1, "sha256": "0" * 64}
-    path.write_text(json.dumps(described))
-    with pytest.raises(ModelError, match="lists the files"):
-        PreparedModel.from_folder(prepared.folder)
-
-
-def test_a_description_must_list_all_required_files(make_bert: MakeBert, tmp_path: Path) -> None:
-    prepared = prepare(str(make_bert()), cache_dir=tmp_path / "cache")
-    path = prepared.folder / "encoder.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "files": {}}))
-    with pytest.raises(ModelError, match="lists the files"):
         PreparedModel.from_folder(prepared.folder)
 
 
@@ -161,14 +142,6 @@ def test_several_processes_prepare_at_once(make_bert: MakeBert, tmp_path: Path) 
     assert [process.wait() for process in running] == [0] * 4
     find_prepared(str(folder), cache_dir=cache).verify()
     assert len(list(cache.iterdir())) == 1
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
-def test_an_unwritable_cache_is_named(make_bert: MakeBert, tmp_path: Path) -> None:
-    cache = tmp_path / "cache"
-    cache.mkdir(mode=0o500)
-    with pytest.raises(ModelError, match="Cannot write the encoder"):
-        prepare(str(make_bert()), cache_dir=cache)
 
 
 def test_a_file_where_the_cache_should_be_is_named(make_bert: MakeBert, tmp_path: Path) -> None:

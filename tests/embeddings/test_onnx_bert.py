@@ -23,7 +23,7 @@ TEXTS = ["", "the quantum of light", "WHO is 1 atom?", "é 東 ( def x : return 
     [
         ("mean", "gelu", ""),
         ("cls", "gelu", "bert."),
-        ("max", "relu", ""),
+        ("cls", "relu", ""),
         ("mean", "gelu_new", ""),
         ("cls", "gelu_pytorch_tanh", ""),
     ],
@@ -44,14 +44,13 @@ def test_any_bert_agrees_with_sentence_transformers(
 def test_pooling_changes_the_vector(make_bert: MakeBert, tmp_path: Path) -> None:
     vectors = [
         OnnxEncoder(prepare(str(make_bert(mode, pooling=mode)), cache_dir=tmp_path / "cache")).encode(TEXTS[1:2])[0]
-        for mode in ("mean", "cls", "max")
+        for mode in ("mean", "cls")
     ]
     assert vectors[0] @ vectors[1] < 0.999
-    assert vectors[0] @ vectors[2] < 0.999
 
 
 def test_a_neighbor_does_not_matter(make_bert: MakeBert, tmp_path: Path) -> None:
-    for mode in ("mean", "cls", "max"):
+    for mode in ("mean", "cls"):
         prepared = prepare(str(make_bert(mode, pooling=mode)), cache_dir=tmp_path / "cache")
         for encoder in (OnnxEncoder(prepared), OnnxEncoder(prepared, threads=2, packed=True)):
             together = encoder.encode(TEXTS)
@@ -89,23 +88,25 @@ def test_half_precision_weights_are_read(make_bert: MakeBert, tmp_path: Path) ->
 
 
 def test_weights_that_do_not_fit_are_named(make_bert: MakeBert, tmp_path: Path) -> None:
-    missing, misshapen, foreign, torn = (make_bert(name) for name in ("missing", "misshapen", "foreign", "torn"))
+    missing, misshapen, foreign, torn, bare = map(make_bert, ("missing", "misshapen", "foreign", "torn", "bare"))
     tensors = load_file(missing / "model.safetensors")
     lost = "encoder.layer.1.output.dense.bias"
     save_file({k: v for k, v in tensors.items() if k != lost}, missing / "model.safetensors")
     config = json.loads((misshapen / "config.json").read_text())
     (misshapen / "config.json").write_text(json.dumps({**config, "hidden_size": 32}))
     save_file({"weight": np.zeros(3, np.float32)}, foreign / "model.safetensors")
+    segments = "embeddings.token_type_embeddings.weight"
+    save_file({**tensors, segments: tensors[segments][:0]}, bare / "model.safetensors")
     (torn / "model.safetensors").write_bytes((torn / "model.safetensors").read_bytes()[:5000])
     for folder, message in (
         (missing, lost),
         (misshapen, "has shape"),
         (foreign, "not a BERT encoder"),
         (torn, "Cannot read the weights"),
+        (bare, "no rows"),
     ):
         with pytest.raises(ModelError, match=message):
             prepare(str(folder), cache_dir=tmp_path / "cache")
-    assert not [path for path in (tmp_path / "cache").iterdir() if not path.name.startswith("local--")]
     assert not list((tmp_path / "cache").iterdir())
 
 
@@ -124,14 +125,4 @@ def test_a_hostile_config_is_a_clear_error(make_bert: MakeBert, tmp_path: Path, 
     path = folder / "config.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
     with pytest.raises(ModelError, match=r"config\.json"):
-        prepare(str(folder), cache_dir=tmp_path / "cache")
-
-
-def test_missing_segments_are_a_clear_error(make_bert: MakeBert, tmp_path: Path) -> None:
-    folder = make_bert()
-    tensors = load_file(folder / "model.safetensors")
-    (name,) = (name for name in tensors if name.endswith("token_type_embeddings.weight"))
-    tensors[name] = tensors[name][:0]
-    save_file(tensors, folder / "model.safetensors")
-    with pytest.raises(ModelError, match="no rows"):
         prepare(str(folder), cache_dir=tmp_path / "cache")

@@ -1,3 +1,5 @@
+"""Token ids, batches of them, and tokenizers that are not trusted."""
+
 from __future__ import annotations
 
 import json
@@ -5,12 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.embeddings.conftest import MakeBert
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
 from wikigr.embeddings.models import prepare
-from wikigr.embeddings.tokenization import TextTokenizer, check_tokenizer
+from wikigr.embeddings.tokenization import TextTokenizer, check_tokenizer, token_batches
 from wikigr.errors import ModelError
 
 # Takes exponential time on a run of the letter a.
@@ -102,3 +107,26 @@ def test_a_panic_while_opening_is_a_model_error(make_bert: MakeBert, tmp_path: P
     prepared.tokenizer.write_text(json.dumps(described))
     with pytest.raises(ModelError, match="Cannot read the tokenizer"):
         TextTokenizer(prepared)
+
+
+@given(
+    st.lists(st.lists(st.integers(1, 99), min_size=1, max_size=40), max_size=60), st.integers(1, 120), st.integers(1, 9)
+)
+def test_every_text_once_within_the_budget(encoded: list[list[int]], budget: int, most: int) -> None:
+    seen: list[int] = []
+    widths = []
+    for batch in token_batches(encoded, pad_id=0, max_tokens=budget, max_texts=most):
+        rows, width = batch.input_ids.shape
+        assert batch.input_ids.dtype == batch.attention_mask.dtype == np.int32
+        assert rows <= most
+        assert rows * width <= budget or rows == 1
+        assert width == max(len(encoded[row]) for row in batch.rows)
+        assert 4 * min(len(encoded[row]) for row in batch.rows) >= 3 * width
+        widths.append(width)
+        for row, ids, mask in zip(batch.rows, batch.input_ids, batch.attention_mask, strict=True):
+            length = len(encoded[row])
+            assert ids.tolist() == encoded[row] + [0] * (width - length)
+            assert mask.tolist() == [1] * length + [0] * (width - length)
+            seen.append(int(row))
+    assert sorted(seen) == list(range(len(encoded)))
+    assert widths == sorted(widths, reverse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -133,8 +134,8 @@ def test_nodes_edges_and_names(tmp_path: Path) -> None:
     for name in ("beta", "beta (letter)", "beta letter", "second letter"):
         assert index.named(name) == [1]
     assert (index.named("x9"), index.named("1905"), index.named(""), index.named("Alpha")) == ([5], [], [], [])
-    assert index.number_of("Lonely") == 2
-    assert [index.number_of(title) for title in ("lonely", "Greece", "greece", "", "Zeta")] == [None] * 5
+    assert index.number_of_node(article("Lonely")) == 2
+    assert [index.number_of_node(article(title)) for title in ("lonely", "Greece", "greece", "", "Zeta")] == [None] * 5
     assert [index.number_of_node(index.node(number)) for number in range(6)] == list(range(6))
     assert index.number_of_node(Node("entity", "alpha", "Alpha")) is None
     assert index.number_of_node(Node("entity", "zeta", "Zeta")) is None
@@ -153,7 +154,7 @@ def test_titles_that_differ_in_case_are_two_nodes_of_one_name(tmp_path: Path) ->
     ) as graph:
         index = index_graph(graph, "")
     assert index.named("spin") == [0, 1]
-    assert (index.number_of("SPIN"), index.number_of("Spin")) == (0, 1)
+    assert (index.number_of_node(article("SPIN")), index.number_of_node(article("Spin"))) == (0, 1)
     assert index.numbers_of(["Spin", "spin", "SPIN"]) == {"Spin": 1, "SPIN": 0}
     assert edges_of(index) == both([("SPIN", "Spin")])
 
@@ -171,7 +172,7 @@ def test_a_graph_without_edges(tmp_path: Path, articles: list[str]) -> None:
         [0] * len(articles),
     )
     assert loaded.names == articles
-    assert loaded.number_of("C") is None
+    assert loaded.number_of_node(article("C")) is None
 
 
 def test_deleted_rows_leave_no_gap(tmp_path: Path) -> None:
@@ -214,11 +215,11 @@ def test_any_graph_is_symmetric_is_found_again_and_is_kept(
     assert pairs == {(b, a) for a, b in pairs}
     assert index.articles == len(titles)
     for title in titles:
-        number = index.number_of(title)
+        number = index.number_of_node(article(title))
         assert number is not None
         assert index.node(number) == article(title)
     unknown = {title + "?" for title in titles}.difference(titles)
-    assert index.numbers_of([*titles, *unknown]) == {title: index.number_of(title) for title in titles}
+    assert index.numbers_of([*titles, *unknown]) == {title: index.number_of_node(article(title)) for title in titles}
     for number in range(len(index)):
         assert index.number_of_node(index.node(number)) == number
     index.save(folder / "index.npz")
@@ -301,21 +302,15 @@ def changes(index: GraphIndex) -> dict[str, dict[str, Any]]:
     }
 
 
-@pytest.mark.parametrize("what", [
-    "articles", "no articles", "articles of another shape", "ends", "ends past the text", "ends within a character",
-    "ends that go back", "no text", "indptr", "indptr that starts late", "indptr that goes back", "negative indptr",
-    "empty indptr", "one number for indptr", "indices", "negative indices", "two dimensions", "other numbers",
-    "text for hashes", "name_nodes", "name_nodes of nothing", "version", "endless version", "a word for a version",
-])  # fmt: skip
-def test_numbers_that_point_to_nothing_are_refused(tmp_path: Path, index: GraphIndex, what: str) -> None:
-    np.savez(tmp_path / "index.npz", **contents(index, **changes(index)[what]))
-    with pytest.raises(GraphIndexError, match=r"index\.npz"):
-        load_graph_index(tmp_path / "index.npz")
-
-
-def test_every_change_is_tried(index: GraphIndex) -> None:
-    (mark,) = test_numbers_that_point_to_nothing_are_refused.pytestmark  # type: ignore[attr-defined]
-    assert list(changes(index)) == mark.args[1]
+def test_numbers_that_point_to_nothing_are_refused(tmp_path: Path, index: GraphIndex) -> None:
+    for what, changed in changes(index).items():
+        np.savez(tmp_path / "index.npz", **contents(index, **changed))
+        try:
+            load_graph_index(tmp_path / "index.npz")
+        except GraphIndexError as error:
+            assert "index.npz" in error.message
+        else:
+            pytest.fail(f"{what} was not noticed")
 
 
 def test_equal_indexes(index: GraphIndex) -> None:
@@ -345,13 +340,13 @@ def test_a_compressed_index_is_not_read(tmp_path: Path, index: GraphIndex) -> No
     assert peak < 10_000_000
 
 
-@pytest.mark.parametrize("left_out", ["version", "digest", "text", *_ARRAYS])
-def test_a_file_without_one_of_the_arrays_is_refused(tmp_path: Path, index: GraphIndex, left_out: str) -> None:
-    fields = contents(index)
-    del fields[left_out]
-    np.savez(tmp_path / "index.npz", **fields)
-    with pytest.raises(GraphIndexError, match=left_out):
-        load_graph_index(tmp_path / "index.npz")
+def test_a_file_without_one_of_the_arrays_is_refused(tmp_path: Path, index: GraphIndex) -> None:
+    for left_out in ("version", "digest", "text", *_ARRAYS):
+        fields = contents(index)
+        del fields[left_out]
+        np.savez(tmp_path / "index.npz", **fields)
+        with pytest.raises(GraphIndexError, match=left_out):
+            load_graph_index(tmp_path / "index.npz")
 
 
 class Trap:
@@ -414,20 +409,17 @@ def test_any_damage_is_detected_or_harmless(tmp_path: Path, index: GraphIndex) -
     assert refused > 300
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"PK", b"not a zip", b"\x80\x04K\x01.", b"\x93NUMPY\x01\x00", b"PK\x05\x06" + bytes(18)]
-)
-def test_a_foreign_file_is_refused(tmp_path: Path, data: bytes) -> None:
-    (tmp_path / "index.npz").write_bytes(data)
-    with pytest.raises(GraphIndexError, match="Cannot read the graph index"):
-        load_graph_index(tmp_path / "index.npz")
-
-
-def test_a_single_array_a_folder_and_nothing_are_refused(tmp_path: Path) -> None:
-    with (tmp_path / "index.npz").open("wb") as file:
-        np.save(file, np.arange(3))
+def test_a_foreign_file_a_folder_and_nothing_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "index.npz"
+    single = io.BytesIO()
+    np.save(single, np.arange(3))
+    foreign = [b"", b"PK", b"not a zip", b"\x80\x04K\x01.", b"PK\x05\x06" + bytes(18), single.getvalue()]
+    for data in foreign:
+        path.write_bytes(data)
+        with pytest.raises(GraphIndexError, match="Cannot read the graph index"):
+            load_graph_index(path)
     (tmp_path / "folder.npz").mkdir()
-    for name in ("index.npz", "folder.npz", "missing.npz"):
+    for name in ("folder.npz", "missing.npz"):
         with pytest.raises(GraphIndexError, match="Cannot read the graph index"):
             load_graph_index(tmp_path / name)
 

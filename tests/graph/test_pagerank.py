@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from wikigr.errors import WikigrError
 from wikigr.graph import pagerank as module
-from wikigr.graph.pagerank import ConvergenceError, LinkMatrix, pagerank
+from wikigr.graph.pagerank import ConvergenceError, pagerank
 
 
 def ranks(edges: list[tuple[int, int]], nodes: int, **options: float) -> np.ndarray:
@@ -39,22 +39,13 @@ def test_without_edges_ranks_are_equal_and_without_nodes_empty() -> None:
     assert len(ranks([], 0)) == 0
 
 
-@pytest.mark.parametrize("damping", [0.0, 1.0, -0.1, 2.0])
-def test_damping_outside_its_range_is_refused(damping: float) -> None:
-    with pytest.raises(ValueError, match="damping"):
-        ranks([(0, 1)], 2, damping=damping)
-
-
-@pytest.mark.parametrize("max_iter", [0, -1])
-def test_fewer_than_one_iteration_is_refused(max_iter: int) -> None:
-    with pytest.raises(ValueError, match="max_iter"):
-        ranks([(0, 1)], 2, max_iter=max_iter)
-
-
-@pytest.mark.parametrize("tol", [0.0, -1e-6, float("nan")])
-def test_a_tolerance_that_is_not_positive_is_refused(tol: float) -> None:
-    with pytest.raises(ValueError, match="tol"):
-        ranks([(0, 1)], 2, tol=tol)
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("damping", 0.0), ("damping", 1.0), ("max_iter", 0), ("tol", 0.0), ("tol", -1e-6), ("tol", float("nan"))],
+)
+def test_an_option_outside_its_range_is_refused(option: str, value: float) -> None:
+    with pytest.raises(ValueError, match=option):
+        ranks([(0, 1)], 2, **{option: value})
 
 
 @pytest.mark.parametrize("edge", [(0, 2), (2, 0), (-1, 0), (0, -1)])
@@ -124,8 +115,6 @@ def test_the_order_of_the_edges_changes_nothing_nor_do_repeated_ones() -> None:
 def test_more_parallel_edges_than_a_byte_can_count() -> None:
     edges = [(0, 1)] * 256 + [(0, 2), (1, 0)]
     np.testing.assert_allclose(ranks(edges, 3), ranks([(0, 1), (0, 2), (1, 0)], 3), atol=1e-15)
-    sources, targets = np.array(edges).T
-    assert LinkMatrix(sources, targets, 3).edges == 3
 
 
 @pytest.mark.parametrize("block", [1, 7, 1000])

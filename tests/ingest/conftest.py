@@ -12,7 +12,12 @@ from wikigr.ingest.engines.local import LocalEngine
 from wikigr.ingest.linking import link_all
 from wikigr.ingest.staging import Staging
 from wikigr.progress import Silent
-from wikigr.sources.article import Redirect, SourceArticle, SourceItem
+from wikigr.sources.article import Redirect, SourceArticle, SourceItem, SourceSection
+
+
+def article(title: str, text: str, source_id: str = "", *links: str, aliases: tuple[str, ...] = ()) -> SourceArticle:
+    """Return a record of one section; its id is its title unless one is given."""
+    return SourceArticle(title, source_id or title, (SourceSection((), text),), links=links, aliases=aliases)
 
 
 @pytest.fixture

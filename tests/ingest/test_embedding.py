@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.ingest.conftest import article
 
 from wikigr.embeddings.embedder import EncoderIdentity, Vectors
 from wikigr.errors import ModelError
@@ -14,7 +15,6 @@ from wikigr.ingest.engines import local
 from wikigr.ingest.engines.local import LocalEngine
 from wikigr.ingest.staging import Staging
 from wikigr.progress import Silent
-from wikigr.sources.article import SourceArticle, SourceSection
 
 IDENTITY = EncoderIdentity("counting", 2, "0" * 64)
 
@@ -34,10 +34,6 @@ class CountingEncoder:
             raise ModelError("out of memory")
         self.calls.append(list(texts))
         return np.full((len(texts), 2), self._value, dtype=np.float32)
-
-
-def article(title: str, text: str) -> SourceArticle:
-    return SourceArticle(title, title, (SourceSection((), text),))
 
 
 @pytest.fixture

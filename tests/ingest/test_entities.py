@@ -3,14 +3,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from tests.ingest.conftest import article
 
 from wikigr.ingest.entities import derive_entities
 from wikigr.ingest.staging import Staging
 from wikigr.sources.article import SourceArticle, SourceSection, Triple
-
-
-def article(title: str, text: str, source_id: str, *links: str, aliases: tuple[str, ...] = ()) -> SourceArticle:
-    return SourceArticle(title, source_id, (SourceSection((), text),), links=links, aliases=aliases)
 
 
 def stating(title: str, source_id: str, *objects: tuple[str, str]) -> SourceArticle:

@@ -3,15 +3,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+from tests.ingest.conftest import article
 from tests.ingest.extractions import graph
 
-from wikigr.ingest.entity_resolution import clear_extracted, resolve_entities
-from wikigr.ingest.staging import EXTRACTED_TABLES, Staging
-from wikigr.sources.article import SourceArticle, SourceSection
-
-
-def article(title: str, text: str, *, aliases: tuple[str, ...] = ()) -> SourceArticle:
-    return SourceArticle(title, title, (SourceSection((), text),), aliases=aliases)
+from wikigr.ingest.entity_resolution import resolve_entities
+from wikigr.ingest.staging import Staging
 
 
 def keep_reply(staging: Staging, article: str, extraction: object) -> None:
@@ -59,13 +55,3 @@ def test_entities_without_an_article_are_merged_by_key_and_by_alias(staged: Call
     facts = list(staging.rows("SELECT subject, relation, object, section_id FROM extracted_fact"))
     assert facts == [("pauli", "met", "niels bohr", "One#0")]
     assert not dropped
-
-
-def test_clearing_keeps_the_replies(staged: Callable[..., Staging]) -> None:
-    staging = staged(article("One", "Ada met Bo."), by_id=True)
-    keep_reply(staging, "One", graph([("Ada", "person"), ("Bo", "person")], [("Ada", "met", "Bo", "Ada met Bo.")]))
-    resolve_entities(staging, "p", "m")
-    assert [staging.count(table) for table in EXTRACTED_TABLES] == [2, 2, 1]
-    clear_extracted(staging)
-    assert [staging.count(table) for table in EXTRACTED_TABLES] == [0, 0, 0]
-    assert staging.count("extraction") == 1

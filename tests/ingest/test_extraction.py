@@ -5,17 +5,13 @@ from __future__ import annotations
 import io
 import json
 import math
-import multiprocessing
-import os
 import re
-import signal
-import sqlite3
 import subprocess
 import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +20,7 @@ from tests.ingest.extractions import graph
 from tests.llm.server import Behavior, MessagesServer, Response, reply, respond, slow, status, usage
 from tests.waiting import until
 
-from wikigr.embeddings.embedder import Embedder, EncoderIdentity, Vectors
+from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import BuildError, UsageError
 from wikigr.evaluation.recalibration import recalibrate
 from wikigr.ingest.build import BuildOptions, BuildReport, build_pack
@@ -297,34 +293,6 @@ def test_triples_and_extracted_facts_form_one_graph(server: MessagesServer, tmp_
     ]
 
 
-def test_the_commands_show_extracted_facts_with_their_section(
-    server: MessagesServer, tmp_path: Path, encoder: Embedder
-) -> None:
-    build(write_source(tmp_path / "s.jsonl"), tmp_path / "pack", encoder)
-
-    def wikigr(*arguments: str) -> dict[str, Any]:
-        code, out, err = cli(*arguments, "--json", "--pack", str(tmp_path / "pack"))
-        assert code == 0, err
-        document: dict[str, Any] = json.loads(out)
-        return document
-
-    found = wikigr("graph", "triplets", "Where was Wolfgang Pauli born?")["triplets"]
-    assert ("Wolfgang Pauli", "born in", "Vienna", "Wolfgang Pauli#0") in [
-        (t["source"]["name"], t["relation"], t["target"]["name"], t["section_id"]) for t in found
-    ]
-    edges = wikigr("graph", "neighbors", "exclusion principle")["edges"]
-    assert ("proposed", "Wolfgang Pauli#0") in [(e["relation"], e["section_id"]) for e in edges]
-    query = "MATCH (a:Entity)-[r:RELATED_TO]->(b:Entity {type: 'place'}) RETURN a.name, r.relation, r.section_id"
-    assert ["Meitner, Lise", "born in", "Meitner, Lise#0"] in wikigr("graph", "cypher", query)["rows"]
-    question = "To whom did Wolfgang Pauli write?"
-    answer = wikigr("ask", question, "--offline", "--profile", "multi-strategy", "--explain")
-    (stage,) = (stage for stage in answer["explain"]["stages"] if stage["stage"] == "multi_strategy")
-    assert "Wolfgang Pauli -> wrote to -> Meitner, Lise" in stage["notes"]["context"]
-    # The section that states the fact is evidence because of it, and is what the answer cites.
-    assert "Wolfgang Pauli#1" in [c["section_id"] for c in answer["explain"]["candidates"] if c["scores"].get("fact")]
-    assert "Wolfgang Pauli#1" in [citation["section_id"] for citation in answer["citations"]]
-
-
 def test_the_order_of_replies_does_not_change_the_pack(
     server: MessagesServer, tmp_path: Path, encoder: Embedder
 ) -> None:
@@ -411,13 +379,6 @@ def test_sections_without_a_readable_reply_are_skipped_and_reported(server: Mess
     assert len(server.requests) == before + 7
     assert again.failed == ()
     assert again.cached == 68
-
-
-def test_an_unreadable_reply_is_requested_once_more(server: MessagesServer, tmp_path: Path) -> None:
-    server.script(reply("Hm."))
-    report = extract(write_source(tmp_path / "s.jsonl"), tmp_path / "work")
-    assert report.failed == ()
-    assert len(server.requests) == 5
 
 
 def test_a_server_without_tools_may_answer_in_json(server: MessagesServer, tmp_path: Path) -> None:
@@ -544,12 +505,6 @@ def calls_ended() -> Iterator[None]:
     until(lambda: not any("ThreadPoolExecutor" in thread.name for thread in set(threading.enumerate()) - before))
 
 
-def stored_replies(pack: Path) -> int:
-    with closing(sqlite3.connect(f"file:{pack}/.wikigr/staging.sqlite?mode=ro", uri=True)) as staging:
-        (count,) = staging.execute("SELECT count(*) FROM extraction").fetchone()
-    return int(count)
-
-
 def test_an_interrupt_keeps_the_replies(server: MessagesServer, tmp_path: Path) -> None:
     source = write_source(tmp_path / "s.jsonl", numbered(30))
     with calls_ended(), pytest.raises(KeyboardInterrupt):
@@ -560,62 +515,6 @@ def test_an_interrupt_keeps_the_replies(server: MessagesServer, tmp_path: Path) 
     assert len(times) == 30
     # Only what was under way when it was interrupted may have been asked for in vain.
     assert sum(times.values()) <= 30 + 4
-
-
-def _build_elsewhere(source: Path, pack: Path, identity: EncoderIdentity) -> None:
-    build(source, pack, _Lazy(identity))
-
-
-class _Lazy:
-    """An encoder that can be sent to another process, which opens it."""
-
-    def __init__(self, identity: EncoderIdentity) -> None:
-        self.identity = identity
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        from wikigr.embeddings.loader import open_encoder
-
-        return open_encoder(self.identity.model_id, purpose="query").encode(texts)
-
-
-def test_a_killed_extraction_resumes_without_repeating_calls(
-    server: MessagesServer, tmp_path: Path, encoder: Embedder
-) -> None:
-    answers = by_section({"Section": recorded(graph([("Ada", "person")]))})
-    answered_before: list[str] = []
-    lock = threading.Lock()
-    hang = threading.Event()
-
-    def behave(request: dict[str, Any]) -> Response:
-        with lock:
-            if not hang.is_set():
-                if len(answered_before) == 10:
-                    return Response(mute=True)
-                answered_before.append(section_in(request))
-        return answers(request)
-
-    server.always(behave)
-    source = write_source(tmp_path / "s.jsonl", numbered(20))
-    process = multiprocessing.get_context("spawn").Process(
-        target=_build_elsewhere, args=(source, tmp_path / "pack", encoder.identity)
-    )
-    process.start()
-    # Ten are answered and kept; the four calls after them hang.
-    until(lambda: len(server.requests) == 14)
-    until(lambda: stored_replies(tmp_path / "pack") == 10)
-    os.kill(process.pid or 0, signal.SIGKILL)
-    process.join()
-    before = asked(server)
-    hang.set()
-    # Without a cache of replies: the staging alone remembers.
-    report = build(source, tmp_path / "pack", encoder)
-    assert report.extraction is not None
-    assert report.extraction.kept == 10
-    assert len(before) == 14
-    times = asked(server)
-    assert [times[text] for text in answered_before] == [1] * 10
-    assert len(server.requests) == 14 + 10
-    assert report.manifest.digest == build(source, tmp_path / "fresh", encoder).manifest.digest
 
 
 def test_a_rebuild_asks_only_about_sections_that_changed(

@@ -35,20 +35,24 @@ def validated(given: Mapping[str, Any], section: SectionText = PAULI) -> tuple[E
 )
 def test_a_name_that_the_section_does_not_contain_is_dropped(entity: tuple[str, str], reason: str) -> None:
     found, dropped = validated(graph([entity]))
-    assert found == Extraction()
+    assert found == Extraction((), ())
     assert dropped == {reason: 1}
 
 
 def test_names_in_the_text_the_title_or_the_headings_are_validated() -> None:
     found, dropped = validated(graph([("Pauli", "person", "Vienna ", "Berlin"), ("life", "concept"), ("US", "place")]))
-    assert found.entities == (Entity("Pauli", "person", ("Vienna",)), Entity("life", "concept"), Entity("US", "place"))
+    assert found.entities == (
+        Entity("Pauli", "person", ("Vienna",)),
+        Entity("life", "concept", ()),
+        Entity("US", "place", ()),
+    )
     assert not dropped
 
 
 def test_names_are_found_in_scripts_without_spaces() -> None:
     section = SectionText("東京", (), "東京は日本の首都である。アメリカンもある。")
     found, dropped = validated(graph([("日本", "place"), ("アメリカ", "place")]), section)
-    assert found.entities == (Entity("日本", "place"),)
+    assert found.entities == (Entity("日本", "place", ()),)
     assert dropped == {"an entity that is not in the section": 1}
 
 

@@ -4,17 +4,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.ingest.conftest import article
 
 from wikigr.ingest.chunking import chunk_all
 from wikigr.ingest.engines.local import LocalEngine
 from wikigr.ingest.linking import aliases_of, link_all
 from wikigr.ingest.staging import Staging
 from wikigr.progress import Silent
-from wikigr.sources.article import Redirect, SourceArticle, SourceSection
-
-
-def article(title: str, text: str, source_id: str, *links: str, aliases: tuple[str, ...] = ()) -> SourceArticle:
-    return SourceArticle(title, source_id, (SourceSection((), text),), links=links, aliases=aliases)
+from wikigr.sources.article import Redirect
 
 
 @pytest.fixture
@@ -70,13 +67,6 @@ def test_a_number_that_is_a_title_is_never_taken_for_an_id_and_ids_may_be_left_o
 def test_mentions_are_found_by_alias_but_not_of_the_article_itself(staging: Staging) -> None:
     link_all(staging, Silent(), LocalEngine(), by_id=True)
     assert edges(staging, "mention") == {("Alpha", "Beta")}
-
-
-def test_linking_again_changes_nothing(staging: Staging) -> None:
-    first = link_all(staging, Silent(), LocalEngine(), by_id=True)
-    before = edges(staging, "link"), edges(staging, "mention")
-    assert link_all(staging, Silent(), LocalEngine(), by_id=True) == first
-    assert (edges(staging, "link"), edges(staging, "mention")) == before
 
 
 def aliases(staging: Staging) -> dict[str, list[str]]:

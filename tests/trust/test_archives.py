@@ -24,10 +24,10 @@ from tests.trust import checkers
 from tests.trust.conftest import Tally
 
 from wikigr.checks import Check
-from wikigr.distribution import validate_untrusted as validation
+from wikigr.distribution import verify as validation
 from wikigr.distribution.archive import ArchiveLimits, export_pack, unpack
 from wikigr.distribution.signature import PrivateKey
-from wikigr.distribution.validate_untrusted import validate_untrusted
+from wikigr.distribution.verify import validate_untrusted
 from wikigr.embeddings.embedder import Embedder
 from wikigr.embeddings.model_id import DEFAULT_MODEL
 from wikigr.embeddings.models import find_prepared

@@ -17,8 +17,8 @@ import pytest
 from tests.distribution.file_server import FileServer, Handler, fetch_file, make_certificates, serving
 from tests.trust.conftest import Tally
 
-from wikigr.distribution import download, http_request
-from wikigr.distribution.http_request import DownloadError
+from wikigr.distribution import download
+from wikigr.distribution.download import open_download
 from wikigr.errors import WikigrError
 
 MOST = 1_000_000
@@ -31,7 +31,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"_FIRST_PAUSE": 0.0, "_MAX_ATTEMPTS": 2}.items():
         monkeypatch.setattr(download, name, value)
     for name in ("_HEADER_SECONDS", "_STALL_SECONDS"):
-        monkeypatch.setattr(http_request, name, 0.5)
+        monkeypatch.setattr(download, name, 0.5)
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_a_redirect_to_what_is_not_fetched(
     server: FileServer, tmp_path: Path, tally: Attacks, target: str, match: str
 ) -> None:
     server.behaviors["/p"] = lambda request: request.reply(302, headers={"Location": target})
-    with pytest.raises(DownloadError, match=f"redirects to a URL that is not allowed.*{match}"):
+    with pytest.raises(WikigrError, match=f"redirects to a URL that is not allowed.*{match}"):
         fetch_file(server.url("/p"), tmp_path, max_bytes=MOST, allow_private=True)
     tally("download: redirects").refused()
 
@@ -132,7 +132,7 @@ def test_a_length_that_lies(server: FileServer, tmp_path: Path, tally: Attacks, 
         assert error.hint
         tally("download: size").refused()
     else:
-        assert found.stat().st_size <= len(CONTENT)
+        assert len(found) <= len(CONTENT)
         tally("download: size").harmless()
 
 
@@ -209,47 +209,19 @@ def test_a_slow_or_broken_server(
     refused(server, tmp_path, tally("download: slow or broken servers"), match)
 
 
-@pytest.mark.parametrize(
-    "answer",
-    ["bytes 0-299999/300000", "bytes 5-299999/300000", "bytes 100001-299999/300000", "items 1-2/3", "", "bytes */3",
-     "bytes 100000-299999/" + "9" * 5000, "bytes -1-2/3"],
-)  # fmt: skip
-def test_a_different_range_than_requested(server: FileServer, tmp_path: Path, tally: Attacks, answer: str) -> None:
-    def wrong(request: Handler) -> None:
-        if "Range" in request.headers:
-            request.reply(206, CONTENT, {"Content-Range": answer, "ETag": '"1"'})
-        else:
-            request.reply(200, CONTENT, {"ETag": '"1"'}, cut=100_000)
-
-    server.behaviors["/p"] = wrong
-    refused(server, tmp_path, tally("download: false ranges"), "a different part of the file")
-    assert all(path.stat().st_size == 0 for path in tmp_path.glob("*.download"))
-
-
-def test_more_bytes_than_the_requested_rest(server: FileServer, tmp_path: Path, tally: Attacks) -> None:
-    def wrong(request: Handler) -> None:
-        if "Range" in request.headers:
-            request.reply(206, CONTENT, {"Content-Range": "bytes 100000-299999/300000", "ETag": '"1"'})
-        else:
-            request.reply(200, CONTENT, {"ETag": '"1"'}, cut=100_000)
-
-    server.behaviors["/p"] = wrong
-    refused(server, tmp_path, tally("download: false ranges"), "more bytes than it announced")
-
-
 def test_a_range_that_was_not_requested(server: FileServer, tmp_path: Path, tally: Attacks) -> None:
     headers = {"Content-Range": "bytes 0-299999/300000"}
     server.behaviors["/p"] = lambda request: request.reply(206, CONTENT, headers)
-    refused(server, tmp_path, tally("download: false ranges"), "a different part of the file")
+    refused(server, tmp_path, tally("download: false ranges"), "status 206 instead of a file")
 
 
 def test_a_link_in_place_of_the_download_is_not_followed(server: FileServer, tmp_path: Path, tally: Attacks) -> None:
     server.files["/p"] = CONTENT
-    found = fetch_file(server.url("/p"), tmp_path, max_bytes=MOST, allow_private=True)
-    found.unlink()
+    with open_download(server.url("/p"), tmp_path, max_bytes=MOST, allow_private=True) as found:
+        pass
     (tmp_path / "precious").write_text("mine")
     found.symlink_to(tmp_path / "precious")
-    with pytest.raises(DownloadError, match="Cannot write the download"):
+    with pytest.raises(WikigrError, match="Cannot write the download"):
         fetch_file(server.url("/p"), tmp_path, max_bytes=MOST, allow_private=True)
     assert (tmp_path / "precious").read_text() == "mine"
     tally("download: links on disk").refused()
@@ -292,7 +264,7 @@ os.environ["SSL_CERT_FILE"] = str(authority)
 with serving("127.0.0.1", certificate) as inner, serving("{PUBLIC}", certificate) as outer:
     inner.files["/secret"] = b"secret"
     outer.files["/p"] = b"public"
-    print(fetch_file(outer.url("/p"), folder / "d", max_bytes=100).read_text())
+    print(fetch_file(outer.url("/p"), folder / "d", max_bytes=100).decode())
     port = inner.server_port
     hosts = ["127.0.0.1", "localhost", "127.1", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]"]
     for host in hosts:
@@ -342,7 +314,7 @@ with serving("{PUBLIC}", certificate) as outer:
     outer.files["/p"] = b"public"
     target = outer.url("/p", "rebind.example")
     outer.behaviors["/r"] = lambda request: request.reply(302, headers={{"Location": target}})
-    print(fetch_file(outer.url("/r"), folder / "d", max_bytes=100).read_text(), asked)
+    print(fetch_file(outer.url("/r"), folder / "d", max_bytes=100).decode(), asked)
 """
 
 
@@ -383,7 +355,6 @@ def test_a_disk_that_is_full(tmp_path: Path, tally: Attacks) -> None:
     first, second = in_namespace(_FULL, folder, mount=f"mount -t tmpfs -o size=300k tmpfs '{folder}'").splitlines()
     assert "needs 500,000 more bytes" in first
     assert "The disk is full" in second
-    assert "to resume" in second
     tally("download: full disk").refused(2)
 
 
@@ -404,7 +375,7 @@ def test_a_data_folder_that_is_read_only(hostile_pack: Path, tmp_path: Path, tal
     folder.mkdir()
     mount = f"mount -t tmpfs -o ro tmpfs '{folder}' && export XDG_DATA_HOME='{folder}'"
     said = in_namespace(_READ_ONLY, hostile_pack, mount=mount)
-    assert said.startswith("InstallError The pack was not installed: Read-only file system")
+    assert said.startswith("WikigrError The pack was not installed: Read-only file system")
     assert "XDG_DATA_HOME" in said
     tally("install: full or read-only disk").refused()
 
@@ -418,7 +389,7 @@ def test_a_data_disk_that_is_too_small(hostile_pack: Path, tmp_path: Path, tally
         _READ_ONLY + "\nimport os; print(sorted(os.listdir(os.environ['XDG_DATA_HOME'] + '/wikigr/packs/.versions')))"
     )
     said = in_namespace(program, hostile_pack, mount=mount).splitlines()
-    assert said[0].startswith("InstallError The pack was not installed: No space left on device")
+    assert said[0].startswith("WikigrError The pack was not installed: No space left on device")
     assert "Free some disk space" in said[0]
     assert said[1] == "['.lock']"
     tally("install: full or read-only disk").refused()
@@ -429,7 +400,7 @@ def test_a_certificate_of_another_name(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("SSL_CERT_FILE", str(authority))
     with serving(certificate=certificate) as server:
         server.files["/p"] = CONTENT
-        with pytest.raises(DownloadError, match="no certificate that can be trusted"):
+        with pytest.raises(WikigrError, match="no certificate that can be trusted"):
             fetch_file(server.url("/p", "localhost"), tmp_path / "d", max_bytes=MOST, allow_private=True)
         assert server.requests == []
     tally("download: certificates").refused()

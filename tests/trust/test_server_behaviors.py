@@ -31,10 +31,10 @@ EXTRA_MB = 40
 # A process that needs more is killed, so that a failing test does not fill the memory of the machine.
 KILL_MB = 1_000
 INSTALL = f"""
-from wikigr.distribution import download, http_request, install
+from wikigr.distribution import download, install
 install._MAX_DOWNLOAD_BYTES = 5_000_000
 download._FIRST_PAUSE, download._MAX_ATTEMPTS = 0.0, {RETRIES + 1}
-http_request._HEADER_SECONDS = http_request._STALL_SECONDS = {TIMEOUT}
+download._HEADER_SECONDS = download._STALL_SECONDS = {TIMEOUT}
 """
 
 

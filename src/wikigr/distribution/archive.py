@@ -8,17 +8,16 @@ refuses the archive on the first difference.
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import hashlib
 import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from tarfile import BLOCKSIZE, REGTYPE, USTAR_FORMAT, HeaderError, TarInfo
 from typing import Any, BinaryIO
 
@@ -46,22 +45,10 @@ from wikigr.pack.manifest import (
     read_manifest,
 )
 
-# Measured on a pack with 12,000 sections (72 MB, mostly vectors): level 3 gives 33.0 MB in 0.24 s, 9 gives 31.7 MB in
-# 0.8 s, 12 gives 31.5 MB in 2 s, 19 gives 30.4 MB in 20 s.
-_LEVEL = 9
 _END = bytes(2 * BLOCKSIZE)
-# Level 9 needs 4 MiB; an archive may request at most twice that.
-_MAX_WINDOW = 8 << 20
-# Bytes per read. One compressed byte expands to at most 32 KiB, so a chunk of 4 KiB expands to at most 128 MiB.
-_COMPRESSED_CHUNK = 4 << 10
 _CHUNK = 1 << 20
-# The compression ratio of a smaller pack is not checked: a database has empty pages.
-_MIN_CHECKED_SIZE = 64 << 20
-# Disk space to leave free beyond the size of the pack.
-_DISK_MARGIN = 16 << 20
 _MAX_TEXT_LENGTH = 10_000
 _MAX_LABEL_LENGTH = 200
-_FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,150}")
 _MAX_OCTAL = (1 << 33) - 1
 
 _FETCH = "Get the archive again, or ask its publisher for one created with `wikigr pack export`."
@@ -107,23 +94,22 @@ def archive_path(location: str | Path, output: str | Path | None) -> Path:
     """
     layout = find_pack(location)
     is_folder = isinstance(output, str) and output.endswith("/")
-    output = Path(output) if output is not None else None
-    if output is not None and not is_folder and not output.is_dir():
-        return output
+    folder = Path(output or "")
+    if output is not None and not is_folder and not folder.is_dir():
+        return folder
     manifest = read_manifest(layout.part(MANIFEST))
     name = f"{manifest.name}-{manifest.version}{ARCHIVE}"
-    if not _FILE_NAME.fullmatch(name):
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,150}", name):
         raise UsageError(
             f"The pack's name and version do not form a valid file name: {_quote(name)}.", hint="Set one with -o."
         )
-    if is_folder and output is not None:
-        try:
-            output.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise WikigrError(
-                f"Cannot create the folder {output}: {error.strerror or error}.", hint="Choose another path with -o."
-            ) from error
-    return (output or Path()) / name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WikigrError(
+            f"Cannot create the folder {folder}: {error.strerror or error}.", hint="Choose another path with -o."
+        ) from error
+    return folder / name
 
 
 def export_pack(location: str | Path, output: Path, *, key: PrivateKey | None = None) -> ExportedArchive:
@@ -141,11 +127,24 @@ def export_pack(location: str | Path, output: Path, *, key: PrivateKey | None = 
         )
     with ExitStack() as stack:
         with layout.reading():
-            manifest = _with_extras(layout, read_manifest(layout.part(MANIFEST)))
+            manifest = read_manifest(layout.part(MANIFEST))
+            # The optional files that the pack has got since it was built.
+            extras = {
+                name: describe_file(file_path(layout, name))
+                for name in EXTRAS
+                if name not in manifest.files and file_path(layout, name).is_file()
+            }
+            manifest = replace(manifest, files=dict(sorted({**manifest.files, **extras}.items())))
             _require_portable(
                 manifest, ArchiveLimits(), "The pack's manifest", "Build the pack again with `wikigr pack build`."
             )
-            files = [(name, stack.enter_context(_open_file(layout, name))) for name in manifest.files]
+            try:
+                files = [(name, stack.enter_context(pack_file(layout, name).open("rb"))) for name in manifest.files]
+            except OSError as error:
+                raise PackError(
+                    f"Cannot read the pack's file {error.filename}: {error.strerror or error}.",
+                    hint="Check the permissions, or build the pack again with `wikigr pack build`.",
+                ) from error
             kept = layout.signature() if key is None else None
             signature = read_signature(kept) if kept is not None else None
         content = manifest.to_json().encode()
@@ -157,9 +156,9 @@ def export_pack(location: str | Path, output: Path, *, key: PrivateKey | None = 
         try:
             size, sha256 = _write(output, content, signature, manifest, files)
         except OSError as error:
-            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-            hint = "Choose another path with -o, or free some space." if full else "Choose another path with -o."
-            raise cannot_write("the archive", output, error, hint) from error
+            raise cannot_write(
+                "the archive", output, error, "Choose another path with -o, or free some space."
+            ) from error
     return ExportedArchive(output, size, sha256, manifest, signer)
 
 
@@ -183,7 +182,8 @@ def unpack(archive: Path, into: Path, *, limits: ArchiveLimits = ArchiveLimits()
     try:
         into.mkdir()
         try:
-            return _unpack(archive, into, limits)
+            with archive.open("rb") as file:
+                return _unpack(file, into, limits)
         except BaseException:
             shutil.rmtree(into)
             raise
@@ -197,38 +197,15 @@ def unpack(archive: Path, into: Path, *, limits: ArchiveLimits = ArchiveLimits()
 # -- writing
 
 
-def _with_extras(layout: Layout, manifest: Manifest) -> Manifest:
-    """Return the manifest with the optional files (``EXTRAS``) that the pack has added to it."""
-    extras = {
-        name: describe_file(file_path(layout, name))
-        for name in EXTRAS
-        if name not in manifest.files and file_path(layout, name).is_file()
-    }
-    return replace(manifest, files=dict(sorted({**manifest.files, **extras}.items())))
-
-
 def pack_file(layout: Layout, name: str) -> Path:
     """Return the path of a file of the pack; raises ``PackError`` unless it is a regular file, not behind a link."""
     path = file_path(layout, name)
-    linked = next(
-        (p for p in (path, *path.parents) if p.is_relative_to(layout.root) and p != layout.root and p.is_symlink()),
-        None,
-    )
-    if linked is not None:
-        raise PackError(f"{linked} is a link, which may lead out of the pack.", hint="Replace it with a copy.")
+    for part in (path, *path.parents):
+        if part != layout.root and part.is_relative_to(layout.root) and part.is_symlink():
+            raise PackError(f"{part} is a link, which may lead out of the pack.", hint="Replace it with a copy.")
     if not path.is_file():
         raise PackError(f"The pack's file {name} is missing.", hint="Build the pack again with `wikigr pack build`.")
     return path
-
-
-def _open_file(layout: Layout, name: str) -> BinaryIO:
-    try:
-        return pack_file(layout, name).open("rb")
-    except OSError as error:
-        raise PackError(
-            f"Cannot read the pack's file {name}: {error.strerror or error}.",
-            hint="Check the permissions, or build the pack again with `wikigr pack build`.",
-        ) from error
 
 
 def valid_signer(signature: bytes | None, manifest: bytes) -> PublicKey | None:
@@ -242,7 +219,7 @@ def valid_signer(signature: bytes | None, manifest: bytes) -> PublicKey | None:
 
 
 def _write(
-    output: Path, content: bytes, signature: bytes | None, manifest: Manifest, files: list[tuple[str, BinaryIO]]
+    output: Path, content: bytes, signature: bytes | None, manifest: Manifest, files: Sequence[tuple[str, BinaryIO]]
 ) -> tuple[int, str]:
     """Write the archive to a temporary file next to ``output`` and rename it; returns its size and SHA-256."""
     import zstandard
@@ -254,7 +231,9 @@ def _write(
     temporary, opened = _open_temporary(output)
     try:
         with opened as file:
-            compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
+            # Measured on a pack with 12,000 sections (72 MB, mostly vectors): level 3 gives 33.0 MB in 0.24 s, 9 gives
+            # 31.7 MB in 0.8 s, 12 gives 31.5 MB in 2 s, 19 gives 30.4 MB in 20 s.
+            compressor = zstandard.ZstdCompressor(level=9, write_checksum=True)
             # Not in a with block: after an error, its exit would raise because the declared size was not reached.
             tar = compressor.stream_writer(file, size=total, closefd=False)
             for name, data in head:
@@ -338,24 +317,30 @@ def _padding(size: int) -> int:
 # -- reading
 
 
-def _unpack(archive: Path, into: Path, limits: ArchiveLimits) -> UnpackedPack:
-    with archive.open("rb") as file:
-        tar = _Tar(file)
-        content = tar.read_small(MANIFEST, limits.manifest_bytes)
-        manifest = parse_manifest(content, "The archive's manifest")
-        _require_portable(manifest, limits, "The archive's manifest", _FETCH)
-        _require_room(manifest, os.fstat(file.fileno()).st_size, into, limits)
-        signature = tar.read_small(SIGNATURE, MAX_SIGNATURE_BYTES) if tar.next_name() == SIGNATURE else None
-        signer = check_signature(signature, content) if signature is not None else None
-        for name, record in manifest.files.items():
-            _write_member(tar, into / name, name, record)
-        tar.finish()
-        (into / MANIFEST).write_bytes(content)
-        if signature is not None:
-            (into / SIGNATURE).write_bytes(signature)
-        sync_tree(into)
-        sync(into.parent)
-        return UnpackedPack(into, manifest, signer, tar.sha256.hexdigest())
+def _unpack(file: BinaryIO, into: Path, limits: ArchiveLimits) -> UnpackedPack:
+    tar = _Tar(file)
+    content = tar.read_small(MANIFEST, limits.manifest_bytes)
+    manifest = parse_manifest(content, "The archive's manifest")
+    _require_portable(manifest, limits, "The archive's manifest", _FETCH)
+    _require_room(manifest, os.fstat(file.fileno()).st_size, into, limits)
+    signature = tar.read_small(SIGNATURE, MAX_SIGNATURE_BYTES) if tar.next_name() == SIGNATURE else None
+    signer = check_signature(signature, content) if signature is not None else None
+    for name, record in manifest.files.items():
+        (into / name).parent.mkdir(parents=True, exist_ok=True)
+        digest = hashlib.sha256()
+        with (into / name).open("xb") as member:
+            for data in tar.content(name, record.size):
+                digest.update(data)
+                member.write(data)
+        if digest.hexdigest() != record.sha256:
+            raise PackError(f"The archive's {name} does not match the manifest: its SHA-256 differs.", hint=_FETCH)
+    tar.finish()
+    (into / MANIFEST).write_bytes(content)
+    if signature is not None:
+        (into / SIGNATURE).write_bytes(signature)
+    sync_tree(into)
+    sync(into.parent)
+    return UnpackedPack(into, manifest, signer, tar.sha256.hexdigest())
 
 
 def _require_portable(manifest: Manifest, limits: ArchiveLimits, label: str, hint: str) -> None:
@@ -364,19 +349,13 @@ def _require_portable(manifest: Manifest, limits: ArchiveLimits, label: str, hin
     def refuse(what: str) -> PackError:
         return PackError(f"{label} {what}.", hint=hint)
 
-    names = (
-        manifest.name,
-        manifest.version,
-        manifest.created,
-        manifest.engine,
-        manifest.engine_version,
-        manifest.wikigr_version,
-        manifest.encoder.model_id,
-        manifest.encoder.weights_sha256,
-    )
+    labels = (
+        manifest.name, manifest.version, manifest.created, manifest.engine, manifest.engine_version,
+        manifest.wikigr_version, manifest.encoder.model_id, manifest.encoder.weights_sha256,
+    )  # fmt: skip
     if not manifest.name or not manifest.version:
         raise refuse("does not give the pack a name and a version")
-    if not all(name.isprintable() and len(name) <= _MAX_LABEL_LENGTH for name in names):
+    if not all(label.isprintable() and len(label) <= _MAX_LABEL_LENGTH for label in labels):
         raise refuse("contains a name or version that is too long or has control characters")
     if any(len(text) > _MAX_TEXT_LENGTH for text in _texts(asdict(manifest))):
         raise refuse("contains a text that is too long")
@@ -390,7 +369,7 @@ def _require_portable(manifest: Manifest, limits: ArchiveLimits, label: str, hin
         if other != name:
             raise refuse(f"lists {other} and {name}, which are the same file on a case-insensitive file system")
     for name in seen:
-        if any(parent in seen for parent in _parents(name)):
+        if any(parent.as_posix() in seen for parent in PurePosixPath(name).parents):
             raise refuse(f"lists {_quote(name)} below another one of its files")
 
 
@@ -403,40 +382,24 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(each)
 
 
-def _parents(name: str) -> Iterator[str]:
-    while "/" in name:
-        name = name.rpartition("/")[0]
-        yield name
-
-
 def _require_room(manifest: Manifest, archive_bytes: int, into: Path, limits: ArchiveLimits) -> None:
     total = sum(record.size for record in manifest.files.values())
     if total > limits.total_bytes:
         raise PackError(
             f"The archive would unpack to {total:,} bytes; {limits.total_bytes:,} are allowed.", hint=_FETCH
         )
-    if total > max(_MIN_CHECKED_SIZE, limits.ratio * archive_bytes):
+    # A small pack may compress better, because a database has empty pages.
+    if total > max(64 << 20, limits.ratio * archive_bytes):
         raise PackError(
             f"The archive of {archive_bytes:,} bytes would unpack to {total:,}; real packs do not compress that well.",
             hint="Do not trust its source.",
         )
     free = shutil.disk_usage(into).free
-    if total + _DISK_MARGIN > free:
+    if total + (16 << 20) > free:
         raise WikigrError(
             f"The archive unpacks to {total:,} bytes, but the disk of {into.parent} has {free:,} left.",
             hint="Free some space, then run the same command again.",
         )
-
-
-def _write_member(tar: _Tar, path: Path, name: str, record: FileRecord) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    digest = hashlib.sha256()
-    with path.open("xb") as file:
-        for data in tar.content(name, record.size):
-            digest.update(data)
-            file.write(data)
-    if digest.hexdigest() != record.sha256:
-        raise PackError(f"The archive's {name} does not match the manifest: its SHA-256 differs.", hint=_FETCH)
 
 
 class _Tar:
@@ -452,7 +415,8 @@ class _Tar:
         # Of the archive, once it has been read to its end.
         self.sha256 = hashlib.sha256()
         self._file = file
-        self._frame = zstandard.ZstdDecompressor(max_window_size=_MAX_WINDOW).decompressobj()
+        # The compression needs 4 MiB; an archive may request at most twice that.
+        self._frame = zstandard.ZstdDecompressor(max_window_size=8 << 20).decompressobj()
         self._damage = zstandard.ZstdError
         self._data = memoryview(b"")
         self._header = self._exactly(BLOCKSIZE)
@@ -518,7 +482,8 @@ class _Tar:
     def _more(self) -> bool:
         """Return whether the frame has more data; raises ``PackError`` when it is truncated or damaged."""
         while not self._data and not self._frame.eof:
-            compressed = self._file.read(_COMPRESSED_CHUNK)
+            # One compressed byte expands to at most 32 KiB, so this expands to at most 128 MiB.
+            compressed = self._file.read(4 << 10)
             if not compressed:
                 raise PackError("The archive is truncated.", hint=_FETCH)
             self.sha256.update(compressed)

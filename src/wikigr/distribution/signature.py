@@ -18,8 +18,6 @@ PASSPHRASE = "WIKIGR_KEY_PASSPHRASE"
 _DOMAIN = b"wikigr pack manifest v1\n"
 _ALGORITHM = "ed25519"
 _SSH = "ssh-ed25519"
-_KEY_BYTES = 32
-_SIGNATURE_BYTES = 64
 # A key file has a few hundred bytes, a signature file less than 300.
 _MAX_KEY_LENGTH = 16 << 10
 MAX_SIGNATURE_BYTES = 4 << 10
@@ -38,28 +36,8 @@ class PublicKey:
     @property
     def fingerprint(self) -> str:
         """The fingerprint as ``ssh-keygen -l`` prints it: ``SHA256:…``."""
-        return "SHA256:" + base64.b64encode(hashlib.sha256(self._blob).digest()).decode().rstrip("=")
-
-    @property
-    def openssh(self) -> str:
-        """The key as one line of an ``authorized_keys`` file, without a comment."""
-        return f"{_SSH} {base64.b64encode(self._blob).decode()}"
-
-    @property
-    def _blob(self) -> bytes:
-        kind = _SSH.encode()
-        return b"".join(len(part).to_bytes(4, "big") + part for part in (kind, self.raw))
-
-    def verifies(self, signature: bytes, manifest: bytes) -> bool:
-        """Return whether ``signature`` is a valid signature of the bytes of a manifest by this key."""
-        from cryptography.exceptions import InvalidSignature
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
-        try:
-            Ed25519PublicKey.from_public_bytes(self.raw).verify(signature, _DOMAIN + manifest)
-        except (InvalidSignature, ValueError):
-            return False
-        return True
+        blob = b"".join(len(part).to_bytes(4, "big") + part for part in (_SSH.encode(), self.raw))
+        return "SHA256:" + base64.b64encode(hashlib.sha256(blob).digest()).decode().rstrip("=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +48,10 @@ class PrivateKey:
 
     @property
     def public(self) -> PublicKey:
-        return PublicKey(self._key().public_key().public_bytes_raw())
+        return PublicKey(self.open().public_key().public_bytes_raw())
 
-    def sign(self, manifest: bytes) -> bytes:
-        """Return the signature (64 bytes) of the bytes of a manifest; signing is deterministic."""
-        signature: bytes = self._key().sign(_DOMAIN + manifest)
-        return signature
-
-    def _key(self) -> Any:
+    def open(self) -> Any:
+        """Return the key as the library has it."""
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
         return Ed25519PrivateKey.from_private_bytes(self.raw)
@@ -132,17 +106,22 @@ def read_public_key(path_or_text: str | Path) -> PublicKey:
     is_text = isinstance(path_or_text, str) and not _is_file(path)
     key = _parse_public_key(str(path_or_text).encode(errors="replace") if is_text else _read(path))
     if key is None:
-        wrong = "is neither a file nor a public key" if is_text else "does not contain an Ed25519 public key"
-        raise UsageError(f"{_short(path_or_text) if is_text else path} {wrong}.", hint=_KEY_FORMATS)
+        quoted = repr(str(path_or_text)[:80])
+        raise UsageError(
+            f"{quoted} is neither a file nor a public key."
+            if is_text
+            else f"{path} does not contain an Ed25519 public key.",
+            hint=_KEY_FORMATS,
+        )
     return key
 
 
 def signature_file(key: PrivateKey, manifest: bytes) -> bytes:
-    """Sign the bytes of a manifest and return the content of ``signature.json``."""
+    """Sign the bytes of a manifest and return the content of ``signature.json``; signing is deterministic."""
     fields = {
         "algorithm": _ALGORITHM,
         "public_key": base64.b64encode(key.public.raw).decode(),
-        "signature": base64.b64encode(key.sign(manifest)).decode(),
+        "signature": base64.b64encode(key.open().sign(_DOMAIN + manifest)).decode(),
     }
     return (json.dumps(fields, indent=2) + "\n").encode()
 
@@ -161,34 +140,30 @@ def check_signature(content: bytes, manifest: bytes) -> PublicKey:
 
     Raises ``PackError`` when the signature is damaged or invalid.
     """
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    sign_again = "Get the pack again, or ask for one created with `wikigr pack export --sign`."
     try:
         fields: Any = json.loads(content) if len(content) <= MAX_SIGNATURE_BYTES else None
         if not isinstance(fields, dict) or set(fields) != {"algorithm", "public_key", "signature"}:
             raise ValueError("it does not have the expected fields")
         if fields["algorithm"] != _ALGORITHM:
             raise ValueError("its algorithm is not supported")
-        key = base64.b64decode(_string(fields["public_key"]), validate=True)
-        signature = base64.b64decode(_string(fields["signature"]), validate=True)
-        if (len(key), len(signature)) != (_KEY_BYTES, _SIGNATURE_BYTES):
+        public = PublicKey(base64.b64decode(fields["public_key"], validate=True))
+        signature = base64.b64decode(fields["signature"], validate=True)
+        if (len(public.raw), len(signature)) != (32, 64):
             raise ValueError("the key or the signature has the wrong length")
-    except (ValueError, RecursionError) as error:
-        raise PackError(f"Cannot read the pack's signature: {error}.", hint=_SIGN_AGAIN) from error
-    public = PublicKey(key)
-    if not public.verifies(signature, manifest):
+    except (ValueError, TypeError, RecursionError) as error:
+        raise PackError(f"Cannot read the pack's signature: {error}.", hint=sign_again) from error
+    try:
+        Ed25519PublicKey.from_public_bytes(public.raw).verify(signature, _DOMAIN + manifest)
+    except (InvalidSignature, ValueError) as error:
         raise PackError(
             f"The pack's signature by {public.fingerprint} does not match its manifest: one of them was changed.",
-            hint=_SIGN_AGAIN,
-        )
+            hint=sign_again,
+        ) from error
     return public
-
-
-_SIGN_AGAIN = "Get the pack again, or ask for one created with `wikigr pack export --sign`."
-
-
-def _string(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError("a field is not text")
-    return value
 
 
 def _read(path: Path) -> bytes:
@@ -227,8 +202,3 @@ def _parse_public_key(content: bytes) -> PublicKey | None:
     except (ValueError, UnsupportedAlgorithm):
         return None
     return PublicKey(key.public_bytes_raw()) if isinstance(key, Ed25519PublicKey) else None
-
-
-def _short(text: str | Path) -> str:
-    quoted = repr(str(text))
-    return quoted if len(quoted) <= 80 else f"{quoted[:80]}…"

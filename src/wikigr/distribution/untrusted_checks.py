@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -46,10 +46,7 @@ from wikigr.reader.prepared import NoReaderError
 
 DISTRUST = "Do not use it. Get it again from a source that you trust."
 SEARCH = "search"
-READING = "reading"
 LAST_CHECK = "digest"
-
-_SEARCH_LIMIT = 10
 
 
 def untrusted_checks(folder: Path, reserve: int, links: Path) -> Iterator[Check]:
@@ -112,13 +109,10 @@ def _content(pack: Pack) -> Iterator[Check]:
     yield from _search(pack)
     if pack.manifest.bundled_encoder:
         yield from _read(pack)
-    yield Check(
-        LAST_CHECK,
-        found == wanted,
-        f"{found[:16]}, the same as in the manifest"
-        if found == wanted
-        else f"{found[:16]} for the content, but {wanted[:16]} in the manifest: one of them was changed",
-    )
+    detail = f"{found[:16]}, the same as in the manifest"
+    if found != wanted:
+        detail = f"{found[:16]} for the content, but {wanted[:16]} in the manifest: one of them was changed"
+    yield Check(LAST_CHECK, found == wanted, detail)
 
 
 def _search(pack: Pack) -> Iterator[Check]:
@@ -133,7 +127,7 @@ def _search(pack: Pack) -> Iterator[Check]:
     except ModelError as error:
         yield Check(SEARCH, False, error.message, error.hint or "", required=pack.manifest.bundled_encoder)
         return
-    found = [*pack.nearest(vector, _SEARCH_LIMIT), *pack.lexical.search(title, _SEARCH_LIMIT)]
+    found = [*pack.nearest(vector, 10), *pack.lexical.search(title, 10)]
     yield Check(SEARCH, bool(found), f"{'finds' if found else 'does not find'} one of its own titles")
 
 
@@ -145,9 +139,9 @@ def _read(pack: Pack) -> Iterator[Check]:
     except NoReaderError:
         return
     except (ModelError, PackError) as error:
-        yield Check(READING, False, error.message, BUNDLED_HINT)
+        yield Check("reading", False, error.message, BUNDLED_HINT)
     else:
-        yield Check(READING, True, "the reader reads a sentence")
+        yield Check("reading", True, "the reader reads a sentence")
 
 
 def _companions(pack: Pack, *, compare: bool) -> Iterator[Check]:
@@ -156,22 +150,20 @@ def _companions(pack: Pack, *, compare: bool) -> Iterator[Check]:
     With ``compare``, the lexical index and the graph index must equal new ones made from the database.
     """
     if compare:
-        yield _lexical(pack)
+        try:
+            difference = lexical_difference(pack.lexical, section_texts(pack.graph))
+        except PackError as error:
+            difference = error.message
+        yield Check("lexical content", difference is None, difference or "the same as in a new index")
     yield _pagerank(pack)
     if parts.GRAPH_INDEX in pack.manifest.files:
         yield _graph_index(pack, compare=compare)
-    if EXAMPLES in pack.manifest.files:
-        yield _extra(pack, EXAMPLES, _describe_examples)
-    if QUESTIONS in pack.manifest.files:
-        yield _extra(pack, QUESTIONS, _describe_questions)
-
-
-def _lexical(pack: Pack) -> Check:
-    try:
-        difference = lexical_difference(pack.lexical, section_texts(pack.graph))
-    except PackError as error:
-        difference = error.message
-    return Check("lexical content", difference is None, difference or "the same as in a new index")
+    for name, describe in ((EXAMPLES, _describe_examples), (QUESTIONS, _describe_questions)):
+        if name in pack.manifest.files:
+            try:
+                yield Check(name, True, describe(file_path(pack.layout, name)))
+            except (ValueError, RecursionError) as error:
+                yield Check(name, False, str(error))
 
 
 def _pagerank(pack: Pack) -> Check:
@@ -181,11 +173,8 @@ def _pagerank(pack: Pack) -> Check:
     except PageRankCacheError as error:
         return Check("PageRank", False, error.message)
     foreign = cache.scores.keys() - {title for (title,) in pack.graph.rows("MATCH (a:Article) RETURN a.title")}
-    return Check(
-        "PageRank",
-        not foreign,
-        f"has {len(foreign):,} titles that the pack does not have" if foreign else "matches the content",
-    )
+    unknown = f"has {len(foreign):,} titles that the pack does not have"
+    return Check("PageRank", not foreign, unknown if foreign else "matches the content")
 
 
 def _graph_index(pack: Pack, *, compare: bool) -> Check:
@@ -205,13 +194,6 @@ def _read_edges(graph: Graph, source: str, relation: str, target: str) -> tuple[
     """Read edges like ``link_graph.read_edges``, but without a temporary file, which the process may not write."""
     pairs = np.array(list(edge_offsets(graph, source, relation, target)), dtype=np.int32).reshape(-1, 2)
     return pairs[:, 0], pairs[:, 1]
-
-
-def _extra(pack: Pack, name: str, describe: Callable[[Path], str]) -> Check:
-    try:
-        return Check(name, True, describe(file_path(pack.layout, name)))
-    except (ValueError, RecursionError) as error:
-        return Check(name, False, str(error))
 
 
 def _describe_examples(path: Path) -> str:

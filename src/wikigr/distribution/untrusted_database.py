@@ -19,8 +19,6 @@ from wikigr.graph.schema import NODE_TABLES, REL_TABLES, VECTOR_INDEX, ddl, has_
 from wikigr.pack.manifest import Manifest
 from wikigr.text import word_count
 
-# Bytes of address space for the empty database that the schema is compared with.
-_MODEL_RESERVE = 1 << 30
 # Rows per query, and rows with the text of a section.
 _PAGE = 10_000
 _TEXT_PAGE = 1_000
@@ -33,7 +31,7 @@ _KEYS = {"Article": "title", "Section": "section_id", "Entity": "entity_id"}
 def check_schema(graph: Graph, manifest: Manifest) -> Iterator[Check]:
     """Compare everything that the database defines (tables, columns, keys, indexes, macros) with a new pack."""
     found = _definitions(graph)
-    with Graph(Path(":memory:"), read_only=False, address_space=_MODEL_RESERVE) as model:
+    with Graph(Path(":memory:"), read_only=False, address_space=1 << 30) as model:
         # A pack without the table is compared with a new one.
         anchors = "table Section" not in found or has_anchors(graph)
         for statement in ddl(manifest.encoder.dimension, has_anchors=anchors):
@@ -63,11 +61,8 @@ def _definitions(graph: Graph) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, kind, comment in graph.rows("CALL show_tables() RETURN name, type, comment"):
         columns = [list(row) for row in graph.rows(f"CALL table_info('{_quoted(name)}') RETURN *")]
-        ends = (
-            [list(row) for row in graph.rows(f"CALL show_connection('{_quoted(name)}') RETURN *")]
-            if kind == "REL"
-            else []
-        )
+        connection = f"CALL show_connection('{_quoted(name)}') RETURN *"
+        ends = [list(row) for row in graph.rows(connection)] if kind == "REL" else []
         found[f"table {name}"] = repr((kind, comment, columns, ends))
     for table, name, kind, columns in graph.rows(
         "CALL show_indexes() RETURN table_name, index_name, index_type, property_names"

@@ -1,28 +1,61 @@
-"""Verify a pack from somebody else: its archive, its signature, and its content."""
+"""Verify a pack from somebody else: its archive, its signature, and its content.
+
+The engine and the libraries that read the content are not safe against a maliciously crafted file, so the first process
+to open one is a sandboxed child process, which has nothing to lose.
+"""
 
 from __future__ import annotations
 
+import os
+import resource
 import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from wikigr.checks import Check
 from wikigr.distribution.archive import normalize_sha256, unpack
 from wikigr.distribution.signature import PublicKey, check_signature, read_signature
-from wikigr.distribution.untrusted_checks import DISTRUST
-from wikigr.distribution.validate_untrusted import validate_untrusted
+from wikigr.distribution.untrusted_checks import DISTRUST, LAST_CHECK, untrusted_checks
 from wikigr.errors import PackError, UsageError, WikigrError
+from wikigr.graph.engine import reserved_space
+from wikigr.index.lexical import link_index
 from wikigr.pack import layout as parts
-from wikigr.pack.layout import Layout
+from wikigr.pack.layout import DATABASE, LEXICAL, Layout
 from wikigr.pack.locate import find_pack
 from wikigr.pack.manifest import EXTRAS, Manifest, describe_file, file_path, read_manifest
+from wikigr.sandbox.process import (
+    Channel,
+    ProcessLimits,
+    SandboxedProcess,
+    SandboxError,
+    SandboxStartError,
+    SandboxTimeoutError,
+    library_paths,
+)
 from wikigr.settings import cache_folder
 
-_LEFT_BEHIND_SECONDS = 86_400.0
+_TASK = "wikigr.distribution.verify:report_checks"
+
+# Time limit: a fixed part and one for the size. A pack of 72 MB takes 3 seconds on two cores.
+_SECONDS = 120.0
+_BYTES_PER_SECOND = 2_000_000
+_MAX_SECONDS = 86_400.0
+# Bytes of address space for Python, the encoder, the engine's buffers and the empty database of the schema, beyond what
+# the engine reserves for the pack.
+_ADDRESS_SPACE = 7 << 30
+_PROOF = "proof"  # the check that fails if the others cannot run
+# What libraries read to find out how many threads to start.
+_MACHINE = (Path("/proc/cpuinfo"), Path("/proc/meminfo"), Path("/sys/devices/system/cpu"), Path("/sys/fs/cgroup"))
+_ENVIRONMENT = ("HOME", "XDG_CACHE_HOME", "ORT_DISABLE_TELEMETRY")
+
+# Exceptions that a malicious pack can cause, besides our own.
+_UNREADABLE = (ArithmeticError, LookupError, MemoryError, OSError, RuntimeError, TypeError, ValueError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +81,24 @@ def verify(location: str | Path, *, sha256: str | None = None, trust: Sequence[P
     """
     sha256 = normalize_sha256(sha256)
     path = Path(location)
-    if path.is_file() and path.name != parts.DATABASE:
+    if path.is_file() and path.name != DATABASE:
         return _verify_archive(path, sha256, trust)
     if sha256 is not None:
         raise UsageError("--sha256 requires an archive, not a folder.", hint="Use the archive file.")
     layout = find_pack(location)
     manifest = read_manifest(layout.part(parts.MANIFEST))
-    signer = _signer_of(layout)
-    checks = [check_signer(signer, trust)]
+    signature = layout.signature()
+    signer = None
+    if signature is not None:
+        signer = check_signature(read_signature(signature), layout.part(parts.MANIFEST).read_bytes())
+    checks = [_check_signer(signer, trust)]
     if signer is not None:
-        checks += _unsigned_files(layout, manifest, trust)
+        fix = "Remove it, or install the pack."
+        checks += [
+            Check(name, False, "is not in the signed manifest", fix, required=bool(trust))
+            for name in (*EXTRAS, parts.GRAPH_INDEX)
+            if name not in manifest.files and file_path(layout, name).exists()
+        ]
     if _all_passed(checks):
         checks += validate_untrusted(layout.root)
     return Verification(checks, manifest, signer, None, None)
@@ -81,7 +122,7 @@ def _verify_archive(archive: Path, sha256: str | None, trust: Sequence[PublicKey
         manifest = unpacked.manifest
         files = f"{manifest.name} {manifest.version}, {len(manifest.files)} files that match the manifest"
         checks.append(Check("archive", True, f"{files}; {size:,} bytes, SHA-256 {unpacked.sha256}"))
-        checks.append(check_signer(unpacked.signer, trust))
+        checks.append(_check_signer(unpacked.signer, trust))
         if _all_passed(checks):
             checks += validate_untrusted(into)
     return Verification(checks, unpacked.manifest, unpacked.signer, size, unpacked.sha256)
@@ -92,7 +133,10 @@ def _temporary_folder() -> Iterator[Path]:
     """Create a temporary folder in the cache; raises ``WikigrError`` when that fails."""
     try:
         cache_folder().mkdir(parents=True, exist_ok=True)
-        _clear_leftovers()
+        for left in cache_folder().glob("verify-*"):
+            # No verification takes so long: its process was killed.
+            if time.time() - left.lstat().st_mtime > _MAX_SECONDS:
+                shutil.rmtree(left, ignore_errors=True)
         folder = tempfile.TemporaryDirectory(prefix="verify-", dir=cache_folder())
     except OSError as error:
         raise WikigrError(
@@ -103,18 +147,11 @@ def _temporary_folder() -> Iterator[Path]:
         yield Path(path)
 
 
-def _clear_leftovers() -> None:
-    """Remove temporary folders of killed processes; no verification takes a day."""
-    for folder in cache_folder().glob("verify-*"):
-        if time.time() - folder.lstat().st_mtime > _LEFT_BEHIND_SECONDS:
-            shutil.rmtree(folder, ignore_errors=True)
-
-
 def _all_passed(checks: Sequence[Check]) -> bool:
     return all(check.passed or not check.required for check in checks)
 
 
-def check_signer(signer: PublicKey | None, trust: Sequence[PublicKey]) -> Check:
+def _check_signer(signer: PublicKey | None, trust: Sequence[PublicKey]) -> Check:
     """Check that ``signer`` is one of the keys in ``trust``; without such keys, the check is not required to pass."""
     if signer is None:
         fix = "Ask for a signed pack." if trust else "Compare its SHA-256 with one from a source that you trust."
@@ -126,16 +163,99 @@ def check_signer(signer: PublicKey | None, trust: Sequence[PublicKey]) -> Check:
     return Check("signature", False, f"by {signer.fingerprint}, which is not a trusted key", DISTRUST)
 
 
-def _unsigned_files(layout: Layout, manifest: Manifest, trust: Sequence[PublicKey]) -> list[Check]:
-    """Return a failed check for each file of the pack that its signature does not cover."""
-    return [
-        Check(name, False, "is not in the signed manifest", "Remove it, or install the pack.", required=bool(trust))
-        for name in (*EXTRAS, parts.GRAPH_INDEX)
-        if name not in manifest.files and file_path(layout, name).exists()
-    ]
+# -- the content
 
 
-def _signer_of(layout: Layout) -> PublicKey | None:
-    """Return the signer of the pack in a folder, or ``None``; raises ``PackError`` when the signature is invalid."""
-    path = layout.signature()
-    return check_signature(read_signature(path), layout.part(parts.MANIFEST).read_bytes()) if path is not None else None
+def validate_untrusted(folder: Path, *, seconds: float | None = None) -> list[Check]:
+    """Run all checks on the pack in ``folder``: those of ``validate_pack``, and the database's schema and digest.
+
+    They run in a sandboxed process for at most ``seconds`` (default: depends on the pack's size). A crash, a timeout or
+    excessive memory use there is reported as a failed check. An encoder that is missing on this machine is reported,
+    but is not a failure.
+    """
+    size = sum(map(_plausible_size, folder.rglob("*")))
+    allowed = seconds if seconds is not None else min(_SECONDS + size / _BYTES_PER_SECOND, _MAX_SECONDS)
+    reserve = reserved_space(size)
+    with tempfile.TemporaryDirectory(prefix="wikigr-verify-") as links:
+        lexical = Layout(folder).part(LEXICAL)
+        if lexical.is_dir():
+            link_index(lexical, Path(links))
+        return _run(folder, reserve, Path(links), size, allowed)
+
+
+def _plausible_size(path: Path) -> int:
+    """Return the size of a regular file in bytes, that of a sparse one by the space that it takes."""
+    found = path.lstat()
+    # A file system that compresses takes less space than the size says, by up to about 8 times.
+    return min(found.st_size, 8 * 512 * found.st_blocks) if stat.S_ISREG(found.st_mode) else 0
+
+
+def _run(folder: Path, reserve: int, links: Path, size: int, allowed: float) -> list[Check]:
+    limits = ProcessLimits(
+        readable=(folder, cache_folder() / "models", *_MACHINE, *library_paths()),
+        address_space=reserve + size + _ADDRESS_SPACE,
+        cpu_seconds=int(allowed * (os.cpu_count() or 1)) + 1,
+        message_bytes=1 << 14,
+        scratch=links,
+    )
+    environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+    arguments = {"folder": str(folder), "reserve": reserve, "links": str(links)}
+    deadline = time.monotonic() + allowed
+    advice = _memory_advice(limits.address_space)
+    checks: list[Check] = []
+    try:
+        with SandboxedProcess(_TASK, arguments, limits, environment=environment) as process:
+            while (message := process.receive(deadline)) is not None and len(checks) < 200:
+                checks.append(_parse_check(message))
+            if checks and (checks[-1].name == LAST_CHECK or any(c.required and not c.passed for c in checks)):
+                return [replace(c, fix=advice) if c.name == _PROOF else c for c in checks]
+            why = "did not run all checks"
+    except SandboxStartError as error:
+        why, advice = error.message, "Run `wikigr doctor`: this says nothing about the pack."
+    except SandboxTimeoutError:
+        why = f"took more than {allowed:,.0f} seconds and was stopped"
+    except SandboxError as error:
+        why = error.message
+    except TypeError:
+        why = "sent an invalid message"
+    return [*checks, Check(_PROOF, False, f"The validation process {why}.", advice)]
+
+
+def _memory_advice(address_space: int) -> str:
+    """Return what to do about a failed validation: the pack may be good if this process has too little memory."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY or limit >= address_space:
+        return DISTRUST
+    return (
+        f"This process is limited to {limit / 2**30:,.1f} GiB of virtual memory (ulimit -v), which may be the cause. "
+        "Remove the limit with `ulimit -v unlimited`, then verify the pack again."
+    )
+
+
+def _parse_check(message: Any) -> Check:
+    """Return the check in a message of the child; raises ``TypeError`` for anything else."""
+    if not isinstance(message, dict):
+        raise TypeError("a message is not a check")
+    check = Check(**message)
+    if not all(isinstance(text, str) for text in (check.name, check.detail, check.fix)):
+        raise TypeError("a text is not a string")
+    if not (check.passed in (True, False) and check.required in (True, False)):
+        raise TypeError("an outcome is not a boolean")
+    return check
+
+
+def report_checks(channel: Channel, folder: str, reserve: int, links: str) -> None:
+    """Send every check, then ``null``. Runs in the sandboxed process."""
+    try:
+        for check in untrusted_checks(Path(folder), reserve, Path(links)):
+            _send(channel, check)
+    except WikigrError as error:
+        _send(channel, Check(_PROOF, False, error.message, DISTRUST))
+    except _UNREADABLE as error:
+        _send(channel, Check(_PROOF, False, f"Cannot read the pack: {type(error).__name__}: {error}", DISTRUST))
+    channel.send(None)
+
+
+def _send(channel: Channel, check: Check) -> None:
+    detail = check.detail if len(check.detail) <= 500 else check.detail[:500] + "…"
+    channel.send(asdict(replace(check, detail=detail)))

@@ -6,25 +6,17 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from tokenizers import Tokenizer, normalizers
 
 from wikigr.errors import ModelError
 
-Pooling = Literal["mean", "cls", "max"]
+Pooling = Literal["mean", "cls"]
 
 WEIGHTS = "model.safetensors"
 CONFIG = "config.json"
 _MODULES = "modules.json"
-
-# The older format of a pooling configuration has one flag per mode.
-_POOLING_FLAGS = {
-    "pooling_mode_mean_tokens": "mean",
-    "pooling_mode_cls_token": "cls",
-    "pooling_mode_max_tokens": "max",
-}
-_KNOWN_MODULES = ("Transformer", "Pooling", "Normalize")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +47,7 @@ class Checkpoint:
         sentence = {} if bare else _json(folder / "sentence_bert_config.json", missing_ok=True)
         prompts = _json(folder / "config_sentence_transformers.json", missing_ok=True)
         if prompts.get("default_prompt_name"):
-            raise ModelError(
-                f"The encoder in {folder} adds a prompt to every text, which only the backend sentence-transformers "
-                "supports.",
-                hint="pip install 'wikigr[models]' and use the backend sentence-transformers",
-            )
+            raise _unsupported(folder, "adds a prompt to every text")
         return cls(
             folder=folder,
             config=config,
@@ -103,36 +91,36 @@ def _window(folder: Path, config: Mapping[str, Any], sentence: Mapping[str, Any]
 
 
 def _pooling(folder: Path) -> Pooling:
-    modules_file = folder / _MODULES
-    modules = _json(modules_file, want=list)
+    modules = _json(folder / _MODULES, want=list)
     place = None
     for module in modules:
         kind = str(module.get("type", "")).rpartition(".")[2] if isinstance(module, dict) else ""
-        if kind not in _KNOWN_MODULES:
-            raise ModelError(
-                f"The encoder in {folder} has a step {kind or module!r}, which only the backend sentence-transformers "
-                "supports.",
-                hint="pip install 'wikigr[models]' and use the backend sentence-transformers",
-            )
+        if kind not in ("Transformer", "Pooling", "Normalize"):
+            raise _unsupported(folder, f"has a step {kind or module!r}")
         if kind == "Pooling":
             place = PurePosixPath(str(module.get("path", "")))
     if place is None:
         raise ModelError(f"The encoder in {folder} has no pooling, so it does not produce text vectors.")
     if place.is_absolute() or ".." in place.parts:
-        raise ModelError(f"{modules_file} points outside its folder: {place}.")
+        raise ModelError(f"{folder / _MODULES} points outside its folder: {place}.")
     settings = _json(folder / place / "config.json")
-    modes = [mode for flag, mode in _POOLING_FLAGS.items() if settings.get(flag)]
-    other = [flag for flag in settings if flag.startswith("pooling_mode_") and settings[flag]]
-    if len(other) != len(modes):
-        modes = other
-    elif not modes:
-        modes = [settings.get("pooling_mode", "mean")]
-    for known in get_args(Pooling):
-        if modes == [known]:
-            chosen: Pooling = known
-            return chosen
-    raise ModelError(
-        f"The encoder in {folder} pools by {modes}; wikigr supports only one of mean, cls and max.",
+    # The older format has one flag for each mode.
+    flags = {
+        name.removeprefix("pooling_mode_"): value
+        for name, value in settings.items()
+        if name.startswith("pooling_mode_")
+    }
+    modes = [name for name, value in flags.items() if value] or [settings.get("pooling_mode", "mean")]
+    if modes in (["mean"], ["mean_tokens"]):
+        return "mean"
+    if modes in (["cls"], ["cls_token"]):
+        return "cls"
+    raise _unsupported(folder, f"pools by {modes}")
+
+
+def _unsupported(folder: Path, what: str) -> ModelError:
+    return ModelError(
+        f"The encoder in {folder} {what}, which only the backend sentence-transformers supports.",
         hint="pip install 'wikigr[models]' and use the backend sentence-transformers",
     )
 

@@ -63,8 +63,6 @@ def ranges_to_json(ranges: Ranges) -> dict[str, Any]:
 
 
 RECORDED = Path(__file__).with_name("int8_ranges.json")
-_MAX_WEIGHT = 63
-_MAX_VALUE = 255
 
 
 def recorded_ranges(weights_sha256: str) -> Ranges | None:
@@ -77,7 +75,7 @@ def recorded_ranges(weights_sha256: str) -> Ranges | None:
 
 def quantize_weights(kernel: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """Return the integers of a kernel ``[in, out]`` and the scale of each output: ``kernel ≈ integers * scales``."""
-    scales = np.abs(kernel).max(axis=0) / np.float32(_MAX_WEIGHT)
+    scales = np.abs(kernel).max(axis=0) / np.float32(63)
     scales = np.where(scales > 0, scales, np.float32(1))
     return np.rint(kernel / scales).astype(np.int8), scales.astype(np.float32)
 
@@ -85,5 +83,5 @@ def quantize_weights(kernel: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDA
 def scale_of(value_range: ValueRange) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
     """Return the scale and the zero point, as scalars, of values in ``value_range``; 0 is always represented."""
     low, high = min(value_range.low, 0.0), max(value_range.high, 0.0)
-    scale = (high - low) / _MAX_VALUE or 1.0
+    scale = (high - low) / 255 or 1.0
     return np.array(scale, np.float32), np.array(round(-low / scale), np.uint8)

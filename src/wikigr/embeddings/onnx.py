@@ -7,19 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from wikigr.embeddings.batching import TokenBatch, available_cores, token_batches
 from wikigr.embeddings.embedder import EncoderIdentity, Vectors
 from wikigr.embeddings.prepared import ATTENTION_MASK, EMBEDDING, INPUT_IDS, PreparedModel
-from wikigr.embeddings.session import open_session, run_in_parallel, run_session
-from wikigr.embeddings.tokenization import TextTokenizer
-
-# Prepacking the weights for the matrix kernels takes 40 ms and then saves 2 ms per run (all-MiniLM-L6-v2). It pays off
-# only for a process that encodes more than one question.
-_RUNS_BEFORE_PACKING = 20
-
-# A batch of this size keeps the matrix kernels busy and still fits in a core's cache.
-_BATCH_TOKENS = 512
-_BATCH_TEXTS = 64
+from wikigr.embeddings.session import available_cores, open_session, run_in_parallel, run_session
+from wikigr.embeddings.tokenization import TextTokenizer, TokenBatch, token_batches
 
 
 class OnnxEncoder:
@@ -47,12 +38,9 @@ class OnnxEncoder:
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Encode ``texts``; see ``Embedder.encode``. Raises ``ModelError`` if the graph fails to run."""
         vectors = np.empty((len(texts), self.identity.dimension), np.float32)
-        batches = token_batches(
-            self._tokenizer.encode(texts),
-            pad_id=self._tokenizer.pad_id,
-            max_tokens=_BATCH_TOKENS,
-            max_texts=_BATCH_TEXTS,
-        )
+        # Batches of this size keep the matrix kernels busy and still fit in a core's cache.
+        encoded = self._tokenizer.encode(texts)
+        batches = token_batches(encoded, pad_id=self._tokenizer.pad_id, max_tokens=512, max_texts=64)
 
         def fill(batch: TokenBatch) -> None:
             vectors[batch.rows] = self._run(batch)
@@ -62,7 +50,9 @@ class OnnxEncoder:
 
     def _run(self, batch: TokenBatch) -> Vectors:
         self._runs += 1
-        if not self._packed and self._runs > _RUNS_BEFORE_PACKING:
+        # Prepacking takes 40 ms and then saves 2 ms per run (all-MiniLM-L6-v2). It pays off only for a process that
+        # encodes more than one question.
+        if not self._packed and self._runs > 20:
             self._packed = True
             self._session = self._open_session()
         feed = {INPUT_IDS: batch.input_ids, ATTENTION_MASK: batch.attention_mask}

@@ -7,28 +7,32 @@ the larger part of a cold query.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import NodeProto, ValueInfoProto, helper
+from onnx import NodeProto, TensorProto, ValueInfoProto, helper
 from safetensors import SafetensorError, safe_open
 
 from wikigr.embeddings.checkpoint import Pooling
 from wikigr.embeddings.int8 import Ranges, quantize_weights, scale_of
-from wikigr.embeddings.onnx_nodes import OPSET, WeightFile, constant, inputs, normalize_nodes, outputs, pooling_nodes
-from wikigr.embeddings.prepared import ATTENTION_MASK, INPUT_IDS
+from wikigr.embeddings.prepared import ATTENTION_MASK, EMBEDDING, INPUT_IDS
 from wikigr.errors import ModelError
 
 _CONTRIB = "com.microsoft"
+# ONNX Runtime memory-maps external tensors that are aligned to pages.
+_PAGE = 4096
 _ACTIVATIONS = ("gelu", "gelu_new", "gelu_pytorch_tanh", "relu")
 
 WORD_EMBEDDINGS = "embeddings.word_embeddings.weight"
 
 Array = NDArray[np.float32]
+# Returns the tensor of a BERT encoder with a name as float32. The other arguments are its shape, with ``None`` for any
+# length.
+Weights = Callable[..., Array]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +106,33 @@ class CheckpointWeights:
         return np.asarray(array, dtype=np.float32)
 
 
-class Weights(Protocol):
-    """Returns the tensor ``name`` of a BERT encoder as float32; ``None`` in ``shape`` matches any length."""
+@dataclass(slots=True)
+class WeightFile:
+    """Writes tensors to ``stream`` one after the other and records their offsets."""
 
-    def __call__(self, name: str, *shape: int | None) -> Array: ...
+    stream: BinaryIO
+    name: str
+    tensors: list[TensorProto] = field(default_factory=list)
+
+    def add(self, name: str, array: NDArray[np.generic]) -> str:
+        """Append ``array`` and return ``name``, for use as the input of a node."""
+        data = np.ascontiguousarray(array).tobytes()
+        self.stream.write(b"\0" * (-self.stream.tell() % _PAGE))
+        tensor = TensorProto(
+            name=name,
+            data_type=helper.np_dtype_to_tensor_dtype(array.dtype),
+            dims=array.shape,
+            data_location=TensorProto.EXTERNAL,
+        )
+        for key, value in (
+            ("location", self.name),
+            ("offset", str(self.stream.tell())),
+            ("length", str(len(data))),
+        ):
+            tensor.external_data.add(key=key, value=value)
+        self.stream.write(data)
+        self.tensors.append(tensor)
+        return name
 
 
 @dataclass(slots=True)
@@ -170,9 +197,9 @@ class BertGraph:
             divided = self.op("Mul", source + ".divided", [source, self.data.add(source + ".factors", 1 / divisors)])
         scale, zero = scale_of(value_range)
         integers, scales = quantize_weights(kernel)
-        self.nodes += [constant(source + ".scale", scale), constant(source + ".zero", zero)]
+        self.nodes += [_constant(source + ".scale", scale), _constant(source + ".zero", zero)]
         values = self.op("QuantizeLinear", source + ".int8", [divided, source + ".scale", source + ".zero"])
-        self.nodes.append(constant(name + ".zero", np.array(0, np.int8)))
+        self.nodes.append(_constant(name + ".zero", np.array(0, np.int8)))
         weights, weight_scales = self.data.add(name, integers), self.data.add(name + ".scales", scales)
         return values, weights, source + ".scale", weight_scales, source + ".zero", name + ".zero"
 
@@ -195,10 +222,16 @@ def write_bert_graph(
     bert = BertConfig.from_json(config)
     data_name = name + ".data"
     with (folder / data_name).open("wb") as stream:
-        graph = BertGraph(bert, CheckpointWeights(weights), WeightFile(stream, data_name), ranges)
-        hidden = add_layers(graph, _embeddings(graph))
-    graph.nodes += [*pooling_nodes(hidden, pooling, "pooled"), *normalize_nodes("pooled")]
-    write_graph(graph, inputs(), outputs(bert.hidden), folder / name)
+        data = WeightFile(stream, data_name)
+        graph = BertGraph(bert, CheckpointWeights(weights), data, ranges)
+        # Every text is a single segment, so the vector of segment 0 can be added to the positions in advance.
+        positions, segments = position_tables(graph)
+        words = graph.tensor(WORD_EMBEDDINGS, None, bert.hidden)
+        embedded = add_embeddings(graph, words, data.add("embeddings.positions", positions + segments[0]))
+        hidden = add_layers(graph, embedded)
+    graph.nodes += [*_pooling_nodes(hidden, pooling), *_normalize_nodes()]
+    output = helper.make_tensor_value_info(EMBEDDING, TensorProto.FLOAT, ["batch", bert.hidden])
+    write_graph(graph, inputs(), [output], folder / name)
     return bert.hidden
 
 
@@ -237,17 +270,10 @@ def write_graph(
     graph: BertGraph, sources: Sequence[ValueInfoProto], results: Sequence[ValueInfoProto], path: Path
 ) -> None:
     """Write ``graph`` with these inputs and outputs to ``path``; its weights are already in their file."""
-    imports = [helper.make_opsetid("", OPSET), helper.make_opsetid(_CONTRIB, 1)]
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid(_CONTRIB, 1)]
     body = helper.make_graph(graph.nodes, "bert", sources, results, initializer=graph.data.tensors)
     model = helper.make_model(body, producer_name="wikigr", opset_imports=imports, ir_version=8)
     path.write_bytes(model.SerializeToString(deterministic=True))
-
-
-def _embeddings(graph: BertGraph) -> str:
-    # Every text is a single segment, so the vector of segment 0 can be added to the positions in advance.
-    positions, segments = position_tables(graph)
-    words = graph.tensor(WORD_EMBEDDINGS, None, graph.config.hidden)
-    return add_embeddings(graph, words, graph.data.add("embeddings.positions", positions + segments[0]))
 
 
 def position_tables(graph: BertGraph) -> tuple[Array, Array]:
@@ -260,21 +286,14 @@ def position_tables(graph: BertGraph) -> tuple[Array, Array]:
     return positions, segments
 
 
-def _projections(graph: BertGraph, prefix: str) -> tuple[Array, Array]:
-    """Return the concatenated query, key and value projections: ``[hidden, 3 * hidden]`` and ``[3 * hidden]``."""
-    hidden = graph.config.hidden
-    parts = [prefix + f"attention.self.{part}." for part in ("query", "key", "value")]
-    return (
-        np.concatenate([graph.weights(part + "weight", hidden, hidden).T for part in parts], axis=1),
-        np.concatenate([graph.weights(part + "bias", hidden) for part in parts]),
-    )
-
-
 def _layer(graph: BertGraph, prefix: str, hidden: str) -> str:
-    kernel, bias = _projections(graph, prefix)
+    size = graph.config.hidden
+    # The projections of queries, keys and values are one kernel ``[hidden, 3 * hidden]``.
+    parts = [prefix + f"attention.self.{part}." for part in ("query", "key", "value")]
+    kernel = np.concatenate([graph.weights(part + "weight", size, size).T for part in parts], axis=1)
+    bias = np.concatenate([graph.weights(part + "bias", size) for part in parts])
     bias_name = graph.data.add(prefix + "qkv.bias", bias)
     attended = graph.attention(prefix + "attention", hidden, (prefix + "qkv.weight", kernel), bias_name)
-    size = graph.config.hidden
     inner = _add_norm(graph, prefix + "attention.output.", attended, hidden, size)
     up = prefix + "intermediate.dense."
     grown = graph.product(up + "matmul", inner, up + "weight", None, size)
@@ -303,3 +322,50 @@ def _add_norm(graph: BertGraph, prefix: str, source: str, skip: str, width: int 
         axis=-1,
         epsilon=graph.config.layer_norm_eps,
     )
+
+
+def inputs() -> list[ValueInfoProto]:
+    """Return the inputs of every graph: token ids and their mask."""
+    return [
+        helper.make_tensor_value_info(name, TensorProto.INT32, ["batch", "tokens"])
+        for name in (INPUT_IDS, ATTENTION_MASK)
+    ]
+
+
+def _constant(name: str, value: NDArray[np.generic]) -> NodeProto:
+    tensor = helper.make_tensor(
+        name + "_value", helper.np_dtype_to_tensor_dtype(value.dtype), value.shape, value.ravel().tolist()
+    )
+    return helper.make_node("Constant", [], [name], name=name, value=tensor)
+
+
+def _pooling_nodes(hidden: str, pooling: Pooling) -> list[NodeProto]:
+    """Return nodes that pool ``hidden`` ``[batch, tokens, dimension]`` to ``pooled`` ``[batch, dimension]``.
+
+    Padding is ignored.
+    """
+    if pooling == "cls":
+        return [
+            _constant("first_token", np.array(0, np.int64)),
+            helper.make_node("Gather", [hidden, "first_token"], ["pooled"], name="pool_cls", axis=1),
+        ]
+    # [batch, 1, tokens] @ [batch, tokens, dimension] computes the sum without a masked copy of the hidden states.
+    return [
+        helper.make_node("Cast", [ATTENTION_MASK], ["mask"], name="mask", to=TensorProto.FLOAT),
+        _constant("axis_1", np.array([1], np.int64)),
+        helper.make_node("Unsqueeze", ["mask", "axis_1"], ["mask_row"], name="mask_row"),
+        helper.make_node("MatMul", ["mask_row", hidden], ["sum_row"], name="pool_sum"),
+        helper.make_node("Squeeze", ["sum_row", "axis_1"], ["token_sum"], name="token_sum"),
+        helper.make_node("ReduceSum", ["mask", "axis_1"], ["token_count"], name="token_count", keepdims=1),
+        helper.make_node("Div", ["token_sum", "token_count"], ["pooled"], name="pool_mean"),
+    ]
+
+
+def _normalize_nodes() -> list[NodeProto]:
+    """Return nodes that divide ``pooled`` by its L2 norm into the graph's output; a zero vector remains zero."""
+    return [
+        helper.make_node("ReduceL2", ["pooled"], ["norm"], name="norm", axes=[1], keepdims=1),
+        _constant("smallest_norm", np.array(1e-12, np.float32)),
+        helper.make_node("Max", ["norm", "smallest_norm"], ["safe_norm"], name="safe_norm"),
+        helper.make_node("Div", ["pooled", "safe_norm"], [EMBEDDING], name="normalise"),
+    ]

@@ -26,7 +26,6 @@ REPAIR_HINT = f"{PREPARE_HINT} --force"
 UNFINISHED = ".unfinished-"
 
 _MAX_DESCRIPTION_BYTES = 64 * 1024
-_ABANDONED_SECONDS = 24 * 3600
 
 _Model = TypeVar("_Model")
 
@@ -76,7 +75,7 @@ def read_prepared(path: Path, version: int, parse: Callable[[Mapping[str, Any]],
     except (FileNotFoundError, NotADirectoryError) as error:
         raise FileNotFoundError(str(path)) from error
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        reason = getattr(error, "strerror", None) or (error if type(error) is ValueError else repr(error))
+        reason = getattr(error, "strerror", None) or (error if isinstance(error, ValueError) else repr(error))
         raise damaged(path.parent, f"cannot read {path.name}: {reason}") from error
 
 
@@ -144,10 +143,10 @@ def flush(folder: Path, names: Sequence[str] = (".",)) -> None:
 
 
 def remove_abandoned(folder: Path) -> None:
-    """Remove old folders of interrupted preparations; recent ones may be in use."""
+    """Remove the folders of interrupted preparations that are a day old; recent ones may be in use."""
     for path in folder.glob(UNFINISHED + "*"):
         try:
-            abandoned = time.time() - path.stat().st_mtime > _ABANDONED_SECONDS
+            abandoned = time.time() - path.stat().st_mtime > 24 * 3600
         except FileNotFoundError:
             continue
         if abandoned:

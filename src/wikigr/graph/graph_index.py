@@ -36,7 +36,6 @@ _EDGES = (
 )
 
 _DTYPES = {"ends": "int64", "indptr": "int64", "indices": "int32", "name_hashes": "uint64", "name_nodes": "int32"}
-_MEMBERS = ("version", "digest", "articles", "text", *_DTYPES)
 # Files of earlier versions have no spellings.
 _SPELLINGS = {
     "spelling_nodes": "int32",
@@ -86,9 +85,8 @@ class GraphIndex:
         """Return the node ``number``; raises ``IndexError``."""
         if not 0 <= number < len(self):
             raise IndexError(f"no node has the number {number}")
-        middle, end = (int(place) for place in self.ends[2 * number : 2 * number + 2])
         kind: Kind = "article" if number < self.articles else "entity"
-        return Node(kind, self._key(number).decode(), self.text[middle:end].decode())
+        return Node(kind, self._key(number).decode(), self.name_of(number))
 
     def _key(self, number: int) -> bytes:
         begin = self.ends.item(2 * number - 1) if number else 0
@@ -115,10 +113,6 @@ class GraphIndex:
         ends = np.searchsorted(self.name_hashes, wanted, side="right")
         return sorted({int(n) for b, e in zip(begins, ends, strict=True) if b < e for n in self.name_nodes[b:e]})
 
-    def number_of(self, title: str) -> int | None:
-        """Return the number of the article ``title``, or ``None``."""
-        return self._number_of(title, 0, self.articles)
-
     def numbers_of(self, titles: Sequence[str]) -> dict[str, int]:
         """Return the number of each of ``titles`` that is an article; much faster than one lookup per title."""
         wanted = np.array([name_hash(fold(title)) for title in titles], dtype=np.uint64)
@@ -133,14 +127,9 @@ class GraphIndex:
 
     def number_of_node(self, node: Node) -> int | None:
         """Return the number of ``node``, or ``None`` if the graph does not contain it."""
-        if node.kind == "article":
-            return self.number_of(node.key)
-        return self._number_of(node.key, self.articles, len(self))
-
-    def _number_of(self, key: str, begin: int, end: int) -> int | None:
-        """Return the number of the node with ``key`` in the range from ``begin`` to ``end``, which is sorted by key."""
-        # UTF-8 sorts like the characters it encodes.
-        wanted = key.encode("utf-8", "surrogatepass")
+        begin, end = (0, self.articles) if node.kind == "article" else (self.articles, len(self))
+        # Each range is sorted by key, and UTF-8 sorts like the characters it encodes.
+        wanted = node.key.encode("utf-8", "surrogatepass")
         number = bisect_left(range(end), wanted, lo=begin, key=self._key)
         return number if number < end and self._key(number) == wanted else None
 
@@ -203,7 +192,12 @@ def load_graph_index(path: Path, max_nodes: int | None = None) -> GraphIndex:
     An index with more than ``max_nodes`` nodes is refused.
     """
     try:
-        arrays = load_arrays(path, _MEMBERS, tuple(_SPELLINGS), {} if max_nodes is None else {"indptr": max_nodes + 1})
+        arrays = load_arrays(
+            path,
+            ("version", "digest", "articles", "text", *_DTYPES),
+            tuple(_SPELLINGS),
+            {} if max_nodes is None else {"indptr": max_nodes + 1},
+        )
         version = int(arrays.pop("version"))
         if version != _VERSION:
             raise GraphIndexError(f"The graph index {path} has version {version}, not {_VERSION}.")

@@ -52,10 +52,11 @@ def read_edges(graph: Graph, source: str, relation: str, target: str) -> tuple[N
 
     with tempfile.TemporaryDirectory(prefix="wikigr-") as folder:
         path = Path(folder) / "edges.parquet"
+        escaped = path.as_posix().replace("\\", "\\\\").replace("'", "\\'")
         graph.execute(
             f"COPY (MATCH (a:{source})-[:{relation}]->(b:{target}) "
             "RETURN cast(offset(id(a)), 'INT32') AS source, cast(offset(id(b)), 'INT32') AS target) "
-            f"TO '{_escaped(path)}'"
+            f"TO '{escaped}'"
         )
         edges = pq.read_table(path, memory_map=False)
     return edges["source"].to_numpy(), edges["target"].to_numpy()
@@ -75,7 +76,3 @@ def rank_articles(links: LinkGraph, parameters: Parameters) -> dict[str, float]:
         tol=parameters.tol,
     )
     return dict(zip(links.titles, ranks.tolist(), strict=True)) if len(links.sources) else {}
-
-
-def _escaped(path: Path) -> str:
-    return path.as_posix().replace("\\", "\\\\").replace("'", "\\'")

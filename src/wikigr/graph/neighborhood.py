@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from wikigr.errors import UsageError
 from wikigr.graph.engine import Graph
@@ -20,9 +20,6 @@ ARTICLE_RELATIONS = ("LINKS_TO", "MENTIONS")
 HAS_ENTITY = "HAS_ENTITY"
 STRUCTURAL = (*ARTICLE_RELATIONS, HAS_ENTITY)
 
-# A lookup of one key takes 0.7 ms. A join with a list of keys takes as long for one key as for hundreds: about as long
-# as ten lookups, on 100,000 edges.
-_MAX_LOOKUPS = 8
 # The limit of one join.
 _MAX_ROWS = 200_000
 # The limit of the name caches, which bounds memory in a long session.
@@ -93,34 +90,71 @@ def article(title: str) -> Node:
     return Node("article", title, title)
 
 
-# Creates an edge at a node from a row.
-_Maker = Callable[[Node, Sequence[Any]], Edge]
+# The label of each kind of node, and the property that is its key.
+_LABELS: dict[Kind, tuple[str, str]] = {"article": ("Article", "title"), "entity": ("Entity", "entity_id")}
 
 
-def _queries(match: str, returns: str, order: str) -> tuple[str, str]:
-    """Return the query for one key and the query for many; ``{k}`` in ``match`` stands for the key."""
-    one = f"MATCH {match.format(k='$key')} RETURN $key, {returns} ORDER BY {order} LIMIT $most"
-    many = f"UNWIND $keys AS key MATCH {match.format(k='key')} RETURN key, {returns} ORDER BY key, {order} LIMIT $most"
-    return one, many
+@dataclass(frozen=True, slots=True)
+class _EdgesAt:
+    """How the edges of a relationship table are read from one of their ends.
+
+    ``near`` and ``far`` are the kinds of the node at that end and at the other one. The query ``one`` returns the edges
+    of ``$key``, and ``many`` those of each of ``$keys``: the key, that of the other end, its name, and, of a fact, its
+    relation and its section.
+    """
+
+    table: str
+    inverse: bool
+    near: Kind
+    far: Kind
+    one: str
+    many: str
+
+    @classmethod
+    def of(cls, table: str, near: Kind, far: Kind, *, inverse: bool, only: str = "") -> Self:
+        """``only`` is a condition on an edge ``r``."""
+        (label, key), (other_label, other_key) = _LABELS[near], _LABELS[far]
+        arrow = f"<-[r:{table}]-" if inverse else f"-[r:{table}]->"
+        name = "coalesce(o.name, '')" if far == "entity" else "o.title"
+        returned, order = f"o.{other_key}, {name}", f"o.{other_key}"
+        if table == "RELATED_TO":
+            returned += ", coalesce(r.relation, ''), coalesce(r.section_id, '')"
+            order = f"r.relation, {order}, r.section_id"
+        pattern = f"{arrow}(o:{other_label}){only}"
+        return cls(
+            table,
+            inverse,
+            near,
+            far,
+            one=f"MATCH (a:{label} {{{key}: $key}}){pattern} RETURN $key, {returned} ORDER BY {order} LIMIT $most",
+            many=f"UNWIND $keys AS key MATCH (a:{label} {{{key}: key}}){pattern} "
+            f"RETURN key, {returned} ORDER BY key, {order} LIMIT $most",
+        )
+
+    def edge(self, here: Node, row: Sequence[Any]) -> Edge:
+        """Return the edge at ``here`` in a row without its first column."""
+        key, name, *fact = map(str, row)
+        relation, section_id = fact or (self.table, "")
+        other = Node(self.far, key, name)
+        return Edge(other, relation, here, section_id) if self.inverse else Edge(here, relation, other, section_id)
 
 
-_ARTICLE_EDGES = {
-    (name, inverse): _queries(f"(a:Article {{{{title: {{k}}}}}}){arrow}(b:Article)", "b.title", "b.title")
-    for name in ARTICLE_RELATIONS
-    for inverse, arrow in ((False, f"-[:{name}]->"), (True, f"<-[:{name}]-"))
+# By direction, in the order of an expansion.
+_STRUCTURE = {
+    False: (
+        *(_EdgesAt.of(table, "article", "article", inverse=False) for table in ARTICLE_RELATIONS),
+        _EdgesAt.of(HAS_ENTITY, "article", "entity", inverse=False),
+    ),
+    True: (
+        *(_EdgesAt.of(table, "article", "article", inverse=True) for table in ARTICLE_RELATIONS),
+        _EdgesAt.of(HAS_ENTITY, "entity", "article", inverse=True),
+    ),
 }
-_OWNED = _queries(
-    "(a:Article {{title: {k}}})-[:HAS_ENTITY]->(e:Entity)", "e.entity_id, coalesce(e.name, '')", "e.entity_id"
-)
-_OWNERS = _queries("(a:Article)-[:HAS_ENTITY]->(e:Entity {{entity_id: {k}}})", "a.title", "a.title")
+# By direction, and by whether only some relations are wanted.
 _FACTS = {
-    (inverse, some): _queries(
-        f"(e:Entity {{{{entity_id: {{k}}}}}}){arrow}(o:Entity){' WHERE r.relation IN $relations' if some else ''}",
-        "o.entity_id, coalesce(o.name, ''), coalesce(r.relation, ''), coalesce(r.section_id, '')",
-        "r.relation, o.entity_id, r.section_id",
-    )
-    for inverse, arrow in ((False, "-[r:RELATED_TO]->"), (True, "<-[r:RELATED_TO]-"))
-    for some in (False, True)
+    (inverse, bool(only)): _EdgesAt.of("RELATED_TO", "entity", "entity", inverse=inverse, only=only)
+    for inverse in (False, True)
+    for only in ("", " WHERE r.relation IN $relations")
 }
 _FACT_COUNTS = {
     inverse: f"MATCH (e:Entity {{entity_id: $key}}){arrow}(:Entity) RETURN coalesce(r.relation, ''), count(*)"
@@ -179,28 +213,21 @@ class Neighborhood:
         here = {node: article(titles[node] or "") if titles[node] is not None else node for node in nodes}
         facts = None if relations is None else sorted(set(relations) - set(STRUCTURAL))
 
-        def add(keys: Mapping[Node, str | None], queries: tuple[str, str], make: _Maker, **parameters: Any) -> None:
-            rows = self._rows(queries, [key for key in keys.values() if key is not None], most, parameters)
+        def add(table: _EdgesAt, **parameters: Any) -> None:
+            keys = titles if table.near == "article" else entities
+            rows = self._rows(table, [key for key in keys.values() if key is not None], most, parameters)
             for node, key in keys.items():
-                kept = rows.get(key or "", []) if key is not None else []
+                kept = rows.get(key, []) if key is not None else []
                 if len(kept) > most:
                     cut.add(node)
-                found[node] += (make(here[node], row) for row in kept[:most])
+                found[node] += (table.edge(here[node], row) for row in kept[:most])
 
-        for backwards in (False, True):
-            if inverse is not None and inverse is not backwards:
-                continue
-            for name in ARTICLE_RELATIONS:
-                if self._wanted(name, relations):
-                    add(titles, _ARTICLE_EDGES[name, backwards], _link_maker(name, backwards))
-            if self._wanted(HAS_ENTITY, relations):
-                if backwards:
-                    add(entities, _OWNERS, _owner)
-                else:
-                    add(titles, _OWNED, _owned)
+        for backwards in (False, True) if inverse is None else (inverse,):
+            for table in _STRUCTURE[backwards]:
+                if table.table in self._present and (relations is None or table.table in relations):
+                    add(table)
             if "RELATED_TO" in self._present and facts != []:
-                some = {} if facts is None else {"relations": facts}
-                add(entities, _FACTS[backwards, facts is not None], _fact_maker(backwards), **some)
+                add(_FACTS[backwards, facts is not None], **({} if facts is None else {"relations": facts}))
         unified = self._unified({e for edges in found.values() for edge in edges for e in (edge.source, edge.target)})
         return Expansion(
             {node: tuple(_distinct(found[node], here[node], unified)) for node in nodes},
@@ -280,25 +307,23 @@ class Neighborhood:
             )
         return self.unified(stored[0])
 
-    def _wanted(self, name: str, relations: Collection[str] | None) -> bool:
-        return name in self._present and (relations is None or name in relations)
-
     def _rows(
-        self, queries: tuple[str, str], keys: Sequence[str], most: int, parameters: Mapping[str, Any]
+        self, table: _EdgesAt, keys: Sequence[str], most: int, parameters: Mapping[str, Any]
     ) -> dict[str, list[Sequence[Any]]]:
         """Return the rows of each key, without the key: at most ``most`` + 1, so that an excess is detectable."""
         keys = sorted(set(keys))
-        one, many = queries
-        if len(keys) > _MAX_LOOKUPS:
+        # A lookup of one key takes 0.7 ms. A join with a list of keys takes as long for one key as for hundreds: about
+        # as long as ten lookups, on 100,000 edges.
+        if len(keys) > 8:
             # The limit applies to the whole join, so a join that reaches it is split into two halves of the keys.
-            rows = self._graph.rows(many, {"keys": keys, "most": _MAX_ROWS, **parameters})
+            rows = self._graph.rows(table.many, {"keys": keys, "most": _MAX_ROWS, **parameters})
             if len(rows) < _MAX_ROWS:
                 by_key = groupby(rows, key=lambda row: str(row[0]))
                 return {key: [row[1:] for row in group][: most + 1] for key, group in by_key}
             halves = (keys[: len(keys) // 2], keys[len(keys) // 2 :])
-            return {k: rows for half in halves for k, rows in self._rows(queries, half, most, parameters).items()}
+            return {k: rows for half in halves for k, rows in self._rows(table, half, most, parameters).items()}
         return {
-            key: [row[1:] for row in self._graph.rows(one, {"key": key, "most": most + 1, **parameters})]
+            key: [row[1:] for row in self._graph.rows(table.one, {"key": key, "most": most + 1, **parameters})]
             for key in keys
         }
 
@@ -339,33 +364,6 @@ class Neighborhood:
 
 def _spellings(name: str) -> list[str]:
     return list(dict.fromkeys((name, name[:1].upper() + name[1:], name.title())))
-
-
-def _link_maker(name: str, inverse: bool) -> _Maker:
-    def make(here: Node, row: Sequence[Any]) -> Edge:
-        return _edge(here, name, article(str(row[0])), inverse)
-
-    return make
-
-
-def _owned(here: Node, row: Sequence[Any]) -> Edge:
-    return Edge(here, HAS_ENTITY, Node("entity", str(row[0]), str(row[1])))
-
-
-def _owner(here: Node, row: Sequence[Any]) -> Edge:
-    return Edge(article(str(row[0])), HAS_ENTITY, here)
-
-
-def _fact_maker(inverse: bool) -> _Maker:
-    def make(here: Node, row: Sequence[Any]) -> Edge:
-        key, name, relation, section_id = map(str, row)
-        return _edge(here, relation, Node("entity", key, name), inverse, section_id)
-
-    return make
-
-
-def _edge(here: Node, relation: str, other: Node, inverse: bool, section_id: str = "") -> Edge:
-    return Edge(other, relation, here, section_id) if inverse else Edge(here, relation, other, section_id)
 
 
 def _distinct(edges: Iterable[Edge], here: Node, unified: Mapping[Node, Node]) -> Iterable[Edge]:

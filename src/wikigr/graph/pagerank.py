@@ -3,7 +3,8 @@
 Page, Brin, Motwani & Winograd (1999), "The PageRank Citation Ranking". As in ``networkx.pagerank``, dangling nodes
 distribute their mass over all nodes, and the iteration stops when the L1 change falls below ``n * tol``. Each step
 multiplies by the matrix of incoming links, whose rows are divided into blocks for the CPU cores. Each row is summed by
-one core in a fixed order, so the result does not depend on the number of cores.
+one core in a fixed order, so the result does not depend on the number of cores. Memory use: 4 bytes per link and about
+40 bytes per node.
 """
 
 from __future__ import annotations
@@ -45,65 +46,48 @@ def pagerank(
     edges sorted by source are processed faster. Parallel edges count once. Raises ``ValueError`` if an argument is out
     of range and ``ConvergenceError`` if ``max_iter`` steps do not suffice.
     """
-    _check(damping, max_iter, tol)
-    return LinkMatrix(sources, targets, nodes).pagerank(damping=damping, max_iter=max_iter, tol=tol)
-
-
-class LinkMatrix:
-    """The links of a graph in a layout for power iteration: 4 bytes per link and about 40 bytes per node."""
-
-    def __init__(self, sources: NDArray[np.integer[Any]], targets: NDArray[np.integer[Any]], nodes: int) -> None:
-        if len(sources) != len(targets):
-            raise ValueError(f"{len(sources)} sources do not pair with {len(targets)} targets")
-        for ends in (sources, targets):
-            if len(ends) and not (ends.min() >= 0 and ends.max() < nodes):
-                raise ValueError(f"every node number must lie in [0, {nodes})")
-        self.nodes = nodes
-        incoming = _incoming(sources, targets, nodes)
-        self.edges = int(incoming.nnz)
-        # Parallel links, already merged in ``incoming``, must not add to the degree.
-        self.out_degree = np.bincount(sources if self.edges == len(sources) else incoming.indices, minlength=nodes)
-        self._blocks = list(_blocks(incoming.indptr, incoming.indices, nodes))
-
-    def pagerank(self, *, damping: float = 0.85, max_iter: int = 100, tol: float = 1e-6) -> NDArray[np.float64]:
-        """Return the PageRank of each node; see the function ``pagerank``."""
-        _check(damping, max_iter, tol)
-        nodes = self.nodes
-        if nodes == 0:
-            return np.zeros(0)
-        dangling = np.flatnonzero(self.out_degree == 0)
-        weight = np.divide(damping, self.out_degree, out=np.zeros(nodes), where=self.out_degree > 0)
-        rank, following, scratch = np.full(nodes, 1.0 / nodes), np.empty(nodes), np.empty(nodes)
-        with _workers(len(self._blocks)) as each:
-
-            def gather(block: tuple[int, int, Any]) -> None:
-                first, last, rows = block
-                following[first:last] = rows @ scratch
-
-            for _ in range(max_iter):
-                np.multiply(rank, weight, out=scratch)
-                for _done in each(gather, self._blocks):
-                    pass
-                following += (damping * float(rank[dangling].sum()) + 1.0 - damping) / nodes
-                np.subtract(following, rank, out=scratch)
-                change = float(np.abs(scratch, out=scratch).sum())
-                if change < nodes * tol:
-                    following /= following.sum()
-                    return following
-                rank, following = following, rank
-        raise ConvergenceError(
-            f"PageRank did not converge in {max_iter} iterations at tolerance {tol:g}.",
-            hint="Allow more iterations or a larger tolerance.",
-        )
-
-
-def _check(damping: float, max_iter: int, tol: float) -> None:
     if not 0.0 < damping < 1.0:
         raise ValueError(f"damping must lie between 0 and 1 (exclusive), not {damping}")
     if max_iter < 1:
         raise ValueError(f"max_iter must be at least 1, not {max_iter}")
     if not tol > 0.0:
         raise ValueError(f"tol must be greater than 0, not {tol}")
+    if len(sources) != len(targets):
+        raise ValueError(f"{len(sources)} sources do not pair with {len(targets)} targets")
+    for ends in (sources, targets):
+        if len(ends) and not (ends.min() >= 0 and ends.max() < nodes):
+            raise ValueError(f"every node number must lie in [0, {nodes})")
+    if nodes == 0:
+        return np.zeros(0)
+    incoming = _incoming(sources, targets, nodes)
+    # Parallel links, already merged in ``incoming``, must not add to the degree.
+    distinct = sources if int(incoming.nnz) == len(sources) else incoming.indices
+    out_degree = np.bincount(distinct, minlength=nodes)
+    blocks = list(_blocks(incoming.indptr, incoming.indices, nodes))
+    dangling = np.flatnonzero(out_degree == 0)
+    weight = np.divide(damping, out_degree, out=np.zeros(nodes), where=out_degree > 0)
+    rank, following, scratch = np.full(nodes, 1.0 / nodes), np.empty(nodes), np.empty(nodes)
+    with _workers(len(blocks)) as each:
+
+        def gather(block: tuple[int, int, Any]) -> None:
+            first, last, rows = block
+            following[first:last] = rows @ scratch
+
+        for _ in range(max_iter):
+            np.multiply(rank, weight, out=scratch)
+            for _done in each(gather, blocks):
+                pass
+            following += (damping * float(rank[dangling].sum()) + 1.0 - damping) / nodes
+            np.subtract(following, rank, out=scratch)
+            change = float(np.abs(scratch, out=scratch).sum())
+            if change < nodes * tol:
+                following /= following.sum()
+                return following
+            rank, following = following, rank
+    raise ConvergenceError(
+        f"PageRank did not converge in {max_iter} iterations at tolerance {tol:g}.",
+        hint="Allow more iterations or a larger tolerance.",
+    )
 
 
 def _incoming(sources: NDArray[np.integer[Any]], targets: NDArray[np.integer[Any]], nodes: int) -> Any:

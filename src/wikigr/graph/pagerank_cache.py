@@ -22,12 +22,6 @@ SCHEMA_VERSION = 1
 DAMPING = 0.85
 MAX_ITER = 100
 TOLERANCE = 1e-6
-# With a larger tolerance, the iteration would stop at the first step.
-_MAX_TOLERANCE = 1e-3
-
-# A title has at most 1,000 characters, which JSON may escape with 12 bytes each. The rest of the file is small.
-_MAX_ENTRY_BYTES = 16_384
-_MAX_HEAD_BYTES = 4_096
 
 _REBUILD = "Rebuild it: wikigr pagerank build PACK --force"
 
@@ -87,7 +81,8 @@ def read_pack_cache(path: Path, digest: str, counts: Mapping[str, int], damage: 
     ``read_cache``, and for a cache that has more titles than the pack, belongs to other content, or is damaged.
     """
     articles = counts["articles"]
-    limit = _MAX_HEAD_BYTES + articles * _MAX_ENTRY_BYTES
+    # A title has at most 1,000 characters, which JSON may escape with 12 bytes each. The rest of the file is small.
+    limit = 4_096 + articles * 16_384
     with _reading(path):
         cache = _parse_json(read_regular(path, limit))
         if len(cache.scores) > articles:
@@ -146,7 +141,8 @@ def _parse_json(content: bytes) -> PageRankCache:
     if not isinstance(digest, str):
         raise TypeError(f"its digest is {digest!r}")
     parameters = Parameters(float(fields["damping"]), int(fields["max_iter"]), float(fields["tol"]))
-    if not (0.0 < parameters.damping < 1.0 and parameters.max_iter >= 1 and 0.0 < parameters.tol <= _MAX_TOLERANCE):
+    # With a larger tolerance, the iteration would stop at the first step.
+    if not (0.0 < parameters.damping < 1.0 and parameters.max_iter >= 1 and 0.0 < parameters.tol <= 1e-3):
         raise ValueError(f"its parameters are out of range: {parameters}")
     return PageRankCache(_numbers(scores), digest, parameters)
 

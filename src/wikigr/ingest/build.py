@@ -22,7 +22,6 @@ from wikigr.ingest.calibration import calibrate_min_relevance
 from wikigr.ingest.chunking import chunk_all
 from wikigr.ingest.engines.engine import Engine
 from wikigr.ingest.engines.local import LocalEngine
-from wikigr.ingest.entity_resolution import clear_extracted
 from wikigr.ingest.language_detection import find_language
 from wikigr.ingest.linking import link_all, lost_links
 from wikigr.ingest.parsing import read_source
@@ -182,11 +181,7 @@ class _Build:
         chunk_all(staging, progress, language)
         by_id = self.source.format not in _TITLE_LINKS_ONLY
         lost = link_all(staging, progress, self.engine, by_id=by_id)
-        extraction = None
-        if extractor is not None:
-            extraction = extractor.extract(staging, progress)
-        else:
-            clear_extracted(staging)
+        extraction = extractor.extract(staging, progress) if extractor is not None else None
         if review is not None:
             review.staged(staging)
         reused = self._reuse()
@@ -214,7 +209,7 @@ class _Build:
             attribution=self.options.attribution,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             source={**self.options.provenance, "format": self.source.format, "name": self._source_name()},
-            counts=asdict(loaded.counts),
+            counts=loaded.counts,
             encoder=encoder.identity,
             engine=loaded.engine,
             engine_version=loaded.engine_version,

@@ -37,23 +37,18 @@ How do I change the language of my phone?
 What does a plumber charge an hour?
 How are curtains measured?""".splitlines()
 
-# Sections in the sample: the first ones by the hash of their text, so that builds of the same input agree.
-_SAMPLE = 2_000
-# The share of sections whose cosine with an off-topic question is below the threshold.
-_QUANTILE = 0.95
-# The same model gives different third decimals on different CPUs.
-_DECIMALS = 2
-
 
 def calibrate_min_relevance(staging: Staging, encoder: Embedder) -> float:
     """Return the cosine, in [0, 1], that 95% of the sections stay below for an off-topic question.
 
     The median over the questions keeps the threshold valid for a pack about one of their subjects.
     """
-    rows = [value for (value,) in staging.rows("SELECT value FROM vector ORDER BY hash LIMIT ?", (_SAMPLE,))]
+    # The first ones by the hash of their text, so that builds of the same input agree.
+    rows = [value for (value,) in staging.rows("SELECT value FROM vector ORDER BY hash LIMIT 2000")]
     if not rows:
         return 0.0
     sections = np.stack([np.frombuffer(value, dtype=np.float32) for value in rows])
     cosines = sections @ encoder.encode(_UNRELATED).T
-    threshold = float(np.median(np.quantile(cosines, _QUANTILE, axis=0)))
-    return round(min(1.0, max(0.0, threshold)), _DECIMALS)
+    threshold = float(np.median(np.quantile(cosines, 0.95, axis=0)))
+    # The same model gives different third decimals on different CPUs.
+    return round(min(1.0, max(0.0, threshold)), 2)

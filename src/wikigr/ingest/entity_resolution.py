@@ -11,7 +11,7 @@ from operator import itemgetter
 
 from wikigr.ingest.extraction_format import VALUE, Entity, Extraction, SectionText, parse_extraction
 from wikigr.ingest.extraction_validation import validate
-from wikigr.ingest.staging import EXTRACTED_TABLES, Staging
+from wikigr.ingest.staging import Staging
 from wikigr.names import bare_name, merge_key
 from wikigr.text import fold
 
@@ -116,7 +116,7 @@ def _entity_keys(title: str, sections: Sequence[Extraction], articles: _ArticleN
 
 
 def resolve_entities(staging: Staging, prompt: str, model: str) -> Counter[str]:
-    """Fill the ``extracted_`` tables from the stored replies of ``model`` to ``prompt``; count what is dropped.
+    """Fill the empty ``extracted_`` tables from the stored replies of ``model`` to ``prompt``; count what is dropped.
 
     An entity with an article's name is that article's entity and has the id of its title. Other entities are merged if
     their names have the same ``merge_key``, or if an article uses one name as an alias of the other. The same replies
@@ -155,21 +155,9 @@ def resolve_entities(staging: Staging, prompt: str, model: str) -> Counter[str]:
         row = (ids[key], item.name, item.type, json.dumps(item.other_names, ensure_ascii=False))
         entities.setdefault(ids[key], row)
     with staging.transaction():
-        _clear(staging)
         staging.write("INSERT INTO extracted_entity VALUES (?, ?, ?, ?)", [entities[id_] for id_ in sorted(entities)])
         owned = sorted({(owner, ids[key]) for key, item in merged.items() for owner in item.owners})
         staging.write("INSERT INTO extracted_owner VALUES (?, ?)", owned)
         stated = sorted({(ids[s], ids[o], relation, where) for s, o, relation, where in facts if ids[s] != ids[o]})
         staging.write("INSERT INTO extracted_fact VALUES (?, ?, ?, ?)", stated)
     return +dropped
-
-
-def clear_extracted(staging: Staging) -> None:
-    """Empty the ``extracted_`` tables for a build without extraction. The stored replies are kept."""
-    with staging.transaction():
-        _clear(staging)
-
-
-def _clear(staging: Staging) -> None:
-    for table in EXTRACTED_TABLES:
-        staging.write(f"DELETE FROM {table}", [()])

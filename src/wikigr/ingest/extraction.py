@@ -43,20 +43,8 @@ MAX_COST_USD = 5.0
 
 # Concurrent calls: fast, and far below any account's rate limit.
 _JOBS = 4
-# An unreadable reply is requested once more.
-_ATTEMPTS = 2
-# Seconds per attempt, and attempts after the first. The waits between them add up to about 15 seconds.
-_TIMEOUT = 60.0
-_RETRIES = 5
-# After this many consecutive calls without any reply, the problem is the server and not the sections.
-_MAX_CONSECUTIVE_FAILURES = 4
 # Statuses that will not change with the next section: invalid key, missing permission, unknown model.
 _PERMANENT_STATUSES = (401, 403, 404)
-# With a larger share of sections without a readable reply, the graph would have gaps.
-_MAX_FAILED_SHARE = 0.1
-# For the estimate: bytes per token of English text, and the average number of tokens in a reply.
-_BYTES_PER_TOKEN = 4
-_REPLY_TOKENS = 500
 
 _SPENT = "extraction_usd"
 
@@ -161,13 +149,8 @@ class Extractor:
         client.close()
 
     def _connect(self) -> ModelClient:
-        return open_client(
-            self.options.model,
-            timeout=_TIMEOUT,
-            retries=_RETRIES,
-            budget=self._budget,
-            cache=self._cache,
-        )
+        # The waits between the attempts add up to about 15 seconds.
+        return open_client(self.options.model, timeout=60.0, retries=5, budget=self._budget, cache=self._cache)
 
     def extract(self, staging: Staging, progress: Progress) -> ExtractionReport:
         """Request the missing replies, then fill the ``extracted_`` tables from all replies.
@@ -251,7 +234,7 @@ class Extractor:
     def _ask(self, section: _Missing, client: ModelClient) -> _Outcome:
         before = client.usage
         reason = ""
-        for attempt in range(_ATTEMPTS):
+        for attempt in range(2):  # an unreadable reply is requested once more
             try:
                 extraction = read_reply(self._complete(section_request(section.text), client))
             except BudgetError:
@@ -295,8 +278,9 @@ def _estimate(run: _Run, limit: float) -> str:
     """Return a sentence that estimates the calls and their cost, without the savings of the response cache."""
     (size,) = next(run.staging.rows(f"SELECT coalesce(sum(length(CAST(text AS BLOB))), 0) FROM {_MISSING}", run.key))
     overhead = len(prompt("extract").encode()) + len(json.dumps(TOOL))
-    tokens_in = (int(size) + run.missing * overhead) // _BYTES_PER_TOKEN
-    tokens_out = run.missing * _REPLY_TOKENS
+    # A token of English text has about 4 bytes, and a reply about 500 tokens.
+    tokens_in = (int(size) + run.missing * overhead) // 4
+    tokens_out = run.missing * 500
     price = cost(run.model, input_tokens=tokens_in, output_tokens=tokens_out)
     estimate = (
         f"{run.model} will read {run.missing:,} sections"
@@ -377,10 +361,10 @@ class _Run:
         self.failed.append(FailedSection(section.section_id, outcome.reason))
         error = outcome.error
         self._consecutive_failures = 0 if error is None else self._consecutive_failures + 1
-        too_many = len(self.failed) > _MAX_FAILED_SHARE * self.total
-        if error is not None and (
-            too_many or self._consecutive_failures >= _MAX_CONSECUTIVE_FAILURES or error.status in _PERMANENT_STATUSES
-        ):
+        # With more gaps than that, the graph would be of little use.
+        too_many = len(self.failed) > 0.1 * self.total
+        # After four calls without any reply, the problem is the server and not the sections.
+        if error is not None and (too_many or self._consecutive_failures >= 4 or error.status in _PERMANENT_STATUSES):
             resume = f"{self.done:,} of {self.total:,} sections are done and kept; the same command resumes there."
             error.hint = f"{error.hint} {resume}" if error.hint else resume
             raise error

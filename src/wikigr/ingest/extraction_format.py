@@ -6,11 +6,15 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from wikigr.llm.prompts import prompt
 from wikigr.llm.reply import Reply
 from wikigr.text import scrub
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 VALUE = "value"
 TYPES = ("person", "organization", "place", "event", "work", "concept", "object", VALUE)
@@ -60,6 +64,10 @@ TOOL: Mapping[str, Any] = {
 }
 
 
+# Keys that the format lacks are refused.
+_EXACT = {"extra": "forbid"}
+
+
 @dataclass(frozen=True, slots=True)
 class SectionText:
     """A section as the model sees it."""
@@ -73,14 +81,18 @@ class SectionText:
 class Entity:
     """An entity that a section names."""
 
+    __pydantic_config__ = _EXACT
+
     name: str
     type: str
-    aliases: tuple[str, ...] = ()
+    aliases: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
     """A relation between two entities of a section, and the quotation that states it."""
+
+    __pydantic_config__ = _EXACT
 
     subject: str
     relation: str
@@ -92,33 +104,26 @@ class Relation:
 class Extraction:
     """The entities and relations of one section, before or after validation."""
 
-    entities: tuple[Entity, ...] = ()
-    relations: tuple[Relation, ...] = ()
+    __pydantic_config__ = _EXACT
+
+    entities: tuple[Entity, ...]
+    relations: tuple[Relation, ...]
+
+
+@cache
+def _format() -> TypeAdapter[Extraction]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Extraction)
 
 
 def parse_extraction(value: object) -> Extraction | None:
     """Return the extraction in a decoded reply, or ``None`` unless it matches the tool's schema exactly."""
-    fields = _record(value, "entities", "relations")
-    if fields is None or not isinstance(fields["entities"], list) or not isinstance(fields["relations"], list):
+    try:
+        # As JSON: a list stands for a tuple, and nothing else is converted.
+        return _format().validate_json(json.dumps(value), strict=True)
+    except ValueError:
         return None
-    entities, relations = [], []
-    for item in fields["entities"]:
-        given = _record(item, "name", "type", "aliases")
-        if given is None or not isinstance(given["aliases"], list):
-            return None
-        if not all(isinstance(text, str) for text in (given["name"], given["type"], *given["aliases"])):
-            return None
-        entities.append(Entity(given["name"], given["type"], tuple(given["aliases"])))
-    for item in fields["relations"]:
-        given = _record(item, "subject", "relation", "object", "evidence")
-        if given is None or not all(isinstance(text, str) for text in given.values()):
-            return None
-        relations.append(Relation(**given))
-    return Extraction(tuple(entities), tuple(relations))
-
-
-def _record(value: object, *names: str) -> Mapping[str, Any] | None:
-    return value if isinstance(value, Mapping) and value.keys() == set(names) else None
 
 
 def prompt_version() -> str:

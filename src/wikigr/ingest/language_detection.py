@@ -14,14 +14,8 @@ from wikigr.progress import Progress
 from wikigr.sources.article import Source
 from wikigr.stop_words import STOP_WORDS
 
-# Records whose text is looked at, spread over the source, and characters of each.
+# Records whose text is looked at, spread over the source.
 _SAMPLES = 200
-_SAMPLE_CHARS = 2_000
-_MIN_SAMPLE_CHARS = 80
-# Text with this share of English function words is English; to load the detector takes 0.7 s.
-_MIN_ENGLISH = 0.25
-# A stated English is wrong if this share of the text's characters is in one other language.
-_MIN_CONTRADICTION = 0.9
 _LETTERS = re.compile(r"[^\W\d_]")
 
 
@@ -64,7 +58,8 @@ def find_language(wanted: str | None, source: Source, staging: Staging, progress
     language, share = _detected(texts)
     if stated is None or language.is_english:
         return language
-    if share < _MIN_CONTRADICTION or not is_described(language.code):
+    # Nearly all of the text must be in the other language for a stated English to be wrong.
+    if share < 0.9 or not is_described(language.code):
         return ENGLISH
     progress.note(
         f"The source states the language 'en', but nearly all of its text is {language.name}, so that is used. "
@@ -99,9 +94,10 @@ def _detected(texts: list[str]) -> tuple[Language, float]:
 
 
 def _is_evidently_english(texts: list[str]) -> bool:
+    """Return whether a quarter of the words are English function words; to load the detector takes 0.7 s."""
     words = [word for text in texts for word in text.lower().split()]
     english = sum(word in STOP_WORDS for word in words)
-    return english > _MIN_ENGLISH * len(words)
+    return english > 0.25 * len(words)
 
 
 def _is_in_another_script(texts: list[str]) -> bool:
@@ -114,7 +110,7 @@ def _samples(staging: Staging) -> list[str]:
     step = max(1, staging.count("record") // _SAMPLES)
     texts = []
     for (payload,) in staging.rows("SELECT payload FROM record WHERE n % ? = 0 ORDER BY n LIMIT ?", (step, _SAMPLES)):
-        text = " ".join(section["text"] for section in json.loads(payload)["sections"])[:_SAMPLE_CHARS]
-        if len(text) >= _MIN_SAMPLE_CHARS:
+        text = " ".join(section["text"] for section in json.loads(payload)["sections"])[:2_000]
+        if len(text) >= 80:
             texts.append(text)
     return texts

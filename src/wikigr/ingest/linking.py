@@ -8,9 +8,6 @@ from wikigr.ingest.parsing import MAX_TITLE_CHARS
 from wikigr.ingest.staging import Staging
 from wikigr.progress import Progress
 
-# Redirects may point to redirects. MediaWiki itself follows one step, but exports contain short chains.
-MAX_REDIRECT_STEPS = 5
-
 
 def link_all(staging: Staging, progress: Progress, engine: Engine, *, by_id: bool) -> int:
     """Resolve names and links and find mentions; return the number of hyperlinks without a target in the pack.
@@ -44,10 +41,9 @@ def resolve_names(staging: Staging) -> None:
     used for links only (rank 2).
     """
     with staging.transaction():
-        # A build that was interrupted after this step repeats it.
-        staging.write("DELETE FROM name", [()])
         staging.write("INSERT INTO name SELECT title, title_fold, id, 0 FROM article ORDER BY title", [()])
-        for table in ("alias", *("redirect",) * MAX_REDIRECT_STEPS):
+        # Redirects may point to redirects. MediaWiki itself follows one step, but exports contain short chains.
+        for table in ("alias", *("redirect",) * 5):
             staging.write(_ADD_ALIASES.format(table=table), [(MAX_TITLE_CHARS,)])
         staging.write(
             "UPDATE name SET rank = 2 WHERE rank = 1 AND EXISTS (SELECT 1 FROM name o WHERE o.article = name.article "

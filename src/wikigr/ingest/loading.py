@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,8 +31,6 @@ from wikigr.text import word_count
 # Edges copied at a time. Articles and entities are copied in the page sizes of ``pack.digest``. Both bound memory to
 # some tens of megabytes.
 _EDGE_PAGE = 100_000
-# Sections copied at a time, about a second of work. It divides SECTION_PAGE, so a page consists of whole copies.
-_SECTIONS_PER_COPY = 2_000
 
 # Bytes of Arrow data in one transaction. Every commit rewrites the last rows of a table (up to 131,072), so that
 # committing each copy takes quadratic time; until the commit, the engine holds several times the data in memory.
@@ -46,23 +44,13 @@ _FACTS = "SELECT subject, object, relation, section_id FROM fact ORDER BY 1, 2, 
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
-    """The number of rows of each kind in a pack."""
-
-    articles: int
-    sections: int
-    links: int
-    mentions: int
-    aliases: int
-    entities: int
-    triples: int
-
-
-@dataclass(frozen=True, slots=True)
 class Loaded:
-    """What was loaded, and the engine that loaded it. ``digest`` is the content digest of the pack."""
+    """What was loaded, and the engine that loaded it.
 
-    counts: Counts
+    ``counts`` are the numbers of rows of each kind, and ``digest`` is the content digest of the pack.
+    """
+
+    counts: Mapping[str, int]
     digest: str
     engine: str
     engine_version: str
@@ -134,19 +122,22 @@ def load_database(staging: Staging, folder: Path, identity: EncoderIdentity, pro
     entities, triples = _load_facts(database, staging)
     database.commit()
     graph = database.graph
-    vector_index = not is_large and _try_vector_index(graph)
+    # Without the engine's extension, searches use the exact scan.
+    vector_index = not is_large and load_vector_extension(graph)
+    if vector_index:
+        create_vector_index(graph)
     graph.execute("CHECKPOINT")
     graph.close()
-    counts = Counts(articles, sections, links, mentions, aliases, entities, triples)
+    counts = {
+        "articles": articles,
+        "sections": sections,
+        "links": links,
+        "mentions": mentions,
+        "aliases": aliases,
+        "entities": entities,
+        "triples": triples,
+    }
     return Loaded(counts, digest, graph.engine, graph.version, graph.storage_version, vector_index)
-
-
-def _try_vector_index(graph: Graph) -> bool:
-    """Create the vector index if the engine's extension is available; otherwise searches use the exact scan."""
-    if not load_vector_extension(graph):
-        return False
-    create_vector_index(graph)
-    return True
 
 
 def load_lexical(staging: Staging, folder: Path, progress: Progress, language: Language = ENGLISH) -> None:
@@ -244,7 +235,8 @@ def _load_sections(
         "s.source_id, s.anchor FROM section s JOIN article a ON a.id = s.article JOIN vector v ON v.hash = s.hash "
         "ORDER BY a.title, s.position"
     )
-    for batch in batches(rows, _SECTIONS_PER_COPY):
+    # About a second of work. The number divides SECTION_PAGE, so a page consists of whole copies.
+    for batch in batches(rows, 2_000):
         articles, ids, titles, paths, contents, vectors, positions, starts, ends, sources, anchors = zip(
             *batch, strict=True
         )

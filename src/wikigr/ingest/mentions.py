@@ -15,16 +15,6 @@ from wikigr.text import words
 # "I" is always a capital and "A" is mostly the first word of a sentence, so neither can be recognized as a name.
 _NEVER_NAMES = frozenset("AI")
 
-# Shorter names match only as written: "Go" the game, but not every "go".
-MIN_NAME_CHARS = 3
-
-# A name without a qualifier is as likely as one of which the text contains half the qualifying words.
-_UNQUALIFIED_SHARE = 0.5
-
-# Code points in one grapheme cluster. A longer sequence of combining marks is not text, and composing it anew with
-# every mark would take quadratic time.
-_MAX_CLUSTER_LENGTH = 32
-
 
 def find_targets(matcher: NameMatcher, number: int, content: str) -> list[int]:
     """Return the numbers of the articles that ``content``, the text of the article ``number``, mentions, in order."""
@@ -134,7 +124,7 @@ class NameMatcher:
             article,
             qualifiers,
             only_as_written=bool(qualifiers)
-            or len(key) < MIN_NAME_CHARS
+            or len(key) < 3  # "Go" the game, but not every "go"
             or is_weak
             or not any(c.isalpha() for c in key),
             # The inner capitals of "IT" and "The Who" do not come from the start of a sentence.
@@ -189,7 +179,8 @@ class NameMatcher:
         shares = []
         for form in forms:
             qualifiers = self._forms.qualifiers(form)
-            shares.append(len(qualifiers & known) / len(qualifiers) if qualifiers else _UNQUALIFIED_SHARE)
+            # A name without a qualifier is as likely as one of which the text contains half the qualifying words.
+            shares.append(len(qualifiers & known) / len(qualifiers) if qualifiers else 0.5)
         best = max(shares)
         return [form for form, share in zip(forms, shares, strict=True) if share == best and best > 0]
 
@@ -221,7 +212,9 @@ def _composed(text: str) -> tuple[str, Sequence[int]]:
     begins: list[int] = []
     for place, character in enumerate(text):
         single = unicodedata.normalize("NFC", character)
-        is_open = bool(parts) and len(parts[-1]) < _MAX_CLUSTER_LENGTH
+        # A longer sequence of combining marks is not text, and composing it anew with every mark would take quadratic
+        # time.
+        is_open = bool(parts) and len(parts[-1]) < 32
         joined = unicodedata.normalize("NFC", parts[-1] + character) if is_open else single
         if is_open and (unicodedata.combining(character) or joined != parts[-1] + single):
             parts[-1] = joined

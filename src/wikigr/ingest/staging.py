@@ -14,14 +14,18 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import cache
 from itertools import groupby, islice
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from wikigr import __version__
 from wikigr.errors import BuildError
-from wikigr.sources.article import Redirect, SourceArticle, SourceSection, Triple
+from wikigr.sources.article import Redirect, SourceArticle
 from wikigr.text import fold, scrub
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
@@ -67,8 +71,6 @@ CREATE TABLE IF NOT EXISTS fact (
     PRIMARY KEY (subject, object, relation, section_id)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS vector (hash BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID;
 """
-# Entities and facts extracted from the text, after entity resolution.
-EXTRACTED_TABLES = ("extracted_entity", "extracted_owner", "extracted_fact")
 # Work of an interrupted build that the next one uses: the replies of a model cost money, and vectors time.
 _KEPT = ("extraction", "vector")
 # Another schema or version may chunk the same source differently, and then has other vectors.
@@ -196,7 +198,7 @@ class Staging:
         """Yield each title, in order, with its records in source order."""
         rows = self._db.execute("SELECT title, payload FROM record ORDER BY title, n")
         for title, group in groupby(rows, key=lambda row: str(row[0])):
-            yield title, [load_article(json.loads(payload)) for _, payload in group]
+            yield title, [_articles().validate_json(payload) for _, payload in group]
 
     # -- chunking
 
@@ -295,19 +297,8 @@ def _as_build_error() -> Iterator[None]:
         ) from error
 
 
-def load_article(fields: Mapping[str, Any]) -> SourceArticle:
-    """Return the article whose fields (see ``dataclasses.asdict``) went through JSON."""
-    return SourceArticle(
-        title=fields["title"],
-        source_id=fields["source_id"],
-        sections=tuple(
-            SourceSection(tuple(s["heading_path"]), s["text"], s.get("is_navigation", False), s.get("anchor", ""))
-            for s in fields["sections"]
-        ),
-        links=tuple(fields["links"]),
-        categories=tuple(fields["categories"]),
-        aliases=tuple(fields["aliases"]),
-        url=fields["url"],
-        revision=fields["revision"],
-        triples=tuple(Triple(**t) for t in fields["triples"]),
-    )
+@cache
+def _articles() -> TypeAdapter[SourceArticle]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(SourceArticle)

@@ -22,12 +22,13 @@ from wikigr.embeddings.onnx_bert import (
     BertConfig,
     BertGraph,
     CheckpointWeights,
+    WeightFile,
     add_embeddings,
     add_layers,
+    inputs,
     position_tables,
     write_graph,
 )
-from wikigr.embeddings.onnx_nodes import WeightFile, inputs
 from wikigr.errors import ModelError
 from wikigr.reader.adapter import Adapter
 from wikigr.reader.windows import LOGITS, TOKEN_TYPES

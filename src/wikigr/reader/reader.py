@@ -8,10 +8,9 @@ from contextlib import contextmanager
 import numpy as np
 from numpy.typing import NDArray
 
-from wikigr.embeddings.batching import available_cores
 from wikigr.embeddings.prepared import ATTENTION_MASK, INPUT_IDS
 from wikigr.embeddings.prepared_files import REPAIR_HINT
-from wikigr.embeddings.session import open_session, run_in_parallel, run_session
+from wikigr.embeddings.session import available_cores, open_session, run_in_parallel, run_session
 from wikigr.embeddings.tokenization import load_tokenizer, tokenizer_errors
 from wikigr.errors import ModelError
 from wikigr.reader.passage import DEFAULT_WINDOWS, MAX_ANSWER_TOKENS, Passage, Span, WindowOptions

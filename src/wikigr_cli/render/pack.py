@@ -154,11 +154,8 @@ def print_manifest(environment: Environment, document: Document) -> None:
 
 def _origin_text(source: Document) -> str:
     """Return where the source comes from, if the pack was made from a recipe."""
-    origin = source.get("url", "")
-    if "package" in source:
-        origin = f"Debian package {source['package']} {source.get('package_version', '')}"
     sha256 = f"SHA-256 {source['sha256']}" if "sha256" in source else ""
-    return ", ".join(filter(None, (origin, sha256)))
+    return ", ".join(filter(None, (source.get("url"), sha256)))
 
 
 def _extraction_text(extraction: Document) -> str:
@@ -194,7 +191,7 @@ def plan_document(recipe: Recipe, plan: FetchPlan, folder: Path) -> dict[str, An
         "problem": plan.problem,
         "hint": plan.hint,
         "options": asdict(recipe.options),
-        "questions": str(recipe.questions) if recipe.questions is not None else None,
+        "questions": str(recipe.questions_file) if recipe.questions is not None else None,
         "pack": str(folder),
     }
 

@@ -9,14 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from wikigr.distribution.recipes.recipe import (
-    RecipeError,
-    find_recipe,
-    list_recipes,
-    read_recipe,
-    recipe_argument,
-    shipped_recipes,
-)
+from wikigr.distribution.recipes.recipe import find_recipe, list_recipes, read_recipe, recipe_argument, shipped_recipes
+from wikigr.errors import UsageError
 from wikigr.evaluation.questions import load_questions
 from wikigr.sources.formats import format_named
 
@@ -35,13 +29,6 @@ def write(folder: Path, **changes: Any) -> Path:
     return file
 
 
-def test_a_recipe_is_read(tmp_path: Path) -> None:
-    recipe = read_recipe(write(tmp_path, options={"source_format": "html", "keep_going": True}))
-    assert (recipe.name, recipe.license, recipe.local_path) == ("notes", "CC0-1.0", tmp_path / "notes")
-    assert recipe.options.keep_going
-    assert recipe.questions is None
-
-
 MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"license": None}, "`license`"),
     ({"attribution": " "}, "`attribution`"),
@@ -50,15 +37,14 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"name": "../up"}, "`name`"),
     ({"version": "1.0"}, "`version` must be a semantic version"),
     ({"homepage": "javascript:alert(1)"}, "`homepage`"),
-    ({"source": {}}, "exactly one of the keys debian, archive, file, path, but has none of them"),
+    ({"source": {}}, "exactly one of the keys archive, file, path, but has none of them"),
     ({"source": {"path": "notes", "file": {"url": URL}}}, "but has file and path"),
     ({"source": {"archive": {"url": URL}}}, "`source.archive.sha256`"),
     ({"source": {"archive": {"url": URL, "sha256": "A" * 64}}}, "`source.archive.sha256`"),
     ({"source": {"archive": {"url": "ftp://example.org/x", "sha256": "a" * 64}}}, "`source.archive.url`"),
     ({"source": {"archive": {"url": URL, "sha256": "a" * 64, "folder": "../etc"}}}, "`source.archive.folder`"),
     ({"source": {"file": {"url": URL, "sha265": "a" * 64}}}, "there is no key `source.file.sha265`"),
-    ({"source": {"debian": {"package": "git-doc", "folder": "doc"}}}, "`source.debian.folder`"),
-    ({"source": {"debian": {"package": "--x", "folder": "/doc"}}}, "`source.debian.package`"),
+    ({"source": {"debian": {"package": "git-doc", "folder": "/usr"}}}, "there is no key `source.debian`"),
     ({"options": {"jobs": 3}}, "there is no key `options.jobs`"),
     ({"options": {"limit": 0}}, "`options.limit`"),
     ({"options": {"source_format": "htlm"}}, "`options.source_format` must be one of"),
@@ -71,7 +57,7 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
 def test_a_mistake_is_named_with_file_and_key(tmp_path: Path) -> None:
     for changes, expected in MISTAKES:
         file = write(tmp_path, **changes)
-        with pytest.raises(RecipeError) as caught:
+        with pytest.raises(UsageError) as caught:
             read_recipe(file)
         assert expected in caught.value.message, changes
         assert str(file) in caught.value.message
@@ -86,10 +72,10 @@ def test_a_mistake_is_named_with_its_line(tmp_path: Path) -> None:
         ("options:\n  jobs: 3\n", lines + 2),
     ):
         file.write_text(text + added, encoding="utf-8")
-        with pytest.raises(RecipeError, match=f"invalid in line {line}: "):
+        with pytest.raises(UsageError, match=f"invalid in line {line}: "):
             read_recipe(file)
     file.write_text(text.replace("license: CC0-1.0\n", ""), encoding="utf-8")
-    with pytest.raises(RecipeError, match="invalid in line 1: `license`"):
+    with pytest.raises(UsageError, match="invalid in line 1: `license`"):
         read_recipe(file)
 
 
@@ -97,47 +83,46 @@ def test_what_is_not_a_recipe_is_named(tmp_path: Path) -> None:
     file = tmp_path / "recipe.yaml"
     for text in ("", "[1, 2]", "just text", "a: [", "name: &x a\nversion: *x\n", "source: 2020-01-01", "? [1]\n: 2\n"):
         file.write_text(text, encoding="utf-8")
-        with pytest.raises(RecipeError, match=r"recipe\.yaml"):
+        with pytest.raises(UsageError, match=r"recipe\.yaml"):
             read_recipe(file)
-    with pytest.raises(RecipeError, match="No such file"):
+    with pytest.raises(UsageError, match="No such file"):
         read_recipe(tmp_path / "missing.yaml")
 
 
 def test_the_recipes_that_ship_are_valid_and_have_gold_questions() -> None:
     recipes = list_recipes()
-    assert len(recipes) >= 6
     for recipe in recipes:
         assert recipe.name == recipe.file.parent.name
         assert recipe_argument(recipe) == recipe.name
         assert recipe.options.source_format is not None
         assert format_named(recipe.options.source_format)
-        assert recipe.questions is not None
-        questions = load_questions(recipe.questions)
+        assert recipe.questions_file is not None
+        questions = load_questions(recipe.questions_file)
         assert 3 <= len([question for question in questions if question.answerable]) <= 6, recipe.name
-    kinds = {type(recipe.source.debian or recipe.source.archive or recipe.source.file).__name__ for recipe in recipes}
-    assert kinds == {"DebianPackage", "Archive", "RemoteFile"}
+    kinds = {type(recipe.source.archive or recipe.source.file).__name__ for recipe in recipes}
+    assert kinds == {"Archive", "RemoteFile"}
 
 
 def test_the_wheel_contains_every_recipe() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     included = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
-    files = [file for recipe in list_recipes() for file in (recipe.file, recipe.questions) if file is not None]
+    files = [file for recipe in list_recipes() for file in (recipe.file, recipe.questions_file) if file is not None]
     names = [file.relative_to(ROOT / "packs") for file in files]
     assert included == {f"packs/{name}": f"wikigr/distribution/recipes/shipped/{name}" for name in names}
 
 
 def test_a_name_means_a_shipped_recipe_and_a_path_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    own = tmp_path / "git-docs"
+    own = tmp_path / "flask-docs"
     own.mkdir()
     write(own)
-    assert find_recipe("git-docs").file.parent.parent == shipped_recipes()
-    for path in ("./git-docs", "git-docs/recipe.yaml", str(own)):
+    assert find_recipe("flask-docs").file.parent.parent == shipped_recipes()
+    for path in ("./flask-docs", "flask-docs/recipe.yaml", str(own)):
         found = find_recipe(path)
-        assert (found.name, recipe_argument(found).endswith("git-docs/recipe.yaml")) == ("notes", True)
+        assert (found.name, recipe_argument(found).endswith("flask-docs/recipe.yaml")) == ("notes", True)
     (tmp_path / "other").mkdir()
     write(tmp_path / "other")
-    for name, hint in (("git-dosc", "git-docs"), ("other", "./other/recipe.yaml"), ("..", "--list")):
-        with pytest.raises(RecipeError) as caught:
+    for name, hint in (("flask-dosc", "flask-docs"), ("other", "./other/recipe.yaml"), ("..", "--list")):
+        with pytest.raises(UsageError) as caught:
             find_recipe(name)
         assert hint in (caught.value.hint or "")

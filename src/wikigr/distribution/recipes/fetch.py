@@ -1,4 +1,4 @@
-"""Get the documents of a recipe: from the disk, or by a download that is resumable and checked.
+"""Get the documents of a recipe: from the disk, or by a download whose SHA-256 is checked.
 
 Downloads are kept in the cache folder, in a folder named after their SHA-256, so that the next build needs no network
 and citations can open the documents.
@@ -15,9 +15,7 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
 from wikigr.distribution.archive import normalize_sha256
-from wikigr.distribution.download import discard, open_download
-from wikigr.distribution.http_request import is_url, redact_url
-from wikigr.distribution.recipes.debian import find_documents
+from wikigr.distribution.download import is_url, open_download, redact_url
 from wikigr.distribution.recipes.recipe import Recipe, recipe_argument
 from wikigr.distribution.recipes.unpack import unpack_archive
 from wikigr.errors import SourceError, UsageError
@@ -55,35 +53,27 @@ class FetchPlan:
     hint: str = ""
 
 
-class ChecksumError(SourceError):
-    """A file has another SHA-256 than expected."""
-
-
-class UnpinnedError(UsageError):
-    """Nobody has said which SHA-256 a downloaded file must have."""
-
-
 def plan_fetch(recipe: Recipe, choice: Choice) -> FetchPlan:
     """Return what ``fetch`` would do, without a download. Raises ``UsageError`` for a choice that does not apply."""
     target = _Target.of(recipe, choice)
     if target is None:
         try:
-            location = _local(recipe, choice).location
+            return FetchPlan((f"Read {_local_path(recipe, choice)}",))
         except SourceError as error:
-            return FetchPlan((f"Read {recipe.origin}",), error.message, error.hint or "")
-        return FetchPlan((f"Read {location}",))
-    if target.is_local:
-        steps = [f"Check the SHA-256 of {target.place}" if target.sha256 else f"Read {target.place}"]
+            return FetchPlan((f"Read {recipe.local_path}",), error.message, error.hint or "")
+    place = redact_url(target.place) if target.is_remote else target.place
+    if not target.is_remote:
+        steps = [f"Check the SHA-256 of {place}" if target.sha256 else f"Read {place}"]
     elif target.sha256 is None:
         return FetchPlan(
-            (f"Download {redact_url(target.place)}", "Print its SHA-256 and stop"),
+            (f"Download {place}", "Print its SHA-256 and stop"),
             "the recipe pins no SHA-256",
             f"Give the one that the publisher states: wikigr pack make {recipe_argument(recipe)} --sha256 HEX",
         )
     elif target.kept(target.sha256).is_file():
         steps = [f"Check the SHA-256 of {target.kept(target.sha256)}"]
     else:
-        steps = [f"Download {redact_url(target.place)}", f"Check that its SHA-256 is {target.sha256}"]
+        steps = [f"Download {place}", f"Check that its SHA-256 is {target.sha256}"]
     is_unpacked = target.sha256 is not None and (_store(target.sha256) / _UNPACKED).is_dir()
     return FetchPlan((*steps, "Unpack it") if target.is_archive and not is_unpacked else tuple(steps))
 
@@ -91,26 +81,27 @@ def plan_fetch(recipe: Recipe, choice: Choice) -> FetchPlan:
 def fetch(recipe: Recipe, choice: Choice, progress: Progress | None = None) -> Documents:
     """Return the documents of ``recipe``, downloaded and unpacked if necessary.
 
-    Raises ``SourceError`` if they are missing, damaged or not those that the recipe means, ``UnpinnedError`` (with the
-    SHA-256 of the download) if nothing says which they are, ``UsageError`` for a choice that does not apply, and
-    ``DownloadError`` or ``AddressError`` if a download fails.
+    Raises ``SourceError`` if they are missing, damaged or not those that the recipe means, ``UsageError`` for a choice
+    that does not apply or if nothing says which SHA-256 a download must have (the message says which one it has), and
+    ``WikigrError`` if a download fails.
     """
     progress = progress or Silent()
     target = _Target.of(recipe, choice)
     if target is None:
-        return _local(recipe, choice)
+        return Documents(_local_path(recipe, choice), {})
     try:
-        if target.is_local:
-            file, sha256 = Path(target.place), _check(target, Path(target.place))
-            with _locked(_store(sha256)):
-                return target.documents(file, sha256, progress)
-        if target.sha256 is None:
-            _download_unpinned(recipe, target, choice, progress)
-        sha256 = target.sha256 or ""
+        if target.is_remote and target.sha256 is None:
+            raise _unpinned(recipe, target, choice, progress)
+        sha256 = target.sha256 or file_sha256(Path(target.place))
         with _locked(_store(sha256)):
-            file = target.kept(sha256)
+            file = target.kept(sha256) if target.is_remote else Path(target.place)
             if not (file.is_file() and file_sha256(file) == sha256):
-                _download(target, file, choice, progress)
+                if not target.is_remote:
+                    raise _wrong_file(target, file)
+                with _downloaded(target, choice, progress) as found:
+                    if file_sha256(found) != sha256:
+                        raise _wrong_file(target, found)
+                    found.replace(file)
             return target.documents(file, sha256, progress)
     except OSError as error:
         raise SourceError(
@@ -135,8 +126,7 @@ class _Target:
         archive, remote = recipe.source.archive, recipe.source.file
         file = archive or remote
         sha256 = normalize_sha256(choice.sha256)
-        is_folder = file is None if choice.source is None else Path(choice.source).is_dir()
-        if is_folder:
+        if file is None if choice.source is None else Path(choice.source).is_dir():
             if sha256 is not None:
                 raise UsageError("--sha256 needs a source that is a file.", hint="Leave --sha256 out.")
             return None
@@ -148,8 +138,8 @@ class _Target:
         return cls(place, pinned, archive is not None, folder)
 
     @property
-    def is_local(self) -> bool:
-        return not is_url(self.place)
+    def is_remote(self) -> bool:
+        return is_url(self.place)
 
     def kept(self, sha256: str) -> Path:
         """Return where the cache keeps the downloaded file."""
@@ -158,8 +148,7 @@ class _Target:
 
     def documents(self, file: Path, sha256: str, progress: Progress) -> Documents:
         """Return the documents in ``file``, which is unpacked if it is an archive."""
-        origin = {"url": redact_url(self.place)} if not self.is_local else {}
-        provenance = {**origin, "sha256": sha256}
+        provenance = {**({"url": redact_url(self.place)} if self.is_remote else {}), "sha256": sha256}
         if not self.is_archive:
             return Documents(file, provenance)
         unpacked = _store(sha256) / _UNPACKED
@@ -174,19 +163,15 @@ class _Target:
         return Documents(location, provenance)
 
 
-def _local(recipe: Recipe, choice: Choice) -> Documents:
-    """Return documents that are on the disk already."""
+def _local_path(recipe: Recipe, choice: Choice) -> Path:
+    """Return the path of documents that are on the disk already."""
     if choice.source is not None:
-        return Documents(Path(choice.source), {})
-    if recipe.source.debian is not None:
-        found = find_documents(recipe.source.debian)
-        package = {"package": found.package, "package_version": found.version} if found.version else {}
-        return Documents(found.folder, package)
+        return Path(choice.source)
     if not recipe.local_path.exists():
         raise SourceError(
             f"{recipe.local_path} does not exist.", hint=f"Correct `source.path` in {recipe.file}, or give --source."
         )
-    return Documents(recipe.local_path, {})
+    return recipe.local_path
 
 
 def _store(sha256: str) -> Path:
@@ -202,31 +187,6 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def _download(target: _Target, file: Path, choice: Choice, progress: Progress) -> None:
-    """Download the file that the recipe or the user pins, and move it to ``file``."""
-    with _downloaded(target, choice, progress) as found:
-        try:
-            _check(target, found)
-        except ChecksumError:
-            # Another attempt must not resume from it.
-            discard(found)
-            raise
-        found.replace(file)
-        discard(found)
-
-
-def _download_unpinned(recipe: Recipe, target: _Target, choice: Choice, progress: Progress) -> None:
-    """Download the file, which is kept for the next attempt, and raise ``UnpinnedError`` with its SHA-256."""
-    with _downloaded(target, choice, progress) as found:
-        sha256 = file_sha256(found)
-    where = recipe.source.file.checksum if recipe.source.file is not None and choice.source is None else None
-    raise UnpinnedError(
-        f"{redact_url(target.place)} was downloaded, but nothing says which SHA-256 it must have. It has {sha256}.",
-        hint=f"Compare that with what the publisher states{f' ({where})' if where else ''}, then run: "
-        f"wikigr pack make {recipe_argument(recipe)} --sha256 {sha256}",
-    )
-
-
 def _downloaded(target: _Target, choice: Choice, progress: Progress) -> AbstractContextManager[Path]:
     return open_download(
         target.place,
@@ -237,13 +197,23 @@ def _downloaded(target: _Target, choice: Choice, progress: Progress) -> Abstract
     )
 
 
-def _check(target: _Target, file: Path) -> str:
-    """Return the SHA-256 of ``file``; raises ``ChecksumError`` if the target must have another one."""
-    found = file_sha256(file)
-    if target.sha256 not in (None, found):
-        raise ChecksumError(
-            f"{redact_url(target.place) if not target.is_local else file} is not the file that is expected: its "
-            f"SHA-256 is {found}, not {target.sha256}.",
-            hint="Nothing was built. Ask the publisher, or whoever wrote the recipe, which of the two is right.",
-        )
-    return found
+def _unpinned(recipe: Recipe, target: _Target, choice: Choice, progress: Progress) -> UsageError:
+    """Download and keep the file, and return the error with its SHA-256, which the user has to confirm."""
+    with _downloaded(target, choice, progress) as found:
+        sha256 = file_sha256(found)
+        with _locked(_store(sha256)):
+            found.replace(target.kept(sha256))
+    where = recipe.source.file.checksum if recipe.source.file is not None and choice.source is None else None
+    return UsageError(
+        f"{redact_url(target.place)} was downloaded, but nothing says which SHA-256 it must have. It has {sha256}.",
+        hint=f"Compare that with what the publisher states{f' ({where})' if where else ''}, then run: "
+        f"wikigr pack make {recipe_argument(recipe)} --sha256 {sha256}",
+    )
+
+
+def _wrong_file(target: _Target, file: Path) -> SourceError:
+    return SourceError(
+        f"{redact_url(target.place) if target.is_remote else file} is not the file that is expected: its SHA-256 is "
+        f"{file_sha256(file)}, not {target.sha256}.",
+        hint="Nothing was built. Ask the publisher, or whoever wrote the recipe, which of the two is right.",
+    )

@@ -48,15 +48,11 @@ def make_pack(
     )
     encoder = open_encoder(chosen.embedding_model, purpose="bulk")
     report = build_pack(source, location, destination, encoder, options, progress=progress)
-    if recipe.questions is not None:
-        _copy_questions(recipe.questions, destination / QUESTIONS, progress)
-    return report
-
-
-def _copy_questions(questions: Path, target: Path, progress: Progress) -> None:
-    """Copy the gold questions into the pack, unless it has some: the user may have added their own."""
-    if not target.exists():
+    questions, target = recipe.questions_file, destination / QUESTIONS
+    if questions is not None and not target.exists():
         target.parent.mkdir(exist_ok=True)
         shutil.copyfile(questions, target)
-    elif not filecmp.cmp(questions, target, shallow=False):
+    elif questions is not None and not filecmp.cmp(questions, target, shallow=False):
+        # The user may have added their own.
         progress.note(f"{target} differs from the questions of the recipe and is kept.")
+    return report

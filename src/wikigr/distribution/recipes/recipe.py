@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, ClassVar
 
@@ -27,27 +27,7 @@ from wikigr.yaml_files import MAX_BYTES, read_yaml
 
 _Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 _Url = Annotated[str, StringConstraints(pattern=r"^https?://[!-~]+$", max_length=2000)]
-# According to the policy of Debian.
-_PackageName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9+.-]+$", max_length=100)]
-_AbsolutePath = Annotated[str, StringConstraints(pattern=r"^/[^\x00-\x1f\x7f]+$")]
-# Where Debian packages have their documents.
-DEBIAN_ROOT = "/usr/share"
 _SUFFIXES = (".yaml", ".yml")
-
-
-class RecipeError(UsageError):
-    """A recipe is missing, unreadable or invalid."""
-
-
-@dataclass(frozen=True, slots=True)
-class DebianPackage:
-    """The documents of an installed Debian package, below ``/usr/share``.
-
-    ``folder`` may contain ``*`` for the version; of several folders, the highest version is used.
-    """
-
-    package: _PackageName
-    folder: _AbsolutePath
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +56,6 @@ class RemoteFile:
 class RecipeSource:
     """Where the documents come from: exactly one of these. A ``path`` is below the folder of the recipe."""
 
-    debian: DebianPackage | None = None
     archive: Archive | None = None
     file: RemoteFile | None = None
     path: Text | None = None
@@ -92,9 +71,12 @@ class RecipeOptions:
     embedding_model: Text = DEFAULT_MODEL
 
 
-@dataclass(frozen=True, slots=True)
-class _Fields:
-    """The keys of a recipe. ``size_mb`` is the approximate size of the documents in megabytes."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecipeKeys:
+    """The keys of a recipe. ``size_mb`` is the approximate size of the documents in megabytes.
+
+    ``questions`` is a file of gold questions, relative to the folder of the recipe.
+    """
 
     __pydantic_config__: ClassVar = NO_OTHER_KEYS
 
@@ -110,92 +92,83 @@ class _Fields:
     questions: Text | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """A valid recipe and the file that it was read from; ``questions`` is an existing file of gold questions."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe(RecipeKeys):
+    """A valid recipe and the file that it was read from."""
 
     file: Path
-    name: str
-    version: str
-    description: str
-    license: str
-    attribution: str
-    homepage: str
-    size_mb: int
-    source: RecipeSource
-    options: RecipeOptions
-    questions: Path | None
 
     @property
     def origin(self) -> str:
         """Where the documents come from, in one line."""
-        source = self.source
-        if source.debian is not None:
-            return f"Debian package {source.debian.package}"
-        if source.archive is not None:
-            return source.archive.url
-        if source.file is not None:
-            return source.file.url
-        return str(self.local_path)
+        remote = self.source.archive or self.source.file
+        return remote.url if remote is not None else str(self.local_path)
 
     @property
     def local_path(self) -> Path:
         """The path of a source with ``path``."""
         return self.file.parent / (self.source.path or "")
 
+    @property
+    def questions_file(self) -> Path | None:
+        """The existing file of gold questions."""
+        return self.file.parent / self.questions if self.questions is not None else None
+
 
 def read_recipe(file: Path) -> Recipe:
-    """Read a recipe; raises ``RecipeError``, which names the file, the line and the key of a mistake."""
+    """Read a recipe; raises ``UsageError``, which names the file, the line and the key of a mistake."""
     try:
         document = read_yaml(read_regular(file, MAX_BYTES))
     except (OSError, ValueError) as error:
-        raise RecipeError(f"Cannot read the recipe {file}: {describe_read_error(error)}.") from error
+        raise UsageError(f"Cannot read the recipe {file}: {describe_read_error(error)}.") from error
     try:
         # A key that is not text becomes one, and JSON has no other types than the schema expects.
-        fields = validated(_Fields, json.dumps(document.values))
-        mistake = next(_mistakes(fields), None)
+        keys = validated(RecipeKeys, json.dumps(document.values))
+        recipe = Recipe(file=file, **{each.name: getattr(keys, each.name) for each in fields(keys)})
+        mistake = next(_mistakes(recipe), None)
         if mistake is not None:
             raise InvalidError(mistake)
-        questions = _questions(file, fields.questions)
     except (InvalidError, TypeError) as error:
-        raise RecipeError(
+        raise UsageError(
             f"The recipe {file} is invalid in line {_line_of(document.node, str(error))}: {error}.",
             hint="docs/how-to/recipes.md lists the keys of a recipe.",
         ) from error
-    return Recipe(
-        file, fields.name, fields.version, fields.description, fields.license, fields.attribution, fields.homepage,
-        fields.size_mb, fields.source, fields.options, questions,
-    )  # fmt: skip
+    return recipe
 
 
-def _mistakes(fields: _Fields) -> Iterator[str]:
+def _mistakes(recipe: Recipe) -> Iterator[str]:
     """Yield what the types of the keys do not express."""
-    source = fields.source
-    if not is_pack_name(fields.name):
+    source, questions = recipe.source, recipe.questions_file
+    if not is_pack_name(recipe.name):
         yield "`name` must consist of at most 100 letters, digits, dots, dashes and underscores"
-    if parse_version(fields.version) is None:
+    if parse_version(recipe.version) is None:
         yield "`version` must be a semantic version, such as 1.0.0"
     kinds = [name for name in RecipeSource.__slots__ if getattr(source, name) is not None]
     if len(kinds) != 1:
         found = " and ".join(kinds) or "none of them"
         yield f"`source` must have exactly one of the keys {', '.join(RecipeSource.__slots__)}, but has {found}"
-    if source.archive is not None and source.archive.folder is not None and not _stays(source.archive.folder):
+    if source.archive is not None and not _stays(source.archive.folder):
         yield "`source.archive.folder` must be a relative path within the archive"
-    if source.debian is not None:
-        parts = source.debian.folder.split("/")
-        if not source.debian.folder.startswith(f"{DEBIAN_ROOT}/") or not {"..", "**"}.isdisjoint(parts):
-            yield f"`source.debian.folder` must be below {DEBIAN_ROOT}, without .. and **"
-    if source.path is not None and not _stays(source.path):
+    if not _stays(source.path):
         yield "`source.path` must be a relative path within the folder of the recipe; --source names another"
-    if fields.questions is not None and not _stays(fields.questions):
+    if not _stays(recipe.questions):
         yield "`questions` must be a relative path within the folder of the recipe"
-
-    if fields.options.source_format not in (None, *FORMAT_NAMES):
+    elif questions is not None and not questions.is_file():
+        yield f"`questions`: there is no file {questions}"
+    elif questions is not None and not questions.resolve().is_relative_to(recipe.file.parent.resolve()):
+        yield f"`questions`: {questions} leads out of the folder of the recipe"
+    if recipe.options.source_format not in (None, *FORMAT_NAMES):
         yield f"`options.source_format` must be one of {', '.join(FORMAT_NAMES)}"
     try:
-        local_folder(fields.options.embedding_model)
+        local_folder(recipe.options.embedding_model)
     except ModelError as error:
         yield f"`options.embedding_model`: {error.message.rstrip('.')}"
+
+
+def _stays(path: str | None) -> bool:
+    """Return whether a relative path, if there is one, leads to a place below where it starts."""
+    pure = PurePosixPath(path or "")
+    return not (pure.is_absolute() or ".." in pure.parts or "\\" in str(pure) or "\0" in str(pure))
 
 
 def _line_of(node: Any, mistake: str) -> int:
@@ -209,23 +182,6 @@ def _line_of(node: Any, mistake: str) -> int:
             break
         line, node = found[0].start_mark.line + 1, found[1]
     return line
-
-
-def _questions(file: Path, name: str | None) -> Path | None:
-    if name is None:
-        return None
-    path = file.parent / name
-    if not path.is_file():
-        raise InvalidError(f"`questions`: there is no file {path}")
-    if not path.resolve().is_relative_to(file.parent.resolve()):
-        raise InvalidError(f"`questions`: {path} leads out of the folder of the recipe")
-    return path
-
-
-def _stays(path: str) -> bool:
-    """Return whether a relative path leads to a place below where it starts."""
-    pure = PurePosixPath(path)
-    return not (pure.is_absolute() or ".." in pure.parts or "\\" in path or "\0" in path)
 
 
 def shipped_recipes() -> Path:
@@ -254,7 +210,7 @@ def find_recipe(name: str) -> Recipe:
     """Return the recipe ``name``: one that ships with wikigr, or the path of a user's file or of its folder.
 
     A path contains a slash or ends with ``.yaml``, so no file in the working directory replaces a recipe that ships
-    with wikigr. Raises ``RecipeError``.
+    with wikigr. Raises ``UsageError``.
     """
     if "/" in name or name.endswith(_SUFFIXES):
         path = Path(name)
@@ -264,5 +220,5 @@ def find_recipe(name: str) -> Recipe:
         own = Path(name, RECIPE)
         path_hint = f"For a recipe of your own, give its path: ./{own}" if own.is_file() else None
         hint = path_hint or did_you_mean(nearest(name, shipped_names()), "`wikigr pack make --list` lists the recipes.")
-        raise RecipeError(f"There is no recipe {name[:80]!r}.", hint=hint)
+        raise UsageError(f"There is no recipe {name[:80]!r}.", hint=hint)
     return read_recipe(file)

@@ -8,6 +8,7 @@ import shutil
 import tarfile
 import zipfile
 import zlib
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NoReturn
 
@@ -22,14 +23,10 @@ _HEADERS = (
 )  # fmt: skip
 # How many attributes may hold for all members that follow.
 _MAX_GLOBAL_ATTRIBUTES = 100
-_ZIP_MAGIC = b"PK\x03\x04"
 _DAMAGE = (
     tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, OverflowError,
     ValueError, RecursionError, MemoryError,
 )  # fmt: skip
-
-# What a name in an archive may lead to, in contrast to a full disk.
-_BAD_NAME = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EEXIST, errno.EISDIR)
 
 
 def unpack_archive(
@@ -37,7 +34,8 @@ def unpack_archive(
 ) -> None:
     """Unpack ``archive`` into the new folder ``destination``, which is complete or missing afterwards.
 
-    Links are left out: a chain of them can lead out of the folder although none of them seems to.
+    Links are left out: a chain of them can lead out of the folder although none of them seems to, and the ``data``
+    filter of ``tarfile`` has let some through (CVE-2025-4517).
     ``max_bytes`` limits the sum of all unpacked files, ``max_members`` their number. Raises ``SourceError`` for an
     archive that is damaged, encrypted, too large, or has members that would leave the folder; ``OSError`` of the disk.
     """
@@ -45,14 +43,18 @@ def unpack_archive(
     # What a killed process has left.
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
-    limits = _Limits(archive, max_bytes, max_members)
+    total = 0
     try:
         with archive.open("rb") as file:
-            is_zip = file.read(len(_ZIP_MAGIC)) == _ZIP_MAGIC
-        if is_zip:
-            _unpack_zip(archive, part, limits)
-        else:
-            _unpack_tar(archive, part, limits)
+            is_zip = file.read(4) == b"PK\x03\x04"
+        for number, (name, size, content) in enumerate(_zip_members(archive) if is_zip else _tar_members(archive), 1):
+            total += size
+            if number > max_members:
+                raise SourceError(f"{archive.name} has more than {max_members:,} members, the limit.")
+            if total > max_bytes:
+                raise SourceError(f"{archive.name} is larger than {max_bytes:,} bytes unpacked, the limit.")
+            if content is not None:
+                _write(content, part, name)
         part.rename(destination)
     except _DAMAGE as error:
         raise SourceError(
@@ -63,21 +65,8 @@ def unpack_archive(
         shutil.rmtree(part, ignore_errors=True)
 
 
-class _Limits:
-    """Counts members before they are unpacked; raises ``SourceError`` for too many or too large ones."""
-
-    def __init__(self, archive: Path, max_bytes: int, max_members: int) -> None:
-        self._archive = archive
-        self._bytes, self._max_bytes = 0, max_bytes
-        self._members, self._max_members = 0, max_members
-
-    def count(self, size: int) -> None:
-        self._members += 1
-        self._bytes += size
-        if self._members > self._max_members:
-            raise SourceError(f"{self._archive.name} has more than {self._max_members:,} members, the limit.")
-        if self._bytes > self._max_bytes:
-            raise SourceError(f"{self._archive.name} is larger than {self._max_bytes:,} bytes unpacked, the limit.")
+# The name and the size of a member, and its content unless it is a folder or a link.
+_Members = Iterator[tuple[str, int, IO[bytes] | None]]
 
 
 class _Member(tarfile.TarInfo):
@@ -98,33 +87,24 @@ class _Member(tarfile.TarInfo):
     _proc_sparse = _proc_gnusparse_00 = _proc_gnusparse_01 = _proc_gnusparse_10 = _refuse_sparse
 
 
-def _unpack_tar(archive: Path, folder: Path, limits: _Limits) -> None:
+def _tar_members(archive: Path) -> _Members:
     with tarfile.open(archive, tarinfo=_Member) as tar:
         for member in tar:
             # The list of all members, with the attributes of each, would grow with the archive.
             tar.members.clear()  # type: ignore[attr-defined]
-            # A header is followed by as many bytes as it says, so the sizes are those of the files.
-            limits.count(member.size)
-            content = tar.extractfile(member) if member.isreg() else None
-            if content is not None:
-                with content:
-                    _write(content, folder, member.name)
-            elif not (member.isdir() or member.issym() or member.islnk()):
+            if not (member.isreg() or member.isdir() or member.issym() or member.islnk()):
                 raise ValueError(f"{member.name[:80]!r} is a device")
+            # A header is followed by as many bytes as it says, so the size is that of the file.
+            yield member.name, member.size, tar.extractfile(member) if member.isreg() else None
 
 
-def _unpack_zip(archive: Path, folder: Path, limits: _Limits) -> None:
+def _zip_members(archive: Path) -> _Members:
     with zipfile.ZipFile(archive) as packed:
-        members = packed.infolist()
-        for member in members:
-            limits.count(member.file_size)
+        for member in packed.infolist():
             if member.flag_bits & 1:
                 raise ValueError(f"{member.filename[:80]!r} is encrypted")
-        for member in members:
-            if not member.is_dir():
-                # No more bytes are unpacked than the directory of the archive says.
-                with packed.open(member) as content:
-                    _write(content, folder, member.filename)
+            # No more bytes are unpacked than the directory of the archive says.
+            yield member.filename, member.file_size, None if member.is_dir() else packed.open(member)
 
 
 def _write(content: IO[bytes], folder: Path, name: str) -> None:
@@ -137,8 +117,9 @@ def _write(content: IO[bytes], folder: Path, name: str) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         file = target.open("xb")
     except OSError as error:
-        if error.errno in _BAD_NAME:
+        # What a name in an archive may lead to, in contrast to a full disk.
+        if error.errno in (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EEXIST, errno.EISDIR):
             raise ValueError(f"{name[:80]!r} cannot be a file: {error.strerror}") from error
         raise
-    with file:
+    with content, file:
         shutil.copyfileobj(content, file)

@@ -7,7 +7,7 @@ import os
 import socket
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -16,9 +16,6 @@ from wikigr.errors import UsageError, WikigrError
 
 # How often Ray runs a task again that failed, or whose process or node died.
 _RETRIES = 3
-# Tasks that wait or run, for each CPU: enough that a worker has work while its last result is collected.
-_TASKS_PER_CPU = 4
-_CONNECT_SECONDS = 10
 _CHECK_SECONDS = 120
 _KEPT = "Vectors that are finished are kept: run the same command again."
 _LARGER_STORE = f"Start its nodes with a larger --object-store-memory, or free disk space for spilling. {_KEPT}"
@@ -94,15 +91,18 @@ class Cluster:
         *,
         name: Callable[[_T], str],
         gpus: float = 0,
+        salvage: bool = False,
     ) -> Iterator[_R]:
         """Yield ``function(shared, item)`` for each of ``items``, in order.
 
         A bounded number of items is in the cluster at a time. ``function`` may keep state in its process, such as a
         model, and ``shared`` is sent once to each node. A task that raises ``WikigrError``, ``OSError`` or
         ``MemoryError``, or whose process or node dies, runs again elsewhere, up to three times; then ``ClusterError``
-        is raised, which names the item with ``name``. ``gpus`` is the number of GPUs of each task.
+        is raised, which names the item with ``name``. With ``salvage``, the results of later items that are finished by
+        then are yielded first. ``gpus`` is the number of GPUs of each task.
         """
         import ray
+        from ray.exceptions import RayError
 
         call = ray.remote(
             num_cpus=1,
@@ -120,16 +120,25 @@ class Cluster:
                 value: _R = ray.get(result)
                 return value
 
-        most = self.workers or _TASKS_PER_CPU * max(1, int(ray.cluster_resources().get("CPU", 1)))
-        for item in items:
-            with _as_cluster_error(name(item)):
-                # Shared after the first item: a source is complete when it has begun to read.
-                reference = ray.put(shared) if reference is None else reference
-                window.append((name(item), call.remote(reference, item)))
-            if len(window) >= most:
+        # Enough tasks that a worker has work while its last result is collected.
+        most = self.workers or 4 * max(1, int(ray.cluster_resources().get("CPU", 1)))
+        try:
+            for item in items:
+                with _as_cluster_error(name(item)):
+                    # Shared after the first item: a source is complete when it has begun to read.
+                    reference = ray.put(shared) if reference is None else reference
+                    window.append((name(item), call.remote(reference, item)))
+                if len(window) >= most:
+                    yield first()
+            while window:
                 yield first()
-        while window:
-            yield first()
+        except ClusterError:
+            if salvage and window:
+                others = [result for _, result in window]
+                for result in ray.wait(others, num_returns=len(others), timeout=0)[0]:
+                    with suppress(RayError):
+                        yield ray.get(result)
+            raise
 
 
 def _result_of_check(reference: Any) -> tuple[str, str] | None:
@@ -206,7 +215,7 @@ def _require_reachable(address: str) -> None:
             "machine of the cluster (`ray job submit` does that).",
         )
     try:
-        socket.create_connection((host.strip("[]"), int(port)), _CONNECT_SECONDS).close()
+        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
     except (OSError, OverflowError) as error:
         raise ClusterError(
             f"There is no Ray cluster at {address}: {getattr(error, 'strerror', None) or error}.",

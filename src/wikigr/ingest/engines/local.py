@@ -9,8 +9,8 @@ from itertools import islice
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Self
 
-from wikigr.embeddings.batching import available_cores
 from wikigr.embeddings.embedder import Embedder, Vectors
+from wikigr.embeddings.session import available_cores
 from wikigr.ingest.embedding import encode_texts
 from wikigr.ingest.engines.engine import CHUNK, PARSED_SLOWLY, Parsed, parse_records
 from wikigr.ingest.engines.items import Result

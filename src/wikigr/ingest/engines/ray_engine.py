@@ -80,7 +80,7 @@ class RayEngine:
         self._check_nodes()
         gpus = int(self._encoder.on_gpu)
         batches = _batches(texts, _TEXTS_PER_GPU_PART if gpus else _TEXTS_PER_CPU_PART)
-        return self._cluster.map(_encode, self._encoder, batches, name=_name_of_texts, gpus=gpus)
+        return self._cluster.map(_encode, self._encoder, batches, name=_name_of_texts, gpus=gpus, salvage=True)
 
     def _check_nodes(self, source: str = "", source_size: int = 0) -> None:
         """Check, once, that every node can do the work; raises ``ClusterError``."""

@@ -232,7 +232,7 @@ def make(
 
     The pack gets the license, the attribution and the gold questions of the recipe.
 
-    Downloads resume, must have the SHA-256 that the recipe pins, and are kept in the cache folder. If a recipe pins
+    Downloads must have the SHA-256 that the recipe pins, and are kept in the cache folder. If a recipe pins
     none, the command prints the SHA-256 of the download and stops: compare it and give it with --sha256.
 
     Examples:
@@ -255,8 +255,8 @@ def make(
     chosen = recipes.find_recipe(recipe)
     folder = Path(PACKS, chosen.name) if output is None else output
     _require_folder(folder)
-    if chosen.questions is not None:
-        load_questions(chosen.questions)
+    if chosen.questions_file is not None:
+        load_questions(chosen.questions_file)
     choice = Choice(source, sha256, allow_private)
     if dry_run:
         plan = render.plan_document(chosen, plan_fetch(chosen, choice), folder)

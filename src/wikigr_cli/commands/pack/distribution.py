@@ -149,8 +149,7 @@ def install(
 ) -> None:
     """Install a pack under a name. Every part is verified before anything uses it.
 
-    The installed version stays in use until the new one is complete. Interrupted downloads resume. Downloads use no
-    proxy.
+    The installed version stays in use until the new one is complete. Downloads use no proxy.
 
     \b
     Examples:

@@ -76,12 +76,11 @@ def remove(
 
 
 def _installed_link(pack: str) -> str | None:
-    """Return the name of the installed pack that ``pack`` refers to, even if its version is damaged or missing.
+    """Return the name of the installed pack that ``pack`` refers to, even if its folder is damaged or missing.
 
     Raises ``PackError`` for a pack that was put among the installed packs by hand.
     """
-    from wikigr.distribution.install import require_installed
-    from wikigr.distribution.installed_versions import InstalledVersions
+    from wikigr.distribution.install import PackStore, require_installed
     from wikigr.pack.layout import installed_packs
     from wikigr.pack.locate import Place, packs_named
 
@@ -89,7 +88,7 @@ def _installed_link(pack: str) -> str | None:
     if named and named[0].place is Place.INSTALLED:
         require_installed(pack)
         return pack
-    return pack if not named and InstalledVersions(installed_packs()).is_installed(pack) else None
+    return pack if not named and PackStore(installed_packs()).is_installed(pack) else None
 
 
 def _folder(pack: str) -> Path:

@@ -30,7 +30,7 @@ EVERYTHING = Output("--all", help="Show all changes, not only the first ten of e
 def diff(
     environment: Environment, before: str, after: str, everything: bool = False, exit_code: bool = False
 ) -> Iterator[Result]:
-    """Compare two packs: the counts and the titles that differ.
+    """Compare two packs: counts, and the articles that differ.
 
     Examples:
       wikigr pack diff packs/notes packs/notes

@@ -20,7 +20,7 @@ def test_a_wrong_manifest_is_found(wikigr: Wikigr, physics_pack: Path, tmp_path:
     assert "FAILED sections" in result.out
 
 
-@pytest.mark.parametrize("place", [0, 4096, 40_960, 400_000])
+@pytest.mark.parametrize("place", [0, 400_000])
 def test_a_damaged_database_is_found_before_the_engine_reads_it(
     wikigr: Wikigr, physics_pack: Path, tmp_path: Path, place: int
 ) -> None:
@@ -34,25 +34,12 @@ def test_a_damaged_database_is_found_before_the_engine_reads_it(
     assert "FAILED pack.db" in result.out
 
 
-def test_a_missing_part_is_found(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(physics_pack, copy)
-    (copy / "pagerank_cache.json").unlink()
-    assert "FAILED pagerank_cache.json: is missing" in wikigr("pack", "validate", str(copy)).out
-
-
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
         (lambda pack: (pack / "manifest.json").write_text("{"), "is not valid"),
-        (lambda pack: (pack / "manifest.json").write_text("[]"), "not the manifest of a wikigr pack"),
         (lambda pack: (pack / "manifest.json").write_text('{"format_version": 99}'), "format 99"),
-        (lambda pack: (pack / "manifest.json").write_text('{"format_version": 1}'), "missing or malformed field"),
         (lambda pack: (pack / "pack.db").unlink(), "is damaged: pack.db is missing"),
-        (
-            lambda pack: (pack / "pack.db").write_bytes(b"not a database" * 1000),
-            "pack.db has 14,000 bytes instead of",
-        ),
         (lambda pack: shutil.rmtree(pack / "lexical"), "is damaged: lexical/"),
     ],
 )
