@@ -9,7 +9,7 @@ from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from inspect import Parameter
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import typer
 
@@ -225,11 +225,3 @@ def declared(parameter: Parameter, own: Mapping[str, Any]) -> Any:
     if hint is bool and found.default is ...:
         found.param_decls = (f"--{name.replace('_', '-')}",)
     return found
-
-
-# For commands whose parameters carry their declarations.
-PackArgument = Annotated[str | None, PACK_ARGUMENT]
-Json = Annotated[bool, SHARED["json_output"]]
-AllowPrivate = Annotated[bool, Input("--allow-private", help=SHARED["allow_private"].help)]
-Trust = Annotated[list[str] | None, SHARED["trust"]]
-Sha256 = Annotated[str | None, SHARED["sha256"]]
