@@ -73,7 +73,7 @@ def doctor(environment: Environment) -> Iterator[Document]:
     model_id=Argument(metavar="[ID]", help="A model id, or a folder with the files of a model."),
     force=Run(help="Write the ONNX graph again even if it exists."),
 )
-def prepare(environment: Environment, model_id: str = DEFAULT_MODEL, force: bool = False) -> Document:
+def prepare(model_id: str = DEFAULT_MODEL, force: bool = False) -> Document:
     """Prepare an encoder, and the reader, for use offline.
 
     It writes the ONNX graph of a model from weights with a verified checksum, and the reader for the default model.

@@ -38,7 +38,7 @@ def list_profiles(environment: Environment) -> Document:
 
 
 @command(print_profile, name=NAME)
-def show(environment: Environment, name: str) -> Document:
+def show(name: str) -> Document:
     """Print every key of a profile, also the inherited ones.
 
     Examples:
@@ -77,7 +77,7 @@ def validate(environment: Environment, names: list[str]) -> None:
 
 
 @command(first=NAME, second=Profile(metavar="OTHER", help="The name or YAML file of the profile to compare."))
-def diff(environment: Environment, first: str, second: str) -> Result:
+def diff(first: str, second: str) -> Result:
     """Print the keys in which two profiles differ, with both values.
 
     Examples:

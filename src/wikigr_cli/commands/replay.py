@@ -10,7 +10,6 @@ from typing import Any
 import typer
 
 from wikigr_cli.command import command
-from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus
 from wikigr_cli.options import Argument
 from wikigr_cli.render.output import Document
@@ -18,9 +17,7 @@ from wikigr_cli.render.receipt import print_replays, replay_document, replays_do
 
 
 @command(print_replays, receipt=Argument(metavar="FILE", help="A file written by `wikigr ask --receipt FILE`."))
-def replay(
-    context: typer.Context, environment: Environment, receipt: Path, pack: str | None = None
-) -> Iterator[Document]:
+def replay(context: typer.Context, receipt: Path, pack: str | None = None) -> Iterator[Document]:
     """Check whether an answer still holds, using its receipt.
 
     Nothing leaves this machine and no model is called. Without --pack, the installed pack with the name in the receipt

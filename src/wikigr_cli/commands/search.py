@@ -17,7 +17,7 @@ from wikigr_cli.command import command
 from wikigr_cli.environment import Environment, read_stdin, typed_in
 from wikigr_cli.options import Argument, Input, Output, Retrieval
 from wikigr_cli.render.formats import OutputFormat, chosen_fields, chosen_format
-from wikigr_cli.render.output import SCHEMA_VERSION, print_json_line, print_result, print_trace
+from wikigr_cli.render.output import SCHEMA_VERSION, print_json, print_json_line, print_trace
 from wikigr_cli.render.search import FIELDS, PACK, print_reranked, print_search, rerank_document, search_fields
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def rerank(
             if is_lines:
                 print_json_line(environment, printed)
             else:
-                print_result(environment, printed, print_reranked, as_json=json_output)
+                (print_json if json_output else print_reranked)(environment, printed)
 
 
 def _read(location: str, environment: Environment) -> tuple[list[dict[str, Any]], bool]:

@@ -123,7 +123,7 @@ def _print_files(environment: Environment, document: Document) -> None:
 
 
 @command(_print_files, output=Output("-o", "--output", metavar="DIR", help="The folder for the files."))
-def trec(environment: Environment, folder: Path, output: Path) -> Document:
+def trec(folder: Path, output: Path) -> Document:
     """Export a run as TREC files for other evaluation tools.
 
     These are qrels and one run file per profile, by article and by passage.
@@ -148,7 +148,6 @@ FORCE = Run(help="Compare runs even over different questions or packs, and say s
 
 @command(second=Argument(metavar="OTHER", help="The run to compare it with."), force=FORCE)
 def compare(
-    environment: Environment,
     folder: Path,
     second: Path,
     judged: str | None = None,
@@ -223,7 +222,6 @@ def _notices(one: StoredRun, other: StoredRun, primary: str, margin: float | Non
     force=FORCE,
 )
 def flips(
-    environment: Environment,
     folder: Path,
     second: Path | None = None,
     judged: str | None = None,

@@ -15,7 +15,7 @@ from wikigr_cli.render.pack import manifest_document, print_manifest
 
 
 @command(print_manifest, pack=PACK_ARGUMENT)
-def info(environment: Environment, pack: str | None = None) -> Document:
+def info(pack: str | None = None) -> Document:
     """Describe a pack from its manifest.
 
     Examples:

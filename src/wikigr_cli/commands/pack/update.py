@@ -27,9 +27,7 @@ EVERYTHING = Output("--all", help="Show all changes, not only the first ten of e
     everything=EVERYTHING,
     exit_code=Check(help="Exit with 1 if the packs differ."),
 )
-def diff(
-    environment: Environment, before: str, after: str, everything: bool = False, exit_code: bool = False
-) -> Iterator[Result]:
+def diff(before: str, after: str, everything: bool = False, exit_code: bool = False) -> Iterator[Result]:
     """Compare two packs: counts, and the articles that differ.
 
     Examples:
