@@ -28,7 +28,7 @@ from wikigr.answer.answer import Answer
 from wikigr.evaluation.metrics.accuracy import accuracy, exact_match, token_f1
 from wikigr.evaluation.metrics.ranking import all_found_at, recall_at
 from wikigr.evaluation.statistics.paired import compare_paired
-from wikigr.graph_search.explore.stage import MultiStrategyOptions
+from wikigr.graph_search.explore.options import MultiStrategyOptions
 from wikigr.graph_search.hops.chain_search import HopsOptions
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline

@@ -57,7 +57,7 @@ class AskOptions:
     def apply_to(self, profile: Profile) -> Profile:
         """Return ``profile`` with these options; raises ``UsageError`` for a value out of range."""
         from wikigr.answer.extractive import ExtractiveOptions
-        from wikigr.graph_search.explore.stage import MultiStrategyOptions
+        from wikigr.graph_search.explore.options import MultiStrategyOptions
         from wikigr.llm import api_of
         from wikigr.llm.options import BudgetOptions, ModelFileOptions, SynthesisOptions
         from wikigr.retrieval.candidates import RetrievalOptions

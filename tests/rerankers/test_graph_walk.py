@@ -57,7 +57,7 @@ def test_a_walk_starts_at_links_and_at_the_best_candidates(index: GraphIndex) ->
     candidates = [found("Seed#0", 0.5), found("Seed#1", 0.8), found("Nowhere#0", 0.7), found("Far#0", -0.2)]
     links = [link(article("Seed"), 0.25), link(Node("entity", "thing", "Thing"), 0.5), link(article("Gone"), 1.0)]
     seeds = seed_weights(index, candidates, links)
-    seed, thing = index.number_of("Seed"), index.named("thing")[0]
+    seed, thing = index.numbers_of(["Seed"])["Seed"], index.named("thing")[0]
     assert seeds == {seed: pytest.approx(0.25 + 0.8**4), thing: 0.5}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from tests.server.conftest import Blocked, Running, running
 from tests.waiting import until
 
+from wikigr.server.app import listen
 from wikigr.server.workers import Workers
 
 ASK = b"GET /api/ask?question=a HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n"
@@ -29,6 +31,29 @@ def test_one_connection_too_many_is_refused(physics_pack: Path, monkeypatch: pyt
         with connect(server), connect(server), connect(server):
             assert server.client.get("/healthz").status_code == 503
         until(lambda: server.client.get("/healthz").status_code == 200)
+
+
+def test_connections_far_above_the_limit_are_dropped(physics_pack: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wikigr.server.app.MAX_CONNECTIONS", 4)
+    with running(physics_pack) as server, ExitStack() as stack:
+        opened = [stack.enter_context(connect(server)) for _ in range(12)]
+        time.sleep(0.5)
+        dropped = 0
+        for connection in opened:
+            connection.settimeout(0.2)
+            try:
+                dropped += connection.recv(1) == b""
+            except ConnectionError:
+                dropped += 1
+            except TimeoutError:
+                pass
+        assert 4 <= dropped <= 8
+
+
+@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="this machine has no IPv6")
+def test_every_address_includes_those_of_ipv4() -> None:
+    with listen("::", 0) as listener, socket.create_connection(("127.0.0.1", listener.getsockname()[1]), timeout=10):
+        pass
 
 
 def test_a_server_that_stops_answers_what_is_under_way(physics_pack: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,7 +68,10 @@ async def use_everything(client: Client) -> None:
     for tool in tools:
         assert tool.annotations is not None and tool.annotations.read_only_hint and tool.description
         assert "context" not in tool.input_schema["properties"]
+        assert tool.input_schema["additionalProperties"] is False
         assert all(schema.get("description") for schema in tool.input_schema["properties"].values()), tool.name
+    misspelled = await client.call_tool("search", {"question": "spin", "limit": 1})
+    assert misspelled.is_error and "limit" in str(misspelled.content)
     results, texts = {}, {}
     for name, arguments in CALLS:
         result = await client.call_tool(name, arguments)

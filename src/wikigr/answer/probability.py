@@ -72,9 +72,6 @@ def terms(features: Features) -> dict[str, float]:
     }
 
 
-STANDING = ("score", "lead")
-
-
 def standing(score: float, lead: float) -> dict[str, float]:
     """Return where a candidate stands: its score, and how far that is above the best candidate elsewhere."""
     return {"score": score, "lead": lead}

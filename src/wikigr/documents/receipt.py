@@ -128,9 +128,9 @@ def _parse(text: bytes, place: str, line: int) -> ReceiptRead:
     try:
         document = json.loads(text.decode(), object_pairs_hook=_refuse_duplicates)
         if not isinstance(document, dict) or "receipt" not in document:
-            raise UsageError(
-                f"{place} is not a wikigr receipt.", hint="Create one with `wikigr ask QUESTION --receipt FILE`."
-            )
+            older = isinstance(document, dict) and "wikigr_version" in document
+            what = "is a receipt of an earlier version" if older else "is not a wikigr receipt"
+            raise UsageError(f"{place} {what}.", hint="Create one with `wikigr ask QUESTION --receipt FILE`.")
         digest = digest_of({key: value for key, value in document.items() if key != "sha256"})
         checked = validated(ReceiptDocument, json.dumps(document))
         return ReceiptRead(line, checked, checked["sha256"] == digest)

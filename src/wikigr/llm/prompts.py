@@ -12,10 +12,6 @@ def prompt(name: str) -> str:
     return _prompts()[name].strip()
 
 
-def prompt_names() -> frozenset[str]:
-    return frozenset(_prompts())
-
-
 @cache
 def _prompts() -> Mapping[str, str]:
     import yaml

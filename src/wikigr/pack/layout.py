@@ -113,7 +113,7 @@ class Layout:
         return path if path.is_file() and self.part(MANIFEST) == self.root / MANIFEST else None
 
     def unfinished(self) -> bool:
-        """Return whether a build was interrupted here and can be resumed."""
+        """Return whether a build was interrupted here."""
         return self.staging.exists()
 
     @property

@@ -130,7 +130,7 @@ def find_pack(location: str | Path) -> Layout:
     if layout.unfinished():
         raise PackError(
             f"There is no finished pack at {readable_path(path)}, because its build was interrupted.",
-            hint=f"Run the same `wikigr pack build … -o {path}` again to resume it.",
+            hint=f"Run the same `wikigr pack build … -o {path}` again; finished vectors are kept.",
         )
     if path.is_dir():
         recipe = path / RECIPE

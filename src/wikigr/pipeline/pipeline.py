@@ -14,7 +14,7 @@ from wikigr.answer.extractive import ExtractiveOptions
 from wikigr.answer.stages import Draft
 from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
-from wikigr.graph_search.explore.stage import MultiStrategyOptions
+from wikigr.graph_search.explore.options import MultiStrategyOptions
 from wikigr.index.candidate import Evidence
 from wikigr.llm.options import FewShotOptions, SynthesisOptions
 from wikigr.llm.usage import Usage

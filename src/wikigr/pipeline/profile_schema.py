@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, field, make_dataclass
 from functools import cache
-from typing import Annotated, Any
+from typing import Any
 
 from wikigr.options import Options
 from wikigr.pipeline.profile import Profile
@@ -58,16 +58,3 @@ def _adapter() -> Any:
 def _as_profile(values: Any) -> Profile:
     sections: dict[type[Options], Options] = {kind: getattr(values, kind.section) for kind in SECTIONS}
     return Profile(values.name, values.description, sections)
-
-
-class _ByValues:
-    """Lets pydantic validate a field of type ``Profile`` by the schema of profiles."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        from pydantic_core import core_schema
-
-        return core_schema.no_info_after_validator_function(_as_profile, handler.generate_schema(ProfileValues))
-
-
-# A profile inside another document, such as a receipt.
-EmbeddedProfile = Annotated[Profile, _ByValues()]

@@ -13,7 +13,8 @@ from typing import Any
 
 from wikigr.answer.extractive import ExtractiveOptions
 from wikigr.answer.stages import Assess, FindAnswers, RankSentences, ReadSentences
-from wikigr.graph_search.explore.stage import MultiStrategyOptions, MultiStrategyStage
+from wikigr.graph_search.explore.options import MultiStrategyOptions
+from wikigr.graph_search.explore.stage import MultiStrategyStage
 from wikigr.graph_search.hops.chain_search import HopsOptions
 from wikigr.graph_search.hops.stage import Hops
 from wikigr.graph_search.relation_paths.stage import RelationPaths, RelationPathsOptions

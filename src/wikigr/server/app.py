@@ -99,7 +99,8 @@ def listen(host: str, port: int) -> socket.socket:
     except (OSError, UnicodeError) as error:
         raise UsageError(f"{host!r} is not an address of this machine: {error}.") from error
     try:
-        return socket.create_server((address[0], port), family=family, backlog=1024)
+        both = family == socket.AF_INET6 and address[0] == "::" and socket.has_dualstack_ipv6()
+        return socket.create_server((address[0], port), family=family, backlog=1024, dualstack_ipv6=both)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise UsageError(

@@ -114,7 +114,7 @@ def make_server(service: Service) -> MCPServer[Any]:
         """Read one section. Use it for the text around a passage of `search` or a citation of `ask`."""
         found = await _or(ToolError, service.section(section_id, pack=pack))
         parts = [
-            f"{' › '.join([found['title'], *found['heading_path']])} ({found['section_id']})",
+            f"{' › '.join([found['title'], *found['heading_path']])} ({_place(found['section_id'], found)})",
             _page(found, offset),
             *(
                 f"{name} section: {section['section_id']}"
@@ -132,7 +132,7 @@ def make_server(service: Service) -> MCPServer[Any]:
         sections = [f"{entry['section_id']} ({entry['section']})" for entry in found["sections"][:_MAX_LISTED]]
         links = [link["title"] for link in found["links"][:_MAX_LISTED]]
         parts = [
-            found["title"],
+            f"{found['title']} ({_place(None, found)})",
             _page(found, offset),
             f"Sections: {'; '.join(sections)}",
             f"Links to: {'; '.join(links)}",
@@ -205,6 +205,12 @@ def make_server(service: Service) -> MCPServer[Any]:
     async def section_text(pack: str, article: str, section: str) -> str:
         return harmless(_page(await _or(ResourceError, service.section(f"{article}#{section}", pack=pack)), 0))
 
+    for tool in server._tool_manager.list_tools():
+        # The SDK ignores arguments that a tool does not have, so a misspelled one would change nothing.
+        model = tool.fn_metadata.arg_model
+        model.model_config["extra"] = "forbid"
+        model.model_rebuild(force=True)
+        tool.parameters = model.model_json_schema(by_alias=True)
     return server
 
 
@@ -271,6 +277,12 @@ def _possible_text(answer: PossibleAnswerShape) -> str:
 
 def _source(place: ResultShape | CitationShape) -> str:
     return ", ".join(filter(None, (f"{place['section_id']} ({place['section']})", place["url"])))
+
+
+def _place(section_id: str | None, document: Any) -> str:
+    """Return where a text is, so that it can be cited: its section, pack and address, as far as they are known."""
+    pack = document.get("pack") or {}
+    return ", ".join(filter(None, (section_id, pack.get("name") and f"pack {pack['name']}", document.get("url"))))
 
 
 def _page(document: Any, offset: int) -> str:

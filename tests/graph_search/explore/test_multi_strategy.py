@@ -27,9 +27,9 @@ from wikigr.graph_search.explore import multi_strategy
 from wikigr.graph_search.explore.multi_strategy import (
     MultiStrategy,
 )
+from wikigr.graph_search.explore.options import MultiStrategyOptions
 from wikigr.graph_search.explore.planners import Plan, PlannerState
 from wikigr.graph_search.explore.rule_pruner import RulePruner
-from wikigr.graph_search.explore.stage import MultiStrategyOptions
 from wikigr.llm import budget as llm_budget
 from wikigr.llm.client import Claude
 from wikigr.llm.options import SynthesisOptions

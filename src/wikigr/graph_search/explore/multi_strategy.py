@@ -20,10 +20,10 @@ from wikigr.graph_search.cypher.runner import QueryRunner
 from wikigr.graph_search.explore.graph_schema import describe_schema
 from wikigr.graph_search.explore.metapath import follow_metapath, parse_metapath
 from wikigr.graph_search.explore.model_pruner import ModelPruner
+from wikigr.graph_search.explore.options import MultiStrategyOptions
 from wikigr.graph_search.explore.paths import shortest_paths
 from wikigr.graph_search.explore.planners import ModelPlanner, Plan, Planner, PlannerState, RulePlanner
 from wikigr.graph_search.explore.rule_pruner import RulePruner
-from wikigr.graph_search.explore.stage import MultiStrategyOptions
 from wikigr.graph_search.explore.triplets import Pruner, SharedLimits, TripletRetriever
 from wikigr.index.candidate import Candidate
 from wikigr.llm.budget import BudgetError, CallQuota
