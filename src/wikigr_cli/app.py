@@ -27,7 +27,6 @@ app = typer.Typer(
     help="""Build knowledge packs from Wikipedia or documentation and ask them questions. Every answer cites stored
     text, and every citation is verified.
 
-    \b
     Examples:
       wikigr ask Who proposed matter waves --pack packs/physics
       wikigr help pack build

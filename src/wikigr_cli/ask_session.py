@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
+from wikigr.documents.answer import EXPLAIN_LIMIT
 from wikigr.errors import UsageError, WikigrError
 from wikigr.settings import is_first_time
 from wikigr_cli.environment import Environment
@@ -36,16 +37,22 @@ class AskOptions:
 
     model: str | None = None
     threads: int | None = None
-    context: int | None = None
-    max_cost: float | None = None
-    iterations: int | None = None
-    max_sentences: int | None = None
-    exact: bool = False
+    context_size: int | None = None
     offline: bool = False
-    show_prompt: bool = False
-    explain_limit: int = 0
+    max_sentences: int | None = None
+    iterations: int | None = None
+    exact: bool = False
     stream: bool | None = None
-    encoder: str | None = None
+    max_cost: float | None = None
+    show_prompt: bool = False
+    strict: bool = False
+    explain: bool = False
+    explain_limit: int = EXPLAIN_LIMIT
+
+    @property
+    def explained(self) -> int:
+        """How many sections and sentences are explained; 0 without ``explain``."""
+        return self.explain_limit if self.explain else 0
 
     def apply_to(self, profile: Profile) -> Profile:
         """Return ``profile`` with these options; raises ``UsageError`` for a value out of range."""
@@ -65,12 +72,12 @@ class AskOptions:
             raise UsageError("--model must not be empty.")
         override(RetrievalOptions, exact=self.exact or None)
         override(SynthesisOptions, model=self.model)
-        for name, value in (("threads", self.threads), ("context", self.context)):
+        for name, value in (("threads", self.threads), ("context", self.context_size)):
             if value is not None and api_of(profile[SynthesisOptions].model) != "file":
                 raise UsageError(
                     f"--{name} has no effect: no model file writes the answer.", hint="Add --model FILE.gguf."
                 )
-        override(ModelFileOptions, threads=self.threads, context=self.context)
+        override(ModelFileOptions, threads=self.threads, context=self.context_size)
         if self.max_cost is not None and not 0.0 < self.max_cost <= 10_000.0:
             raise UsageError(f"--max-cost must be above 0 and at most 10,000 US dollars, not {self.max_cost:g}.")
         override(BudgetOptions, max_cost_usd=self.max_cost)
@@ -121,6 +128,7 @@ class AskSession:
         options: AskOptions,
         purpose: Purpose = "queries",
         *,
+        encoder: str | None = None,
         shows_stages: bool = True,
     ) -> None:
         """``shows_stages`` shows in a terminal what a model does; raises ``PackError`` or ``UsageError``."""
@@ -130,6 +138,7 @@ class AskSession:
         self._environment = environment
         self._options = options
         self._purpose: Purpose = purpose
+        self._encoder = encoder
         self._budget: Budget | None = None
         self._client: ModelClient | None = None
         self._progress: StatusLine | None = None
@@ -186,7 +195,7 @@ class AskSession:
 
     def _open(self, packs: Sequence[str]) -> Corpus:
         # The encoder loads meanwhile.
-        pack = open_all(self._environment, packs, encoder=self._options.encoder, purpose=self._purpose, preload=True)
+        pack = open_all(self._environment, packs, encoder=self._encoder, purpose=self._purpose, preload=True)
         if not pack.language.is_english:
             self._environment.note(
                 f"wikigr: The pack is in {pack.language.name}. The reader knows English only, so answers are sentences."
@@ -236,7 +245,7 @@ class AskSession:
         if client is not None and given.max_cost is not None:
             self._budget = client.budget
         if client is None and not given.offline and profile[SynthesisOptions].provider == "auto":
-            if environment.verbosity > 0 or given.explain_limit:
+            if environment.verbosity > 0 or given.explain:
                 environment.note(_NO_KEY)
             elif environment.verbosity == 0 and environment.stderr.isatty() and is_first_time("no-api-key"):
                 environment.note(f"{_NO_KEY} This note appears once; -v, --explain and `wikigr doctor` repeat it.")

@@ -159,6 +159,8 @@ class PackOption(TyperOption):
 def prepare(command: Any, path: CommandPath) -> None:
     """Give ``command`` and its subcommands what every command has; ``path`` is the command's place in the tree."""
     command.path = path
+    # Click would join the lines of the examples.
+    command.help = re.sub(r"\n\n(?=Examples:\n)", "\n\n\b\n", command.help or "")
     children = getattr(command, "commands", None)
     if children is None:
         _accept_words(command)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
+from copy import copy
+from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, Literal
+from inspect import Parameter
+from typing import Any, Literal
 
 import typer
 
@@ -30,6 +34,7 @@ PANELS = (
 Input, Metadata, Retrieval, Model, Run, Check, Server, Output, Global = (
     partial(typer.Option, rich_help_panel=panel) for panel in PANELS
 )
+Argument = typer.Argument
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -118,116 +123,105 @@ def check_version(version: str | None) -> str | None:
     return version
 
 
-Engine = Literal["local", "ray"]
+@dataclass(frozen=True, slots=True)
+class RayOptions:
+    """Where the costly work runs. Raises ``UsageError`` for an option that only ``--engine ray`` uses."""
 
-RayAddress = Annotated[
-    str | None,
-    Run(
-        "--ray-address",
-        metavar="HOST:PORT",
-        help="The Ray cluster of --engine ray. Default: start one on this machine.",
-    ),
-]
-Workers = Annotated[
-    int | None,
-    Run(
-        "--workers",
-        min=1,
-        help="The maximum number of worker processes of --engine ray. Default: one per CPU, or per GPU for encoding.",
-    ),
-]
+    engine: Literal["local", "ray"] = "local"
+    ray_address: str | None = None
+    workers: int | None = None
 
-
-def require_ray(engine: Engine, **given: object) -> None:
-    """Raise ``UsageError`` for an option that only --engine ray uses."""
-    for name, value in given.items():
-        if engine != "ray" and value is not None:
-            raise UsageError(f"--{name} needs --engine ray.", hint="Add --engine ray.")
+    def __post_init__(self) -> None:
+        for name, value in (("ray-address", self.ray_address), ("workers", self.workers)):
+            if self.engine != "ray" and value is not None:
+                raise UsageError(f"--{name} needs --engine ray.", hint="Add --engine ray.")
 
 
 # Arguments that are packs or profiles.
-Pack = partial(typer.Argument, callback=_note_ambiguous, autocompletion=complete_packs)
-Profile = partial(typer.Argument, autocompletion=complete_profiles)
-# Every option also has the variable of its command and name, see ``command_class``.
+Pack = partial(Argument, callback=_note_ambiguous, autocompletion=complete_packs)
+Profile = partial(Argument, autocompletion=complete_profiles)
 _PACK_HELP = "The pack: a folder, a .db file or a name from `wikigr pack list`."
-_pack = partial(Input, "--pack", "-p", metavar="PACK", autocompletion=complete_packs)
-PackName = Annotated[str | None, _pack(help=_PACK_HELP, callback=_note_ambiguous)]
-RequiredPack = Annotated[str, _pack(help=_PACK_HELP, callback=_require)]
-PackNames = Annotated[list[str] | None, _pack(help=f"{_PACK_HELP} Repeatable.", callback=_note_ambiguous)]
-_top_k = partial(Retrieval, "--top-k", "-k", min=1, max=100_000)
-TopK = Annotated[int, _top_k(help="The maximum number of results.")]
-TopKOrAll = Annotated[int | None, _top_k(help="The maximum number of results. Default: all.")]
-_QUESTION = "The question; it needs no quotes unless the shell would change it. - reads standard input."
-RequiredQuestion = Annotated[str, typer.Argument(metavar="QUESTION...", help=_QUESTION)]
-Question = Annotated[str | None, typer.Argument(metavar="QUESTION...", help=_QUESTION, show_default=False)]
-PackArgument = Annotated[str | None, Pack(metavar="PACK", help=_PACK_HELP)]
-PackArguments = Annotated[
-    list[str], Pack(metavar="PACK...", help="The packs: folders, .db files or names from `wikigr pack list`.")
-]
-Json = Annotated[bool, Output("--json", help="Print one JSON document instead of text.")]
-Batch = Annotated[
-    str | None,
-    Input(
-        "--batch",
+_PACK_OPTION = partial(Input, "--pack", "-p", metavar="PACK", autocompletion=complete_packs)
+PACK_ARGUMENT = Pack(metavar="PACK", help=_PACK_HELP)
+PACK_ARGUMENTS = Pack(metavar="PACK...", help="The packs: folders, .db files or names from `wikigr pack list`.")
+TOP_K = partial(Retrieval, "--top-k", "-k", min=1, max=100_000)
+# The arguments and options that several commands share, by the names of their parameters. Every option also has the
+# variable of its command and name, see ``command_class``.
+SHARED: dict[str, Any] = {
+    "question": Argument(
+        metavar="QUESTION...",
+        help="The question; it needs no quotes unless the shell would change it. - reads standard input.",
+        show_default=False,
+    ),
+    "batch": Input(
         metavar="FILE",
         help="Read questions from FILE, or from standard input if it is -: one per line, or JSON Lines with id and "
         "question. Prints JSON Lines in the same order.",
     ),
-]
-EncoderModel = Annotated[
-    str | None,
-    Retrieval("--embedding-model", metavar="ID", help="Load the pack's encoder from this model id or folder instead."),
-]
-ProfileName = Annotated[
-    str,
-    Retrieval(
-        "--profile",
+    "follow_links": Input(help="Also read what links lead to that leave the folder of the source."),
+    "allow_private": Input(
+        help="Also follow redirects to private addresses, and download over http from this machine."
+    ),
+    "language": Metadata(
+        metavar="CODE", help="The language of the text, such as de. Default: what the source states, or detected."
+    ),
+    "top_k": TOP_K(help="The maximum number of results."),
+    "embedding_model": Retrieval(metavar="ID", help="Load the pack's encoder from this model id or folder instead."),
+    "profile": Retrieval(
         metavar="NAME",
         help="The profile: baseline, enhanced, fast, precise, recall, multi-strategy, a custom profile or a YAML file.",
         autocompletion=complete_profiles,
     ),
-]
-Offline = Annotated[
-    bool,
-    Model(
-        "--offline",
-        help="Call no server and download nothing: nothing leaves this machine. A model file may still answer.",
+    "exact": Retrieval(help="Compare the question with every vector, even if the pack has quantized vectors."),
+    "offline": Model(
+        help="Call no server and download nothing: nothing leaves this machine. A model file may still answer."
     ),
-]
-Exact = Annotated[
-    bool, Retrieval("--exact", help="Compare the question with every vector, even if the pack has quantized vectors.")
-]
-KeepGoing = Annotated[bool, Run("--keep-going", help="Skip unreadable records instead of stopping.")]
-FollowLinks = Annotated[
-    bool, Input("--follow-links", help="Also read what links lead to that leave the folder of the source.")
-]
-Resume = Annotated[bool, Run("--resume/--no-resume", help="Resume an interrupted build, or start over.")]
-Jobs = Annotated[
-    int,
-    Run(
+    "keep_going": Run(help="Skip unreadable records instead of stopping."),
+    "resume": Run("--resume/--no-resume", help="Resume an interrupted build, or start over."),
+    "jobs": Run(
         min=0,
         help="The number of parser processes, which limit the time and memory of a record; 0 parses without them.",
         show_default="the number of processors",
     ),
-]
-Language = Annotated[
-    str | None,
-    Metadata(
-        metavar="CODE", help="The language of the text, such as de. Default: what the source states, or detected."
+    "ray_address": Run(
+        metavar="HOST:PORT", help="The Ray cluster of --engine ray. Default: start one on this machine."
     ),
-]
-AllowPrivate = Annotated[
-    bool,
-    Input(
-        "--allow-private", help="Also follow redirects to private addresses, and download over http from this machine."
+    "workers": Run(
+        min=1,
+        help="The maximum number of worker processes of --engine ray. Default: one per CPU, or per GPU for encoding.",
     ),
-]
-Trust = Annotated[
-    list[str] | None,
-    Check(
-        "--trust",
-        metavar="KEY",
-        help="Require a signature by this Ed25519 public key: a file or the key itself. Repeatable.",
+    "sha256": Check(metavar="HEX", help="Require this SHA-256 of the archive."),
+    "trust": Check(
+        metavar="KEY", help="Require a signature by this Ed25519 public key: a file or the key itself. Repeatable."
     ),
-]
-Sha256 = Annotated[str | None, Check("--sha256", metavar="HEX", help="Require this SHA-256 of the archive.")]
+    "json_output": Output("--json", help="Print one JSON document instead of text."),
+    # Of the commands of `wikigr eval`. The metric and the margin default to those declared when the run was made.
+    "folder": Argument(metavar="RUN", help="The folder of a run."),
+    "questions": Input(metavar="FILE", help="Gold questions; by default the pack's eval/questions.jsonl."),
+    "split": Input(metavar="NAME", help="Use only the questions of this split."),
+    "judged": Retrieval(
+        "--profile",
+        metavar="NAME",
+        help="The profile to judge; by default the last one or, of an ablation, the full one.",
+    ),
+    "primary": Check(metavar="METRIC", help="The metric that decides; by default the declared one."),
+    "margin": Check(help="Differences up to this size do not matter; by default the declared one.", min=0.0, max=1.0),
+    "floors": Check("--min", metavar="METRIC=VALUE", help="A floor, such as accuracy=0.8. Repeatable."),
+    "baseline": Check(metavar="FILE", help="A blessed baseline; the run must not be worse."),
+    "fail_on": Check(help="The verdict against the baseline that fails the gate; regression by default."),
+    "max_errors": Check(metavar="SHARE", min=0.0, max=1.0, help="The share of samples that may fail; 0 by default."),
+    "show_all": Output("--all", help="Print all figures, not only those that matter most."),
+}
+
+
+def declared(parameter: Parameter, own: Mapping[str, Any]) -> Any:
+    """Return the declaration of a command's parameter: its ``own`` or the shared one. A flag has no ``--no-`` form."""
+    name, hint = parameter.name, parameter.annotation
+    if name == "pack" and name not in own:
+        several = " Repeatable." if hint == list[str] | None else ""
+        callback = _require if hint is str else _note_ambiguous
+        return _PACK_OPTION(help=_PACK_HELP + several, callback=callback)
+    found = copy(own[name] if name in own else SHARED[name])
+    if hint is bool and found.default is ...:
+        found.param_decls = (f"--{name.replace('_', '-')}",)
+    return found

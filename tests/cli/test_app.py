@@ -40,9 +40,6 @@ def test_help_and_version_are_commands_too(wikigr: Wikigr, capsys: pytest.Captur
     assert capsys.readouterr().out == wikigr("version").out
     document = json.loads(wikigr("version", "--json").out)
     assert document["version"] == __version__ and (document["commit"] or "").startswith(commit() or "")
-    unknown = wikigr("help", "pack", "biuld")
-    assert unknown.code == 2 and "wikigr pack has no command 'biuld'" in unknown.err and "'build'" in unknown.err
-    assert wikigr("help", "ask", "more").code == 2
 
 
 def test_debug_shows_the_traceback_and_keeps_the_exit_code(wikigr: Wikigr) -> None:

@@ -15,6 +15,8 @@ from wikigr.reader.adapter import AdapterDescription
 from wikigr.sandbox.process import Walls, find_walls
 from wikigr_cli import doctor
 
+from .conftest import Wikigr
+
 
 def by_name(checks: list[Check]) -> dict[str, Check]:
     return {check.name: check for check in checks}
@@ -115,3 +117,17 @@ def test_a_folder_is_checked_through_its_nearest_existing_parent(
     check = by_name(doctor.diagnose({}))["data folder"]
     assert (check.passed, check.detail) == (False, str(tmp_path / "not" / "there" / "wikigr"))
     assert str(tmp_path) in check.fix
+
+
+def test_doctor_passes_here_and_prints_every_check(wikigr: Wikigr, physics_pack: Path) -> None:
+    result = wikigr("doctor")
+    assert result.code == 0
+    for name in ("Python", "LadybugDB", "tantivy", "encoder", "cache folder", "API key"):
+        assert name in result.out
+
+
+def test_doctor_prints_the_fix(wikigr: Wikigr, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    result = wikigr("doctor")
+    assert result.code == 3
+    assert "wikigr model prepare" in result.out

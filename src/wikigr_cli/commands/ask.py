@@ -6,17 +6,19 @@ import json
 import shlex
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from wikigr.documents.answer import EXPLAIN_LIMIT, answer_document, stated_answer
+from wikigr.documents.answer import answer_document, stated_answer
 from wikigr.errors import UsageError
 from wikigr_cli import options
 from wikigr_cli.ask_session import AskOptions, AskSession
 from wikigr_cli.batch import BatchQuestion, ask_each, open_batch
+from wikigr_cli.command import command
 from wikigr_cli.environment import Environment, typed_in
 from wikigr_cli.exit_codes import ExitStatus
+from wikigr_cli.options import Check, Model, Output, Retrieval
 from wikigr_cli.render.answer import print_answer, save_answers
 from wikigr_cli.render.formats import AnswerFormat, OutputFormat, address_to_link, chosen_format
 from wikigr_cli.render.output import print_json, print_json_line, print_trace
@@ -31,63 +33,36 @@ _NOT_AT_A_PROMPT = ("strict", "show_prompt", "receipt", "output", "json", "forma
 _EXAMPLE = 'Example: wikigr ask "Who proposed matter waves?" --pack packs/physics'
 
 
+@command(
+    model=Model(metavar="ID", help="The model that writes the answer: an id or a .gguf file. Default: the profile's."),
+    threads=Model(metavar="N", min=1, max=1024, help="The number of threads of a model file."),
+    context_size=Model("--context", metavar="TOKENS", min=256, max=1_048_576, help="The context size of a model file."),
+    max_sentences=Output(metavar="N", min=1, max=10, help="Quote at most N sentences. Default: the profile's."),
+    iterations=Retrieval(metavar="N", min=1, max=10, help="The maximum number of planning rounds of multi_strategy."),
+    stream=Model("--stream/--no-stream", help="Print an answer as a model writes it. Default: in a terminal."),
+    max_cost=Model(metavar="USD", help="Stop before the run costs more than this, in US dollars."),
+    show_prompt=Model(help="Print the request to the model as JSON and send nothing."),
+    strict=Check(help="Exit with 1 if the pack does not cover the question."),
+    explain=Output(help="Show all candidates, with scores and reasons."),
+    explain_limit=Output(metavar="N", min=1, help="How many sections and sentences --explain shows."),
+    receipt=Output(metavar="FILE", help="Write the evidence of the answer, for `wikigr replay`."),
+    output=Output("-o", "--output", metavar="FILE", help="Also write the answer to FILE as Markdown."),
+    output_format=Output("--format", help="The output format. Default: text."),
+)
 def ask(
     context: typer.Context,
-    question: options.Question = None,
-    pack: options.PackNames = None,
-    profile: options.ProfileName = options.DEFAULT_PROFILE,
-    model: Annotated[
-        str | None,
-        options.Model(
-            metavar="ID", help="The model that writes the answer: an id or a .gguf file. Default: the profile's."
-        ),
-    ] = None,
-    threads: Annotated[
-        int | None, options.Model(metavar="N", min=1, max=1024, help="The number of threads of a model file.")
-    ] = None,
-    model_context: Annotated[
-        int | None,
-        options.Model("--context", metavar="TOKENS", min=256, max=1_048_576, help="The context size of a model file."),
-    ] = None,
-    offline: options.Offline = False,
-    max_sentences: Annotated[
-        int | None,
-        options.Output(metavar="N", min=1, max=10, help="Quote at most N sentences. Default: the profile's."),
-    ] = None,
-    iterations: Annotated[
-        int | None,
-        options.Retrieval(metavar="N", min=1, max=10, help="The maximum number of planning rounds of multi_strategy."),
-    ] = None,
-    exact: options.Exact = False,
-    stream: Annotated[
-        bool | None,
-        options.Model("--stream/--no-stream", help="Print an answer as a model writes it. Default: in a terminal."),
-    ] = None,
-    max_cost: Annotated[
-        float | None, options.Model(metavar="USD", help="Stop before the run costs more than this, in US dollars.")
-    ] = None,
-    show_prompt: Annotated[
-        bool, options.Model("--show-prompt", help="Print the request to the model as JSON and send nothing.")
-    ] = False,
-    strict: Annotated[
-        bool, options.Check("--strict", help="Exit with 1 if the pack does not cover the question.")
-    ] = False,
-    explain: Annotated[bool, options.Output("--explain", help="Show all candidates, with scores and reasons.")] = False,
-    explain_limit: Annotated[
-        int, options.Output(metavar="N", min=1, help="How many sections and sentences --explain shows.")
-    ] = EXPLAIN_LIMIT,
-    receipt: Annotated[
-        Path | None, options.Output(metavar="FILE", help="Write the evidence of the answer, for `wikigr replay`.")
-    ] = None,
-    output: Annotated[
-        Path | None, options.Output("-o", "--output", metavar="FILE", help="Also write the answer to FILE as Markdown.")
-    ] = None,
-    batch: options.Batch = None,
-    output_format: Annotated[
-        AnswerFormat | None, options.Output("--format", help="The output format. Default: text.")
-    ] = None,
-    json_output: options.Json = False,
-    embedding_model: options.EncoderModel = None,
+    environment: Environment,
+    question: str | None = None,
+    pack: list[str] | None = None,
+    profile: str = options.DEFAULT_PROFILE,
+    *,
+    chosen: AskOptions,
+    receipt: Path | None = None,
+    output: Path | None = None,
+    batch: str | None = None,
+    output_format: AnswerFormat | None = None,
+    json_output: bool = False,
+    embedding_model: str | None = None,
 ) -> None:
     """Answer a question, with citations that were checked.
 
@@ -100,36 +75,20 @@ def ask(
 
     In a terminal and without a question, a prompt opens that answers one question after another.
 
-    \b
     Examples:
       wikigr ask "Who proposed matter waves?" --pack packs/physics
       echo "What is spin?" | wikigr ask - --pack packs/physics --json
     """
-    environment = context.ensure_object(Environment)
-    chosen = AskOptions(
-        model=model,
-        threads=threads,
-        context=model_context,
-        max_cost=max_cost,
-        iterations=iterations,
-        max_sentences=max_sentences,
-        exact=exact,
-        offline=offline,
-        show_prompt=show_prompt,
-        explain_limit=explain_limit if explain else 0,
-        stream=stream,
-        encoder=embedding_model,
-    )
     if question is None and batch is None and environment.is_interactive():
         _refuse_without_question(context)
         # Imported only here, because the library for line editing takes a tenth of a second.
         from wikigr_cli.prompt.loop import run_prompt
 
-        run_prompt(environment, options.require_packs(pack), profile, chosen)
+        run_prompt(environment, options.require_packs(pack), profile, chosen, encoder=embedding_model)
         return
     if (question is None) == (batch is None):
         raise UsageError("Give either a question or --batch.", hint=_EXAMPLE)
-    if batch is not None and show_prompt:
+    if batch is not None and chosen.show_prompt:
         raise UsageError("--show-prompt takes one question, not --batch.")
     printed_as = chosen_format(output_format, json_output=json_output, typed=typed_in(context))
     if batch is not None and printed_as == "md":
@@ -137,27 +96,30 @@ def ask(
     packs = options.require_packs(pack)
     for option, target in (("--receipt", receipt), ("--output", output)):
         if target is not None:
-            _check_target(option, target, batch, show_prompt=show_prompt)
+            _check_target(option, target, batch, show_prompt=chosen.show_prompt)
     if batch is not None and batch != "-" and not Path(batch).is_fifo():
         # An unreadable file is reported before the pack is opened.
         open_batch(batch).close()
     purpose: Purpose = "query" if batch is None else "queries"
-    with closing(AskSession(environment, packs, profile, chosen, purpose, shows_stages=batch is None)) as session:
+    opened = AskSession(
+        environment, packs, profile, chosen, purpose, encoder=embedding_model, shows_stages=batch is None
+    )
+    with closing(opened) as session:
         if receipt is not None and len(session.pack.members) > 1:
             raise UsageError(
                 f"--receipt records the evidence of one pack, not of {len(session.pack.members)}.",
                 hint="Give one --pack, or leave out --receipt.",
             )
         if batch is not None:
-            abstained = _ask_batch(environment, session, batch, chosen.explain_limit, receipt, output)
-        elif show_prompt:
+            abstained = _ask_batch(environment, session, batch, chosen.explained, receipt, output)
+        elif chosen.show_prompt:
             _print_request(environment, session, str(question))
             return
         else:
-            abstained = _ask_one(environment, session, str(question), printed_as, chosen.explain_limit, receipt, output)
+            abstained = _ask_one(environment, session, str(question), printed_as, chosen.explained, receipt, output)
     if receipt is not None and receipt.exists():
         environment.note(f"To check the receipt: {shlex.join(('wikigr', 'replay', str(receipt), '--pack', packs[0]))}")
-    if strict and abstained:
+    if chosen.strict and abstained:
         raise typer.Exit(ExitStatus.FAILED_CHECK)
 
 

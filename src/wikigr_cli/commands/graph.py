@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal
-
-import typer
+from typing import TYPE_CHECKING, Literal
 
 from wikigr.documents.article import neighbors_document, paths_document
 from wikigr.errors import UsageError
-from wikigr_cli import options
+from wikigr_cli.command import Result, command
 from wikigr_cli.command_table import group
 from wikigr_cli.environment import Environment, read_stdin
+from wikigr_cli.options import Argument, Input, Retrieval
 from wikigr_cli.render import graph as render
-from wikigr_cli.render.output import print_result
+from wikigr_cli.render.output import Document
 
 if TYPE_CHECKING:
     from wikigr.pack.open import Corpus
@@ -25,30 +25,22 @@ if TYPE_CHECKING:
 _CONTEXT_ARTICLES = 100
 
 
+@command(
+    render.print_links,
+    fuzzy=Retrieval("--fuzzy/--no-fuzzy", help="Also match capitalized names with a typo."),
+    semantic=Retrieval(metavar="N", min=0, max=1000, help="Add the N articles whose vectors are nearest."),
+)
 def link(
-    context: typer.Context,
-    question: options.RequiredQuestion,
-    pack: options.RequiredPack,
-    fuzzy: Annotated[
-        bool, options.Retrieval("--fuzzy/--no-fuzzy", help="Also match capitalized names with a typo.")
-    ] = True,
-    semantic: Annotated[
-        int, options.Retrieval(metavar="N", min=0, max=1000, help="Add the N articles whose vectors are nearest.")
-    ] = 0,
-    top_k: options.TopK = 50,
-    json_output: options.Json = False,
-) -> None:
+    environment: Environment, question: str, pack: str, fuzzy: bool = True, semantic: int = 0, top_k: int = 50
+) -> Iterator[Document]:
     """Show the articles and entities that a question names.
 
     Each has the score of its link.
 
-    \b
     Examples:
       wikigr graph link "Did Bohr teach Heisenberg?" --pack packs/physics
       wikigr graph link "wave mechanics" --pack packs/physics --semantic 3
     """
-    environment = context.ensure_object(Environment)
-
     from wikigr.pack.open import Pack
     from wikigr.question.question import checked
     from wikigr.retrieval.entity_linking import fits_linker, link_by_meaning, nearest_articles
@@ -63,7 +55,7 @@ def link(
         warnings.append("The question is long: only its beginning was searched for names.")
         environment.note(warnings[-1])
     document = render.links_document(question, links, top_k, warnings)
-    print_result(environment, document, render.print_links, as_json=json_output)
+    yield document
     render.note_truncation(environment, "--top-k shows more links.", truncated=document["truncated"])
 
 
@@ -79,33 +71,28 @@ def link_question(pack: Corpus, question: str, *, fuzzy: bool = True) -> list[En
     return links
 
 
+@command(
+    render.print_neighbors,
+    name=Argument(metavar="NAME...", help="An article or entity. Case and underscores do not matter."),
+    relation=Retrieval(metavar="R", help="Show only LINKS_TO, MENTIONS, HAS_ENTITY or this relation of the pack."),
+    direction=Retrieval(help="Show outgoing edges, incoming edges or both."),
+)
 def neighbors(
-    context: typer.Context,
-    name: Annotated[
-        str, typer.Argument(metavar="NAME...", help="An article or entity. Case and underscores do not matter.")
-    ],
-    pack: options.RequiredPack,
-    relation: Annotated[
-        str | None,
-        options.Retrieval(metavar="R", help="Show only LINKS_TO, MENTIONS, HAS_ENTITY or this relation of the pack."),
-    ] = None,
-    direction: Annotated[
-        Literal["out", "in", "both"], options.Retrieval(help="Show outgoing edges, incoming edges or both.")
-    ] = "both",
-    top_k: options.TopK = 20,
-    json_output: options.Json = False,
-) -> None:
+    environment: Environment,
+    name: str,
+    pack: str,
+    relation: str | None = None,
+    direction: Literal["out", "in", "both"] = "both",
+    top_k: int = 20,
+) -> Iterator[Document]:
     """Show the edges of an article or entity.
 
     --top-k counts the edges of each kind and direction; all facts are one kind.
 
-    \b
     Examples:
       wikigr graph neighbors Louis de Broglie --pack packs/physics
       wikigr graph neighbors Spin --direction in -k 5 --pack packs/physics
     """
-    environment = context.ensure_object(Environment)
-
     from wikigr.pack.open import Pack
     from wikigr.pipeline.graph_queries import find_neighbors
 
@@ -114,41 +101,36 @@ def neighbors(
         found = find_neighbors(opened, name, relation=relation, inverse=inverse, limit=top_k, note=environment.note)
         warnings = render.print_warnings(environment, opened)
     document = neighbors_document(found.node, found.edges, found.truncated, warnings)
-    print_result(environment, document, render.print_neighbors, as_json=json_output)
+    yield document
     hint = "--top-k shows more edges of a kind, --relation one kind only."
     render.note_truncation(environment, hint, truncated=document["truncated"])
 
 
+@command(
+    render.print_triplets,
+    start=Input(metavar="NAME", help="Start from this article or entity. Repeatable."),
+    max_relations=Retrieval(min=1, help="The maximum number of relations to follow in an iteration."),
+    max_entities=Retrieval(min=1, help="The maximum number of entities to explore in an iteration."),
+    max_iterations=Retrieval(min=1, max=100, help="The maximum number of iterations; each goes one hop further."),
+)
 def triplets(
-    context: typer.Context,
-    question: options.RequiredQuestion,
-    pack: options.RequiredPack,
-    start: Annotated[
-        list[str] | None, options.Input(metavar="NAME", help="Start from this article or entity. Repeatable.")
-    ] = None,
-    max_relations: Annotated[
-        int, options.Retrieval(min=1, help="The maximum number of relations to follow in an iteration.")
-    ] = 5,
-    max_entities: Annotated[
-        int, options.Retrieval(min=1, help="The maximum number of entities to explore in an iteration.")
-    ] = 5,
-    max_iterations: Annotated[
-        int, options.Retrieval(min=1, max=100, help="The maximum number of iterations; each goes one hop further.")
-    ] = 3,
-    top_k: options.TopK = 60,
-    json_output: options.Json = False,
-) -> None:
+    environment: Environment,
+    question: str,
+    pack: str,
+    start: list[str] | None = None,
+    max_relations: int = 5,
+    max_entities: int = 5,
+    max_iterations: int = 3,
+    top_k: int = 60,
+) -> Iterator[Document]:
     """Explore the relations most similar to a question.
 
     It begins at the nodes that the question names, and calls no model.
 
-    \b
     Examples:
       wikigr graph triplets "What did Bohr change?" --pack packs/physics
       wikigr graph triplets "Who knew him?" --start Spin -p packs/physics
     """
-    environment = context.ensure_object(Environment)
-
     from wikigr.graph.neighborhood import Neighborhood
     from wikigr.pack.open import Pack
     from wikigr.question.question import checked
@@ -178,41 +160,35 @@ def triplets(
         result = retriever.retrieve(question, starts)
         warnings = render.print_warnings(environment, opened)
     document = render.triplets_document(question, starts, result, warnings)
-    print_result(environment, document, render.print_triplets, as_json=json_output)
+    yield document
     hint = "raise --top-k and the --max-... limits to explore further."
     render.note_truncation(environment, hint, truncated=result.truncated)
 
 
+@command(
+    start=Argument(metavar="A", help="The first article or entity."),
+    end=Argument(metavar="[B]", help="The last article or entity; optional with --metapath."),
+    metapath=Retrieval(metavar="STEPS", help='Follow these relations: "director -> born_in". ~R follows R backward.'),
+    max_hops=Retrieval(min=1, help="The maximum number of edges in a shortest path, up to 8."),
+)
 def paths(
-    context: typer.Context,
-    start: Annotated[str, typer.Argument(metavar="A", help="The first article or entity.")],
-    end: Annotated[
-        str | None, typer.Argument(metavar="[B]", help="The last article or entity; optional with --metapath.")
-    ] = None,
+    environment: Environment,
+    start: str,
+    end: str | None = None,
     *,
-    pack: options.RequiredPack,
-    metapath: Annotated[
-        str | None,
-        options.Retrieval(
-            metavar="STEPS", help='Follow these relations: "director -> born_in". ~R follows R backward.'
-        ),
-    ] = None,
-    max_hops: Annotated[
-        int, options.Retrieval(min=1, help="The maximum number of edges in a shortest path, up to 8.")
-    ] = 4,
-    top_k: options.TopK = 10,
-    json_output: options.Json = False,
-) -> None:
+    pack: str,
+    metapath: str | None = None,
+    max_hops: int = 4,
+    top_k: int = 10,
+) -> Iterator[Result]:
     """Show the paths between two nodes, or along a metapath.
 
     Shortest paths follow edges in both directions. ~R in a path is an edge R in the opposite direction.
 
-    \b
     Examples:
       wikigr graph paths Spin "Louis de Broglie" --pack packs/physics
       wikigr graph paths Spin --metapath "LINKS_TO" -k 3 --pack packs/physics
     """
-    environment = context.ensure_object(Environment)
     if end is None and metapath is None:
         raise UsageError(
             "Give two names, or one name and --metapath.", hint='Example: wikigr graph paths "Isaac Newton" "Moon"'
@@ -227,7 +203,7 @@ def paths(
         )
         warnings = render.print_warnings(environment, opened)
     document = paths_document(found.start, found.end, found.steps, found.paths, warnings)
-    print_result(environment, document, partial(render.print_paths, max_hops=max_hops), as_json=json_output)
+    yield document, partial(render.print_paths, max_hops=max_hops)
     if not found.paths.paths:
         hint = f"a {'smaller --max-hops' if found.steps is None else 'shorter metapath'} can be searched completely."
     else:
@@ -241,26 +217,22 @@ _MAX_TIMEOUT = 3600.0
 _MALFORMED = re.compile(r"The query failed: (?:Binder|Parser) exception: ")
 
 
+@command(
+    render.print_rows,
+    query=Argument(metavar="QUERY|-", help="A read-only query, or - to read it from standard input."),
+    timeout=Retrieval(metavar="SECONDS", help="Interrupt the query after this time."),
+)
 def cypher(
-    context: typer.Context,
-    query: Annotated[
-        str, typer.Argument(metavar="QUERY|-", help="A read-only query, or - to read it from standard input.")
-    ],
-    pack: options.RequiredPack,
-    top_k: options.TopK = 100,
-    timeout: Annotated[float, options.Retrieval(metavar="SECONDS", help="Interrupt the query after this time.")] = 10.0,
-    json_output: options.Json = False,
-) -> None:
+    environment: Environment, query: str, pack: str, top_k: int = 100, timeout: float = 10.0
+) -> Iterator[Document]:
     """Run a read-only Cypher query on the pack. Queries that write or have no bound are refused (exit 2).
 
     A result wider than 80 columns is printed with one value on each line.
 
-    \b
     Examples:
       wikigr graph cypher "MATCH (a:Article) RETURN a.title" -p packs/physics -k 3
       wikigr graph cypher "MATCH (e:Entity) RETURN e.name" -p packs/physics --json
     """
-    environment = context.ensure_object(Environment)
     if not 0.0 < timeout <= _MAX_TIMEOUT:
         raise UsageError(f"--timeout must be above 0 and at most {_MAX_TIMEOUT:g} seconds, not {timeout:g}.")
 
@@ -285,7 +257,7 @@ def cypher(
                 raise
             hint = error.hint or "`wikigr graph schema` shows labels, properties and relations."
             raise UsageError(error.message, hint=hint) from error
-    print_result(environment, render.rows_document(result), render.print_rows, as_json=json_output)
+    yield render.rows_document(result)
     render.note_truncation(environment, "--top-k shows more rows.", truncated=result.truncated)
     if result.cut:
         environment.note("Long texts and lists are cut, marked with an ellipsis (…).")
@@ -293,34 +265,29 @@ def cypher(
         environment.note(f"Executed in {result.milliseconds:.1f} ms: {result.executed}")
 
 
-def schema(
-    context: typer.Context, pack: options.RequiredPack, top_k: options.TopK = 30, json_output: options.Json = False
-) -> None:
+@command(render.print_schema)
+def schema(environment: Environment, pack: str, top_k: int = 30) -> Iterator[Document]:
     """Show what a query can use, such as labels and properties.
 
     It also shows the relationships and the most frequent relations, at most --top-k of them.
 
-    \b
     Examples:
       wikigr graph schema --pack packs/physics
       wikigr graph schema --pack packs/physics --top-k 5 --json
     """
-    environment = context.ensure_object(Environment)
-
     from wikigr.graph.neighborhood import Neighborhood
     from wikigr.graph_search.explore.graph_schema import describe_schema
     from wikigr.pack.open import Pack
 
     with Pack(pack) as opened:
         described = describe_schema(opened.graph, Neighborhood(opened.graph), max_relations=top_k)
-    print_result(environment, described.to_dict(), render.print_schema, as_json=json_output)
+    yield described.to_dict()
     render.note_truncation(environment, "--top-k lists more relations.", truncated=described.truncated)
 
 
 graph = group(
     """Explore how the articles of a pack are connected.
 
-    \b
     Examples:
       wikigr graph neighbors Spin --pack packs/physics
     """,

@@ -6,18 +6,19 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from wikigr.errors import UsageError, WikigrError
 from wikigr.suggestions import did_you_mean
-from wikigr_cli import options
+from wikigr_cli.command import command
 from wikigr_cli.command_table import group
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus, exit_status
+from wikigr_cli.options import PACK_ARGUMENTS, Argument, Output, Run
 from wikigr_cli.render import graph as render
-from wikigr_cli.render.output import Document, print_json, print_result, print_warning
+from wikigr_cli.render.output import Document, print_json, print_warning
 
 # Titles of at least this similarity, of 100, are suggested.
 _MIN_SIMILARITY = 75
@@ -25,32 +26,33 @@ _MIN_SIMILARITY = 75
 _MAX_DIFFERENCE = 1e-6
 
 
+@command(
+    packs=PACK_ARGUMENTS,
+    output=Output("-o", "--output", metavar="FILE", help="The file to write. Default: the cache of the pack."),
+    damping=Run(help="The damping factor, between 0 and 1."),
+    tol=Run(help="Stop when the total change is below this times the number of articles."),
+    max_iter=Run(min=1, help="The maximum number of iterations."),
+    force=Run(help="Compute the scores even if the cache is valid."),
+)
 def build(
-    context: typer.Context,
-    packs: options.PackArguments,
-    output: Annotated[
-        Path | None,
-        options.Output("-o", "--output", metavar="FILE", help="The file to write. Default: the cache of the pack."),
-    ] = None,
-    damping: Annotated[float, options.Run(help="The damping factor, between 0 and 1.")] = 0.85,
-    tol: Annotated[
-        float, options.Run(help="Stop when the total change is below this times the number of articles.")
-    ] = 1e-6,
-    max_iter: Annotated[int, options.Run(min=1, help="The maximum number of iterations.")] = 100,
-    force: Annotated[bool, options.Run("--force", help="Compute the scores even if the cache is valid.")] = False,
-    json_output: options.Json = False,
+    environment: Environment,
+    packs: list[str],
+    output: Path | None = None,
+    damping: float = 0.85,
+    tol: float = 1e-6,
+    max_iter: int = 100,
+    force: bool = False,
+    json_output: bool = False,
 ) -> None:
     """Compute PageRank over the hyperlinks of packs.
 
     A cache with the same content and parameters is not computed again. If a pack fails, the other packs are still
     computed, and the exit code is that of the first failure.
 
-    \b
     Examples:
       wikigr pagerank build packs/physics
       wikigr pagerank build packs/physics -o scores.json
     """
-    environment = context.ensure_object(Environment)
     if output is not None and len(packs) > 1:
         raise UsageError("-o works with a single pack only.", hint="Omit it to write into each pack.")
     if not 0.0 < damping < 1.0:
@@ -113,37 +115,30 @@ def _for_each(
         raise typer.Exit(status)
 
 
-def top(
-    context: typer.Context, pack: options.RequiredPack, top_k: options.TopK = 10, json_output: options.Json = False
-) -> None:
+@command(render.print_top)
+def top(environment: Environment, pack: str, top_k: int = 10) -> Document:
     """List the articles with the highest PageRank.
 
-    \b
     Examples:
       wikigr pagerank top --pack packs/physics
       wikigr pagerank top --pack packs/physics -k 3 --json
     """
-    environment = context.ensure_object(Environment)
     scores = _scores(environment, pack)
     best = sorted(scores, key=lambda title: (-scores[title], title))[:top_k]
     rows = [{"rank": n, "title": title, "score": scores[title]} for n, title in enumerate(best, start=1)]
-    print_result(environment, {"articles": rows}, render.print_top, as_json=json_output)
+    return {"articles": rows}
 
 
-def show(
-    context: typer.Context,
-    title: Annotated[str, typer.Argument(metavar="TITLE...", help="The article. Case and underscores do not matter.")],
-    pack: options.RequiredPack,
-    json_output: options.Json = False,
-) -> None:
+@command(
+    render.print_article, title=Argument(metavar="TITLE...", help="The article. Case and underscores do not matter.")
+)
+def show(environment: Environment, title: str, pack: str) -> Document:
     """Show the PageRank of an article and its rank among all articles.
 
-    \b
     Examples:
       wikigr pagerank show Albert Einstein --pack packs/physics
       wikigr pagerank show Spin --pack packs/physics --json
     """
-    environment = context.ensure_object(Environment)
     scores = _scores(environment, pack)
     if not scores:
         raise UsageError("The pack has no hyperlinks to rank by.")
@@ -160,8 +155,7 @@ def show(
         hint = did_you_mean([by_fold[near[0]]] if near else [])
         raise UsageError(f"The pack has no PageRank for an article {title!r}.", hint=hint)
     rank = 1 + sum(score > scores[found] for score in scores.values())
-    document = {"title": found, "score": scores[found], "rank": rank, "articles": len(scores)}
-    print_result(environment, document, render.print_article, as_json=json_output)
+    return {"title": found, "score": scores[found], "rank": rank, "articles": len(scores)}
 
 
 def _scores(environment: Environment, pack: str) -> dict[str, float]:
@@ -177,10 +171,10 @@ def _scores(environment: Environment, pack: str) -> dict[str, float]:
     return dict(cache.scores)
 
 
-def verify(context: typer.Context, packs: options.PackArguments, json_output: options.Json = False) -> None:
+@command(packs=PACK_ARGUMENTS)
+def verify(environment: Environment, packs: list[str], json_output: bool = False) -> None:
     """Compute PageRank again and compare it with the caches of packs. Exits with 1 if a score differs by over 1e-6.
 
-    \b
     Examples:
       wikigr pagerank verify packs/physics
       wikigr pagerank verify --pack packs/physics --json
@@ -192,7 +186,6 @@ def verify(context: typer.Context, packs: options.PackArguments, json_output: op
         code = ExitStatus.OK if isinstance(error, PageRankCacheError) else exit_status(error)
         return {"pack": pack, "passed": False, "error": error.message}, code
 
-    environment = context.ensure_object(Environment)
     _for_each(environment, packs, _compare, failed, render.print_verified, as_json=json_output)
 
 
@@ -218,7 +211,6 @@ def _compare(pack: str) -> dict[str, Any]:
 pagerank = group(
     """Precompute, show and verify the PageRank of packs.
 
-    \b
     Examples:
       wikigr pagerank build packs/physics
     """,

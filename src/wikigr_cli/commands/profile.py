@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
-
-import typer
 
 from wikigr.errors import UsageError
-from wikigr_cli import options
+from wikigr_cli.command import Result, command
 from wikigr_cli.command_table import group
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.output import counted, print_result
+from wikigr_cli.options import Profile
+from wikigr_cli.render.output import Document, counted
 from wikigr_cli.render.settings import print_differences, print_profile, print_profiles
 
-Name = Annotated[str, options.Profile(metavar="PROFILE", help="The name of a profile, or its YAML file.")]
+NAME = Profile(metavar="PROFILE", help="The name of a profile, or its YAML file.")
 
 
-def list_profiles(context: typer.Context, json_output: options.Json = False) -> None:
+@command(print_profiles)
+def list_profiles(environment: Environment) -> Document:
     """List the profiles that ship with wikigr and your own.
 
     Your own are in the folder `profiles` beside the user settings.
 
-    \b
     Examples:
       wikigr profile list
       wikigr profile list --json
     """
-    environment = context.ensure_object(Environment)
-
     from wikigr.pipeline.profile import profile_names
     from wikigr.pipeline.profile_files import load_profile
 
@@ -38,44 +34,33 @@ def list_profiles(context: typer.Context, json_output: options.Json = False) -> 
             profiles.append({"name": name, "description": load_profile(name).description})
         except UsageError as error:
             environment.print_error(f"wikigr: {error.message}")
-    document = {"profiles": profiles}
-    print_result(environment, document, print_profiles, as_json=json_output)
+    return {"profiles": profiles}
 
 
-def show(context: typer.Context, name: Name, json_output: options.Json = False) -> None:
+@command(print_profile, name=NAME)
+def show(name: str) -> Document:
     """Print every key of a profile, also the inherited ones.
 
-    \b
     Examples:
       wikigr profile show enhanced
       wikigr profile show fast --json
     """
-    environment = context.ensure_object(Environment)
-
     from wikigr.pipeline.profile_files import load_profile
     from wikigr.pipeline.profile_schema import profile_values
 
-    document = {"profile": profile_values(load_profile(name))}
-    print_result(environment, document, print_profile, as_json=json_output)
+    return {"profile": profile_values(load_profile(name))}
 
 
-def validate(
-    context: typer.Context,
-    names: Annotated[
-        list[str], options.Profile(metavar="PROFILE...", help="The names of profiles, or their YAML files.")
-    ],
-) -> None:
+@command(names=Profile(metavar="PROFILE...", help="The names of profiles, or their YAML files."))
+def validate(environment: Environment, names: list[str]) -> None:
     """Check profiles and print the first mistake of each.
 
     A mistake is named with its file, line and key, and the exit code is 2.
 
-    \b
     Examples:
       wikigr profile validate mine.yaml
       wikigr profile validate fast precise
     """
-    environment = context.ensure_object(Environment)
-
     from wikigr.pipeline.profile_files import load_profile
 
     invalid = 0
@@ -91,35 +76,26 @@ def validate(
         raise UsageError(f"{invalid} of {counted(len(names), 'profiles')} cannot be used.")
 
 
-def diff(
-    context: typer.Context,
-    first: Name,
-    second: Annotated[str, options.Profile(metavar="OTHER", help="The name or YAML file of the profile to compare.")],
-    json_output: options.Json = False,
-) -> None:
+@command(first=NAME, second=Profile(metavar="OTHER", help="The name or YAML file of the profile to compare."))
+def diff(first: str, second: str) -> Result:
     """Print the keys in which two profiles differ, with both values.
 
-    \b
     Examples:
       wikigr profile diff baseline enhanced
       wikigr profile diff enhanced mine.yaml --json
     """
-    environment = context.ensure_object(Environment)
-
     from wikigr.pipeline.profile_files import differences, load_profile
 
     rows = [
         {"key": key, first: left, second: right}
         for key, left, right in differences(load_profile(first), load_profile(second))
     ]
-    document = {"differences": rows}
-    print_result(environment, document, partial(print_differences, first=first, second=second), as_json=json_output)
+    return {"differences": rows}, partial(print_differences, first=first, second=second)
 
 
 profile = group(
     """List, show, validate and compare profiles.
 
-    \b
     Examples:
       wikigr profile list
     """,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
@@ -13,9 +13,11 @@ from wikigr.errors import UsageError
 from wikigr.read_errors import describe_read_error
 from wikigr_cli import options
 from wikigr_cli.batch import BatchQuestion, ask_each
+from wikigr_cli.command import command
 from wikigr_cli.environment import Environment, read_stdin, typed_in
+from wikigr_cli.options import Argument, Input, Output, Retrieval
 from wikigr_cli.render.formats import OutputFormat, chosen_fields, chosen_format
-from wikigr_cli.render.output import SCHEMA_VERSION, print_json_line, print_result, print_trace
+from wikigr_cli.render.output import SCHEMA_VERSION, print_json, print_json_line, print_trace
 from wikigr_cli.render.search import FIELDS, PACK, print_reranked, print_search, rerank_document, search_fields
 
 if TYPE_CHECKING:
@@ -26,33 +28,28 @@ if TYPE_CHECKING:
 _PIPED = "Example: wikigr search spin --json | wikigr rerank"
 
 
+@command(
+    mode=Retrieval(help="Rank only by vectors, BM25 or both. Default: the stages of the profile."),
+    fusion=Retrieval(help="How hybrid fuses the two: by weighted scores or reciprocal ranks."),
+    output_format=Output("--format", help="The output format; jsonl has a line per result. Default: text."),
+    fields=Output(metavar="A,B,C", help=f"Only these keys: {', '.join((*FIELDS, PACK))}."),
+)
 def search(
     context: typer.Context,
-    question: options.Question = None,
-    pack: options.PackNames = None,
-    top_k: options.TopK = 10,
-    profile: options.ProfileName = options.DEFAULT_PROFILE,
-    mode: Annotated[
-        Literal["hybrid", "dense", "lexical"] | None,
-        options.Retrieval(help="Rank only by vectors, BM25 or both. Default: the stages of the profile."),
-    ] = None,
-    fusion: Annotated[
-        Literal["weighted", "rrf"] | None,
-        options.Retrieval(help="How hybrid fuses the two: by weighted scores or reciprocal ranks."),
-    ] = None,
-    exact: options.Exact = False,
-    offline: options.Offline = False,
-    batch: options.Batch = None,
-    output_format: Annotated[
-        OutputFormat | None,
-        options.Output("--format", help="The output format; jsonl has a line per result. Default: text."),
-    ] = None,
-    fields: Annotated[
-        str | None,
-        options.Output(metavar="A,B,C", help=f"Only these keys: {', '.join((*FIELDS, PACK))}."),
-    ] = None,
-    json_output: options.Json = False,
-    embedding_model: options.EncoderModel = None,
+    environment: Environment,
+    question: str | None = None,
+    pack: list[str] | None = None,
+    top_k: int = 10,
+    profile: str = options.DEFAULT_PROFILE,
+    mode: Literal["hybrid", "dense", "lexical"] | None = None,
+    fusion: Literal["weighted", "rrf"] | None = None,
+    exact: bool = False,
+    offline: bool = False,
+    batch: str | None = None,
+    output_format: OutputFormat | None = None,
+    fields: str | None = None,
+    json_output: bool = False,
+    embedding_model: str | None = None,
 ) -> None:
     """Find the sections that best match a question.
 
@@ -60,12 +57,10 @@ def search(
     is sent to a model server. If the profile names a cross-encoder other than the reader, it is downloaded once.
     --offline prevents both.
 
-    \b
     Examples:
       wikigr search exclusion principle --pack packs/physics -k 3
       wikigr search "spin" --pack packs/physics --mode lexical --format csv
     """
-    environment = context.ensure_object(Environment)
     if (question is None) == (batch is None):
         raise UsageError(
             "Give either a question or --batch.", hint='Example: wikigr search "spin" --pack packs/physics'
@@ -118,52 +113,46 @@ def search(
     print_search(environment, document, printed_as, columns, terms)
 
 
+@command(
+    results=Argument(
+        metavar="[RESULTS|-]",
+        help="A file, or - for standard input, with the output of `wikigr search --json` or `--batch`, or with a "
+        "list of {title, score, content?}.",
+    ),
+    method=Retrieval(
+        metavar="METHOD",
+        help="How to rerank: graph mixes PageRank into the scores, cross-encoder lets the reader (or the model "
+        "that the profile names) score the question with each text, and quality scores the sections. Join several "
+        "with +, such as graph+cross-encoder.",
+    ),
+    alpha=Retrieval(help="The weight of the given score. Default: the one in the profile."),
+    beta=Retrieval(help="The weight of PageRank. alpha and beta must sum to 1."),
+    top_k=Retrieval("--top-k", "-k", min=1, max=100_000, help="The maximum number of results. Default: all."),
+    query=Input(metavar="QUESTION", help="The question. Default: the one in the results."),
+)
 def rerank(
-    context: typer.Context,
-    results: Annotated[
-        str,
-        typer.Argument(
-            metavar="[RESULTS|-]",
-            help="A file, or - for standard input, with the output of `wikigr search --json` or `--batch`, or with a "
-            "list of {title, score, content?}.",
-        ),
-    ] = "-",
+    environment: Environment,
+    results: str = "-",
     *,
-    pack: options.RequiredPack,
-    method: Annotated[
-        str,
-        options.Retrieval(
-            metavar="METHOD",
-            help="How to rerank: graph mixes PageRank into the scores, cross-encoder lets the reader (or the model "
-            "that the profile names) score the question with each text, and quality scores the sections. Join several "
-            "with +, such as graph+cross-encoder.",
-        ),
-    ] = "graph",
-    profile: options.ProfileName = options.DEFAULT_PROFILE,
-    alpha: Annotated[
-        float | None, options.Retrieval(help="The weight of the given score. Default: the one in the profile.")
-    ] = None,
-    beta: Annotated[
-        float | None, options.Retrieval(help="The weight of PageRank. alpha and beta must sum to 1.")
-    ] = None,
-    top_k: options.TopKOrAll = None,
-    query: Annotated[
-        str | None, options.Input(metavar="QUESTION", help="The question. Default: the one in the results.")
-    ] = None,
-    offline: options.Offline = False,
-    json_output: options.Json = False,
+    pack: str,
+    method: str = "graph",
+    profile: str = options.DEFAULT_PROFILE,
+    alpha: float | None = None,
+    beta: float | None = None,
+    top_k: int | None = None,
+    query: str | None = None,
+    offline: bool = False,
+    json_output: bool = False,
 ) -> None:
     """Rerank search results and show their old ranks.
 
     The results do not leave this machine. If the profile names a cross-encoder other than the reader, it is downloaded
     once, unless --offline is given.
 
-    \b
     Examples:
       wikigr rerank results.json --pack packs/physics
       wikigr search spin -p packs/physics --json | wikigr rerank -p packs/physics
     """
-    environment = context.ensure_object(Environment)
     documents, is_lines = _read(results, environment)
 
     from wikigr.pack.open import Pack
@@ -200,7 +189,7 @@ def rerank(
             if is_lines:
                 print_json_line(environment, printed)
             else:
-                print_result(environment, printed, print_reranked, as_json=json_output)
+                (print_json if json_output else print_reranked)(environment, printed)
 
 
 def _read(location: str, environment: Environment) -> tuple[list[dict[str, Any]], bool]:

@@ -15,40 +15,37 @@ from ipaddress import ip_address
 from pathlib import Path
 from threading import Thread
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated, Literal
-
-import typer
+from typing import TYPE_CHECKING, Literal
 
 from wikigr.errors import UsageError
 from wikigr_cli import options
+from wikigr_cli.command import command
 from wikigr_cli.environment import Environment
+from wikigr_cli.options import Server
 
 if TYPE_CHECKING:
     from wikigr.server.packs import ServedPacks
 
 
+@command(
+    host=Server(metavar="ADDRESS", help="Listen on this address. Others than loopback need --token."),
+    port=Server(min=0, max=65535, help="Listen on this port; 0 is any free one."),
+    token=Server(metavar="SECRET", help="Answer only clients that send this secret, at least 16 characters long."),
+    allowed_host=Server(
+        metavar="NAME", help="Answer requests for this host name, such as that of a proxy (repeatable)."
+    ),
+    open_browser=Server("--open", help="Open the address in the browser."),
+)
 def serve(
-    context: typer.Context,
-    pack: options.PackNames = None,
-    host: Annotated[
-        str, options.Server(metavar="ADDRESS", help="Listen on this address. Others than loopback need --token.")
-    ] = "127.0.0.1",
-    port: Annotated[int, options.Server(min=0, max=65535, help="Listen on this port; 0 is any free one.")] = 8642,
-    token: Annotated[
-        str | None,
-        options.Server(
-            metavar="SECRET", help="Answer only clients that send this secret, at least 16 characters long."
-        ),
-    ] = None,
-    allowed_host: Annotated[
-        list[str] | None,
-        options.Server(
-            metavar="NAME", help="Answer requests for this host name, such as that of a proxy (repeatable)."
-        ),
-    ] = None,
-    profile: options.ProfileName = options.DEFAULT_PROFILE,
-    offline: options.Offline = False,
-    open_browser: Annotated[bool, options.Server("--open", help="Open the address in the browser.")] = False,
+    environment: Environment,
+    pack: list[str] | None = None,
+    host: str = "127.0.0.1",
+    port: int = 8642,
+    token: str | None = None,
+    allowed_host: list[str] | None = None,
+    profile: str = options.DEFAULT_PROFILE,
+    offline: bool = False,
+    open_browser: bool = False,
 ) -> None:
     """Serve packs over HTTP: a web page, a JSON API and MCP.
 
@@ -57,12 +54,10 @@ def serve(
     The packs stay open, so an answer takes a fraction of the time of `wikigr ask`; after `wikigr pack update`, start it
     again. Ctrl-C stops the server after the requests under way. Needs the extra `serve`.
 
-    \b
     Examples:
       wikigr serve --pack packs/physics --open
       wikigr serve --pack packs/physics --host 0.0.0.0 --token $SECRET
     """
-    environment = context.ensure_object(Environment)
     packs = options.require_packs(pack)
     require_extra("serve")
 
@@ -104,17 +99,13 @@ def _reachable(host: str, bound: str) -> str:
     return f"[{host}]" if ":" in host and not host.startswith("[") else host
 
 
+@command(print_config=Server(metavar="CLIENT", help="Print what to paste into the settings of this client."))
 def mcp(
-    context: typer.Context,
-    pack: options.PackNames = None,
-    profile: options.ProfileName = options.DEFAULT_PROFILE,
-    offline: options.Offline = False,
-    print_config: Annotated[
-        Literal["claude-desktop", "claude-code", "vscode", "cursor"] | None,
-        options.Server(
-            "--print-config", metavar="CLIENT", help="Print what to paste into the settings of this client."
-        ),
-    ] = None,
+    environment: Environment,
+    pack: list[str] | None = None,
+    profile: str = options.DEFAULT_PROFILE,
+    offline: bool = False,
+    print_config: Literal["claude-desktop", "claude-code", "vscode", "cursor"] | None = None,
 ) -> None:
     """Serve packs to an assistant (MCP).
 
@@ -123,12 +114,10 @@ def mcp(
     The assistant starts this command itself; --print-config prints its settings for claude-desktop, claude-code, vscode
     or cursor. Needs the extra `serve`.
 
-    \b
     Examples:
       wikigr mcp --pack packs/physics --print-config claude-code
       wikigr mcp --pack packs/physics --print-config cursor
     """
-    environment = context.ensure_object(Environment)
     packs = options.require_packs(pack)
     if print_config is not None:
         from wikigr.pack.locate import find_pack, packs_named

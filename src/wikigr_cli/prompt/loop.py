@@ -26,6 +26,7 @@ def run_prompt(
     profile: str,
     options: AskOptions,
     *,
+    encoder: str | None = None,
     terminal: tuple[Input, Output] | None = None,
     history: History | None = None,
 ) -> None:
@@ -33,8 +34,8 @@ def run_prompt(
 
     ``terminal`` and ``history`` replace those of the user.
     """
-    with closing(AskSession(environment, packs, profile, options)) as session:
-        talk = Conversation(environment, session, explain_limit=options.explain_limit)
+    with closing(AskSession(environment, packs, profile, options, encoder=encoder)) as session:
+        talk = Conversation(environment, session, explain_limit=options.explained)
         reader = _line_reader(environment, talk, terminal, history)
         writer = f"Answers are written by {harmless(talk.model)}" if talk.model else "Answers quote the pack"
         environment.note(f"{describe(talk.pack)}. {writer}. {PREFIX}help lists the commands, Ctrl-D leaves.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -52,16 +52,6 @@ def print_json(environment: Environment, document: Document) -> None:
 def print_json_line(environment: Environment, document: Document) -> None:
     """Print one line of JSON Lines."""
     environment.write_json(json.dumps(document, ensure_ascii=False) + "\n")
-
-
-def print_result(
-    environment: Environment, document: Document, print_text: Callable[[Environment, Document], None], *, as_json: bool
-) -> None:
-    """Print the result of a command: as JSON with ``--json``, else with ``print_text``."""
-    if as_json:
-        print_json(environment, document)
-    else:
-        print_text(environment, document)
 
 
 def print_trace(environment: Environment, trace: Trace) -> None:

@@ -45,20 +45,20 @@ def replays_document(documents: Sequence[Document]) -> dict[str, Any]:
     }
 
 
-def print_replays(environment: Environment, documents: Sequence[Document]) -> None:
+def print_replays(environment: Environment, document: Document) -> None:
     """Print all checks of the only receipt, or a line for each of several: its question and its failed checks."""
+    documents = document["receipts"]
     if len(documents) == 1:
         _print_checks(environment, documents[0])
         return
-    for document in documents:
-        mark, style = ("✓", "green") if document["passed"] else ("✗", "red")
+    for item in documents:
+        mark, style = ("✓", "green") if item["passed"] else ("✗", "red")
         environment.print(mark, style=style, end=" ")
-        id_ = document["line"] if document["id"] is None else document["id"]
-        failed = [check["name"] for check in document["checks"] if check["required"] and not check["passed"]]
-        text = f"{one_line(str(id_), 100)}: {one_line(document['question'], 100)}"
+        id_ = item["line"] if item["id"] is None else item["id"]
+        failed = [check["name"] for check in item["checks"] if check["required"] and not check["passed"]]
+        text = f"{one_line(str(id_), 100)}: {one_line(item['question'], 100)}"
         environment.print(f"{text} — {_line(', '.join(failed))}" if failed else text, hang=2)
-    held = sum(item["passed"] for item in documents)
-    environment.print(f"{held} of {len(documents)} receipts hold.", style="bold")
+    environment.print(f"{document['held']} of {len(documents)} receipts hold.", style="bold")
     for path, found in dict.fromkeys((item["pack"]["path"], item["pack"]["found"]) for item in documents):
         environment.print(f"Pack: {_line(path)} ({_FOUND[found]})", style="dim")
 

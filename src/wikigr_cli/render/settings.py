@@ -19,8 +19,9 @@ _DEFAULT = "default"
 _MAX_NAMED = 2
 
 
-def print_settings(environment: Environment, rows: Sequence[Document], *, origin: bool, show_all: bool) -> None:
+def print_settings(environment: Environment, document: Document, *, origin: bool, show_all: bool) -> None:
     """Print the settings that something sets (``show_all``: all), with their origins if ``origin``."""
+    rows: Sequence[Document] = document["settings"]
     shared: dict[tuple[object, ...], list[Document]] = {}
     for row in rows:
         if show_all or row["origin"] != _DEFAULT:

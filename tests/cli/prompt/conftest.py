@@ -54,7 +54,7 @@ def converse(physics_pack: Path, private: Path) -> Iterator[Converse]:
         environment, out, err = environment_of(80, **variables)
         session = AskSession(environment, [str(pack)], "enhanced", options)
         opened.append(session)
-        conversation = Conversation(environment, session, explain_limit=options.explain_limit)
+        conversation = Conversation(environment, session, explain_limit=options.explained)
         return Talk(conversation, environment, out, err)
 
     yield start

@@ -10,7 +10,6 @@ eval_command = group(
 
     Profiles are scored on gold questions, and real differences are told from noise.
 
-    \b
     Examples:
       wikigr eval run --pack packs/physics --offline -o runs/first
       wikigr eval report runs/first

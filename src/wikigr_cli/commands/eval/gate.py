@@ -5,29 +5,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
 from wikigr.errors import UsageError
-from wikigr_cli import options
-from wikigr_cli.commands.eval.options import (
-    BaselineFile,
-    FailOn,
-    FailOnOption,
-    Floors,
-    Margin,
-    MaxErrors,
-    OneProfile,
-    Primary,
-    RunFolder,
-    deciding,
-    profile_of,
-)
+from wikigr_cli.command import Result, command
+from wikigr_cli.commands.eval.report import deciding, profile_of
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus
+from wikigr_cli.options import Output
 from wikigr_cli.render import evaluation as render_evaluation
 from wikigr_cli.render.output import counted, print_json
 
@@ -36,17 +25,43 @@ if TYPE_CHECKING:
     from wikigr.evaluation.run import StoredRun
 
 
+@dataclass(frozen=True, slots=True)
+class GateOptions:
+    """What a run must fulfill; without any of the options there is no gate."""
+
+    floors: list[str] | None = None
+    baseline: Path | None = None
+    fail_on: Literal["regression", "inconclusive", "never"] | None = None
+    max_errors: float | None = None
+
+    def __bool__(self) -> bool:
+        return any(given not in (None, []) for given in (self.floors, self.baseline, self.fail_on, self.max_errors))
+
+    def requirements(self, primary: str, margin: float) -> Requirements:
+        """Return the requirements of a gate; raise ``UsageError`` for one that no run could meet."""
+        from wikigr.evaluation.gate import Requirements
+
+        parsed = {}
+        for item in self.floors or []:
+            metric, _, value = item.partition("=")
+            try:
+                parsed[metric.strip()] = float(value)
+            except ValueError as error:
+                hint = "Example: --min accuracy=0.8"
+                raise UsageError(f"--min takes METRIC=VALUE, not {item!r}.", hint=hint) from error
+        return Requirements(parsed, self.fail_on or "regression", margin, self.max_errors or 0.0, primary)
+
+
+@command()
 def gate(
-    context: typer.Context,
-    folder: RunFolder,
-    profile: OneProfile = None,
-    floors: Floors = None,
-    baseline: BaselineFile = None,
-    fail_on: FailOnOption = None,
-    max_errors: MaxErrors = None,
-    primary: Primary = None,
-    margin: Margin = None,
-    json_output: options.Json = False,
+    environment: Environment,
+    folder: Path,
+    judged: str | None = None,
+    *,
+    given: GateOptions,
+    primary: str | None = None,
+    margin: float | None = None,
+    json_output: bool = False,
 ) -> None:
     """Fail unless a run meets its requirements.
 
@@ -54,50 +69,26 @@ def gate(
 
     On GitHub Actions, it also writes a summary and an annotation for each question that got worse.
 
-    \b
     Examples:
       wikigr eval gate runs/first --min accuracy=0.1
       wikigr eval gate runs/first --min accuracy=0.1 --max-errors 0.05
     """
-    environment = context.ensure_object(Environment)
-
     from wikigr.evaluation.gate import check_gate, read_baseline
     from wikigr.evaluation.reports.document import gate_document
     from wikigr.evaluation.run import load_run
 
     stored = load_run(folder)
-    if not is_gated(floors, baseline, fail_on, max_errors):
+    if not given:
         raise UsageError(
             "The gate has no requirement.", hint="Give --baseline FILE, --min METRIC=VALUE or --max-errors SHARE."
         )
-    wanted = requirements(floors, fail_on, max_errors, *deciding(stored, primary, margin))
-    blessed = None if baseline is None else read_baseline(baseline)
-    result = check_gate(stored, profile_of(stored, profile), wanted, blessed)
+    wanted = given.requirements(*deciding(stored, primary, margin))
+    blessed = None if given.baseline is None else read_baseline(given.baseline)
+    result = check_gate(stored, profile_of(stored, judged), wanted, blessed)
     if json_output:
         described = {"run": str(folder), "primary": wanted.primary, "margin": wanted.margin}
         print_json(environment, described | gate_document(result))
     finish(environment, result, stored, as_json=json_output)
-
-
-def is_gated(floors: list[str] | None, baseline: Path | None, fail_on: FailOn | None, max_errors: float | None) -> bool:
-    """Return whether any gate option was given."""
-    return bool(floors) or any(given is not None for given in (baseline, fail_on, max_errors))
-
-
-def requirements(
-    floors: list[str] | None, fail_on: FailOn | None, max_errors: float | None, primary: str, margin: float
-) -> Requirements:
-    """Return the requirements of a gate; raise ``UsageError`` for one that no run could meet."""
-    from wikigr.evaluation.gate import Requirements
-
-    parsed = {}
-    for item in floors or []:
-        metric, _, value = item.partition("=")
-        try:
-            parsed[metric.strip()] = float(value)
-        except ValueError as error:
-            raise UsageError(f"--min takes METRIC=VALUE, not {item!r}.", hint="Example: --min accuracy=0.8") from error
-    return Requirements(parsed, fail_on or "regression", margin, max_errors or 0.0, primary)
 
 
 def finish(environment: Environment, result: GateResult, stored: StoredRun, *, as_json: bool) -> None:
@@ -126,34 +117,27 @@ def finish(environment: Environment, result: GateResult, stored: StoredRun, *, a
         raise typer.Exit(ExitStatus.FAILED_CHECK)
 
 
-def bless(
-    context: typer.Context,
-    folder: RunFolder,
-    output: Annotated[Path, options.Output("-o", "--output", metavar="FILE", help="The baseline file to write.")],
-    profile: OneProfile = None,
-    json_output: options.Json = False,
-) -> None:
+@command(
+    output=Output("-o", "--output", metavar="FILE", help="The baseline file to write."),
+)
+def bless(environment: Environment, folder: Path, output: Path, judged: str | None = None) -> Result:
     """Make a run the baseline that later runs are compared with. Commit the file.
 
-    \b
     Examples:
       wikigr eval bless runs/first -o baseline.json
       wikigr eval bless runs/first -o baseline.json --profile baseline
     """
-    environment = context.ensure_object(Environment)
-
     from wikigr.atomic import cannot_write
     from wikigr.evaluation.gate import make_baseline, write_baseline
     from wikigr.evaluation.run import load_run
 
     stored = load_run(folder)
-    baseline = make_baseline(stored, profile_of(stored, profile))
+    baseline = make_baseline(stored, profile_of(stored, judged))
     try:
         write_baseline(output, baseline)
     except OSError as error:
         raise cannot_write("the baseline", output, error) from error
-    if json_output:
-        document = {"baseline": str(output), **asdict(baseline), "questions": len(baseline.means)}
-        print_json(environment, {key: value for key, value in document.items() if key != "means"})
-        return
-    environment.print(f"{output}: {counted(len(baseline.means), 'questions')} of {baseline.profile}")
+    document = {"baseline": str(output), **asdict(baseline), "questions": len(baseline.means)}
+    del document["means"]
+    line = f"{output}: {counted(len(baseline.means), 'questions')} of {baseline.profile}"
+    return document, lambda environment, _: environment.print(line)

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from wikigr_cli import options
-from wikigr_cli.commands.eval.options import Questions, Split
+from wikigr_cli.command import Result, command
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus
-from wikigr_cli.render.output import counted, print_json
+from wikigr_cli.options import Argument, Run
+from wikigr_cli.render.output import Document, counted
 
 
+@command(questions=Argument(metavar="QUESTIONS", help="A file of gold questions."))
 def validate(
-    context: typer.Context,
-    questions: Annotated[Path, typer.Argument(metavar="QUESTIONS", help="A file of gold questions.")],
-    pack: options.PackName = None,
-    split: Split = None,
-    json_output: options.Json = False,
-) -> None:
+    environment: Environment, questions: Path, pack: str | None = None, split: str | None = None
+) -> Iterator[Result]:
     """Check gold questions for mistakes.
 
     These are invalid lines, duplicates and answers in the question. With a pack, also check for missing gold
@@ -29,13 +27,10 @@ def validate(
 
     Problems set exit code 1. Warnings do not: they name questions to read again, whose labels may be right.
 
-    \b
     Examples:
       wikigr eval validate packs/physics/eval/questions.jsonl
       wikigr eval validate packs/physics/eval/questions.jsonl -p packs/physics
     """
-    environment = context.ensure_object(Environment)
-
     from wikigr.evaluation.question_checks import ADVISORY, check_questions, look_up
     from wikigr.evaluation.questions import Problem, load_questions
 
@@ -54,38 +49,47 @@ def validate(
     found.sort(key=lambda problem: problem.line)
     warnings = [problem for problem in found if problem.kind in ADVISORY]
     problems = [problem for problem in found if problem not in warnings]
-    if json_output:
-        kinds = {"problems": list(map(asdict, problems)), "warnings": list(map(asdict, warnings))}
-        print_json(environment, {"questions": len(loaded), **kinds})
-    else:
+
+    def show(environment: Environment, document: Document) -> None:
         for problem in found:
             note = "warning: " if problem in warnings else ""
             environment.print(f"{questions}:{problem.line}: {note}{problem.message}", hang=2)
         counts = [counted(len(loaded), "questions"), counted(len(problems), "problems")]
         environment.print(", ".join([*counts, *([counted(len(warnings), "warnings")] if warnings else [])]))
+
+    kinds = {"problems": list(map(asdict, problems)), "warnings": list(map(asdict, warnings))}
+    yield {"questions": len(loaded), **kinds}, show
     if problems:
         raise typer.Exit(ExitStatus.FAILED_CHECK)
 
 
+def _print_threshold(environment: Environment, document: Document) -> None:
+    environment.print(
+        f"{document['name']} threshold {document['threshold']:.4f} (was {document['before']:.4f}): "
+        f"answers {100 * document['answered']:.1f}% of {document['answerable']} answerable questions, "
+        f"declines {100 * document['declined']:.1f}% of {document['unanswerable']} others"
+    )
+    if not document["stored"]:
+        environment.note("Not stored (--dry-run).")
+
+
+@command(_print_threshold, dry_run=Run(help="Show the threshold without changing the pack."))
 def calibrate(
-    context: typer.Context,
-    pack: options.PackName = None,
-    questions: Questions = None,
-    split: Split = "dev",
-    profile: options.ProfileName = options.DEFAULT_PROFILE,
-    dry_run: Annotated[bool, options.Run("--dry-run", help="Show the threshold without changing the pack.")] = False,
-    json_output: options.Json = False,
-) -> None:
+    environment: Environment,
+    pack: str | None = None,
+    questions: Path | None = None,
+    split: str | None = "dev",
+    profile: str = options.DEFAULT_PROFILE,
+    dry_run: bool = False,
+) -> Result:
     """Fit the probability below which the pack abstains.
 
     It is fitted on a split of gold questions and stored in the manifest of the pack.
 
-    \b
     Examples:
       wikigr eval calibrate --pack packs/physics --dry-run
       wikigr eval calibrate --pack packs/physics --split dev --json
     """
-    environment = context.ensure_object(Environment)
     pack = options.require_pack(pack)
 
     from wikigr.evaluation.calibration import FittedOn, store_threshold
@@ -106,13 +110,4 @@ def calibrate(
         found = fit(opened, loaded, load_profile(profile), advance=progress.advance)
     if not dry_run:
         store_threshold(layout, found.name, found.threshold, FittedOn(question_set_hash(loaded), split or "", profile))
-    if json_output:
-        print_json(environment, {"stored": not dry_run, **asdict(found)})
-        return
-    environment.print(
-        f"{found.name} threshold {found.threshold:.4f} (was {found.before:.4f}): "
-        f"answers {100 * found.answered:.1f}% of {found.answerable} answerable questions, "
-        f"declines {100 * found.declined:.1f}% of {found.unanswerable} others"
-    )
-    if dry_run:
-        environment.note("Not stored (--dry-run).")
+    return {"stored": not dry_run, **asdict(found)}

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
-
-import typer
+from typing import TYPE_CHECKING, Literal
 
 from wikigr.errors import UsageError, WikigrError
-from wikigr_cli import options
-from wikigr_cli.commands.eval.options import Margin, OneProfile, Primary, RunFolder, ShowAll, deciding, profile_of
+from wikigr_cli.command import Result, command
 from wikigr_cli.environment import Environment, plain_json
+from wikigr_cli.options import Argument, Output, Retrieval, Run
 from wikigr_cli.render import evaluation as render_evaluation
-from wikigr_cli.render.output import print_json, print_result
+from wikigr_cli.render.output import Document
 
 if TYPE_CHECKING:
     from wikigr.evaluation.gate import GateResult
@@ -25,33 +24,30 @@ if TYPE_CHECKING:
 ReportFormat = Literal["text", "md", "html", "junit", "json", "github"]
 
 
+@command(
+    report_format=Output("--format", help="The output format."),
+    profile=Retrieval(metavar="NAME", help="Report on this profile and the first one only."),
+    output=Output("-o", "--output", metavar="FILE", help="Write to this file instead of stdout."),
+)
 def report(
-    context: typer.Context,
-    folder: RunFolder,
-    report_format: Annotated[ReportFormat, options.Output("--format", help="The output format.")] = "text",
-    profile: Annotated[
-        str | None,
-        options.Retrieval("--profile", metavar="NAME", help="Report on this profile and the first one only."),
-    ] = None,
-    primary: Primary = None,
-    margin: Margin = None,
-    output: Annotated[
-        Path | None, options.Output("-o", "--output", metavar="FILE", help="Write to this file instead of stdout.")
-    ] = None,
-    show_all: ShowAll = False,
+    environment: Environment,
+    folder: Path,
+    report_format: ReportFormat = "text",
+    profile: str | None = None,
+    primary: str | None = None,
+    margin: float | None = None,
+    output: Path | None = None,
+    show_all: bool = False,
 ) -> None:
     """Report a stored run: the verdict, then the figures.
 
     In the text format, --all prints every metric; without it, the report is that of wikigr eval run. JUnit has the
     cases of one profile: the one given, by default the last one or, of an ablation, the full one.
 
-    \b
     Examples:
       wikigr eval report runs/first
       wikigr eval report runs/first --format html -o report.html
     """
-    environment = context.ensure_object(Environment)
-
     from wikigr.evaluation.run import load_run
 
     stored = load_run(folder)
@@ -102,23 +98,40 @@ def print_report(
         raise cannot_write("the report", output, error) from error
 
 
-def trec(
-    context: typer.Context,
-    folder: RunFolder,
-    output: Annotated[Path, options.Output("-o", "--output", metavar="DIR", help="The folder for the files.")],
-    json_output: options.Json = False,
-) -> None:
+def profile_of(stored: StoredRun, name: str | None) -> str:
+    """Return the profile ``name`` of a run, or its subject; raise ``UsageError`` for an unknown profile."""
+    names = list(stored.run.profiles)
+    if name is not None and name not in names:
+        raise UsageError(f"The run {stored.folder} has no profile {name!r}.", hint=f"It has {', '.join(names)}.")
+    return name or stored.subject
+
+
+def deciding(stored: StoredRun, primary: str | None, margin: float | None) -> tuple[str, float]:
+    """Return the metric and the margin that decide: those given, or those declared for the run."""
+    from wikigr.evaluation.metrics import known_metric
+
+    # NaN is within the range of the option.
+    if margin is not None and math.isnan(margin):
+        raise UsageError("The margin must be a number from 0 to 1, not nan.")
+    return known_metric(primary or stored.run.primary), stored.run.margin if margin is None else margin
+
+
+def _print_files(environment: Environment, document: Document) -> None:
+    for files in filter(None, (document, document["passages"])):
+        for file in (files["qrels"], *files["runs"].values()):
+            environment.print(file, overflow="keep")
+
+
+@command(_print_files, output=Output("-o", "--output", metavar="DIR", help="The folder for the files."))
+def trec(folder: Path, output: Path) -> Document:
     """Export a run as TREC files for other evaluation tools.
 
     These are qrels and one run file per profile, by article and by passage.
 
-    \b
     Examples:
       wikigr eval trec runs/first -o trec
       wikigr eval trec runs/first -o trec --json
     """
-    environment = context.ensure_object(Environment)
-
     from wikigr.evaluation.run import load_run
     from wikigr.evaluation.trec import export_trec
 
@@ -127,57 +140,48 @@ def trec(
         articles, passages = export_trec(stored, output)
     except OSError as error:
         raise WikigrError(f"Cannot write the TREC files to {output}: {error.strerror}.") from error
-    if json_output:
-        print_json(environment, {**articles, "passages": passages})
-        return
-    for files in filter(None, (articles, passages)):
-        for file in (files["qrels"], *files["runs"].values()):
-            environment.print(file, overflow="keep")
+    return {**articles, "passages": passages}
 
 
-Force = Annotated[bool, options.Run("--force", help="Compare runs even over different questions or packs, and say so.")]
+FORCE = Run(help="Compare runs even over different questions or packs, and say so.")
 
 
+@command(second=Argument(metavar="OTHER", help="The run to compare it with."), force=FORCE)
 def compare(
-    context: typer.Context,
-    first: RunFolder,
-    second: Annotated[Path, typer.Argument(metavar="OTHER", help="The run to compare it with.")],
-    profile: OneProfile = None,
-    primary: Primary = None,
-    margin: Margin = None,
-    force: Force = False,
-    show_all: ShowAll = False,
-    json_output: options.Json = False,
-) -> None:
+    folder: Path,
+    second: Path,
+    judged: str | None = None,
+    primary: str | None = None,
+    margin: float | None = None,
+    force: bool = False,
+    show_all: bool = False,
+) -> Result:
     """Compare one profile of two runs over the same questions.
 
     The first run is the base: a positive difference means that the other run has the higher value. It prints the
     verdict, the primary metric and the metrics that differ; --all prints every metric.
 
-    \b
     Examples:
       wikigr eval compare runs/first runs/second
       wikigr eval compare runs/first runs/second --primary recall@5
     """
-    environment = context.ensure_object(Environment)
-
     from wikigr.evaluation.comparison import compare as compare_samples
     from wikigr.evaluation.reports.document import comparison_document, side_document
     from wikigr.evaluation.run import load_run
 
-    if first.resolve() == second.resolve():
+    if folder.resolve() == second.resolve():
         raise UsageError(
-            f"{first} and {second} are the same run.",
-            hint=f"Compare the profiles of one run: wikigr eval report {shlex.quote(str(first))}",
+            f"{folder} and {second} are the same run.",
+            hint=f"Compare the profiles of one run: wikigr eval report {shlex.quote(str(folder))}",
         )
-    one, other = load_run(first), load_run(second)
+    one, other = load_run(folder), load_run(second)
     caveats = _caveats(one, other, force=force)
-    left, right = profile_of(one, profile), profile_of(other, profile)
+    left, right = profile_of(one, judged), profile_of(other, judged)
     primary, margin = deciding(one, primary, margin)
     comparison = compare_samples(
         one.samples_of(left),
         other.samples_of(right),
-        names=(f"{first}/{left}", f"{second}/{right}"),
+        names=(f"{folder}/{left}", f"{second}/{right}"),
         seed=one.run.seed,
         primary=primary,
         margin=margin,
@@ -190,8 +194,7 @@ def compare(
         "other": side_document(other, right),
         **comparison_document(comparison),
     }
-    print_text = partial(render_evaluation.compare, show_all=show_all)
-    print_result(environment, document, print_text, as_json=json_output)
+    return document, partial(render_evaluation.compare, show_all=show_all)
 
 
 def _caveats(one: StoredRun, other: StoredRun, *, force: bool) -> list[str]:
@@ -214,40 +217,37 @@ def _notices(one: StoredRun, other: StoredRun, primary: str, margin: float | Non
     return [*(f"{one.folder}: {choice}." for choice in first), *(f"{other.folder}: {choice}." for choice in second)]
 
 
+@command(
+    second=Argument(metavar="[OTHER]", help="Another run; by default the first profile of this run."),
+    force=FORCE,
+)
 def flips(
-    context: typer.Context,
-    first: RunFolder,
-    second: Annotated[
-        Path | None, typer.Argument(metavar="[OTHER]", help="Another run; by default the first profile of this run.")
-    ] = None,
-    profile: OneProfile = None,
-    primary: Primary = None,
-    force: Force = False,
-    json_output: options.Json = False,
-) -> None:
+    folder: Path,
+    second: Path | None = None,
+    judged: str | None = None,
+    primary: str | None = None,
+    force: bool = False,
+) -> Result:
     """Show the questions that changed, with both answers.
 
     It shows the evidence of both sides and the commands that reproduce it.
 
-    \b
     Examples:
       wikigr eval flips runs/first
       wikigr eval flips runs/first runs/second --json
     """
-    environment = context.ensure_object(Environment)
-
     from wikigr.evaluation.comparison import flips as find_flips
     from wikigr.evaluation.comparison import means_by_question, paired_values
     from wikigr.evaluation.reports.document import flip_document
     from wikigr.evaluation.run import load_run
 
-    one = load_run(first)
+    one = load_run(folder)
     other = one if second is None else load_run(second)
     caveats = [] if second is None else _caveats(one, other, force=force)
     # Within one run, the other profiles are compared with the first one.
-    before = next(iter(one.run.profiles)) if second is None else profile_of(one, profile)
-    after = profile_of(other, profile)
-    if before == after and (second is None or first.resolve() == second.resolve()):
+    before = next(iter(one.run.profiles)) if second is None else profile_of(one, judged)
+    after = profile_of(other, judged)
+    if before == after and (second is None or folder.resolve() == second.resolve()):
         others = [name for name in one.run.profiles if name != before]
         raise UsageError(
             f"Cannot compare {before} with itself: the other profiles of the run are compared with it.",
@@ -257,7 +257,7 @@ def flips(
         )
     primary, _ = deciding(one, primary, None)
     left, right = one.samples_of(before), other.samples_of(after)
-    labels = (before, after) if second is None else (f"{first}/{before}", f"{second}/{after}")
+    labels = (before, after) if second is None else (f"{folder}/{before}", f"{second}/{after}")
     document = {
         "caveats": caveats,
         "notices": _notices(one, other, primary, None),
@@ -265,4 +265,4 @@ def flips(
         "paired": len(paired_values(means_by_question(left), means_by_question(right), primary)),
         "flips": [flip_document((one, other), flip, labels) for flip in find_flips(left, right, primary)],
     }
-    print_result(environment, document, partial(render_evaluation.flips, labels=labels), as_json=json_output)
+    return document, partial(render_evaluation.flips, labels=labels)

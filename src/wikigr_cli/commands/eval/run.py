@@ -4,90 +4,63 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Literal
-
-import typer
+from typing import Literal
 
 from wikigr.errors import UsageError, WikigrError
 from wikigr_cli import options
+from wikigr_cli.command import command
 from wikigr_cli.commands.eval import gate
-from wikigr_cli.commands.eval.options import (
-    BaselineFile,
-    FailOnOption,
-    Floors,
-    MaxErrors,
-    Questions,
-    ShowAll,
-    Split,
-)
 from wikigr_cli.commands.eval.report import print_report
 from wikigr_cli.environment import Environment
+from wikigr_cli.options import Check, Model, Output, Retrieval, Run
 from wikigr_cli.render.output import counted
 
 
+@command(
+    profiles=Retrieval(
+        "--profile",
+        metavar="NAME",
+        help="A profile. The others are compared with the first one. Repeatable.",
+        autocompletion=options.complete_profiles,
+    ),
+    ablate=Run(help="Switch off each enhancement of one profile in turn."),
+    seed=Run(min=0, help="The seed of the bootstrap and the permutation tests."),
+    repeat=Run(min=1, max=100, help="How many times to ask every question."),
+    jobs=Run(min=1, max=64, help="How many questions to ask in parallel."),
+    engine=Run(help="Ask on this machine or, with --offline, on a Ray cluster."),
+    strict=Check("--refuse-leaks", help="Refuse to run if few-shot examples leak answers."),
+    primary=Check(metavar="METRIC", help="The metric that decides, declared before the run."),
+    margin=Check(help="Differences up to this size do not matter, declared before the run.", min=0.0, max=1.0),
+    output=Output("-o", "--output", metavar="DIR", help="The folder of the run; by default named after its content."),
+    judge=Model(help="An additional grader of the answers."),
+    judge_model=Model(metavar="ID", help="The model of the judge; claude-opus-4-6 by default."),
+    judge_max_cost=Model(metavar="USD", min=0.0, help="The maximum cost of the judge."),
+    fresh=Model(help="Ask models again for cached replies and cache the new ones."),
+)
 def run(
-    context: typer.Context,
-    pack: options.PackName = None,
-    questions: Questions = None,
-    profiles: Annotated[
-        list[str] | None,
-        options.Retrieval(
-            "--profile",
-            metavar="NAME",
-            help="A profile. The others are compared with the first one. Repeatable.",
-            autocompletion=options.complete_profiles,
-        ),
-    ] = None,
-    split: Split = None,
-    ablate: Annotated[
-        bool, options.Run("--ablate", help="Switch off each enhancement of one profile in turn.")
-    ] = False,
-    offline: options.Offline = False,
-    seed: Annotated[int, options.Run(min=0, help="The seed of the bootstrap and the permutation tests.")] = 0,
-    repeat: Annotated[int, options.Run(min=1, max=100, help="How many times to ask every question.")] = 1,
-    jobs: Annotated[int, options.Run(min=1, max=64, help="How many questions to ask in parallel.")] = 1,
-    engine: Annotated[
-        options.Engine, options.Run("--engine", help="Ask on this machine or, with --offline, on a Ray cluster.")
-    ] = "local",
-    ray_address: options.RayAddress = None,
-    workers: options.Workers = None,
-    strict: Annotated[
-        bool, options.Check("--refuse-leaks", help="Refuse to run if few-shot examples leak answers.")
-    ] = False,
-    primary: Annotated[
-        str, options.Check("--primary", metavar="METRIC", help="The metric that decides, declared before the run.")
-    ] = "accuracy",
-    margin: Annotated[
-        float,
-        options.Check(
-            "--margin", help="Differences up to this size do not matter, declared before the run.", min=0.0, max=1.0
-        ),
-    ] = 0.02,
-    output: Annotated[
-        Path | None,
-        options.Output(
-            "-o", "--output", metavar="DIR", help="The folder of the run; by default named after its content."
-        ),
-    ] = None,
-    floors: Floors = None,
-    baseline: BaselineFile = None,
-    fail_on: FailOnOption = None,
-    max_errors: MaxErrors = None,
-    judge: Annotated[
-        Literal["none", "claude"], options.Model("--judge", help="An additional grader of the answers.")
-    ] = "none",
-    judge_model: Annotated[
-        str | None,
-        options.Model("--judge-model", metavar="ID", help="The model of the judge; claude-opus-4-6 by default."),
-    ] = None,
-    judge_max_cost: Annotated[
-        float | None, options.Model("--judge-max-cost", metavar="USD", min=0.0, help="The maximum cost of the judge.")
-    ] = None,
-    fresh: Annotated[
-        bool, options.Model("--fresh", help="Ask models again for cached replies and cache the new ones.")
-    ] = False,
-    show_all: ShowAll = False,
-    json_output: options.Json = False,
+    environment: Environment,
+    pack: str | None = None,
+    questions: Path | None = None,
+    profiles: list[str] | None = None,
+    split: str | None = None,
+    ablate: bool = False,
+    offline: bool = False,
+    seed: int = 0,
+    repeat: int = 1,
+    jobs: int = 1,
+    *,
+    ray: options.RayOptions,
+    strict: bool = False,
+    primary: str = "accuracy",
+    margin: float = 0.02,
+    output: Path | None = None,
+    required: gate.GateOptions,
+    judge: Literal["none", "claude"] = "none",
+    judge_model: str | None = None,
+    judge_max_cost: float | None = None,
+    fresh: bool = False,
+    show_all: bool = False,
+    json_output: bool = False,
 ) -> None:
     """Ask every question under every profile and compare the profiles. The same command resumes an interrupted run.
 
@@ -95,13 +68,10 @@ def run(
     With --min, --baseline, --fail-on or --max-errors, the exit code is 1 unless the last profile (of an ablation, the
     full one) passes the gate.
 
-    \b
     Examples:
       wikigr eval run --pack packs/physics --offline -o runs/first
       wikigr eval run -p packs/physics --profile fast --offline -o runs/second
     """
-    environment = context.ensure_object(Environment)
-    options.require_ray(engine, **{"ray-address": ray_address, "workers": workers})
     pack = options.require_pack(pack)
     names = profiles or ["baseline", "enhanced"]
     if ablate and len(names) != 1:
@@ -109,7 +79,7 @@ def run(
 
     if judge == "none" and (judge_model is not None or judge_max_cost is not None):
         raise UsageError("--judge-model and --judge-max-cost need a judge.", hint="Add --judge claude.")
-    wanted = gate.requirements(floors, fail_on, max_errors, primary, margin)
+    wanted = required.requirements(primary, margin)
 
     from wikigr.evaluation.gate import check_gate, read_baseline
     from wikigr.evaluation.judge import JUDGED, MODEL, NO_JUDGE, JudgeOptions
@@ -127,9 +97,9 @@ def run(
     chosen = [load_profile(name) for name in names]
     options_of_judge = None if judge == "none" else JudgeOptions(judge_model or MODEL, judge_max_cost)
     blessed = None
-    if baseline is not None:
+    if required.baseline is not None:
         judge_id = NO_JUDGE if options_of_judge is None else options_of_judge.identity
-        blessed = read_baseline(baseline)
+        blessed = read_baseline(required.baseline)
         blessed.require_comparable(wanted, question_set_hash(loaded), len(loaded), judge_id)
     evaluation = Evaluation(
         pack=pack,
@@ -153,10 +123,10 @@ def run(
     with ExitStack() as stack:
         progress = stack.enter_context(TerminalProgress(environment, resumes=True))
         cluster = None
-        if engine == "ray":
+        if ray.engine == "ray":
             from wikigr.ingest.engines.cluster import connect
 
-            cluster = stack.enter_context(connect(ray_address, workers))
+            cluster = stack.enter_context(connect(ray.ray_address, ray.workers))
         if evaluation.judge is None:
             progress.start("asking", total, "questions")
         else:
@@ -167,11 +137,10 @@ def run(
     broken = next(
         (name for name in stored.run.profiles if all(s.error is not None for s in stored.samples_of(name))), None
     )
-    gated = gate.is_gated(floors, baseline, fail_on, max_errors)
     # Print the figures first, because the gate may raise an error.
     if not json_output:
         print_report(environment, stored, primary, margin, "text", show_all=show_all)
-    result = check_gate(stored, stored.subject, wanted, blessed) if gated and broken is None else None
+    result = check_gate(stored, stored.subject, wanted, blessed) if required and broken is None else None
     if json_output:
         print_report(environment, stored, primary, margin, "json", gate=result)
     if broken is not None:

@@ -8,7 +8,6 @@ from wikigr_cli.commands.pack import build, distribution, info, remove, update
 pack = group(
     """Build, inspect, choose, update and distribute packs.
 
-    \b
     Examples:
       wikigr pack build notes -o packs/notes
       wikigr pack info packs/notes

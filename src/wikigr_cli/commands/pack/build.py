@@ -2,129 +2,93 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from wikigr.errors import PackError, UsageError
 from wikigr.sources.formats import FORMAT_NAMES, FORMATS
 from wikigr_cli import options
+from wikigr_cli.command import Result, command
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus
-from wikigr_cli.render.output import print_result
-from wikigr_cli.render.pack import (
-    build_document,
-    made_document,
-    plan_document,
-    print_build,
-    print_made,
-    print_plan,
-    print_recipes,
-    recipes_document,
-)
+from wikigr_cli.options import Argument, Check, Input, Metadata, Model, Output, Retrieval, Run
+from wikigr_cli.render import pack as render
+from wikigr_cli.render.output import Document
 
 if TYPE_CHECKING:
     from wikigr.ingest.extraction import Extractor
     from wikigr.pack.manifest import Manifest
 
-SourceFormat = Annotated[
-    str | None,
-    options.Input(
-        "--source-format", metavar="NAME", help=f"The source's format: {', '.join(FORMAT_NAMES)}. Default: detected."
+SOURCE_FORMAT = Input(metavar="NAME", help=f"The source's format: {', '.join(FORMAT_NAMES)}. Default: detected.")
+
+
+@command(
+    render.print_build,
+    source_format=SOURCE_FORMAT,
+    source=Argument(metavar="SOURCE", help=f"What to read: {'; '.join(row.description for row in FORMATS)}."),
+    output=Output("-o", "--output", metavar="DIR", help="The folder of the pack."),
+    name=Metadata(
+        metavar="NAME", help="The pack's name. Default: the name of the pack in DIR, else the name of the folder."
     ),
-]
-
-
+    pack_version=Metadata(
+        metavar="VERSION",
+        help="The pack's semantic version. Default: the version of the pack in DIR, else 1.0.0.",
+    ),
+    description=Metadata(help="A one-line description. Default: the description of the pack in DIR."),
+    license_name=Metadata(
+        "--license", metavar="NAME", help="The license of the text. Default: the license of the pack in DIR."
+    ),
+    attribution=Metadata(help="Whom the license requires to name. Default: the attribution of the pack in DIR."),
+    limit=Input(min=1, help="Stop after this many articles."),
+    embedding_model=Retrieval(metavar="ID", help="The encoder: a model id, or the folder of a prepared model."),
+    bundle_encoder=Metadata(help="Copy the encoder and its reader into the pack, so that no other copy is needed."),
+    extract=Model(help="Let Claude extract entities and relations from every section. This costs money."),
+    extract_model=Model(metavar="ID", help="The model of --extract. Default: claude-haiku-4-5."),
+    extract_max_cost=Model(
+        metavar="USD",
+        help="The budget of --extract in US dollars, including interrupted runs; inf for no limit. Default: 5.",
+    ),
+    engine=Run(help="Run the costly stages on this machine or on a Ray cluster."),
+)
 def build(
-    context: typer.Context,
-    source: Annotated[
-        str, typer.Argument(metavar="SOURCE", help=f"What to read: {'; '.join(row.description for row in FORMATS)}.")
-    ],
-    output: Annotated[Path, options.Output("-o", "--output", metavar="DIR", help="The folder of the pack.")],
-    source_format: SourceFormat = None,
-    name: Annotated[
-        str | None,
-        options.Metadata(
-            metavar="NAME", help="The pack's name. Default: the name of the pack in DIR, else the name of the folder."
-        ),
-    ] = None,
-    pack_version: Annotated[
-        str | None,
-        options.Metadata(
-            "--pack-version",
-            metavar="VERSION",
-            help="The pack's semantic version. Default: the version of the pack in DIR, else 1.0.0.",
-        ),
-    ] = None,
-    description: Annotated[
-        str | None, options.Metadata(help="A one-line description. Default: the description of the pack in DIR.")
-    ] = None,
-    license_name: Annotated[
-        str | None,
-        options.Metadata(
-            "--license", metavar="NAME", help="The license of the text. Default: the license of the pack in DIR."
-        ),
-    ] = None,
-    attribution: Annotated[
-        str | None,
-        options.Metadata(help="Whom the license requires to name. Default: the attribution of the pack in DIR."),
-    ] = None,
-    limit: Annotated[int | None, options.Input(min=1, help="Stop after this many articles.")] = None,
-    embedding_model: Annotated[
-        str, options.Retrieval(metavar="ID", help="The encoder: a model id, or the folder of a prepared model.")
-    ] = "sentence-transformers/all-MiniLM-L6-v2",
-    bundle_encoder: Annotated[
-        bool,
-        options.Metadata(
-            "--bundle-encoder", help="Copy the encoder and its reader into the pack, so that no other copy is needed."
-        ),
-    ] = False,
-    resume: options.Resume = True,
-    keep_going: options.KeepGoing = False,
-    follow_links: options.FollowLinks = False,
-    language: options.Language = None,
-    jobs: options.Jobs = options.PROCESSORS,
-    extract: Annotated[
-        bool,
-        options.Model(
-            "--extract", help="Let Claude extract entities and relations from every section. This costs money."
-        ),
-    ] = False,
-    extract_model: Annotated[
-        str | None,
-        options.Model("--extract-model", metavar="ID", help="The model of --extract. Default: claude-haiku-4-5."),
-    ] = None,
-    extract_max_cost: Annotated[
-        float | None,
-        options.Model(
-            "--extract-max-cost",
-            metavar="USD",
-            help="The budget of --extract in US dollars, including interrupted runs; inf for no limit. Default: 5.",
-        ),
-    ] = None,
-    engine: Annotated[
-        options.Engine, options.Run("--engine", help="Run the costly stages on this machine or on a Ray cluster.")
-    ] = "local",
-    ray_address: options.RayAddress = None,
-    workers: options.Workers = None,
-    json_output: options.Json = False,
-) -> None:
+    environment: Environment,
+    source: str,
+    output: Path,
+    source_format: str | None = None,
+    name: str | None = None,
+    pack_version: str | None = None,
+    description: str | None = None,
+    license_name: str | None = None,
+    attribution: str | None = None,
+    limit: int | None = None,
+    embedding_model: str = "sentence-transformers/all-MiniLM-L6-v2",
+    bundle_encoder: bool = False,
+    resume: bool = True,
+    keep_going: bool = False,
+    follow_links: bool = False,
+    language: str | None = None,
+    jobs: int = options.PROCESSORS,
+    extract: bool = False,
+    extract_model: str | None = None,
+    extract_max_cost: float | None = None,
+    *,
+    ray: options.RayOptions,
+) -> Document:
     """Build a pack from SOURCE. An existing pack stays in use until the new one is complete.
 
     DIR is a new or empty folder, or a pack to rebuild. It must not be the folder of the source or lie in it.
 
     A rebuilt pack keeps its name, version, description, license and attribution unless an option changes them.
 
-    \b
     Examples:
       wikigr pack build notes -o packs/notes
       wikigr pack build notes -o packs/notes --license CC0-1.0 --jobs 1
     """
-    environment = context.ensure_object(Environment)
     pack_version = options.check_version(pack_version)
-    options.require_ray(engine, **{"ray-address": ray_address, "workers": workers})
 
     from wikigr.embeddings.loader import open_encoder
     from wikigr.ingest.build import BuildOptions, build_pack
@@ -162,11 +126,11 @@ def build(
     with ExitStack() as stack:
         progress = stack.enter_context(TerminalProgress(environment, resumes=resume))
         cluster = None
-        if engine == "ray":
+        if ray.engine == "ray":
             from wikigr.ingest.engines.cluster import connect
             from wikigr.ingest.engines.ray_engine import RayEngine
 
-            joined = stack.enter_context(connect(ray_address, workers))
+            joined = stack.enter_context(connect(ray.ray_address, ray.workers))
             cluster = RayEngine(joined, embedding_model, encoder)
         report = build_pack(
             opened,
@@ -179,7 +143,7 @@ def build(
             extractor=extractor,
             engine=cluster,
         )
-    print_result(environment, build_document(report, output), print_build, as_json=json_output)
+    return render.build_document(report, output)
 
 
 def _require_folder(output: Path) -> None:
@@ -238,42 +202,32 @@ def _complete_recipes(incomplete: str) -> list[str]:
     return [name for name in shipped_names() if name.startswith(incomplete)]
 
 
+@command(
+    render.print_made,
+    recipe=Argument(
+        metavar="RECIPE",
+        help="The name of a recipe that --list shows, or the path of your own: PATH/recipe.yaml.",
+        show_default=False,
+        autocompletion=_complete_recipes,
+    ),
+    list_recipes=Output("--list", help="List the recipes with license and size, and make nothing."),
+    dry_run=Run(help="Say what would be done, and download and build nothing."),
+    output=Output("-o", "--output", metavar="DIR", help="The folder of the pack. Default: packs/NAME."),
+    source=Input(metavar="SOURCE", help="Read this folder, file or https:// URL in place of the recipe's source."),
+    sha256=Check(metavar="HEX", help="Require this SHA-256 of the file, not the recipe's."),
+)
 def make(
-    context: typer.Context,
-    recipe: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="RECIPE",
-            help="The name of a recipe that --list shows, or the path of your own: PATH/recipe.yaml.",
-            show_default=False,
-            autocompletion=_complete_recipes,
-        ),
-    ] = None,
-    list_recipes: Annotated[
-        bool, options.Output("--list", help="List the recipes with license and size, and make nothing.")
-    ] = False,
-    dry_run: Annotated[
-        bool, options.Run("--dry-run", help="Say what would be done, and download and build nothing.")
-    ] = False,
-    output: Annotated[
-        Path | None,
-        options.Output("-o", "--output", metavar="DIR", help="The folder of the pack. Default: packs/NAME."),
-    ] = None,
-    source: Annotated[
-        str | None,
-        options.Input(
-            "--source", metavar="SOURCE", help="Read this folder, file or https:// URL in place of the recipe's source."
-        ),
-    ] = None,
-    sha256: Annotated[
-        str | None,
-        options.Check("--sha256", metavar="HEX", help="Require this SHA-256 of the file, not the recipe's."),
-    ] = None,
-    allow_private: options.AllowPrivate = False,
-    resume: options.Resume = True,
-    jobs: options.Jobs = options.PROCESSORS,
-    json_output: options.Json = False,
-) -> None:
+    environment: Environment,
+    recipe: str | None = None,
+    list_recipes: bool = False,
+    dry_run: bool = False,
+    output: Path | None = None,
+    source: str | None = None,
+    sha256: str | None = None,
+    allow_private: bool = False,
+    resume: bool = True,
+    jobs: int = options.PROCESSORS,
+) -> Iterator[Result]:
     """Get the documents of a recipe and build a pack from them.
 
     The pack gets the license, the attribution and the gold questions of the recipe.
@@ -281,12 +235,10 @@ def make(
     Downloads must have the SHA-256 that the recipe pins, and are kept in the cache folder. If a recipe pins
     none, the command prints the SHA-256 of the download and stops: compare it and give it with --sha256.
 
-    \b
     Examples:
       wikigr pack make --list
       wikigr pack make mine/recipe.yaml
     """
-    environment = context.ensure_object(Environment)
     if list_recipes and recipe is not None:
         raise UsageError("--list takes no recipe.", hint="Leave one of them out.")
     if not list_recipes and recipe is None:
@@ -298,8 +250,7 @@ def make(
     from wikigr.pack.locate import PACKS
 
     if recipe is None:
-        document = recipes_document(recipes.list_recipes())
-        print_result(environment, document, print_recipes, as_json=json_output)
+        yield render.recipes_document(recipes.list_recipes()), render.print_recipes
         return
     chosen = recipes.find_recipe(recipe)
     folder = Path(PACKS, chosen.name) if output is None else output
@@ -308,8 +259,8 @@ def make(
         load_questions(chosen.questions_file)
     choice = Choice(source, sha256, allow_private)
     if dry_run:
-        plan = plan_document(chosen, plan_fetch(chosen, choice), folder)
-        print_result(environment, plan, print_plan, as_json=json_output)
+        plan = render.plan_document(chosen, plan_fetch(chosen, choice), folder)
+        yield plan, render.print_plan
         if plan["problem"]:
             raise typer.Exit(ExitStatus.RUNTIME)
         return
@@ -320,4 +271,4 @@ def make(
     with TerminalProgress(environment, resumes=resume) as progress:
         documents = fetch(chosen, choice, progress)
         report = make_pack(chosen, documents, folder, jobs=jobs, resume=resume, progress=progress)
-    print_result(environment, made_document(report, folder), print_made, as_json=json_output)
+    yield render.made_document(report, folder)

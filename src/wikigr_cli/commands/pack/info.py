@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from wikigr.errors import UsageError
 from wikigr_cli import options
+from wikigr_cli.command import Result, command
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.output import print_result
+from wikigr_cli.options import PACK_ARGUMENT, Argument, Run
+from wikigr_cli.render.output import Document
 from wikigr_cli.render.pack import manifest_document, print_manifest
 
 
-def info(context: typer.Context, pack: options.PackArgument = None, json_output: options.Json = False) -> None:
+@command(print_manifest, pack=PACK_ARGUMENT)
+def info(pack: str | None = None) -> Document:
     """Describe a pack from its manifest.
 
-    \b
     Examples:
       wikigr pack info packs/physics
       wikigr pack info packs/physics --json
     """
-    environment = context.ensure_object(Environment)
     pack = options.require_pack(pack, "its folder")
 
     from wikigr.pack.layout import MANIFEST
@@ -35,32 +33,24 @@ def info(context: typer.Context, pack: options.PackArgument = None, json_output:
     layout = find_pack(pack)
     manifest = read_manifest(layout.part(MANIFEST))
     readers = ready_readers(encoder_source(layout, manifest), is_bundled=manifest.bundled_encoder)
-    document = manifest_document(manifest, layout, readers)
-    print_result(environment, document, print_manifest, as_json=json_output)
+    return manifest_document(manifest, layout, readers)
 
 
-def list_packs(
-    context: typer.Context,
-    folder: Annotated[
-        Path | None,
-        typer.Argument(
-            help="The folder to list. Default: the installed packs, the project's packs folder and this folder."
-        ),
-    ] = None,
-    json_output: options.Json = False,
-) -> None:
+@command(
+    folder=Argument(
+        help="The folder to list. Default: the installed packs, the project's packs folder and this folder."
+    ),
+)
+def list_packs(environment: Environment, folder: Path | None = None) -> Result:
     """List packs with the names that --pack accepts. A pack that cannot be used is listed with the reason.
 
     A name refers to a pack in this folder first, then to an installed pack, then to a pack in the folder packs of the
     project. An asterisk marks the default pack. If a pack has another name of its own, that is in parentheses.
 
-    \b
     Examples:
       wikigr pack list
       wikigr pack list packs --json
     """
-    environment = context.ensure_object(Environment)
-
     from wikigr.pack import listing
     from wikigr.pack.layout import installed_packs
     from wikigr.pack.locate import PACKS, project_packs
@@ -71,33 +61,26 @@ def list_packs(
         raise UsageError(f"{folder} is not a folder.")
     folders = [folder] if folder else [installed_packs(), project_packs() or Path(PACKS)]
     document = list_document(listing.list_packs(folder), applying_packs(environment.variables))
-    print_result(environment, document, partial(print_list, folders=folders), as_json=json_output)
+    return document, partial(print_list, folders=folders)
 
 
-def use(
-    context: typer.Context,
-    pack: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="PACK",
-            help="A name from `wikigr pack list`, or a folder. Without it, the default pack is shown.",
-            autocompletion=options.complete_packs,
-        ),
-    ] = None,
-    unset: Annotated[bool, options.Run("--unset", help="Remove the setting.")] = False,
-    json_output: options.Json = False,
-) -> None:
+@command(
+    pack=Argument(
+        metavar="PACK",
+        help="A name from `wikigr pack list`, or a folder. Without it, the default pack is shown.",
+        autocompletion=options.complete_packs,
+    ),
+    unset=Run(help="Remove the setting."),
+)
+def use(environment: Environment, pack: str | None = None, unset: bool = False) -> Result:
     """Set or show the default pack of every command.
 
     It is the line `pack: NAME` of your settings file. The option --pack and its environment variables precede it.
 
-    \b
     Examples:
       wikigr pack use physics
       wikigr pack use --json
     """
-    environment = context.ensure_object(Environment)
-
     from wikigr.pack.layout import MANIFEST
     from wikigr.pack.locate import find_pack
     from wikigr.pack.manifest import read_manifest
@@ -123,4 +106,4 @@ def use(
         environment.note(
             f"{defaults[0].origin} precedes {file}." if pack is not None else "Another setting applies now."
         )
-    print_result(environment, default_document(defaults, changed=changed), print_default, as_json=json_output)
+    return default_document(defaults, changed=changed), print_default

@@ -5,41 +5,37 @@ from __future__ import annotations
 from collections.abc import Sequence
 from os.path import realpath
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from wikigr.errors import UsageError
 from wikigr_cli import options
+from wikigr_cli.command import Result, command
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.output import one_line, print_result
+from wikigr_cli.options import Argument, Run
+from wikigr_cli.render.output import one_line
 
 if TYPE_CHECKING:
     from wikigr_cli.default_pack import DefaultPack
 
 
-def remove(
-    context: typer.Context,
-    pack: Annotated[
-        str,
-        typer.Argument(
-            metavar="PACK", help="A name from `wikigr pack list`, or a folder.", autocompletion=options.complete_packs
-        ),
-    ],
-    yes: Annotated[bool, options.Run("--yes", "-y", help="Do not ask. Needed without a terminal.")] = False,
-    json_output: options.Json = False,
-) -> None:
+@command(
+    pack=Argument(
+        metavar="PACK", help="A name from `wikigr pack list`, or a folder.", autocompletion=options.complete_packs
+    ),
+    yes=Run("--yes", "-y", help="Do not ask. Needed without a terminal."),
+)
+def remove(environment: Environment, pack: str, yes: bool = False) -> Result:
     """Remove a pack. Files in its folder that are not part of the pack stay.
 
     A process that is using an installed pack can continue to use it. If the pack is the default pack, that setting is
     removed too.
 
-    \b
     Examples:
       wikigr pack remove physics --yes
       wikigr pack remove signed --yes --json
     """
-    environment = context.ensure_object(Environment)
     options.note_other_packs(environment, pack)
     name = _installed_link(pack)
     folder = _folder(pack) if name is None else None
@@ -72,7 +68,7 @@ def remove(
         "kept": list(kept),
         "unset": _unset(environment, defaults),
     }
-    print_result(environment, document, print_removed, as_json=json_output)
+    return document, print_removed
 
 
 def _installed_link(pack: str) -> str | None:

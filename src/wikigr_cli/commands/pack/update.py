@@ -3,90 +3,78 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
 from functools import partial
-from typing import Annotated
 
 import typer
 
 from wikigr.errors import UsageError
 from wikigr_cli import options
-from wikigr_cli.commands.pack.build import SourceFormat
+from wikigr_cli.command import Result, command
+from wikigr_cli.commands.pack.build import SOURCE_FORMAT
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus
+from wikigr_cli.options import Check, Input, Metadata, Output, Run
 from wikigr_cli.render.changes import diff_document, print_diff, print_update, update_document
-from wikigr_cli.render.output import print_result
 from wikigr_cli.render.packs import installed_document, print_installed
 
-Everything = Annotated[bool, options.Output("--all", help="Show all changes, not only the first ten of each kind.")]
+EVERYTHING = Output("--all", help="Show all changes, not only the first ten of each kind.")
 
 
-def diff(
-    context: typer.Context,
-    before: Annotated[str, options.Pack(metavar="A", help="The old pack.")],
-    after: Annotated[str, options.Pack(metavar="B", help="The new pack.")],
-    everything: Everything = False,
-    exit_code: Annotated[bool, options.Check("--exit-code", help="Exit with 1 if the packs differ.")] = False,
-    json_output: options.Json = False,
-) -> None:
+@command(
+    before=options.Pack(metavar="A", help="The old pack."),
+    after=options.Pack(metavar="B", help="The new pack."),
+    everything=EVERYTHING,
+    exit_code=Check(help="Exit with 1 if the packs differ."),
+)
+def diff(before: str, after: str, everything: bool = False, exit_code: bool = False) -> Iterator[Result]:
     """Compare two packs: counts, and the articles that differ.
 
-    \b
     Examples:
       wikigr pack diff packs/notes packs/notes
       wikigr pack diff packs/notes packs/notes --exit-code --json
     """
-    environment = context.ensure_object(Environment)
-
     from wikigr.pack.diff import diff_packs
 
     difference = diff_packs(before, after)
-    print_text = partial(print_diff, everything=everything)
-    print_result(environment, diff_document(difference), print_text, as_json=json_output)
+    yield diff_document(difference), partial(print_diff, everything=everything)
     if exit_code and difference.differs:
         raise typer.Exit(ExitStatus.FAILED_CHECK)
 
 
+@command(
+    pack=options.Pack(metavar="PACK", help="The folder of the pack, or the name of an installed pack."),
+    source_format=SOURCE_FORMAT,
+    source=Input("--from", metavar="SOURCE", help="The source to follow: anything that `pack build` reads."),
+    pack_version=Metadata(metavar="VERSION", help="The new semantic version, a higher one. Default: unchanged."),
+    dry_run=Run(help="Show what would change and write nothing."),
+    force=Run(
+        help="Allow the removal of more than half of the articles, or the installation of an older version.",
+    ),
+    everything=EVERYTHING,
+)
 def update(
-    context: typer.Context,
-    pack: Annotated[
-        str, options.Pack(metavar="PACK", help="The folder of the pack, or the name of an installed pack.")
-    ],
-    source: Annotated[
-        str | None,
-        options.Input("--from", metavar="SOURCE", help="The source to follow: anything that `pack build` reads."),
-    ] = None,
-    source_format: SourceFormat = None,
-    pack_version: Annotated[
-        str | None,
-        options.Metadata(
-            "--pack-version", metavar="VERSION", help="The new semantic version, a higher one. Default: unchanged."
-        ),
-    ] = None,
-    dry_run: Annotated[bool, options.Run("--dry-run", help="Show what would change and write nothing.")] = False,
-    force: Annotated[
-        bool,
-        options.Run(
-            "--force",
-            help="Allow the removal of more than half of the articles, or the installation of an older version.",
-        ),
-    ] = False,
-    keep_going: options.KeepGoing = False,
-    follow_links: options.FollowLinks = False,
-    jobs: options.Jobs = options.PROCESSORS,
-    everything: Everything = False,
-    json_output: options.Json = False,
-) -> None:
+    environment: Environment,
+    pack: str,
+    source: str | None = None,
+    source_format: str | None = None,
+    pack_version: str | None = None,
+    dry_run: bool = False,
+    force: bool = False,
+    keep_going: bool = False,
+    follow_links: bool = False,
+    jobs: int = options.PROCESSORS,
+    everything: bool = False,
+) -> Result:
     """Update PACK from its source, encoding only what changed.
 
     The name, description, license, encoder, gold questions and examples stay. A calibrated abstention threshold is
     recalibrated. Without --from, an installed pack is downloaded again from where it was installed.
 
-    \b
     Examples:
       wikigr pack update packs/notes --from notes --dry-run
       wikigr pack update packs/notes --from notes
     """
-    environment = context.ensure_object(Environment)
     pack_version = options.check_version(pack_version)
 
     from wikigr.pack.layout import installed_name
@@ -107,9 +95,7 @@ def update(
         from wikigr.distribution.install import update_installed
 
         with TerminalProgress(environment) as progress:
-            document = installed_document(update_installed(installed, force=force, progress=progress))
-        print_result(environment, document, print_installed, as_json=json_output)
-        return
+            return installed_document(update_installed(installed, force=force, progress=progress)), print_installed
     if installed is not None:
         raise UsageError(
             f"{pack} is an installed pack. Its publisher's next update would undo your changes.",
@@ -125,5 +111,4 @@ def update(
     opened = open_source(source, source_format, follow_links=follow_links)
     with TerminalProgress(environment) as progress:
         report = update_pack(folder, opened, source, options=chosen, recalibrate=recalibrate, progress=progress)
-    document = update_document(report, folder, dry_run=dry_run)
-    print_result(environment, document, partial(print_update, everything=everything), as_json=json_output)
+    return update_document(report, folder, dry_run=dry_run), partial(print_update, everything=everything)

@@ -1,0 +1,146 @@
+"""``wikigr pagerank`` on a copy of the demo pack."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.tampering import accept_changes
+
+from wikigr.pack.open import Pack
+from wikigr.server.web.article_page import ranks_of
+
+from ..conftest import Wikigr
+
+
+@pytest.fixture
+def pack(physics_pack: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(physics_pack, tmp_path / "physics"))
+
+
+def test_a_fresh_cache_is_kept_and_a_stale_one_replaced(wikigr: Wikigr, pack: Path) -> None:
+    cache = pack / "pagerank_cache.json"
+    built = cache.read_bytes()
+    fresh = wikigr("pagerank", "build", str(pack))
+    assert (fresh.code, fresh.out.endswith("fresh\n"), cache.read_bytes() == built) == (0, True, True)
+    cache.write_text('{"Spin": 1.0}')
+    mended = wikigr("pagerank", "build", str(pack))
+    assert "written" in mended.out
+    assert cache.read_bytes() == built
+    assert wikigr("pack", "validate", str(pack)).code == 0
+
+
+def test_other_parameters_replace_the_cache_and_the_pack_stays_valid(wikigr: Wikigr, pack: Path) -> None:
+    before = (pack / "pagerank_cache.json").read_bytes()
+    assert "written" in wikigr("pagerank", "build", str(pack), "--damping", "0.5").out
+    assert (pack / "pagerank_cache.json").read_bytes() != before
+    assert "fresh" in wikigr("pagerank", "build", str(pack), "--damping", "0.5").out
+    assert "written" in wikigr("pagerank", "build", str(pack), "--damping", "0.5", "--force").out
+    assert wikigr("pack", "validate", str(pack)).code == 0
+    asked = wikigr("ask", "What is spin?", "--pack", str(pack), "--offline")
+    assert (asked.code, asked.err) == (0, "")
+
+
+def test_a_file_elsewhere(wikigr: Wikigr, pack: Path, tmp_path: Path) -> None:
+    name = "scores.json"
+    manifest = (pack / "manifest.json").read_bytes()
+    result = wikigr("pagerank", "build", str(pack), "-o", name, "--json")
+    (row,) = json.loads(result.out)["packs"]
+    assert (row["file"], row["written"], row["articles"], row["links"]) == (name, True, 50, 456)
+    assert not json.loads(wikigr("pagerank", "build", str(pack), "-o", name, "--json").out)["packs"][0]["written"]
+    assert (pack / "manifest.json").read_bytes() == manifest
+    assert sum(json.loads((tmp_path / name).read_text())["scores"].values()) == pytest.approx(1.0)
+    assert [path.name for path in tmp_path.glob(".scores*")] == []
+
+
+def test_the_packs_own_file_named_with_o_keeps_the_pack_valid(wikigr: Wikigr, pack: Path) -> None:
+    target = str(pack / "pagerank_cache.json")
+    assert wikigr("pagerank", "build", str(pack), "--damping", "0.3", "-o", target).code == 0
+    assert wikigr("pack", "validate", str(pack)).code == 0
+
+
+def test_several_packs_print_a_line_each_and_the_first_failure_decides(
+    wikigr: Wikigr, pack: Path, tmp_path: Path
+) -> None:
+    result = wikigr("pagerank", "build", "nowhere", str(pack))
+    assert result.code == 4
+    assert "nowhere" in result.err
+    assert result.out.count("\n") == 1
+    assert wikigr("pagerank", "build", str(pack), str(pack)).out.count("fresh") == 2
+
+
+def test_top_and_show(wikigr: Wikigr, pack: Path) -> None:
+    lines = wikigr("pagerank", "top", "--pack", str(pack), "-k", "3").out.splitlines()
+    assert [line.split()[0] for line in lines] == ["1.", "2.", "3."]
+    rows = json.loads(wikigr("pagerank", "top", "--pack", str(pack), "-k", "50", "--json").out)["articles"]
+    assert sum(row["score"] for row in rows) == pytest.approx(1.0)
+    first = json.loads(wikigr("pagerank", "show", rows[0]["title"].upper(), "--pack", str(pack), "--json").out)
+    assert (first["rank"], first["articles"], first["score"]) == (1, 50, rows[0]["score"])
+
+
+def test_a_plain_mapping_is_read(wikigr: Wikigr, pack: Path) -> None:
+    titles = json.loads((pack / "pagerank_cache.json").read_text())["scores"]
+    (pack / "pagerank_cache.json").write_text(json.dumps({**dict.fromkeys(titles, 0.01), "Spin": 0.51}))
+    result = wikigr("pagerank", "top", "--pack", str(pack), "-k", "1")
+    assert (result.out, result.err) == ("   1. 0.510000  Spin\n", "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}",
+        '{"Totally": 0.5, "Foreign": 0.5}',
+        '{"schema_version": 1, "digest": "", "damping": 2, "max_iter": 100, "tol": 1e-6, "scores": {}}',
+        '{"schema_version": 9, "digest": "", "damping": 0.5, "max_iter": 1, "tol": 1e-6, "scores": {}}',
+    ],
+)
+def test_an_unusable_cache_is_computed_again_with_a_note(wikigr: Wikigr, pack: Path, text: str) -> None:
+    whole = wikigr("pagerank", "top", "--pack", str(pack), "-k", "1").out
+    (pack / "pagerank_cache.json").write_text(text)
+    result = wikigr("pagerank", "top", "--pack", str(pack), "-k", "1")
+    assert (result.code, result.out, "computed again" in result.err) == (0, whole, True)
+    asked = wikigr("ask", "What is spin?", "--pack", str(pack), "--offline")
+    assert (asked.code, "recomputed" in asked.err) == (0, True)
+
+
+def test_verify_finds_a_cache_that_is_wrong(wikigr: Wikigr, pack: Path) -> None:
+    assert wikigr("pagerank", "verify", str(pack)).code == 0
+    cache = pack / "pagerank_cache.json"
+    document = json.loads(cache.read_text())
+    document["scores"]["Spin"] += 0.001
+    cache.write_text(json.dumps(document))
+    accept_changes(pack)
+    result = wikigr("pagerank", "verify", str(pack))
+    assert (result.code, "DIFFERS" in result.out) == (1, True)
+    cache.write_text("[]")
+    assert wikigr("pagerank", "verify", str(pack)).code == 1
+    several = wikigr("pagerank", "verify", str(pack), "nowhere", "--json")
+    assert (several.code, [row["passed"] for row in json.loads(several.out)["packs"]]) == (4, [False, False])
+    shown = wikigr("pagerank", "top", "--pack", str(pack), "-k", "1")
+    assert (shown.code, "computed again" in shown.err) == (0, True)
+
+
+def test_a_score_with_a_flipped_bit_is_not_used(wikigr: Wikigr, pack: Path) -> None:
+    cache = pack / "pagerank_cache.json"
+    whole, scores = cache.read_bytes(), json.loads(cache.read_text())["scores"]
+    data = bytearray(whole)
+    # The first digit after "0.0" of the score of Spin.
+    data[data.index(b'"Spin": 0.0') + len(b'"Spin": 0.0')] ^= 1
+    cache.write_bytes(data)
+    assert json.loads(cache.read_text())["scores"]["Spin"] != scores["Spin"]
+    verified = wikigr("pagerank", "verify", str(pack))
+    assert (verified.code, "pagerank_cache.json has changed since it was built" in verified.out) == (1, True)
+    shown = wikigr("pagerank", "show", "Spin", "--pack", str(pack), "--json")
+    assert json.loads(shown.out)["score"] == scores["Spin"]
+    assert "pagerank_cache.json has changed since it was built. PageRank is computed again." in shown.err
+    asked = wikigr("ask", "What is spin?", "--pack", str(pack), "--offline", "--profile", "enhanced")
+    assert (asked.code, "has changed since it was built. PageRank was recomputed." in asked.err) == (0, True)
+    with Pack(pack) as opened:
+        assert opened.pagerank == {}
+        assert ranks_of(opened).of("Spin") is None
+    assert " written in " in wikigr("pagerank", "build", str(pack)).out
+    assert cache.read_bytes() == whole
+    with Pack(pack) as opened:
+        assert opened.pagerank == scores
