@@ -37,9 +37,10 @@ from wikigr.rerankers.section_quality import (
     SectionQualityOptions,
     score_section_quality,
 )
-from wikigr.retrieval.candidates import RetrievalOptions, best_by_title, rephrase
+from wikigr.retrieval.candidates import RetrievalOptions
 from wikigr.retrieval.document_selection import MultiDocOptions, calibrated_min_relevance
 from wikigr.retrieval.entity_linking import nearest_sections
+from wikigr.retrieval.multi_query import best_by_title, rephrase
 from wikigr.stop_words import STOP_WORDS
 
 if TYPE_CHECKING:

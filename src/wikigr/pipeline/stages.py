@@ -27,8 +27,9 @@ from wikigr.rerankers.cross_encoder import CrossEncoderOptions, CrossEncoding
 from wikigr.rerankers.graph_reranker import GraphRerankerOptions, GraphReranking
 from wikigr.rerankers.graph_walk import EntityLinking, GraphWalk, GraphWalkOptions
 from wikigr.rerankers.section_quality import SectionQuality, SectionQualityOptions
-from wikigr.retrieval.candidates import DenseSearch, Encode, Fetch, Fuse, LexicalSearch, MultiQuery, RetrievalOptions
+from wikigr.retrieval.candidates import DenseSearch, Encode, Fetch, Fuse, LexicalSearch, RetrievalOptions
 from wikigr.retrieval.document_selection import DocumentSelection, MultiDocOptions
+from wikigr.retrieval.multi_query import MultiQuery
 from wikigr.retrieval.state import PipelineStage
 from wikigr.retrieval.trace import LEFT_OUT, StageRecord, Trace
 

@@ -1,25 +1,22 @@
-"""Find candidates for a question: rephrase and encode it, let each ranker find sections, fuse what they found."""
+"""Find candidates for a question: encode it, let each ranker find sections, fuse what they found."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from wikigr.errors import WikigrError
 from wikigr.index.candidate import DENSE, LEXICAL, RELEVANCE, Candidate, Evidence, Hit, section_ids
 from wikigr.index.lexical import MAX_QUERY_WORDS
 from wikigr.options import Options
 from wikigr.pack.open import Corpus
-from wikigr.question.question import analyze
 from wikigr.retrieval.fusion import POOL, best_of, reciprocal_rank_fusion, weighted_fusion
 from wikigr.retrieval.state import RetrievalStage, Runs, State
 from wikigr.retrieval.trace import StageRecord, Trace
 from wikigr.text import fold
 
 if TYPE_CHECKING:
-    from wikigr.llm.model_client import ModelClient
+    pass
 
 # An even average: neither ranker is better on every kind of question, and a weight fitted to one data set would not
 # transfer to another.
@@ -173,57 +170,3 @@ def _record_hits(runs: Sequence[list[Hit]], record: StageRecord) -> None:
         hits = best_of(runs, key=lambda hit: hit.section_id, score=lambda hit: hit.score)
     record.scored = len(hits)
     record.ranking = tuple(hit.section_id for hit in hits)
-
-
-REPHRASINGS = 2
-
-_LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*")
-
-
-def rephrase(question: str, client: ModelClient, model: str) -> list[str]:
-    """Return up to two rephrasings of ``question``, written by ``model``.
-
-    The first 500 characters of the question are sent. Raises ``LlmError`` or ``BudgetError`` from the call, and
-    ``WikigrError`` when the reply contains no rephrasing.
-    """
-    from wikigr.llm.prompts import prompt
-
-    # As documented in reference/retrieval-enhancements.md.
-    cut = question[:500]
-    reply = client.complete(
-        model=model,
-        system=prompt("rephrase").format(count=REPHRASINGS),
-        messages=[{"role": "user", "content": f"<question>\n{cut.replace('<', '&lt;')}\n</question>"}],
-        max_tokens=200,
-    )
-    lines = (_LIST_MARK.sub("", line).strip().strip('"') for line in reply.text.splitlines())
-    # A line that ends in a colon introduces the rephrasings.
-    wordings = list(dict.fromkeys(line for line in lines if line and not line.endswith(":") and line != cut.strip()))[
-        :REPHRASINGS
-    ]
-    if not wordings:
-        raise WikigrError(f"{model} did not rephrase the question.")
-    return wordings
-
-
-class MultiQuery(RetrievalStage[RetrievalOptions]):
-    """Add rephrasings of the question to the search."""
-
-    name = "multi_query"
-    needs_candidates = False
-
-    def run(self, state: State, record: StageRecord, trace: Trace) -> State:
-        if self.resources.model is None:
-            record.degrade("there is no model to rephrase the question")
-            return state
-        wordings = rephrase(state.question.text, self.resources.model, self.resources.synthesis.expansion_model)
-        record.scored = len(wordings)
-        record.notes["wordings"] = wordings
-        lexical = self.resources.pack.lexical
-        rephrased = (analyze(wording, lexical, state.question.encode) for wording in wordings)
-        return replace(state, wordings=(*state.wordings, *rephrased))
-
-
-def best_by_title(runs: Iterable[Iterable[Mapping[str, Any]]]) -> list[dict[str, Any]]:
-    """Merge results with ``title`` and ``similarity``: keep the best of each title, best first, ties by title."""
-    return [dict(r) for r in best_of(runs, key=lambda r: str(r["title"]), score=lambda r: float(r["similarity"]))]
