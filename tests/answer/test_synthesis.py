@@ -15,7 +15,8 @@ from wikigr.answer.answer import Answer
 from wikigr.answer.citation_stream import UNVERIFIED
 from wikigr.errors import UsageError
 from wikigr.llm.budget import Budget, BudgetError
-from wikigr.llm.client import BadRequestError, Claude, LlmError
+from wikigr.llm.client import Claude
+from wikigr.llm.failures import BadRequestError, LlmError
 from wikigr.llm.options import SynthesisOptions
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline

@@ -32,7 +32,7 @@ from wikigr.ingest.linking import link_all
 from wikigr.ingest.parsing import read_source
 from wikigr.ingest.staging import Staging
 from wikigr.ingest.update import UpdateOptions, update_pack
-from wikigr.llm.client import LlmError
+from wikigr.llm.failures import LlmError
 from wikigr.llm.response_cache import ResponseCache
 from wikigr.pack.open import Pack
 from wikigr.pack.validate import validate_pack

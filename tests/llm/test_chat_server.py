@@ -15,8 +15,9 @@ from wikigr.errors import UsageError
 from wikigr.llm import api_of, available, open_client
 from wikigr.llm.budget import Budget, BudgetError
 from wikigr.llm.chat_server import ChatServer
-from wikigr.llm.client import BadRequestError, BlockEnd, Claude, LlmError, TextBlock, TextDelta
-from wikigr.llm.reply import ToolUse
+from wikigr.llm.client import Claude
+from wikigr.llm.failures import BadRequestError, LlmError
+from wikigr.llm.reply import BlockEnd, TextBlock, TextDelta, ToolUse
 from wikigr.llm.usage import Usage
 from wikigr_cli.environment import Environment
 

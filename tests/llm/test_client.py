@@ -13,7 +13,9 @@ import pytest
 from wikigr.errors import UsageError
 from wikigr.llm import available
 from wikigr.llm.budget import Budget, BudgetError
-from wikigr.llm.client import Claude, LlmError, TextBlock
+from wikigr.llm.client import Claude
+from wikigr.llm.failures import LlmError
+from wikigr.llm.reply import TextBlock
 from wikigr.llm.usage import Usage
 
 from .conftest import Make

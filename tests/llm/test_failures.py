@@ -16,8 +16,8 @@ import pytest
 from tests.waiting import until
 
 from wikigr.llm import http_api
-from wikigr.llm.client import BadRequestError, Claude, LlmError
-from wikigr.llm.failures import Server
+from wikigr.llm.client import Claude
+from wikigr.llm.failures import BadRequestError, LlmError, Server
 
 from .conftest import KEY, Make
 from .server import MessagesServer, cut_after, garbage, never, raw, reply, status

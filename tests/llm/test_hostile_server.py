@@ -29,7 +29,8 @@ from tests.scripted_server import (
 
 from wikigr.errors import UsageError
 from wikigr.llm.chat_server import ChatServer
-from wikigr.llm.client import Claude, LlmError
+from wikigr.llm.client import Claude
+from wikigr.llm.failures import LlmError
 
 from .conftest import KEY
 

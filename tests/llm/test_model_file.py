@@ -21,9 +21,10 @@ from tests.waiting import until
 from wikigr.errors import UsageError
 from wikigr.llm import api_of, open_client
 from wikigr.llm.budget import Budget, BudgetError
-from wikigr.llm.client import BadRequestError, BlockEnd, LlmError, TextDelta
+from wikigr.llm.failures import BadRequestError, LlmError
 from wikigr.llm.model_file import _SOCKET, ModelFile, _socket_folder
 from wikigr.llm.options import ModelFileOptions
+from wikigr.llm.reply import BlockEnd, TextDelta
 from wikigr.llm.response_cache import ResponseCache
 from wikigr.progress import Silent
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from wikigr.llm.client import BlockEnd, Claude, Event, TextDelta
+from wikigr.llm.client import Claude
 from wikigr.llm.redaction import Cleaner, Secrets, sent_credentials
-from wikigr.llm.reply import MalformedReply, ReplyReader
+from wikigr.llm.reply import BlockEnd, Event, MalformedReply, ReplyReader, TextDelta
 from wikigr.llm.response_cache import ResponseCache
 
 from .conftest import KEY, Make

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from wikigr.llm.budget import Budget
-from wikigr.llm.client import LlmError, ToolUse
+from wikigr.llm.failures import LlmError
+from wikigr.llm.reply import ToolUse
 from wikigr.llm.response_cache import ResponseCache, request_key
 from wikigr.llm.usage import Usage
 

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from wikigr.llm.budget import Budget, BudgetError
-from wikigr.llm.client import BlockEnd, Claude, Event, LlmError, TextBlock, TextDelta
+from wikigr.llm.client import Claude
+from wikigr.llm.failures import LlmError
+from wikigr.llm.reply import BlockEnd, Event, TextBlock, TextDelta
 from wikigr.llm.usage import Usage
 
 from .conftest import Make

@@ -16,7 +16,7 @@ from wikigr.answer.citations import Citation
 from wikigr.answer.requests import CitationStyle
 from wikigr.index.candidate import Evidence, Section
 from wikigr.languages import ENGLISH, Language
-from wikigr.llm.client import Event, TextDelta
+from wikigr.llm.reply import Event, TextDelta
 from wikigr.segmentation import sentence_spans
 from wikigr.stop_words import STOP_WORDS
 from wikigr.text import words

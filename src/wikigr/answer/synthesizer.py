@@ -17,8 +17,9 @@ from wikigr.answer.few_shot import FewShotManager
 from wikigr.answer.requests import CitationStyle, Request, build_request, own_knowledge_request
 from wikigr.index.candidate import Evidence
 from wikigr.llm import cites
-from wikigr.llm.client import BadRequestError, BlockEnd, TextDelta
+from wikigr.llm.failures import BadRequestError
 from wikigr.llm.options import FewShotOptions
+from wikigr.llm.reply import BlockEnd, TextDelta
 from wikigr.retrieval.state import Resources
 from wikigr.retrieval.trace import Trace
 

@@ -30,9 +30,10 @@ from wikigr.ingest.extraction_format import (
 from wikigr.ingest.staging import Staging
 from wikigr.llm import open_client
 from wikigr.llm.budget import Budget, BudgetError
-from wikigr.llm.client import BadRequestError, LlmError, Reply
+from wikigr.llm.failures import BadRequestError, LlmError
 from wikigr.llm.model_client import ModelClient
 from wikigr.llm.prompts import prompt
+from wikigr.llm.reply import Reply
 from wikigr.llm.response_cache import ResponseCache
 from wikigr.llm.usage import Usage, cost
 from wikigr.progress import Progress

@@ -7,28 +7,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from wikigr.errors import UsageError
-from wikigr.llm.failures import BadRequestError, LlmError, Server
+from wikigr.llm.failures import Server
 from wikigr.llm.http_api import HttpClient, checked_key, checked_url
 from wikigr.llm.model_client import CallOptions, Request
-from wikigr.llm.reply import BlockEnd, Event, Reply, TextBlock, TextDelta, ToolUse
 
 if TYPE_CHECKING:
     from typing import Unpack
 
     import anthropic
     import httpx2
-
-__all__ = [
-    "BadRequestError",
-    "BlockEnd",
-    "Claude",
-    "Event",
-    "LlmError",
-    "Reply",
-    "TextBlock",
-    "TextDelta",
-    "ToolUse",
-]
 
 DEFAULT_BASE_URL = "https://api.anthropic.com"
 

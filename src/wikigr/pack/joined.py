@@ -320,13 +320,12 @@ def open_packs(
     encoder: str | None = None,
     purpose: Purpose = "query",
     preload: bool = False,
-    models_from: Mapping[EncoderIdentity, Corpus] | None = None,
 ) -> Opened:
     """Open the packs at ``locations`` as one; the arguments are those of ``Pack``.
 
-    ``models_from`` are open packs by their encoder, whose models are used instead of loading them again. The same
-    content with the same encoder counts once, wherever it is. The result does not depend on the order of ``locations``.
-    Raises ``PackError`` if any of them is missing, damaged or has another format; none is then left open.
+    Packs with the same encoder share its models. The same content with the same encoder counts once, wherever it is.
+    The result does not depend on the order of ``locations``. Raises ``PackError`` if any of them is missing, damaged or
+    has another format; none is then left open.
     """
     found: dict[tuple[str, EncoderIdentity], tuple[Layout, Manifest]] = {}
     repeated = []
@@ -338,7 +337,7 @@ def open_packs(
             repeated.append(location)
     chosen = sorted(found.values(), key=lambda pair: _order(pair[1]))
     with ExitStack() as stack:
-        leads = dict(models_from or {})
+        leads: dict[EncoderIdentity, Pack] = {}
         members = []
         for layout, manifest in chosen:
             lead = leads.get(manifest.encoder)

@@ -7,7 +7,6 @@ from dataclasses import asdict, field, make_dataclass
 from functools import cache
 from typing import Any
 
-from wikigr.options import Options
 from wikigr.pipeline.profile import Profile
 from wikigr.pipeline.stages import SECTIONS
 
@@ -45,7 +44,8 @@ def validate_profile(values: Mapping[str, Any]) -> Profile:
 
     # Validated as JSON, because strict rules for JSON accept a mapping as a dataclass.
     text = scrub(json.dumps(values, default=str))
-    return _as_profile(_adapter().validate_json(text, strict=True))
+    checked = _adapter().validate_json(text, strict=True)
+    return Profile(checked.name, checked.description, {kind: getattr(checked, kind.section) for kind in SECTIONS})
 
 
 @cache
@@ -53,8 +53,3 @@ def _adapter() -> Any:
     import pydantic
 
     return pydantic.TypeAdapter(ProfileValues)
-
-
-def _as_profile(values: Any) -> Profile:
-    sections: dict[type[Options], Options] = {kind: getattr(values, kind.section) for kind in SECTIONS}
-    return Profile(values.name, values.description, sections)

@@ -14,7 +14,8 @@ from wikigr.graph.neighborhood import Neighborhood
 from wikigr.graph_search.explore.model_pruner import ModelPruner
 from wikigr.graph_search.explore.triplets import TripletResult, TripletRetriever
 from wikigr.llm.budget import Budget
-from wikigr.llm.client import Claude, LlmError
+from wikigr.llm.client import Claude
+from wikigr.llm.failures import LlmError
 
 
 def asked(server: MessagesServer) -> list[str]:

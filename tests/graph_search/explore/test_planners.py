@@ -12,7 +12,8 @@ from tests.llm.server import MessagesServer, reply, status
 from wikigr.graph.neighborhood import article
 from wikigr.graph_search.explore.planners import ModelPlanner, Plan, PlannerState, RulePlanner
 from wikigr.llm.budget import BudgetError, CallQuota
-from wikigr.llm.client import Claude, LlmError
+from wikigr.llm.client import Claude
+from wikigr.llm.failures import LlmError
 from wikigr.retrieval.trace import Trace
 
 QUESTION = "Who directed The Iron Bell?"
