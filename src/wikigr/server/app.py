@@ -11,6 +11,7 @@ import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from importlib import import_module
 from typing import Any
 
 import uvicorn
@@ -20,11 +21,11 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from wikigr.errors import UsageError, WikigrError
 from wikigr.server.api import api_routes, error_response
-from wikigr.server.mcp import http_endpoint, make_server
 from wikigr.server.packs import ServedPacks
 from wikigr.server.security import HEALTH, Security, is_loopback
 from wikigr.server.service import Service
@@ -52,13 +53,14 @@ def create_app(
     in ``request.app.state.service``. ``limits`` are those of ``Service``.
     """
     service = Service(packs, shows_paths=is_loopback(host) and not allowed_hosts, **limits)
-    mcp = make_server(service)
-    endpoint = http_endpoint(mcp)
+    mcp = _McpEndpoint(service)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        async with mcp.session_manager.run():
+        async with asyncio.TaskGroup() as tasks:
+            running = tasks.create_task(mcp.run())
             yield
+            running.cancel()
         service.close()
 
     async def health(request: Request) -> Response:
@@ -68,7 +70,7 @@ def create_app(
         routes=[
             Route(HEALTH, health),
             *api_routes(service, needs_token=token is not None),
-            Route("/mcp", endpoint, methods=["POST"]),
+            Route("/mcp", mcp, methods=["POST"]),
             *pages,
         ],
         middleware=[Middleware(Security, host=host, token=token, allowed_hosts=allowed_hosts)],
@@ -77,6 +79,32 @@ def create_app(
     )
     app.state.service = service
     return app
+
+
+class _McpEndpoint:
+    """The Model Context Protocol over HTTP, loaded for its first client, because its SDK is slow to import."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._is_wanted = asyncio.Event()
+        self._is_ready = asyncio.Event()
+        self._endpoint: ASGIApp | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._is_wanted.set()
+        await self._is_ready.wait()
+        assert self._endpoint is not None
+        await self._endpoint(scope, receive, send)
+
+    async def run(self) -> None:
+        """Serve the protocol, once it is wanted, until cancelled."""
+        await self._is_wanted.wait()
+        mcp = await asyncio.to_thread(import_module, "wikigr.server.mcp")
+        server = mcp.make_server(self._service)
+        self._endpoint = mcp.http_endpoint(server)
+        async with server.session_manager.run():
+            self._is_ready.set()
+            await asyncio.Event().wait()
 
 
 async def _on_http_error(request: Request, error: Exception) -> Response:
