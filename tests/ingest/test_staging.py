@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,14 @@ def test_the_next_build_keeps_vectors_replies_and_what_they_cost(
         staging.keep_replies()
         assert [staging.count(table) for table in ("record", "vector", "extraction")] == [0, 0, 1]
         assert staging.paid_replies() == (1, 0.25)
+    staging.close()
+
+
+def test_a_store_with_the_tables_of_an_earlier_release_is_replaced(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "s")) as earlier:
+        earlier.execute("CREATE TABLE section (id INTEGER PRIMARY KEY, text TEXT)")
+    staging = Staging.begin(tmp_path / "s")
+    assert staging.add_article(ARTICLE)
     staging.close()
 
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS record (
     n INTEGER PRIMARY KEY, source_id TEXT UNIQUE, title_fold TEXT, title TEXT, payload TEXT);
 CREATE INDEX IF NOT EXISTS record_title ON record (title, n);
@@ -81,7 +80,7 @@ class Staging:
     """One build's working store. Its methods are grouped by the stage that writes them."""
 
     def __init__(self, path: Path) -> None:
-        """Open the store at ``path``, or create it."""
+        """Open the store at ``path``, or create it; of one with another layout, only the replies are kept."""
         with _as_build_error():
             self._db = sqlite3.connect(path, isolation_level=None)
             self._db.create_function(
@@ -89,7 +88,9 @@ class Staging:
             )
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
-            self._create_tables()
+            self._db.execute("CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID")
+            if self.meta("layout") != _LAYOUT:
+                self._start_over(_KEPT[:1])
 
     @classmethod
     def begin(cls, path: Path, *, fresh: bool = False) -> Self:
@@ -98,8 +99,7 @@ class Staging:
             for leftover in path.parent.glob(f"{path.name}*"):
                 leftover.unlink()
         staging = cls(path)
-        with _as_build_error():
-            staging._start_over(_KEPT if staging.meta("layout") == _LAYOUT else _KEPT[:1])
+        staging._start_over(_KEPT)
         return staging
 
     def _start_over(self, kept: Sequence[str]) -> None:
@@ -109,12 +109,9 @@ class Staging:
             for name in sorted(found - {"meta", *kept}):
                 self._db.execute(f'DROP TABLE "{name}"')
             self._db.execute("DELETE FROM meta WHERE key NOT IN ('encoder', 'extraction_usd')")
-            self._create_tables()
+            for statement in filter(str.strip, _SCHEMA.split(";\n")):
+                self._db.execute(statement)
             self.set_meta("layout", _LAYOUT)
-
-    def _create_tables(self) -> None:
-        for statement in filter(str.strip, _SCHEMA.split(";\n")):
-            self._db.execute(statement)
 
     def close(self) -> None:
         self._db.close()
