@@ -27,7 +27,7 @@ from training.sources import (
     squadshifts,
     webquestions,
 )
-from wikigr.atomic import write_atomic
+from wikigr.files import write_atomic
 from wikigr.reader.adapter import DESCRIPTION_SUFFIX, FORMAT, as_json
 from wikigr.reader.passage import Calibration
 

@@ -6,7 +6,8 @@ it. The command line maps the class to an exit code in one place (``wikigr_cli.e
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 
 class WikigrError(Exception):
@@ -67,3 +68,18 @@ def causes_of(error: BaseException) -> Iterator[BaseException]:
         seen.append(cause)
         # What a library hides from tracebacks (``from None``) is only the context.
         cause = cause.__cause__ or cause.__context__
+
+
+@contextmanager
+def panics_as(error: Callable[[str], WikigrError]) -> Iterator[None]:
+    """Raise ``error(message)`` when a Rust library panics in the block.
+
+    PyO3 raises a panic as a ``BaseException`` of a class that each library defines anew and none exports, so only its
+    module identifies it.
+    """
+    try:
+        yield
+    except BaseException as failure:
+        if type(failure).__module__ != "pyo3_runtime":
+            raise
+        raise error(" ".join(str(failure).split())) from failure

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from wikigr.read_errors import describe_read_error
+from wikigr.files import describe_read_error
 
 MAX_BYTES = 1024 * 1024
 MAX_DEPTH = 50

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from wikigr.atomic import write_atomic
 from wikigr.errors import PackError, UsageError
+from wikigr.files import write_atomic
 from wikigr.pack.layout import Layout, installed_name, installed_packs
 from wikigr.pack.locate import Place, find_pack, holds_pack, is_pack_name, packs_named
 from wikigr_cli.options import PACK_VARIABLE, packs_of_variable

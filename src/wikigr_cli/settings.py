@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from wikigr.errors import UsageError
-from wikigr.read_errors import describe_read_error
+from wikigr.files import describe_read_error
 from wikigr.settings import config_folder
 from wikigr.suggestions import did_you_mean, nearest
 from wikigr_cli.command_class import (

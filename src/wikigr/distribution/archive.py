@@ -21,7 +21,6 @@ from pathlib import Path, PurePosixPath
 from tarfile import BLOCKSIZE, REGTYPE, USTAR_FORMAT, HeaderError, TarInfo
 from typing import Any, BinaryIO
 
-from wikigr.atomic import cannot_write
 from wikigr.distribution.signature import (
     MAX_SIGNATURE_BYTES,
     PrivateKey,
@@ -31,6 +30,7 @@ from wikigr.distribution.signature import (
     signature_file,
 )
 from wikigr.errors import PackError, UsageError, WikigrError
+from wikigr.files import cannot_write
 from wikigr.pack.layout import MANIFEST, SIGNATURE, Layout, sync, sync_tree
 from wikigr.pack.locate import ARCHIVE, find_pack
 from wikigr.pack.manifest import (

@@ -24,11 +24,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from wikigr.atomic import write_atomic
 from wikigr.distribution.archive import UnpackedPack, normalize_sha256, pack_file, unpack, valid_signer
 from wikigr.distribution.download import is_url, open_download, redact_url
 from wikigr.distribution.signature import PublicKey, read_signature
 from wikigr.errors import PackError, UsageError, WikigrError
+from wikigr.files import write_atomic
 from wikigr.pack.layout import MANIFEST, ORIGIN, SIGNATURE, VERSIONS, Layout, installed_packs, sync, sync_tree
 from wikigr.pack.locate import find_pack, installed_names, is_pack_name
 from wikigr.pack.manifest import (

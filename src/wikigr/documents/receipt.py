@@ -15,14 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from wikigr import __version__
-from wikigr.atomic import cannot_write, write_atomic
 from wikigr.documents.answer import answer_document
 from wikigr.documents.pack import without_paths
 from wikigr.errors import UsageError
+from wikigr.files import cannot_write, describe_read_error, read_regular, write_atomic
 from wikigr.pipeline.profile_files import differences
 from wikigr.pipeline.profile_schema import profile_values
-from wikigr.read_errors import describe_read_error
-from wikigr.regular_files import read_regular
 from wikigr.validation import validated
 
 if TYPE_CHECKING:

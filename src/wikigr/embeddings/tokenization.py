@@ -16,8 +16,7 @@ from tokenizers import Tokenizer
 
 from wikigr.embeddings.prepared import TOKENIZER, PreparedModel
 from wikigr.embeddings.prepared_files import PREPARE_HINT
-from wikigr.errors import ModelError
-from wikigr.panics import panics_as
+from wikigr.errors import ModelError, panics_as
 
 # Texts per call of the tokenizer: enough for all its threads, but few enough to bound memory.
 _CHUNK = 1024

@@ -11,7 +11,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, ClassVar, Literal
 
-from wikigr.atomic import write_atomic
 from wikigr.errors import UsageError, WikigrError
 from wikigr.evaluation.comparison import MARGIN, PRIMARY, Comparison, compare, flips, means_by_question
 from wikigr.evaluation.judge import ERROR, JUDGED, NO_JUDGE
@@ -19,6 +18,7 @@ from wikigr.evaluation.metrics import METRICS, known_metric
 from wikigr.evaluation.run import RUN, SCHEMA_VERSION, StoredRun, late_choices
 from wikigr.evaluation.samples import Sample
 from wikigr.evaluation.statistics.paired import MIN_QUESTIONS, PairedResult, Verdict, in_points
+from wikigr.files import write_atomic
 from wikigr.options import Share
 from wikigr.validation import NO_OTHER_KEYS, validated
 

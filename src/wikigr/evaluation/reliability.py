@@ -53,7 +53,7 @@ class Reliability:
     Processing Models".
 
     The estimate is biased upward. ``noise`` is the ECE to expect with these confidences and bins if each answer were
-    right with the probability that its confidence states: an ``ece`` near it is no evidence of miscalibration.
+    right with the probability that its confidence states: an ``ece`` near it is not evidence of miscalibration.
     Abstentions are left out, because nothing says whether the answers they withheld were right.
     """
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from wikigr import __version__
-from wikigr.atomic import write_atomic
 from wikigr.errors import UsageError, WikigrError
 from wikigr.evaluation.questions import Gold, GoldQuestion
 from wikigr.evaluation.samples import Sample, read_samples
+from wikigr.files import write_atomic
 from wikigr.options import Limits
 from wikigr.validation import NO_OTHER_KEYS, Having, InvalidError, validated
 

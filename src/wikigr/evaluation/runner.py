@@ -18,7 +18,6 @@ from threading import local
 from typing import Any
 
 from wikigr.answer.few_shot import FewShotManager
-from wikigr.atomic import write_atomic
 from wikigr.embeddings.session import available_cores
 from wikigr.errors import UsageError, WikigrError
 from wikigr.evaluation.asking import ask_on_cluster, ask_question
@@ -39,6 +38,7 @@ from wikigr.evaluation.run import (
     store_questions,
 )
 from wikigr.evaluation.samples import SAMPLES, Sample, SampleStore, lock_run, read_samples
+from wikigr.files import write_atomic
 from wikigr.ingest.engines.cluster import Cluster
 from wikigr.llm.options import BudgetOptions
 from wikigr.llm.response_cache import ResponseCache

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from wikigr.atomic import write_atomic
 from wikigr.evaluation.metrics.answered import ARTICLES, PASSAGES, Granularity, gold_articles, gold_passages
 from wikigr.evaluation.questions import GoldQuestion
 from wikigr.evaluation.run import StoredRun
+from wikigr.files import write_atomic
 from wikigr.graph.schema import article_title
 from wikigr.index.candidate import Candidate, Evidence, Section
 

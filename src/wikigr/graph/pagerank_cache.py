@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wikigr.atomic import write_atomic
 from wikigr.errors import WikigrError
-from wikigr.regular_files import read_regular
+from wikigr.files import read_regular, write_atomic
 
 SCHEMA_VERSION = 1
 DAMPING = 0.85

@@ -12,10 +12,9 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, Self
 
-from wikigr.errors import BuildError, PackError
+from wikigr.errors import BuildError, PackError, panics_as
 from wikigr.index.candidate import Hit
 from wikigr.languages import ENGLISH, Language
-from wikigr.panics import panics_as
 
 CONTENT = "content"
 FIELDS = ["title", "heading", CONTENT]

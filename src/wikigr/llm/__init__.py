@@ -32,7 +32,7 @@ def api_of(model: str) -> Api:
 
 
 def _is_gguf(model: str) -> bool:
-    from wikigr.regular_files import open_regular
+    from wikigr.files import open_regular
 
     try:
         if not Path(model).is_file():

@@ -19,14 +19,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakSet, WeakValueDictionary
 
 from wikigr.errors import UsageError
+from wikigr.files import describe_read_error, open_regular
 from wikigr.llm.chat_format import chat_body, events_of
 from wikigr.llm.failures import CHAT_API, LlmError, Server
 from wikigr.llm.model_client import CallOptions, ModelClient, Request
 from wikigr.llm.options import ModelFileOptions
 from wikigr.llm.reply import MalformedReply
 from wikigr.progress import Progress, Silent
-from wikigr.read_errors import describe_read_error
-from wikigr.regular_files import open_regular
 from wikigr.sandbox.process import ProcessLimits, SandboxedProcess, SandboxError, SandboxTimeoutError, library_paths
 
 if TYPE_CHECKING:

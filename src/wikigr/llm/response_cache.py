@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from wikigr.atomic import write_atomic
+from wikigr.files import write_atomic
 from wikigr.llm.reply import ReplyReader
 
 _log = logging.getLogger(__name__)

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from wikigr.atomic import write_atomic
+from wikigr.files import write_atomic
 from wikigr.pack.layout import Layout, read_object
 from wikigr.pack.manifest import Manifest, check_file, file_path
 from wikigr.settings import cache_folder

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from wikigr.embeddings.embedder import EncoderIdentity
 from wikigr.errors import PackError, UsageError
+from wikigr.files import read_regular
 from wikigr.graph.schema import FORMAT_VERSION
 from wikigr.languages import ENGLISH, language_of
 from wikigr.pack import layout
-from wikigr.regular_files import read_regular
 
 if TYPE_CHECKING:
     import semver

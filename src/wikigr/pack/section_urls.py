@@ -14,11 +14,10 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote, urlsplit
 
-from wikigr.atomic import write_atomic
+from wikigr.files import read_regular, write_atomic
 from wikigr.graph.engine import Graph
 from wikigr.graph.schema import anchor_of, article_title
 from wikigr.pack.layout import Layout
-from wikigr.regular_files import read_regular
 from wikigr.sources.formats import recorded_format
 
 # Of an address in characters, and of a recorded path in bytes.

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from wikigr.errors import UsageError
+from wikigr.files import describe_read_error
 from wikigr.pipeline.profile import SUFFIXES, Profile, is_users_own, profile_folders, profile_names
-from wikigr.read_errors import describe_read_error
 from wikigr.reader.passage import ReaderOptions
 from wikigr.suggestions import did_you_mean, nearest
 

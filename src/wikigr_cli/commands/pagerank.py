@@ -60,7 +60,7 @@ def build(
     if not 0.0 < tol <= 1e-3:
         raise UsageError(f"--tol must be above 0 and at most 0.001, not {tol}.")
 
-    from wikigr.atomic import cannot_write
+    from wikigr.files import cannot_write
     from wikigr.graph.pagerank_cache import Parameters
     from wikigr.pack.pagerank import build_cache
 

@@ -10,7 +10,7 @@ import typer
 
 from wikigr.documents.answer import search_document
 from wikigr.errors import UsageError
-from wikigr.read_errors import describe_read_error
+from wikigr.files import describe_read_error
 from wikigr_cli import options
 from wikigr_cli.batch import BatchQuestion, ask_each
 from wikigr_cli.command import command

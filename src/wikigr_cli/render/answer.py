@@ -155,8 +155,8 @@ def save_answers(
     Raises ``WikigrError`` if that fails, and ``UsageError`` if there is no such folder, or the file exists and
     ``replace`` is false.
     """
-    from wikigr.atomic import cannot_write, write_atomic
     from wikigr.documents.answer_markdown import answer_entry
+    from wikigr.files import cannot_write, write_atomic
 
     exists = path.exists()
     if exists and not replace:

@@ -15,11 +15,10 @@ from pydantic import StringConstraints
 from wikigr.embeddings.loader import DEFAULT_MODEL
 from wikigr.embeddings.model_id import local_folder
 from wikigr.errors import ModelError, UsageError
+from wikigr.files import describe_read_error, read_regular
 from wikigr.options import Limits
 from wikigr.pack.locate import RECIPE, is_pack_name
 from wikigr.pack.manifest import parse_version
-from wikigr.read_errors import describe_read_error
-from wikigr.regular_files import read_regular
 from wikigr.sources.formats import FORMAT_NAMES
 from wikigr.suggestions import did_you_mean, nearest
 from wikigr.validation import NO_OTHER_KEYS, InvalidError, Text, validated

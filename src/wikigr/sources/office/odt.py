@@ -24,7 +24,7 @@ _TAGS = {
     "table:table-cell": "td",
     "text:note-body": "small",
 }
-# Elements whose content is no part of the text.
+# Elements whose content is not a part of the text.
 _OMITTED = frozenset(
     "office:annotation office:forms text:tracked-changes text:table-of-content text:alphabetical-index "
     "text:sequence-decls text:note-citation draw:frame".split()

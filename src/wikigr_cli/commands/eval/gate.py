@@ -127,9 +127,9 @@ def bless(environment: Environment, folder: Path, output: Path, judged: str | No
       wikigr eval bless runs/first -o baseline.json
       wikigr eval bless runs/first -o baseline.json --profile baseline
     """
-    from wikigr.atomic import cannot_write
     from wikigr.evaluation.gate import make_baseline, write_baseline
     from wikigr.evaluation.run import load_run
+    from wikigr.files import cannot_write
 
     stored = load_run(folder)
     baseline = make_baseline(stored, profile_of(stored, judged))

@@ -70,8 +70,8 @@ def print_report(
     gate: GateResult | None = None,
 ) -> None:
     """Print the report of a run, or write it to ``output``; Markdown is the text format of a file."""
-    from wikigr.atomic import cannot_write, write_atomic
     from wikigr.evaluation.reports.document import report_document
+    from wikigr.files import cannot_write, write_atomic
 
     document = report_document(stored, primary=primary, margin=margin, gate=gate)
     if report_format == "text" and output is None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from wikigr.atomic import write_atomic
+from wikigr.files import read_regular, write_atomic
 
 
 def test_text_and_bytes_replace_the_whole_file(tmp_path: Path) -> None:
@@ -49,3 +49,20 @@ def test_a_failed_write_leaves_the_old_content_and_no_temporary_file(
         write_atomic(path, "new")
     assert path.read_text() == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
+
+
+def test_only_regular_files_of_a_known_size_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"abc")
+    assert read_regular(path, 3) == b"abc"
+    with pytest.raises(ValueError, match="has more than 2 bytes, the limit"):
+        read_regular(path, 2)
+    with pytest.raises(OSError, match="directory"):
+        read_regular(tmp_path, 3)
+    with pytest.raises(FileNotFoundError):
+        read_regular(tmp_path / "none", 3)
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe")
+        for endless in (tmp_path / "pipe", Path("/dev/zero")):
+            with pytest.raises(OSError, match="it is not a regular file"):
+                read_regular(endless, 3)

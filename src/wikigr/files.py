@@ -1,0 +1,106 @@
+"""Read and write files: replace them atomically, read regular ones only, and say why one cannot be read."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shlex
+import stat
+from io import BufferedReader
+from pathlib import Path
+
+from wikigr.errors import UsageError, WikigrError
+
+# What the messages of the YAML parser mean, in the words of someone who does not know its grammar.
+_YAML_MISTAKES = (
+    (r"found character '\\t'", "a tab, but YAML is indented with blanks"),
+    (r"mapping values are not allowed", "a colon that is out of place"),
+    (r"could not find expected ':'", "a key without a colon after it"),
+    (r"expected <block end>", "a line that is not indented like the ones before it"),
+    (r"expected ',' or '\]'", "a list that is not closed with ]"),
+    (r"expected ',' or '\}'", "a mapping that is not closed with }"),
+    (r"found unexpected end of stream", "a quotation mark that is not closed"),
+)
+
+
+def write_atomic(path: Path, content: str | bytes) -> None:
+    """Replace ``path``, or the file that it links to, with ``content`` (text as UTF-8); raises ``OSError``.
+
+    Readers see either the old content or the new, even if the process is killed.
+    """
+    try:
+        path = path.resolve()
+    except RuntimeError as error:  # a symbolic link to itself, before Python 3.13
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from error
+    # The process id alone is not unique: in a container, a restarted process may get the id of the killed one.
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
+    try:
+        with temporary.open("xb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def cannot_write(what: str, path: Path, error: OSError, hint: str | None = None) -> WikigrError:
+    """Return the error for the file ``path`` of the user's that cannot be written; ``what`` says what it would contain.
+
+    A folder that does not exist is a mistake in the command.
+    """
+    message = f"Cannot write {what} {path}: {error.strerror or error}."
+    if isinstance(error, FileNotFoundError):
+        return UsageError(message, hint=f"Create its folder first: mkdir -p {shlex.quote(str(path.parent))}")
+    return WikigrError(message, hint=hint)
+
+
+def open_regular(path: Path) -> BufferedReader:
+    """Open a regular file for reading; raises ``OSError`` for another kind, which might wait for a writer.
+
+    For files that a stranger may have put in place.
+    """
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    file = os.fdopen(handle, "rb")
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        file.close()
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+    return file
+
+
+def read_regular(path: Path, limit: int) -> bytes:
+    """Return the content of a regular file of at most ``limit`` bytes, whatever its size claims to be.
+
+    Raises ``OSError`` for another kind of file, which might never end or wait for a writer, and ``ValueError`` for a
+    longer one.
+    """
+    with open_regular(path) as file:
+        data = file.read(limit + 1)
+    if len(data) > limit:
+        raise ValueError(f"{path} has more than {limit:,} bytes, the limit")
+    return data
+
+
+def describe_read_error(error: BaseException) -> str:
+    """Return the reason of an error of the system, of decoding or of YAML, without the file's name and a period.
+
+    A mistake in YAML has its line and column.
+    """
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    if isinstance(error, UnicodeDecodeError):
+        line = error.object.count(b"\n", 0, error.start) + 1
+        return f"invalid UTF-8 in line {line} (0x{error.object[error.start]:02x})"
+    mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+    if mark is None or problem is None:
+        return " ".join(str(error).replace('in "<unicode string>", ', "at ").split())
+    problem = next((words for pattern, words in _YAML_MISTAKES if re.match(pattern, problem)), problem)
+    reason = f"{problem} in {_place(mark)}"
+    start = getattr(error, "context_mark", None)
+    return f"{reason} (it begins in {_place(start)})" if start is not None else reason
+
+
+def _place(mark: object) -> str:
+    line, column = (getattr(mark, name, 0) + 1 for name in ("line", "column"))
+    return f"line {line}, column {column}"
