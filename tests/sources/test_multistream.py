@@ -1,4 +1,4 @@
-"""Multistream dumps: the blocks give the same records as the whole file, and a wrong index is an error."""
+"""Multistream dumps: the splits give the same records as the whole file, and a wrong index is an error."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def page(number: int) -> str:
 
 
 def write(folder: Path, pages: list[str], size: int, *, index: str = "-index.txt.bz2") -> MediaWikiSource:
-    """Write a dump with ``size`` pages in a block, and its index."""
+    """Write a dump with ``size`` pages in a split, and its index."""
     dump = folder / "w-pages-articles-multistream.xml.bz2"
     data, lines = bz2.compress(HEAD.encode()), []
     for first in range(0, len(pages), size):
-        block = pages[first : first + size]
-        lines += [f"{len(data)}:{first + n}:Page: {first + n}\n" for n in range(len(block))]
-        data += bz2.compress("".join(block).encode())
+        split = pages[first : first + size]
+        lines += [f"{len(data)}:{first + n}:Page: {first + n}\n" for n in range(len(split))]
+        data += bz2.compress("".join(split).encode())
     dump.write_bytes(data + bz2.compress(b"</mediawiki>\n"))
     text = "".join(lines).encode()
     path = folder / f"w-pages-articles-multistream{index}"
@@ -47,11 +47,11 @@ def write(folder: Path, pages: list[str], size: int, *, index: str = "-index.txt
 
 @pytest.mark.parametrize("index", ["-index.txt.bz2", "-index.txt"])
 @pytest.mark.parametrize("size", [1, 3, 7, 100])
-def test_the_blocks_contain_the_records_of_the_whole_dump(tmp_path: Path, size: int, index: str) -> None:
+def test_the_splits_contain_the_records_of_the_whole_dump(tmp_path: Path, size: int, index: str) -> None:
     source = write(tmp_path, [page(n) for n in range(20)], size, index=index)
-    blocks = source.blocks()
-    assert [block.records for block in blocks[:-1]] == [size] * (len(blocks) - 1)
-    assert [record for block in blocks for record in source.read_block(block)] == list(source.records())
+    splits = source.splits()
+    assert [split.records for split in splits[:-1]] == [size] * (len(splits) - 1)
+    assert [record for split in splits for record in source.read_split(split)] == list(source.records())
 
 
 def test_numbered_parts_have_their_own_index(tmp_path: Path) -> None:
@@ -59,9 +59,9 @@ def test_numbered_parts_have_their_own_index(tmp_path: Path) -> None:
     part = tmp_path / "w-pages-articles-multistream2.xml-p10p20.bz2"
     source.path.rename(part)
     index = tmp_path / "w-pages-articles-multistream-index.txt.bz2"
-    assert MediaWikiSource(part).blocks() == []
+    assert MediaWikiSource(part).splits() == []
     index.rename(tmp_path / "w-pages-articles-multistream-index2.txt-p10p20.bz2")
-    assert len(MediaWikiSource(part).blocks()) == 1
+    assert len(MediaWikiSource(part).splits()) == 1
 
 
 def staged(source: MediaWikiSource, path: Path, jobs: int, *, keep_going: bool = False) -> list[list[object]]:
@@ -114,18 +114,18 @@ def test_an_index_that_does_not_fit_is_an_error(
     source = write(tmp_path, [page(n) for n in range(9)], 3, index="-index.txt")
     damage(source)
     with pytest.raises(SourceError, match=reason):
-        for block in source.blocks():
-            list(source.read_block(block))
+        for split in source.splits():
+            list(source.read_split(split))
 
 
-def test_a_block_that_is_not_one_is_an_error(tmp_path: Path) -> None:
+def test_a_split_that_is_not_one_is_an_error(tmp_path: Path) -> None:
     source = write(tmp_path, [page(n) for n in range(9)], 3)
-    first = source.blocks()[0]
+    first = source.splits()[0]
     with pytest.raises(SourceError, match=f"begins at byte {first.start + 1}"):
-        list(source.read_block(first._replace(start=first.start + 1)))
+        list(source.read_split(first._replace(start=first.start + 1)))
 
 
-def test_a_dump_without_an_index_has_no_blocks(tmp_path: Path) -> None:
+def test_a_dump_without_an_index_has_no_splits(tmp_path: Path) -> None:
     source = write(tmp_path, [page(0)], 1)
     (tmp_path / "w-pages-articles-multistream-index.txt.bz2").unlink()
-    assert source.blocks() == []
+    assert source.splits() == []

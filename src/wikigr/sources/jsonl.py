@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Skipped, SourceArticle, SourceItem, SourceSection
-from wikigr.sources.blocks import Block
+from wikigr.sources.splits import FileSplit
 from wikigr.sources.streams import BYTE_ORDER_MARK, MAX_LINE_BYTES, STDIN, Line, is_compressed, open_bytes, read_lines
 from wikigr.text import fold
 
@@ -22,8 +22,8 @@ _FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})(?P<info>.*)")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # Control characters such as NUL would end strings in the stores.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-# A block has so many bytes and the rest of its last line.
-_BLOCK_BYTES = 1 << 20
+# A split has so many bytes and the rest of its last line.
+_SPLIT_BYTES = 1 << 20
 
 
 class JsonlSource:
@@ -49,8 +49,8 @@ class JsonlSource:
             name = "Standard input" if self.path == STDIN else str(self.path)
             raise SourceError(f"{name} has no records.")
 
-    def blocks(self) -> list[Block]:
-        """Return blocks of whole lines; none if the input is compressed or not a regular file, or has overlong lines.
+    def splits(self) -> list[FileSplit]:
+        """Return splits of whole lines; none if the input is compressed or not a regular file, or has overlong lines.
 
         Reads the file once to count its lines, which messages and the ids of records without ``id`` contain.
         """
@@ -58,14 +58,14 @@ class JsonlSource:
         if self.path == STDIN or not path.is_file():
             return []
         with _opened(path) as stream:
-            return [] if is_compressed(stream.peek()) else _blocks_of_lines(str(path.absolute()), stream)
+            return [] if is_compressed(stream.peek()) else _splits_of_lines(str(path.absolute()), stream)
 
-    def read_block(self, block: Block) -> Iterator[Line]:
-        """Yield every line of ``block`` that is not blank; raises ``SourceError``."""
-        with _opened(Path(block.path)) as stream:
-            stream.seek(block.start)
-            lines = io.BytesIO(stream.read(block.end - block.start))
-        yield from _not_blank(read_lines(lines, self.path, block.first_line))
+    def read_split(self, split: FileSplit) -> Iterator[Line]:
+        """Yield every line of ``split`` that is not blank; raises ``SourceError``."""
+        with _opened(Path(split.path)) as stream:
+            stream.seek(split.start)
+            lines = io.BytesIO(stream.read(split.end - split.start))
+        yield from _not_blank(read_lines(lines, self.path, split.first_line))
 
     def parse(self, record: Line) -> Iterator[SourceItem]:
         """Turn one line into an article; raises ``RecordError`` with the file and the line number."""
@@ -106,20 +106,20 @@ def _not_blank(lines: Iterator[Line]) -> Iterator[Line]:
     return (line for line in lines if line.is_too_long or line.data.strip())
 
 
-def _blocks_of_lines(path: str, stream: BinaryIO) -> list[Block]:
-    """Return blocks of whole lines; none if a line is too long to hold it in memory."""
-    blocks: list[Block] = []
+def _splits_of_lines(path: str, stream: BinaryIO) -> list[FileSplit]:
+    """Return splits of whole lines; none if a line is too long to hold it in memory."""
+    splits: list[FileSplit] = []
     start, line = 0, 1
-    while data := stream.read(_BLOCK_BYTES):
+    while data := stream.read(_SPLIT_BYTES):
         rest = stream.readline(MAX_LINE_BYTES)
         if len(rest) == MAX_LINE_BYTES and not rest.endswith(b"\n"):
             return []
         data += rest
         text = data if start else data.removeprefix(BYTE_ORDER_MARK)
         records = sum(1 for content in text.split(b"\n") if content.strip())
-        blocks.append(Block(path, start, start + len(data), records, line))
+        splits.append(FileSplit(path, start, start + len(data), records, line))
         start, line = start + len(data), line + data.count(b"\n")
-    return blocks
+    return splits
 
 
 def split_sections(text: str, title: str) -> tuple[SourceSection, ...]:

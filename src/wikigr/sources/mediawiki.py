@@ -18,7 +18,7 @@ from mwxml.errors import MalformedXML
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources import multistream
 from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem
-from wikigr.sources.blocks import Block
+from wikigr.sources.splits import FileSplit
 from wikigr.sources.streams import open_bytes
 from wikigr.sources.wikitext.page import WikiSite, parse_wikitext
 
@@ -85,27 +85,27 @@ class MediaWikiSource:
         except _MALFORMED as error:
             raise self._malformed(error, _progress(pages)) from error
 
-    def blocks(self) -> list[Block]:
-        """Return the blocks of a multistream dump, if its index is next to it; raises ``SourceError``."""
+    def splits(self) -> list[FileSplit]:
+        """Return the splits of a multistream dump, if its index is next to it; raises ``SourceError``."""
         index = multistream.index_of(self.path)
         return [] if index is None else multistream.read_index(index, self.path)
 
-    def read_block(self, block: Block) -> Iterator[WikiRecord]:
-        """Yield one record per page of ``block``; raises ``SourceError`` like ``records``."""
-        place = f"It is in the part of the dump from byte {block.start:,} to {block.end:,}."
+    def read_split(self, split: FileSplit) -> Iterator[WikiRecord]:
+        """Yield one record per page of ``split``; raises ``SourceError`` like ``records``."""
+        place = f"It is in the part of the dump from byte {split.start:,} to {split.end:,}."
         pages = 0
         try:
             if self._head is None:
-                self._head = multistream.read_head(Path(block.path))
-            for record in self._read(multistream.read_export(block, self._head)):
+                self._head = multistream.read_head(Path(split.path))
+            for record in self._read(multistream.read_export(split, self._head)):
                 pages += 1
-                if pages <= block.records:
+                if pages <= split.records:
                     yield record
         except _MALFORMED as error:
             raise self._malformed(error, place) from error
-        if pages != block.records:
+        if pages != split.records:
             raise SourceError(
-                f"{self.path} has {pages:,} pages where its index has {block.records:,}. {place}", hint=multistream.HINT
+                f"{self.path} has {pages:,} pages where its index has {split.records:,}. {place}", hint=multistream.HINT
             )
 
     def stated_language(self) -> str | None:

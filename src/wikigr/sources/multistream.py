@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from wikigr.errors import SourceError
-from wikigr.sources.blocks import Block
+from wikigr.sources.splits import FileSplit
 from wikigr.sources.streams import decompressed, open_bytes, read_lines
 
 CLOSING_TAG = b"</mediawiki>"
@@ -33,8 +33,8 @@ def index_of(dump: Path) -> Path | None:
     return next((path for path in found if path != dump and path.is_file()), None)
 
 
-def read_index(index: Path, dump: Path) -> list[Block]:
-    """Return the blocks of ``dump``; raises ``SourceError`` if the index is damaged or belongs to another dump."""
+def read_index(index: Path, dump: Path) -> list[FileSplit]:
+    """Return the splits of ``dump``; raises ``SourceError`` if the index is damaged or belongs to another dump."""
     counted: list[tuple[int, int]] = []
     with open_bytes(index) as stream:
         lines = (line for line in read_lines(stream, index) if line.data)
@@ -49,7 +49,7 @@ def read_index(index: Path, dump: Path) -> list[Block]:
     if counted and _PAGE in read_head(dump, counted[0][0]):
         raise _wrong(index, dump, "there are pages before its first offset")
     path = str(dump.absolute())
-    return [Block(path, start, end, pages) for (start, pages), end in zip(counted, ends, strict=True)]
+    return [FileSplit(path, start, end, pages) for (start, pages), end in zip(counted, ends, strict=True)]
 
 
 def read_head(dump: Path, end: int | None = None) -> bytes:
@@ -61,21 +61,21 @@ def read_head(dump: Path, end: int | None = None) -> bytes:
     return head if end is not None else head.partition(_PAGE)[0]
 
 
-def read_export(block: Block, head: bytes) -> Iterator[bytes]:
-    """Yield an export that consists of the pages of ``block`` alone, in pieces; raises ``SourceError``."""
-    dump = Path(block.path)
-    if not _begins_with_stream(dump, block.start):
-        raise SourceError(f"No part of {dump} begins at byte {block.start}, as its index says.", hint=HINT)
+def read_export(split: FileSplit, head: bytes) -> Iterator[bytes]:
+    """Yield an export that consists of the pages of ``split`` alone, in pieces; raises ``SourceError``."""
+    dump = Path(split.path)
+    if not _begins_with_stream(dump, split.start):
+        raise SourceError(f"No part of {dump} begins at byte {split.start}, as its index says.", hint=HINT)
     yield head
     end = b""
     with dump.open("rb") as file:
-        file.seek(block.start)
-        part = cast(BinaryIO, _Range(file, block.end - block.start))
+        file.seek(split.start)
+        part = cast(BinaryIO, _Range(file, split.end - split.start))
         with decompressed(part, str(dump)) as stream:
             while data := stream.read(_READ_BYTES):
                 end = (end + data)[-len(CLOSING_TAG) - 8 :]
                 yield data
-    # The last block contains the end of the whole export.
+    # The last split contains the end of the whole export.
     if not end.rstrip().endswith(CLOSING_TAG):
         yield CLOSING_TAG
 

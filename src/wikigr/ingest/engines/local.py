@@ -17,7 +17,7 @@ from wikigr.ingest.engines.items import Result
 from wikigr.ingest.engines.parser_process import ParserProcess, Part, PickledRecords, Task
 from wikigr.ingest.mentions import find_targets
 from wikigr.sources.article import Record, ScannedSource, Source
-from wikigr.sources.blocks import BlockSource
+from wikigr.sources.splits import SplittableSource
 
 if TYPE_CHECKING:
     from wikigr.ingest.mentions import NameMatcher
@@ -59,7 +59,7 @@ class LocalEngine:
 
 
 class _Parsers:
-    """``jobs`` parser processes, one for each thread; ends them at the end of the ``with`` block."""
+    """``jobs`` parser processes, one for each thread; ends them at the end of the ``with`` statement."""
 
     def __init__(self, source: Source, jobs: int) -> None:
         self._jobs = jobs
@@ -105,8 +105,8 @@ class _Parsers:
 
 def _parse_in_processes(source: Source, jobs: int) -> Iterator[Parsed]:
     with _Parsers(source, jobs) as parsers:
-        if isinstance(source, BlockSource) and (blocks := source.blocks()):
-            yield from parsers.run("parse", blocks)
+        if isinstance(source, SplittableSource) and (splits := source.splits()):
+            yield from parsers.run("parse", splits)
             return
         if isinstance(source, ScannedSource):
             records = source.records(parsers.run("scan", _pickled(source.documents())))

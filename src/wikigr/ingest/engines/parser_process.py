@@ -27,7 +27,7 @@ from wikigr.sandbox.process import (
     library_paths,
 )
 from wikigr.sources.article import FileSource, Record, Shared, Source
-from wikigr.sources.blocks import Block, BlockSource
+from wikigr.sources.splits import FileSplit, SplittableSource
 
 # Seconds of processor time for one record, and bytes of address space for the process.
 RECORD_CPU_SECONDS = 60
@@ -60,8 +60,8 @@ class PickledRecords:
         return len(self.places)
 
 
-# What the process gets: a block, which it reads itself, or records.
-Part = Block | PickledRecords
+# What the process gets: a split, which it reads itself, or records.
+Part = FileSplit | PickledRecords
 
 
 class ParserProcess:
@@ -85,7 +85,7 @@ class ParserProcess:
     def run(self, task: Task, part: Part) -> list[tuple[str, Result]]:
         """Return the results for ``part``; a record that the parser does not survive gives a ``RecordError``.
 
-        Raises ``SourceError`` for an unreadable block, and ``BuildError`` if the process cannot start.
+        Raises ``SourceError`` for an unreadable split, and ``BuildError`` if the process cannot start.
         """
         results: list[tuple[str, Result]] = []
         while not self._run_rest(task, part, results) and len(results) < _length(part):
@@ -119,11 +119,11 @@ class ParserProcess:
             process.send_bytes(self._message(task, part, done), _deadline())
             while (message := process.receive(_deadline())) is not None:
                 match message:
-                    case {"problem": str(problem), "hint": str() | None as hint} if isinstance(part, Block):
+                    case {"problem": str(problem), "hint": str() | None as hint} if isinstance(part, FileSplit):
                         raise SourceError(problem, hint=hint)
                     case {"record": str(place)} if where is None and len(results) < _length(part):
                         # A process may name only the records that it reads itself.
-                        where = place[:1_000] if isinstance(part, Block) else part.places[len(results)]
+                        where = place[:1_000] if isinstance(part, FileSplit) else part.places[len(results)]
                     case {"result": value} if where is not None:
                         results.append((where, decode(value, where)))
                         where = None
@@ -155,7 +155,7 @@ class ParserProcess:
 
     def _message(self, task: Task, part: Part, skip: int) -> bytes:
         """Return ``part`` without the first ``skip`` records, and what they share that the process does not have."""
-        if isinstance(part, Block):
+        if isinstance(part, FileSplit):
             return pickle.dumps((task, {}, part, skip), protocol=5)
         new = {key: value for key, value in part.shared.items() if key not in self._sent}
         # Kept, so that no other object gets the same id.
@@ -178,7 +178,7 @@ class _Pickler(pickle.Pickler):
 
 
 def _length(part: Part) -> int:
-    return part.records if isinstance(part, Block) else len(part)
+    return part.records if isinstance(part, FileSplit) else len(part)
 
 
 def _deadline() -> float:
@@ -215,10 +215,10 @@ def serve(channel: Channel, *, record_cpu_seconds: int) -> None:
             channel.send(None)
 
 
-def _records(source: Source, part: Block | list[bytes], shared: dict[int, Shared]) -> Iterable[Record]:
-    if isinstance(part, Block):
-        assert isinstance(source, BlockSource)
-        yield from source.read_block(part)
+def _records(source: Source, part: FileSplit | list[bytes], shared: dict[int, Shared]) -> Iterable[Record]:
+    if isinstance(part, FileSplit):
+        assert isinstance(source, SplittableSource)
+        yield from source.read_split(part)
         return
     for pickled in part:
         unpickler = pickle.Unpickler(BytesIO(pickled))  # noqa: S301

@@ -20,7 +20,7 @@ from wikigr.ingest.engines.cluster import Cluster
 from wikigr.ingest.engines.engine import CHUNK, PARSED_SLOWLY, Parsed, parse_records
 from wikigr.ingest.mentions import find_targets
 from wikigr.sources.article import Source
-from wikigr.sources.blocks import Block, BlockSource, merge_blocks
+from wikigr.sources.splits import FileSplit, SplittableSource, merge_splits
 
 if TYPE_CHECKING:
     from wikigr.ingest.mentions import NameMatcher
@@ -52,15 +52,15 @@ class RayEngine:
     def parse(self, source: Source) -> Iterator[Parsed]:
         """Yield the parsed records of ``source``.
 
-        Workers read the blocks of a source that has blocks. Otherwise this process reads the records, and workers parse
+        Workers read the splits of a source that has splits. Otherwise this process reads the records, and workers parse
         them if that costs more than sending them.
         """
-        if isinstance(source, BlockSource) and (blocks := source.blocks()):
-            path = blocks[0].path
+        if isinstance(source, SplittableSource) and (splits := source.splits()):
+            path = splits[0].path
             bytes_of_source = Path(path).stat().st_size
             self._check_nodes(path, bytes_of_source)
             size = max(_MIN_BYTES_PER_PART, min(_MAX_BYTES_PER_PART, bytes_of_source // _PARTS))
-            parts = self._cluster.map(_parse_block, source, merge_blocks(blocks, size), name=_name_of_block)
+            parts = self._cluster.map(_parse_split, source, merge_splits(splits, size), name=_name_of_split)
             return chain.from_iterable(parts)
         if source.format in PARSED_SLOWLY:
             self._check_nodes()
@@ -89,8 +89,8 @@ class RayEngine:
             self._checked = True
 
 
-def _name_of_block(block: Block) -> str:
-    return f"Reading the bytes {block.start:,} to {block.end:,} of {block.path}"
+def _name_of_split(split: FileSplit) -> str:
+    return f"Reading the bytes {split.start:,} to {split.end:,} of {split.path}"
 
 
 def _name_of_articles(articles: Sequence[Article]) -> str:
@@ -179,8 +179,8 @@ class NodeCheck:
         return None
 
 
-def _parse_block(source: BlockSource, block: Block) -> list[Parsed]:
-    return list(parse_records(source, source.read_block(block)))
+def _parse_split(source: SplittableSource, split: FileSplit) -> list[Parsed]:
+    return list(parse_records(source, source.read_split(split)))
 
 
 def _parse_chunk(source: Source, records: Sequence[Any]) -> list[Parsed]:

@@ -1,4 +1,4 @@
-"""Blocks of JSON Lines give the records of the whole source, and blocks can be merged and skipped."""
+"""Splits of JSON Lines give the records of the whole source, and splits can be merged and skipped."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from wikigr.errors import SourceError
 from wikigr.sources import jsonl
-from wikigr.sources.blocks import merge_blocks
 from wikigr.sources.jsonl import JsonlSource
+from wikigr.sources.splits import merge_splits
 
 
 @given(
@@ -34,30 +34,30 @@ def test_json_lines_are_split_at_line_ends(
     path.write_bytes(mark + b"\n".join(lines) + end)
     source = JsonlSource(path)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jsonl, "_BLOCK_BYTES", size)
-        blocks = source.blocks()
+        patch.setattr(jsonl, "_SPLIT_BYTES", size)
+        splits = source.splits()
     try:
         records = list(source.records())
     except SourceError:  # nothing but blank lines
         records = []
-    larger = merge_blocks(blocks, merged)
-    for found in (blocks, larger):
-        read = [list(source.read_block(block)) for block in found]
-        assert [len(part) for part in read] == [block.records for block in found]
+    larger = merge_splits(splits, merged)
+    for found in (splits, larger):
+        read = [list(source.read_split(split)) for split in found]
+        assert [len(part) for part in read] == [split.records for split in found]
         assert [record for part in read for record in part] == records
-    assert all(block.end - block.start >= merged for block in larger[:-1])
+    assert all(split.end - split.start >= merged for split in larger[:-1])
 
 
 def test_a_line_that_is_too_long_is_read_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jsonl, "_BLOCK_BYTES", 10)
+    monkeypatch.setattr(jsonl, "_SPLIT_BYTES", 10)
     monkeypatch.setattr(jsonl, "MAX_LINE_BYTES", 50)
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"{}\n" + b"x" * 100 + b"\n{}\n")
-    assert JsonlSource(path).blocks() == []
+    assert JsonlSource(path).splits() == []
 
 
 def test_compressed_json_lines_are_not_split(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl.gz"
     path.write_bytes(gzip.compress(b"{}\n"))
-    assert JsonlSource(path).blocks() == []
-    assert JsonlSource("-").blocks() == []
+    assert JsonlSource(path).splits() == []
+    assert JsonlSource("-").splits() == []
