@@ -68,10 +68,8 @@ def test_damaged_blocks_are_refused(stored: str) -> None:
         decode_blocks(TEXT, stored)
 
 
-_VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-5, 120) | st.text("biy:", max_size=2),
-    lambda inner: st.lists(inner, max_size=7),
-)
+_LEAVES = st.none() | st.booleans() | st.integers(-5, 120) | st.text("biy:", max_size=2)
+_VALUES = st.recursive(_LEAVES, lambda inner: st.lists(inner, max_size=7))
 
 
 @given(_VALUES | st.lists(st.tuples(st.sampled_from("phitdbcqyfn"), st.integers(-1, 50), st.integers(0, 50))))
