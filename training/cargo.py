@@ -33,7 +33,7 @@ _FEATURES_WEIGHT = 20.0
 
 
 def write_cargo(work: Path, folder: Path, small: Path, *, seed: int = 7, held_out: int = 400) -> dict[str, int]:
-    """Write the arrays and questions of ``work`` to ``folder`` with the tokenizer of ``small``; return their numbers."""
+    """Write the arrays and questions of ``work`` to ``folder``, and return their numbers."""
     maker = WindowMaker(Tokenizer.from_file(str(small / "tokenizer.json")))
     folder.mkdir(parents=True, exist_ok=True)
     draw = random.Random(seed)
@@ -56,11 +56,16 @@ def write_cargo(work: Path, folder: Path, small: Path, *, seed: int = 7, held_ou
     asked = pack_questions(questions, maker)
     np.savez(folder / QUESTION_WINDOWS, **asked)
     counts = Counter(names[part] for part in arrays["part"].tolist())
-    return {**counts, "tokens": len(arrays["ids"]), "questions": len(questions), "their windows": len(asked["question"])}
+    return {
+        **counts,
+        "tokens": len(arrays["ids"]),
+        "questions": len(questions),
+        "their windows": len(asked["question"]),
+    }
 
 
 def places_of(examples: Sequence[Example]) -> list[float]:
-    """Return for each example the share of questions whose sources come before its own, in the order of their hashes."""
+    """Return for each example the share of those whose sources come before its own, in the order of their hashes."""
     counts = Counter(example.source for example in examples)
     order = sorted(counts, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
     before, place = 0, {}
@@ -80,7 +85,7 @@ def from_held_out(questions: Iterable[RetrievedQuestion]) -> list[Measured]:
 
 
 def from_judged(questions: Iterable[JudgedQuestion]) -> list[Measured]:
-    """Return the questions of ``judged`` with the first sections and what their sentences are worth without a reader."""
+    """Return the questions of ``judged`` with what their sentences are worth without a reader."""
     return [
         Measured(
             group=item.group,

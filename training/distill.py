@@ -2,7 +2,7 @@
 
 python -m training.distill pack FOLDER      # windows and questions as arrays, from what prepare wrote; needs no GPU
 python -m training.distill teach FOLDER     # the large reader, and its probabilities for all windows
-python -m training.distill student FOLDER   # a small reader, from labels or from the probabilities as well
+python -m training.distill student FOLDER   # a small reader, from labels or, once they are there, the probabilities too
 python -m training.distill mean FOLDER      # the mean of the changed weights of several adapters, cut to a rank
 
 All of them write ``NAME.safetensors`` with ``NAME.json``, which holds the settings and the figures. Rates follow the
@@ -44,17 +44,18 @@ _GRADIENT_NORM = 1.0
 _WEIGHT_DECAY = 0.01
 _CHECKED_STEPS = 100
 _READ_AT_ONCE = 256
+_POLLED = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
     """The settings of a training.
 
-    It ends after ``steps`` if that is not 0, and else after ``seconds``; the rate rises to ``rate`` in the first 4 % and
-    falls linearly to 0. ``shares`` is the probability, by part, that an epoch reads a question; of ``asked``, only
+    It ends after ``steps`` if that is not 0, and else after ``seconds``; the rate rises to ``rate`` in the first 4 %
+    and falls linearly to 0. ``shares`` is the probability, by part, that an epoch reads a question; of ``asked``, only
     the first ``asked`` of the sources are read. ``shared`` and ``teaching`` are the weights of the losses of
-    ``training.train``. A step reads ``batch`` windows. ``bfloat16`` multiplies in that type, and keeps all else in single
-    precision.
+    ``training.train``. A step reads ``batch`` windows. ``bfloat16`` multiplies in that type, and keeps
+    all else in single precision.
     """
 
     rank: int
@@ -101,9 +102,7 @@ def train_run(
     """
     device = windows.device
     parameters = dict(model.trained_parameters())
-    optimizer = torch.optim.AdamW(
-        parameters.values(), lr=0.0, weight_decay=_WEIGHT_DECAY, fused=device == "cuda"
-    )
+    optimizer = torch.optim.AdamW(parameters.values(), lr=0.0, weight_decay=_WEIGHT_DECAY, fused=device == "cuda")
     model.train()
     kept = {name: value.detach().clone() for name, value in parameters.items()}
     total, step, highest, losses = torch.zeros((), device=device), 0, run.rate, []
@@ -143,9 +142,7 @@ def train_run(
     return {"trained_steps": step, "trained_seconds": round(time.monotonic() - begun, 1), "losses": losses[::5]}
 
 
-def _endless(
-    windows: DeviceWindows, arrays: Arrays, parts: Sequence[str], run: Run
-) -> Iterator[tuple[Tensor, int]]:
+def _endless(windows: DeviceWindows, arrays: Arrays, parts: Sequence[str], run: Run) -> Iterator[tuple[Tensor, int]]:
     """Yield the windows of each batch, epoch after epoch, with their width; an epoch draws questions by their part."""
     questions, part = arrays["question"], arrays["part"]
     chance = np.array([run.shares.get(name, 0.0) for name in parts])[part]
@@ -169,7 +166,7 @@ def _endless(
 
 @torch.inference_mode()  # type: ignore[untyped-decorator]
 def teach_all(model: SpanReader, windows: DeviceWindows, arrays: Arrays, *, bfloat16: bool) -> np.ndarray:
-    """Return the probabilities of starts and ends that ``model`` gives the tokens of all windows, float16 ``(tokens, 2)``."""
+    """Return the probabilities of starts and ends that ``model`` gives all tokens, float16 ``(tokens, 2)``."""
     model.eval()
     taught = torch.zeros(len(arrays["ids"]), 2, dtype=torch.float16, device=windows.device)
     for rows, width in windows.in_order(range(len(windows)), _READ_AT_ONCE):
@@ -191,9 +188,9 @@ def logits_of(model: SpanReader, *, bfloat16: bool) -> Callable[[Any], Tensor]:
 
 
 def mean_adapter(
-    adapters: Sequence[tuple[float, Mapping[str, Tensor]]], rank: int, device: str = "cpu"
+    adapters: Sequence[tuple[float, Mapping[str, Tensor]]], rank: int
 ) -> dict[str, Tensor]:
-    """Return the weighted mean of the weights that ``adapters`` change, cut to ``rank`` by a singular value decomposition.
+    """Return the weighted mean of the weights that ``adapters`` change, cut to ``rank`` by singular values.
 
     The weights of ``adapters`` are divided by their sum. The ranks may differ, but not the scales.
     """
@@ -203,13 +200,14 @@ def mean_adapter(
     for name, first in adapters[0][1].items():
         if name.endswith(".up"):
             layer = name.removesuffix(".up")
-            ups = torch.cat([s * t[name].to(device).double() for s, (_, t) in zip(shares, adapters, strict=True)], 1)
-            downs = torch.cat([t[f"{layer}.down"].to(device).double() for _, t in adapters], 0)
+            ups = torch.cat([s * t[name].double() for s, (_, t) in zip(shares, adapters, strict=True)], 1)
+            downs = torch.cat([t[f"{layer}.down"].double() for _, t in adapters], 0)
             up, down = cut(ups, downs, rank)
-            made[name], made[f"{layer}.down"] = up.float().cpu(), down.float().cpu()
+            made[name], made[f"{layer}.down"] = up.float(), down.float()
         elif not name.endswith(".down"):
             made[name] = sum(
-                (s * t[name].cpu().float() for s, (_, t) in zip(shares, adapters, strict=True)), torch.zeros_like(first, device="cpu")
+                (s * t[name] for s, (_, t) in zip(shares, adapters, strict=True)),
+                torch.zeros_like(first),
             )
     return made
 
@@ -301,12 +299,14 @@ def _train(options: argparse.Namespace) -> None:
     base = options.large or options.small
     folder = Folder(options.folder, vocabularies(options.small, options.large), options.device)
     windows, arrays, parts = folder.windows()
-    if run.teaching:
-        windows.teach(np.load(options.folder / TAUGHT))
     model = SpanReader(base, rank=run.rank, scale=run.scale, dropout=run.dropout)
     if options.start is not None:
         model.load_adapter(read_adapter(options.start))
     model.to(options.device)
+    if run.teaching:
+        while not (options.folder / TAUGHT).exists():
+            time.sleep(_POLLED)
+        windows.teach(np.load(options.folder / TAUGHT))
     print(f"{options.name}: {len(windows):,} windows after {time.monotonic() - begun:.1f} s", flush=True)
     if options.until is not None:
         run = replace(run, seconds=round(options.until - time.time(), 1))
@@ -324,7 +324,7 @@ def _train(options: argparse.Namespace) -> None:
 def _mean(options: argparse.Namespace) -> None:
     run = Run(**options.run)
     pairs = [given.rpartition("=") for given in options.adapter]
-    tensors = mean_adapter([(float(s), read_adapter(Path(p))) for p, _, s in pairs], run.rank, options.device)
+    tensors = mean_adapter([(float(s), read_adapter(Path(p))) for p, _, s in pairs], run.rank)
     model = SpanReader(options.large or options.small, rank=run.rank, scale=run.scale)
     model.load_adapter(tensors)
     model.to(options.device)

@@ -47,7 +47,7 @@ class Vocabulary:
         special = {"[CLS]": "<s>", "[SEP]": "</s>", "[PAD]": "<pad>"}
         numbers = np.zeros(len(small), np.int64)
         for token, number in small.items():
-            numbers[number] = tokens[special.get(token, token)] if special.get(token, token) in tokens else 0
+            numbers[number] = tokens[special.get(token, token)]
         return cls(numbers, tokens["<pad>"], doubled=True)
 
 
@@ -174,7 +174,9 @@ class DeviceWindows:
         self.device = device
         self._vocabulary = vocabulary
         self._numbers = torch.from_numpy(vocabulary.numbers).to(device)
-        self._arrays = {name: torch.from_numpy(np.ascontiguousarray(_wide(array))).to(device) for name, array in arrays.items()}
+        self._arrays = {
+            name: torch.from_numpy(np.ascontiguousarray(_wide(array))).to(device) for name, array in arrays.items()
+        }
         self._taught: Tensor | None = None
 
     def __len__(self) -> int:
@@ -226,7 +228,7 @@ class DeviceWindows:
         return torch.where(inside if values.dim() == inside.dim() else inside.unsqueeze(-1), values, 0)
 
     def scatter(self, target: Tensor, rows: Tensor, values: Tensor) -> None:
-        """Put the ``values`` of a batch, ``(windows, tokens, …)``, at the places of its tokens in the flat ``target``."""
+        """Put the ``values`` of a batch, ``(windows, tokens, …)``, at its tokens in the flat ``target``."""
         at, inside = self.places(rows, values.shape[1])
         if self._vocabulary.doubled:
             position = torch.arange(values.shape[1], device=self.device)
@@ -275,8 +277,14 @@ def best_spans(logits: Tensor, marks: Tensor, sentence: Tensor, bonus: Tensor, m
 
 
 def read_all(
-    logits_of: object, windows: DeviceWindows, arrays: Arrays, questions: Sequence[Measured], *, size: int,
-    max_tokens: int, cost: float = TOKEN_COST,
+    logits_of: object,
+    windows: DeviceWindows,
+    arrays: Arrays,
+    questions: Sequence[Measured],
+    *,
+    size: int,
+    max_tokens: int,
+    cost: float = TOKEN_COST,
 ) -> list[Read]:
     """Return the best span of each of ``questions`` over all of its windows; ``logits_of`` maps a batch to logits."""
     found = np.zeros((len(windows), 3), np.float32)

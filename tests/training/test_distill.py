@@ -114,9 +114,7 @@ def test_it_learns_and_ends(folder: Path) -> None:
     log = train_run(model, windows, arrays, parts, run, Clock(run, 0.0))
     assert log["trained_steps"] == 300
     torch.manual_seed(1)
-    longer = train_run(
-        SpanReader(folder / "small", rank=4, scale=2.0), windows, arrays, parts, run, Clock(run, 0.0)
-    )
+    longer = train_run(SpanReader(folder / "small", rank=4, scale=2.0), windows, arrays, parts, run, Clock(run, 0.0))
     assert longer["losses"] == log["losses"]
     over = Run(bfloat16=False, rank=4, rate=1e-2, seconds=1e-3, shares=SHARES)
     assert train_run(model, windows, arrays, parts, over, Clock(over, 0.0))["trained_steps"] == 0
@@ -202,6 +200,16 @@ def test_every_command_runs(folder: Path) -> None:
     assert written["figures"]["15 tokens, 0.1"]["asked, desk"]["questions"] == 6
     assert written["trained_steps"] > 0
     assert json.loads((folder / "out" / "ab.json").read_text())["mean"] == [["a", 0.5], ["b", 0.5]]
-    main(["mean", *common, *large, f"--adapter={folder / 'out' / 'base'}.safetensors=1", "--name", "base1",
-          "--run", json.dumps({"bfloat16": False, "rank": 2, "rate": 0})])
+    main(
+        [
+            "mean",
+            *common,
+            *large,
+            f"--adapter={folder / 'out' / 'base'}.safetensors=1",
+            "--name",
+            "base1",
+            "--run",
+            json.dumps({"bfloat16": False, "rank": 2, "rate": 0}),
+        ]
+    )
     assert json.loads((folder / "out" / "base1.json").read_text())["base_model"].endswith("mpnet-base-v2")

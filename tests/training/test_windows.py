@@ -34,7 +34,11 @@ def example(question: str, answer: str, text: str = TEXT) -> Example:
     return Example("test", "answer", "1", question, "Boats", "Paint", text, (answer,), spans)
 
 
-EXAMPLES = (example("When were they painted?", "1912"), example("Who sank?", ""), example("Who painted?", "Bo", TEXT[:80]))
+EXAMPLES = (
+    example("When were they painted?", "1912"),
+    example("Who sank?", ""),
+    example("Who painted?", "Bo", TEXT[:80]),
+)
 
 
 @pytest.fixture
@@ -93,7 +97,17 @@ def test_what_is_taught_returns_to_its_tokens(maker: WindowMaker) -> None:
 
 QUESTIONS = (
     Measured("set", "when", "When were they painted?", ("1912",), "", True, (Passage("Boats", "", TEXT),), (), 0),
-    Measured("set", "who", "Who paints?", ("Bo",), "", True, (Passage("Boats", "A", TEXT), Passage("B", "", "Bo does.")), (), 1),
+    Measured(
+        "set",
+        "who",
+        "Who paints?",
+        ("Bo",),
+        "",
+        True,
+        (Passage("Boats", "A", TEXT), Passage("B", "", "Bo does.")),
+        (),
+        1,
+    ),
     Measured("set", "none", "Who sank?", (), "", False, (Passage("Boats", "", TEXT),)),
 )
 
@@ -143,12 +157,20 @@ def test_a_question_has_the_best_span_of_all_its_windows(maker: WindowMaker) -> 
 def test_a_bonus_decides_between_sentences(maker: WindowMaker) -> None:
     first, second = sentence_spans(TEXT)[:2]
     item = Measured(
-        "set", "when", "When?", ("x",), "", True, (Passage("Boats", "", TEXT[: second[1]]),),
+        "set",
+        "when",
+        "When?",
+        ("x",),
+        "",
+        True,
+        (Passage("Boats", "", TEXT[: second[1]]),),
         ((0, *first, 0.0), (0, *second, 5.0)),
     )
     arrays = pack_questions([item], maker)
     windows = DeviceWindows(arrays, SMALL, "cpu")
-    readings = read_all(lambda batch: torch.zeros(*batch.input_ids.shape, 2), windows, arrays, [item], size=4, max_tokens=3)
+    readings = read_all(
+        lambda batch: torch.zeros(*batch.input_ids.shape, 2), windows, arrays, [item], size=4, max_tokens=3
+    )
     assert TEXT.index(readings[0].text) >= second[0]
     assert readings[0].margin == pytest.approx(5.0)
 
