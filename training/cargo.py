@@ -32,7 +32,7 @@ _JUDGED_SECTIONS = 4
 _FEATURES_WEIGHT = 20.0
 
 
-def write_cargo(work: Path, folder: Path, small: Path, *, seed: int = 7, held_out: int = 400) -> dict[str, int]:
+def write_cargo(work: Path, folder: Path, small: Path, *, seed: int = 7, held_out: int = 300) -> dict[str, int]:
     """Write the arrays and questions of ``work`` to ``folder``, and return their numbers."""
     maker = WindowMaker(Tokenizer.from_file(str(small / "tokenizer.json")))
     folder.mkdir(parents=True, exist_ok=True)

@@ -187,9 +187,7 @@ def logits_of(model: SpanReader, *, bfloat16: bool) -> Callable[[Any], Tensor]:
     return compute
 
 
-def mean_adapter(
-    adapters: Sequence[tuple[float, Mapping[str, Tensor]]], rank: int
-) -> dict[str, Tensor]:
+def mean_adapter(adapters: Sequence[tuple[float, Mapping[str, Tensor]]], rank: int) -> dict[str, Tensor]:
     """Return the weighted mean of the weights that ``adapters`` change, cut to ``rank`` by singular values.
 
     The weights of ``adapters`` are divided by their sum. The ranks may differ, but not the scales.
@@ -244,12 +242,11 @@ class Folder:
         questions: list[Measured] = read_questions(self._folder / QUESTIONS)
         windows = DeviceWindows(arrays, self.vocabulary, self.device)
         compute = logits_of(model, bfloat16=bfloat16)
+        limits = [(tokens, cost) for tokens, cost in lengths]
+        readings = read_all(compute, windows, arrays, questions, size=_READ_AT_ONCE, limits=limits)
         return {
-            f"{tokens} tokens, {cost}": figures_of(
-                questions,
-                read_all(compute, windows, arrays, questions, size=_READ_AT_ONCE, max_tokens=tokens, cost=cost),
-            )
-            for tokens, cost in lengths
+            f"{tokens} tokens, {cost}": figures_of(questions, found)
+            for (tokens, cost), found in zip(limits, readings, strict=True)
         }
 
 
@@ -282,6 +279,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda")
     options = parser.parse_args(arguments)
     options.output = options.output or options.folder
+    torch.set_float32_matmul_precision("high")
     {"pack": _pack, "teach": _train, "student": _train, "mean": _mean}[options.command](options)
 
 

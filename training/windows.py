@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import lzma
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -20,7 +20,6 @@ from torch import Tensor
 from training.examples import Example, Passage
 from training.features import Batch, make_features
 from training.measured import Measured, Read
-from wikigr.reader.spans import TOKEN_COST
 from wikigr.reader.windows import Window, WindowMaker
 from wikigr.segmentation import sentence_spans
 
@@ -172,6 +171,7 @@ class DeviceWindows:
     def __init__(self, arrays: Arrays, vocabulary: Vocabulary, device: str) -> None:
         self.lengths = np.diff(arrays["first"].astype(np.int64)) + vocabulary.doubled
         self.device = device
+        self.doubled = vocabulary.doubled
         self._vocabulary = vocabulary
         self._numbers = torch.from_numpy(vocabulary.numbers).to(device)
         self._arrays = {
@@ -277,31 +277,35 @@ def best_spans(logits: Tensor, marks: Tensor, sentence: Tensor, bonus: Tensor, m
 
 
 def read_all(
-    logits_of: object,
+    logits_of: Callable[[Batch], Tensor],
     windows: DeviceWindows,
     arrays: Arrays,
     questions: Sequence[Measured],
     *,
     size: int,
-    max_tokens: int,
-    cost: float = TOKEN_COST,
-) -> list[Read]:
-    """Return the best span of each of ``questions`` over all of its windows; ``logits_of`` maps a batch to logits."""
-    found = np.zeros((len(windows), 3), np.float32)
+    limits: Sequence[tuple[int, float]],
+) -> list[list[Read]]:
+    """Return the best span of each of ``questions`` over all of its windows, for each of ``limits``.
+
+    ``logits_of`` maps a batch to logits; ``limits`` are the most tokens of a span and the cost of each.
+    """
+    found = np.zeros((len(limits), len(windows), 3), np.float32)
     for rows, width in windows.in_order(range(len(windows)), size):
         chosen = torch.tensor(rows, device=windows.device)
-        logits = logits_of(windows.batch(chosen, width))  # type: ignore[operator]
+        logits = logits_of(windows.batch(chosen, width)).float()
         tokens = [windows.tokens(name, chosen, width) for name in ("marks", "sentence", "bonus")]
-        found[rows] = best_spans(logits.float(), *tokens, max_tokens, cost).cpu().numpy()
+        for place, (max_tokens, cost) in enumerate(limits):
+            found[place, rows] = best_spans(logits, *tokens, max_tokens, cost).cpu().numpy()
+    shift = int(windows.doubled)
+    return [_best_of(spans, shift, arrays, questions) for spans in found]
+
+
+def _best_of(spans: NDArray[np.float32], shift: int, arrays: Arrays, questions: Sequence[Measured]) -> list[Read]:
     readings = [Read("", None, 2 * _NEVER)] * len(questions)
-    shift = windows.lengths[0] - (arrays["first"][1] - arrays["first"][0]) if len(windows) else 0
-    best = [2 * _NEVER] * len(questions)
-    for row, (margin, first, last) in enumerate(found.tolist()):
+    for row, (margin, first, last) in enumerate(spans.tolist()):
         number, section = int(arrays["question"][row]), int(arrays["section"][row])
-        if margin > _NEVER / 2 and margin > best[number]:
-            best[number] = margin
-            at = int(arrays["first"][row]) - int(shift)
+        if margin > max(_NEVER / 2, readings[number].margin):
+            at = int(arrays["first"][row]) - shift
             start, end = arrays["offsets"][at + int(first), 0], arrays["offsets"][at + int(last), 1]
-            text = questions[number].sections[section].text[int(start) : int(end)]
-            readings[number] = Read(text, section, margin)
+            readings[number] = Read(questions[number].sections[section].text[int(start) : int(end)], section, margin)
     return readings

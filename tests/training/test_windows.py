@@ -148,7 +148,7 @@ def test_a_question_has_the_best_span_of_all_its_windows(maker: WindowMaker) -> 
         return torch.stack((piece, piece), -1) * 9
 
     bo = maker.windows("x", "", "", "Bo")[0].input_ids[-2]
-    readings = read_all(compute, windows, arrays, QUESTIONS, size=2, max_tokens=4)
+    readings = read_all(compute, windows, arrays, QUESTIONS, size=2, limits=[(4, TOKEN_COST)])[0]
     assert [reading.text for reading in readings] == ["Bo", "Bo", "Bo"]
     figures = figures_of(QUESTIONS, readings)["set"]
     assert (figures["questions"], figures["exact_match"], figures["auroc"]) == (2, 0.5, 0.5)
@@ -169,10 +169,10 @@ def test_a_bonus_decides_between_sentences(maker: WindowMaker) -> None:
     arrays = pack_questions([item], maker)
     windows = DeviceWindows(arrays, SMALL, "cpu")
     readings = read_all(
-        lambda batch: torch.zeros(*batch.input_ids.shape, 2), windows, arrays, [item], size=4, max_tokens=3
+        lambda batch: torch.zeros(*batch.input_ids.shape, 2), windows, arrays, [item], size=4, limits=[(3, TOKEN_COST)]
     )
-    assert TEXT.index(readings[0].text) >= second[0]
-    assert readings[0].margin == pytest.approx(5.0)
+    assert TEXT.index(readings[0][0].text) >= second[0]
+    assert readings[0][0].margin == pytest.approx(5.0)
 
 
 def test_without_a_span_a_question_is_wrong() -> None:
