@@ -279,7 +279,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda")
     options = parser.parse_args(arguments)
     options.output = options.output or options.folder
-    torch.set_float32_matmul_precision("high")
+    if options.device == "cuda":
+        torch.set_float32_matmul_precision("high")
     {"pack": _pack, "teach": _train, "student": _train, "mean": _mean}[options.command](options)
 
 
