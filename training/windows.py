@@ -134,15 +134,18 @@ def _text_tokens(window: Window, ranges: Sequence[tuple[int, int, float]]) -> tu
     length = len(window.input_ids)
     marks, sentence = np.zeros(length, np.uint8), np.zeros(length, np.int16)
     bonus, offsets = np.zeros(length, np.float16), np.zeros((length, 2), np.uint16)
-    for n, (start, end) in enumerate(window.offsets):
-        token = window.text_start + n
-        offsets[token] = start, end
-        before, word, after = window.words[n : n + 3]
-        for number, (left, right, more) in enumerate(ranges, start=1):
-            if left <= start and end <= right:
-                sentence[token], bonus[token] = number, more
-                marks[token] = (_MAY_START if word != before else 0) | (_MAY_END if word != after else 0)
-                break
+    if not window.offsets or not ranges:
+        return marks, sentence, bonus, offsets
+    lefts, rights, more = (np.array(values) for values in zip(*sorted(ranges), strict=True))
+    places, words = np.array(window.offsets), np.array(window.words)
+    number = np.searchsorted(lefts, places[:, 0], side="right") - 1
+    inside = (number >= 0) & (places[:, 1] <= rights[number])
+    text = slice(window.text_start, window.text_start + len(places))
+    goes_on = words[1:] == words[:-1]
+    marks[text] = np.where(inside, _MAY_START * ~goes_on[:-1] + _MAY_END * ~goes_on[1:], 0)
+    sentence[text] = np.where(inside, number + 1, 0)
+    bonus[text] = np.where(inside, more[number], 0)
+    offsets[text] = places
     return marks, sentence, bonus, offsets
 
 
