@@ -14,6 +14,7 @@ from wikigr.question.question import Question
 from wikigr.question.two_parts import two_parts
 from wikigr.reader.passage import Calibration, Passage, ReaderOptions, Span, as_probability
 from wikigr.retrieval.sentences import SentenceScore, order_sentences
+from wikigr.sources.block import Cell
 from wikigr.sources.facts import FACTS
 from wikigr.stop_words import STOP_WORDS
 from wikigr.text import words
@@ -37,8 +38,8 @@ def read_sentences(
     """Return ``sentences`` of ``evidence`` in the order of how well they answer, with the reader's spans.
 
     The first sections of the evidence are read, before them the leads that the question asks for, and after them the
-    facts about what it names. The sentences of the others follow in their order. Each name that ``find_names`` finds
-    in a sentence is read as an answer as well.
+    facts about what it names. The sentences of the others follow in their order. Each cell of a row, and each name that
+    ``find_names`` finds in a sentence, is read as an answer as well.
     """
     leads = [item.section for item in evidence if not item.section.position and asks_lead(question, item.section.title)]
     ranked = {section.section_id: section for section in (*leads, *(item.section for item in evidence))}
@@ -58,9 +59,11 @@ def read_sentences(
         following = iter(spans)
         for sentence, ranges in zip(group, named, strict=True):
             span = next(following)
+            in_cells = tuple(islice(following, len(_cells(sentence))))
             others = tuple(filter(None, islice(following, len(ranges))))
             if span is not None:
-                read.append(score_sentence(replace(sentence, span=span, name_spans=others), reader.calibration))
+                found_here = replace(sentence, span=span, name_spans=others, cell_spans=in_cells)
+                read.append(score_sentence(found_here, reader.calibration))
     places = {s.place for s in read}
     return [*order_sentences(read), *(s for s in sentences if s.place not in places)]
 
@@ -116,10 +119,15 @@ def _short_answer(sentence: SentenceScore) -> str:
 def _ranges(
     sentences: Sequence[SentenceScore], names: Sequence[Sequence[tuple[int, int]]]
 ) -> Iterator[tuple[int, int]]:
-    """Yield the characters of each sentence in its section, followed by those of the names in it."""
+    """Yield the characters of each sentence in its section, followed by those of its cells and of the names in it."""
     for sentence, places in zip(sentences, names, strict=True):
         yield sentence.start, sentence.end
+        yield from ((cell.start, cell.end) for cell in _cells(sentence))
         yield from ((sentence.start + start, sentence.start + end) for start, end in places)
+
+
+def _cells(sentence: SentenceScore) -> tuple[Cell, ...]:
+    return sentence.row.cells if sentence.row is not None else ()
 
 
 def score_sentence(sentence: SentenceScore, calibration: Calibration) -> SentenceScore:
