@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from wikigr.index.candidate import DENSE, Evidence
+from wikigr.index.candidate import DENSE, Evidence, Section
 from wikigr.question.answer_type import answer_type
 from wikigr.question.intent import asks_fact, asks_lead
 from wikigr.question.question import Question
@@ -43,7 +43,7 @@ def read_sentences(
     """
     leads = [item.section for item in evidence if not item.section.position and asks_lead(question, item.section.title)]
     ranked = {section.section_id: section for section in (*leads, *(item.section for item in evidence))}
-    chosen = list(ranked.values())[: options.sections]
+    chosen = _with_best_row(list(ranked.values())[: options.sections], sentences)
     facts = (section for section in ranked.values() if section.heading == FACTS and asks_fact(question, section.title))
     chosen += [section for section in islice(facts, 2) if section not in chosen]
     in_order = sorted(sentences, key=lambda sentence: sentence.start)
@@ -66,6 +66,19 @@ def read_sentences(
                 read.append(score_sentence(found_here, reader.calibration))
     places = {s.place for s in read}
     return [*order_sentences(read), *(s for s in sentences if s.place not in places)]
+
+
+def _with_best_row(chosen: list[Section], sentences: Sequence[SentenceScore]) -> list[Section]:
+    """Return ``chosen``, the last one replaced by the section of the row that has most of the question.
+
+    The sections of a table have much the same vectors and words; what tells them apart is one of their rows.
+    """
+    rows = [sentence for sentence in sentences if sentence.row is not None]
+    best = max(rows, key=lambda row: row.term_coverage, default=None)
+    if best is None or best.section in chosen:
+        return chosen
+    said = max((s.term_coverage for s in sentences if s.section in chosen), default=0.0)
+    return [*chosen[:-1], best.section] if best.term_coverage > said else chosen
 
 
 @dataclass(frozen=True, slots=True)

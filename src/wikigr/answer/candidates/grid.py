@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 from wikigr.answer.candidates.candidate import Material, Quotation, quotation_of
 from wikigr.index.candidate import Section
@@ -57,6 +58,10 @@ class Asked:
             if any(other.is_range and other.holds(amounts) for other in value.amounts):
                 named |= stems
         return named
+
+    def pairs_in(self, value: Value) -> frozenset[tuple[str, str]]:
+        """Return the neighboring words of the question that ``value`` has after the name of its column ("hive 9")."""
+        return self.question.pairs & set(pairwise(self.question.stems(f"{spelled(value.column)} {value.text}")))
 
     def names(self, value: Value) -> bool:
         """Return whether ``value`` says nothing but what the question names, and therefore does not answer it."""

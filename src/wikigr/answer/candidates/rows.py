@@ -14,7 +14,9 @@ from wikigr.question.values import Amounts, Date, Order
 from wikigr.text import words
 
 _MAX_ROWS = 12
-_MAX_TABLES = 6
+_MAX_CANDIDATES = 6
+# The column that a question asks for is named by its first content words ("Which hives …").
+_FIRST_STEMS = 2
 
 
 @dataclass(frozen=True)
@@ -31,16 +33,17 @@ def find_rows(material: Material) -> Iterator[AnswerCandidate]:
     asked = Asked.by(material.question)
     found: dict[tuple[Record, ...], AnswerCandidate] = {}
     for grid in grids_of(material):
-        conditions = list(_conditions(material, asked, grid))
-        for chosen in (conditions, *([condition] for condition in conditions)):
-            rows = tuple(r for r in grid.records if all(c.test(r.value_of(c.column)) for c in chosen))
-            if chosen and _is_choice(material, rows, grid):
+        conditions = sorted(_conditions(material, asked, grid), key=lambda condition: -asked.share(condition.stems))
+        best_first = [conditions[:count] for count in range(len(conditions), 1, -1)]
+        for chosen in (*best_first, *([condition] for condition in conditions)):
+            rows = tuple(row for row in grid.records if all(c.test(row.value_of(c.column)) for c in chosen))
+            if _is_choice(material, rows, grid):
                 found.setdefault(rows, _candidate(material, asked, grid, rows, chosen))
-    yield from sorted(found.values(), key=lambda candidate: -candidate.fit)[:_MAX_TABLES]
+    yield from sorted(found.values(), key=lambda candidate: -candidate.fit)[:_MAX_CANDIDATES]
 
 
 def _is_choice(material: Material, rows: Sequence[Record], grid: Grid) -> bool:
-    if not 0 < len(rows) <= _MAX_ROWS or len(rows) == len(grid.records) > 1:
+    if not 0 < len(rows) <= _MAX_ROWS or len(rows) == len(grid.records):
         return False
     # One row answers a question for all that there are; for others, its cells do.
     return len(rows) > 1 or asked_for(material.question) == "list"
@@ -49,44 +52,41 @@ def _is_choice(material: Material, rows: Sequence[Record], grid: Grid) -> bool:
 def _candidate(
     material: Material, asked: Asked, grid: Grid, rows: Sequence[Record], chosen: Sequence[_Condition]
 ) -> AnswerCandidate:
-    """Return the rows with the values of the column that the question asks for, or else their names."""
+    """Return the rows with the values of the column that the question begins with, or else their names."""
     taken = {condition.column for condition in chosen}
-    named = [
-        (asked.share(set(asked.question.stems(spelled(name)))), name) for name in grid.columns if name not in taken
-    ]
-    share, column = max(named, key=lambda item: item[0], default=(0.0, ""))
-    names = [(row.value_of(column) if share else None) or row for row in rows]
-    listing = "; ".join(name.text if isinstance(name, Value) else name.name for name in names)
+    question = asked.question
+    first = [stem for stem in question.stems(question.text) if stem in question.weights][:_FIRST_STEMS]
+    named = {name: set(question.stems(spelled(name))) for name in grid.columns if name not in taken}
+    column = next((name for name, own in named.items() if own & set(first) and own <= question.weights.keys()), "")
+    names = (value.text if (value := row.value_of(column)) is not None else row.name for row in rows)
     said = frozenset[str]().union(*(condition.stems for condition in chosen))
-    said |= frozenset(asked.question.stems(" ".join(map(spelled, {*taken, column}))))
-    said |= material.place_stems(rows[0].section)
+    said |= frozenset(question.stems(" ".join(map(spelled, (*taken, column)))))
     quotations = tuple(dict.fromkeys(quotation for row in rows for quotation in row.quotations))
-    lead = f"{len(rows)} row{'s' if len(rows) > 1 else ''}: {listing}."
-    return AnswerCandidate("rows", quotations, lead=lead, fit=asked.share(said))
+    lead = f"{len(rows)} row{'s' if len(rows) > 1 else ''}: {'; '.join(names)}."
+    return AnswerCandidate("rows", quotations, lead=lead, fit=asked.share(said | material.place_stems(rows[0].section)))
 
 
 def _conditions(material: Material, asked: Asked, grid: Grid) -> Iterator[_Condition]:
     for column in grid.columns:
-        values = list(filter(None, (record.value_of(column) for record in grid.records)))
-        # A row is of the kind that the question names if one of its values says nothing else ("category: stoves").
-        named = {value.text: asked.named_in(value) for value in values if asked.names(value)}
-        if named and len(named) < len({value.text for value in values}):
-            yield _Condition(column, frozenset[str]().union(*named.values()), partial(_is_one_of, frozenset(named)))
+        values = [value for record in grid.records if (value := record.value_of(column)) is not None]
+        # The rows are of the kind that the question names ("category: stoves") whose values have most of its words.
+        best = max((asked.named_in(value) for value in values), key=asked.share, default=frozenset[str]())
+        if best:
+            yield _Condition(column, best, partial(_names_all, asked, best))
     tests = [(stems, partial(_has_amount, amounts)) for amounts, stems in asked.amounts if amounts.is_range]
     tests += [(stems, partial(_has_date, date, order)) for date, order, stems in asked.dates if order != "same"]
     if any(map(is_negation, words(asked.question.text))):
         tests.append((frozenset(), _is_missing))
     for stems, test in tests:
-        telling = [
-            name for name in grid.columns if 0 < sum(test(r.value_of(name)) for r in grid.records) < len(grid.records)
-        ]
+        passed = {name: [test(record.value_of(name)) for record in grid.records] for name in grid.columns}
+        telling = [name for name, flags in passed.items() if any(flags) and not all(flags)]
         if telling:
             nearest = material.similarity(list(map(spelled, telling)))
             yield _Condition(telling[nearest.index(max(nearest))], stems, test)
 
 
-def _is_one_of(texts: frozenset[str], value: Value | None) -> bool:
-    return value is not None and value.text in texts
+def _names_all(asked: Asked, stems: frozenset[str], value: Value | None) -> bool:
+    return value is not None and stems <= asked.named_in(value)
 
 
 def _has_amount(asked: Amounts, value: Value | None) -> bool:
