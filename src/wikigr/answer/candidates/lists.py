@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby, islice
 
 from wikigr.answer.candidates.candidate import MAX_CHARS, AnswerCandidate, Material, Quotation
@@ -13,19 +14,22 @@ from wikigr.sources.block import Block, TaskState, extent
 # Lists, tables and blocks of code that compete, those of the best sections first.
 _MAX_LISTS = 8
 _MAX_INTRODUCTION_CHARS = 300
-# Questions for all tasks of a state, to which a question is compared. A difference of cosines of 0.1 is clear.
+# Questions for all tasks of a state, to which a question is compared. A difference of cosines of 0.1 is clear; without
+# one, the open tasks are asked for.
 _STATES: dict[TaskState, str] = {
     "open": "Which tasks are still open, left to do or not done yet?",
     "done": "Which tasks have been done, finished or completed already?",
 }
 _STATE_SHARPNESS = 20.0
+_STATE_BIAS = 1.5
 
 
 def find_lists(material: Material) -> Iterator[AnswerCandidate]:
     """Yield the lists of the evidence, each whole and with the sentence that introduces it."""
-    for section, start, end, _ in islice(_lists(material), _MAX_LISTS):
-        begin, fit = _introduced(material, section, start, end)
-        yield AnswerCandidate("list", (Quotation(section, begin, end),), fit=fit)
+    for part in islice(_lists(material), _MAX_LISTS):
+        begin, fit = _introduced(material, part.section, part.start, part.end)
+        start = begin if part.is_first else part.start
+        yield AnswerCandidate("list", (Quotation(part.section, start, part.end),), fit=fit)
 
 
 def find_tables(material: Material) -> Iterator[AnswerCandidate]:
@@ -39,10 +43,10 @@ def find_tables(material: Material) -> Iterator[AnswerCandidate]:
 
 def find_steps(material: Material) -> Iterator[AnswerCandidate]:
     """Yield the numbered lists of the evidence; each is whole."""
-    for section, start, end, is_numbered in islice(_lists(material), _MAX_LISTS):
-        if is_numbered:
-            fit = material.question.coverage(material.place_stems(section))
-            yield AnswerCandidate("steps", (Quotation(section, start, end),), fit=fit)
+    for part in islice(_lists(material), _MAX_LISTS):
+        if part.is_numbered:
+            fit = material.question.coverage(material.place_stems(part.section))
+            yield AnswerCandidate("steps", (Quotation(part.section, part.start, part.end),), fit=fit)
 
 
 def find_commands(material: Material) -> Iterator[AnswerCandidate]:
@@ -68,13 +72,15 @@ def find_tasks(material: Material) -> Iterator[AnswerCandidate]:
     if not listed:
         return
     like_open, like_done = material.similarity(list(_STATES.values()))
-    wanted_open = as_probability(_STATE_SHARPNESS * (like_open - like_done))
+    wants_open = as_probability(_STATE_SHARPNESS * (like_open - like_done) + _STATE_BIAS)
     for section in listed:
-        coverage = material.question.coverage(material.place_stems(section))
-        for state, wanted in (("open", wanted_open), ("done", 1.0 - wanted_open)):
+        for state, like, wanted in (("open", like_open, wants_open), ("done", like_done, 1.0 - wants_open)):
             quotations = tuple(_tasks(section, state))
-            if quotations and sum(quotation.end - quotation.start for quotation in quotations) <= MAX_CHARS:
-                yield AnswerCandidate("tasks", quotations, fit=0.5 * coverage + 0.5 * wanted)
+            text = "\n".join(quotation.text for quotation in quotations)
+            if 0 < len(text) <= MAX_CHARS:
+                said = material.place_stems(section) | set(material.question.stems(text))
+                fit = wanted * (material.question.coverage(said) + max(0.0, like)) / 2.0
+                yield AnswerCandidate("tasks", quotations, fit=fit)
 
 
 def _tasks(section: Section, state: str) -> Iterator[Quotation]:
@@ -86,11 +92,19 @@ def _tasks(section: Section, state: str) -> Iterator[Quotation]:
             yield Quotation(section, of_state[0].start, of_state[-1].end)
 
 
-def _lists(material: Material) -> Iterator[tuple[Section, int, int, bool]]:
-    """Yield the lists of the evidence as their sections, first and last characters, and whether they are numbered.
+@dataclass(frozen=True, slots=True)
+class _List:
+    """The characters ``start`` to ``end`` of a section: a list, or the first or a later part of a long one."""
 
-    One that is too long for a quotation is cut between items.
-    """
+    section: Section
+    start: int
+    end: int
+    is_numbered: bool
+    is_first: bool
+
+
+def _lists(material: Material) -> Iterator[_List]:
+    """Yield the lists of the evidence; one that is too long for a quotation is cut between items."""
     for item in material.evidence:
         section, blocks = item.section, item.section.blocks
         for heads in sorted(_runs(blocks)):
@@ -100,7 +114,8 @@ def _lists(material: Material) -> Iterator[tuple[Section, int, int, bool]]:
                 start = blocks[heads[first]].start
                 if last == len(heads) or ends[last] - start > MAX_CHARS:
                     if last - first > 1:
-                        yield section, start, ends[last - 1], _number(blocks[heads[first]]) is not None
+                        is_numbered = _number(blocks[heads[first]]) is not None
+                        yield _List(section, start, ends[last - 1], is_numbered, is_first=first == 0)
                     first = last
 
 

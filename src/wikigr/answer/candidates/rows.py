@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence, Set
+from dataclasses import dataclass, replace
 from functools import partial
 
-from wikigr.answer.candidates.candidate import AnswerCandidate, Material
+from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation
 from wikigr.answer.candidates.grid import Asked, Grid, Record, Value, grids_of, spelled
 from wikigr.question.grammar import is_negation
 from wikigr.question.intent import asked_for
@@ -61,9 +61,18 @@ def _candidate(
     names = (value.text if (value := row.value_of(column)) is not None else row.name for row in rows)
     said = frozenset[str]().union(*(condition.stems for condition in chosen))
     said |= frozenset(question.stems(" ".join(map(spelled, (*taken, column)))))
-    quotations = tuple(dict.fromkeys(quotation for row in rows for quotation in row.quotations))
+    quotations = tuple(dict.fromkeys(quotation for row in rows for quotation in _quoted(row, {*taken, column})))
     lead = f"{len(rows)} row{'s' if len(rows) > 1 else ''}: {'; '.join(names)}."
     return AnswerCandidate("rows", quotations, lead=lead, fit=asked.share(said | material.place_stems(rows[0].section)))
+
+
+def _quoted(row: Record, columns: Set[str]) -> Iterator[Quotation]:
+    """Yield what states the values in ``columns``: of a row, the cells up to the last of them."""
+    values = [value for value in row.values if value.column in columns] or row.values[:1]
+    if row.is_article:
+        yield from (value.quotation for value in values)
+    else:
+        yield replace(values[0].quotation, end=max(value.end for value in values))
 
 
 def _conditions(material: Material, asked: Asked, grid: Grid) -> Iterator[_Condition]:
