@@ -24,6 +24,7 @@ _WEIGHTS: Mapping[str, float] = {
     "whole": 1.1,
     "pairs": 1.6,
     "column": 1.3,
+    "begins": 1.0,
     "header": 2.6,
     "below": 1.0,
     "place": 0.9,
@@ -82,10 +83,11 @@ def cell_signals(material: Material) -> Iterator[tuple[Value, dict[str, float]]]
 
     ``row`` is the share of the question in the other cells of its row, as far as they tell it from other rows;
     ``whole`` that in those of them that say nothing else; and ``pairs`` how many neighboring words of the question they
-    have. ``column`` is the share in the name of its column, ``header`` the cosine of that name with the question, and
-    ``below`` how far it is below the nearest column. ``place`` is the share in title and heading. ``read`` is the
-    margin of the reader, ``rank`` how far it is below that of the best cell of the row, and ``unread`` is 1 without
-    one. ``type`` is 1 if the value is of the type asked for, and -1 if it is not. ``key`` is 1 for the first value.
+    have. ``column`` is the share in the name of its column, ``begins`` is 1 if the question begins with it, ``header``
+    is the cosine of that name with the question, and ``below`` how far it is below the nearest column. ``place`` is the
+    share in title and heading. ``read`` is the margin of the reader, ``rank`` how far it is below that of the best cell
+    of the row, and ``unread`` is 1 without one. ``type`` is 1 if the value is of the type asked for, and -1 if it is
+    not. ``key`` is 1 for the first value of its row.
     """
     asked = Asked.by(material.question)
     rows = _named_rows(material, asked)[:_MAX_RECORDS]
@@ -106,6 +108,7 @@ def cell_signals(material: Material) -> Iterator[tuple[Value, dict[str, float]]]
                 "whole": asked.share(_all_but(whole, number), row.rarity),
                 "pairs": row.neighbors(number),
                 "column": asked.share(column),
+                "begins": float(asked.begins_with(value.column)),
                 "header": cosines[value.column],
                 "below": cosines[value.column] - nearest,
                 "place": asked.share(material.place_stems(value.quotation.section) - said),
@@ -142,7 +145,7 @@ def _fits_type(question: Question, value: Value) -> float:
     elif kind == "date":
         fits = bool(value.dates) or question.is_answer_type_in(text)
     elif kind == "number":
-        fits = has_digit and not value.dates
+        fits = has_digit or question.is_answer_type_in(text)
     else:
         return 0.0
     return 1.0 if fits else -1.0

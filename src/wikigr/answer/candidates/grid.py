@@ -14,6 +14,8 @@ from wikigr.question.values import Amounts, Date, Order, amounts_in, dates_in, o
 from wikigr.reader.passage import Span
 from wikigr.retrieval.sentences import SentenceScore
 
+# The column that a question asks for may be named by its first content words.
+_FIRST_STEMS = 2
 # What stands in a cell that has no value.
 _EMPTY = frozenset(("", "-", "–", "—", "no", "none", "n/a", "0", "?"))
 
@@ -42,6 +44,23 @@ class Asked:
             [(amounts, stems(start, end)) for amounts, start, end in amounts_in(question.text)],
         )
 
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        """The stems that are compared as words: the 1 of "after 1 May" is not that of "room 1"."""
+        others = (stems for *_, stems in (*self.dates, *(item for item in self.amounts if item[0].is_range)))
+        return frozenset(self.question.weights).difference(*others)
+
+    @cached_property
+    def _first(self) -> frozenset[str]:
+        """The stems with which the question begins, which may name the column that it asks for ("Which hives …")."""
+        stems = [stem for stem in self.question.stems(self.question.text) if stem in self.question.weights]
+        return frozenset(stems[:_FIRST_STEMS])
+
+    def begins_with(self, column: str) -> bool:
+        """Return whether the question begins with the name of a column."""
+        own = set(self.question.stems(spelled(column)))
+        return bool(own & self._first) and own <= self.question.weights.keys()
+
     def share(self, stems: Set[str], rarity: Mapping[str, float] | None = None) -> float:
         """Return the share of the question in ``stems``, in [0, 1]; ``rarity`` may count some of them less."""
         weights = self.question.weights
@@ -50,7 +69,7 @@ class Asked:
 
     def named_in(self, value: Value) -> frozenset[str]:
         """Return the stems of the question that ``value`` has: as words, as the same date, or in a range of numbers."""
-        named = frozenset(self.question.weights.keys() & set(self.question.stems(value.text)))
+        named = self._words & set(self.question.stems(value.text))
         for date, order, stems in self.dates:
             if order == "same" and any(date.is_same(other) for other in value.dates):
                 named |= stems

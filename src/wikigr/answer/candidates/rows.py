@@ -15,8 +15,6 @@ from wikigr.text import words
 
 _MAX_ROWS = 12
 _MAX_CANDIDATES = 6
-# The column that a question asks for is named by its first content words ("Which hives …").
-_FIRST_STEMS = 2
 
 
 @dataclass(frozen=True)
@@ -54,13 +52,10 @@ def _candidate(
 ) -> AnswerCandidate:
     """Return the rows with the values of the column that the question begins with, or else their names."""
     taken = {condition.column for condition in chosen}
-    question = asked.question
-    first = [stem for stem in question.stems(question.text) if stem in question.weights][:_FIRST_STEMS]
-    named = {name: set(question.stems(spelled(name))) for name in grid.columns if name not in taken}
-    column = next((name for name, own in named.items() if own & set(first) and own <= question.weights.keys()), "")
+    column = next((name for name in grid.columns if name not in taken and asked.begins_with(name)), "")
     names = (value.text if (value := row.value_of(column)) is not None else row.name for row in rows)
     said = frozenset[str]().union(*(condition.stems for condition in chosen))
-    said |= frozenset(question.stems(" ".join(map(spelled, (*taken, column)))))
+    said |= frozenset(asked.question.stems(" ".join(map(spelled, (*taken, column)))))
     quotations = tuple(dict.fromkeys(quotation for row in rows for quotation in _quoted(row, {*taken, column})))
     lead = f"{len(rows)} row{'s' if len(rows) > 1 else ''}: {'; '.join(names)}."
     return AnswerCandidate("rows", quotations, lead=lead, fit=asked.share(said | material.place_stems(rows[0].section)))
@@ -91,7 +86,9 @@ def _conditions(material: Material, asked: Asked, grid: Grid) -> Iterator[_Condi
         telling = [name for name, flags in passed.items() if any(flags) and not all(flags)]
         if telling:
             nearest = material.similarity(list(map(spelled, telling)))
-            yield _Condition(telling[nearest.index(max(nearest))], stems, test)
+            named = [asked.share(set(asked.question.stems(spelled(name)))) for name in telling]
+            fits = [cosine + share for cosine, share in zip(nearest, named, strict=True)]
+            yield _Condition(telling[fits.index(max(fits))], stems, test)
 
 
 def _names_all(asked: Asked, stems: frozenset[str], value: Value | None) -> bool:
