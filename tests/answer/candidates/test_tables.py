@@ -124,3 +124,19 @@ def test_properties_of_articles_are_cells_and_their_articles_rows(pack: Pack) ->
 
 def test_a_question_that_is_answered_by_yes_or_no_asks_for_no_cell(pack: Pack) -> None:
     assert candidates(pack, "cell", "Does a new chain cost 38 €?", *items()) == []
+
+
+def test_rows_that_are_articles_of_their_own_are_one_table(pack: Pack) -> None:
+    names = ("Ember", "Nomad", "Kettle")
+    rows = [
+        from_markdown(
+            f"{name}#0",
+            f"| sku | product | category |\n|---|---|---|\n| {n} | {name} | {'pots' if n == 2 else 'stoves'} |",
+        )
+        for n, name in enumerate(names)
+    ]
+    found = max(candidates(pack, "rows", "which stoves do you sell?", *rows), key=lambda found: found.fit)
+    assert found.lead == "2 rows: Ember; Nomad."
+    assert [quotation.section.title for quotation in found.quotations] == ["Ember", "Nomad"]
+    cells = candidates(pack, "cell", "What is the category of the Kettle?", *rows)
+    assert max(cells, key=lambda cell: cell.fit).short == "pots"

@@ -11,6 +11,8 @@ from wikigr.index.candidate import Section
 from wikigr.reader.passage import as_probability
 from wikigr.sources.block import Block, TaskState, extent
 
+# The kind of an answer that quotes a whole table.
+WHOLE_TABLE = "table"
 # Lists, tables and blocks of code that compete, those of the best sections first.
 _MAX_LISTS = 8
 _MAX_INTRODUCTION_CHARS = 300
@@ -38,7 +40,7 @@ def find_tables(material: Material) -> Iterator[AnswerCandidate]:
     whole = (found for found in tables if found[1].kind == "table" and len(found[1].rows) > 1 and _is_short(found[1]))
     for section, block in islice(whole, _MAX_LISTS):
         begin, fit = _introduced(material, section, block.start, block.end)
-        yield AnswerCandidate("table", (Quotation(section, begin, block.end),), fit=fit)
+        yield AnswerCandidate(WHOLE_TABLE, (Quotation(section, begin, block.end),), fit=fit)
 
 
 def find_steps(material: Material) -> Iterator[AnswerCandidate]:
