@@ -86,11 +86,12 @@ def cell_signals(material: Material) -> Iterator[tuple[Value, dict[str, float]]]
     have. ``column`` is the share in the name of its column, ``begins`` is 1 if the question begins with it, ``header``
     is the cosine of that name with the question, and ``below`` how far it is below the nearest column. ``place`` is the
     share in title and heading. ``read`` is the margin of the reader, ``rank`` how far it is below that of the best cell
-    of the row, and ``unread`` is 1 without one. ``type`` is 1 if the value is of the type asked for, and -1 if it is
-    not. ``key`` is 1 for the first value of its row.
+    of the row, and ``unread`` is 1 if it has read others. ``type`` is 1 if the value is of the type asked for, and -1
+    if it is not. ``key`` is 1 for the first value of its row.
     """
     asked = Asked.by(material.question)
     rows = _named_rows(material, asked)[:_MAX_RECORDS]
+    has_read = any(sentence.span is not None for sentence in material.sentences)
     columns = list(dict.fromkeys(value.column for row in rows for value in row.values if value.column))
     cosines = dict(zip(columns, material.similarity([spelled(column) for column in columns]), strict=True))
     for row in rows:
@@ -114,7 +115,7 @@ def cell_signals(material: Material) -> Iterator[tuple[Value, dict[str, float]]]
                 "place": asked.share(material.place_stems(value.quotation.section) - said),
                 "read": value.read.margin / MAX_MARGIN if value.read is not None else 0.0,
                 "rank": (value.read.margin - row.margin) / MAX_MARGIN if value.read is not None else 0.0,
-                "unread": float(value.read is None),
+                "unread": float(has_read and value.read is None),
                 "type": _fits_type(asked.question, value),
                 "key": float(number == 0),
             }
