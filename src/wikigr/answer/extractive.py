@@ -80,6 +80,7 @@ def _stated(candidate: AnswerCandidate, citations: tuple[Citation, ...], materia
         "text": as_text(citations, candidate.lead),
         "citations": citations,
         "span": None if span is None else StoredText(candidate.short, section.section_id, span.start, span.end),
+        "lead": candidate.lead,
         "context": surroundings(first, material.by_section.get(section.section_id, [])),
     }
 

@@ -1,0 +1,250 @@
+"""The blocks of stored text as every output shows them, cut into runs: quotations, short answers, citations, links.
+
+The text of runs has single blanks, and a newline where the source breaks a line; code is as it is stored. Only a run
+with the role ``citation`` is the number of a citation, whatever the stored text has in brackets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from wikigr.answer.citation_stream import UNVERIFIED
+
+if TYPE_CHECKING:
+    from wikigr.documents.shapes import BlockShape, RowShape, RunRole, RunShape
+    from wikigr.sources.block import Block
+
+# A longer block of code or of a table is cut to what is quoted and its surroundings.
+_MAX_WHOLE_CHARS = 4_000
+# Rows of a table that outputs show: of one in which none is marked, and on either side of a marked one.
+_MAX_ROWS = 10
+_ROWS_AROUND = 2
+_TASK = re.compile(r"(?:\S{1,9}[^\S\n]+)?\[[^\]\n]?\][^\S\n]*")
+_BLANKS = re.compile(r"[^\S\n]+")
+_WRITTEN = re.compile(rf" ?(?:\[(\d{{1,4}})\]|{re.escape(UNVERIFIED)})")
+_BREAK = re.compile(r" *\n *")
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The characters ``start:end`` of a text, which have a role, or lead to the address ``target``."""
+
+    start: int
+    end: int
+    role: RunRole = ""
+    target: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """The characters ``start:end`` of a text, which the citation ``n`` quotes."""
+
+    start: int
+    end: int
+    n: int
+
+
+def show_blocks(
+    text: str,
+    blocks: Sequence[Block],
+    start: int = 0,
+    end: int | None = None,
+    *,
+    marks: Sequence[Mark] = (),
+    quote: Quote | None = None,
+) -> list[BlockShape]:
+    """Return the ``blocks`` of ``text`` between ``start`` and ``end``; of overlapping ``marks`` the last one counts.
+
+    The number of a ``quote`` follows its last character, or belongs to its last row, or to its last block, if that is
+    code or a whole table.
+    """
+    end = len(text) if end is None else end
+    within = [block for block in blocks if block.start < end and block.end > start]
+    least = min((block.depth for block in within), default=0)
+    quoted = [block for block in within if quote is not None and block.start < quote.end and block.end > quote.start]
+    shown: list[BlockShape] = []
+    for block in within:
+        of = quote if quoted and block is quoted[-1] else None
+        made: BlockShape = {
+            "kind": block.kind,
+            "depth": block.depth - least,
+            "label": block.label,
+            "n": of.n if of is not None and block.kind in ("code", "table") else None,
+            "runs": [],
+            "columns": list(block.columns),
+            "rows": [],
+        }
+        if block.kind == "table":
+            _fill_table(made, text, block, start, end, marks, quote if block in quoted else None)
+        else:
+            first, last = max(_body(text, block), start), min(block.end, end)
+            if block.kind == "code":
+                made["runs"] = text_runs(text, first, last, marks, verbatim=True)
+            elif of is not None:
+                until = max(first, min(of.end, last))
+                number: RunShape = {"text": f" [{of.n}]", "role": "citation", "n": of.n}
+                made["runs"] = [*text_runs(text, first, until, marks), number, *_after(text, until, last, marks)]
+            else:
+                made["runs"] = text_runs(text, first, last, marks)
+        if made["runs"] or made["rows"]:
+            shown.append(made)
+    return shown
+
+
+def _body(text: str, block: Block) -> int:
+    """Return where the text of a block begins after its marker or check box, or with its value."""
+    if block.kind == "task":
+        box = _TASK.match(text, block.start, block.end)
+        return box.end() if box is not None else block.start
+    if block.kind == "item" and text.startswith(block.label, block.start):
+        return block.start + len(block.label)
+    if block.kind == "property" and block.rows and block.rows[0]:
+        return block.rows[0][0].start
+    return block.start
+
+
+def _after(text: str, start: int, end: int, marks: Sequence[Mark]) -> list[RunShape]:
+    """Return the runs after the number of a citation, which begin with a blank or a line break if the text does."""
+    runs = text_runs(text, start, end, marks)
+    if runs and text[start].isspace():
+        gap = text[start:end][: len(text[start:end]) - len(text[start:end].lstrip())]
+        runs[0]["text"] = ("\n" if "\n" in gap else " ") + runs[0]["text"]
+    return runs
+
+
+def _fill_table(
+    made: BlockShape, text: str, block: Block, start: int, end: int, marks: Sequence[Mark], quote: Quote | None
+) -> None:
+    """Add the rows of ``block`` between ``start`` and ``end`` to ``made``, and mark those that ``quote`` has.
+
+    If it has all rows of the table, none is marked.
+    """
+    last: RowShape | None = None
+    width = max([len(block.columns), *(cell.column + 1 for row in block.rows for cell in row)])
+    made["columns"] += [""] * (width - len(made["columns"]))
+    is_whole = True
+    for row in block.rows:
+        if not row or row[0].start >= end or max(cell.end for cell in row) <= start:
+            is_whole = False
+            continue
+        cells: list[list[RunShape]] = [[] for _ in range(width)]
+        seen: set[tuple[int, int]] = set()
+        # The only cell of a row stands in each of its columns.
+        is_alone = len({(cell.start, cell.end) for cell in row}) == 1
+        for cell in row:
+            place = (cell.start, -1 if is_alone else cell.column)
+            if place not in seen:
+                seen.add(place)
+                gap: list[RunShape] = [{"text": "; ", "role": "", "n": None}] if cells[cell.column] else []
+                cells[cell.column] += gap + text_runs(text, cell.start, cell.end, marks)
+        shown: RowShape = {"cells": cells, "marked": False, "n": None}
+        made["rows"].append(shown)
+        if quote is not None and any(cell.start < quote.end and cell.end > quote.start for cell in row):
+            shown["marked"], last = True, shown
+        else:
+            is_whole = False
+    if is_whole:
+        for shown in made["rows"]:
+            shown["marked"] = False
+    elif last is not None and made["n"] is not None:
+        last["n"], made["n"] = made["n"], None
+
+
+def text_runs(text: str, start: int, end: int, marks: Sequence[Mark] = (), *, verbatim: bool = False) -> list[RunShape]:
+    """Return the characters ``start:end`` of ``text`` as runs, cut where a mark begins or ends."""
+    marks = [mark for mark in marks if mark.start < end and mark.end > start]
+    edges = {edge for mark in marks for edge in (mark.start, mark.end) if start < edge < end}
+    runs: list[RunShape] = []
+    before = "\n"
+    for first, last in pairwise(sorted({start, end, *edges})):
+        over = [mark for mark in marks if mark.start <= first and last <= mark.end]
+        role: RunRole = next((mark.role for mark in reversed(over) if mark.role), "")
+        piece = text[first:last]
+        if not verbatim:
+            piece = _BREAK.sub("\n", _BLANKS.sub(" ", piece))
+            if role in ("quoted", "short"):
+                # The lines of a sentence.
+                piece = piece.replace("\n", " ")
+            piece = piece.lstrip() if before.isspace() else piece
+        if piece:
+            run: RunShape = {"text": piece, "role": role, "n": int(piece.strip(" []")) if role == "citation" else None}
+            target = next((mark.target for mark in over if mark.target), "")
+            if target:
+                run["target"] = target
+            runs.append(run)
+            before = piece[-1]
+    while runs and not verbatim:
+        runs[-1]["text"] = runs[-1]["text"].rstrip()
+        if runs[-1]["text"]:
+            break
+        runs.pop()
+    return runs
+
+
+def show_written(text: str, blocks: Sequence[Block], citations: int) -> list[BlockShape]:
+    """Return a text that was written with numbers of ``citations`` and marks of unverified claims, except in code."""
+    code = [block for block in blocks if block.kind == "code"]
+    marks = [
+        Mark(*found.span(), "citation" if found[1] else "unverified")
+        for found in _WRITTEN.finditer(text)
+        if not found[1] or 1 <= int(found[1]) <= citations
+        if not any(block.start <= found.start() < block.end for block in code)
+    ]
+    return show_blocks(text, blocks, marks=marks)
+
+
+def join_blocks(before: list[BlockShape], after: list[BlockShape]) -> list[BlockShape]:
+    """Return the blocks of two quotations; paragraphs, and rows of tables with the same columns, go on in one block."""
+    if not before or not after:
+        return before + after
+    last, first = before[-1], after[0]
+    if last["kind"] == first["kind"] == "paragraph":
+        gap: RunShape = {"text": " ", "role": "", "n": None}
+        return [*before[:-1], {**last, "runs": [*last["runs"], gap, *first["runs"]]}, *after[1:]]
+    if last["kind"] == first["kind"] == "table" and last["columns"] == first["columns"] and last["n"] is None:
+        return [*before[:-1], {**last, "rows": [*last["rows"], *first["rows"]]}, *after[1:]]
+    return before + after
+
+
+def region_of(blocks: Sequence[Block], start: int, end: int) -> tuple[int, int]:
+    """Return the characters ``start:end``, and all of the tables and of the code that they are in, unless too long."""
+    for block in blocks:
+        touches = block.start < end and block.end > start
+        if block.kind in ("table", "code") and touches and block.end - block.start <= _MAX_WHOLE_CHARS:
+            start, end = min(start, block.start), max(end, block.end)
+    return start, end
+
+
+def shown_rows(block: BlockShape) -> list[RowShape]:
+    """Return the rows of a table that an output shows: the marked ones with those around them, or the first ones."""
+    rows = block["rows"]
+    marked = [number for number, row in enumerate(rows) if row["marked"]]
+    if len(rows) <= _MAX_ROWS or len(marked) == len(rows):
+        return rows
+    kept = {n for number in marked for n in range(number - _ROWS_AROUND, number + _ROWS_AROUND + 1)}
+    return [row for n, row in enumerate(rows) if (n in kept if marked else n < _MAX_ROWS)]
+
+
+def used_columns(block: BlockShape) -> list[int]:
+    """Return the numbers of the columns of a table that have text."""
+    return [n for n in range(len(block["columns"])) if any(row["cells"][n] for row in block["rows"])]
+
+
+def run_text(runs: Sequence[RunShape]) -> str:
+    """Return the text of runs without the numbers of citations."""
+    return "".join(run["text"] for run in runs if run["role"] != "citation")
+
+
+def group_items(blocks: Sequence[BlockShape]) -> Iterator[tuple[BlockShape, list[BlockShape]]]:
+    """Yield each block of the least depth with the blocks that stand inside it."""
+    number = 0
+    while number < len(blocks):
+        after = number + 1
+        while after < len(blocks) and blocks[after]["depth"] > blocks[number]["depth"]:
+            after += 1
+        yield blocks[number], list(blocks[number + 1 : after])
+        number = after
