@@ -69,7 +69,7 @@ def _lines(blocks: Sequence[BlockShape], escape: Escape, before: int) -> Iterato
         yield from _block_lines(block, escape, before)
         if inside and not _marker(inside[0]):
             yield ""
-        margin = " " * len(_marker(block))
+        margin = " " * (2 if block["kind"] == "task" else len(_marker(block)))
         yield from (f"{margin}{line}" if line else "" for line in _lines(inside, escape, before))
         previous = block
 
@@ -111,7 +111,7 @@ def _marker(block: BlockShape) -> str:
 
 def _table_lines(block: BlockShape, escape: Escape, before: int, cited: str) -> Iterator[str]:
     used = used_columns(block)
-    rows = shown_rows(block)
+    rows = [block["rows"][n] for n in shown_rows(block)]
     yield f"| {' | '.join(escape(block['columns'][n]) for n in used)} |"
     yield f"| {' | '.join('---' for _ in used)} |"
     some = any(not row["marked"] for row in rows)

@@ -166,9 +166,6 @@ def text_runs(text: str, start: int, end: int, marks: Sequence[Mark] = (), *, ve
         piece = text[first:last]
         if not verbatim:
             piece = _BREAK.sub("\n", _BLANKS.sub(" ", piece))
-            if role in ("quoted", "short"):
-                # The lines of a sentence.
-                piece = piece.replace("\n", " ")
             piece = piece.lstrip() if before.isspace() else piece
         if piece:
             run: RunShape = {"text": piece, "role": role, "n": int(piece.strip(" []")) if role == "citation" else None}
@@ -219,14 +216,14 @@ def region_of(blocks: Sequence[Block], start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def shown_rows(block: BlockShape) -> list[RowShape]:
-    """Return the rows of a table that an output shows: the marked ones with those around them, or the first ones."""
+def shown_rows(block: BlockShape) -> list[int]:
+    """Return the numbers of the rows of a table that an output shows: those around marked ones, or the first ones."""
     rows = block["rows"]
     marked = [number for number, row in enumerate(rows) if row["marked"]]
     if len(rows) <= _MAX_ROWS or len(marked) == len(rows):
-        return rows
+        return list(range(len(rows)))
     kept = {n for number in marked for n in range(number - _ROWS_AROUND, number + _ROWS_AROUND + 1)}
-    return [row for n, row in enumerate(rows) if (n in kept if marked else n < _MAX_ROWS)]
+    return [n for n in range(len(rows)) if (n in kept if marked else n < _MAX_ROWS)]
 
 
 def used_columns(block: BlockShape) -> list[int]:
@@ -237,6 +234,12 @@ def used_columns(block: BlockShape) -> list[int]:
 def run_text(runs: Sequence[RunShape]) -> str:
     """Return the text of runs without the numbers of citations."""
     return "".join(run["text"] for run in runs if run["role"] != "citation")
+
+
+def runs_of(block: BlockShape) -> Iterator[RunShape]:
+    """Yield the runs of a block, also of the cells of a table."""
+    yield from block["runs"]
+    yield from (run for row in block["rows"] for cell in row["cells"] for run in cell)
 
 
 def group_items(blocks: Sequence[BlockShape]) -> Iterator[tuple[BlockShape, list[BlockShape]]]:

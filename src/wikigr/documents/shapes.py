@@ -53,13 +53,14 @@ class RunShape(TypedDict):
     """A piece of text, such as the surroundings of a quotation, a quotation in surroundings, or a short answer in it.
 
     ``match`` is a word of the question, ``citation`` the number ``n`` of one, and ``unverified`` the mark of a claim.
-    ``target`` is the address of a link.
+    Only pages have the address ``target`` of a link, and say where what they open ``begins``.
     """
 
     text: str
     role: RunRole
     n: int | None
     target: NotRequired[str]
+    begins: NotRequired[bool]
 
 
 class RowShape(TypedDict):

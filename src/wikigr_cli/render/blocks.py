@@ -121,7 +121,7 @@ def _print_code(environment: Environment, block: BlockShape, number: Number, col
 
 def _print_table(environment: Environment, block: BlockShape, number: Number, column: int) -> None:
     """Print the rows of a table that are shown, with their columns aligned if they fit, and how many more there are."""
-    rows = shown_rows(block)
+    rows = [block["rows"][n] for n in shown_rows(block)]
     used = used_columns(block)
     names = [" ".join(block["columns"][n].split()) for n in used]
     width = environment.width(environment.stdout)
