@@ -48,7 +48,13 @@ def possible_answer(
     text = around or quotes[0]
     context = StoredText(text, section.section_id, start, start + len(text))
     return PossibleAnswer(
-        text=as_text(citations, lead), confidence=confidence, citations=citations, kind=kind, span=span, context=context
+        text=as_text(citations, lead),
+        confidence=confidence,
+        citations=citations,
+        kind=kind,
+        span=span,
+        context=context,
+        lead=lead,
     )
 
 
@@ -86,7 +92,18 @@ def answer_everything(monkeypatch: pytest.MonkeyPatch, level: Level) -> None:
 
     def write(writers: Writers, draft: Draft, answer: Answer, on_text: OnText | None) -> Answer:
         made = demo_answer(writers.resources.pack, level)
-        shown = ("text", "query_type", "confidence", "citations", "span", "level", "kind", "context", "alternatives")
+        shown = (
+            "text",
+            "query_type",
+            "confidence",
+            "citations",
+            "span",
+            "level",
+            "kind",
+            "context",
+            "alternatives",
+            "lead",
+        )
         return replace(answer, **{name: getattr(made, name) for name in shown})
 
     monkeypatch.setattr(pipeline, "STRATEGIES", (Strategy(EXTRACTIVE, lambda *_: True, write),))

@@ -13,7 +13,6 @@ from wikigr.documents.pack import SCHEMA_VERSION, fields_of, packs_document, wit
 from wikigr.index.snippets import find_matches
 from wikigr.question.question import content_stems
 from wikigr.segmentation import facts_among
-from wikigr.sources.block import fill_paragraphs
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer, PossibleAnswer
@@ -93,6 +92,7 @@ class _ShownAnswers:
         missing = sorted(cited - self._sections.keys())
         if missing:
             self._sections |= pack.sections(missing)
+        self._is_written = bool(answer.model)
         self._asked = frozenset(content_stems(answer.question, pack.language)) if is_doubtful(answer) else None
 
     def document(self, answer: PossibleAnswer, *, in_context: bool) -> PossibleAnswerShape:
@@ -118,8 +118,8 @@ class _ShownAnswers:
     def _blocks(self, answer: PossibleAnswer, *, in_context: bool) -> list[BlockShape]:
         """Return an answer as it is shown; what quotes the pack stands in its surroundings."""
         if not (answer.kind and answer.citations):
-            return show_written(answer.text, fill_paragraphs(answer.text, ()), len(answer.citations))
-        shown = show_written(answer.lead, fill_paragraphs(answer.lead, ()), 0)
+            return show_written(answer.text, len(answer.citations), is_markdown=self._is_written)
+        shown = show_written(answer.lead, 0)
         previous = None
         for citation in answer.citations:
             section = self._sections[citation.section_id]

@@ -53,11 +53,17 @@ def answer_markdown(document: StatedAnswer, link_to: LinkTo) -> str:
 
 
 def blocks_markdown(blocks: Sequence[BlockShape], escape: Escape = escape_markdown, before: int = 0) -> str:
-    """Return blocks as Markdown; ``escape`` returns text in which nothing is a mark.
+    """Return blocks as Markdown, without text around quotations; ``escape`` returns text in which nothing is a mark.
 
     The numbers of citations go on after the ``before`` first ones.
     """
-    return "\n".join(_lines(blocks, escape, before))
+    quoted = [block if block["kind"] in ("table", "code") else _without_surroundings(block) for block in blocks]
+    stated = [block for block in quoted if block["runs"] or block["rows"]]
+    return "\n".join(_lines(stated, escape, before))
+
+
+def _without_surroundings(block: BlockShape) -> BlockShape:
+    return {**block, "runs": [run for run in block["runs"] if run["role"] != "around"]}
 
 
 def _lines(blocks: Sequence[BlockShape], escape: Escape, before: int) -> Iterator[str]:
@@ -130,7 +136,7 @@ def _table_lines(block: BlockShape, escape: Escape, before: int, cited: str) -> 
 
 def _text_lines(runs: Sequence[RunShape], escape: Escape, before: int) -> list[str]:
     """Return the lines of a block; only citations have brackets that are not escaped."""
-    parts = []
+    parts: list[str] = []
     for run, after in pairwise([*runs, None]):
         assert run is not None
         if run["n"] is not None:

@@ -13,10 +13,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from wikigr.answer.citation_stream import UNVERIFIED
+from wikigr.sources.block import Block, Cell, fill_paragraphs, shift_blocks
 
 if TYPE_CHECKING:
-    from wikigr.documents.shapes import BlockShape, RowShape, RunRole, RunShape
-    from wikigr.sources.block import Block
+    from wikigr.documents.shapes import BlockShape, RunRole, RunShape
 
 # A longer block of code or of a table is cut to what is quoted and its surroundings.
 _MAX_WHOLE_CHARS = 4_000
@@ -63,36 +63,41 @@ def show_blocks(
     code or a whole table.
     """
     end = len(text) if end is None else end
-    within = [block for block in blocks if block.start < end and block.end > start]
+    within = [block for block in blocks if _touches(block, start, end)]
     least = min((block.depth for block in within), default=0)
-    quoted = [block for block in within if quote is not None and block.start < quote.end and block.end > quote.start]
+    # The start of the last block that is quoted.
+    last = max((b.start for b in within if quote is not None and _touches(b, quote.start, quote.end)), default=-1)
     shown: list[BlockShape] = []
     for block in within:
-        of = quote if quoted and block is quoted[-1] else None
+        cited = quote if block.start == last else None
         made: BlockShape = {
             "kind": block.kind,
             "depth": block.depth - least,
             "label": block.label,
-            "n": of.n if of is not None and block.kind in ("code", "table") else None,
+            "n": None,
             "runs": [],
             "columns": list(block.columns),
             "rows": [],
         }
+        first, until = max(_body(text, block), start), min(block.end, end)
         if block.kind == "table":
-            _fill_table(made, text, block, start, end, marks, quote if block in quoted else None)
+            _fill_table(made, text, block, start, end, marks, quote, is_cited=cited is not None)
+        elif block.kind == "code":
+            made["runs"] = text_runs(text, first, until, marks, verbatim=True)
+            made["n"] = cited.n if cited is not None else None
+        elif cited is not None:
+            at = max(first, min(cited.end, until))
+            number: RunShape = {"text": f" [{cited.n}]", "role": "citation", "n": cited.n}
+            made["runs"] = [*text_runs(text, first, at, marks), number, *_after(text, at, until, marks)]
         else:
-            first, last = max(_body(text, block), start), min(block.end, end)
-            if block.kind == "code":
-                made["runs"] = text_runs(text, first, last, marks, verbatim=True)
-            elif of is not None:
-                until = max(first, min(of.end, last))
-                number: RunShape = {"text": f" [{of.n}]", "role": "citation", "n": of.n}
-                made["runs"] = [*text_runs(text, first, until, marks), number, *_after(text, until, last, marks)]
-            else:
-                made["runs"] = text_runs(text, first, last, marks)
+            made["runs"] = text_runs(text, first, until, marks)
         if made["runs"] or made["rows"]:
             shown.append(made)
     return shown
+
+
+def _touches(part: Block | Cell, start: int, end: int) -> bool:
+    return part.start < end and part.end > start
 
 
 def _body(text: str, block: Block) -> int:
@@ -110,48 +115,59 @@ def _body(text: str, block: Block) -> int:
 def _after(text: str, start: int, end: int, marks: Sequence[Mark]) -> list[RunShape]:
     """Return the runs after the number of a citation, which begin with a blank or a line break if the text does."""
     runs = text_runs(text, start, end, marks)
-    if runs and text[start].isspace():
-        gap = text[start:end][: len(text[start:end]) - len(text[start:end].lstrip())]
+    rest = text[start:end]
+    gap = rest[: len(rest) - len(rest.lstrip())]
+    if runs and gap:
         runs[0]["text"] = ("\n" if "\n" in gap else " ") + runs[0]["text"]
     return runs
 
 
 def _fill_table(
-    made: BlockShape, text: str, block: Block, start: int, end: int, marks: Sequence[Mark], quote: Quote | None
+    made: BlockShape,
+    text: str,
+    block: Block,
+    start: int,
+    end: int,
+    marks: Sequence[Mark],
+    quote: Quote | None,
+    *,
+    is_cited: bool,
 ) -> None:
     """Add the rows of ``block`` between ``start`` and ``end`` to ``made``, and mark those that ``quote`` has.
 
-    If it has all rows of the table, none is marked.
+    If it has all of several rows, none is marked. The number of a quotation that ends here is that of its last row,
+    or of the whole table.
     """
-    last: RowShape | None = None
     width = max([len(block.columns), *(cell.column + 1 for row in block.rows for cell in row)])
     made["columns"] += [""] * (width - len(made["columns"]))
-    is_whole = True
     for row in block.rows:
-        if not row or row[0].start >= end or max(cell.end for cell in row) <= start:
-            is_whole = False
-            continue
-        cells: list[list[RunShape]] = [[] for _ in range(width)]
-        seen: set[tuple[int, int]] = set()
-        # The only cell of a row stands in each of its columns.
-        is_alone = len({(cell.start, cell.end) for cell in row}) == 1
-        for cell in row:
-            place = (cell.start, -1 if is_alone else cell.column)
-            if place not in seen:
-                seen.add(place)
-                gap: list[RunShape] = [{"text": "; ", "role": "", "n": None}] if cells[cell.column] else []
-                cells[cell.column] += gap + text_runs(text, cell.start, cell.end, marks)
-        shown: RowShape = {"cells": cells, "marked": False, "n": None}
-        made["rows"].append(shown)
-        if quote is not None and any(cell.start < quote.end and cell.end > quote.start for cell in row):
-            shown["marked"], last = True, shown
-        else:
-            is_whole = False
-    if is_whole:
-        for shown in made["rows"]:
+        if any(_touches(cell, start, end) for cell in row):
+            is_quoted = quote is not None and any(_touches(cell, quote.start, quote.end) for cell in row)
+            made["rows"].append({"cells": _cells(text, row, width, marks), "marked": is_quoted, "n": None})
+    marked = [row for row in made["rows"] if row["marked"]]
+    number = quote.n if quote is not None and is_cited else None
+    if len(marked) == len(block.rows) > 1:
+        made["n"] = number
+        for shown in marked:
             shown["marked"] = False
-    elif last is not None and made["n"] is not None:
-        last["n"], made["n"] = made["n"], None
+    elif marked:
+        marked[-1]["n"] = number
+
+
+def _cells(text: str, row: Sequence[Cell], width: int, marks: Sequence[Mark]) -> list[list[RunShape]]:
+    """Return the runs of each of ``width`` cells; what several lines of a row have in one column is separated."""
+    cells: list[list[RunShape]] = [[] for _ in range(width)]
+    seen: set[tuple[int, int]] = set()
+    # The only cell of a row stands in each of its columns.
+    is_alone = len({(cell.start, cell.end) for cell in row}) == 1
+    for cell in row:
+        place = (cell.start, 0 if is_alone else cell.column)
+        if place not in seen:
+            seen.add(place)
+            if cells[cell.column]:
+                cells[cell.column].append({"text": "; ", "role": "", "n": None})
+            cells[cell.column] += text_runs(text, cell.start, cell.end, marks)
+    return cells
 
 
 def text_runs(text: str, start: int, end: int, marks: Sequence[Mark] = (), *, verbatim: bool = False) -> list[RunShape]:
@@ -182,8 +198,9 @@ def text_runs(text: str, start: int, end: int, marks: Sequence[Mark] = (), *, ve
     return runs
 
 
-def show_written(text: str, blocks: Sequence[Block], citations: int) -> list[BlockShape]:
+def show_written(text: str, citations: int, *, is_markdown: bool = False) -> list[BlockShape]:
     """Return a text that was written with numbers of ``citations`` and marks of unverified claims, except in code."""
+    text, blocks = _read_markdown(text) if is_markdown else (text, fill_paragraphs(text, ()))
     code = [block for block in blocks if block.kind == "code"]
     marks = [
         Mark(*found.span(), "citation" if found[1] else "unverified")
@@ -192,6 +209,35 @@ def show_written(text: str, blocks: Sequence[Block], citations: int) -> list[Blo
         if not any(block.start <= found.start() < block.end for block in code)
     ]
     return show_blocks(text, blocks, marks=marks)
+
+
+def _read_markdown(markdown: str) -> tuple[str, Sequence[Block]]:
+    """Return the plain text of what a model wrote, with its blocks; text that cannot be read stays as it is."""
+    from markdown_it import MarkdownIt
+
+    from wikigr.errors import RecordError
+    from wikigr.sources.html.document import HtmlDocument
+    from wikigr.sources.html.text import read_note
+
+    # The number of a citation is no link.
+    parser = (
+        MarkdownIt("commonmark", {"html": False}).enable("table").disable(["link", "image", "autolink", "reference"])
+    )
+    try:
+        page = HtmlDocument(parser.render(markdown), is_note=True, has_boilerplate=False)
+        sections, _ = read_note(page, "")
+    except RecordError:
+        return markdown, fill_paragraphs(markdown, ())
+    text = ""
+    blocks: list[Block] = []
+    for section in sections:
+        heading = section.heading_path[-1] if section.heading_path else ""
+        own = [(heading, (Block("heading", 0, len(heading)),))] if heading else []
+        for part, found in (*own, (section.text, fill_paragraphs(section.text, section.blocks))):
+            text += "\n\n" if text else ""
+            blocks += shift_blocks(found, len(text))
+            text += part
+    return text, blocks
 
 
 def join_blocks(before: list[BlockShape], after: list[BlockShape]) -> list[BlockShape]:
@@ -210,8 +256,8 @@ def join_blocks(before: list[BlockShape], after: list[BlockShape]) -> list[Block
 def region_of(blocks: Sequence[Block], start: int, end: int) -> tuple[int, int]:
     """Return the characters ``start:end``, and all of the tables and of the code that they are in, unless too long."""
     for block in blocks:
-        touches = block.start < end and block.end > start
-        if block.kind in ("table", "code") and touches and block.end - block.start <= _MAX_WHOLE_CHARS:
+        is_whole = block.kind in ("table", "code") and _touches(block, start, end)
+        if is_whole and block.end - block.start <= _MAX_WHOLE_CHARS:
             start, end = min(start, block.start), max(end, block.end)
     return start, end
 

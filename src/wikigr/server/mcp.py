@@ -60,7 +60,9 @@ _MAX_SNIPPET = 800
 # Entries of a list.
 _MAX_LISTED = 60
 # Keys of the documents that cost more tokens than they are worth to a model.
-_LEFT_OUT = frozenset(("schema_version", "timings", "usage", "scores", "nodes", "lead", "word_count", "facts", "blocks"))
+_LEFT_OUT = frozenset(
+    ("schema_version", "timings", "usage", "scores", "nodes", "lead", "word_count", "facts", "blocks")
+)
 _READ_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 # Titles may contain what looks like a path. They are looked up in the pack only.
 _TITLES = ResourceSecurity(exempt_params=frozenset(("pack", "article", "section")))

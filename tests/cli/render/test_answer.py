@@ -20,6 +20,7 @@ from tests.possible_answers import (
 )
 
 from wikigr.answer.answer import Answer
+from wikigr.documents.answer import stated_answer
 from wikigr.index.candidate import Section
 from wikigr.pack.open import Pack
 from wikigr_cli.environment import Environment
@@ -40,14 +41,14 @@ def pack(physics_pack: Path) -> Iterator[Pack]:
 
 def printed(answer: Answer, pack: Pack) -> str:
     environment = Environment(io.StringIO(), io.StringIO(), io.StringIO())
-    print_answer(environment, answer, pack)
+    print_answer(environment, answer, stated_answer(answer, pack))
     assert isinstance(environment.stdout, io.StringIO)
     return environment.stdout.getvalue()
 
 
 def colored(answer: Answer, pack: Pack, columns: int = 400) -> str:
     environment, out, _ = environment_of(columns, NO_COLOR="", TERM="xterm")
-    print_answer(environment, answer, pack)
+    print_answer(environment, answer, stated_answer(answer, pack))
     return out.getvalue()
 
 

@@ -26,7 +26,7 @@ from wikigr.server.web.addresses import NOWHERE, Back, address, article_address,
 from wikigr.text import fold
 
 if TYPE_CHECKING:
-    from wikigr.documents.shapes import BlockShape, PossibleAnswerShape, StatedAnswer
+    from wikigr.documents.shapes import BlockShape, PossibleAnswerShape
 
 _MAX_NEAREST = 5
 
@@ -119,8 +119,9 @@ class AnswerPage:
     milliseconds: float
 
 
-def answer_page(answer: Answer, stated: StatedAnswer, pack: Corpus, back: Back = NOWHERE) -> AnswerPage:
-    """Return what a page shows of an answer from ``pack``, and of its document; articles lead ``back`` to it."""
+def answer_page(answer: Answer, pack: Corpus, back: Back = NOWHERE) -> AnswerPage:
+    """Return what a page shows of an answer from ``pack``; articles lead ``back`` to it."""
+    stated = stated_answer(answer, pack)
     is_stated = not is_doubtful(answer)
     alternatives = numbered_alternatives(answer)
     shown = [*zip((answer, *alternatives), (stated, *stated["alternatives"]), strict=True)]
@@ -239,7 +240,7 @@ def comparison_page(pack: Corpus, answers: tuple[Answer, Answer], profiles: tupl
     """Return what a page shows of two answers to one question, made with ``profiles``."""
     first, second = (_articles_read(answer) for answer in answers)
     return ComparisonPage(
-        sides=(_side(answers[0], pack), _side(answers[1], pack)),
+        sides=(answer_page(answers[0], pack), answer_page(answers[1], pack)),
         verdict=_verdict(*answers),
         articles=tuple(
             ReadArticle(link_to(pack, title), (_rank(first, title), _rank(second, title)))
@@ -247,10 +248,6 @@ def comparison_page(pack: Corpus, answers: tuple[Answer, Answer], profiles: tupl
         ),
         settings=tuple((key, _as_text(a), _as_text(b)) for key, a, b in differences(*profiles)),
     )
-
-
-def _side(answer: Answer, pack: Corpus) -> AnswerPage:
-    return answer_page(answer, stated_answer(answer, pack), pack)
 
 
 def _articles_read(answer: Answer) -> list[str]:

@@ -290,13 +290,12 @@ class Pages:
         )
 
     def _about(self, asked: Asked, answer: Answer, pack: Corpus) -> dict[str, Any]:
-        stated = stated_answer(answer, pack)
-        view = answer_page(answer, stated, pack, asked.back)
+        view = answer_page(answer, pack, asked.back)
         first = next(iter(view.sources.values()), None)
         return {
             "view": view,
             "more": self._more(asked, answer, pack),
-            "markdown": answer_entry(stated, outside_address),
+            "markdown": answer_entry(stated_answer(answer, pack), outside_address),
             "results_href": asked.address("/search"),
             "why_href": asked.address("/why"),
             "compare_href": address("/compare", {"q": asked.question, "pack": asked.pack, "a": answer.profile}),
