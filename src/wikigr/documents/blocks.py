@@ -23,6 +23,9 @@ _MAX_WHOLE_CHARS = 4_000
 # Rows of a table that outputs show: of one in which none is marked, and on either side of a marked one.
 _MAX_ROWS = 10
 _ROWS_AROUND = 2
+# Blocks do not stand deeper, whatever a pack says; what further columns have stands in the last one.
+_MAX_DEPTH = 12
+_MAX_COLUMNS = 100
 _TASK = re.compile(r"(?:\S{1,9}[^\S\n]+)?\[[^\]\n]?\][^\S\n]*")
 _BLANKS = re.compile(r"[^\S\n]+")
 _WRITTEN = re.compile(rf" ?(?:\[(\d{{1,4}})\]|{re.escape(UNVERIFIED)})")
@@ -72,7 +75,7 @@ def show_blocks(
         cited = quote if block.start == last else None
         made: BlockShape = {
             "kind": block.kind,
-            "depth": block.depth - least,
+            "depth": min(block.depth - least, _MAX_DEPTH),
             "label": block.label,
             "n": None,
             "runs": [],
@@ -139,7 +142,8 @@ def _fill_table(
     or of the whole table.
     """
     width = max([len(block.columns), *(cell.column + 1 for row in block.rows for cell in row)])
-    made["columns"] += [""] * (width - len(made["columns"]))
+    width = min(width, _MAX_COLUMNS)
+    made["columns"] = [*made["columns"][:width], *[""] * (width - len(made["columns"]))]
     for row in block.rows:
         if any(_touches(cell, start, end) for cell in row):
             is_quoted = quote is not None and any(_touches(cell, quote.start, quote.end) for cell in row)
@@ -164,9 +168,10 @@ def _cells(text: str, row: Sequence[Cell], width: int, marks: Sequence[Mark]) ->
         place = (cell.start, 0 if is_alone else cell.column)
         if place not in seen:
             seen.add(place)
-            if cells[cell.column]:
-                cells[cell.column].append({"text": "; ", "role": "", "n": None})
-            cells[cell.column] += text_runs(text, cell.start, cell.end, marks)
+            own = cells[min(cell.column, width - 1)]
+            if own:
+                own.append({"text": "; ", "role": "", "n": None})
+            own += text_runs(text, cell.start, cell.end, marks)
     return cells
 
 
