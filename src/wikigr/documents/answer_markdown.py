@@ -118,20 +118,21 @@ def _marker(block: BlockShape) -> str:
 def _table_lines(block: BlockShape, escape: Escape, before: int, cited: str) -> Iterator[str]:
     used = used_columns(block)
     rows = [block["rows"][n] for n in shown_rows(block)]
+    more = len(block["rows"]) - len(rows)
     yield f"| {' | '.join(escape(block['columns'][n]) for n in used)} |"
     yield f"| {' | '.join('---' for _ in used)} |"
-    some = any(not row["marked"] for row in rows)
-    for row in rows:
+    has_others = any(not row["marked"] for row in rows)
+    for number, row in enumerate(rows, start=1):
         texts = [" ".join(_text_lines(row["cells"][n], escape, before)) if row["cells"][n] else "" for n in used]
-        if row["marked"] and some:
+        if row["marked"] and has_others:
             texts = [f"**{text}**" if text else "" for text in texts]
         if row["n"] is not None:
             texts[-1] += f" [{before + row['n']}]"
-        yield f"| {' | '.join(texts)} |"
-    more = len(block["rows"]) - len(rows)
-    if more or cited:
-        yield ""
-        yield f"{f'… {more:,} more rows' if more else ''}{cited}".strip()
+        elif number == len(rows) and not more:
+            texts[-1] += cited
+        yield f"| {' | '.join(text.strip() for text in texts)} |"
+    if more:
+        yield from ("", f"… {more:,} more row{'s' * (more > 1)}{cited}")
 
 
 def _text_lines(runs: Sequence[RunShape], escape: Escape, before: int) -> list[str]:

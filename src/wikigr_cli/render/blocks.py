@@ -121,71 +121,58 @@ def _print_code(environment: Environment, block: BlockShape, number: Number, col
 
 def _print_table(environment: Environment, block: BlockShape, number: Number, column: int) -> None:
     """Print the rows of a table that are shown, with their columns aligned if they fit, and how many more there are."""
-    rows = [block["rows"][n] for n in shown_rows(block)]
     used = used_columns(block)
-    names = [" ".join(block["columns"][n].split()) for n in used]
+    rows = [block["rows"][n] for n in shown_rows(block)]
     width = environment.width(environment.stdout)
     widths = [
-        max(map(cells, (name, *(run_text(row["cells"][n]) for row in rows))))
-        for n, name in zip(used, names, strict=True)
+        max(map(cells, (block["columns"][n], *(run_text(row["cells"][n]) for row in block["rows"])))) for n in used
     ]
-    if width is None or sum(min(size, _MIN_COLUMN) + 2 for size in widths) <= width - column:
-        _print_aligned(environment, rows, used, names, number, column)
-    else:
-        marked = [row for row in rows if row["marked"]]
-        rows = marked or rows[:_MAX_RECORDS]
-        _print_records(environment, rows, used, names, number, column)
+    is_aligned = width is None or sum(min(size, _MIN_COLUMN) + 2 for size in widths) <= width - column
+    if not is_aligned:
+        rows = [row for row in rows if row["marked"]] or rows[:_MAX_RECORDS]
     more = len(block["rows"]) - len(rows)
-    cited = number(block["n"]) if block["n"] is not None else ""
-    if more or cited:
-        environment.print(" " * column, end="")
-        environment.print(f"… {more:,} more row{'s' * (more > 1)} " if more else "", style="dim", end="")
+    cited = f" {number(block['n'])}".rstrip() if block["n"] is not None else ""
+    ends = [f" {number(row['n'])}".rstrip() if row["n"] is not None else "" for row in rows]
+    if not more and cited:
+        ends[-1] = cited
+    if is_aligned:
+        _print_aligned(environment, block, used, [*zip(rows, ends, strict=True)], column)
+    else:
+        _print_records(environment, block, used, [*zip(rows, ends, strict=True)], column)
+    if more:
+        environment.print(f"{' ' * column}… {more:,} more row{'s' * (more > 1)}", style="dim", end="")
         environment.print(cited)
 
 
 def _print_aligned(
-    environment: Environment,
-    rows: Sequence[RowShape],
-    used: Sequence[int],
-    names: Sequence[str],
-    number: Number,
-    column: int,
+    environment: Environment, block: BlockShape, used: Sequence[int], rows: Sequence[tuple[RowShape, str]], column: int
 ) -> None:
+    """Print rows, each with what ends it, below the names of the columns; of some that are marked, with a sign."""
     # Imported only here, because it takes a tenth of a second.
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
-    marks = any(row["marked"] for row in rows) and not all(row["marked"] for row in rows)
-    table = Table(box=SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), show_header=any(names), header_style="")
-    if marks:
+    names = [" ".join(block["columns"][n].split()) for n in used]
+    has_marks = any(row["marked"] for row, _ in rows) and not all(row["marked"] for row, _ in rows)
+    table = Table(box=SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), show_header=any(names), header_style="bold")
+    if has_marks:
         table.add_column(width=1)
     for n, name in zip(used, names, strict=True):
-        texts = [run_text(row["cells"][n]) for row in rows]
-        is_number = all(_NUMBER_CELL.fullmatch(text) for text in texts if text) and any(texts)
-        table.add_column(
-            _rich([{"text": name, "role": "", "n": None}], ""),
-            justify="right" if is_number else "left",
-            overflow="fold",
-        )
-    for row in rows:
-        marked = marks and row["marked"]
-        last = max((n for n in used if row["cells"][n]), default=-1)
-        line = [
-            _rich(
-                row["cells"][n],
-                "bold" if marked else "",
-                number(row["n"]) if n == last and row["n"] is not None else "",
-            )
-            for n in used
-        ]
-        table.add_row(*([_MARKED if marked else ""] if marks else []), *line)
+        texts = [run_text(row["cells"][n]) for row, _ in rows]
+        is_number = any(texts) and all(_NUMBER_CELL.fullmatch(text) for text in texts if text)
+        table.add_column(_rich(name), justify="right" if is_number else "left", overflow="fold")
+    for row, end in rows:
+        is_marked = has_marks and row["marked"]
+        line = [_rich(row["cells"][n], "bold" if is_marked else "") for n in used]
+        line[-1].append(end)
+        table.add_row(*([_MARKED if is_marked else ""] if has_marks else []), *line)
     width = environment.width(environment.stdout)
-    printed = io.StringIO()
     has_color = environment.has_color(environment.stdout)
-    # Without a terminal nothing is wrapped.
+    printed = io.StringIO()
     console = Console(
         file=printed,
+        # Without a terminal nothing is wrapped.
         width=100_000 if width is None else width - column,
         force_terminal=has_color,
         color_system="standard" if has_color else None,
@@ -194,40 +181,36 @@ def _print_aligned(
         highlight=False,
     )
     console.print(table)
-    environment.drop_line()
     for line_text in printed.getvalue().splitlines():
         environment.write(f"{' ' * column}{line_text.rstrip()}\n")
 
 
-def _rich(runs: Sequence[RunShape], style: str, cited: str = "") -> Text:
-    """Return the text of a cell for rich, without control characters."""
+def _rich(content: str | Sequence[RunShape], style: str = "") -> Text:
+    """Return text, or that of a cell, for rich, without control characters."""
     from rich.text import Text
 
+    if isinstance(content, str):
+        return Text(harmless(content), style=style)
     made = Text(style=style)
-    for run in runs:
+    for run in content:
         made.append(harmless(run["text"]), style=_STYLES.get(run["role"], ""))
-    return made.append(f" {cited}") if cited else made
+    return made
 
 
 def _print_records(
-    environment: Environment,
-    rows: Sequence[RowShape],
-    used: Sequence[int],
-    names: Sequence[str],
-    number: Number,
-    column: int,
+    environment: Environment, block: BlockShape, used: Sequence[int], rows: Sequence[tuple[RowShape, str]], column: int
 ) -> None:
-    """Print each row as lines of the names of its columns with their values."""
-    for at, row in enumerate(rows):
+    """Print each row, and what ends it, as lines of the names of its columns with their values."""
+    for at, (row, end) in enumerate(rows):
         if at:
             environment.print()
-        filled = [(name, row["cells"][n]) for n, name in zip(used, names, strict=True) if row["cells"][n]]
-        for name, runs in filled:
+        filled = [n for n in used if row["cells"][n]]
+        for n in filled:
+            name = " ".join(block["columns"][n].split())
             environment.print(f"{' ' * column}{name}: " if name else " " * column, style="dim", end="")
-            for run in runs:
+            for run in row["cells"][n]:
                 environment.print(run["text"].replace("\n", " "), style=_STYLES.get(run["role"], ""), end="")
-            is_last = runs is filled[-1][1]
-            environment.print(f" {number(row['n'])}" if is_last and row["n"] is not None else "", hang=column + 4)
+            environment.print(end if n == filled[-1] else "", hang=column + 4)
 
 
 def shorten_blocks(blocks: Sequence[BlockShape], max_chars: int, max_lines: int) -> list[BlockShape]:
