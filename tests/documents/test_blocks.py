@@ -84,9 +84,11 @@ def test_the_quoted_row_of_a_table_is_marked_and_the_rows_around_it_are_shown() 
     assert place == (blocks[1].start, blocks[1].end)
     quote = Quote(blocks[1].rows[20][0].start, cell.end, 1)
     (shown,) = show_blocks(text, blocks, *place, marks=[Mark(cell.start, cell.end, "short")], quote=quote)
-    assert [n for n, row in enumerate(shown["rows"]) if row["marked"]] == [20] == [
-        n for n, row in enumerate(shown["rows"]) if row["n"] == 1
-    ]
+    assert (
+        [n for n, row in enumerate(shown["rows"]) if row["marked"]]
+        == [20]
+        == [n for n, row in enumerate(shown["rows"]) if row["n"] == 1]
+    )
     assert shown["rows"][20]["cells"][1] == [{"text": "20.50", "role": "short", "n": None}]
     assert shown_rows(shown) == [18, 19, 20, 21, 22]
     # Nothing is marked in a table that is quoted whole.
@@ -110,7 +112,8 @@ def test_sentences_and_rows_of_several_citations_go_on_in_one_block() -> None:
 
 
 def test_numbers_in_code_are_no_citations_and_a_reply_is_read_as_markdown() -> None:
-    reply = "It *is* [1][2] [unverified] [3]:\n\n- one [2]\n\n```python\nstudent[2]  # [1]\n```\n\n| a | c |\n| - | - |\n| b [1] | d |"
+    code, intro = "```python\nstudent[2]  # [1]\n```", "It *is* [1][2] [unverified] [3]:"
+    reply = f"{intro}\n\n- one [2]\n\n{code}\n\n| a | c |\n| - | - |\n| b [1] | d |"
     shown = show_written(reply, 2, is_markdown=True)
     assert [block["kind"] for block in shown] == ["paragraph", "item", "code", "table"]
     assert words(shown[0]) == [

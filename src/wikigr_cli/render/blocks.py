@@ -214,27 +214,23 @@ def _print_records(
 
 
 def shorten_blocks(blocks: Sequence[BlockShape], max_chars: int, max_lines: int) -> list[BlockShape]:
-    """Return ``blocks``, or those at the beginning with an ellipsis, in at most these characters and lines."""
+    """Return ``blocks``, or those at the beginning with an ellipsis, in about these characters and lines."""
     kept: list[BlockShape] = []
+    more: RunShape = {"text": " …", "role": "", "n": None}
     for block in blocks:
         if max_lines <= 0 or max_chars <= 0:
-            kept.append(
-                {**block, "kind": "paragraph", "n": None, "rows": [], "runs": [{"text": "…", "role": "", "n": None}]}
-            )
-            break
+            return [*kept[:-1], {**kept[-1], "runs": [*kept[-1]["runs"], more]}]
         runs: list[RunShape] = []
         for run in block["runs"]:
-            lines = run["text"].split("\n")
-            text = "\n".join(lines[:max_lines])
+            text = "\n".join(run["text"].split("\n")[:max_lines])
             if len(text) > max_chars:
                 blank = text.rfind(" ", 0, max_chars)
                 text = text[: blank if blank > 0 else max_chars]
+            if text != run["text"]:
+                return [*kept, {**block, "runs": [*runs, {**run, "text": text.rstrip()}, more]}]
             max_chars -= len(text)
             max_lines -= text.count("\n")
-            runs.append({**run, "text": text})
-            if text != run["text"]:
-                runs[-1]["text"] = f"{text.rstrip()} …"
-                return [*kept, {**block, "runs": runs}]
-        max_lines -= 1 if not block["rows"] else len(shown_rows(block))
-        kept.append({**block, "runs": runs})
+            runs.append(run)
+        max_lines -= len(shown_rows(block)) or 1
+        kept.append(block)
     return kept
