@@ -99,6 +99,19 @@ def test_the_quoted_row_of_a_table_is_marked_and_the_rows_around_it_are_shown() 
     assert shown_rows(show_blocks(few, few_blocks)[1]) == [0, 1, 2]
 
 
+def test_cells_that_are_empty_or_span_columns_have_their_places() -> None:
+    text = "a b c d e"
+    rows = (
+        (Cell(0, 0, 1), Cell(2, 2, 3)),
+        (Cell(0, 4, 5), Cell(1, 4, 5), Cell(2, 4, 5)),
+        (Cell(1, 6, 7), Cell(1, 8, 9), Cell(2, 8, 9)),
+    )
+    (shown,) = show_blocks(text, [Block("table", 0, 9, columns=("", "", ""), rows=rows)])
+    cells = [["".join(run["text"] for run in cell) for cell in row["cells"]] for row in shown["rows"]]
+    # A remark across the table stands in its first column.
+    assert cells == [["a", "", "b"], ["c", "", ""], ["", "d; e", "e"]]
+
+
 def test_sentences_and_rows_of_several_citations_go_on_in_one_block() -> None:
     text, blocks = table(5)
     found: list[BlockShape] = []

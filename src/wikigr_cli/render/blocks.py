@@ -27,7 +27,7 @@ _BOXES = {"open": "[ ]", "done": "[x]"}
 # Columns by which a definition is indented, and the text of a quotation.
 _INDENTS = {"term": 4, "quotation": 2}
 # A table of which fewer columns per cell are left is printed as lines of names and values.
-_MIN_COLUMN = 10
+_MIN_COLUMN = 12
 # Rows of such a table, if none is marked.
 _MAX_RECORDS = 3
 _MARKED = "▸"

