@@ -19,7 +19,8 @@ from selectolax.lexbor import LexborHTMLParser
 from wikigr.sources.anchors import slug_anchors
 from wikigr.sources.article import Names, RawDocument
 from wikigr.sources.bylines import add_byline
-from wikigr.sources.documents import NoteRecord, NoteText, decode_note, resolved_href
+from wikigr.sources.documents import NoteRecord, NoteText, resolved_href
+from wikigr.sources.encodings import decode
 from wikigr.sources.formats import format_named
 from wikigr.sources.html.document import UNSEEN, HtmlDocument
 from wikigr.sources.html.head import find_title
@@ -56,13 +57,13 @@ class MarkdownConverter:
 
     def scan(self, document: RawDocument) -> Names:
         env: dict[str, Any] = {}
-        tokens = _block_parser().parse(decode_note(document.source_id, document.data), env)
+        tokens = _block_parser().parse(decode(document.source_id, document.data), env)
         return _names(tokens, _front_matter(tokens, document.source_id), document.source_id, env)
 
     def parse_note(self, record: NoteRecord) -> NoteText:
         env: dict[str, Any] = {_NOTE: record}
         parser = _parser()
-        tokens = parser.parse(decode_note(record.source_id, record.data), env)
+        tokens = parser.parse(decode(record.source_id, record.data), env)
         matter = _front_matter(tokens, record.source_id)
         names = _names(tokens, matter, record.source_id, env)
         markup = parser.renderer.render(tokens, parser.options, env)
