@@ -9,7 +9,7 @@ from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 from wikigr.errors import RecordError
-from wikigr.sources.article import BadPart, Names, RawDocument, Shared, SourceSection
+from wikigr.sources.article import BadPart, Names, RawDocument, Shared, SourceSection, Triple
 from wikigr.sources.encodings import decode
 from wikigr.sources.streams import COMPRESSION_SUFFIXES, stem, strip_compression
 from wikigr.text import fold
@@ -42,6 +42,7 @@ class NoteText:
     categories: tuple[str, ...] = ()
     url: str = ""
     bad_parts: tuple[BadPart, ...] = ()
+    triples: tuple[Triple, ...] = ()
 
 
 class Pages:

@@ -20,7 +20,7 @@ CODE = "def f(a):\n\n    # no heading\n    return [[a]]  *b*"
     ("markup", "text"),
     [
         (r"*a* __b__ ~~c~~ `d  e` [f](g.md) ![h *i*](j.png) <b>k</b> &copy; \*l\* <https://m.org>",
-         "a b c d e f h i k © *l* https://m.org"),
+         "a b d e f h i k © *l* https://m.org"),
         ("one\ntwo  \nthree<br>four <!-- no -->", "one two\nthree\nfour"),
         # Code and formulas are verbatim.
         (f"a:\n\n```python\n{CODE}\n```\n", f"a:\n\n{CODE}"),
