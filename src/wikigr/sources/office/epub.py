@@ -54,8 +54,9 @@ def read(data: bytes, document: Document, where: str) -> None:
             except _UNREADABLE as error:
                 reason = error.reason if isinstance(error, RecordError) else "the page is damaged"
                 bad.append(BadPart(part, reason, is_lost=True))
-        if len(bad) > len(done) - len(bad) and not document.writer.sections():
-            raise RecordError(where, f"none of its {len(bad)} pages can be read: {bad[0].reason}")
+        if len(done) <= len(bad) and not document.writer.sections():
+            problem = f"none of its {len(bad)} pages can be read: {bad[0].reason}" if bad else "the book has no pages"
+            raise RecordError(where, problem)
         document.bad_parts += bad
 
 

@@ -89,7 +89,7 @@ def _salvage(text: str, where: str, error: ValueError) -> tuple[dict[str, Any], 
         while position < len(text) and text[position] in " \t\r\n,":
             position += 1
     if not any(cells):
-        raise RecordError(f"{where}, line {line}", f"the notebook is not valid JSON: {error.args[0]}")
+        raise RecordError(where, f"the notebook is not valid JSON: {error.args[0]}")
     if not bad:
         bad.append(BadPart(f"{where}, line {line}", "the notebook ends before its end", is_lost=True))
     metadata = re.search(r'"metadata"\s*:\s*(?=\{\s*"(?:kernelspec|language_info)")', text[position:])
