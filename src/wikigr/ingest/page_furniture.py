@@ -13,7 +13,7 @@ from wikigr.segmentation import ends_as_prose, has_statement
 from wikigr.sources.article import SourceArticle, SourceSection
 from wikigr.sources.block import shift_blocks
 from wikigr.sources.bylines import is_byline
-from wikigr.sources.facts import FACTS
+from wikigr.sources.facts import FACTS, PROPERTIES
 
 # Characters. A shorter section is joined to one beside it.
 MIN_SECTION_CHARS = 40
@@ -29,6 +29,8 @@ _MAX_PARAGRAPHS = 4
 # Paragraphs found in a single article are forgotten when so many are counted, so that memory is bounded.
 _MAX_COUNTED = 200_000
 
+# Headings of what is stated line by line, which is kept as it is.
+_STATED = frozenset({FACTS, PROPERTIES})
 _BLANK_LINES = re.compile(r"\n[^\S\n]*\n\s*")
 _QUESTION = re.compile(r"[?？]$")
 _Key = bytes
@@ -107,7 +109,7 @@ def _is_of_graph(record: SourceArticle) -> bool:
 
 def _outermost(sections: Sequence[SourceSection], place: str) -> int | None:
     """Return the index of the first or last of ``sections`` that does not state facts, if any."""
-    shown = [number for number, section in enumerate(sections) if _heading(section) != FACTS]
+    shown = [number for number, section in enumerate(sections) if _heading(section) not in _STATED]
     return (shown[0] if place == "start" else shown[-1]) if shown else None
 
 
@@ -125,7 +127,7 @@ def _without_repeated(section: SourceSection, repeated: RepeatedText, place: str
 
 def _ends(sections: Sequence[SourceSection]) -> Iterator[tuple[str, str, str]]:
     """Yield the short paragraphs at both ends, and the sections that only navigate, with place and heading."""
-    shown = [section for section in sections if section.text.strip() and _heading(section) != FACTS]
+    shown = [section for section in sections if section.text.strip() and _heading(section) not in _STATED]
     for place, at_end in (("start", shown[:_MAX_SECTIONS]), ("end", shown[-_MAX_SECTIONS:])):
         for section in at_end:
             spans = _spans(section.text)
@@ -161,10 +163,10 @@ def _join_tiny(sections: Iterable[SourceSection]) -> list[SourceSection]:
         following = waiting[number + 1] if number + 1 < len(waiting) else None
         path = section.heading_path
         text = section.text.strip("\n").rstrip()
-        if path and following is not None and _heading(following) == FACTS:
+        if path and following is not None and _heading(following) in _STATED:
             following = None
-        is_complete = len(text) >= MIN_SECTION_CHARS or ends_as_prose(text) or _heading(section) == FACTS
-        before = next((n for n in reversed(range(len(joined))) if _heading(joined[n]) != FACTS), None)
+        is_complete = len(text) >= MIN_SECTION_CHARS or ends_as_prose(text) or _heading(section) in _STATED
+        before = next((n for n in reversed(range(len(joined))) if _heading(joined[n]) not in _STATED), None)
         if is_complete or _QUESTION.search(_heading(section)):
             joined.append(section)
         elif following is not None and following.heading_path[: len(path)] == path:
