@@ -1,7 +1,7 @@
 """Rules for markdown-it that parse the syntax of notes beyond CommonMark.
 
 From Obsidian: wiki links (``[[target|label]]``), comments (``%% … %%``), block ids (``^id``), highlights
-(``==x==``), callouts (``> [!note] Title``) and tasks (``- [x] text``). From Pandoc and Docusaurus: footnotes, containers
+(``==x==``), callouts (``> [!note] Title``), tasks (``- [x] text``). From Pandoc and Docusaurus: footnotes, containers
 (``:::note Title``), imports, and the attributes of a heading (``## H {#id}``), of which the id is kept. What a reader
 of the note does not see is removed. No rule applies to code: its content is not parsed as inline text, and block rules
 never start inside a code block.
