@@ -6,7 +6,9 @@ from io import BytesIO
 from typing import Any
 
 from wikigr.sources.anchors import outline_anchor
-from wikigr.sources.office.document import Document, archive, names_columns, title_of
+from wikigr.sources.office.document import Document, archive, title_of
+from wikigr.sources.office.header import mark_header
+from wikigr.sources.tables import Cell, Row
 
 # What Word, LibreOffice and pandoc call the styles of titles, code and headers of tables, and of tables of contents,
 # which are left out.
@@ -37,16 +39,27 @@ def read(data: bytes, document: Document, where: str) -> None:
 
 
 def _with_header(table: Any) -> Any:
-    """Return a table whose first row is marked as its header if it looks like one."""
-    from mammoth.documents import TableRow, Text
+    """Return a table whose first rows are marked as its header if they look like one."""
+    from mammoth import documents
     from mammoth.transforms import get_descendants_of_type
 
-    rows = [row for row in table.children if isinstance(row, TableRow)]
-    texts = [
-        ["".join(text.value for text in get_descendants_of_type(cell, Text)).strip() for cell in row.children]
-        for row in rows
-    ]
-    if not rows or any(row.is_header for row in rows) or not names_columns(texts):
+    rows = [row for row in table.children if isinstance(row, documents.TableRow)]
+    if any(not isinstance(cell, documents.TableCell) for row in rows for cell in row.children):
         return table
-    first = table.children.index(rows[0])
-    return table.copy(children=[*table.children[:first], rows[0].copy(is_header=True), *table.children[first + 1 :]])
+
+    def read(cell: Any) -> Cell:
+        text = "".join(text.value for text in get_descendants_of_type(cell, documents.Text))
+        return Cell(" ".join(text.split()), False, cell.colspan, cell.rowspan)
+
+    before = [Row(list(map(read, row.children)), is_head=row.is_header) for row in rows]
+    after, _ = mark_header(before)
+    changed = [number for number, pair in enumerate(zip(before, after, strict=True)) if pair[0] is not pair[1]]
+    for number in changed:
+        cells = rows[number].children
+        if len(changed) > 1:
+            paragraphs = (
+                documents.paragraph([documents.run([documents.text(cell.text)])]) for cell in after[number].cells
+            )
+            cells = [documents.table_cell([paragraph]) for paragraph in paragraphs]
+        rows[number] = rows[number].copy(children=cells, is_header=True)
+    return table.copy(children=rows) if changed else table

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 
 from wikigr.errors import RecordError
 from wikigr.sources.article import BadPart
-from wikigr.sources.office.document import Document, names_columns, table_html
+from wikigr.sources.office.document import Document, table_html
+from wikigr.sources.office.header import mark_header
 from wikigr.sources.office.pdf_pages import PdfCell, PdfLine, check_content, has_image, page_lines
 from wikigr.sources.plain_text import collapse_spaces, fold_title
+from wikigr.sources.tables import Cell, Row
 from wikigr.sources.text import begins_item
 from wikigr.text import some_of
 
@@ -301,9 +303,9 @@ def _unwrapped(row: PdfLine, line: PdfLine) -> tuple[PdfCell, ...] | None:
 
 def _table(rows: Sequence[PdfLine], *, may_have_names: bool) -> str:
     """Return rows with equally many cells as HTML; a first row in bold, or of names, is the header."""
-    texts = [[cell.text for cell in row.cells] for row in rows]
-    is_bold = rows[0].is_bold and not rows[1].is_bold
-    return table_html(texts, has_header=is_bold or (may_have_names and names_columns(texts)))
+    made = [Row([Cell(cell.text, is_bold=row.is_bold) for cell in row.cells]) for row in rows]
+    has_bold = rows[0].is_bold and not rows[1].is_bold
+    return table_html(mark_header(made)[0] if has_bold or may_have_names else made)
 
 
 def _write_paragraph(paragraph: Sequence[PdfLine], left: float, right: float, document: Document) -> None:
