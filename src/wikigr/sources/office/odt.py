@@ -136,9 +136,10 @@ def _header(table: _Element) -> dict[_Element, str]:
 
 
 def _cell(cell: _Element) -> Cell:
-    columns, rows = (_attribute(cell, f"number-{of}-spanned") for of in ("columns", "rows"))
+    spans = (_attribute(cell, f"number-{of}-spanned") for of in ("columns", "rows"))
+    columns, rows = (int(text) if text.isdecimal() else 1 for text in spans)
     text = " ".join("".join(cell.itertext()).split())
-    return Cell(text, False, *(int(text) if text.isdecimal() else 1 for text in (columns, rows)))
+    return Cell(text, False, columns, rows)
 
 
 def _spans(element: _Element) -> str:

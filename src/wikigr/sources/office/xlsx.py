@@ -178,10 +178,10 @@ def _rows(rows: Iterable[Sequence[Any]], extra: _Extras) -> Iterator[_Row]:
                 merged[column] = found
         if extra.merged:
             for column, text in enumerate(texts, start=1):
-                if (found := extra.merged.get((number, column))) is not None:
-                    merged[column] = found
-                    if found.last_row > number:
-                        open_cells[column] = found, text
+                if (own := extra.merged.get((number, column))) is not None:
+                    merged[column] = own
+                    if own.last_row > number:
+                        open_cells[column] = own, text
         yield _Row(number, 1, texts, is_bold, merged)
 
 
