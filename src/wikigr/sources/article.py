@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from wikigr.sources.block import Block
+
 if TYPE_CHECKING:
     from wikigr.errors import RecordError
 
@@ -19,12 +21,14 @@ class SourceSection:
     title; it is empty for the lead section. ``text`` is plain text: newlines separate list items and table rows, a
     blank line separates paragraphs, and code blocks are verbatim. ``is_navigation`` marks short text that consists of
     links. ``anchor`` is what follows ``#`` in the address of the section, ``""`` for the top of the document.
+    ``blocks`` are the blocks of ``text`` without the paragraphs of depth 0, which ``fill_paragraphs`` adds.
     """
 
     heading_path: tuple[str, ...]
     text: str
     is_navigation: bool = False
     anchor: str = ""
+    blocks: tuple[Block, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
 
 BlockKind = Literal[
     "paragraph",
@@ -21,8 +22,13 @@ BlockKind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+TaskState = Literal["open", "done"]
+
+BLANK_LINES = re.compile(r"\n(?:[^\S\n]*+\n)++")
+"""Blank lines without the indentation of the next line, which matters in code."""
+
+
+class Cell(NamedTuple):
     """The characters ``start`` to ``end`` of the text, which stand in the column number ``column`` of their table."""
 
     column: int
@@ -54,8 +60,9 @@ class Block:
     caption    the caption of a table or a figure
     ========== ==========================================================================================
 
-    ``rows`` holds the cells of each row of a table, in the order of the columns; cells without text are left out, and a
-    row that is written as several lines has the cells of all of them.
+    ``rows`` holds the cells of each row of a table, in the order of the text. Cells without text are left out. A cell
+    that spans several columns stands in each of them, with the same range. A row that is written as several lines has
+    the cells of all of them, and these lines may begin with the same cell.
     """
 
     kind: BlockKind
@@ -73,3 +80,109 @@ def extent(blocks: Sequence[Block], number: int) -> int:
     while after < len(blocks) and blocks[after].depth > blocks[number].depth:
         after += 1
     return after
+
+
+@dataclass(frozen=True, slots=True)
+class RowText:
+    """The lines of a row of a table: none for a header, which the rows below repeat, and one for most others.
+
+    ``is_alone`` marks the only cell of a row, which is a heading or a remark across the table. ``columns`` has the
+    names of the table's columns, and ``cells`` has the cells of each line, as ranges of it.
+    """
+
+    lines: tuple[str, ...]
+    is_alone: bool = False
+    columns: tuple[str, ...] = ()
+    cells: tuple[tuple[Cell, ...], ...] = ()
+
+
+def fill_paragraphs(text: str, blocks: Iterable[Block]) -> tuple[Block, ...]:
+    """Return all blocks of ``text``: the given ones, and paragraphs of depth 0 where there are none.
+
+    Readers and packs leave out these paragraphs, see ``without_paragraphs``.
+    """
+    filled: list[Block] = []
+    position = 0
+    for block in blocks:
+        filled.extend(Block("paragraph", *span) for span in _paragraphs(text, position, block.start))
+        filled.append(block)
+        position = block.end
+    filled.extend(Block("paragraph", *span) for span in _paragraphs(text, position, len(text)))
+    return tuple(filled)
+
+
+def without_paragraphs(blocks: Iterable[Block]) -> tuple[Block, ...]:
+    """Return ``blocks``, all those of a text, without the paragraphs that ``fill_paragraphs`` fills in.
+
+    Depths are counted from that of the least deep block.
+    """
+    found = tuple(blocks)
+    least = min((block.depth for block in found), default=0)
+    if least:
+        found = tuple(replace(block, depth=block.depth - least) for block in found)
+    return tuple(block for block in found if block.depth or block.kind != "paragraph")
+
+
+def shift_blocks(blocks: Iterable[Block], by: int) -> tuple[Block, ...]:
+    """Return the blocks of a text that begins ``by`` characters later in another one."""
+    if not by:
+        return tuple(blocks)
+    return tuple(
+        replace(
+            block,
+            start=block.start + by,
+            end=block.end + by,
+            rows=tuple(tuple(Cell(column, start + by, end + by) for column, start, end in row) for row in block.rows),
+        )
+        for block in blocks
+    )
+
+
+def cut_blocks(text: str, blocks: Iterable[Block], start: int, end: int) -> tuple[Block, ...]:
+    """Return the blocks of ``text[start:end]``, of which ``blocks`` are all those of ``text``, and shift them to 0.
+
+    Of a block that is cut, the part in between remains: of a table, the rows and cells with their columns.
+    """
+    return shift_blocks(_cut(text, blocks, start, end), -start)
+
+
+def _cut(text: str, blocks: Iterable[Block], start: int, end: int) -> Iterator[Block]:
+    for block in blocks:
+        if block.start >= start and block.end <= end:
+            yield block
+            continue
+        span = _stripped(text, max(block.start, start), min(block.end, end))
+        if span[0] < span[1]:
+            rows = (tuple(_cut_cells(row, *span)) for row in block.rows)
+            yield replace(block, start=span[0], end=span[1], rows=tuple(filter(None, rows)))
+
+
+def _cut_cells(row: Iterable[Cell], start: int, end: int) -> Iterator[Cell]:
+    for cell in row:
+        if cell.start < end and cell.end > start:
+            yield Cell(cell.column, max(cell.start, start), min(cell.end, end))
+
+
+def _paragraphs(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of the paragraphs in ``text[start:end]``, without white space around them."""
+    if start >= end:
+        return
+    for match in BLANK_LINES.finditer(text, start, end):
+        yield from _not_blank(text, start, match.start())
+        start = match.end()
+    yield from _not_blank(text, start, end)
+
+
+def _not_blank(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    start, end = _stripped(text, start, end)
+    if start < end:
+        yield start, end
+
+
+def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the range without the white space at its ends."""
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return start, end

@@ -16,7 +16,7 @@ from wikigr.sources.csv_rows import DELIMITERS, SAMPLE_ROWS, Row, read_rows, sam
 from wikigr.sources.documents import NoteRecord, NoteText
 from wikigr.sources.plain_text import collapse_spaces
 from wikigr.sources.streams import Line, line_place, open_bytes, read_lines, stem
-from wikigr.sources.tables import NAME_SEPARATOR, row_lines, shorten_name
+from wikigr.sources.tables import NAME_SEPARATOR, row_text, shorten_name
 from wikigr.sources.triples import find_columns
 from wikigr.text import fold
 
@@ -101,7 +101,7 @@ class TableSource:
             raise RecordError(record.where, first.problem)
         source_id = f"row-{first.line}"
         if record.titles is None:
-            texts = [line for row in record.rows for line in row_lines(record.names, row.cells)]
+            texts = [line for row in record.rows for line in row_text(record.names, row.cells).lines]
             yield SourceArticle(record.title, source_id, (SourceSection((), "\n".join(texts)),))
             return
         title = first.cells[record.titles]
@@ -141,7 +141,7 @@ class TableConverter:
             if title and ("\n\n" in text or title.endswith(_QUESTION_MARKS)):
                 sections.append(SourceSection((collapse_spaces(title),), text, anchor=f"row-{row.line}"))
             else:
-                others += row_lines(table.names, row.cells)
+                others += row_text(table.names, row.cells).lines
         lead = [SourceSection((), "\n".join(others))] if others else []
         return NoteText((*lead, *sections), bad_parts=tuple(bad))
 
@@ -282,7 +282,7 @@ def _text(names: Sequence[str], cells: Sequence[str], title: str) -> str:
     is_long = [cell != title and (len(cell) > 200 or "\n" in cell) for cell in cells]
     is_question = title.endswith(_QUESTION_MARKS)
     short = ["" if long or (is_question and cell == title) else cell for cell, long in zip(cells, is_long, strict=True)]
-    paragraphs = ["\n".join(row_lines(names, short))]
+    paragraphs = ["\n".join(row_text(names, short).lines)]
     for name, cell, long in zip(names, cells, is_long, strict=True):
         if long:
             name = shorten_name(name)
