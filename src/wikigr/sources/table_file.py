@@ -5,16 +5,17 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, replace
+from itertools import chain, islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple, cast
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import BadPart, Names, RawDocument, SourceArticle, SourceItem, SourceSection
 from wikigr.sources.csv_rows import DELIMITERS, SAMPLE_ROWS, Row, read_rows, sample_lines
 from wikigr.sources.documents import NoteRecord, NoteText
-from wikigr.sources.plain_text import collapse_spaces
+from wikigr.sources.encodings import utf8_stream
+from wikigr.sources.plain_text import PlainTextWriter, collapse_spaces
 from wikigr.sources.streams import Line, line_place, open_bytes, read_lines, stem
 from wikigr.sources.tables import NAME_SEPARATOR, row_text, shorten_name
 from wikigr.sources.triples import find_columns
@@ -37,6 +38,10 @@ _USUAL_NAMES = frozenset(
     )
 )
 _NUMBER = re.compile(r"[^\w\s]*\d[\d\s.,:/%\-–+]*[^\w\s]*(?:[A-Za-z%]{1,3})?")
+_YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
+# The first line of files that Excel is to open in any country.
+_DELIMITER = re.compile(rb'"?sep=([\x09\x20-\x7e])"?', re.IGNORECASE)
+_OTHER_DELIMITER = re.compile(r"[\t,;|]")
 _MIN_EVIDENCE = 2
 _QUESTION_MARKS = ("?", "？")
 
@@ -72,7 +77,7 @@ class TableSource:
     def records(self) -> Iterator[TableRecord]:
         """Yield one record per row or per 500 rows; raises ``SourceError`` for a file without rows."""
         with open_bytes(self.path) as stream:
-            table = read_table(read_lines(stream, self.path))
+            table = read_table(read_lines(utf8_stream(stream), self.path))
             if table is None:
                 raise SourceError(f"{self.path} has no rows.", hint="The first row names the columns.")
             name = file_title(self.path.name)
@@ -101,15 +106,17 @@ class TableSource:
             raise RecordError(record.where, first.problem)
         source_id = f"row-{first.line}"
         if record.titles is None:
-            texts = [line for row in record.rows for line in row_text(record.names, row.cells).lines]
-            yield SourceArticle(record.title, source_id, (SourceSection((), "\n".join(texts)),))
+            writer = PlainTextWriter(record.title)
+            for row in record.rows:
+                writer.row(row_text(record.names, row.cells))
+            yield SourceArticle(record.title, source_id, writer.sections())
             return
         title = first.cells[record.titles]
         of = dict(zip(map(fold, record.names), first.cells, strict=True))
         yield SourceArticle(
             title=collapse_spaces(title),
             source_id=source_id,
-            sections=(SourceSection((), _text(record.names, first.cells, title)),),
+            sections=(_section(record.names, first.cells, title),),
             aliases=_list(of.get("aliases", "")),
             categories=_list(of.get("categories", "")),
             url=of.get("url", ""),
@@ -126,24 +133,24 @@ class TableConverter:
         return Names(file_title(document.source_id))
 
     def parse_note(self, record: NoteRecord) -> NoteText:
-        table = read_table(read_lines(io.BytesIO(record.data), record.source_id))
+        stream = cast(BinaryIO, io.BufferedReader(io.BytesIO(record.data)))
+        table = read_table(read_lines(utf8_stream(stream), record.source_id))
         if table is None:
             return NoteText(())
         sections: list[SourceSection] = []
-        others: list[str] = []
+        others = PlainTextWriter("")
         bad: list[BadPart] = []
         for row in table.rows:
             title = row.cells[table.titles] if table.titles is not None and not row.problem else ""
             if row.problem:
                 bad.append(BadPart(line_place(record.source_id, row.line), row.problem))
                 continue
-            text = _text(table.names, row.cells, title)
-            if title and ("\n\n" in text or title.endswith(_QUESTION_MARKS)):
-                sections.append(SourceSection((collapse_spaces(title),), text, anchor=f"row-{row.line}"))
+            section = _section(table.names, row.cells, title)
+            if title and ("\n\n" in section.text or title.endswith(_QUESTION_MARKS)):
+                sections.append(replace(section, heading_path=(collapse_spaces(title),), anchor=f"row-{row.line}"))
             else:
-                others += row_text(table.names, row.cells).lines
-        lead = [SourceSection((), "\n".join(others))] if others else []
-        return NoteText((*lead, *sections), bad_parts=tuple(bad))
+                others.row(row_text(table.names, row.cells))
+        return NoteText((*others.sections(), *sections), bad_parts=tuple(bad))
 
 
 def file_title(name: str) -> str:
@@ -164,8 +171,7 @@ class Table(NamedTuple):
 
 def read_table(lines: Iterable[Line]) -> Table | None:
     """Return the table whose first row names the columns, ``None`` if there is no other row."""
-    sample, lines = sample_lines(lines)
-    rows = _rows(lines, _delimiter(sample))
+    rows = _rows(lines)
     first: list[Row] = []
     header: Row | None = None
     for row in rows:
@@ -195,15 +201,40 @@ def has_header(head: bytes) -> bool:
 
     The first row of a table with three columns may be a triple, so it takes more to be a header.
     """
-    lines = [Line(number, line) for number, line in enumerate(head.splitlines()[:SAMPLE_ROWS], start=1)]
-    rows = [row.cells for row in _rows(lines, _delimiter(lines)) if not row.problem]
-    if len(rows) < 2 or not _may_be_header(rows[0]) or find_columns(rows[0]) is not None:
+    stream = utf8_stream(cast(BinaryIO, io.BufferedReader(io.BytesIO(head), len(head) or 1)))
+    lines = islice(read_lines(stream, ""), SAMPLE_ROWS)
+    rows = [row.cells for row in _rows(lines) if not row.problem]
+    if len(rows) < 2 or find_columns(rows[0]) is not None:
         return False
-    return len(rows[0]) != 3 or _evidence_of_header(rows[0], rows[1:]) >= _MIN_EVIDENCE
+    header, *below = rows
+    if len(header) == 1:
+        return any(map(str.isalpha, header[0])) and _OTHER_DELIMITER.search(header[0]) is None
+    if len(header) != 3:
+        return True
+    if not all(header) or len(set(map(fold, header))) < 3:
+        # A name is missing or repeated; all of a triple is there, and differs.
+        return True
+    values = [row[1] for row in below if len(row) > 1 and row[1]]
+    is_number = [_NUMBER.fullmatch(name) is not None for name in header]
+    if all(is_number):
+        return all(map(_YEAR.fullmatch, header)) and not any(map(_YEAR.fullmatch, values))
+    if 2 * sum(_NUMBER.fullmatch(value) is not None for value in values) > len(values) and is_number[1] <= is_number[2]:
+        # The relation of a triple is not a number, or it is one in all rows.
+        return True
+    return _may_be_header(header) and _evidence_of_header(header, below) >= _MIN_EVIDENCE
 
 
-def _rows(lines: Iterable[Line], delimiter: str) -> Iterator[Row]:
-    """Yield the rows with text, without empty cells at the end."""
+def _rows(lines: Iterable[Line]) -> Iterator[Row]:
+    """Yield the rows with text, without empty cells at the end; a first row may only name the delimiter."""
+    sample, lines = sample_lines(lines)
+    named = _DELIMITER.fullmatch(sample[0].data) if sample else None
+    if named is not None:
+        next(lines)
+    delimiter = named[1].decode() if named is not None else _delimiter(sample)
+    yield from _with_text(lines, delimiter)
+
+
+def _with_text(lines: Iterable[Line], delimiter: str) -> Iterator[Row]:
     for row in read_rows(lines, delimiter):
         cells = [cell.replace("\0", "") for cell in row.cells]
         while cells and not cells[-1]:
@@ -217,7 +248,7 @@ def _delimiter(lines: Sequence[Line]) -> str:
     readable = [line for line in lines if not line.decoded()[1]]
 
     def fit(mark: str) -> tuple[float, int]:
-        widths = [len(row.cells) for row in _rows(readable, mark)]
+        widths = [len(row.cells) for row in _with_text(readable, mark)]
         if not widths or widths[0] < 2:
             return 0.0, 0
         return sum(1 < width <= widths[0] for width in widths) / len(widths), widths[0]
@@ -274,7 +305,7 @@ def _has_words(rows: Sequence[Sequence[str]]) -> bool:
     return all(sum(map(str.isalpha, value)) > sum(map(str.isdigit, value)) for value in values)
 
 
-def _text(names: Sequence[str], cells: Sequence[str], title: str) -> str:
+def _section(names: Sequence[str], cells: Sequence[str], title: str) -> SourceSection:
     """Return the text of a row with the title ``title``: its short cells on one line, and each long one in a paragraph.
 
     A title that is a question is left out, so that the text is the answer.
@@ -282,12 +313,15 @@ def _text(names: Sequence[str], cells: Sequence[str], title: str) -> str:
     is_long = [cell != title and (len(cell) > 200 or "\n" in cell) for cell in cells]
     is_question = title.endswith(_QUESTION_MARKS)
     short = ["" if long or (is_question and cell == title) else cell for cell, long in zip(cells, is_long, strict=True)]
-    paragraphs = ["\n".join(row_text(names, short).lines)]
+    writer = PlainTextWriter("")
+    writer.row(row_text(names, short))
+    row = next(iter(writer.sections()), SourceSection((), ""))
+    paragraphs = [row.text]
     for name, cell, long in zip(names, cells, is_long, strict=True):
         if long:
             name = shorten_name(name)
             paragraphs.append(f"{name}{NAME_SEPARATOR}{cell}" if name else cell)
-    return "\n\n".join(filter(None, paragraphs))
+    return replace(row, text="\n\n".join(filter(None, paragraphs)))
 
 
 def _list(cell: str) -> tuple[str, ...]:

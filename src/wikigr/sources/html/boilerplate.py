@@ -130,9 +130,7 @@ def _states_mark(node: LexborNode | None) -> bool:
         return False
     stated = " ".join(node.attributes.get(name) or "" for name in _TYPES)
     return (
-        "noteref" in stated
-        or "data-footnote-ref" in node.attributes
-        or any(map(_IS_MARK.fullmatch, class_names(node)))
+        "noteref" in stated or "data-footnote-ref" in node.attributes or any(map(_IS_MARK.fullmatch, class_names(node)))
     )
 
 
