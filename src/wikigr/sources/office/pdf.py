@@ -53,6 +53,7 @@ def read(data: bytes, document: Document, where: str) -> None:
 
     try:
         with PdfDocument(data) as pdf:
+            pdf.init_forms()
             if len(pdf) > MAX_PAGES:
                 raise RecordError(where, f"the file has {len(pdf):,} pages, more than {MAX_PAGES:,}")
             document.title = collapse_spaces(pdf.get_metadata_dict().get("Title", ""))
@@ -327,6 +328,8 @@ def _is_wrapped(line: PdfLine, following: PdfLine, right: float) -> bool:
     word = following.text.split(maxsplit=1)[0]
     # A letter is about half as wide as it is high.
     width = 0.5 * line.size
+    if line.is_filled or following.is_filled:
+        return False
     return not begins_item(following.text) and line.end_x + (1 + len(word)) * width > right
 
 
