@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
@@ -26,6 +27,12 @@ TaskState = Literal["open", "done"]
 
 BLANK_LINES = re.compile(r"\n(?:[^\S\n]*+\n)++")
 """Blank lines without the indentation of the next line, which matters in code."""
+
+
+# A table with more columns has only those with cells in the part of it that a section has.
+MAX_EMPTY_COLUMNS = 20
+# The kinds whose label or cell belongs to the beginning of the text.
+_WHOLE = frozenset(("item", "task", "term", "property", "footnote"))
 
 
 class Cell(NamedTuple):
@@ -104,23 +111,22 @@ def fill_paragraphs(text: str, blocks: Iterable[Block]) -> tuple[Block, ...]:
     filled: list[Block] = []
     position = 0
     for block in blocks:
-        filled.extend(Block("paragraph", *span) for span in _paragraphs(text, position, block.start))
+        filled.extend(Block("paragraph", *span) for span in paragraph_spans(text, position, block.start))
         filled.append(block)
         position = block.end
-    filled.extend(Block("paragraph", *span) for span in _paragraphs(text, position, len(text)))
+    filled.extend(Block("paragraph", *span) for span in paragraph_spans(text, position, len(text)))
     return tuple(filled)
 
 
-def without_paragraphs(blocks: Iterable[Block]) -> tuple[Block, ...]:
+def without_paragraphs(blocks: Sequence[Block]) -> tuple[Block, ...]:
     """Return ``blocks``, all those of a text, without the paragraphs that ``fill_paragraphs`` fills in.
 
     Depths are counted from that of the least deep block.
     """
-    found = tuple(blocks)
-    least = min((block.depth for block in found), default=0)
+    least = min((block.depth for block in blocks), default=0)
     if least:
-        found = tuple(replace(block, depth=block.depth - least) for block in found)
-    return tuple(block for block in found if block.depth or block.kind != "paragraph")
+        blocks = [replace(block, depth=block.depth - least) for block in blocks]
+    return tuple(block for block in blocks if block.depth or block.kind != "paragraph")
 
 
 def shift_blocks(blocks: Iterable[Block], by: int) -> tuple[Block, ...]:
@@ -138,23 +144,35 @@ def shift_blocks(blocks: Iterable[Block], by: int) -> tuple[Block, ...]:
     )
 
 
-def cut_blocks(text: str, blocks: Iterable[Block], start: int, end: int) -> tuple[Block, ...]:
+def cut_blocks(text: str, blocks: Sequence[Block], start: int, end: int) -> tuple[Block, ...]:
     """Return the blocks of ``text[start:end]``, of which ``blocks`` are all those of ``text``, and shift them to 0.
 
-    Of a block that is cut, the part in between remains: of a table, the rows and cells with their columns.
+    Of a block that is cut, the part in between remains: of a table, the rows and cells with the names of their columns.
+    The rest of an item, a term or the like is a paragraph inside it. Paragraphs of depth 0 are left out.
     """
-    return shift_blocks(_cut(text, blocks, start, end), -start)
+    first = bisect_right(blocks, start, key=lambda block: block.end)
+    beyond = bisect_left(blocks, end, lo=first, key=lambda block: block.start)
+    parts = (_cut(text, block, start, end) for block in blocks[first:beyond])
+    return shift_blocks(without_paragraphs([part for part in parts if part is not None]), -start)
 
 
-def _cut(text: str, blocks: Iterable[Block], start: int, end: int) -> Iterator[Block]:
-    for block in blocks:
-        if block.start >= start and block.end <= end:
-            yield block
-            continue
-        span = _stripped(text, max(block.start, start), min(block.end, end))
-        if span[0] < span[1]:
-            rows = (tuple(_cut_cells(row, *span)) for row in block.rows)
-            yield replace(block, start=span[0], end=span[1], rows=tuple(filter(None, rows)))
+def _cut(text: str, block: Block, start: int, end: int) -> Block | None:
+    if block.start >= start and block.end <= end:
+        return block if len(block.columns) <= MAX_EMPTY_COLUMNS else _with_own_columns(block)
+    start, end = max(block.start, start), min(block.end, end)
+    if block.kind != "code":
+        start, end = _stripped(text, start, end)
+    if not text[start:end].strip():
+        return None
+    first = bisect_right(block.rows, start, key=lambda row: row[-1].end)
+    beyond = bisect_left(block.rows, end, lo=first, key=lambda row: row[0].start)
+    rows = (tuple(_cut_cells(row, start, end)) for row in block.rows[first:beyond])
+    part = replace(block, start=start, end=end, rows=tuple(filter(None, rows)))
+    if block.kind == "table":
+        return _with_own_columns(part) if part.rows else Block("paragraph", start, end, block.depth)
+    if block.kind in _WHOLE and (start > block.start or (block.rows and not part.rows)):
+        return Block("paragraph", start, end, block.depth + 1)
+    return part
 
 
 def _cut_cells(row: Iterable[Cell], start: int, end: int) -> Iterator[Cell]:
@@ -163,7 +181,20 @@ def _cut_cells(row: Iterable[Cell], start: int, end: int) -> Iterator[Cell]:
             yield Cell(cell.column, max(cell.start, start), min(cell.end, end))
 
 
-def _paragraphs(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _with_own_columns(table: Block) -> Block:
+    """Return a table without columns that have no cells if it has many columns, as every part would repeat them all."""
+    used = sorted({cell.column for row in table.rows for cell in row})
+    if len(table.columns) <= max(MAX_EMPTY_COLUMNS, len(used)):
+        return table
+    number = {column: place for place, column in enumerate(used)}
+    return replace(
+        table,
+        columns=tuple(table.columns[column] for column in used),
+        rows=tuple(tuple(cell._replace(column=number[cell.column]) for cell in row) for row in table.rows),
+    )
+
+
+def paragraph_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield the ranges of the paragraphs in ``text[start:end]``, without white space around them."""
     if start >= end:
         return

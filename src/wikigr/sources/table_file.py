@@ -17,7 +17,7 @@ from wikigr.sources.documents import NoteRecord, NoteText
 from wikigr.sources.encodings import utf8_stream
 from wikigr.sources.plain_text import PlainTextWriter, collapse_spaces
 from wikigr.sources.streams import Line, line_place, open_bytes, read_lines, stem
-from wikigr.sources.tables import NAME_SEPARATOR, row_text, shorten_name
+from wikigr.sources.tables import row_text, shorten_name
 from wikigr.sources.triples import find_columns
 from wikigr.text import fold
 
@@ -106,17 +106,17 @@ class TableSource:
             raise RecordError(record.where, first.problem)
         source_id = f"row-{first.line}"
         if record.titles is None:
-            writer = PlainTextWriter(record.title)
+            writer = PlainTextWriter("")
             for row in record.rows:
                 writer.row(row_text(record.names, row.cells))
-            yield SourceArticle(record.title, source_id, writer.sections())
+            yield SourceArticle(record.title, source_id, writer.sections() or (SourceSection((), ""),))
             return
         title = first.cells[record.titles]
         of = dict(zip(map(fold, record.names), first.cells, strict=True))
         yield SourceArticle(
             title=collapse_spaces(title),
             source_id=source_id,
-            sections=(_section(record.names, first.cells, title),),
+            sections=(_row_section(record.names, first.cells, title),),
             aliases=_list(of.get("aliases", "")),
             categories=_list(of.get("categories", "")),
             url=of.get("url", ""),
@@ -145,9 +145,10 @@ class TableConverter:
             if row.problem:
                 bad.append(BadPart(line_place(record.source_id, row.line), row.problem))
                 continue
-            section = _section(table.names, row.cells, title)
+            section = _row_section(table.names, row.cells, title)
             if title and ("\n\n" in section.text or title.endswith(_QUESTION_MARKS)):
-                sections.append(replace(section, heading_path=(collapse_spaces(title),), anchor=f"row-{row.line}"))
+                path, anchor = (collapse_spaces(title),), f"row-{row.line}"
+                sections.append(replace(section, heading_path=path, anchor=anchor))
             else:
                 others.row(row_text(table.names, row.cells))
         return NoteText((*others.sections(), *sections), bad_parts=tuple(bad))
@@ -305,8 +306,8 @@ def _has_words(rows: Sequence[Sequence[str]]) -> bool:
     return all(sum(map(str.isalpha, value)) > sum(map(str.isdigit, value)) for value in values)
 
 
-def _section(names: Sequence[str], cells: Sequence[str], title: str) -> SourceSection:
-    """Return the text of a row with the title ``title``: its short cells on one line, and each long one in a paragraph.
+def _row_section(names: Sequence[str], cells: Sequence[str], title: str) -> SourceSection:
+    """Return a row with the title ``title``: its short cells on one line, and each long one in a paragraph.
 
     A title that is a question is left out, so that the text is the answer.
     """
@@ -315,13 +316,11 @@ def _section(names: Sequence[str], cells: Sequence[str], title: str) -> SourceSe
     short = ["" if long or (is_question and cell == title) else cell for cell, long in zip(cells, is_long, strict=True)]
     writer = PlainTextWriter("")
     writer.row(row_text(names, short))
-    row = next(iter(writer.sections()), SourceSection((), ""))
-    paragraphs = [row.text]
     for name, cell, long in zip(names, cells, is_long, strict=True):
         if long:
-            name = shorten_name(name)
-            paragraphs.append(f"{name}{NAME_SEPARATOR}{cell}" if name else cell)
-    return replace(row, text="\n\n".join(filter(None, paragraphs)))
+            writer.end_block()
+            writer.add_property(shorten_name(name), cell)
+    return next(iter(writer.sections()), SourceSection((), ""))
 
 
 def _list(cell: str) -> tuple[str, ...]:
