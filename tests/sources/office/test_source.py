@@ -222,7 +222,7 @@ BAD: dict[str, tuple[Callable[[], bytes], str]] = {
     ),
     "images": (lambda: files.pdf_of_images(12), "no text; 12 pages are images"),
     "truncated": (lambda: files.docx()[:900], "the file is damaged or not supported (BadZipFile"),
-    "no notebook": (lambda: b'{"a": 1', "the file is damaged or not supported (NotJSONError"),
+    "no notebook": (lambda: b'{"a": 1', "the notebook is not valid JSON: "),
     "empty": (lambda: b"", "the file is empty"),
     "no letters": (lambda: files.pdf_without_letters(), "its letters cannot be read"),
     "encrypted text": (
@@ -230,8 +230,8 @@ BAD: dict[str, tuple[Callable[[], bytes], str]] = {
         "the file is encrypted",
     ),
     "deep": (lambda: files.docx_of([], depth=120), "its elements are nested too deeply"),
-    "encrypted book": (lambda: files.epub({"a.xhtml": "\0\0\0"}), "the file is not HTML: it contains NUL"),
-    "empty book": (lambda: files.archive({"META-INF/container.xml": "<a/>"}), "the file is damaged or not supported"),
+    "encrypted book": (lambda: files.epub({"a.xhtml": "\0\0\0"}), "none of its 1 pages can be read: the file is not HTML"),
+    "empty book": (lambda: files.archive({"META-INF/container.xml": "<a/>"}), "the book has no pages"),
 }
 
 

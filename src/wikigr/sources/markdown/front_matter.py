@@ -71,7 +71,7 @@ def split_front_matter(text: str, where: str) -> tuple[FrontMatter, str]:
     fenced = _FENCED.match(text)
     if fenced is not None:
         kind = fenced["kind"] or ("toml" if fenced["fence"] == "+++" else "yaml")
-        return _front_matter(_PARSERS[kind](fenced["body"], where, 2), where), text[fenced.end() :]
+        return _front_matter(_PARSERS[kind](fenced["body"].rstrip("\n"), where, 2), where), text[fenced.end() :]
     if _BEGINS_WITH_JSON.match(text):
         start = len(text) - len(text.lstrip())
         try:
@@ -128,9 +128,9 @@ def _front_matter(found: object, where: str) -> FrontMatter:
             "the front matter is not a mapping of keys to values",
             hint="If the file begins with a horizontal rule instead of front matter, write the rule as ***.",
         )
+    if isinstance(found.get("taxonomies"), dict):  # of Zola
+        found = {**{key: value for key, value in found.items() if key != "taxonomies"}, **found["taxonomies"]}
     fields = {str(key).casefold(): value for key, value in found.items()}
-    if isinstance(fields.get("taxonomies"), dict):  # of Zola
-        fields = {**fields["taxonomies"], **fields}
     values = islice(_values("", found, 0), _MAX_VALUES)
     properties: dict[str, list[str]] = {}
     for name, value in values:

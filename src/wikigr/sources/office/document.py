@@ -47,13 +47,14 @@ class Document:
 
     def html(
         self, markup: str | bytes, *, is_page: bool = False, anchor_of: Callable[[str], str] | None = None
-    ) -> None:
+    ) -> bool:
         """Add balanced HTML; with ``is_page``, a whole page of which only the content counts.
 
-        ``anchor_of`` returns the anchor of a heading in a file without places.
+        Return whether it has text. ``anchor_of`` returns the anchor of a heading in a file without places.
         """
         parsed = HtmlDocument(markup, self.where or self.name, is_note=not is_page, has_boilerplate=is_page)
         self.links.update(dict.fromkeys(write_html(parsed, self.name, self.writer, anchor_of)))
+        return next(parsed.flat_blocks(parsed.content), None) is not None
 
 
 def table_html(rows: Iterable[Row]) -> str:

@@ -88,6 +88,8 @@ def _kind_of(data: bytes, where: str) -> str:
     if data.startswith(b"PK"):
         members = names_of(data, where)
         found = next((kind for member, kind in _ARCHIVES.items() if member in members), None)
+        if found is None and any(name.lower().endswith(".opf") for name in members):
+            found = "EPUB"
         if found is not None:
             return found
     if data.lstrip()[:1] == b"{":
