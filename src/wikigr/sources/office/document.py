@@ -29,14 +29,13 @@ _MAX_MEMBERS = 20_000
 class Document:
     """The content of a file called ``name``, in messages ``where``.
 
-    ``title`` is the title that the file states, or ``""``. ``writer`` collects the text; its places are parts of the
+    ``writer`` collects the text; its places are parts of the
     file such as ``Page 7``, with the anchor ``page=7``. ``pages_of_images`` counts the pages that have pictures but no
     text. ``bad_parts`` are what could not be read.
     """
 
     name: str
     where: str = ""
-    title: str = ""
     pages_of_images: int = 0
     links: dict[str, None] = field(default_factory=dict)
     bad_parts: list[BadPart] = field(default_factory=list)
@@ -99,10 +98,11 @@ def parse_xml(opened: ZipFile, name: str) -> _Element:
     return etree.fromstring(opened.read(name), parser)
 
 
-def title_of(opened: ZipFile) -> str:
-    """Return the title that an office file states, or ``""``."""
-    name = next((name for name in ("docProps/core.xml", "meta.xml") if name in opened.namelist()), None)
-    return own_title(parse_xml(opened, name)) if name else ""
+def office_title(data: bytes, where: str) -> str:
+    """Return the title in the properties of an office file, or ``""``; raises as ``archive`` does."""
+    with archive(data, where) as opened:
+        name = next((name for name in ("docProps/core.xml", "meta.xml") if name in opened.namelist()), None)
+        return own_title(parse_xml(opened, name)) if name else ""
 
 
 def own_title(root: _Element) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
 from wikigr.sources.anchors import outline_anchor
-from wikigr.sources.office.document import Document, archive, parse_xml, title_of
+from wikigr.sources.office.document import Document, archive, parse_xml
 from wikigr.sources.office.equation import equation_text
 from wikigr.sources.office.header import mark_header
 from wikigr.sources.tables import Cell, Row
@@ -26,28 +26,39 @@ p[style-name^='HTML Preformatted'] => pre:separator('\\n')
 p[style-name^='Preformatted Text'] => pre:separator('\\n')
 p[style-name='Source Code'] => pre:separator('\\n')
 p[style-name='Code'] => pre:separator('\\n')
+p[style-name='caption'] => figcaption:fresh
+p[style-name='Quote'] => blockquote > p:fresh
+p[style-name='Intense Quote'] => blockquote > p:fresh
 """
 
 
 # Where text stands, and what mammoth does not read of it: simple fields, equations, double strikes, lists in forms; and
 # prompts.
 _STORIES = ("word/document.xml", "word/footnotes.xml", "word/endnotes.xml")
+# How the list of notes begins, which is the last part of what mammoth writes.
+_NOTES = re.compile(r'(<ol><li id="(?:foot|end)note-)')
+# Signs that people type instead of a check box.
+_BOXES = {"☐": False, "☑": True, "☒": True, "✅": True, "□": False}
+_HAS_BOX = re.compile("|".join(("checkbox", "FORMCHECKBOX", *_BOXES)).encode())
 _LEFT_OUT = re.compile(rb"fldSimple|oMath|dstrike|ddList|showingPlcHdr")
 
 
 def read(data: bytes, document: Document, where: str) -> None:
     """Add the text of a Word document, its headings, lists, tables and notes; pictures are left out."""
     import mammoth
+    from mammoth import documents, transforms
 
     with archive(data, where) as opened:
-        document.title = title_of(opened)
+        has_boxes = _HAS_BOX.search(opened.read("word/document.xml")) is not None
         made = mammoth.convert_to_html(
             BytesIO(_prepared(opened) or data),
             convert_image=mammoth.images.img_element(lambda image: {"src": ""}),
             style_map=_STYLES,
-            transform_document=_transformed,
+            transform_document=_transformed if has_boxes else transforms.element_of_type(documents.Table, _with_header),
         )
-        document.html(made.value, anchor_of=outline_anchor)
+        text, note, notes = _NOTES.split(made.value, maxsplit=1) if _NOTES.search(made.value) else (made.value, "", "")
+        markup = f"{text}<div class='footnotes'>{note}{notes}</div>" if note else text
+        document.html(markup, anchor_of=outline_anchor)
 
 
 def _prepared(opened: ZipFile) -> bytes | None:
@@ -103,12 +114,53 @@ def _rewritten(root: _Element) -> bytes:
 
 
 def _transformed(document: Any) -> Any:
-    from mammoth import documents, transforms
+    from mammoth import documents
+    from mammoth.transforms import element_of_type
 
-    document = transforms.element_of_type(
-        documents.Checkbox, lambda box: documents.text("[x] " if box.checked else "[ ] ")
-    )(document)
-    return transforms.element_of_type(documents.Table, _with_header)(document)
+    with_tables = element_of_type(documents.Table, lambda table: _with_header(_with_signs(table)))(document)
+    return _with_signs(element_of_type(documents.Paragraph, _with_task)(with_tables), is_outside=True)
+
+
+def _with_signs(element: Any, *, is_outside: bool = False) -> Any:
+    """Return an element with its check boxes as text; those ``is_outside`` tables that make a task remain."""
+    from mammoth import documents
+    from mammoth.transforms import element_of_type
+
+    def sign(box: Any) -> Any:
+        return documents.text("[x] " if box.checked else "[ ] ")
+
+    def signs(paragraph: Any) -> Any:
+        return paragraph if is_outside and _is_task(paragraph) else element_of_type(documents.Checkbox, sign)(paragraph)
+
+    return element_of_type(documents.Paragraph, signs)(element)
+
+
+def _with_task(paragraph: Any) -> Any:
+    """Return a paragraph that begins with a check box as an item of a list."""
+    from mammoth import documents
+    from mammoth.transforms import get_descendants_of_type
+
+    first = next((text for text in get_descendants_of_type(paragraph, documents.Text) if text.value.strip()), None)
+    if first is not None and first.value.lstrip()[0] in _BOXES:
+        text = first.value.lstrip()
+        first.value = text[1:]
+        paragraph = paragraph.copy(children=[documents.checkbox(checked=_BOXES[text[0]]), *paragraph.children])
+    is_task = _is_task(paragraph) and paragraph.numbering is None
+    return paragraph.copy(numbering=documents.numbering_level(0, is_ordered=False)) if is_task else paragraph
+
+
+def _is_task(paragraph: Any) -> bool:
+    """Return whether a paragraph begins with its only check box."""
+    from mammoth import documents
+    from mammoth.transforms import get_descendants
+
+    shown = [
+        element
+        for element in get_descendants(paragraph)
+        if isinstance(element, documents.Checkbox) or (isinstance(element, documents.Text) and element.value.strip())
+    ]
+    boxes = [isinstance(element, documents.Checkbox) for element in shown]
+    return len(boxes) > 1 and boxes[0] and sum(boxes) == 1
 
 
 def _with_header(table: Any) -> Any:

@@ -57,5 +57,6 @@ def _property(element: _Element, name: str, default: str) -> str:
 
 
 def _grouped(text: str) -> str:
-    is_one = len(text) < 2 or text.replace(".", "").isalnum() or (text[0] + text[-1] == "()" and text.count("(") == 1)
+    is_number_or_name = text.replace(".", "").isdigit() or text.isalpha()
+    is_one = len(text) < 2 or is_number_or_name or (text[0] + text[-1] == "()" and text.count("(") == 1)
     return text if is_one else f"({text})"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import TYPE_CHECKING
 
 from wikigr.errors import RecordError
 from wikigr.sources.anchors import outline_anchor
-from wikigr.sources.office.document import Document, archive, parse_xml, row_html, title_of
+from wikigr.sources.office.document import Document, archive, parse_xml, row_html
 from wikigr.sources.office.header import mark_header
 from wikigr.sources.tables import Cell, Row
 
@@ -23,13 +24,19 @@ _TAGS = {
     "table:table-header-rows": "thead",
     "table:table-row": "tr",
     "table:table-cell": "td",
-    "text:note-body": "small",
 }
 # Elements whose content is not a part of the text.
 _OMITTED = frozenset(
     "office:annotation office:forms text:tracked-changes text:table-of-content text:alphabetical-index "
     "text:sequence-decls text:note-citation draw:image draw:object draw:object-ole svg:title svg:desc".split()
 )
+_STYLES = {
+    "Title": "h1",
+    "Quotations": "blockquote",
+    **dict.fromkeys(("Caption", "Illustration", "Figure", "Table", "Drawing"), "figcaption"),
+}
+# A check box, or a sign that people type instead, before the only text of a task.
+_TASK = re.compile(r"\s*(?:\[(?P<state>[x ])\]|(?P<sign>[☐□☑☒✅]))\s*(?P<text>[^\[☐□☑☒✅]+)", re.DOTALL)
 # What stands beside the paragraph that it is anchored in.
 _BOXES = frozenset(("draw:text-box", "draw:custom-shape", "draw:rect", "draw:ellipse"))
 _TEXT = {"text:s": " ", "text:tab": " ", "text:line-break": "<br>"}
@@ -42,7 +49,6 @@ def read(data: bytes, document: Document, where: str) -> None:
     with archive(data, where) as opened:
         if _MANIFEST in opened.namelist() and b":encryption-data" in opened.read(_MANIFEST):
             raise RecordError(where, "the file is encrypted", hint="Save it without a password.")
-        document.title = title_of(opened)
         root = parse_xml(opened, "content.xml")
         body = next(root.iter("{*}body"), None)
         if body is not None:
@@ -75,9 +81,12 @@ class _Html:
         # Rows of headers that are not marked.
         self._rows: dict[_Element, str] = {}
         self._boxes: list[str] = []
+        self._notes: list[str] = []
+        self._controls = {_attribute(control, "id"): control for control in root.iter("{*}checkbox")}
 
     def of(self, body: _Element) -> str:
-        return self._html(body, 0) + "".join(self._boxes)
+        markup = self._html(body, 0) + "".join(self._boxes)
+        return markup + (f"<div class='footnotes'><ol>{''.join(self._notes)}</ol></div>" if self._notes else "")
 
     def _html(self, element: _Element, depth: int) -> str:
         name = _name(element)
@@ -87,6 +96,12 @@ class _Html:
             return ""
         if name == "table:table":
             self._rows.update(_header(element))
+        if name == "draw:control":
+            control = self._controls.get(_attribute(element, "control"))
+            label = escape(_attribute(control, "label")) if control is not None else ""
+            return f"{_check_box(control, 'current-state')} {label}" if control is not None else ""
+        if name == "loext:content-control" and _attribute(element, "checkbox") == "true":
+            return _check_box(element, "checked")
         inside = escape(element.text or "")
         for child in element:
             inside += self._html(child, depth + 1) + escape(child.tail or "")
@@ -97,13 +112,21 @@ class _Html:
         if name in _BOXES:
             self._boxes.append(f"<div>{inside}</div>")
             return ""
+        if name == "text:note":
+            mark = escape(element.findtext("{*}note-citation") or "")
+            self._notes.append(f'<li id="note{len(self._notes)}" data-label="{mark}">{inside}</li>')
+            return f'<sup><a href="#note{len(self._notes) - 1}">{mark}</a></sup>'
         if name == "text:h":
             level = _attribute(element, "outline-level")
             tag = f"h{min(max(int(level), 1), 6) if level.isdecimal() else 1}"
         elif name == "text:p" and style.startswith(_PREFORMATTED):
             tag = "pre"
-        elif name == "text:p" and style == "Title":
-            tag = "h1"
+        elif name == "text:p" and style in _STYLES:
+            tag = _STYLES[style]
+        elif name == "text:p" and (task := _TASK.fullmatch(inside)) and not any(element.iterancestors("{*}table-cell")):
+            tag = "ul"
+            state = " checked" if task["state"] == "x" or (task["sign"] or "☐") not in "☐□" else ""
+            inside = f'<li><input type="checkbox"{state}>{task["text"]}</li>'
         elif name == "text:list" and style == "ol":
             tag = "ol"
         elif name == "text:a":
@@ -119,6 +142,10 @@ class _Html:
             markup += "".join(self._boxes)
             self._boxes.clear()
         return markup
+
+
+def _check_box(element: _Element, attribute: str) -> str:
+    return "[x]" if _attribute(element, attribute) in ("true", "checked") else "[ ]"
 
 
 def _header(table: _Element) -> dict[_Element, str]:

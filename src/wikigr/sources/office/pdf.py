@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from wikigr.errors import RecordError
 from wikigr.sources.article import BadPart
+from wikigr.sources.block import TaskState
 from wikigr.sources.office.document import Document, table_html
 from wikigr.sources.office.header import mark_header
 from wikigr.sources.office.pdf_pages import PdfCell, PdfLine, check_content, has_image, page_lines
@@ -32,6 +33,8 @@ _MAX_LEADING = 3.0
 _NUMBER = re.compile(r"\d+|\b[ivxlcdm]+\b", re.IGNORECASE)
 _NUMBERING = re.compile(r"(?:chapter|part|appendix|section)?(?:[a-z]?\d{0,6}|[ivxlc]{1,6})")
 _WORD = re.compile(r"[^\W\d_]{3}")
+# How a line begins that has a check box.
+_TASKS: dict[str, TaskState] = {"[x] ": "done", "[ ] ": "open"}
 _UNFINISHED = re.compile(r"[\w,;)\]’'\"-]$")
 
 
@@ -39,6 +42,14 @@ _UNFINISHED = re.compile(r"[\w,;)\]’'\"-]$")
 class _Heading:
     level: int
     text: str
+
+
+def title(data: bytes, where: str) -> str:
+    """Return the title in the metadata, or ``""``."""
+    from pypdfium2 import PdfDocument
+
+    with PdfDocument(data) as pdf:
+        return str(pdf.get_metadata_value("Title"))
 
 
 def read(data: bytes, document: Document, where: str) -> None:
@@ -56,7 +67,6 @@ def read(data: bytes, document: Document, where: str) -> None:
             pdf.init_forms()
             if len(pdf) > MAX_PAGES:
                 raise RecordError(where, f"the file has {len(pdf):,} pages, more than {MAX_PAGES:,}")
-            document.title = collapse_spaces(pdf.get_metadata_dict().get("Title", ""))
             outline = _outline(pdf)
             pages = _read_pages(pdf, document, where)
     except PdfiumError as error:
@@ -315,6 +325,12 @@ def _write_paragraph(paragraph: Sequence[PdfLine], left: float, right: float, do
         document.writer.verbatim("\n".join(_indent(line, left) + line.text for line in paragraph))
         return
     for line, following in zip_longest(paragraph, paragraph[1:]):
+        box, text = line.text[:4], line.text[4:]
+        if line.is_filled and box in _TASKS and not any(other in text for other in _TASKS):
+            document.writer.open_item("- ", _TASKS[box])
+            document.writer.write(text)
+            document.writer.close_item()
+            continue
         document.writer.write(line.text)
         if following is not None and _is_wrapped(line, following, right):
             document.writer.write(" ")

@@ -8,7 +8,7 @@ from io import BytesIO
 from itertools import zip_longest
 from typing import Any
 
-from wikigr.sources.office.document import Document, archive, table_html, title_of
+from wikigr.sources.office.document import Document, archive, table_html
 from wikigr.sources.office.header import mark_header
 from wikigr.sources.tables import Cell, Row
 
@@ -17,9 +17,9 @@ def read(data: bytes, document: Document, where: str) -> None:
     """Add each slide under its title: text, tables and the speaker's notes."""
     from pptx import Presentation
 
-    with archive(data, where) as opened:
-        document.title = title_of(opened)
-    for number, slide in enumerate(Presentation(BytesIO(data)).slides, start=1):
+    with archive(data, where):
+        slides = Presentation(BytesIO(data)).slides
+    for number, slide in enumerate(slides, start=1):
         document.writer.place(f"Slide {number}", f"slide={number}")
         title = slide.shapes.title
         document.writer.leave_headings()

@@ -12,10 +12,12 @@ from posixpath import basename, dirname, join, normpath
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zipfile import ZipFile
 
-from wikigr.sources.office.document import Document, archive, parse_xml, table_html, title_of
+from wikigr.sources.article import BadPart
+from wikigr.sources.office.document import Document, archive, parse_xml, table_html
 from wikigr.sources.office.header import mark_header
 from wikigr.sources.office.number_format import Value, show
 from wikigr.sources.tables import MAX_HEADER_ROWS, Cell, Row
+from wikigr.text import some_of
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -66,9 +68,9 @@ def read(data: bytes, document: Document, where: str) -> None:
     Formulas stand for the values that were stored with them.
     """
     from openpyxl import load_workbook
+    from openpyxl.utils import get_column_letter
 
     with archive(data, where) as opened:
-        document.title = title_of(opened)
         book = load_workbook(BytesIO(data), read_only=True, data_only=True)
         extras = dict(_extras(opened))
     for sheet in book.worksheets:
@@ -78,6 +80,10 @@ def read(data: bytes, document: Document, where: str) -> None:
         # Some programs state too few rows.
         sheet.reset_dimensions()
         extra = extras.get(sheet.title, _Extras())
+        if extra.formulas:
+            cells = [f"{get_column_letter(column)}{row}" for row, column in extra.formulas]
+            reason = "the formulas have no stored value; open the file in a spreadsheet program and save it"
+            document.bad_parts.append(BadPart(f"{where}, {sheet.title}!{some_of(cells, 5)}", reason, is_lost=True))
         rows = _rows(sheet.iter_rows(), extra)
         for has_text, block in groupby(rows, key=lambda row: any(row.texts)):
             for table in _tables(list(block)) if has_text else ():
