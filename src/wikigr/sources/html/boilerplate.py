@@ -1,4 +1,4 @@
-"""What separates the content of a web page from its boilerplate: CSS selectors, tabs and marks of footnotes."""
+"""What separates the content of a web page from its boilerplate: CSS selectors, notes and tabs."""
 
 from __future__ import annotations
 
@@ -45,38 +45,6 @@ _NOTE_CLASS = re.compile(
     r"tip|topic|warning)s?(?:$|[\s_-])",
     re.IGNORECASE,
 )
-# What an aside of an e-book states about itself.
-_TYPES = ("epub:type", "role")
-# Where marks of footnotes may be: raised text, links to a place, and what states that it is one.
-_RAISED = (
-    "sup, :is(span, a, small):is([class~=super], [class~=sup], [class~=superscript], [style*='vertical-align:super'], "
-    "[style*='vertical-align: super'])"
-)
-FOOTNOTE_MARKS = f"{_RAISED}, a[href*='#'], [epub\\:type~=noteref], [role=doc-noteref]"
-_MARK = r"(?:(?:note|nb?|fn|lower-\w+) ?)?(?:\d{1,4}|[a-z]|[ivxl]{1,7}|[*†‡§¶‖#※]{1,4})"
-_MARKS = re.compile(rf"[\[(]?{_MARK}(?: ?[,;–-] ?{_MARK}){{0,9}}[\])]?[.,]?", re.IGNORECASE)
-# The sign of a link from a note to its mark.
-_BACKLINK = re.compile("[↩↑⤴↵⮌⏎^]")
-# How programs call a mark; what notes are called in the address of a mark; and files of notes.
-_IS_MARK = re.compile(
-    r"(?:foot|end|side)?(?:note|fn)[-_]?(?:ref\w*|mark\w*|anchor|anc|link|call)|(?:foot|end)noteanc$|_id\w+NoteLink|"
-    r"Mso(?:Foot|End)noteReference|sd(?:foot|end)noteanc|footnote|endnote|fn-?ref\w*|fnanchor",
-    re.IGNORECASE,
-)
-_NOTE_TARGET = re.compile(r"#(?:cite_|end)note|#cite_ref")
-_NOTE_NAME = re.compile(
-    r"#(?:user-content-)?_?(?:(?:sd)?(?:foot|end|side)?note|f?n|ftn|edn|en)(?:def)?(?:[-_.:]*\d|[-_.:]+[a-z]$)",
-    re.IGNORECASE,
-)
-_NOTE_FILE = re.compile(r"(?:^|/)(?:foot|end)?notes?[-_.\d]*\w*\.x?html?(?:#|$)", re.IGNORECASE)
-# Requests for a source.
-_NOTE_REQUEST = re.compile(
-    r"\[(?:[\w ]+ needed|(?:by |according to )?whom|who|when|where|which|why|how|vague|dubious.*|clarify|verify|"
-    r"(?:permanent )?dead link|original research|failed verification|not in citation given)\??\]",
-    re.IGNORECASE,
-)
-_BRACKETED = re.compile(r"\[[^\[\]]{1,40}\]")
-
 # Selectors of tab list, tab and panel: ARIA roles (Docusaurus, sphinx-tabs, Starlight), then MkDocs Material.
 _TAB_SETS = (
     ("[role=tablist]", "[role=tab]", "[role=tabpanel]"),
@@ -86,51 +54,14 @@ _TAB_SETS = (
 
 def is_note(aside: LexborNode) -> bool:
     """Return whether an ``<aside>`` is a note within the text; the "sidebar" of reStructuredText has a title."""
-    stated = [aside.attributes.get(name) or "" for name in _TYPES]
+    role = aside.attributes.get("role") or ""
     return (
-        bool(stated[0])
-        or stated[1] == "note"
-        or stated[1].startswith("doc-")
+        # An aside of an e-book is text.
+        bool(aside.attributes.get("epub:type"))
+        or role == "note"
+        or role.startswith("doc-")
         or _NOTE_CLASS.search(aside.attributes.get("class") or "") is not None
         or any(child.tag == "p" and "sidebar-title" in class_names(child) for child in aside.iter())
-    )
-
-
-def is_footnote_mark(node: LexborNode) -> bool:
-    """Return whether a link or raised text is a reference to a note, a link from the note back, or a request for one.
-
-    A reference is a number, a letter or a sign; words that lead to a note are text.
-    """
-    text = collapse_spaces(node.text())
-    if node.tag == "sup" and _NOTE_REQUEST.fullmatch(text):
-        return True
-    link = node if node.tag == "a" else node.css_first("a[href]") or enclosing_link(node)
-    if link is not None and len(collapse_spaces(link.text())) > len(text):
-        link = None
-    href = (link.attributes.get("href") or "") if link is not None else ""
-    if "#" in href and _BACKLINK.fullmatch(text.strip("[]\ufe0e\ufe0f")):
-        return True
-    is_bracketed = _BRACKETED.fullmatch(text) is not None
-    if is_bracketed and (_NOTE_TARGET.search(href) or (node.tag == "sup" and href.startswith("#"))):
-        return True
-    if len(text) > 60 or not _MARKS.fullmatch(text):
-        return False
-    if any(map(_states_mark, (node, link))):
-        return True
-    if node.tag != "a" or node.css_first(_RAISED) is not None or "super" in class_names(node):
-        return "#" in href or _NOTE_FILE.search(href) is not None
-    # Where nothing raises it, a mark follows a word directly.
-    before = (node.prev.text_content or "") if node.prev is not None and node.prev.is_text_node else ""
-    return _NOTE_NAME.search(href) is not None and (is_bracketed or not before[-1:].isspace()) and before != ""
-
-
-def _states_mark(node: LexborNode | None) -> bool:
-    """Return whether an element says that it is the mark of a note."""
-    if node is None:
-        return False
-    stated = " ".join(node.attributes.get(name) or "" for name in _TYPES)
-    return (
-        "noteref" in stated or "data-footnote-ref" in node.attributes or any(map(_IS_MARK.fullmatch, class_names(node)))
     )
 
 

@@ -11,17 +11,16 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from wikigr.sources.html.boilerplate import (
     BOILERPLATE,
     CONTENT_AREAS,
-    FOOTNOTE_MARKS,
     INFOBOX,
     TABLES_OF_CONTENTS,
     WIKI_CONTENT,
     class_names,
     enclosing_link,
-    is_footnote_mark,
     is_note,
     is_sign,
     tab_sets,
 )
+from wikigr.sources.html.footnotes import FOOTNOTE_MARKS, find_footnotes, is_footnote_mark, mark_targets
 from wikigr.sources.html.markup import prepare_markup
 from wikigr.sources.plain_text import collapse_spaces, format_superscript
 
@@ -65,7 +64,8 @@ class HtmlDocument:
 
     ``skip``, ``contents_tables`` and ``infoboxes`` hold the ``mem_id`` of elements that are omitted, read only for
     their links, and read as fields. ``tab_labels`` maps the ``mem_id`` of a tab panel to its label. ``special`` has all
-    of these. ``content`` is the element with the page's own text.
+    of these. ``footnotes`` maps the ``mem_id`` of notes to their marks, ``""`` if unknown. ``content`` is the element
+    with the page's own text.
     """
 
     def __init__(
@@ -82,10 +82,13 @@ class HtmlDocument:
         self.contents_tables: set[int] = set()
         self.infoboxes: set[int] = set()
         self.tab_labels: dict[int, str] = {}
+        marks: dict[str, str] = {}
         if has_boilerplate:
-            self._find_boilerplate()
+            marks = self._find_boilerplate()
         else:
             self.skip.update(node.mem_id for node in self.root.css("template"))
+        self.footnotes, shown = find_footnotes(self.root, marks)
+        self.skip |= shown
         self._find_struck_text()
         self.content = self._tree.body or self.root
         if not is_note:
@@ -93,16 +96,19 @@ class HtmlDocument:
             self.content = self._find_content(self.content)
         self.special = self.skip.union(self.contents_tables, self.infoboxes, self.tab_labels)
 
-    def _find_boilerplate(self) -> None:
+    def _find_boilerplate(self) -> dict[str, str]:
+        """Find what is no text; return the marks of footnotes by the ids that they lead to."""
         self.skip.update(node.mem_id for node in self.root.css(BOILERPLATE))
         self.skip.update(node.mem_id for node in self.root.css("aside") if not is_note(node))
         self.contents_tables = {node.mem_id for node in self.root.css(TABLES_OF_CONTENTS)}
         # "[10]" and "[citation needed]" look like citations of an answer and hide ends of sentences.
-        self.skip.update(node.mem_id for node in self.root.css(FOOTNOTE_MARKS) if is_footnote_mark(node))
+        marks = [node for node in self.root.css(FOOTNOTE_MARKS) if is_footnote_mark(node)]
+        self.skip.update(node.mem_id for node in marks)
         self._skip_marks_in_headings()
         for tab_list, pairs in tab_sets(self.root):
             self.tab_labels.update((panel.mem_id, self.flat_text(tab)) for tab, panel in pairs)
             self.skip.add(tab_list.mem_id)
+        return mark_targets(marks)
 
     def _find_struck_text(self) -> None:
         """Skip text that is struck through, and mark it where all of an entry is: a paragraph, an item, a cell."""

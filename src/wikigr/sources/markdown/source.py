@@ -47,6 +47,8 @@ _EMBEDDED_FILES = (
 _HTML_COMMENT = re.compile(r"\s*<!--(?!-?>)(?:[^-]|-(?!-!?>))*+-->\s*")
 # The only tags within text that change it; what any others enclose is text too, even that of <title> or <script>.
 _INLINE_TAG = re.compile(r"<(/?)(br|sup|sub|del|strike|s)(?=[\s/>])", re.IGNORECASE)
+# A tab of Docusaurus, whose label is shown.
+_TAB = re.compile(r"<TabItem\s(?:[^<>]*?\s)?label=([\"'])([^\"'<>]*)\1[^<>]*>")
 _LINK_TAG = re.compile(r"<a\s", re.IGNORECASE)
 
 
@@ -158,6 +160,7 @@ def _html_block(renderer: RendererHTML, tokens: Sequence[Token], index: int, opt
     if _HTML_COMMENT.fullmatch(markup):
         return markup
     env[_OWN_HTML] = True
+    markup = _TAB.sub(r"<p>\2</p>", markup)
     body = LexborHTMLParser(prepare_markup(markup, env[_NOTE].source_id)).body
     return f"<div>{body.inner_html}</div>" if body is not None else ""
 
@@ -211,6 +214,10 @@ def _paragraph_close(renderer: RendererHTML, tokens: Sequence[Token], index: int
     return "<br>" if index + 1 < len(tokens) and tokens[index + 1].type == "paragraph_open" else ""
 
 
+def _footnote_open(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+    return f'<aside role="doc-footnote" data-label="{escapeHtml(tokens[index].meta["label"])}">'
+
+
 def _text(form: str) -> Callable[..., str]:
     """Return the rule that writes the content of a token in ``form``."""
     return lambda renderer, tokens, index, options, env: form.format(escapeHtml(tokens[index].content))
@@ -225,8 +232,8 @@ _RULES: dict[str, Callable[..., str]] = {
     "math_inline_double": _text("$${}$$"),
     "math_block": _text("<pre>$${}$$</pre>"),
     "math_block_label": _text("<pre>$${}$$</pre>"),
-    "footnote_reference_open": _text("<div>"),
-    "footnote_reference_close": _text("</div>"),
+    "footnote_reference_open": _footnote_open,
+    "footnote_reference_close": _text("</aside>"),
     COMMENT: _text(UNSEEN),
     FOOTNOTE_REFERENCE: _text(UNSEEN),
     WIKILINK: _wikilink,
