@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from io import BytesIO
+from itertools import count
 from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
@@ -35,8 +36,12 @@ p[style-name='Intense Quote'] => blockquote > p:fresh
 # Where text stands, and what mammoth does not read of it: simple fields, equations, double strikes, lists in forms; and
 # prompts.
 _STORIES = ("word/document.xml", "word/footnotes.xml", "word/endnotes.xml")
-# How the list of notes begins, which is the last part of what mammoth writes.
-_NOTES = re.compile(r'(<ol><li id="(?:foot|end)note-)')
+# The list of notes, which is the last part of what mammoth writes, a note in it, and a link between it and its mark.
+_NOTES = re.compile(r'<ol><li id="(?:foot|end)note-\d+">')
+_NOTE = re.compile(r'<li id="(?:foot|end)note-\d+">')
+_NOTE_LINK = re.compile(
+    r'(?:<sup>){0,2}+<a href="#(?:foot|end)note-(?:ref-)?\d+"[^>]*>(?:\[\d+\]|↑)</a>(?:</sup>){0,2}+'
+)
 # Signs that people type instead of a check box.
 _BOXES = {"☐": False, "☑": True, "☒": True, "✅": True, "□": False}
 _HAS_BOX = re.compile("|".join(("checkbox", "FORMCHECKBOX", *_BOXES)).encode())
@@ -56,9 +61,18 @@ def read(data: bytes, document: Document, where: str) -> None:
             style_map=_STYLES,
             transform_document=_transformed if has_boxes else transforms.element_of_type(documents.Table, _with_header),
         )
-        text, note, notes = _NOTES.split(made.value, maxsplit=1) if _NOTES.search(made.value) else (made.value, "", "")
-        markup = f"{text}<div class='footnotes'>{note}{notes}</div>" if note else text
-        document.html(markup, anchor_of=outline_anchor)
+        document.html(_with_notes(made.value), anchor_of=outline_anchor)
+
+
+def _with_notes(markup: str) -> str:
+    """Return what mammoth writes with the notes marked as such, and without the links between notes and their marks."""
+    found = _NOTES.search(markup)
+    if found is None:
+        return markup
+    numbers = count(1)
+    notes = _NOTE.sub(lambda _: f'<li data-label="{next(numbers)}">', markup[found.start() :])
+    text = _NOTE_LINK.sub("", markup[: found.start()])
+    return f"{text}<div class='footnotes'>{_NOTE_LINK.sub('', notes)}</div>"
 
 
 def _prepared(opened: ZipFile) -> bytes | None:

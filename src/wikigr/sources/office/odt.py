@@ -114,8 +114,8 @@ class _Html:
             return ""
         if name == "text:note":
             mark = escape(element.findtext("{*}note-citation") or "")
-            self._notes.append(f'<li id="note{len(self._notes)}" data-label="{mark}">{inside}</li>')
-            return f'<sup><a href="#note{len(self._notes) - 1}">{mark}</a></sup>'
+            self._notes.append(f'<li data-label="{mark}">{inside}</li>')
+            return ""
         if name == "text:h":
             level = _attribute(element, "outline-level")
             tag = f"h{min(max(int(level), 1), 6) if level.isdecimal() else 1}"

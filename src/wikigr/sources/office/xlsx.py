@@ -270,13 +270,16 @@ def _names(header: Sequence[Row]) -> list[str]:
 
 def _remarks(row: _Row, names: Sequence[str], comments: dict[tuple[int, int], str], *, has_key: bool) -> str:
     """Return the comments on a row of a table, each with the name of the row, its first text, and of the column."""
+    from openpyxl.utils import get_column_letter
+
     made = ""
     for column in range(max(len(row.texts), len(names))):
         text = comments.pop((row.number, row.first + column), None)
         if text is not None:
             about = ", ".join(filter(None, [*row.texts[:has_key], *names[column : column + 1]]))
-            made += f"<p>{escape(f'{about}: {text}' if about else text)}</p>"
-    return made
+            label = f"{get_column_letter(row.first + column)}{row.number}"
+            made += f'<li data-label="{label}">{escape(f"{about}: {text}" if about else text)}</li>'
+    return f"<div class='footnotes'><ol>{made}</ol></div>" if made else ""
 
 
 def _place(sheet: str, first: tuple[int, int], last: tuple[int, int], document: Document) -> None:
