@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from wikigr.answer.presentation import OTHERS, PERHAPS, level_in_words
-from wikigr.documents.blocks import group_items, run_text, shown_rows, used_columns
+from wikigr.documents.blocks import group_items, number_columns, run_text, shown_rows, used_columns
 from wikigr.index.candidate import place
 from wikigr.text import escape_markdown, markdown_link
 
@@ -120,7 +120,8 @@ def _table_lines(block: BlockShape, escape: Escape, before: int, cited: str) -> 
     rows = [block["rows"][n] for n in shown_rows(block)]
     more = len(block["rows"]) - len(rows)
     yield f"| {' | '.join(escape(block['columns'][n]) for n in used)} |"
-    yield f"| {' | '.join('---' for _ in used)} |"
+    numbers = number_columns(block)
+    yield f"| {' | '.join('---:' if n in numbers else '---' for n in used)} |"
     has_others = any(not row["marked"] for row in rows)
     for number, row in enumerate(rows, start=1):
         texts = [" ".join(_text_lines(row["cells"][n], escape, before)) if row["cells"][n] else "" for n in used]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # A longer block of code or of a table is cut to what is quoted and its surroundings.
 _MAX_WHOLE_CHARS = 4_000
 # Rows of a table that outputs show: of one in which none is marked, and on either side of a marked one.
-_MAX_ROWS = 10
+MAX_ROWS = 10
 _ROWS_AROUND = 2
 # Blocks do not stand deeper, whatever a pack says; what further columns have stands in the last one.
 _MAX_DEPTH = 12
@@ -29,6 +29,7 @@ _MAX_COLUMNS = 100
 _TASK = re.compile(r"(?:\S{1,9}[^\S\n]+)?\[[^\]\n]?\][^\S\n]*")
 _BLANKS = re.compile(r"[^\S\n]+")
 _WRITTEN = re.compile(rf" ?(?:\[(\d{{1,4}})\]|{re.escape(UNVERIFIED)})")
+_NUMBER = re.compile(r"[^\w\s]?\s?[-+−–]?\d[\d.,  '’]*\s?(?:[^\w\s]|[A-Za-z]{1,3})?")
 _BREAK = re.compile(r" *\n *")
 
 
@@ -267,19 +268,26 @@ def region_of(blocks: Sequence[Block], start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def shown_rows(block: BlockShape) -> list[int]:
-    """Return the numbers of the rows of a table that an output shows: those around marked ones, or the first ones."""
+def shown_rows(block: BlockShape, most: int = MAX_ROWS) -> list[int]:
+    """Return the numbers of about ``most`` rows of a table: the marked ones with those around them, or the first."""
     rows = block["rows"]
     marked = [number for number, row in enumerate(rows) if row["marked"]]
-    if len(rows) <= _MAX_ROWS or len(marked) == len(rows):
+    if len(rows) <= most or len(marked) == len(rows):
         return list(range(len(rows)))
-    kept = {n for number in marked for n in range(number - _ROWS_AROUND, number + _ROWS_AROUND + 1)}
-    return [n for n in range(len(rows)) if (n in kept if marked else n < _MAX_ROWS)]
+    around = min(_ROWS_AROUND, most // 2)
+    kept = {n for number in marked for n in range(number - around, number + around + 1)}
+    return [n for n in range(len(rows)) if (n in kept if marked else n < most)]
 
 
 def used_columns(block: BlockShape) -> list[int]:
     """Return the numbers of the columns of a table that have text."""
     return [n for n in range(len(block["columns"])) if any(row["cells"][n] for row in block["rows"])]
+
+
+def number_columns(block: BlockShape) -> set[int]:
+    """Return the numbers of the columns of a table whose cells are numbers, such as prices and years."""
+    texts = {n: [text for row in block["rows"] if (text := run_text(row["cells"][n]))] for n in used_columns(block)}
+    return {n for n, own in texts.items() if all(_NUMBER.fullmatch(text) for text in own)}
 
 
 def run_text(runs: Sequence[RunShape]) -> str:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 # The maximum length of a printed sentence, in characters.
 _SENTENCE_LENGTH = 100
-# The maximum length of a passage, in characters and lines: of another possible answer, and of one of equal ones.
-_COMPACT = (300, 5)
-_WHOLE = (1200, 16)
+# The maximum length of a passage, in characters, lines and rows: of another possible answer, and of one of equal ones.
+_COMPACT = (300, 5, 3)
+_WHOLE = (1200, 16, 5)
 # Columns before what stands under a source.
 _INDENT = 6
 
@@ -110,11 +110,15 @@ def _print_sources(environment: Environment, possible: PossibleAnswerShape, befo
         print_address(environment, citation["url"], indent=_INDENT)
 
 
-def _print_passage(environment: Environment, possible: PossibleAnswerShape, before: int, size: tuple[int, int]) -> None:
+def _print_passage(
+    environment: Environment, possible: PossibleAnswerShape, before: int, size: tuple[int, int, int]
+) -> None:
     """Print the beginning of a possible answer; its only citation, right above it, needs no number."""
     has_several = len(possible["citations"]) > 1
-    blocks = shorten_blocks(possible["blocks"], *size)
-    print_blocks(environment, blocks, lambda n: f"[{before + n}]" if has_several else "", indent=_INDENT)
+    max_chars, max_lines, max_rows = size
+    blocks = shorten_blocks(possible["blocks"], max_chars, max_lines)
+    number = "[{}]".format if has_several else lambda n: ""
+    print_blocks(environment, blocks, lambda n: number(before + n), indent=_INDENT, max_rows=max_rows)
 
 
 def save_answers(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import io
-import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from wikigr.documents.blocks import run_text, shown_rows, used_columns
+from wikigr.documents.blocks import MAX_ROWS, number_columns, run_text, shown_rows, used_columns
 from wikigr.text import harmless
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.terminal import cells
@@ -31,11 +30,20 @@ _MIN_COLUMN = 12
 # Rows of such a table, if none is marked.
 _MAX_RECORDS = 3
 _MARKED = "▸"
-_NUMBER_CELL = re.compile(r"[^\w\s]?\s?[-+−–]?\d[\d.,  '’]*\s?(?:[^\w\s]|[A-Za-z]{1,3})?")
 
 
-def print_blocks(environment: Environment, blocks: Sequence[BlockShape], number: Number, *, indent: int = 0) -> None:
-    """Print ``blocks``, indented by ``indent`` columns; ``number`` says how citations are numbered."""
+def print_blocks(
+    environment: Environment,
+    blocks: Sequence[BlockShape],
+    number: Number,
+    *,
+    indent: int = 0,
+    max_rows: int = MAX_ROWS,
+) -> None:
+    """Print ``blocks``, indented by ``indent`` columns; ``number`` says how citations are numbered.
+
+    ``max_rows`` is how many rows of a table are printed if none is marked.
+    """
     columns = {0: indent}
     for before, block in pairwise([None, *blocks]):
         assert block is not None
@@ -45,7 +53,7 @@ def print_blocks(environment: Environment, blocks: Sequence[BlockShape], number:
         if before is not None and not _is_tight(before, block):
             environment.print()
         if block["kind"] == "table":
-            _print_table(environment, block, number, column)
+            _print_table(environment, block, number, column, max_rows)
         elif block["kind"] == "code":
             _print_code(environment, block, number, column)
         else:
@@ -119,10 +127,10 @@ def _print_code(environment: Environment, block: BlockShape, number: Number, col
     environment.print(f" {cited}" if cited else "")
 
 
-def _print_table(environment: Environment, block: BlockShape, number: Number, column: int) -> None:
+def _print_table(environment: Environment, block: BlockShape, number: Number, column: int, max_rows: int) -> None:
     """Print the rows of a table that are shown, with their columns aligned if they fit, and how many more there are."""
     used = used_columns(block)
-    rows = [block["rows"][n] for n in shown_rows(block)]
+    rows = [block["rows"][n] for n in shown_rows(block, max_rows)]
     width = environment.width(environment.stdout)
     widths = [
         max(map(cells, (block["columns"][n], *(run_text(row["cells"][n]) for row in block["rows"])))) for n in used
@@ -158,14 +166,20 @@ def _print_aligned(
     table = Table(box=SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), show_header=any(names), header_style="bold")
     if has_marks:
         table.add_column(width=1)
+    numbers = number_columns(block)
     for n, name in zip(used, names, strict=True):
-        texts = [run_text(row["cells"][n]) for row, _ in rows]
-        is_number = any(texts) and all(_NUMBER_CELL.fullmatch(text) for text in texts if text)
-        table.add_column(_rich(name), justify="right" if is_number else "left", overflow="fold")
+        table.add_column(_rich(name), justify="right" if n in numbers else "left", overflow="fold")
+    # What ends a row would push a number out of its column.
+    ends_in_number = used[-1] in numbers
+    if ends_in_number:
+        table.add_column()
     for row, end in rows:
         is_marked = has_marks and row["marked"]
         line = [_rich(row["cells"][n], "bold" if is_marked else "") for n in used]
-        line[-1].append(end)
+        if ends_in_number:
+            line.append(_rich(end.strip()))
+        else:
+            line[-1].append(end)
         table.add_row(*([_MARKED if is_marked else ""] if has_marks else []), *line)
     width = environment.width(environment.stdout)
     has_color = environment.has_color(environment.stdout)

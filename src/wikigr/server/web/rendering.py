@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from wikigr.documents.blocks import group_items, shown_rows, used_columns
+from wikigr.documents.blocks import group_items, number_columns, shown_rows, used_columns
 from wikigr.text import harmless
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         finalize=_finalize,
     )
-    environment.filters |= {"host": _host, "moment": _moment, "lists": _lists, "shown_rows": shown_rows}
-    environment.filters |= {"used_columns": used_columns}
+    environment.filters |= {"host": _host, "moment": _moment, "lists": _lists}
+    environment.filters |= {function.__name__: function for function in (shown_rows, used_columns, number_columns)}
     return environment
 
 
