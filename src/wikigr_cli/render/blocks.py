@@ -27,8 +27,8 @@ _BOXES = {"open": "[ ]", "done": "[x]"}
 _INDENTS = {"term": 4, "quotation": 2}
 # A table of which fewer columns per cell are left is printed as lines of names and values.
 _MIN_COLUMN = 12
-# Rows of such a table, if none is marked.
-_MAX_RECORDS = 3
+# As many rows of another table are printed for one of such a table, if none is marked.
+_ROWS_PER_RECORD = 3
 _MARKED = "▸"
 
 
@@ -137,7 +137,7 @@ def _print_table(environment: Environment, block: BlockShape, number: Number, co
     ]
     is_aligned = width is None or sum(min(size, _MIN_COLUMN) + 2 for size in widths) <= width - column
     if not is_aligned:
-        rows = [row for row in rows if row["marked"]] or rows[:_MAX_RECORDS]
+        rows = [row for row in rows if row["marked"]] or rows[: max(1, max_rows // _ROWS_PER_RECORD)]
     more = len(block["rows"]) - len(rows)
     cited = f" {number(block['n'])}".rstrip() if block["n"] is not None else ""
     ends = [f" {number(row['n'])}".rstrip() if row["n"] is not None else "" for row in rows]
@@ -163,7 +163,7 @@ def _print_aligned(
 
     names = [" ".join(block["columns"][n].split()) for n in used]
     has_marks = any(row["marked"] for row, _ in rows) and not all(row["marked"] for row, _ in rows)
-    table = Table(box=SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), show_header=any(names), header_style="bold")
+    table = Table(box=SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), show_header=any(names), header_style="")
     if has_marks:
         table.add_column(width=1)
     numbers = number_columns(block)
