@@ -257,6 +257,7 @@ class SectionDocument(Document):
     source_id: str
     url: str | None
     content: str
+    blocks: list[BlockShape]
     previous: OutlineShape | None
     next: OutlineShape | None
     links: list[LinkShape]
