@@ -157,7 +157,7 @@ def test_the_row_of_a_cell_is_marked_in_its_table(outputs: Outputs) -> None:
         assert len(page.css("tbody tr")) == 5 and "… 9 more rows" in texts(page, "p")
     page = outputs.page
     assert texts(page, ".headline") == ["700"] == texts(page, ".text mark.short")
-    assert texts(page, ".text tr.marked > *") == ["商品 7", "700", "<i>7</i> [7] 1"]
+    assert texts(page, ".text tr.marked > *") == ["商品 7 1", "700", "<i>7</i> [7]"]
     assert (len(page.css(".text tbody tr")), len(page.css(".text tr.more"))) == (14, 9)
     assert texts(page, ".text .table label") == ["Show 9 more rows"]
     assert len(page.css(".text a.cite")) == 1 and not page.css(".sources q")

@@ -170,13 +170,13 @@ def _print_aligned(
     for n, name in zip(used, names, strict=True):
         table.add_column(_rich(name), justify="right" if n in numbers else "left", overflow="fold")
     # What ends a row would push a number out of its column.
-    ends_in_number = used[-1] in numbers
-    if ends_in_number:
+    ends_apart = used[-1] in numbers and any(end for _, end in rows)
+    if ends_apart:
         table.add_column()
     for row, end in rows:
         is_marked = has_marks and row["marked"]
         line = [_rich(row["cells"][n], "bold" if is_marked else "") for n in used]
-        if ends_in_number:
+        if ends_apart:
             line.append(_rich(end.strip()))
         else:
             line[-1].append(end)

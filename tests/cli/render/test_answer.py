@@ -142,11 +142,12 @@ def test_lists_and_tables_wrap_under_their_text(pack: Pack) -> None:
     table = section_of("| what | size |\n| - | - |\n| Mug | 500 ml |\n| Cup for the left hand, 茶碗 | 200 ml |")
     quoted = "what: Cup for the left hand, 茶碗 | size: 200 ml"
     assert shown(pack, table, quoted, 24) == [
-        "   what            size",
+        "   what       size",
         "─" * 24,
-        "   Mug           500 ml",
-        "▸  Cup for       200 ml",
-        "   the left         [1]",
+        "   Mug      500 ml",
+        "▸  Cup for  200 ml  [1]",
+        "   the",
+        "   left",
         "   hand,",
         "   茶碗",
     ]
