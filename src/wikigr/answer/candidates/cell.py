@@ -20,21 +20,21 @@ _MAX_CELLS = 10
 MAX_MARGIN = 12.0
 # The weights of the signals of a cell.
 _WEIGHTS: Mapping[str, float] = {
-    "row": 3.1,
-    "whole": 1.1,
-    "pairs": 1.6,
-    "column": 1.3,
-    "begins": 1.0,
-    "header": 2.6,
-    "below": 1.0,
-    "place": 0.9,
-    "read": 3.4,
-    "rank": 0.4,
-    "unread": -3.4,
+    "row": 3.4,
+    "whole": 1.5,
+    "pairs": 1.7,
+    "column": 1.4,
+    "begins": 0.7,
+    "header": 1.9,
+    "below": 0.8,
+    "place": 1.0,
+    "read": 2.6,
+    "rank": 1.1,
+    "unread": -4.1,
     "type": 0.8,
-    "key": -1.9,
+    "key": -1.7,
 }
-_INTERCEPT = -2.7
+_INTERCEPT = -3.2
 _Element = TypeVar("_Element")
 
 
@@ -91,10 +91,10 @@ def cell_signals(material: Material) -> Iterator[tuple[Value, dict[str, float]]]
     """
     asked = Asked.by(material.question)
     rows = _named_rows(material, asked)[:_MAX_RECORDS]
-    columns = list(dict.fromkeys(value.column for row in rows for value in row.values))
+    columns = list(dict.fromkeys(value.column for row in rows for value in row.values if value.column))
     cosines = dict(zip(columns, material.similarity([spelled(column) for column in columns]), strict=True))
     for row in rows:
-        nearest = max(cosines[value.column] for value in row.values)
+        headers = [cosines.get(value.column, 0.0) for value in row.values]
         is_named = [asked.names(value) for value in row.values]
         whole = [stems if named else frozenset() for stems, named in zip(row.stems, is_named, strict=True)]
         for number, value in enumerate(row.values):
@@ -109,8 +109,8 @@ def cell_signals(material: Material) -> Iterator[tuple[Value, dict[str, float]]]
                 "pairs": row.neighbors(number),
                 "column": asked.share(column),
                 "begins": float(asked.begins_with(value.column)),
-                "header": cosines[value.column],
-                "below": cosines[value.column] - nearest,
+                "header": headers[number],
+                "below": headers[number] - max(headers),
                 "place": asked.share(material.place_stems(value.quotation.section) - said),
                 "read": value.read.margin / MAX_MARGIN if value.read is not None else 0.0,
                 "rank": (value.read.margin - row.margin) / MAX_MARGIN if value.read is not None else 0.0,
@@ -137,15 +137,16 @@ def _named_rows(material: Material, asked: Asked) -> list[_Named]:
 
 
 def _fits_type(question: Question, value: Value) -> float:
-    """Return 1 if ``value`` is of the type that the question asks for, -1 if it is not, and 0 for any other type."""
+    """Return 1 if ``value`` is of the type that the question asks for, -1 if it is not, and 0 if either may be."""
     text, kind = value.text.strip(), question.answer_type.name if question.answer_type is not None else ""
     has_digit = any(character.isdigit() for character in text)
     if kind == "name":
         fits = text[:1].isupper() and not has_digit and len(text) <= 60
-    elif kind == "date":
-        fits = bool(value.dates) or question.is_answer_type_in(text)
     elif kind == "number":
         fits = has_digit or question.is_answer_type_in(text)
+    elif kind == "date" and (value.dates or not has_digit):
+        fits = bool(value.dates) or question.is_answer_type_in(text)
     else:
+        # "When" may ask for a time of the day.
         return 0.0
     return 1.0 if fits else -1.0

@@ -47,8 +47,9 @@ class Asked:
     @cached_property
     def _words(self) -> frozenset[str]:
         """The stems that are compared as words: the 1 of "after 1 May" is not that of "room 1"."""
-        others = (stems for *_, stems in (*self.dates, *(item for item in self.amounts if item[0].is_range)))
-        return frozenset(self.question.weights).difference(*others)
+        dates = [stems for _, _, stems in self.dates]
+        ranges = [stems for amounts, stems in self.amounts if amounts.is_range]
+        return frozenset(self.question.weights).difference(*dates, *ranges)
 
     @cached_property
     def _first(self) -> frozenset[str]:
@@ -136,10 +137,6 @@ class Record:
     def section(self) -> Section:
         return self.values[0].quotation.section
 
-    @property
-    def quotations(self) -> tuple[Quotation, ...]:
-        return tuple(dict.fromkeys(value.quotation for value in self.values))
-
     def value_of(self, column: str) -> Value | None:
         return next((value for value in self.values if value.column == column), None)
 
@@ -177,8 +174,8 @@ def grids_of(material: Material) -> Iterator[Grid]:
             Record(tuple(value for sentence in lines for value in _values(sentence)), is_article=True)
             for lines in properties.values()
         )
-        columns = dict.fromkeys(value.column for record in found for value in record.values)
-        yield Grid(tuple(columns), found)
+        labels = dict.fromkeys(value.column for record in found for value in record.values)
+        yield Grid(tuple(labels), found)
 
 
 def _values(sentence: SentenceScore) -> Iterator[Value]:

@@ -17,13 +17,17 @@ _MAX_ROWS = 12
 _MAX_CANDIDATES = 6
 
 
+# Says whether a value, or that there is none, fits.
+Test = Callable[[Value | None], bool]
+
+
 @dataclass(frozen=True)
 class _Condition:
     """What the question says of ``column`` with ``stems``; ``test`` takes its value in a row, or ``None``."""
 
     column: str
     stems: frozenset[str]
-    test: Callable[[Value | None], bool]
+    test: Test
 
 
 def find_rows(material: Material) -> Iterator[AnswerCandidate]:
@@ -77,7 +81,9 @@ def _conditions(material: Material, asked: Asked, grid: Grid) -> Iterator[_Condi
         best = max((asked.named_in(value) for value in values), key=asked.share, default=frozenset[str]())
         if best:
             yield _Condition(column, best, partial(_names_all, asked, best))
-    tests = [(stems, partial(_has_amount, amounts)) for amounts, stems in asked.amounts if amounts.is_range]
+    tests: list[tuple[frozenset[str], Test]] = [
+        (stems, partial(_has_amount, amounts)) for amounts, stems in asked.amounts if amounts.is_range
+    ]
     tests += [(stems, partial(_has_date, date, order)) for date, order, stems in asked.dates if order != "same"]
     if any(map(is_negation, words(asked.question.text))):
         tests.append((frozenset(), _is_missing))
