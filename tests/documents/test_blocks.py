@@ -73,6 +73,9 @@ def test_markers_boxes_and_names_are_labels_and_code_is_as_it_is_stored() -> Non
         [("", said)] for said in ("Wash", "cold", "Iron", "3 May", "if  x[1]:\n\n    y()")
     ]
     assert [block["n"] for block in shown] == [None, None, None, None, 1]
+    # The subject of a fact is part of what precedes its value.
+    (fact,) = show_blocks("Ada — born: 1815.", [Block("property", 0, 17, 0, "born", (), ((Cell(0, 12, 16),),))])
+    assert (fact["label"], words(fact)) == ("Ada — born", [("", "1815.")])
     # What stands deeper alone does not.
     assert show_blocks(text, blocks, places["- c"], places["- c"] + 6)[0]["depth"] == 0
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
+from mcp.types import CallToolResult, TextContent
 from selectolax.lexbor import LexborHTMLParser
 from starlette.testclient import TestClient
 from tests.cli.terminal import in_terminal
@@ -116,6 +117,7 @@ def outputs(pack: Path, site: TestClient, monkeypatch: pytest.MonkeyPatch, reque
     service = Service(ServedPacks([str(pack)], offline=True))
     called = asyncio.run(make_server(service).call_tool("ask", {"question": question}))
     service.close()
+    assert isinstance(called, CallToolResult) and isinstance(called.content[0], TextContent)
     page = site.get("/ask", params={"q": question})
     return Outputs(
         in_terminal(*asked).out,
@@ -218,7 +220,7 @@ def test_code_is_as_it_is_stored_in_a_box_with_its_language(outputs: Outputs) ->
         (code,) = html_of(markdown).css("pre code")
         assert (code.text(), code.attributes["class"]) == (f"{CODE}\n", "language-python")
     (figure,) = outputs.page.css(".text figure.code")
-    assert figure.css_first("pre code").text() == CODE
+    assert [node.text() for node in figure.css("pre code")] == [CODE]
     assert [" ".join(node.text().split()) for node in figure.css("figcaption")] == ["python 1"]
     assert not outputs.page.css(".text pre a")
 

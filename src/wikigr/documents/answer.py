@@ -6,27 +6,19 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from wikigr.answer.extractive import subject_of
-from wikigr.answer.presentation import is_doubtful, surroundings_of
-from wikigr.documents.blocks import Mark, Quote, join_blocks, region_of, show_blocks, show_written
 from wikigr.documents.pack import SCHEMA_VERSION, fields_of, packs_document, with_pack
-from wikigr.index.snippets import find_matches
-from wikigr.question.question import content_stems
 from wikigr.segmentation import facts_among
 
 if TYPE_CHECKING:
-    from wikigr.answer.answer import Answer, PossibleAnswer
-    from wikigr.answer.citations import Citation
+    from wikigr.answer.answer import Answer
     from wikigr.documents.shapes import (
         AnswerDocument,
-        BlockShape,
-        PossibleAnswerShape,
         ResultShape,
         SearchDocument,
         StatedAnswer,
         WhyDocument,
     )
-    from wikigr.index.candidate import Candidate, Evidence, Section
+    from wikigr.index.candidate import Candidate, Evidence
     from wikigr.pack.open import Corpus
     from wikigr.pipeline.pipeline import Pipeline
     from wikigr.pipeline.why import Why
@@ -66,95 +58,19 @@ def answer_document(
 
 
 def stated_answer(answer: Answer, pack: Corpus) -> StatedAnswer:
-    """Return the part of the document of an answer that a reader is told.
+    """Return the part of the document of an answer that a reader is told."""
+    # Only an answer needs this.
+    from wikigr.documents.shown_answer import ShownAnswers
 
-    Passages that are shown instead of an answer have the words of the question marked; those that are shown besides
-    one are without their surroundings.
-    """
-    shown = _ShownAnswers(answer, pack)
+    shown = ShownAnswers(answer, pack)
     return {
         "question": answer.question,
-        **shown.document(answer, in_context=True),
+        **shown.document(answer),
         "level": answer.level,
-        "alternatives": [shown.document(other, in_context=is_doubtful(answer)) for other in answer.alternatives],
+        "alternatives": [shown.document(other) for other in answer.alternatives],
         **packs_document(pack, [c.section_id for c in answer.citations]),  # type: ignore[typeddict-item]
         "model": answer.model,
     }
-
-
-class _ShownAnswers:
-    """Makes the documents of an answer and of its alternatives, with the sections that they quote."""
-
-    def __init__(self, answer: Answer, pack: Corpus) -> None:
-        self._pack = pack
-        self._sections = {item.section.section_id: item.section for item in answer.evidence}
-        cited = {c.section_id for possible in (answer, *answer.alternatives) for c in possible.citations}
-        missing = sorted(cited - self._sections.keys())
-        if missing:
-            self._sections |= pack.sections(missing)
-        self._is_written = bool(answer.model)
-        self._asked = frozenset(content_stems(answer.question, pack.language)) if is_doubtful(answer) else None
-
-    def document(self, answer: PossibleAnswer, *, in_context: bool) -> PossibleAnswerShape:
-        """Return what an answer and its alternatives have in common."""
-        pack = self._pack
-        return {
-            "answer": answer.text,
-            "kind": answer.kind,
-            "confidence": round(answer.confidence, 4),
-            "span": with_pack(pack, fields_of(answer.span)) if answer.span is not None else None,
-            "citations": [
-                with_pack(pack, {**fields_of(citation), "blocks": self._quoted(citation, _marks_of(answer, citation))})
-                for citation in answer.citations
-            ],
-            "context": with_pack(pack, fields_of(answer.context)) if answer.context is not None else None,
-            "blocks": self._blocks(answer, in_context=in_context),
-        }
-
-    def _quoted(self, citation: Citation, marks: list[Mark]) -> list[BlockShape]:
-        section = self._sections[citation.section_id]
-        return show_blocks(section.content, section.blocks, citation.start, citation.end, marks=marks)
-
-    def _blocks(self, answer: PossibleAnswer, *, in_context: bool) -> list[BlockShape]:
-        """Return an answer as it is shown; what quotes the pack stands in its surroundings."""
-        if not (answer.kind and answer.citations):
-            return show_written(answer.text, len(answer.citations), is_markdown=self._is_written)
-        shown = show_written(answer.lead, 0)
-        previous = None
-        for citation in answer.citations:
-            section = self._sections[citation.section_id]
-            start, end = citation.start, citation.end
-            if previous is None and in_context:
-                start, end = surroundings_of(answer)
-            # The quotation has no surroundings of its own where another one follows.
-            if len(answer.citations) == 1:
-                start, end = region_of(section.blocks, start, end)
-            marks = [Mark(start, citation.start, "around"), Mark(citation.end, end, "around")]
-            if (start, end) != (citation.start, citation.end):
-                marks.append(Mark(citation.start, citation.end, "quoted"))
-            marks += self._matches(section, start, end) if self._asked is not None else _marks_of(answer, citation)
-            quote = Quote(citation.start, citation.end, citation.n)
-            blocks = show_blocks(section.content, section.blocks, start, end, marks=marks, quote=quote)
-            subject = subject_of(citation, previous) if start == citation.start else ""
-            if subject and blocks:
-                blocks[0]["runs"].insert(0, {"text": subject, "role": "", "n": None})
-            shown = join_blocks(shown, blocks)
-            previous = citation
-        return shown
-
-    def _matches(self, section: Section, start: int, end: int) -> list[Mark]:
-        """Return the words of the question between ``start`` and ``end``."""
-        assert self._asked is not None
-        found = find_matches(section.content[start:end], self._asked, self._pack.language)
-        return [Mark(start + first, start + last, "match") for first, last in found]
-
-
-def _marks_of(answer: PossibleAnswer, citation: Citation) -> list[Mark]:
-    """Return the mark of the short answer, if it is in the quotation of ``citation``."""
-    span = answer.span
-    if span is None or span.section_id != citation.section_id:
-        return []
-    return [Mark(span.start, span.end, "short")]
 
 
 def explain_document(answer: Answer, pack: Corpus, limit: int) -> dict[str, Any]:

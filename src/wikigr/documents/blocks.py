@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from wikigr.answer.citation_stream import UNVERIFIED
 from wikigr.sources.block import Block, Cell, fill_paragraphs, shift_blocks
 
 if TYPE_CHECKING:
@@ -28,7 +27,6 @@ _MAX_DEPTH = 12
 _MAX_COLUMNS = 100
 _TASK = re.compile(r"(?:\S{1,9}[^\S\n]+)?\[[^\]\n]?\][^\S\n]*")
 _BLANKS = re.compile(r"[^\S\n]+")
-_WRITTEN = re.compile(rf" ?(?:\[(\d{{1,4}})\]|{re.escape(UNVERIFIED)})")
 _NUMBER = re.compile(r"[^\w\s]?\s?[-+−–]?\d[\d.,  '’]*\s?(?:[^\w\s]|[A-Za-z]{1,3})?")
 _BREAK = re.compile(r" *\n *")
 
@@ -77,7 +75,7 @@ def show_blocks(
         made: BlockShape = {
             "kind": block.kind,
             "depth": min(block.depth - least, _MAX_DEPTH),
-            "label": block.label,
+            "label": _label(text, block),
             "n": None,
             "runs": [],
             "columns": list(block.columns),
@@ -102,6 +100,13 @@ def show_blocks(
 
 def _touches(part: Block | Cell, start: int, end: int) -> bool:
     return part.start < end and part.end > start
+
+
+def _label(text: str, block: Block) -> str:
+    """Return the label of a block; of a fact, its subject stands before the name of the property."""
+    if block.kind == "property":
+        return text[block.start : _body(text, block)].rstrip().removesuffix(":") or block.label
+    return block.label
 
 
 def _body(text: str, block: Block) -> int:
@@ -206,11 +211,14 @@ def text_runs(text: str, start: int, end: int, marks: Sequence[Mark] = (), *, ve
 
 def show_written(text: str, citations: int, *, is_markdown: bool = False) -> list[BlockShape]:
     """Return a text that was written with numbers of ``citations`` and marks of unverified claims, except in code."""
+    from wikigr.answer.citation_stream import UNVERIFIED
+
+    marker = re.compile(rf" ?(?:\[(\d{{1,4}})\]|{re.escape(UNVERIFIED)})")
     text, blocks = _read_markdown(text) if is_markdown else (text, fill_paragraphs(text, ()))
     code = [block for block in blocks if block.kind == "code"]
     marks = [
         Mark(*found.span(), "citation" if found[1] else "unverified")
-        for found in _WRITTEN.finditer(text)
+        for found in marker.finditer(text)
         if not found[1] or 1 <= int(found[1]) <= citations
         if not any(block.start <= found.start() < block.end for block in code)
     ]
