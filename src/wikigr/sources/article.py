@@ -107,11 +107,13 @@ class Skipped:
 class BadPart:
     """A part of a record that could not be read although the rest could; the build treats it like a bad record.
 
-    ``where`` names the part for the user (``manual.pdf, page 7``), and ``reason`` says what is wrong with it.
+    ``where`` names the part for the user (``manual.pdf, page 7``), and ``reason`` says what is wrong with it. A part
+    that ``is_lost``, such as a chapter that an e-book lacks, is only named: nobody can fix it.
     """
 
     where: str
     reason: str
+    is_lost: bool = False
 
 
 SourceItem = SourceArticle | Redirect | Skipped | BadPart

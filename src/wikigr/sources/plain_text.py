@@ -380,11 +380,15 @@ class PlainTextWriter:
         prefix = indent[:column] + self._marker + indent[column + len(self._marker) :]
         if self._state:
             prefix += "[x] " if self._state == "done" else "[ ] "
+        kind: BlockKind = "task" if self._state else "item"
         label = self._state or self._marker.strip()
+        if self._kinds and self._kinds[-1][0] == "footnote":
+            kind, label, _ = self._kinds[-1]
+            self._kinds[-1] = ("paragraph", "", len(self._indents))
         self._marker = ""
         start = self._append(prefix + text if text else prefix.rstrip())
         end = self._length if has_text else start + len(prefix.rstrip())
-        self._blocks.append(Block("task" if self._state else "item", start + column, end, self._depth - 1, label))
+        self._blocks.append(Block(kind, start + column, end, self._depth - 1, label))
         return start + len(prefix)
 
     def _append(self, text: str, *, is_row: bool = False) -> int:

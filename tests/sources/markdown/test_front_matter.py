@@ -14,4 +14,4 @@ def test_front_matter() -> None:
     assert found.categories == ("Physics, old", "x", "y", "waves", "1900")
     assert found.aliases == ("WF", "Waves")
     assert found.url == "https://x.org"
-    assert [s.heading_path for s in found.sections] == [(), ("A",)]
+    assert [s.heading_path for s in found.sections] == [(), ("Properties",), ("A",)]

@@ -104,6 +104,32 @@ def pdf_without_letters() -> bytes:
     return b"%PDF-1.4\n" + body + b"trailer<</Root 1 0 R>>"
 
 
+def pdf_form(texts: Sequence[tuple[int, int, str]], annotations: Sequence[str], *, needs_look: bool = False) -> bytes:
+    """Return a PDF with texts at points of its page, and annotations, which may be fields of a form.
+
+    In them, ``LOOK`` stands for an appearance.
+    """
+    content = "".join(f"BT /F1 11 Tf {x} {y} Td ({text}) Tj ET\n" for x, y, text in texts)
+    numbers = range(7, 7 + len(annotations))
+    kids = " ".join(f"{number} 0 R" for number in numbers)
+    fields = " ".join(f"{n} 0 R" for n, one in zip(numbers, annotations, strict=True) if "/Widget" in one)
+    look = "BT /F1 11 Tf 2 3 Td (as shown) Tj ET"
+    objects = [
+        f"<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[{fields}]/DR<</Font<</F1 4 0 R>>>>/DA(/F1 11 Tf)"
+        f"/NeedAppearances {str(needs_look).lower()}>>>>",
+        "<</Type/Pages/Count 1/Kids[3 0 R]>>",
+        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Resources<</Font<</F1 4 0 R>>>>/Contents 5 0 R"
+        f"/Annots[{kids}]>>",
+        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+        f"<</Length {len(content)}>>stream\n{content}\nendstream",
+        f"<</Type/XObject/Subtype/Form/BBox[0 0 200 20]/Resources<</Font<</F1 4 0 R>>>>/Length {len(look)}>>"
+        f"stream\n{look}\nendstream",
+        *(f"<</Type/Annot/DA(/F1 11 Tf){one.replace('LOOK', '/AP<</N 6 0 R>>')}>>" for one in annotations),
+    ]
+    body = "".join(f"{number} 0 obj{one} endobj\n" for number, one in enumerate(objects, start=1))
+    return f"%PDF-1.4\n{body}trailer<</Root 1 0 R>>".encode("latin-1")
+
+
 def pdf_with_damaged_pages(texts: Sequence[str], *damaged: int) -> bytes:
     """Return a PDF with a text on each page; those with the numbers ``damaged`` are no longer pages."""
     parts = pdf([[text] for text in texts]).split(b"/Type /Page\n")

@@ -21,7 +21,7 @@ from wikigr.sources.article import BadPart, SourceArticle, SourceSection
 from wikigr.sources.documents import NoteRecord
 from wikigr.sources.folder import FolderSource
 from wikigr.sources.office import document
-from wikigr.sources.office.document import names_columns
+from wikigr.sources.office.header import names_columns
 from wikigr.sources.office.pdf_pages import check_content
 
 LONG = "The harbor master decides in which order ships enter, and the pilot may refuse a ship that is too deep for it. "
@@ -222,7 +222,7 @@ BAD: dict[str, tuple[Callable[[], bytes], str]] = {
     ),
     "images": (lambda: files.pdf_of_images(12), "no text; 12 pages are images"),
     "truncated": (lambda: files.docx()[:900], "the file is damaged or not supported (BadZipFile"),
-    "no notebook": (lambda: b'{"a": 1', "the file is damaged or not supported (NotJSONError"),
+    "no notebook": (lambda: b'{"a": 1', "the notebook is not valid JSON: "),
     "empty": (lambda: b"", "the file is empty"),
     "no letters": (lambda: files.pdf_without_letters(), "its letters cannot be read"),
     "encrypted text": (
@@ -230,8 +230,11 @@ BAD: dict[str, tuple[Callable[[], bytes], str]] = {
         "the file is encrypted",
     ),
     "deep": (lambda: files.docx_of([], depth=120), "its elements are nested too deeply"),
-    "encrypted book": (lambda: files.epub({"a.xhtml": "\0\0\0"}), "the file is not HTML: it contains NUL"),
-    "empty book": (lambda: files.archive({"META-INF/container.xml": "<a/>"}), "the file is damaged or not supported"),
+    "encrypted book": (
+        lambda: files.epub({"a.xhtml": "\0\0\0"}),
+        "none of its 1 pages can be read: the file is not HTML",
+    ),
+    "empty book": (lambda: files.archive({"META-INF/container.xml": "<a/>"}), "the book has no pages"),
 }
 
 
@@ -339,3 +342,66 @@ def test_a_page_with_nothing_in_it_or_a_picture_is_not_damaged() -> None:
     empty.add_page()
     for data in (bytes(empty.output()), files.pdf_of_images(1), files.pdf([["Berth 4 is free."]])):
         check_content(PdfDocument(data), 0)
+
+
+FORM = [
+    (50, 700, "Name: ____________ Date: ________"),
+    (50, 680, "City"),
+    (300, 680, "Rent"),
+    (70, 660, "Furnished"),
+    (200, 660, "Pets"),
+    (50, 640, "Remarks:"),
+    (50, 600, "The lease begins in May."),
+]
+FIELDS = [
+    "/Subtype/Widget/FT/Tx/T(date)/V(3 May 2024)/Rect[190 696 260 712]LOOK",
+    "/Subtype/Widget/FT/Tx/T(name)/V(Mira Stone)/Rect[85 696 150 712]LOOK",
+    "/Subtype/Widget/FT/Tx/T(city)/V(Oslo)/Rect[80 676 200 692]LOOK",
+    "/Subtype/Widget/FT/Ch/Ff 131072/T(r)/Opt[[(a)(950 euros)][(b)(1000 euros)]]/V(a)/Rect[330 676 420 692]LOOK",
+    "/Subtype/Widget/FT/Btn/T(f)/V/Yes/AS/Yes/Rect[52 658 64 670]/AP<</N<</Yes 6 0 R/Off 6 0 R>>>>",
+    "/Subtype/Widget/FT/Btn/T(p)/V/Off/AS/Off/Rect[180 658 192 670]/AP<</N<</Yes 6 0 R/Off 6 0 R>>>>",
+    "/Subtype/Widget/FT/Tx/T(rem)/Ff 4096/V(Keys with\nthe neighbor)/Rect[110 615 400 655]LOOK",
+    "/Subtype/Widget/FT/Tx/T(secret)/Ff 8192/V(hunter2)/Rect[110 500 400 515]LOOK",
+    "/Subtype/Widget/FT/Tx/TU(Phone number)/T(Text5)/V(5551234)/Rect[110 480 400 495]LOOK",
+    "/Subtype/Widget/FT/Btn/T(Accepted_rules)/V/Yes/AS/Yes/Rect[52 440 64 452]/AP<</N<</Yes 6 0 R/Off 6 0 R>>>>",
+    "/Subtype/FreeText/Contents(Paid by Anna)/Rect[300 596 500 612]LOOK",
+    "/Subtype/FreeText/F 2/Contents(hidden)/Rect[300 400 500 412]LOOK",
+    "/Subtype/Widget/FT/Btn/Ff 65536/T(push)/Rect[52 300 64 310]LOOK",
+]
+FILLED = """Name: Mira Stone Date: 3 May 2024
+
+City Oslo | Rent 950 euros
+[x] Furnished | [ ] Pets
+
+Remarks: Keys with the neighbor
+
+The lease begins in May.
+Paid by Anna
+
+Phone number: 5551234
+
+[x] Accepted rules"""
+
+
+@pytest.mark.parametrize("look", ["LOOK", ""])
+@pytest.mark.parametrize("needs_look", [True, False])
+def test_fields_of_a_form_are_in_the_lines_beside_them(look: str, needs_look: bool) -> None:
+    fields = [field.replace("LOOK", look) for field in FIELDS]
+    assert texts(files.pdf_form(FORM, fields, needs_look=needs_look)) == {("Page 1",): FILLED}
+
+
+def test_text_typed_into_blanks_is_in_their_line_and_a_remark_is_not() -> None:
+    lines = [(50, 700, "Name:"), (50, 680, "Owner ......"), (50, 660, "The boat is blue.")]
+    typed = [(680, "Ines Roth"), (696, "Elsa"), (656, "Not so.")]
+    notes = [f"/Subtype/FreeText/Contents({text})/Rect[120 {y} 300 {y + 16}]" for y, text in typed]
+    assert texts(files.pdf_form(lines, notes)) == {
+        ("Page 1",): "Name: Elsa\nOwner Ines Roth\nThe boat is blue.\nNot so."
+    }
+
+
+def test_a_form_of_fields_alone_is_read() -> None:
+    fields = [
+        f"/Subtype/Widget/FT/Tx/TU({name})/T({name})/V({name} 1)/Rect[50 {y} 90 {y + 12}]"
+        for name, y in (("A", 9), ("B", 50))
+    ]
+    assert texts(files.pdf_form([], fields)) == {("Page 1",): "B: B 1\n\nA: A 1"}

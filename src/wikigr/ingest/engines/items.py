@@ -65,7 +65,7 @@ def decode_items(value: Any, place: str) -> list[SourceItem] | RecordError:
 
 def _named(part: BadPart, place: str) -> BadPart:
     """Return a bad part whose message names its record."""
-    return BadPart(_within(part.where, place), part.reason[:_MAX_REASON])
+    return BadPart(_within(part.where, place), part.reason[:_MAX_REASON], part.is_lost)
 
 
 def decode_names(value: Any, place: str) -> Names | RecordError:

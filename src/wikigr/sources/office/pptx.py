@@ -8,16 +8,18 @@ from io import BytesIO
 from itertools import zip_longest
 from typing import Any
 
-from wikigr.sources.office.document import Document, archive, names_columns, table_html, title_of
+from wikigr.sources.office.document import Document, archive, table_html
+from wikigr.sources.office.header import mark_header
+from wikigr.sources.tables import Cell, Row
 
 
 def read(data: bytes, document: Document, where: str) -> None:
     """Add each slide under its title: text, tables and the speaker's notes."""
     from pptx import Presentation
 
-    with archive(data, where) as opened:
-        document.title = title_of(opened)
-    for number, slide in enumerate(Presentation(BytesIO(data)).slides, start=1):
+    with archive(data, where):
+        slides = Presentation(BytesIO(data)).slides
+    for number, slide in enumerate(slides, start=1):
         document.writer.place(f"Slide {number}", f"slide={number}")
         title = slide.shapes.title
         document.writer.leave_headings()
@@ -40,8 +42,7 @@ def _shapes(shapes: Iterable[Any], depth: int) -> Iterator[Any]:
 
 def _html(shape: Any) -> str:
     if getattr(shape, "has_table", False):
-        rows = [[" ".join(cell.text.split()) for cell in row.cells] for row in shape.table.rows]
-        return table_html(rows, has_header=bool(shape.table.first_row) or names_columns(rows)) if rows else ""
+        return table_html(mark_header(list(_rows(shape.table)))[0])
     if getattr(shape, "has_chart", False):
         return _chart(shape.chart)
     if not shape.has_text_frame:
@@ -50,6 +51,13 @@ def _html(shape: Any) -> str:
         items = [f"<li>{escape(text)}</li>" for paragraph in shape.text_frame.paragraphs if (text := _line(paragraph))]
         return f"<ul>{''.join(items)}</ul>" if len(items) > 1 else _paragraphs(shape.text_frame)
     return _paragraphs(shape.text_frame)
+
+
+def _rows(table: Any) -> Iterator[Row]:
+    for number, row in enumerate(table.rows):
+        is_header = number == 0 and bool(table.first_row)
+        shown = (cell for cell in row.cells if not cell.is_spanned)
+        yield Row([Cell(" ".join(cell.text.split()), is_header, cell.span_width, cell.span_height) for cell in shown])
 
 
 def _chart(chart: Any) -> str:
@@ -62,7 +70,8 @@ def _chart(chart: Any) -> str:
             [str(category), *("" if value is None else f"{value:.15g}" for value in values)]
             for category, *values in zip_longest(plot.categories, *(one.values for one in series))
         ]
-        tables.append(table_html([["Category", *(one.name for one in series)], *rows], has_header=True))
+        header = Row([Cell(name, is_header=True) for name in ("Category", *(one.name for one in series))])
+        tables.append(table_html([header, *(Row(list(map(Cell, row))) for row in rows)]))
     return title + "".join(tables)
 
 
