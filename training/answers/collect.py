@@ -70,7 +70,7 @@ def _judged(source: QuestionSource, asked: AskedQuestion, draft: Draft, *, remov
         covered=asked.covered and not removed,
         removed=removed,
         features=tuple(describe(candidates, material)),
-        right=tuple(not removed and asked.is_right(f"{c.short}\n{c.text}") for c in candidates),
+        right=tuple(not removed and asked.is_right(c.text, c.short) for c in candidates),
         rivals=tuple(map(tuple, rivals(candidates))),
     )
 
