@@ -12,16 +12,19 @@ import json
 import os
 import sys
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from training.answers.asked import asked_sources
 from training.answers.collect import collect, read_judged, write_judged
 from training.answers.fit import Floats, Scored, cross_fit, cross_fit_right, fit_model
-from training.answers.questions import question_sources
+from training.answers.questions import MAX_QUESTIONS, QuestionSource, question_sources
+from training.sources.asked import DEVELOPMENT
 from wikigr.answer.probability import FILE, WITH_READER, WITHOUT_READER, AnswerModel
 from wikigr.errors import WikigrError
 from wikigr.settings import cache_folder
@@ -36,8 +39,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("command", nargs="?", choices=("run", "collect", "fit"), default="run")
     data = Path(os.environ.get("WIKIGR_TRAINING_DATA", _HERE.parent.parent.parent / "shared" / "data"))
     parser.add_argument("--data", type=Path, default=data, help="the folder of the data sets (WIKIGR_TRAINING_DATA)")
+    pages = Path(os.environ.get("WIKIGR_TRAINING_PAGES", _HERE.parent / ".work" / "pages"))
+    parser.add_argument("--pages", type=Path, default=pages, help="the pages of training/asked (WIKIGR_TRAINING_PAGES)")
     parser.add_argument("--work", type=Path, default=_HERE.parent / ".work" / "answers")
-    parser.add_argument("--sources", nargs="+", help="collect only these again")
+    parser.add_argument("--sources", nargs="+", default=["*"], help="collect only these again; * is any part of a name")
+    parser.add_argument("--settings", nargs="+", choices=tuple(_SETTINGS), default=tuple(_SETTINGS))
+    parser.add_argument("--most", type=int, default=MAX_QUESTIONS, help="questions of a source at most")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--output", type=Path, default=FILE)
     options = parser.parse_args(arguments)
@@ -48,17 +55,28 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _collect(options: argparse.Namespace) -> None:
-    for source in question_sources(options.data, options.work / "packs", cache_folder() / "bench-answers"):
-        if options.sources and source.name not in options.sources:
+    for source in _sources(options):
+        if not any(fnmatch(source.name, pattern) for pattern in options.sources):
             continue
+        folder = DEVELOPMENT if source.development else ""
         try:
-            for name, reader in _SETTINGS.items():
-                judged = list(collect(source, reader=reader, seed=options.seed))
-                write_judged(options.work / name / f"{source.name}.jsonl", judged)
+            for name in options.settings:
+                judged = list(collect(source.drawn(options.most), reader=_SETTINGS[name], seed=options.seed))
+                write_judged(options.work / name / folder / f"{source.name}.jsonl", judged)
         except WikigrError as error:
             print(f"{source.name} is left out: {error.message}", file=sys.stderr)
         else:
             print(f"{source.name}: {len(source.questions)} questions", flush=True)
+
+
+def _sources(options: argparse.Namespace) -> Iterator[QuestionSource]:
+    packs = options.work / "packs"
+    yield from question_sources(options.data, packs, cache_folder() / "bench-answers")
+    for folder, pages, aside in (
+        (options.data / "asked", options.data / "asked" / "pages", True),
+        (_HERE.parent / "asked", options.pages, False),
+    ):
+        yield from asked_sources(folder, pages, packs / "asked", options.seed, aside=aside)
 
 
 def _fit(options: argparse.Namespace) -> None:

@@ -141,7 +141,7 @@ def _source(
 ) -> QuestionSource:
     drawn = random.Random(f"{seed}:{name}").sample(rows, min(_MAX_QUESTIONS[group], len(rows)))
     questions = tuple(map(_question, drawn))
-    return QuestionSource(GROUP, f"{group}-{name}", build, questions, development=part == DEVELOPMENT)
+    return QuestionSource(GROUP, f"{group}-{name}", build, questions, part == DEVELOPMENT, has_near_misses=True)
 
 
 def _question(row: dict[str, Any]) -> OwnQuestion:

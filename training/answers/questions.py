@@ -6,7 +6,7 @@ import json
 import random
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -55,7 +55,8 @@ class AskedQuestion:
 class QuestionSource:
     """The questions that are asked of one pack; ``group`` names the data set, and ``build`` returns the pack's folder.
 
-    ``build`` raises ``WikigrError`` if the pack cannot be built. Of a source for ``development``, nothing is fitted.
+    ``build`` raises ``WikigrError`` if the pack cannot be built. Of a source for ``development``, nothing is fitted. Of
+    one that ``has_near_misses``, no question needs to be asked without its answer.
     """
 
     group: str
@@ -63,6 +64,11 @@ class QuestionSource:
     build: Callable[[], Path]
     questions: tuple[AskedQuestion, ...] = field(repr=False)
     development: bool = False
+    has_near_misses: bool = False
+
+    def drawn(self, most: int) -> QuestionSource:
+        """Return the source with at most ``most`` of its questions, the same ones each time."""
+        return replace(self, questions=_drawn(list(self.questions), most))
 
 
 def question_sources(data: Path, work: Path, cache: Path) -> Iterator[QuestionSource]:
@@ -140,9 +146,9 @@ def _corpus_questions(folder: Path) -> Iterator[AskedQuestion]:
             yield AskedQuestion(row["question"], accepted=tuple(row["answers"]) if is_answered else ())
 
 
-def _drawn(questions: list[AskedQuestion]) -> tuple[AskedQuestion, ...]:
+def _drawn(questions: list[AskedQuestion], most: int = MAX_QUESTIONS) -> tuple[AskedQuestion, ...]:
     draw = random.Random(len(questions))
-    return tuple(draw.sample(questions, min(MAX_QUESTIONS, len(questions))))
+    return tuple(draw.sample(questions, min(most, len(questions))))
 
 
 def _built_lines(corpus: Path, pack: Path) -> Path:
