@@ -20,9 +20,10 @@ from typing import Any
 
 import numpy as np
 
+from training.answers.asked import GROUP as ASKED
 from training.answers.asked import asked_sources
-from training.answers.collect import collect, read_judged, write_judged
-from training.answers.fit import Floats, Scored, cross_fit, cross_fit_right, fit_model
+from training.answers.collect import JudgedAnswers, collect, read_judged, write_judged
+from training.answers.fit import Floats, Scored, cross_fit, cross_fit_right, fit_model, judge_with
 from training.answers.questions import MAX_QUESTIONS, QuestionSource, question_sources
 from training.sources.asked import DEVELOPMENT
 from wikigr.answer.probability import FILE, WITH_READER, WITHOUT_READER, AnswerModel
@@ -86,24 +87,34 @@ def _fit(options: argparse.Namespace) -> None:
         "figures": {},
     }
     for name in _SETTINGS:
-        judged = [item for file in sorted((options.work / name).glob("*.jsonl")) for item in read_judged(file)]
+        judged = _read_all(options.work / name)
         scored = cross_fit(judged)
         probability = cross_fit_right(scored)
         model = fit_model(judged, scored, probability)
         document["figures"][name] = _figures(scored, probability, model)
+        if development := _read_all(options.work / name / DEVELOPMENT):
+            found = _figures(*judge_with(model, development), model)
+            document["figures"][name] |= {f"{DEVELOPMENT} {key}": row for key, row in found.items()}
         document[name] = asdict(model)
         print(f"\n{name}: sure from {model.sure}, likely from {model.likely}, covered from {model.covered}")
         _print_table(document["figures"][name])
     options.output.write_text(json.dumps(document, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
+def _read_all(folder: Path) -> list[JudgedAnswers]:
+    return [item for file in sorted(folder.glob("*.jsonl")) for item in read_judged(file)]
+
+
 def _figures(scored: Sequence[Scored], probability: Floats, model: AnswerModel) -> dict[str, Any]:
-    """Return the figures by source and for all, from weights that were fitted without the source."""
+    """Return the figures by source, by kind of source and for all, from weights fitted without the source."""
     rows: dict[str, list[tuple[Scored, float]]] = defaultdict(list)
     for item, value in zip(scored, probability, strict=True):
         if not item.judged.removed:
             rows[item.judged.source].append((item, float(value)))
             rows[f"all of {item.judged.group}"].append((item, float(value)))
+            if item.judged.group == ASKED:
+                kind = item.judged.source.partition("-")[0]
+                rows[f"all of {kind}"].append((item, float(value)))
             rows["all"].append((item, float(value)))
         else:
             rows["removed"].append((item, float(value)))
@@ -124,7 +135,10 @@ def _summary(members: Sequence[tuple[Scored, float]], model: AnswerModel) -> dic
         "possible": _share([any(item.judged.right) for item, _ in covered]),
         "first": _share(right),
         "printed": _share(printed),
+        "stated": _share([flag and value >= model.likely for flag, (_, value) in zip(right, covered, strict=True)]),
+        "said not to be covered": _share([value < model.covered for _, value in covered]),
         "declined": sum(value < model.covered for value in others),
+        "at most not sure": sum(value < model.likely for value in others),
         "not covered": len(others),
         "sure": _share(sure),
         "sure answers": len(sure),
@@ -140,12 +154,16 @@ def _share(flags: Sequence[bool]) -> float | None:
 
 
 def _print_table(figures: dict[str, dict[str, Any]]) -> None:
-    print(f"{'source':22}{'asked':>6}{'possible':>9}{'first':>7}{'printed':>8}  declined   sure       likely     ≥ 0.8")
+    print(
+        f"{'source':30}{'asked':>6}{'possible':>9}{'first':>7}{'printed':>8}{'stated':>7}{'false':>6}"
+        "  declined       sure         likely       ≥ 0.8"
+    )
     for name, row in sorted(figures.items()):
         cells = [f"{_percent(row[key])} ({row[f'{key} answers']:>3})" for key in ("sure", "likely", "0.8")]
         print(
-            f"{name:22}{row['questions']:>6}{_percent(row['possible']):>9}{_percent(row['first']):>7}"
-            f"{_percent(row['printed']):>8}  {row['declined']:>3} of {row['not covered']:<4} {'  '.join(cells)}"
+            f"{name:30}{row['questions']:>6}{_percent(row['possible']):>9}{_percent(row['first']):>7}"
+            f"{_percent(row['printed']):>8}{_percent(row['stated']):>7}{_percent(row['said not to be covered']):>6}"
+            f"  {row['declined']:>3}, {row['at most not sure']:>3} of {row['not covered']:<4} {'  '.join(cells)}"
         )
 
 
