@@ -60,7 +60,11 @@ def read(data: bytes, document: Document, where: str) -> None:
             if not has_notes:
                 document.writer.place(f"Cell {number}", f"cell={number}")
             magic = _MAGIC.match(source or "")
-            document.html(_code(source or "", magic[1] if magic else language if kind == "code" else ""))
+            document.html(
+                _code(
+                    source or "", magic[1] if magic else str(cell.get("language") or language) if kind == "code" else ""
+                )
+            )
             outputs = cell.get("outputs")
             for output in outputs if isinstance(outputs, list) else ():
                 if isinstance(output, dict):
