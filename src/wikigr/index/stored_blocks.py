@@ -12,7 +12,8 @@ from wikigr.sources.block import Block, BlockKind, Cell, paragraph_spans
 # A JSON list with a list for each block: the letter of its kind, its distance from the end of the block before, its
 # length, depth, label, the names of its columns, and for each row a list of three numbers for each cell: the distance
 # of its column from the column after the cell before, the distance of its start from the end of that cell, and its
-# length. Zeros and empty values at the end are left out, and so is a label that ``_own_label`` finds in the text.
+# length. Zeros and empty values at the end are left out, and so are a label and the cell of a property that
+# ``_from_text`` finds in the text.
 # Paragraphs of depth 0 are not stored, and deeper ones that only blank lines separate are stored as one.
 _LETTERS: dict[BlockKind, str] = {
     "paragraph": "p", "heading": "h", "item": "i", "task": "t", "term": "d", "table": "b", "code": "c",
@@ -29,19 +30,10 @@ def encode_blocks(text: str, blocks: Iterable[Block]) -> str:
     rows: list[list[Any]] = []
     position = 0
     for block in _merged(text, (block for block in blocks if block.depth or block.kind != "paragraph")):
-        depth, label = min(block.depth, MAX_DEPTH), block.label
-        if label == _own_label(text, block.kind, block.start, block.end):
-            label = ""
-        cells = list(_cell_numbers(block))
-        row = [
-            _LETTERS[block.kind],
-            block.start - position,
-            block.end - block.start,
-            depth,
-            label,
-            block.columns,
-            cells,
-        ]
+        label, cells = _from_text(text, block.kind, block.start, block.end)
+        place = block.start - position, block.end - block.start, min(block.depth, MAX_DEPTH)
+        row: list[Any] = [_LETTERS[block.kind], *place, "" if block.label == label else block.label, block.columns]
+        row.append([] if block.rows == cells else list(_cell_numbers(block)))
         while not row[-1]:
             row.pop()
         rows.append(row)
@@ -69,11 +61,20 @@ def _merged(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
         yield waiting
 
 
-def _own_label(text: str, kind: BlockKind, start: int, end: int) -> str:
-    """Return the label that the text of a block says: the marker of an item, and the name of a property."""
+def _from_text(text: str, kind: BlockKind, start: int, end: int) -> tuple[str, tuple[tuple[Cell, ...], ...]]:
+    """Return the label and the cells that the text of a block says.
+
+    An item begins with its marker, and a property is ``name: value``, or ``subject — name: value.`` if it is a fact.
+    """
     if kind == "item":
-        return text[start:end].split(maxsplit=1)[0]
-    return text[start:end].partition(": ")[0] if kind == "property" else ""
+        return text[start:end].split(maxsplit=1)[0], ()
+    if kind != "property":
+        return "", ()
+    dash = text.find(" — ", start, end)
+    name = start if dash < 0 else dash + 3
+    colon = text.find(": ", name, end)
+    value = Cell(0, colon + 2, end - (dash >= 0 and text[end - 1] == "."))
+    return (text[name:colon], ((value,),)) if name < colon and value.start < value.end else ("", ())
 
 
 def _cell_numbers(block: Block) -> Iterator[list[int]]:
@@ -119,12 +120,15 @@ def _decoded(text: str, stored: str) -> Iterator[Block]:
         if kind == "paragraph":
             yield from (Block(kind, *span, depth) for span in paragraph_spans(text, start, end))
             continue
-        label = _text(label) or _own_label(text, kind, start, end)
-        names = tuple(map(_text, _list_of(columns, str)))
-        cells = tuple(_cells(rows, start, end))
+        own_label, own_cells = _from_text(text, kind, start, end)
+        label = _text(label) or own_label
+        names = tuple(_list_of(columns, str))
+        cells = tuple(_cells(rows, start, end)) or own_cells
         if kind == "table" and any(cell.column >= len(names) for row in cells for cell in row):
             raise ValueError("a cell is in no column")
-        if (kind == "property") != ([*map(len, cells)] == [1] and kind != "table"):
+        if kind not in ("table", "property") and (names or cells):
+            raise ValueError("a block that is not a table has cells")
+        if kind == "property" and [*map(len, cells)] != [1]:
             raise ValueError("a property has no value")
         yield Block(kind, start, end, depth, label, names, cells)
 

@@ -277,15 +277,16 @@ class PlainTextWriter:
         self.end_block(LINE_GAP)
 
     def add_property(self, name: str, value: str) -> None:
-        """Add the line ``name: value`` of a property."""
-        name, value = collapse_spaces(name), collapse_spaces(value)
-        if not name or not value:
-            return
+        """Add the line ``name: value`` of a property, whose value may have several lines; without name, a paragraph."""
+        name, value = collapse_spaces(name), _CONTROL.sub("", value).strip()
         self.end_block(LINE_GAP)
-        indent = "".join(self._indents)
-        start = self._append(f"{indent}{name}: {value}") + len(indent)
-        cell = Cell(0, self._length - len(value), self._length)
-        self._add_block("property", start, name, rows=((cell,),))
+        if not value:
+            return
+        start = self._append(f"{name}: {value}" if name else value)
+        if name:
+            cell = Cell(0, self._length - len(value), self._length)
+            self._add_block("property", start, name, rows=((cell,),))
+        self._long += self._length - start
         self.end_block(LINE_GAP)
 
     def open_item(self, marker: str, state: TaskState | None = None) -> None:
