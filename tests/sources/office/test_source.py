@@ -230,7 +230,10 @@ BAD: dict[str, tuple[Callable[[], bytes], str]] = {
         "the file is encrypted",
     ),
     "deep": (lambda: files.docx_of([], depth=120), "its elements are nested too deeply"),
-    "encrypted book": (lambda: files.epub({"a.xhtml": "\0\0\0"}), "none of its 1 pages can be read: the file is not HTML"),
+    "encrypted book": (
+        lambda: files.epub({"a.xhtml": "\0\0\0"}),
+        "none of its 1 pages can be read: the file is not HTML",
+    ),
     "empty book": (lambda: files.archive({"META-INF/container.xml": "<a/>"}), "the book has no pages"),
 }
 
