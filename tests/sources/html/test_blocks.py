@@ -58,6 +58,7 @@ def test_a_check_box_makes_a_task(item: str, block: tuple[str, str, str]) -> Non
     assert tuple(found) == block
 
 
+CODE = "import tomllib\n\nx = 1"
 NESTED = "<table><tr><td>Weight</td><td>3 kg</td></tr><tr><td>Power</td><td>5 W</td></tr></table>"
 
 
@@ -88,17 +89,17 @@ def test_a_table_without_header_around_another_one_is_layout() -> None:
 @pytest.mark.parametrize(
     ("markup", "language"),
     [
-        ('<pre><code class="language-python">import tomllib\n\nx = 1</code></pre>', "python"),
-        ('<div class="highlight-python3 notranslate"><div class="highlight"><pre>import tomllib\n\nx = 1</pre></div></div>', "python3"),
-        ('<pre class="sourceCode python"><code class="sourceCode python">import tomllib\n\nx = 1</code></pre>', "python"),
-        ('<pre><code class="hljs python">import tomllib\n\nx = 1</code></pre>', "python"),
-        ('<pre data-lang="python">import tomllib\n\nx = 1</pre>', "python"),
-        ("<pre>import tomllib\n\nx = 1</pre>", ""),
+        ('<pre><code class="language-python">%s</code></pre>', "python"),
+        ('<div class="highlight-python3 notranslate"><div class="highlight"><pre>%s</pre></div></div>', "python3"),
+        ('<pre class="sourceCode python"><code class="sourceCode python">%s</code></pre>', "python"),
+        ('<pre><code class="hljs python">%s</code></pre>', "python"),
+        ('<pre data-lang="python">%s</pre>', "python"),
+        ("<pre>%s</pre>", ""),
     ],
 )  # fmt: skip
 def test_code_is_one_block_with_its_language(markup: str, language: str) -> None:
-    found = outline(section(f"<p>So:</p>{markup}"))
-    assert found == [(0, "paragraph", "", "So:"), (0, "code", language, "import tomllib\n\nx = 1")]
+    found = outline(section(f"<p>So:</p>{markup % CODE}"))
+    assert found == [(0, "paragraph", "", "So:"), (0, "code", language, CODE)]
 
 
 @pytest.mark.parametrize("tag", ["code", "kbd", "samp", "tt"])

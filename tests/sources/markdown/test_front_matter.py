@@ -33,12 +33,12 @@ NAMED = "tags: waves, 1900\nborn: 1984-03-04\nnet weight: 1.50\nadult: true\nadd
     [
         "---\ntitle: T\naliases: [A]\ntags: [waves, 1900]\nborn: 1984-03-04\nnet_weight: 1.50\nadult: true\n"
         "address: {city: Oslo}\nnone: ~\n---\n",
-        '+++\ntitle = "T"\naliases = ["A"]\ntags = ["waves", "1900"]\nborn = 1984-03-04\nnetWeight = 1.50\nadult = true\n'
-        'none = ""\n[address]\ncity = "Oslo"\n+++\n',
+        '+++\ntitle = "T"\naliases = ["A"]\ntags = ["waves", "1900"]\nborn = 1984-03-04\nnetWeight = 1.50\n'
+        'adult = true\nnone = ""\n[address]\ncity = "Oslo"\n+++\n',
         '{\n"title": "T", "aliases": ["A"], "tags": ["waves", 1900], "born": "1984-03-04", "net weight": 1.50,\n'
         '"adult": true, "address": {"city": "Oslo"}, "none": null\n}\n',
-        '---toml\r\ntitle = "T"\r\nalias = "A"\r\ntags = ["waves", "1900"]\r\nborn = 1984-03-04\r\nnet_weight = 1.50\r\n'
-        'adult = true\r\naddress = {city = "Oslo"}\r\n---\r\n',
+        '---toml\r\ntitle = "T"\r\nalias = "A"\r\ntags = ["waves", "1900"]\r\nborn = 1984-03-04\r\n'
+        'net_weight = 1.50\r\nadult = true\r\naddress = {city = "Oslo"}\r\n---\r\n',
     ],
 )
 def test_every_key_is_a_property_and_a_fact(matter: str) -> None:

@@ -65,7 +65,7 @@ _KINDS: dict[str, BlockKind] = {
     **dict.fromkeys(HEADING_LEVELS, "heading"),
 }  # fmt: skip
 # Classes of code, or of the box around it: "language-x" is in the HTML standard, and Sphinx writes "highlight-x".
-_LANGUAGE = re.compile(r"(?:language|lang|highlight|highlight-source|brush)[-:]([\w+#.-]+)")
+_LANGUAGE = re.compile(r"(?:language|lang|highlight|highlight-source|brush)[-:]\{?\.?([\w+#.-]+)[},]*")
 _NO_LANGUAGES = frozenset(("default", "none", "plain", "plaintext", "text", "nohighlight", "no-highlight"))
 # Classes beside which the only other one is the language: Pandoc's and those of highlighters in the browser.
 _HIGHLIGHTED = frozenset(("sourceCode", "hljs", "prettyprint"))
