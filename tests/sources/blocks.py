@@ -1,50 +1,28 @@
-"""What tests say about the blocks of a text."""
+"""The blocks of a section in a form that tests can read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-
-from wikigr.sources.article import SourceArticle, SourceSection
-from wikigr.sources.block import Block, fill_paragraphs
+from wikigr.sources.article import SourceSection
+from wikigr.sources.block import fill_paragraphs
 
 
-def without_blocks(article: SourceArticle) -> SourceArticle:
-    return replace(article, sections=tuple(replace(section, blocks=()) for section in article.sections))
-
-
-def described(section: SourceSection) -> list[tuple[int, str, str, str]]:
-    """Return the depth, kind, label and text of each block of a section."""
-    blocks = fill_paragraphs(section.text, section.blocks)
-    return [(block.depth, block.kind, block.label, section.text[block.start : block.end]) for block in blocks]
-
-
-def tables(section: SourceSection) -> list[list[dict[str, str]]]:
-    """Return the rows of each table of a section: the texts of the cells by the names of their columns."""
-    return [
-        [{block.columns[cell.column]: section.text[cell.start : cell.end] for cell in row} for row in block.rows]
-        for block in section.blocks
-        if block.kind == "table"
-    ]
-
-
-def check_blocks(text: str, blocks: Sequence[Block]) -> None:
-    """Check all blocks of a text: they are in order and hold all of it, and cells lie in their rows."""
+def outline(section: SourceSection) -> list[tuple[int, str, str, str]]:
+    """Return depth, kind, label and text of each block; checks that they cover the text, with cells in their rows."""
     position = 0
-    for block in blocks:
-        assert position <= block.start < block.end <= len(text), block
-        assert not text[position : block.start].strip(), block
-        assert text[block.start : block.end].strip(), block
-        assert block.depth >= 0, block
-        assert bool(block.rows) == (block.kind in ("table", "property")), block
-        end = block.start
-        for row in block.rows:
-            assert row, block
-            assert end <= row[0].start, block
-            for cell in row:
-                assert cell.column in range(len(block.columns) or 1), block
-                assert row[0].start <= cell.start < cell.end <= block.end, block
-                assert text[cell.start : cell.end].strip() == text[cell.start : cell.end], block
-                end = max(end, cell.end)
+    found = []
+    for block in fill_paragraphs(section.text, section.blocks):
+        assert not section.text[position : block.start].strip()
+        assert position <= block.start < block.end
+        for cell in (cell for row in block.rows for cell in row):
+            assert block.start <= cell.start < cell.end <= block.end
         position = block.end
-    assert not text[position:].strip()
+        found.append((block.depth, block.kind, block.label, section.text[block.start : block.end]))
+    assert not section.text[position:].strip()
+    return found
+
+
+def table(section: SourceSection) -> list[tuple[str, ...]]:
+    """Return the only table of a section: the names of its columns, then the texts of the cells of each row."""
+    (block,) = (block for block in section.blocks if block.kind == "table")
+    rows = [tuple(section.text[cell.start : cell.end] for cell in row) for row in block.rows]
+    return [block.columns, *rows]

@@ -9,10 +9,8 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 
-import nbformat
 import pytest
 from fpdf import FPDF
-from nbformat.v4 import new_code_cell, new_notebook
 from pypdfium2 import PdfDocument, PdfiumError
 from tests.sources.office import files
 
@@ -54,7 +52,6 @@ PDF = {
     ("Page 3", "Tides"): (LONG * 3).strip(),
 }
 CANALS = [["Flight", "Locks", "Completed"], ["Neptune's Stairs", "8", "1811"], ["Muirtown", "4", "1813"]]
-CODE_CELLS = [new_code_cell("import sea"), new_code_cell("sea.level()")]
 STYLED = [("Title", "Rules"), ("HTML Preformatted", "a"), ("HTML Preformatted", "  b"), ("toc 1", "x 3")]
 ODT_BODY = (
     '<text:p text:style-name="Title">Rules</text:p><text:p text:style-name="P1">a</text:p>'
@@ -116,7 +113,7 @@ READ: dict[str, tuple[Callable[[], bytes], dict[tuple[str, ...], str]]] = {
         },
     ),
     "notebook of code": (
-        lambda: str(nbformat.writes(new_notebook(cells=CODE_CELLS))).encode(),
+        lambda: files.notebook(files.code_cell("import sea"), files.code_cell("sea.level()")),
         {("Cell 1",): "import sea", ("Cell 2",): "sea.level()"},
     ),
     "epub in the order of its spine": (
