@@ -53,7 +53,7 @@ def check_blocks(text: str, blocks: Sequence[Block]) -> None:
 def outline(section: SourceSection) -> list[tuple[int, str, str, str]]:
     """Return depth, kind, label and text of each block; checks that they cover the text, with cells in their rows."""
     position = 0
-    found = []
+    found: list[tuple[int, str, str, str]] = []
     for block in fill_paragraphs(section.text, section.blocks):
         assert not section.text[position : block.start].strip()
         assert position <= block.start < block.end
