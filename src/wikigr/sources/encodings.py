@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import codecs
+import io
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from wikigr.errors import RecordError
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 _BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 # In bytes; detection does not get better with more.
@@ -65,6 +70,40 @@ def detect_encoding(data: bytes) -> str | None:
         encoding = _USUAL
     is_possible = not has_nul or encoding.startswith("utf-16")
     return encoding if encoding and is_possible and _is_text(sample, encoding) else None
+
+
+def utf8_stream(stream: BinaryIO) -> BinaryIO:
+    """Return a stream of text in UTF-8; ``stream`` is a buffered one at its beginning, in an encoding as in ``decode``.
+
+    Bytes that are invalid in the encoding stay as they are, which is not UTF-8.
+    """
+    head = cast(io.BufferedReader, stream).peek()
+    encoding = declared_encoding(head) or detect_encoding(head) or "utf-8"
+    if encoding.startswith("utf-8"):
+        return stream
+    return cast(BinaryIO, io.BufferedReader(_Recoded(stream, encoding)))
+
+
+class _Recoded(io.RawIOBase):
+    """The text of a stream in UTF-8."""
+
+    def __init__(self, stream: BinaryIO, encoding: str) -> None:
+        self._stream = stream
+        errors = "replace" if encoding.startswith("utf-16") else "surrogateescape"
+        self._decoder = codecs.getincrementaldecoder(encoding)(errors)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Buffer) -> int:
+        view = memoryview(buffer)
+        while True:
+            # A character takes at most three bytes for each of its own, and some may wait in the decoder.
+            data = self._stream.read(len(view) // 4)
+            text = self._decoder.decode(data, final=not data).encode("utf-8", "surrogateescape")
+            if text or not data:
+                view[: len(text)] = text
+                return len(text)
 
 
 def _is_text(sample: bytes, encoding: str) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from wikigr.errors import RecordError
-from wikigr.sources.article import BadPart, SourceArticle, SourceItem
+from wikigr.sources.article import BadPart, RawDocument, SourceArticle, SourceItem
 from wikigr.sources.documents import NoteRecord
 from wikigr.sources.folder import FolderSource
 
@@ -18,6 +18,7 @@ CONTAINER = "<container><rootfiles><rootfile full-path='{}'/></rootfiles></conta
 PAGE = "<html xmlns='http://www.w3.org/1999/xhtml'><body><h1>{0}</h1><p>{0} grind oats.</p></body></html>"
 MILLS = {"OEBPS/a.xhtml": PAGE.format("Mills"), "OEBPS/b.xhtml": PAGE.format("Stones")}
 BOTH = "Mills grind oats.|Stones grind oats."
+from wikigr.sources.office.source import OfficeConverter
 
 
 def package(
@@ -98,5 +99,5 @@ def test_a_book_without_any_page_that_can_be_read_is_refused() -> None:
 
 
 def test_the_entities_of_a_title_are_letters() -> None:
-    article, _ = parse(book({**MILLS, "OEBPS/x.opf": package(AB, "ab", title="Caf&eacute;&nbsp;Mills")}))
-    assert article.aliases == ("Café Mills",)
+    data = book({**MILLS, "OEBPS/x.opf": package(AB, "ab", title="Caf&eacute;&nbsp;Mills")})
+    assert OfficeConverter().scan(RawDocument("mills.epub", data)).title == "Café Mills"

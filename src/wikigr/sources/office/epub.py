@@ -24,6 +24,15 @@ _ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)[A-Za-z]\w{1,31};")
 _UNREADABLE = (BadZipFile, zlib.error, NotImplementedError, EOFError, RecordError)
 
 
+def title(data: bytes, where: str) -> str:
+    """Return the title of the book, or ``""``; raises as ``archive`` does."""
+    with archive(data, where) as opened:
+        members = _Members(opened)
+        path = _package_path(members)
+        package, _ = _parse(members.read(path)) if path else (None, False)
+        return own_title(package) if package is not None else ""
+
+
 def read(data: bytes, document: Document, where: str) -> None:
     """Add the pages of the book, but for its table of contents; each page once, however often the spine has it.
 
@@ -33,8 +42,6 @@ def read(data: bytes, document: Document, where: str) -> None:
         members = _Members(opened)
         package_path = _package_path(members)
         package, is_whole = _parse(members.read(package_path)) if package_path else (None, False)
-        if package is not None:
-            document.title = own_title(package)
         bad: list[BadPart] = []
         done: set[str] = set()
         unread = 0

@@ -31,6 +31,12 @@ _MAX_DAMAGED = 20
 _EARLIER_KEYS = {"text/html": "html", "text/latex": "latex", "text/plain": "text", "text/markdown": "markdown"}
 
 
+def title(data: bytes, where: str) -> str:
+    """Return the title in the metadata, or ``""``."""
+    stated = _mapping(json.loads(decode(where, data)), "metadata").get("title")
+    return stated if isinstance(stated, str) else ""
+
+
 def read(data: bytes, document: Document, where: str) -> None:
     """Add the cells in order; code and its output belong to the notes above them.
 
@@ -42,7 +48,6 @@ def read(data: bytes, document: Document, where: str) -> None:
     except ValueError as error:
         notebook, document.bad_parts = _salvage(text, where, error)
     metadata = _mapping(notebook, "metadata")
-    document.title = title if isinstance(title := metadata.get("title"), str) else ""
     language = _language(metadata)
     has_notes = False
     for number, cell in enumerate(_cells(notebook), start=1):
