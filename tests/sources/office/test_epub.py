@@ -13,12 +13,12 @@ from wikigr.errors import RecordError
 from wikigr.sources.article import BadPart, RawDocument, SourceArticle, SourceItem
 from wikigr.sources.documents import NoteRecord
 from wikigr.sources.folder import FolderSource
+from wikigr.sources.office.source import OfficeConverter
 
 CONTAINER = "<container><rootfiles><rootfile full-path='{}'/></rootfiles></container>"
 PAGE = "<html xmlns='http://www.w3.org/1999/xhtml'><body><h1>{0}</h1><p>{0} grind oats.</p></body></html>"
 MILLS = {"OEBPS/a.xhtml": PAGE.format("Mills"), "OEBPS/b.xhtml": PAGE.format("Stones")}
 BOTH = "Mills grind oats.|Stones grind oats."
-from wikigr.sources.office.source import OfficeConverter
 
 
 def package(
