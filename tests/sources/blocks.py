@@ -14,8 +14,9 @@ def without_blocks(article: SourceArticle) -> SourceArticle:
 
 
 def described(section: SourceSection) -> list[tuple[int, str, str, str]]:
-    """Return the depth, kind, label and text of each block of a section."""
+    """Return the depth, kind, label and text of each block of a section; see ``check_blocks``."""
     blocks = fill_paragraphs(section.text, section.blocks)
+    check_blocks(section.text, blocks)
     return [(block.depth, block.kind, block.label, section.text[block.start : block.end]) for block in blocks]
 
 
@@ -48,21 +49,6 @@ def check_blocks(text: str, blocks: Sequence[Block]) -> None:
                 end = max(end, cell.end)
         position = block.end
     assert not text[position:].strip()
-
-
-def outline(section: SourceSection) -> list[tuple[int, str, str, str]]:
-    """Return depth, kind, label and text of each block; checks that they cover the text, with cells in their rows."""
-    position = 0
-    found: list[tuple[int, str, str, str]] = []
-    for block in fill_paragraphs(section.text, section.blocks):
-        assert not section.text[position : block.start].strip()
-        assert position <= block.start < block.end
-        for cell in (cell for row in block.rows for cell in row):
-            assert block.start <= cell.start < cell.end <= block.end
-        position = block.end
-        found.append((block.depth, block.kind, block.label, section.text[block.start : block.end]))
-    assert not section.text[position:].strip()
-    return found
 
 
 def table(section: SourceSection) -> list[tuple[str, ...]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.sources.blocks import outline, table
+from tests.sources.blocks import described, table
 
 from wikigr.sources.article import SourceSection
 from wikigr.sources.html.text import parse_html
@@ -31,13 +31,13 @@ def section(markup: str) -> SourceSection:
     ],
 )
 def test_items_have_the_numbers_that_a_browser_shows(attributes: str, labels: list[str]) -> None:
-    found = outline(section(f"<p>Do:</p><ol {attributes}><li>x</li><li>y</li><li>z</li></ol>"))
+    found = described(section(f"<p>Do:</p><ol {attributes}><li>x</li><li>y</li><li>z</li></ol>"))
     assert [label for _, kind, label, _ in found if kind == "item"] == labels
     assert found[1][3] == f"{labels[0]} x"
 
 
 def test_the_value_of_an_item_counts_on() -> None:
-    assert [x[2] for x in outline(section('<ol type="a"><li>x<li value="5">y<li>z</ol>'))] == ["a.", "e.", "f."]
+    assert [x[2] for x in described(section('<ol type="a"><li>x<li value="5">y<li>z</ol>'))] == ["a.", "e.", "f."]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_the_value_of_an_item_counts_on() -> None:
     ],
 )
 def test_a_check_box_makes_a_task(item: str, block: tuple[str, str, str]) -> None:
-    ((_, *found),) = outline(section(f"<ul>{item}</li></ul>"))
+    ((_, *found),) = described(section(f"<ul>{item}</li></ul>"))
     assert tuple(found) == block
 
 
@@ -98,18 +98,18 @@ def test_a_table_without_header_around_another_one_is_layout() -> None:
     ],
 )  # fmt: skip
 def test_code_is_one_block_with_its_language(markup: str, language: str) -> None:
-    found = outline(section(f"<p>So:</p>{markup % CODE}"))
+    found = described(section(f"<p>So:</p>{markup % CODE}"))
     assert found == [(0, "paragraph", "", "So:"), (0, "code", language, CODE)]
 
 
 @pytest.mark.parametrize("tag", ["code", "kbd", "samp", "tt"])
 def test_a_paragraph_of_code_alone_is_code(tag: str) -> None:
-    found = outline(section(f"<p>Run:</p><p><{tag}>make all</{tag}></p><p><{tag}>a</{tag}> or b</p>"))
+    found = described(section(f"<p>Run:</p><p><{tag}>make all</{tag}></p><p><{tag}>a</{tag}> or b</p>"))
     assert [kind for _, kind, _, _ in found] == ["paragraph", "code", "paragraph"]
 
 
 def test_definitions_quotations_and_captions() -> None:
-    found = outline(
+    found = described(
         section(
             "<dl><dt>Sluice<dd>A gate.<dd>Of wood.</dl><blockquote><p>Mind the gate.</p></blockquote>"
             "<figure><img><figcaption>The gate.</figcaption></figure>"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.sources.blocks import outline
+from tests.sources.blocks import described
 
 from wikigr.sources.html.text import parse_html
 
@@ -85,13 +85,13 @@ def test_what_is_no_mark_stays(markup: str, text: str) -> None:
 def test_a_note_is_a_block_with_its_mark(note: str, block: tuple[int, str, str, str]) -> None:
     markup = f'<p>It ground 1200<a epub:type="noteref" href="#n3">3</a> bags.</p>{note}'
     (section,) = parse_html(f"<html><body>{markup}</body></html>").sections
-    assert outline(section) == [(0, "paragraph", "", "It ground 1200 bags."), block]
+    assert described(section) == [(0, "paragraph", "", "It ground 1200 bags."), block]
 
 
 def test_further_paragraphs_stand_inside_a_note() -> None:
     note = '<ol class="footnotes"><li><p>By Ida.</p><p>More.</p></li><li>By Tom.</li></ol>'
     (section,) = parse_html(f"<html><body><p>Text.</p>{note}</body></html>").sections
-    assert outline(section)[1:] == [
+    assert described(section)[1:] == [
         (0, "footnote", "1", "1. By Ida."),
         (1, "paragraph", "", "More."),
         (0, "footnote", "2", "2. By Tom."),

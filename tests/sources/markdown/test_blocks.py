@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from tests.sources.blocks import outline, table
+from tests.sources.blocks import described, table
 from tests.sources.markdown.notes import article, lead
 
 
 def blocks(text: str) -> list[tuple[int, str, str, str]]:
     (section,) = article(text).sections
-    return outline(section)
+    return described(section)
 
 
 def test_tasks_have_a_state() -> None:

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.sources.blocks import outline
+from tests.sources.blocks import described
 from tests.sources.markdown.notes import article, parse, read, write
 
 from wikigr.errors import RecordError
@@ -47,7 +47,7 @@ def test_every_key_is_a_property_and_a_fact(matter: str) -> None:
     assert found.aliases == ("A",)
     lead, properties = found.sections
     assert (lead.text, properties.heading_path, properties.text) == ("Text of the note.", ("Properties",), NAMED)
-    assert [(kind, label) for _, kind, label, _ in outline(properties)] == [
+    assert [(kind, label) for _, kind, label, _ in described(properties)] == [
         ("property", name) for name in ("tags", "born", "net weight", "adult", "address city")
     ]
     facts = [(fact.subject, fact.relation, fact.object) for fact in found.triples]

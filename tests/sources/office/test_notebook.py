@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.sources.blocks import outline
+from tests.sources.blocks import described
 
 from wikigr.errors import RecordError
 from wikigr.sources.article import BadPart, SourceArticle
@@ -38,7 +38,7 @@ def notebook(*cells: object, metadata: object = KERNEL, indent: int | None = 1) 
 def parse(text: str) -> tuple[list[tuple[str, str, str]], list[str]]:
     items = list(FolderSource(Path("x"), "office").parse(NoteRecord("x.ipynb", text.encode(), "x")))
     (article,) = (item for item in items if isinstance(item, SourceArticle))
-    found = [block[1:] for section in article.sections for block in outline(section)]
+    found = [block[1:] for section in article.sections for block in described(section)]
     return found, [item.where for item in items if isinstance(item, BadPart)]
 
 

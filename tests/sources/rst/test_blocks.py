@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.sources.blocks import outline, table
+from tests.sources.blocks import described, table
 
 from wikigr.sources.documents import NoteRecord, NoteText
 from wikigr.sources.rst.source import RstConverter
@@ -15,7 +15,7 @@ def note(text: str) -> NoteText:
 
 def blocks(text: str) -> list[tuple[int, str, str, str]]:
     (section,) = note(text).sections
-    return outline(section)
+    return described(section)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_fields_are_properties_and_at_the_top_facts() -> None:
         ":Author: Ann Lee\n:Next review: *May* 2027\n:orphan:\n\nText.\n\n.. function:: f(x)\n\n   :param x: How far.\n"
     )
     (section,) = found.sections
-    assert [x[1:] for x in outline(section) if x[1] == "property"] == [
+    assert [x[1:] for x in described(section) if x[1] == "property"] == [
         ("property", "Author", "Author: Ann Lee"),
         ("property", "Next review", "Next review: May 2027"),
         ("property", "param x", "param x: How far."),
@@ -81,7 +81,7 @@ def test_definitions_options_lists_and_quotations() -> None:
 )
 def test_tables_have_a_caption_columns_and_cells(text: str) -> None:
     (section,) = note(text).sections
-    assert outline(section)[0] == (0, "caption", "", "Fees")
+    assert described(section)[0] == (0, "caption", "", "Fees")
     assert table(section) == [("Bag", "Price"), ("Oats", "9")]
 
 
