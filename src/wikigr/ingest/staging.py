@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from wikigr import __version__
 from wikigr.errors import BuildError
-from wikigr.sources.article import Redirect, SourceArticle
+from wikigr.sources.article import Dropped, Redirect, SourceArticle
 from wikigr.text import fold, scrub
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ CREATE INDEX IF NOT EXISTS redirect_alias ON redirect (alias);
 CREATE TABLE IF NOT EXISTS bad (n INTEGER PRIMARY KEY, place TEXT, reason TEXT);
 CREATE TABLE IF NOT EXISTS alias (alias_fold TEXT, alias TEXT, target TEXT, target_fold TEXT);
 CREATE TABLE IF NOT EXISTS skipped (reason TEXT PRIMARY KEY, count INTEGER) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS dropped (template TEXT PRIMARY KEY, count INTEGER) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS article (
     id INTEGER PRIMARY KEY, title TEXT UNIQUE, title_fold TEXT, categories TEXT, word_count INTEGER,
     content TEXT, url TEXT, revision TEXT);
@@ -175,6 +176,12 @@ class Staging:
             (reason,),
         )
 
+    def count_dropped(self, dropped: Dropped) -> None:
+        self._db.executemany(
+            "INSERT INTO dropped VALUES (?, ?) ON CONFLICT (template) DO UPDATE SET count = count + excluded.count",
+            ((scrub(name), count) for name, count in dropped.templates),
+        )
+
     def has_title(self, title: str) -> bool:
         query = "SELECT 1 FROM record WHERE title = ? LIMIT 1"
         return self._db.execute(query, (_name(title),)).fetchone() is not None
@@ -184,6 +191,10 @@ class Staging:
 
     def skipped(self) -> dict[str, int]:
         return dict(self._db.execute("SELECT reason, count FROM skipped ORDER BY reason"))
+
+    def dropped_templates(self) -> dict[str, int]:
+        """Return the names of dropped templates and the number of their calls, the most frequent first."""
+        return dict(self._db.execute("SELECT template, count FROM dropped ORDER BY count DESC, template"))
 
     def count(self, table: str) -> int:
         return int(self._db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])

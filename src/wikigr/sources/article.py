@@ -90,7 +90,14 @@ class BadPart:
     reason: str
 
 
-SourceItem = SourceArticle | Redirect | Skipped | BadPart
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """Templates of a record whose text is missing, by name, with the number of calls; the build adds them up."""
+
+    templates: tuple[tuple[str, int], ...]
+
+
+SourceItem = SourceArticle | Redirect | Skipped | BadPart | Dropped
 
 
 class Shared:

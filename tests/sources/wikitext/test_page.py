@@ -41,7 +41,7 @@ def text_of(wikitext: str) -> str:
         ("<poem>\nRoses\nViolets\n</poem>", "Roses\nViolets"),
         ("a <includeonly>b</includeonly><noinclude>c</noinclude>", "a c"),
         # Omitted elements leave no gap.
-        ("A word {{citation needed|date=May}}, and more {{unknown}}.", "A word, and more."),
+        ("A word {{citation needed|date=May}}, and more {{unheard of}}.", "A word, and more."),
         ("Paris ({{IPA-fr|paʁi}}) is.", "Paris is."),
         ("Paris ({{IPA-fr|paʁi}}; 250 BC) is.", "Paris (250 BC) is."),
         ("Paris (founded; {{IPA-fr|paʁi}}) is.", "Paris (founded) is."),
@@ -233,9 +233,10 @@ def test_damage_of_unbalanced_markup_is_bounded(wikitext: str, kept: str) -> Non
         ("[[a [[b]]", "a [[b]]"),
         ("{{a|[[b}} c", "{{a|b}} c"),
         ("{| class=x\n| a {{b\n|}\n|}", "{| class=x\n| a b\n|}\n|}"),
-        ("{|\n| a {{b}}", "\n| a {{b}}"),
+        ("{|\n| a {{b}}", "{|\n| a {{b}}\n|}"),
         ("{{a|\n|}}", "{{a|\n|}}"),
-        ("{{{a|b}}}", "{{{a|b}}}"),
+        ("{{{a|b}}} {{{c}}} {{{a|{{{b|d}}}}}}", "b  d"),
+        ("{{{a|b}} c", "{{a|b}} c"),
         ("[[a|" * 30 + "]]" * 30, "[[a|" * 25 + "a|" * 5 + "]]" * 25),
     ],
 )

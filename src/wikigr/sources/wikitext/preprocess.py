@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 # Index into ``PreparedWikitext.verbatim`` between the mark and END: a block on lines of its own, or inline.
@@ -83,8 +84,16 @@ _EXTERNAL_LINK = re.compile(
 )
 _SINGLE_BRACKET = re.compile(r"(?<!\[)\[(?!\[)")
 _LEADING_SPACE = re.compile(r"^[ \t](?=[ \t]*[^\s|!{}\[])", re.MULTILINE)
+_TABLE_START = re.compile(r"^[ \t:]*\{\|(?!\})", re.MULTILINE)
+_TABLE_END = re.compile(r"^[ \t]*\|\}(?!\}(?!\}))", re.MULTILINE)
+_TABLE_AFTER = re.compile(r"[ \t:]*(?:\{\||\|\})")
+_MAX_UNCLOSED_TABLES = 3
+# A parameter of a template with its default; pages that are no templates show the default.
+_PARAMETER = re.compile(r"\{\{\{[^{}|]*+(?:\|([^{}]*+))?\}\}\}")
+_ODD_BRACE = re.compile(r"(?<!\{)\{(?=(?:\{\{)++(?!\{))")
+_LONE_TEMPLATE = re.compile(r"[ \t]*\{\{([^{}|]*)(?:\|[^{}]*)?\}\}[ \t]*")
 _BRACKETS = re.compile(
-    r"\{\{+|\}\}+|\[\[|\]\]|^[ \t:]*\{\|(?!\})|^[ \t]*\|\}(?!\}(?!\}))",
+    rf"\{{\{{+|\}}\}}+|\[\[|\]\]|{_TABLE_START.pattern}|{_TABLE_END.pattern}",
     re.MULTILINE,
 )
 _REST_OF_LINE = re.compile(r"[^\n\[\]{}]*")
@@ -117,14 +126,22 @@ class PreparedWikitext:
     verbatim: list[str] = field(default_factory=list)
 
 
-def prepare(wikitext: str) -> PreparedWikitext:
-    """Prepare one page for the parser, in time linear in its length."""
+def prepare(wikitext: str, table_ends: Collection[str] = ()) -> PreparedWikitext:
+    """Prepare one page for the parser, in time linear in its length.
+
+    ``table_ends`` are names of templates that close a table, in lower case.
+    """
     wikitext = ALL_MARKS.sub("", wikitext).replace("\r\n", "\n")
     scanner = _TagScanner()
     text = scanner.scan(wikitext)
     text = _EXTERNAL_LINK.sub(lambda match: match[1].strip() or REMOVED, text)
     text = _SINGLE_BRACKET.sub("&#91;", text)
-    return PreparedWikitext(_balance(text), scanner.verbatim)
+    if "{{{" in text:
+        for _ in range(3):  # a parameter in the default of another one
+            text = _PARAMETER.sub(r"\1", text)
+        # Of a brace before a template, the parser would try a parameter at every place after it.
+        text = _ODD_BRACE.sub("", text)
+    return PreparedWikitext(_balance(_close_tables(text, table_ends)), scanner.verbatim)
 
 
 class _TagScanner:
@@ -241,6 +258,39 @@ def _escape(segment: str, is_start: bool) -> str:
     return segment[:line_end] + _LEADING_SPACE.sub(PREFORMATTED, segment[line_end:])
 
 
+def _close_tables(text: str, ends: Collection[str]) -> str:
+    """Close the tables that a page leaves open: at a template in ``ends``, otherwise after the last of their rows.
+
+    A table reaches at most to the next heading.
+    """
+    if sum(1 for _ in _TABLE_START.finditer(text)) <= sum(1 for _ in _TABLE_END.finditer(text)):
+        return text
+    lines: list[str] = []
+    is_open = 0
+    # Where the rows of the open tables end: before a blank line or a template on a line of its own.
+    after_rows: int | None = None
+    for line in (*text.split("\n"), None):
+        if is_open and (line is None or line.startswith("=")):
+            place = len(lines) if after_rows is None else after_rows
+            if is_open <= _MAX_UNCLOSED_TABLES:
+                lines[place:place] = ["|}"] * is_open
+            is_open = 0
+        if line is None:
+            break
+        template = _LONE_TEMPLATE.fullmatch(line)
+        if _TABLE_START.match(line):
+            is_open, after_rows = is_open + 1, None
+        elif is_open and (_TABLE_END.match(line) or (template and template[1].strip().lower() in ends)):
+            is_open, after_rows = is_open - 1, None
+            line = "|}" if template else line
+        elif line.lstrip()[:1] in ("|", "!"):
+            after_rows = None
+        elif after_rows is None and (template or not line.strip()):
+            after_rows = len(lines)
+        lines.append(line)
+    return "\n".join(lines)
+
+
 def _balance(text: str) -> str:
     """Remove every bracket without a partner, and those nested deeper than ``_MAX_DEPTH``."""
     stack: list[tuple[str, int, int]] = []
@@ -272,10 +322,16 @@ def _balance(text: str) -> str:
     position = 0
     for start, end in unmatched:
         if start > position:
-            out.append(text[position:start])
+            out.append(_without_table_mark(text, position, start))
         position = max(position, end)
-    out.append(text[position:])
+    out.append(_without_table_mark(text, position, len(text)))
     return "".join(out)
+
+
+def _without_table_mark(text: str, start: int, end: int) -> str:
+    """Return ``text[start:end]``, after a bracket that was removed; no table begins or ends on the same line."""
+    is_mark = start > 0 and text[start - 1] != "\n" and _TABLE_AFTER.match(text, start)
+    return (REMOVED if is_mark else "") + text[start:end]
 
 
 # For each kind of bracket, the kinds of unclosed brackets that it may enclose.
