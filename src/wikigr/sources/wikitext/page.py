@@ -348,7 +348,8 @@ class _Renderer:
     def _spoken_name(self, node: Template) -> str:
         """Return the name of a template without arguments if it is its text: a code of a country, "XIXe siècle"."""
         name = " ".join(strip_marks(str(node.name)).replace("_", " ").split())
-        is_spoken = name.rpartition(" ")[2].lower() in wikipedia_names("spoken_words") or _COUNTRY_CODE.fullmatch(name)
+        words = wikipedia_names("spoken_words").intersection(name.lower().split())
+        is_spoken = bool(words) or _COUNTRY_CODE.fullmatch(name)
         return name if is_spoken or (self._is_in_cell and _WORD_AS_NAME.fullmatch(name)) else ""
 
     def _name(self, node: Template) -> str:
