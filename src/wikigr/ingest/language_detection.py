@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 import string
 from collections import Counter
 from importlib.util import find_spec
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from wikigr.ingest.staging import Staging
 from wikigr.languages import ENGLISH, Language, is_described, language_of
 from wikigr.progress import Progress
-from wikigr.sources.article import Source
+from wikigr.sources.article import Source, SourceArticle
 from wikigr.stop_words import STOP_WORDS
 
 # Records whose text is looked at, spread over the source, and how much of each.
@@ -69,7 +68,7 @@ def _found(wanted: str | None, source: Source, staging: Staging) -> tuple[Langua
     if stated is not None and not stated.is_english:
         return stated, "as the source states"
     unknown = f"; the source states {code!r}, which wikigr does not know" if code is not None and stated is None else ""
-    texts = [words for words in _samples(staging) if words]
+    texts = list(filter(None, map(_words_of, staging.sample_records(_SAMPLES))))
     if not texts:
         return ENGLISH, "because the text has no words of any language" + unknown
     if _is_evidently_english(texts):
@@ -120,25 +119,19 @@ def _is_evidently_english(texts: list[list[str]]) -> bool:
     return sum(word in STOP_WORDS for word in words) > 0.25 * len(words)
 
 
-def _samples(staging: Staging) -> list[list[str]]:
-    """Return the words of records from the whole source; code, numbers, codes and lines of mostly these have none."""
-    step = max(1, staging.count("record") // _SAMPLES)
-    rows = staging.rows("SELECT payload FROM record WHERE n % ? = 0 ORDER BY n LIMIT ?", (step, _SAMPLES))
-    return [_words_of_record(json.loads(payload)) for (payload,) in rows]
-
-
-def _words_of_record(record: dict[str, Any]) -> list[str]:
+def _words_of(record: SourceArticle) -> list[str]:
+    """Return words of a record; code, numbers, codes and lines of mostly these have none."""
     words: list[str] = []
     characters = 0
-    for section in record["sections"]:
-        text = section["text"]
-        for block in reversed(section.get("blocks", ())):
-            if block["kind"] == "code":
-                text = text[: block["start"]] + text[block["end"] :]
-        for line in text[:_MAX_SECTION].split("\n"):
+    for section in record.sections:
+        text = section.text[:_MAX_SECTION]
+        for block in reversed(section.blocks):
+            if block.kind == "code":
+                text = text[: block.start] + text[block.end :]
+        for line in text.split("\n"):
             tokens = [token for token in line.split() if any(map(str.isalnum, token))]
             found = [word for token in tokens if (word := _word_in(token))]
-            if 2 * len(found) > len(tokens):
+            if 2 * len(found) >= len(tokens):
                 words += found
                 characters += sum(map(len, found))
         if characters > _MAX_CHARACTERS:

@@ -213,6 +213,13 @@ class Staging:
         for title, group in groupby(rows, key=lambda row: str(row[0])):
             yield title, [_read_article(payload, blocks) for _, payload, blocks in group]
 
+    def sample_records(self, count: int) -> Iterator[SourceArticle]:
+        """Yield at most ``count`` records, spread over the source, in its order."""
+        step = max(1, self.count("record") // count)
+        query = "SELECT payload, blocks FROM record WHERE n % ? = 0 ORDER BY n LIMIT ?"
+        for payload, blocks in self._db.execute(query, (step, count)):
+            yield _read_article(payload, blocks)
+
     # -- chunking
 
     def add_article_row(
