@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from functools import cache
+from functools import cache, partial
 from itertools import groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any, Self
 from wikigr import __version__
 from wikigr.errors import BuildError
 from wikigr.index.stored_blocks import decode_blocks, encode_blocks
-from wikigr.sources.article import Dropped, Redirect, SourceArticle
+from wikigr.sources.article import Dropped, Redirect, SourceArticle, Triple
+from wikigr.sources.block import compose
 from wikigr.text import fold, scrub
 
 if TYPE_CHECKING:
@@ -158,10 +159,9 @@ class Staging:
 
     def add_article(self, article: SourceArticle) -> bool:
         """Store one record; return ``False`` if its ``source_id`` is already stored."""
-        blocks = [encode_blocks(section.text, section.blocks) for section in article.sections]
-        if any(blocks):
-            article = replace(article, sections=tuple(replace(section, blocks=()) for section in article.sections))
-        payload = _compact_json(asdict(article))
+        payload, blocks = _encode_article(article)
+        if not unicodedata.is_normalized("NFC", payload):
+            payload, blocks = _encode_article(_composed(article))
         title = _name(article.title)
         done = self._db.execute(
             "INSERT OR IGNORE INTO record (source_id, title_fold, title, payload, blocks) VALUES (?, ?, ?, ?, ?)",
@@ -303,6 +303,35 @@ def _name(name: str) -> str:
 
 def _compact_json(value: Any) -> str:
     return scrub(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def _encode_article(article: SourceArticle) -> tuple[str, list[str]]:
+    """Return a record as JSON, and the blocks of each of its sections, which are stored beside it."""
+    blocks = [encode_blocks(section.text, section.blocks) for section in article.sections]
+    if any(blocks):
+        article = replace(article, sections=tuple(replace(section, blocks=()) for section in article.sections))
+    return _compact_json(asdict(article)), blocks
+
+
+def _composed(article: SourceArticle) -> SourceArticle:
+    """Return a record with its text and its names in the normalization form NFC, in which questions are matched."""
+    nfc = partial(unicodedata.normalize, "NFC")
+    sections = []
+    for section in article.sections:
+        text, blocks = compose(section.text, section.blocks)
+        sections.append(replace(section, heading_path=tuple(map(nfc, section.heading_path)), text=text, blocks=blocks))
+    triples = (
+        Triple(nfc(fact.subject), nfc(fact.relation), nfc(fact.object), fact.object_link, nfc(fact.line))
+        for fact in article.triples
+    )
+    return replace(
+        article,
+        title=nfc(article.title),
+        sections=tuple(sections),
+        categories=tuple(map(nfc, article.categories)),
+        aliases=tuple(map(nfc, article.aliases)),
+        triples=tuple(triples),
+    )
 
 
 def _read_article(payload: str, blocks: str) -> SourceArticle:
