@@ -65,6 +65,13 @@ def line_joint(line: str, following: str, words: Container[str]) -> tuple[str, s
     return line[:-1], "-" if is_compound and line[-1] != "\u00ad" else ""
 
 
+def close_gaps(text: str, mark: str) -> str:
+    """Return ``text`` on one line without ``mark``, where something was omitted, and without the spaces around it."""
+    text = " ".join(text.replace(mark, _REMOVED).split())
+    text = _REMOVED_BEFORE_CLOSING.sub("", text)
+    return _REMOVED_BETWEEN_SPACES.sub(" ", text).replace(_REMOVED, "")
+
+
 def fold_title(text: str) -> str:
     """Return the form in which headings and titles are compared: NFKC, case-folded, single spaces."""
     return collapse_spaces(unicodedata.normalize("NFKC", text)).casefold()
@@ -372,9 +379,7 @@ class PlainTextWriter:
         text = "".join(self._inline)
         self._inline.clear()
         if _REMOVED in text:
-            text = " ".join(text.split())
-            text = _REMOVED_BEFORE_CLOSING.sub("", text)
-            text = _REMOVED_BETWEEN_SPACES.sub(" ", text).replace(_REMOVED, "")
+            text = close_gaps(text, _REMOVED)
         lines = [" ".join(line.split()) for line in text.split(_BREAK)]
         lines = [line for line in lines if line]
         if not lines:

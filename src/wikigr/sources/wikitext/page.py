@@ -15,14 +15,17 @@ from mwparserfromhell.wikicode import Wikicode
 
 from wikigr.sources.anchors import wiki_anchors
 from wikigr.sources.article import SourceSection, Triple
+from wikigr.sources.block import RowText
 from wikigr.sources.facts import Infobox, add_facts
-from wikigr.sources.plain_text import collapse_spaces, format_superscript
+from wikigr.sources.plain_text import close_gaps, collapse_spaces, format_superscript
 from wikigr.sources.wikitext import is_apparatus, template_tables, wikipedia_data, wikipedia_names
 from wikigr.sources.wikitext.infobox import apply_labels, infobox_triples, is_fact, is_infobox, relation_name
 from wikigr.sources.wikitext.layout import PageHeading, lay_out, render_table
 from wikigr.sources.wikitext.preprocess import (
     BREAK,
+    CAPTION,
     HEADING,
+    KIND_END,
     LINK_CLOSE,
     LINK_LABEL,
     LINK_OPEN,
@@ -30,8 +33,10 @@ from wikigr.sources.wikitext.preprocess import (
     PLACEHOLDER,
     PREFORMATTED,
     REMOVED,
+    ROW_NUMBER,
     SUP_CLOSE,
     SUP_OPEN,
+    clean_parentheses,
     prepare,
     strip_marks,
 )
@@ -55,6 +60,9 @@ _DISAMBIGUATION_WORD = re.compile(r"__DISAMBIG__")
 _NEIGHBORS = 4
 _MAX_NAME = 80
 _CLOSING = frozenset(".,;:!?)]}”’»%°")
+_PICTURE_OPTION = re.compile(
+    r"(?:\d{0,4}(?:x\d{1,4})?px|upright(?:=.*)?|alt=.*|link=.*|left|right|cent(?:er|re)|none|border)"
+)
 _COUNTRY_CODE = re.compile(r"[A-Z]{3}")
 _WORD_AS_NAME = re.compile(r"[^\W_][\w .'’/+&-]{0,29}")
 _LINE_BREAKS = re.compile(f"[\n{BREAK}]+")
@@ -123,7 +131,7 @@ def parse_wikitext(wikitext: str, title: str, site: WikiSite) -> WikiPage:
     renderer = _Renderer(title, site, prepared.verbatim)
     code = mwparserfromhell.parse(_MAGIC_WORD.sub("", prepared.text), skip_style_tags=True)
     text = renderer.render(code)
-    laid_out = lay_out(_finish(text), renderer.headings, prepared.verbatim, title)
+    laid_out = lay_out(_finish(text), renderer.headings, renderer.rows, prepared, title)
     sections, triples = add_facts(laid_out, renderer.infoboxes)
     return WikiPage(
         sections=sections,
@@ -168,9 +176,11 @@ class _Renderer:
         self.infoboxes: list[Infobox] = []
         self.is_disambiguation = False
         self.headings: list[PageHeading] = []
+        self.rows: list[RowText] = []
         self.dropped: Counter[str] = Counter()
         self._depth = 0
         self._is_in_cell = False
+        self._starts_line = True
         self._keeps_links = True
         # The headings above the current node.
         self._above: list[PageHeading] = []
@@ -185,6 +195,7 @@ class _Renderer:
             if isinstance(node, Template):
                 parts.append(self._template(node, nodes, place, parts))
             else:
+                self._starts_line = not parts or parts[-1].endswith("\n")
                 parts.append(self._node(node))
         return "".join(parts)
 
@@ -221,7 +232,7 @@ class _Renderer:
     def _tag(self, node: Tag) -> str:
         markup = node.wiki_markup
         if node.tag == "table":
-            return render_table(node, self._cell)
+            return render_table(node, self._cell, self._plain_cell, self.rows)
         if markup == "----":
             return "\n\n"
         if markup and markup in "*#:;":
@@ -244,6 +255,10 @@ class _Renderer:
         self.headings.append(self._above[-1])
         return f"\n{HEADING}{len(self.headings) - 1}\n"
 
+    def _plain_cell(self, text: str) -> str:
+        """Return the text of a table's cell without marks, on one line."""
+        return collapse_spaces(close_gaps(self._plain(clean_parentheses(text)), REMOVED))
+
     def _plain(self, text: str) -> str:
         text = PLACEHOLDER.sub(lambda match: self._verbatim[int(match[1])], _finish(text))
         return strip_marks(text.replace(BREAK, " "))
@@ -258,8 +273,9 @@ class _Renderer:
         if number and not has_colon:
             if number == _CATEGORY and (category := self._site.title(name)):
                 self.categories.setdefault(category)
+            if number == _FILE and node.text is not None and self._starts_line and not self._depth:
+                return self._caption(node.text)
             if number == _CATEGORY or number in (_FILE, _MEDIA):
-                # Image captions are dropped with their links.
                 return ""
         text = self._nested(node.text) if node.text is not None else None
         if text is not None and not strip_marks(text).strip():
@@ -275,6 +291,22 @@ class _Renderer:
             if is_language or prefix.strip().lower() in wikipedia_names("interwiki"):
                 return label
         return self._add_link(written, label)
+
+    def _caption(self, options: Wikicode) -> str:
+        """Return the caption of a picture that is shown with one; it is the last of its ``options``."""
+        nodes = list(options.nodes)
+        last = next(
+            (n for n in reversed(range(len(nodes))) if isinstance(nodes[n], Text) and "|" in nodes[n].value), None
+        )
+        named = {word.strip().lower() for node in nodes if isinstance(node, Text) for word in node.value.split("|")}
+        if last is None or wikipedia_names("framed_pictures").isdisjoint(named):
+            return ""
+        keeps_links, self._keeps_links = self._keeps_links, False
+        text = self._nested(Wikicode([Text(nodes[last].value.rpartition("|")[2]), *nodes[last + 1 :]])).strip()
+        self._keeps_links = keeps_links
+        text = " ".join(text.split("\n"))
+        is_option = _PICTURE_OPTION.fullmatch(text) or text.lower() in wikipedia_names("framed_pictures")
+        return "" if is_option or not text else f"\n\n{CAPTION}\n{text}\n{KIND_END}\n\n"
 
     def _add_link(self, written: str, label: str) -> str:
         target = self._site.title(written)
@@ -370,7 +402,8 @@ class _Renderer:
             value = self._nested(parameter.value)
             self._value_targets = None
             if is_fact(relation):
-                value = PLACEHOLDER.sub(lambda match: self._verbatim[int(match[1])], _finish(value))
+                value = ROW_NUMBER.sub("", _finish(value))
+                value = PLACEHOLDER.sub(lambda match: self._verbatim[int(match[1])], value)
                 yield from infobox_triples(self._title, relation, value, targets)
 
 

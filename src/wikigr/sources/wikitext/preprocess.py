@@ -26,7 +26,7 @@ SUP_OPEN = "\ue005"
 SUP_CLOSE = "\ue006"
 # Starts a line that begins with a space in the source (preformatted text).
 PREFORMATTED = "\ue007"
-# Starts the line of a heading (followed by its number on the page) or of a table row.
+# Starts the line of a heading (followed by its number on the page) or of a table row (its number, END and its text).
 HEADING = "\ue008"
 ROW = "\ue009"
 # Precedes each character of a list prefix.
@@ -36,7 +36,13 @@ LINK_OPEN = "\ue00b"
 LINK_LABEL = "\ue00c"
 LINK_CLOSE = "\ue00d"
 
-ALL_MARKS = re.compile("[\ue000-\ue00f]")
+# Lines of their own around a quotation or a caption.
+QUOTATION = "\ue00e"
+CAPTION = "\ue00f"
+KIND_END = "\ue010"
+
+ALL_MARKS = re.compile("[\ue000-\ue010]")
+ROW_NUMBER = re.compile(f"{ROW}\\d+{END}")
 PLACEHOLDER = re.compile(f"[{BLOCK}{INLINE}](\\d+){END}")
 LINK = re.compile(f"{LINK_OPEN}(\\d+){LINK_LABEL}([^{LINK_OPEN}{LINK_CLOSE}]*){LINK_CLOSE}")
 
@@ -70,13 +76,14 @@ _AS_TEXT = {
         """.split(),
         "",
     ),
-    **dict.fromkeys(("blockquote", "hr", "p"), "\n\n"),
+    **dict.fromkeys(("hr", "p"), "\n\n"),
     **dict.fromkeys(("center", "div"), "\n"),
     "br": BREAK,
 }
 _HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 _HIDDEN_CONTENT = re.compile(r"[^<]*</span\s*>", re.IGNORECASE)
 _OPEN_REF = re.compile(r"<ref\b[^<>]*(?<!/)>", re.IGNORECASE)
+_CODE_LANGUAGE = re.compile(r"\blang\s*=\s*[\"']?([\w+#.-]{1,40})")
 _INLINE_CODE = re.compile(r"\binline\b", re.IGNORECASE)
 _EXTERNAL_LINK = re.compile(
     r"\[(?:(?:https?|ftps?|ircs?|news|gopher|git|svn|ssh|telnet|nntp|worldwind)://|//|mailto:)"
@@ -120,10 +127,14 @@ def strip_marks(text: str) -> str:
 
 @dataclass(slots=True)
 class PreparedWikitext:
-    """``text`` for the parser, with the marks of ``marks.py``; ``verbatim`` holds the texts that they index."""
+    """``text`` for the parser, with marks; ``verbatim`` holds the texts that they index.
+
+    ``languages`` has the language of those that are code and state it.
+    """
 
     text: str
     verbatim: list[str] = field(default_factory=list)
+    languages: dict[int, str] = field(default_factory=dict)
 
 
 def prepare(wikitext: str, table_ends: Collection[str] = ()) -> PreparedWikitext:
@@ -141,12 +152,13 @@ def prepare(wikitext: str, table_ends: Collection[str] = ()) -> PreparedWikitext
             text = _PARAMETER.sub(r"\1", text)
         # Of a brace before a template, the parser would try a parameter at every place after it.
         text = _ODD_BRACE.sub("", text)
-    return PreparedWikitext(_balance(_close_tables(text, table_ends)), scanner.verbatim)
+    return PreparedWikitext(_balance(_close_tables(text, table_ends)), scanner.verbatim, scanner.languages)
 
 
 class _TagScanner:
     def __init__(self) -> None:
         self.verbatim: list[str] = []
+        self.languages: dict[int, str] = {}
         self._lists: list[str] = []
         # The last closing tag found for each name, None if no more follow; avoids repeated searches.
         self._closers: dict[str, re.Match[str] | None] = {}
@@ -216,6 +228,8 @@ class _TagScanner:
             is_block = name in _BLOCK_VERBATIM and not _INLINE_CODE.search(attributes)
             mark = BLOCK if is_block else INLINE
             placeholder = f"{mark}{len(self.verbatim)}{END}"
+            if is_block and (language := _CODE_LANGUAGE.search(attributes)):
+                self.languages[len(self.verbatim)] = language[1]
             self.verbatim.append(content)
             out.append(f"\n{placeholder}\n" if is_block else placeholder)
         return end.end()
@@ -223,6 +237,8 @@ class _TagScanner:
     def _html(self, name: str, attributes: str, closing: bool, raw: str) -> str:
         if name in _AS_TEXT:
             return _AS_TEXT[name]
+        if name == "blockquote":
+            return f"\n{KIND_END}\n\n" if closing else f"\n\n{QUOTATION}\n"
         if name == "sup":
             return SUP_CLOSE if closing else SUP_OPEN
         if name in ("ul", "ol"):

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from wikigr.sources.wikitext import template_tables
-from wikigr.sources.wikitext.preprocess import BREAK, LIST, SUP_CLOSE, SUP_OPEN
+from wikigr.sources.wikitext.preprocess import BREAK, KIND_END, LIST, QUOTATION, SUP_CLOSE, SUP_OPEN
 
 _SECOND_UNITS = frozenset(("in", "oz", "lb", "yd", "ft", "st", "mi", "chain"))
 _ACCIDENTALS = {"flat": "♭", "b": "♭", "sharp": "♯", "#": "♯", "natural": "♮", "doubleflat": "𝄫", "doublesharp": "𝄪"}
@@ -397,7 +397,9 @@ def _quote(call: TemplateCall) -> str:
     if not text:
         return ""
     origin = ", ".join(value for value in (author, source) if value)
-    return f"\n\n{text}{BREAK}— {origin}\n\n" if origin else f"\n\n{text}\n\n"
+    if origin:
+        text = f"{text}{BREAK}— {origin}"
+    return f"\n\n{QUOTATION}\n{text}\n{KIND_END}\n\n"
 
 
 def _list(call: TemplateCall, marker: str) -> str:
