@@ -33,7 +33,7 @@ _LABELED: dict[str, tuple[tuple[str, ...], str]] = {
 }
 _NUMBER = re.compile(r"(?:_sec)?\d*$")
 _POSITION = re.compile(r"(?:lat|long?|latitude|longitude)(?:_?(?:[dmsnwe]|ns|ew|deg|min|sec|dir|degrees|minutes))?")
-_CAMEL_CASE = re.compile(r"(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ][a-zà-ÿ])")
+_CAMEL_CASE = re.compile(r"(?<=[a-zà-ÿ]{2})(?=[A-ZÀ-Þ])")
 _NOT_A_WORD = re.compile(r"[\W_]+")
 _FILE_NAME = re.compile(r"[^\n]+\.(?:jpe?g|png|svg|gif|tiff?|og[gv]|webm|pdf)", re.IGNORECASE)
 _VALUE_BREAK = re.compile(f"[\n{BREAK}]|\\s·\\s")

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from urllib.parse import unquote
 
 import mwparserfromhell
@@ -355,7 +356,8 @@ class _Renderer:
         call = TemplateCall(arguments, self._link_to_title, self._site.language)
         if is_known:
             return expand_template(name, call) or REMOVED
-        text = plain_arguments(call) if node.params else self._spoken_name(node)
+        is_cell = self._is_in_cell and self._is_alone(siblings, place)
+        text = plain_arguments(call) if node.params else self._spoken_name(node, is_cell)
         if not text:
             self.dropped[name[:_MAX_NAME]] += 1
         return text or REMOVED
@@ -365,11 +367,7 @@ class _Renderer:
 
         A mark that follows a word or punctuation directly, like that of a note, is no part of the sentence.
         """
-        if (
-            self._depth
-            and len(siblings) <= 3
-            and not "".join(map(str, (*siblings[:place], *siblings[place + 1 :]))).strip()
-        ):
+        if self._is_alone(siblings, place):
             return True
         line = strip_marks("".join(before[-_NEIGHBORS:]).rpartition("\n")[2])
         after = _text_after(siblings[place + 1 : place + 1 + _NEIGHBORS])
@@ -377,12 +375,16 @@ class _Renderer:
             return after[:1].isalnum()
         return any(map(str.isalnum, line)) or any(map(str.isalnum, after))
 
-    def _spoken_name(self, node: Template) -> str:
+    def _is_alone(self, siblings: Sequence[object], place: int) -> bool:
+        others = siblings[:place], siblings[place + 1 :]
+        return self._depth > 0 and len(siblings) <= 3 and not "".join(map(str, chain(*others))).strip()
+
+    def _spoken_name(self, node: Template, is_cell: bool) -> str:
         """Return the name of a template without arguments if it is its text: a code of a country, "XIXe siècle"."""
         name = " ".join(strip_marks(str(node.name)).replace("_", " ").split())
         words = wikipedia_names("spoken_words").intersection(name.lower().split())
         is_spoken = bool(words) or _COUNTRY_CODE.fullmatch(name)
-        return name if is_spoken or (self._is_in_cell and _WORD_AS_NAME.fullmatch(name)) else ""
+        return name if is_spoken or (is_cell and _WORD_AS_NAME.fullmatch(name)) else ""
 
     def _name(self, node: Template) -> str:
         name = " ".join(strip_marks(html.unescape(str(node.name))).replace("_", " ").split()).lower()

@@ -103,11 +103,14 @@ def expand_template(name: str, call: TemplateCall) -> str | None:
 def plain_arguments(call: TemplateCall) -> str:
     """Return the arguments of an unknown template that read as text, on one line; ``""`` if there are none.
 
-    A first argument that is the code of a language says what the others are.
+    A first argument that is the code of a language says what the others are. Several numbers alone are something that
+    the template computes with.
     """
     values = [value for value in call.positional() if value]
     if len(values) > 1 and _LANGUAGE_TAG.fullmatch(values[0]) and not _LANGUAGE_TAG.fullmatch(values[1]):
         del values[0]
+    if len(values) > 2 and all(map(_NUMBER.fullmatch, values)):
+        return ""
     values = values or [call.arg(*call.tables["text_arguments"])]
     text = " ".join(value for value in values if "\n" not in value and not _NOT_TEXT.fullmatch(value))
     return text if len(text) <= _MAX_TEXT else ""
