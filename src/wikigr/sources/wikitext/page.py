@@ -258,7 +258,7 @@ class _Renderer:
 
     def _plain_cell(self, text: str) -> str:
         """Return the text of a table's cell without marks, on one line."""
-        return collapse_spaces(close_gaps(self._plain(clean_parentheses(text)), REMOVED))
+        return collapse_spaces(self._plain(close_gaps(clean_parentheses(text), REMOVED)))
 
     def _plain(self, text: str) -> str:
         text = PLACEHOLDER.sub(lambda match: self._verbatim[int(match[1])], _finish(text))
