@@ -40,8 +40,8 @@ def _drop_control(text: str) -> str:
     return text if text.isprintable() else _CONTROL.sub("", text)
 
 
-HYPHENS = "-\u2010\u00ad"
-_BROKEN_WORD = re.compile(rf"([^\W\d_]+)[{HYPHENS}]\Z")
+HYPHENS = ("-", "\u2010", "\u00ad")
+_BROKEN_WORD = re.compile(rf"([^\W\d_]+)[{''.join(HYPHENS)}]\Z")
 _REST_OF_WORD = re.compile(r"\s*([^\W\d_]+)")
 # Longer words are not divided; looking back only so far keeps the time linear.
 _MAX_DIVIDED = 64
@@ -55,7 +55,7 @@ def line_joint(line: str, following: str, words: Container[str]) -> tuple[str, s
     elsewhere, or where both parts are words themselves and the whole is not.
     """
     line = line.rstrip()
-    if line[-1:] not in HYPHENS:
+    if not line.endswith(HYPHENS):
         return None
     broken, rest = _BROKEN_WORD.search(line[-_MAX_DIVIDED:]), _REST_OF_WORD.match(following)
     if broken is None or rest is None or not rest[1][0].islower():

@@ -44,7 +44,10 @@ class TextConverter:
             lines = lines[_first_line(lines) + 1 :]
         writer = PlainTextWriter(heading_on_top or record.title)
         common_indent = _common_indent([line for n, line in enumerate(lines) if not _is_manual_heading(lines, n)])
-        words = frozenset(word for line in lines for word in _WORD.findall(line.lower()))
+        has_divided = any(line.rstrip().endswith(HYPHENS) and line.rstrip()[-2:-1].isalpha() for line in lines)
+        words = (
+            frozenset(word for line in lines for word in _WORD.findall(line.lower())) if has_divided else frozenset()
+        )
         start = 0
         for heading in find_headings(lines, manual=True):
             _write_paragraphs(lines[start : heading.start], common_indent, words, writer)
@@ -109,7 +112,7 @@ def _is_definition(paragraph: Sequence[str]) -> bool:
     indents = {_indent(line) - _indent(term) for line in rest}
     is_text = (
         begins_item(term)
-        or term.rstrip()[-1] in HYPHENS
+        or term.rstrip().endswith(HYPHENS)
         or _SENTENCE_END.search(term.rstrip())
         or len(term.strip()) > 80
     )
@@ -119,14 +122,14 @@ def _is_definition(paragraph: Sequence[str]) -> bool:
 def _write_lines(paragraph: Sequence[str], words: Set[str], writer: PlainTextWriter) -> None:
     """Write one paragraph, the items of which are list items."""
     width = max(map(len, paragraph))
-    is_list = sum(map(begins_item, paragraph)) > 1
+    marks = [_ITEM_MARK.match(line) for line in paragraph]
+    is_list = len(marks) - marks.count(None) > 1
     indents: list[int] = []
-    for position, line in enumerate(paragraph):
-        following = paragraph[position + 1] if position + 1 < len(paragraph) else ""
+    joint = None
+    for position, (line, mark) in enumerate(zip(paragraph, marks, strict=True)):
+        is_item = mark is not None and (is_list or not mark[1][0].isalpha())
         before = paragraph[position - 1] if position else ""
-        if not position or not _is_wrapped(before, line, width):
-            mark = _ITEM_MARK.match(line)
-            is_item = mark is not None and (is_list or not mark[1][0].isalpha())
+        if is_item or not before or (joint is None and not _is_wrapped(before, line, width)):
             while indents and (not is_item or indents[-1] >= _indent(line)):
                 writer.close_item()
                 indents.pop()
@@ -136,7 +139,9 @@ def _write_lines(paragraph: Sequence[str], words: Set[str], writer: PlainTextWri
                 line = line[mark.end() :]
             elif position:
                 writer.line_break()
-        joint = line_joint(line, following, words)
+        joint = None
+        if line.endswith(HYPHENS) and position + 1 < len(paragraph):
+            joint = line_joint(line, paragraph[position + 1], words)
         writer.write("".join(joint).lstrip() if joint is not None else f"{line.lstrip()} ")
     for _ in indents:
         writer.close_item()
@@ -147,7 +152,7 @@ def _paragraphs(lines: Sequence[str]) -> Iterator[list[str]]:
     paragraph: list[str] = []
     for line in lines:
         if line.strip() and not is_rule(line):
-            paragraph.append(line.expandtabs() if line[:1].isspace() else line)
+            paragraph.append((line.expandtabs() if line[:1].isspace() else line).rstrip())
         elif paragraph:
             yield paragraph
             paragraph = []
@@ -168,8 +173,6 @@ def _is_wrapped(line: str, following: str, width: int) -> bool:
     """Return whether ``following`` continues ``line`` in a paragraph whose longest line has ``width`` characters."""
     if begins_item(following):
         return False
-    if line_joint(line, following, ()) is not None:
-        return True
     if begins_item(line) and _indent(following) > _indent(line):
         return True
     word = following.split(maxsplit=1)[0]
@@ -216,16 +219,10 @@ def is_rule(line: str) -> bool:
 
 def _is_manual_heading(lines: Sequence[str], start: int) -> bool:
     """Return whether a line is the heading of a manual page: in capital letters, above indented text."""
-    if start + 1 == len(lines) or (start and lines[start - 1].strip()):
+    if not lines[start][:1].isupper() or start + 1 == len(lines) or (start and lines[start - 1].strip()):
         return False
     line, following = lines[start : start + 2]
-    return (
-        line[:1].isalpha()
-        and line.isupper()
-        and len(line) <= 60
-        and _indent(following) >= 3
-        and bool(following.strip())
-    )
+    return line.isupper() and len(line) <= 60 and _indent(following) >= 3 and bool(following.strip())
 
 
 def _heading_at(lines: Sequence[str], start: int) -> tuple[int, str, tuple[str, bool]] | None:
