@@ -83,6 +83,7 @@ def test_a_manual_page_has_sections_and_options() -> None:
         # Names, numbers, dashes and lists of parts.
         ("Port Anna-\nMarie is far.", "Port Anna-\nMarie is far."),
         ("From 1900-\n1940 it ran.", "From 1900-\n1940 it ran."),
+        ("In pre-\nand post-war days.", "In pre-\nand post-war days."),
         ("a so\u00adft word", "a soft word"),
     ],
 )  # fmt: skip

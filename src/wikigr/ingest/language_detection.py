@@ -22,7 +22,7 @@ _MAX_SECTION = 20_000
 _MIN_WORDS = 10
 # What the detector finds in numbers and the like (ISO 639-2).
 _NO_LANGUAGE = "zxx"
-_ASCII_WORD = re.compile(r"[A-Za-z]+(?:['’-][A-Za-z]+)*")
+_ASCII_WORD = re.compile(r"[A-Za-z]{1,30}(?:['’-][A-Za-z]{1,30})*")
 _HEX = re.compile(r"[a-f]{6,}", re.IGNORECASE)
 _DIGITS = re.compile(r"\d+")
 

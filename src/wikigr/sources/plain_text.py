@@ -43,6 +43,8 @@ def _drop_control(text: str) -> str:
 HYPHENS = ("-", "\u2010", "\u00ad")
 _BROKEN_WORD = re.compile(rf"([^\W\d_]+)[{''.join(HYPHENS)}]\Z")
 _REST_OF_WORD = re.compile(r"\s*([^\W\d_]+)")
+# After these, the hyphen stands for the second part of a compound: "pre- and post-war".
+_CONJUNCTIONS = frozenset("and or to und oder bis bzw et ou à y o e ed en of och eller".split())
 # Longer words are not divided; looking back only so far keeps the time linear.
 _MAX_DIVIDED = 64
 
@@ -61,6 +63,8 @@ def line_joint(line: str, following: str, words: Container[str]) -> tuple[str, s
     if broken is None or rest is None or not rest[1][0].islower():
         return None
     left, right = broken[1].lower(), rest[1].lower()
+    if right in _CONJUNCTIONS:
+        return None
     is_compound = f"{left}-{right}" in words or (left in words and right in words and left + right not in words)
     return line[:-1], "-" if is_compound and line[-1] != "\u00ad" else ""
 

@@ -11,7 +11,7 @@ from wikigr.sources.block import Block, fill_paragraphs
 
 
 def blocks_of(wikitext: str) -> list[tuple[str, str, int, str]]:
-    found = []
+    found: list[tuple[str, str, int, str]] = []
     for section in parse(wikitext).sections:
         for block in fill_paragraphs(section.text, section.blocks):
             found.append((block.kind, section.text[block.start : block.end], block.depth, block.label))
