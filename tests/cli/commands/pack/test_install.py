@@ -151,12 +151,9 @@ def test_untrusted_text_does_not_drive_the_terminal(physics_pack: Path, wikigr: 
     (tmp_path / "p" / "manifest.json").write_text(
         json.dumps({**manifest, "name": "\x1b[31mred", "version": "\x1b]0;x"})
     )
-    refused = wikigr("pack", "install", "p")
-    assert refused.code == 2
-    unversioned = wikigr("pack", "install", "p", "--name", "red")
-    assert (unversioned.code, "not a semantic version" in unversioned.err) == (4, True)
-    taken = wikigr("pack", "install", "p", "--name", "red", "--force")
-    assert taken.code == 0, taken.err
-    for result in (refused, unversioned, taken, wikigr("pack", "list")):
-        assert "\x1b" not in result.out + result.err
-    assert all(path.name.isascii() and path.name.isprintable() for path in installed_packs().rglob("*"))
+    for arguments in (("p",), ("p", "--name", "red"), ("p", "--name", "red", "--force")):
+        refused = wikigr("pack", "install", *arguments)
+        assert (refused.code, "control characters" in refused.err) == (4, True)
+        assert "\x1b" not in refused.out + refused.err
+    assert "\x1b" not in wikigr("pack", "list", ".").out
+    assert not installed_packs().exists()
