@@ -37,7 +37,8 @@ def write_atomic(path: Path, content: str | bytes) -> None:
 def replacing(path: Path) -> Iterator[BufferedRandom]:
     """Yield a new file that replaces ``path``, or the file that it links to, unless an error ends the context.
 
-    Readers see either the old content or the new, even if the process is killed. Raises ``OSError``.
+    It keeps the permissions. Readers see either the old content or the new, even if the process is killed. Raises
+    ``OSError``.
     """
     try:
         path = path.resolve()
@@ -47,6 +48,8 @@ def replacing(path: Path) -> Iterator[BufferedRandom]:
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
     try:
         with temporary.open("x+b") as file:
+            if path.exists():
+                os.fchmod(file.fileno(), path.stat().st_mode & 0o777)
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -35,7 +35,7 @@ from wikigr_cli.render.packs import (
     ),
     sign=Metadata(
         metavar="KEY",
-        help="Sign with this Ed25519 private key (PEM or OpenSSH). WIKIGR_KEY_PASSPHRASE decrypts it.",
+        help="Sign with this Ed25519 private key of OpenSSH, which has no passphrase.",
     ),
     force=Run(help="Replace an existing file."),
 )

@@ -31,7 +31,7 @@ def keys(tmp_path: Path) -> None:
         key = Ed25519PrivateKey.from_private_bytes(seed)
         (tmp_path / name).write_bytes(
             key.private_bytes(
-                serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+                serialization.Encoding.PEM, serialization.PrivateFormat.OpenSSH, serialization.NoEncryption()
             )
         )
         line = key.public_key().public_bytes(serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH)

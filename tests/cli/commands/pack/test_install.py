@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import base64
 import json
 import shutil
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives import serialization
 from tests.distribution.file_server import serving
 
 from wikigr.distribution.archive import export_pack
@@ -42,7 +42,8 @@ def test_install_ask_list_update_remove(archive: Path, wikigr: Wikigr) -> None:
     with serving() as server:
         server.files["/physics"] = archive.read_bytes()
         url = server.url("/physics")
-        key = base64.b64encode(KEY.public.raw).decode()
+        public = KEY.open().public_key()
+        key = public.public_bytes(serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH).decode()
         done = wikigr("pack", "install", url, "--allow-private", "--trust", key, "--json")
         assert done.code == 0, done.err
         document = json.loads(done.out)
