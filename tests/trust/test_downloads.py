@@ -246,7 +246,7 @@ def test_a_disk_that_is_full(tmp_path: Path, tally: Attacks) -> None:
     folder.mkdir()
     first, second = in_namespace(_FULL, folder, mount=f"mount -t tmpfs -o size=300k tmpfs '{folder}'").splitlines()
     assert "needs 500,000 more bytes" in first
-    assert "The disk is full" in second
+    assert "No space left on device" in second
     tally("download: full disk").refused(2)
 
 
