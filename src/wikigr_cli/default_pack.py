@@ -113,7 +113,7 @@ def _replace_line(line: str, setting: Mapping[str, str], instruction: str) -> No
     lines = path.read_text("utf-8").splitlines() if path.exists() else []
     kept = [text for text in lines if not text.startswith("pack:")]
     new = "".join(f"{text}\n" for text in kept) + line
-    wanted = {key: value for key, value in values.items() if key != "pack"} | setting
+    wanted = {key: value for key, value in values.items() if key != "pack"} | dict(setting)
     try:
         is_safe = (read_yaml(new.encode()).values or {}) == wanted
     except ValueError:
