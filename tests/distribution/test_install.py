@@ -48,12 +48,8 @@ def letters(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path
 
 
 @pytest.fixture(autouse=True)
-def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    models = cache_folder() / "models"
+def own_folders(own_caches: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    cache_folder().mkdir(parents=True)
-    (cache_folder() / "models").symlink_to(models)
     monkeypatch.chdir(tmp_path)
 
 

@@ -11,7 +11,6 @@ from tests.distribution.file_server import serving
 from wikigr.distribution.archive import export_pack
 from wikigr.distribution.signature import PrivateKey
 from wikigr.pack.layout import installed_packs
-from wikigr.settings import cache_folder
 
 from ...conftest import Wikigr
 
@@ -29,12 +28,8 @@ pytestmark = pytest.mark.usefixtures("quick_validation")
 
 
 @pytest.fixture
-def archive(physics_pack: Path, wikigr: Wikigr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The demo pack as a signed archive, in an empty folder, with the user's encoders at hand."""
-    models = cache_folder() / "models"
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    cache_folder().mkdir(parents=True)
-    (cache_folder() / "models").symlink_to(models)
+def archive(physics_pack: Path, wikigr: Wikigr, tmp_path: Path, own_caches: Path) -> Path:
+    """The demo pack as a signed archive, in an empty folder."""
     return export_pack(physics_pack, tmp_path / "file.wikigr", key=KEY).file
 
 

@@ -34,12 +34,8 @@ RECORD = b'{"id": "a", "title": "Alpha", "text": "Alpha is the first letter."}\n
 
 
 @pytest.fixture
-def server(wikigr: Wikigr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FileServer]:
-    """A server on loopback, with an empty cache folder but for the user's encoders."""
-    models = cache_folder() / "models"
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    cache_folder().mkdir(parents=True)
-    (cache_folder() / "models").symlink_to(models)
+def server(wikigr: Wikigr, own_caches: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FileServer]:
+    """A server on loopback."""
     monkeypatch.setattr(download, "_FIRST_PAUSE", 0.0)
     with serving() as found:
         yield found
