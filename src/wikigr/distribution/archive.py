@@ -110,9 +110,7 @@ def archive_path(location: str | Path, output: str | Path | None) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise WikigrError(
-            f"Cannot create the folder {folder}: {error.strerror or error}.", hint="Choose another path with -o."
-        ) from error
+        raise cannot_write("the archive to", folder, error, "Choose another path with -o.") from error
     return folder / name
 
 
@@ -209,10 +207,8 @@ def temporary_folder(what: str) -> Iterator[Path]:
                 shutil.rmtree(left, ignore_errors=True)
         folder = tempfile.TemporaryDirectory(prefix=_TEMPORARY, dir=cache_folder())
     except OSError as error:
-        raise WikigrError(
-            f"Cannot write {what} to {cache_folder()}: {error.strerror or error}.",
-            hint="Make it writable, or set XDG_CACHE_HOME to another folder.",
-        ) from error
+        hint = "Make it writable, or set XDG_CACHE_HOME to another folder."
+        raise cannot_write(f"{what} to", cache_folder(), error, hint) from error
     with folder as path:
         yield Path(path)
 

@@ -134,12 +134,13 @@ def trec(folder: Path, output: Path) -> Document:
     """
     from wikigr.evaluation.run import load_run
     from wikigr.evaluation.trec import export_trec
+    from wikigr.files import cannot_write
 
     stored = load_run(folder)
     try:
         articles, passages = export_trec(stored, output)
     except OSError as error:
-        raise WikigrError(f"Cannot write the TREC files to {output}: {error.strerror}.") from error
+        raise cannot_write("the TREC files to", output, error) from error
     return {**articles, "passages": passages}
 
 
