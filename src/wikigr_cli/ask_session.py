@@ -106,6 +106,8 @@ def open_all(
         for location in opened.repeated:
             environment.note(f"wikigr: {location} is among the packs already, so it counts once.")
         pack = opened.pack
+    if pack.blocks_warning:
+        environment.note(pack.blocks_warning)
     return pack
 
 

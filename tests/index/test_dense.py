@@ -59,6 +59,7 @@ def filled(path: Path, engine: str = ENGINE) -> Graph:
                 "source_id": ["x"] * SECTIONS,
                 "article_title": ["a"] * SECTIONS,
                 "anchor": [""] * SECTIONS,
+                "blocks": [""] * SECTIONS,
             }
         ),
     )

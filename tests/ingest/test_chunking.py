@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from wikigr.ingest.chunking import MAX_SECTION_CHARS, MIN_PIECE_CHARS, chunk_article, split_text
 from wikigr.sources.article import SourceArticle, SourceSection
+from wikigr.sources.html.text import parse_html
 
 
 def record(source_id: str, *sections: tuple[tuple[str, ...], str]) -> SourceArticle:
@@ -43,6 +44,11 @@ def test_empty_sections_are_skipped_and_positions_stay_dense() -> None:
 def test_the_embedding_text_starts_with_title_and_headings() -> None:
     (section,) = chunk_article("Alkane", [record("1", (("Names", "Old"), "Paraffin."))]).sections
     assert section.embedding_text("Alkane") == "Alkane - Names - Old\nParaffin."
+
+
+def pieces_of(markup: str) -> list[str]:
+    (section,) = parse_html(markup).sections
+    return [section.text[start:end] for start, end in split_text(section.text, section.blocks)]
 
 
 def test_long_text_is_split_at_paragraph_ends() -> None:
@@ -90,8 +96,7 @@ def test_code_and_definitions_stay_with_what_introduces_them() -> None:
     text = f"{before}\n\nRun this:\n\n{code}"
     assert [text[start:end] for start, end in split_text(text)] == [before, f"Run this:\n\n{code}"]
     definition = f"Move a branch, {'and its log, ' * 60}too."
-    text = f"{before}\n\n-m\n--move\n    {definition}\n    {definition}"
-    pieces = [text[start:end] for start, end in split_text(text)]
+    pieces = pieces_of(f"<p>{before}<dl><dt>-m<dt>--move<dd>{definition}<dd>{definition}</dl>")
     assert pieces == [before, f"-m\n--move\n    {definition}", f"    {definition}"]
 
 
@@ -100,13 +105,13 @@ def test_a_question_stays_with_its_answer_and_an_entry_with_its_term() -> None:
     answer = f"Ask at the desk{', or by mail' * 20}."
     text = f"{before}\n\nHow do I get a key?\n\n{answer}"
     assert [text[start:end] for start, end in split_text(text)] == [before, f"How do I get a key?\n\n{answer}"]
-    paragraph = f"    Keep the log{', and the log of it' * 15}."
-    entry = f"--keep\n{paragraph}\n\n{paragraph}\n\n{paragraph}"
-    text = f"{'word ' * 80}end.\n\n{entry}"
-    assert [text[start:end] for start, end in split_text(text)] == [text[: -len(entry) - 2], entry]
+    before = f"{'word ' * 80}end."
+    paragraph = f"Keep the log{', and the log of it' * 15}."
+    entry = f"--keep\n    {paragraph}\n\n    {paragraph}\n\n    {paragraph}"
+    markup = f"<p>{before}<dl><dt>--keep<dd><p>{paragraph}<p>{paragraph}<p>{paragraph}"
+    assert pieces_of(markup) == [before, entry]
     # An entry that does not fit is divided.
-    pieces = split_text(f"{'word ' * 80}end.\n\n{entry}\n\n{paragraph}\n\n{paragraph}")
-    assert all(end - start <= MAX_SECTION_CHARS for start, end in pieces)
+    assert all(len(piece) <= MAX_SECTION_CHARS for piece in pieces_of(f"{markup}<p>{paragraph}<p>{paragraph}"))
 
 
 def test_blank_lines_at_the_ends_are_not_part_of_a_section() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.pack.older import build_without_anchors
+from tests.pack.older import build_without_anchors, build_without_blocks
 
 from wikigr.answer.abstention import THRESHOLD_NAME
 from wikigr.embeddings.embedder import Embedder
@@ -149,6 +149,28 @@ def test_an_update_adds_anchors_to_a_pack_without_them(tmp_path: Path, encoder: 
         assert list(opened.urls_of(["Valve#1"]).values()) == [f"{source.as_uri()}#opening-it"]
     fresh = build_pack(open_source(source), str(source), tmp_path / "fresh", encoder, BuildOptions(name="p"))
     assert manifest_of(pack).digest == fresh.manifest.digest
+    assert all(check.passed for check in validate_pack(pack))
+
+
+def test_a_pack_of_format_1_has_paragraphs_alone_until_an_update(tmp_path: Path, encoder: Embedder) -> None:
+    source = tmp_path / "valve.md"
+    source.write_text("# Valve\n\nIts parts:\n\n- a lever\n- a seal\n\n| size | price |\n|---|---|\n| 1 l | 3 |\n")
+    pack = build_without_blocks(source, tmp_path / "pack", encoder)
+    with Pack(pack) as opened:
+        (section,) = opened.sections(["Valve#0"]).values()
+        assert [block.kind for block in section.blocks] == ["paragraph"] * 3
+        assert "`wikigr pack update" in opened.blocks_warning
+    checks = {check.name: check for check in validate_pack(pack)}
+    assert (checks["blocks"].passed, checks["blocks"].required) == (False, False)
+    assert all(check.passed for check in checks.values() if check.required)
+    report = follow(pack, source)
+    assert report.build is not None
+    assert report.build.embedded == 0
+    assert report.diff.content.changed == ("Valve",)
+    with Pack(pack) as opened:
+        (section,) = opened.sections(["Valve#0"]).values()
+        assert [block.kind for block in section.blocks] == ["paragraph", "item", "item", "table"]
+        assert opened.blocks_warning == ""
     assert all(check.passed for check in validate_pack(pack))
 
 

@@ -81,7 +81,7 @@ def test_content_that_is_not_a_manifest_is_refused(content: bytes, message: str)
 @pytest.mark.parametrize(("length", "shown"), [(80, "x" * 80), (81, "x" * 80 + "…")], ids=["whole", "cut"])
 def test_a_long_value_of_a_manifest_is_cut_in_the_message(letters_pack: Path, length: int, shown: str) -> None:
     fields = json.loads((letters_pack / MANIFEST).read_text()) | {"format_version": "x" * length}
-    with pytest.raises(PackError, match=f"has format {shown}; this wikigr reads format"):
+    with pytest.raises(PackError, match=f"has format {shown}; this wikigr reads the formats"):
         parse_manifest(json.dumps(fields).encode())
 
 

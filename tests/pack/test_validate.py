@@ -36,7 +36,7 @@ def test_a_new_pack_passes_every_check(letters_pack: Path) -> None:
     assert all(check.passed for check in checks)
     assert [check.name for check in checks] == [
         "files", "articles", "sections", "links", "mentions", "entities", "triples", "lexical index",
-        "sections of articles", "offsets", "vectors", "encoder", "anchors", "version",
+        "sections of articles", "offsets", "blocks", "vectors", "encoder", "anchors", "version",
     ]  # fmt: skip
 
 

@@ -83,7 +83,7 @@ def test_a_row_with_named_columns_is_one_sentence() -> None:
     ("rows", "lines"),
     [
         # Without a header, the cells stand side by side.
-        ([row("a", "b"), row("c", "")], ["a | b", "c | "]),
+        ([row("a", "b"), row("c", "")], ["a | b", "c |"]),
         ([row("a", "b", header=True)], ["a | b"]),
         ([row("a", "b", head=True)], ["a | b"]),
         # A header cell in front names what follows it, and has a column of its own below a header.

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.sources.blocks import without_blocks
 
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import RecordError, SourceError
@@ -77,7 +78,11 @@ def test_the_rows_of_a_subject_are_its_article(tmp_path: Path) -> None:
             "instance of: mathematician",
         )
     ]
-    assert items[0] == SourceArticle(
+    assert isinstance(items[0], SourceArticle)
+    assert [block.label for block in items[0].sections[1].blocks] == [
+        "birth date", "born in", "friend of", "instance of",
+    ]  # fmt: skip
+    assert without_blocks(items[0]) == SourceArticle(
         title="Ada Lovelace",
         source_id="ada lovelace",
         sections=(SourceSection((), "She wrote the first program."), SourceSection(("Facts",), "\n".join(lines))),

@@ -15,7 +15,7 @@ from typing import Any
 
 from wikigr.checks import Check
 from wikigr.graph.engine import Graph
-from wikigr.graph.schema import NODE_TABLES, REL_TABLES, VECTOR_INDEX, ddl, has_anchors
+from wikigr.graph.schema import NODE_TABLES, REL_TABLES, SECTION_COLUMNS, VECTOR_INDEX, ddl, section_columns
 from wikigr.pack.manifest import Manifest
 from wikigr.text import word_count
 
@@ -33,8 +33,10 @@ def check_schema(graph: Graph, manifest: Manifest) -> Iterator[Check]:
     found = _definitions(graph)
     with Graph(Path(":memory:"), read_only=False, address_space=1 << 30) as model:
         # A pack without the table is compared with a new one.
-        anchors = "table Section" not in found or has_anchors(graph)
-        for statement in ddl(manifest.encoder.dimension, has_anchors=anchors):
+        columns = SECTION_COLUMNS
+        if not manifest.has_blocks:
+            columns = section_columns(graph) if "table Section" in found else ()
+        for statement in ddl(manifest.encoder.dimension, columns):
             model.execute(statement)
         wanted = _definitions(model)
     if manifest.vector_index:

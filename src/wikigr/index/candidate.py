@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from wikigr.graph.schema import article_title
+
+if TYPE_CHECKING:
+    from wikigr.sources.block import Block
 
 # Keys of ``Candidate.scores``: the cosine, the BM25 score, the logit of a cross-encoder, the weight of the graph walk,
 # the rank of the fact that a section states, the probability of a chain of hops in which it was read, and the relevance
@@ -62,7 +67,10 @@ def section_ids(candidates: Iterable[Candidate]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A stored section. ``title`` is the article's title, and ``heading`` is the section's own."""
+    """A stored section. ``title`` is the article's title, and ``heading`` is the section's own.
+
+    ``stored_blocks`` is the stored form of its blocks, see ``index.stored_blocks``.
+    """
 
     section_id: str
     title: str
@@ -70,6 +78,20 @@ class Section:
     content: str
     source_id: str
     position: int
+    stored_blocks: str = ""
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """All blocks of ``content``, decoded when they are first needed; raises ``PackError`` if they are damaged."""
+        return _blocks_of(self.content, self.stored_blocks)
+
+
+@lru_cache(maxsize=256)
+def _blocks_of(text: str, stored: str) -> tuple[Block, ...]:
+    from wikigr.index.stored_blocks import decode_blocks
+    from wikigr.sources.block import fill_paragraphs
+
+    return fill_paragraphs(text, decode_blocks(text, stored))
 
 
 @dataclass(frozen=True, slots=True)

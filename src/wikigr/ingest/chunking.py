@@ -11,12 +11,14 @@ from dataclasses import dataclass
 
 from wikigr.errors import BuildError
 from wikigr.graph.schema import section_id
+from wikigr.index.stored_blocks import encode_blocks
 from wikigr.ingest.page_furniture import RepeatedText, RepeatedTextFinder, tidy_sections
 from wikigr.ingest.staging import Staging
 from wikigr.languages import ENGLISH, Language
 from wikigr.progress import Progress
-from wikigr.segmentation import first_term_of, sentence_spans
+from wikigr.segmentation import sentence_spans
 from wikigr.sources.article import SourceArticle
+from wikigr.sources.block import BLANK_LINES, Block, cut_blocks, fill_paragraphs
 from wikigr.text import word_count
 
 # Characters. 1,200 is about 250 word pieces of English: the window of the default encoder.
@@ -31,8 +33,6 @@ _MAX_QUESTION_CHARS = 300
 
 LEAD_TITLE = "Introduction"
 
-# Blank lines without the indentation of the next line, which matters in code.
-_PARAGRAPH = re.compile(r"\n(?:[^\S\n]*+\n)++")
 _LINE_END = re.compile(r"\n")
 _SPACE = re.compile(r"\s+")
 _NOTHING_REPEATED = RepeatedText()
@@ -40,7 +40,10 @@ _NOTHING_REPEATED = RepeatedText()
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A section without its vector. ``article.content[start:end] == content``."""
+    """A section without its vector. ``article.content[start:end] == content``.
+
+    ``blocks`` are the blocks of ``content`` without paragraphs of depth 0.
+    """
 
     section_id: str
     title: str
@@ -51,6 +54,7 @@ class Chunk:
     position: int
     source_id: str
     anchor: str = ""
+    blocks: tuple[Block, ...] = ()
 
     def embedding_text(self, article_title: str) -> str:
         """Return the encoder's input: the title and headings, which name the subject, and then the content."""
@@ -109,6 +113,7 @@ def chunk_all(staging: Staging, progress: Progress, language: Language = ENGLISH
                         section.anchor,
                         text,
                         content_hash(text),
+                        encode_blocks(section.content, section.blocks),
                     )
                 )
             staging.add_sections(rows)
@@ -160,15 +165,17 @@ def chunk_article(
     for passage, record in enumerate(records):
         lead_title = LEAD_TITLE if passage == 0 else f"Passage {passage + 1}"
         for section in tidy_sections(record, repeated):
-            body = section.text.strip("\n").rstrip()
-            if not body.strip():
+            if not section.text.strip():
                 continue
+            section = section.trimmed()
+            body = section.text
+            blocks = fill_paragraphs(body, section.blocks) if section.blocks else ()
             if length:
                 append("\n\n")
             if section.heading_path:
                 append(f"{'#' * (len(section.heading_path) + 1)} {section.heading_path[-1]}\n\n")
             path = tuple(map(_truncated, section.heading_path))
-            for start, end in split_text(body, language=language):
+            for start, end in split_text(body, section.blocks, language=language):
                 position = len(chunks)
                 chunks.append(
                     Chunk(
@@ -181,6 +188,7 @@ def chunk_article(
                         position=position,
                         source_id=record.source_id,
                         anchor=section.anchor,
+                        blocks=cut_blocks(body, blocks, start, end),
                     )
                 )
             append(body)
@@ -191,80 +199,123 @@ def _truncated(heading: str) -> str:
     return heading if len(heading) <= MAX_HEADING_CHARS else f"{heading[: MAX_HEADING_CHARS - 1]}…"
 
 
-def split_text(text: str, limit: int = MAX_SECTION_CHARS, language: Language = ENGLISH) -> list[tuple[int, int]]:
+@dataclass(frozen=True, slots=True)
+class _Atom:
+    """A part of a text that is not divided; ``is_term`` says whether its last block is a term.
+
+    ``depth`` is the depth of its first block, and then the number of spaces in front.
+    """
+
+    start: int
+    end: int
+    depth: tuple[int, int]
+    is_term: bool = False
+
+
+def split_text(
+    text: str, blocks: Sequence[Block] = (), limit: int = MAX_SECTION_CHARS, language: Language = ENGLISH
+) -> list[tuple[int, int]]:
     """Split ``text`` into pieces of at most about ``limit`` characters and return their offsets in order.
 
-    Text is split at the ends of paragraphs; a longer paragraph at line ends, then at sentence ends, then at spaces.
-    Only a run without any of these is split inside a word. A short last piece is joined to the piece before it. A piece
-    does not end in what introduces the next one: a sentence that ends in ":", a question, or the terms of a
-    definition. Paragraphs that are indented below a term or an item stay with it if they fit.
+    ``blocks`` are those of ``text`` that are not paragraphs of depth 0. The text is split between blocks with blank
+    lines between them, then between all blocks and the rows of tables; a longer block at line ends, then at sentence
+    ends, then at spaces. Only a run without any of these is split inside a word. A short last piece is joined to the
+    piece before it. A piece does not end in what introduces the next one: a sentence that ends in ":", a question, or
+    terms. What stands inside a block, such as a definition, or is indented below it, stays with it if it fits.
     """
     pieces: list[tuple[int, int]] = []
-    atoms: list[tuple[int, int]] = []
-    for start, end in _atoms(text, limit, language):
-        if pieces and end - pieces[-1][0] <= limit:
-            pieces[-1] = (pieces[-1][0], end)
-            atoms.append((start, end))
+    atoms: list[_Atom] = []
+    for atom in _atoms(text, fill_paragraphs(text, blocks), limit, language):
+        if pieces and atom.end - pieces[-1][0] <= limit:
+            pieces[-1] = (pieces[-1][0], atom.end)
+            atoms.append(atom)
             continue
-        introducing = (_first_introducing(text, atoms, (start, end)), _first_of_entry(text, atoms, (start, end)))
+        introducing = (_first_introducing(text, atoms), _first_of_entry(atoms, atom))
         # An entry that does not fit is divided, but not between a term and its first paragraph.
-        first = next((first for first in sorted(introducing) if first and end - atoms[first][0] <= limit), 0)
+        first = next((first for first in sorted(introducing) if first and atom.end - atoms[first].start <= limit), 0)
         if first:
-            pieces[-1] = (pieces[-1][0], atoms[first - 1][1])
+            pieces[-1] = (pieces[-1][0], atoms[first - 1].end)
             atoms = atoms[first:]
-            pieces.append((atoms[0][0], end))
+            pieces.append((atoms[0].start, atom.end))
         else:
             atoms = []
-            pieces.append((start, end))
-        atoms.append((start, end))
+            pieces.append((atom.start, atom.end))
+        atoms.append(atom)
     if len(pieces) > 1 and pieces[-1][1] - pieces[-1][0] < MIN_PIECE_CHARS:
         (start, _), (_, end) = pieces[-2:]
         pieces[-2:] = [(start, end)]
     return pieces
 
 
-def _first_introducing(text: str, atoms: Sequence[tuple[int, int]], following: tuple[int, int]) -> int:
-    """Return the index of the first of the last ``atoms`` that introduce ``following``; 0 if none does."""
-    lines = [_without_indent(text, *atom) for atom in atoms]
-    first = first_term_of(text, lines, _without_indent(text, *following))
-    if first is not None:
+def _first_introducing(text: str, atoms: Sequence[_Atom]) -> int:
+    """Return the index of the first of the last ``atoms`` that introduce what follows; 0 if none does."""
+    first = len(atoms)
+    while first and atoms[first - 1].is_term:
+        first -= 1
+    if first < len(atoms) or not atoms:
         return first
-    if not atoms:
-        return 0
-    start, end = atoms[-1]
-    is_question = text[end - 1] in "?？" and end - start <= _MAX_QUESTION_CHARS
-    return len(atoms) - 1 if is_question or text[end - 1] == ":" else 0
+    last = atoms[-1]
+    is_question = text[last.end - 1] in "?？" and last.end - last.start <= _MAX_QUESTION_CHARS
+    return len(atoms) - 1 if is_question or text[last.end - 1] == ":" else 0
 
 
-def _first_of_entry(text: str, atoms: Sequence[tuple[int, int]], following: tuple[int, int]) -> int:
-    """Return the index of the last of ``atoms`` that is indented less than ``following``; 0 if there is none."""
-    indent = _indent_of_line(text, following[0])
-    if not indent:
-        return 0
+def _first_of_entry(atoms: Sequence[_Atom], following: _Atom) -> int:
+    """Return the index of the last of ``atoms`` around ``following``, of less depth; 0 if there is none."""
     first = len(atoms) - 1
-    while first > 0 and _indent_of_line(text, atoms[first][0]) >= indent:
+    while first > 0 and atoms[first].depth >= following.depth:
         first -= 1
     return max(first, 0)
 
 
-def _indent_of_line(text: str, position: int) -> int:
-    start = text.rfind("\n", 0, position) + 1
-    return _without_indent(text, start, len(text))[0] - start
-
-
-def _without_indent(text: str, start: int, end: int) -> tuple[int, int]:
-    while start < end and text[start] == " ":
-        start += 1
-    return start, end
-
-
-def _atoms(text: str, limit: int, language: Language) -> Iterator[tuple[int, int]]:
+def _atoms(text: str, blocks: Sequence[Block], limit: int, language: Language) -> Iterator[_Atom]:
     """Yield the largest natural units that are at most ``limit`` characters long."""
-    for paragraph in _between(text, 0, len(text), _PARAGRAPH):
-        if paragraph[1] - paragraph[0] <= limit:
-            yield paragraph
+
+    def atom(start: int, end: int, first: Block, last: Block) -> _Atom:
+        indent = start
+        while indent < end and text[indent] == " ":
+            indent += 1
+        return _Atom(start, end, (first.depth, indent - start), last.kind == "term")
+
+    for paragraph in _paragraphs(text, blocks):
+        start, end = _with_indent(text, paragraph[0]), paragraph[-1].end
+        if end - start <= limit:
+            yield atom(start, end, paragraph[0], paragraph[-1])
             continue
-        for line in _between(text, *paragraph, _LINE_END):
+        for block in paragraph:
+            start = _with_indent(text, block)
+            parts = [(start, block.end)] if block.end - start <= limit else _parts_of(text, block, limit, language)
+            for part in parts:
+                yield atom(*part, block, block)
+
+
+def _with_indent(text: str, block: Block) -> int:
+    """Return the start of a block with the spaces before it on its line."""
+    start = block.start
+    while start and text[start - 1] in " \t":
+        start -= 1
+    return start if not start or text[start - 1] == "\n" else block.start
+
+
+def _paragraphs(text: str, blocks: Sequence[Block]) -> Iterator[list[Block]]:
+    """Yield the blocks between which there is no blank line."""
+    paragraph: list[Block] = []
+    for block in blocks:
+        if paragraph and BLANK_LINES.search(text, paragraph[-1].end, block.start):
+            yield paragraph
+            paragraph = []
+        paragraph.append(block)
+    if paragraph:
+        yield paragraph
+
+
+def _parts_of(text: str, block: Block, limit: int, language: Language) -> Iterator[tuple[int, int]]:
+    """Yield the parts of a block that is too long: rows, or text between blank lines, then lines, sentences, words."""
+    parts = _rows(text, block) if block.rows else _between(text, block.start, block.end, BLANK_LINES)
+    for part in parts:
+        if part[1] - part[0] <= limit:
+            yield part
+            continue
+        for line in _between(text, *part, _LINE_END):
             if line[1] - line[0] <= limit:
                 yield line
                 continue
@@ -276,6 +327,16 @@ def _atoms(text: str, limit: int, language: Language) -> Iterator[tuple[int, int
                 for word in _between(text, *sentence, _SPACE):
                     for cut in range(word[0], word[1], limit):
                         yield cut, min(cut + limit, word[1])
+
+
+def _rows(text: str, table: Block) -> Iterator[tuple[int, int]]:
+    """Yield the lines of each row of a table."""
+    start = table.start
+    for row, following in zip(table.rows, (*table.rows[1:], None), strict=True):
+        end = table.end if following is None else text.rfind("\n", start, following[0].start)
+        end = max(end, row[-1].end)
+        yield start, end
+        start = end + 1
 
 
 def _between(text: str, start: int, end: int, separator: re.Pattern[str]) -> Iterator[tuple[int, int]]:

@@ -166,7 +166,7 @@ def staged_rows(staging: Staging) -> dict[str, Iterable[Row]]:
     return {
         "article": staging.rows("SELECT title, categories, content, url, revision FROM article ORDER BY title"),
         "section": staging.rows(
-            "SELECT section_id, s.title, heading_path, start, end, source_id, anchor FROM section s "
+            "SELECT section_id, s.title, heading_path, start, end, source_id, anchor, blocks FROM section s "
             "JOIN article a ON a.id = s.article ORDER BY a.title, s.position"
         ),
         "alias": staging.rows(
@@ -232,12 +232,12 @@ def _load_sections(
 ) -> None:
     rows = staging.rows(
         "SELECT a.title, s.section_id, s.title, s.heading_path, s.content, v.value, s.position, s.start, s.end, "
-        "s.source_id, s.anchor FROM section s JOIN article a ON a.id = s.article JOIN vector v ON v.hash = s.hash "
-        "ORDER BY a.title, s.position"
+        "s.source_id, s.anchor, s.blocks FROM section s JOIN article a ON a.id = s.article "
+        "JOIN vector v ON v.hash = s.hash ORDER BY a.title, s.position"
     )
     # About a second of work. The number divides SECTION_PAGE, so a page consists of whole copies.
     for batch in batches(rows, 2_000):
-        articles, ids, titles, paths, contents, vectors, positions, starts, ends, sources, anchors = zip(
+        articles, ids, titles, paths, contents, vectors, positions, starts, ends, sources, anchors, blocks = zip(
             *batch, strict=True
         )
         headings = [json.loads(path) for path in paths]
@@ -259,6 +259,7 @@ def _load_sections(
                     "source_id": sources,
                     "article_title": articles,
                     "anchor": anchors,
+                    "blocks": blocks,
                 }
             ),
         )

@@ -11,6 +11,7 @@ from dataclasses import replace
 from wikigr.languages import ENGLISH, Language
 from wikigr.segmentation import ends_as_prose, has_statement
 from wikigr.sources.article import SourceArticle, SourceSection
+from wikigr.sources.block import shift_blocks
 from wikigr.sources.bylines import is_byline
 from wikigr.sources.facts import FACTS
 
@@ -118,8 +119,8 @@ def _without_repeated(section: SourceSection, repeated: RepeatedText, place: str
         if _key(place, _heading(section), section.text[start:end]) not in repeated:
             break
         paragraphs.pop(0 if place == "start" else -1)
-    text = section.text[paragraphs[0][0] : paragraphs[-1][1]] if paragraphs else ""
-    return section if text == section.text.strip() else replace(section, text=text)
+    start, end = (paragraphs[0][0], paragraphs[-1][1]) if paragraphs else (0, 0)
+    return section if section.text[start:end] == section.text.strip() else section.cut(start, end)
 
 
 def _ends(sections: Sequence[SourceSection]) -> Iterator[tuple[str, str, str]]:
@@ -168,20 +169,25 @@ def _join_tiny(sections: Iterable[SourceSection]) -> list[SourceSection]:
             joined.append(section)
         elif following is not None and following.heading_path[: len(path)] == path:
             # The headings of the section below it include its own.
-            waiting[number + 1] = replace(following, text=f"{text}\n\n{following.text}", is_navigation=False)
+            waiting[number + 1] = _before(section, following)
         elif before is not None and joined[before].heading_path[: len(path) - 1] == path[:-1]:
-            longer = f"{joined[before].text.rstrip()}\n\n{_labeled(section, text)}"
-            joined[before] = replace(joined[before], text=longer)
+            joined[before] = joined[before].followed_by(_labeled(section))
         elif following is not None and following.heading_path[: len(path) - 1] == path[:-1]:
-            waiting[number + 1] = replace(
-                following, text=f"{_labeled(section, text)}\n\n{following.text}", is_navigation=False
-            )
+            waiting[number + 1] = _before(_labeled(section), following)
         else:
             joined.append(section)
     return joined
 
 
-def _labeled(section: SourceSection, text: str) -> str:
-    """Return the text of a tiny section after its heading."""
-    gap = "\n" if "\n" in text or text.startswith("- ") else " "
-    return f"{_heading(section).rstrip(' :')}:{gap}{text}"
+def _before(tiny: SourceSection, section: SourceSection) -> SourceSection:
+    """Return ``section`` with the text of a tiny one before its own."""
+    whole = tiny.followed_by(section)
+    return replace(section, text=whole.text, blocks=whole.blocks, is_navigation=False)
+
+
+def _labeled(section: SourceSection) -> SourceSection:
+    """Return a tiny section with its heading before the text."""
+    tiny = section.trimmed()
+    gap = "\n" if "\n" in tiny.text or tiny.text.startswith("- ") else " "
+    label = f"{_heading(section).rstrip(' :')}:{gap}"
+    return replace(tiny, text=label + tiny.text, blocks=shift_blocks(tiny.blocks, len(label)))

@@ -13,7 +13,7 @@ import sqlite3
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from itertools import groupby, islice
 from pathlib import Path
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from wikigr import __version__
 from wikigr.errors import BuildError
+from wikigr.index.stored_blocks import decode_blocks, encode_blocks
 from wikigr.sources.article import Redirect, SourceArticle
 from wikigr.text import fold, scrub
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS record (
-    n INTEGER PRIMARY KEY, source_id TEXT UNIQUE, title_fold TEXT, title TEXT, payload TEXT);
+    n INTEGER PRIMARY KEY, source_id TEXT UNIQUE, title_fold TEXT, title TEXT, payload TEXT, blocks TEXT);
 CREATE INDEX IF NOT EXISTS record_title ON record (title, n);
 CREATE TABLE IF NOT EXISTS redirect (alias_fold TEXT, alias TEXT, target TEXT, target_fold TEXT);
 CREATE INDEX IF NOT EXISTS redirect_alias ON redirect (alias);
@@ -41,7 +42,8 @@ CREATE TABLE IF NOT EXISTS article (
     content TEXT, url TEXT, revision TEXT);
 CREATE TABLE IF NOT EXISTS section (
     id INTEGER PRIMARY KEY, article INTEGER, section_id TEXT, title TEXT, heading_path TEXT, content TEXT,
-    start INTEGER, end INTEGER, position INTEGER, source_id TEXT, anchor TEXT, embedding_text TEXT, hash BLOB);
+    start INTEGER, end INTEGER, position INTEGER, source_id TEXT, anchor TEXT, embedding_text TEXT, hash BLOB,
+    blocks TEXT);
 CREATE INDEX IF NOT EXISTS section_article ON section (article, position);
 CREATE INDEX IF NOT EXISTS section_hash ON section (hash);
 CREATE TABLE IF NOT EXISTS name (name TEXT PRIMARY KEY, fold TEXT, article INTEGER, rank INTEGER) WITHOUT ROWID;
@@ -155,11 +157,14 @@ class Staging:
 
     def add_article(self, article: SourceArticle) -> bool:
         """Store one record; return ``False`` if its ``source_id`` is already stored."""
-        payload = scrub(json.dumps(asdict(article), ensure_ascii=False, separators=(",", ":")))
+        blocks = [encode_blocks(section.text, section.blocks) for section in article.sections]
+        if any(blocks):
+            article = replace(article, sections=tuple(replace(section, blocks=()) for section in article.sections))
+        payload = _compact_json(asdict(article))
         title = _name(article.title)
         done = self._db.execute(
-            "INSERT OR IGNORE INTO record (source_id, title_fold, title, payload) VALUES (?, ?, ?, ?)",
-            (scrub(article.source_id), fold(title), title, payload),
+            "INSERT OR IGNORE INTO record (source_id, title_fold, title, payload, blocks) VALUES (?, ?, ?, ?, ?)",
+            (scrub(article.source_id), fold(title), title, payload, _compact_json(blocks) if any(blocks) else ""),
         )
         return done.rowcount == 1
 
@@ -193,9 +198,9 @@ class Staging:
 
     def records_by_title(self) -> Iterator[tuple[str, list[SourceArticle]]]:
         """Yield each title, in order, with its records in source order."""
-        rows = self._db.execute("SELECT title, payload FROM record ORDER BY title, n")
+        rows = self._db.execute("SELECT title, payload, blocks FROM record ORDER BY title, n")
         for title, group in groupby(rows, key=lambda row: str(row[0])):
-            yield title, [_articles().validate_json(payload) for _, payload in group]
+            yield title, [_read_article(payload, blocks) for _, payload, blocks in group]
 
     # -- chunking
 
@@ -250,7 +255,7 @@ class Staging:
     def add_sections(self, rows: Iterable[tuple[Any, ...]]) -> None:
         self._db.executemany(
             "INSERT INTO section (article, section_id, title, heading_path, content, start, end, position, "
-            "source_id, anchor, embedding_text, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "source_id, anchor, embedding_text, hash, blocks) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             rows,
         )
 
@@ -276,6 +281,19 @@ def batches(rows: Iterable[tuple[Any, ...]], size: int) -> Iterator[list[tuple[A
 def _name(name: str) -> str:
     """Return a title or alias in its stored form: NFC, without unpaired surrogates."""
     return unicodedata.normalize("NFC", scrub(name))
+
+
+def _compact_json(value: Any) -> str:
+    return scrub(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def _read_article(payload: str, blocks: str) -> SourceArticle:
+    article = _articles().validate_json(payload)
+    if not blocks:
+        return article
+    pairs = zip(article.sections, json.loads(blocks), strict=True)
+    sections = (replace(section, blocks=decode_blocks(section.text, stored)) for section, stored in pairs)
+    return replace(article, sections=tuple(sections))
 
 
 @contextmanager

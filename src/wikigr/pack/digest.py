@@ -9,15 +9,15 @@ from typing import Any
 
 from wikigr.embeddings.embedder import EncoderIdentity
 from wikigr.graph.engine import Graph
-from wikigr.graph.schema import FORMAT_VERSION, anchor_of
+from wikigr.graph.schema import FORMAT_VERSION, section_columns, section_values
 from wikigr.text import fold
 
 Row = tuple[Any, ...]
 
 # The kinds of rows in digest order, with their columns. Rows are sorted by the columns in brackets.
 #   article  [title], categories as JSON, content, url, revision
-#   section  section_id, heading, heading path as JSON, start, end, source_id, anchor   [article's title, position]
-#            (without an anchor that is empty, as in packs built before the column)
+#   section  section_id, heading, heading path as JSON, start, end, source_id, anchor, blocks
+#            (without the last ones that are empty, as in packs built before the columns) [article's title, position]
 #   alias    alias, article's title                                             [folded alias, alias]
 #   link, mention   [source title, target title]
 #   entity   [entity_id], name, type, aliases as JSON
@@ -32,12 +32,14 @@ SECTION_PAGE = 10_000
 ENTITY_PAGE = 10_000
 
 
-def digest_rows(identity: EncoderIdentity, rows: Mapping[str, Iterable[Row]]) -> str:
+def digest_rows(
+    identity: EncoderIdentity, rows: Mapping[str, Iterable[Row]], format_version: int = FORMAT_VERSION
+) -> str:
     """Return the SHA-256 (hexadecimal) of a pack's content; ``rows`` maps each of ``KINDS`` to its sorted rows.
 
     The encoder's identity stands in for the vectors, because their last bits depend on the machine.
     """
-    encoder = (FORMAT_VERSION, identity.model_id, identity.dimension, identity.weights_sha256)
+    encoder = (format_version, identity.model_id, identity.dimension, identity.weights_sha256)
     digest = hashlib.sha256(encode_row("wikigr", encoder))
     for kind in KINDS:
         for row in rows[kind]:
@@ -47,7 +49,9 @@ def digest_rows(identity: EncoderIdentity, rows: Mapping[str, Iterable[Row]]) ->
 
 def encode_row(kind: str, row: Row) -> bytes:
     """Return the bytes of one row that are hashed."""
-    values = (kind, *(row[:-1] if kind == "section" and not row[-1] else row))
+    values = [kind, *row]
+    while kind == "section" and values[-1] == "":
+        values.pop()
     return f"{json.dumps(values, ensure_ascii=False, separators=(',', ':'))}\n".encode("utf-8", "replace")
 
 
@@ -56,7 +60,8 @@ def database_digest(graph: Graph, identity: EncoderIdentity) -> str:
 
     It equals the manifest's digest unless the content was changed. Memory use: one page of rows, and all aliases.
     """
-    return digest_rows(identity, database_rows(graph))
+    format_version = FORMAT_VERSION if "blocks" in section_columns(graph) else 1
+    return digest_rows(identity, database_rows(graph), format_version)
 
 
 def database_rows(graph: Graph) -> dict[str, Iterable[Row]]:
@@ -84,7 +89,7 @@ def database_rows(graph: Graph) -> dict[str, Iterable[Row]]:
         "Section",
         SECTION_PAGE,
         "s.article_title, s.position, s.section_id, s.title, s.heading_path, s.start_offset, s.end_offset, "
-        f"s.source_id, {anchor_of(graph)}",
+        f"s.source_id, {section_values(graph)}",
     )
     entities = pages("(e:Entity)", "e", "Entity", ENTITY_PAGE, "e.entity_id, e.name, e.type, e.aliases")
     facts = "a.entity_id, b.entity_id, r.relation, r.section_id"

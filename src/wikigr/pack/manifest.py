@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from wikigr.embeddings.embedder import EncoderIdentity
 from wikigr.errors import PackError, UsageError
 from wikigr.files import read_regular
-from wikigr.graph.schema import FORMAT_VERSION
+from wikigr.graph.schema import FORMAT_VERSION, READABLE_FORMATS
 from wikigr.languages import ENGLISH, language_of
 from wikigr.pack import layout
 
@@ -32,6 +32,8 @@ MAX_EXTRA_BYTES = 16 << 20
 MAX_MANIFEST_BYTES = 16 << 20
 # How to fix a damaged pack.
 REBUILD = "Build the pack again with `wikigr pack build`."
+# What a pack of format 1 lacks.
+NO_BLOCKS = "none, so tables, lists and code are read as running text"
 
 # Name of a threshold: the minimum cosine similarity of a relevant section.
 MIN_RELEVANCE = "min_relevance"
@@ -82,6 +84,11 @@ class Manifest:
     language: str = ENGLISH.code
     attribution: str = ""
     anchors: bool = False
+
+    @property
+    def has_blocks(self) -> bool:
+        """Whether sections have the column ``blocks``, which format 1 does not have."""
+        return self.format_version > 1
 
     @property
     def has_quantized_vectors(self) -> bool:
@@ -193,9 +200,10 @@ def parse_manifest(content: bytes, label: str = "The manifest") -> Manifest:
         raise PackError(f"{label} is not valid: {error}.", hint=REBUILD) from error
     if not isinstance(fields, dict) or "format_version" not in fields:
         raise PackError(f"{label} is not the manifest of a wikigr pack.", hint=REBUILD)
-    if fields["format_version"] != FORMAT_VERSION:
+    if type(fields["format_version"]) is not int or fields["format_version"] not in READABLE_FORMATS:
         raise PackError(
-            f"{label} has format {_short(fields['format_version'])}; this wikigr reads format {FORMAT_VERSION}.",
+            f"{label} has format {_short(fields['format_version'])}; this wikigr reads the formats "
+            f"{' and '.join(map(str, READABLE_FORMATS))}.",
             hint="Build the pack again with this version, or use the wikigr version that built it "
             f"({_short(fields.get('wikigr_version', 'unknown'))}).",
         )
@@ -298,6 +306,7 @@ _FIELDS: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(
         ("name", "version", "description", "license", "created", "engine", "engine_version", "wikigr_version"), _text
     ),
+    "format_version": _natural,
     "storage_version": _natural,
     "digest": _sha256,
     "source": lambda value: {"name": "", "format": "", **_map_of(_text)(value)},

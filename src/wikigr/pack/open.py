@@ -24,7 +24,7 @@ from wikigr.pack import layout as parts
 from wikigr.pack.checked_files import damaged_files
 from wikigr.pack.layout import Layout
 from wikigr.pack.locate import find_pack
-from wikigr.pack.manifest import Manifest, read_manifest
+from wikigr.pack.manifest import NO_BLOCKS, Manifest, read_manifest
 from wikigr.pack.section_urls import SectionUrls
 from wikigr.text import fold
 
@@ -68,6 +68,13 @@ class Corpus(ABC):
     def language(self) -> Language:
         """The language of the text."""
         return language_of(self.manifest.language)
+
+    @property
+    def blocks_warning(self) -> str:
+        """Which packs have no blocks, and how to add them, or an empty string."""
+        lacking = " and ".join(repr(pack.label) for pack in self.members if not pack.manifest.has_blocks)
+        advice = "Rebuild with `wikigr pack update PACK --from SOURCE` to add them."
+        return lacking and f"The blocks of {lacking}, built by an earlier version: {NO_BLOCKS}. {advice}"
 
     @property
     def encoder(self) -> Embedder:
@@ -324,7 +331,7 @@ class Pack(Corpus):
         # Lookups by key: a join with the list of ids would read the text of the whole pack.
         query = (
             "MATCH (s:Section {section_id: $key}) RETURN s.section_id, s.article_title, s.title, s.content, "
-            "s.source_id, s.position"
+            f"s.source_id, s.position{', s.blocks' if self.manifest.has_blocks else ''}"
         )
         return {row[0]: Section(*row) for row in self.graph.look_up(query, section_ids)}
 

@@ -16,7 +16,7 @@ from urllib.parse import quote, urlsplit
 
 from wikigr.files import read_regular, write_atomic
 from wikigr.graph.engine import Graph
-from wikigr.graph.schema import anchor_of, article_title
+from wikigr.graph.schema import article_title, section_columns
 from wikigr.pack.layout import Layout
 from wikigr.sources.formats import recorded_format
 
@@ -48,7 +48,8 @@ class SectionUrls:
 
     def __init__(self, graph: Graph, layout: Layout, source_format: str) -> None:
         self._graph = graph
-        self._anchor = anchor_of(graph)
+        has_anchors = "anchor" in section_columns(graph)
+        self._anchor = "coalesce(s.anchor, '')" if has_anchors else "''"
         self._layout = layout
         self._format = recorded_format(source_format)
         self._found: dict[str, str | None] = {}

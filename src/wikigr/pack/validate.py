@@ -11,12 +11,22 @@ import numpy as np
 from wikigr.checks import Check
 from wikigr.errors import ModelError, PackError, WikigrError
 from wikigr.graph.engine import QueryError
-from wikigr.graph.schema import has_anchors
+from wikigr.graph.schema import section_columns
 from wikigr.index.quantized import QuantizedVectors
+from wikigr.index.stored_blocks import decode_blocks
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
 from wikigr.pack.locate import find_pack
-from wikigr.pack.manifest import REBUILD, Manifest, check_file, file_path, is_pack_file, parse_version, read_manifest
+from wikigr.pack.manifest import (
+    NO_BLOCKS,
+    REBUILD,
+    Manifest,
+    check_file,
+    file_path,
+    is_pack_file,
+    parse_version,
+    read_manifest,
+)
 from wikigr.pack.open import BUNDLED_HINT, Pack
 from wikigr.reader.prepared import reader_in
 
@@ -38,7 +48,7 @@ def validate_pack(location: str | Path) -> list[Check]:
     if all(check.passed for check in checks):
         with Pack(location) as pack:
             checks += check_parts(pack)
-            found = has_anchors(pack.graph)
+            found = "anchor" in section_columns(pack.graph)
             detail = "stored with the sections" if found else "none, so citations open at the top of the page"
             checks.append(Check("anchors", found, detail, REBUILD, required=False))
     known = parse_version(manifest.version) is not None
@@ -86,7 +96,7 @@ def check_parts(pack: Pack) -> Iterator[Check]:
         "MATCH (a:Article)-[:HAS_SECTION]->(s:Section) WHERE a.title = s.article_title RETURN count(s)"
     )[0][0]
     yield Check("sections of articles", attached == sections, f"{attached:,} of {sections:,} attached", REBUILD)
-    yield _offsets(pack)
+    yield from _offsets(pack)
     yield from _vectors(pack, sections)
     try:
         identity = pack.encoder.identity
@@ -109,20 +119,34 @@ def _bundled_reader(pack: Pack) -> Check:
     return Check("reader", True, f"adapter {reader.adapter_sha256[:16]}")
 
 
-def _offsets(pack: Pack) -> Check:
-    wrong = checked = 0
+def _offsets(pack: Pack) -> Iterator[Check]:
+    """Check where sections are in their articles, and the blocks of their text."""
+    wrong = checked = damaged = 0
+    blocks = "s.blocks" if pack.manifest.has_blocks else "''"
     articles = int(pack.graph.rows("MATCH (a:Article) RETURN count(a)")[0][0])
     for first in range(0, articles, _ARTICLES):
         page = {"first": first, "last": first + _ARTICLES}
         within = "WHERE offset(id(a)) >= $first AND offset(id(a)) < $last RETURN offset(id(a))"
         # In a query of its own: joined with each of its sections, a long article would exhaust the engine's memory.
         whole = {row[0]: row[1] for row in pack.graph.rows(f"MATCH (a:Article) {within}, a.content", page)}
-        rows = pack.graph.rows(
-            f"MATCH (a:Article)-[:HAS_SECTION]->(s:Section) {within}, s.content, s.start_offset, s.end_offset", page
-        )
+        columns = f"s.content, s.start_offset, s.end_offset, {blocks}"
+        rows = pack.graph.rows(f"MATCH (a:Article)-[:HAS_SECTION]->(s:Section) {within}, {columns}", page)
         checked += len(rows)
-        wrong += sum(whole[article][start:end] != part for article, part, start, end in rows)
-    return Check("offsets", wrong == 0, f"{checked:,} sections checked, {wrong:,} differ from their article", REBUILD)
+        wrong += sum(whole[article][start:end] != part for article, part, start, end, _ in rows)
+        damaged += sum(not _are_blocks(part, stored) for _, part, _, _, stored in rows)
+    yield Check("offsets", wrong == 0, f"{checked:,} sections checked, {wrong:,} differ from their article", REBUILD)
+    if pack.manifest.has_blocks:
+        yield Check("blocks", damaged == 0, f"{checked:,} sections checked, {damaged:,} damaged", REBUILD)
+    else:
+        yield Check("blocks", False, NO_BLOCKS, REBUILD, required=False)
+
+
+def _are_blocks(text: str, stored: str) -> bool:
+    try:
+        decode_blocks(text, stored)
+    except PackError:
+        return False
+    return True
 
 
 def _vectors(pack: Pack, sections: int) -> Iterator[Check]:

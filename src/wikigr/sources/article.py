@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from wikigr.sources.block import Block, cut_blocks, fill_paragraphs, shift_blocks
 
 if TYPE_CHECKING:
     from wikigr.errors import RecordError
@@ -19,12 +21,34 @@ class SourceSection:
     title; it is empty for the lead section. ``text`` is plain text: newlines separate list items and table rows, a
     blank line separates paragraphs, and code blocks are verbatim. ``is_navigation`` marks short text that consists of
     links. ``anchor`` is what follows ``#`` in the address of the section, ``""`` for the top of the document.
+    ``blocks`` are the blocks of ``text`` without the paragraphs of depth 0, which ``fill_paragraphs`` adds.
     """
 
     heading_path: tuple[str, ...]
     text: str
     is_navigation: bool = False
     anchor: str = ""
+    blocks: tuple[Block, ...] = ()
+
+    def cut(self, start: int, end: int) -> SourceSection:
+        """Return this section with ``text[start:end]``."""
+        if not self.blocks:
+            return replace(self, text=self.text[start:end])
+        blocks = fill_paragraphs(self.text, self.blocks)
+        return replace(self, text=self.text[start:end], blocks=cut_blocks(self.text, blocks, start, end))
+
+    def trimmed(self) -> SourceSection:
+        """Return this section without blank lines at the start and white space at the end of the text."""
+        start = len(self.text) - len(self.text.lstrip("\n"))
+        end = max(start, len(self.text.rstrip()))
+        return self if (start, end) == (0, len(self.text)) else self.cut(start, end)
+
+    def followed_by(self, following: SourceSection) -> SourceSection:
+        """Return this section with the text of ``following`` after its own and a blank line."""
+        first = self.trimmed()
+        text = f"{first.text}\n\n"
+        blocks = shift_blocks(following.blocks, len(text))
+        return replace(first, text=text + following.text, blocks=first.blocks + blocks)
 
 
 @dataclass(frozen=True, slots=True)

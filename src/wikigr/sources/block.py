@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
 
 BlockKind = Literal[
     "paragraph",
@@ -21,8 +23,19 @@ BlockKind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+TaskState = Literal["open", "done"]
+
+BLANK_LINES = re.compile(r"\n(?:[^\S\n]*+\n)++")
+"""Blank lines without the indentation of the next line, which matters in code."""
+
+
+# A table with more columns has only those with cells in the part of it that a section has.
+MAX_EMPTY_COLUMNS = 20
+# The kinds whose label or cell belongs to the beginning of the text.
+_WHOLE = frozenset(("item", "task", "term", "property", "footnote"))
+
+
+class Cell(NamedTuple):
     """The characters ``start`` to ``end`` of the text, which stand in the column number ``column`` of their table."""
 
     column: int
@@ -54,8 +67,9 @@ class Block:
     caption    the caption of a table or a figure
     ========== ==========================================================================================
 
-    ``rows`` holds the cells of each row of a table, in the order of the columns; cells without text are left out, and a
-    row that is written as several lines has the cells of all of them.
+    ``rows`` holds the cells of each row of a table, in the order of the text. Cells without text are left out. A cell
+    that spans several columns stands in each of them, with the same range. A row that is written as several lines has
+    the cells of all of them, and these lines may begin with the same cell.
     """
 
     kind: BlockKind
@@ -73,3 +87,133 @@ def extent(blocks: Sequence[Block], number: int) -> int:
     while after < len(blocks) and blocks[after].depth > blocks[number].depth:
         after += 1
     return after
+
+
+@dataclass(frozen=True, slots=True)
+class RowText:
+    """The lines of a row of a table: none for a header, which the rows below repeat, and one for most others.
+
+    ``is_alone`` marks the only cell of a row, which is a heading or a remark across the table. ``columns`` has the
+    names of the table's columns, and ``cells`` has the cells of each line, as ranges of it.
+    """
+
+    lines: tuple[str, ...]
+    is_alone: bool = False
+    columns: tuple[str, ...] = ()
+    cells: tuple[tuple[Cell, ...], ...] = ()
+
+
+def fill_paragraphs(text: str, blocks: Iterable[Block]) -> tuple[Block, ...]:
+    """Return all blocks of ``text``: the given ones, and paragraphs of depth 0 where there are none.
+
+    Readers and packs leave out these paragraphs, see ``without_paragraphs``.
+    """
+    filled: list[Block] = []
+    position = 0
+    for block in blocks:
+        filled.extend(Block("paragraph", *span) for span in paragraph_spans(text, position, block.start))
+        filled.append(block)
+        position = block.end
+    filled.extend(Block("paragraph", *span) for span in paragraph_spans(text, position, len(text)))
+    return tuple(filled)
+
+
+def without_paragraphs(blocks: Sequence[Block]) -> tuple[Block, ...]:
+    """Return ``blocks``, all those of a text, without the paragraphs that ``fill_paragraphs`` fills in.
+
+    Depths are counted from that of the least deep block.
+    """
+    least = min((block.depth for block in blocks), default=0)
+    if least:
+        blocks = [replace(block, depth=block.depth - least) for block in blocks]
+    return tuple(block for block in blocks if block.depth or block.kind != "paragraph")
+
+
+def shift_blocks(blocks: Iterable[Block], by: int) -> tuple[Block, ...]:
+    """Return the blocks of a text that begins ``by`` characters later in another one."""
+    if not by:
+        return tuple(blocks)
+    return tuple(
+        replace(
+            block,
+            start=block.start + by,
+            end=block.end + by,
+            rows=tuple(tuple(Cell(column, start + by, end + by) for column, start, end in row) for row in block.rows),
+        )
+        for block in blocks
+    )
+
+
+def cut_blocks(text: str, blocks: Sequence[Block], start: int, end: int) -> tuple[Block, ...]:
+    """Return the blocks of ``text[start:end]``, of which ``blocks`` are all those of ``text``, and shift them to 0.
+
+    Of a block that is cut, the part in between remains: of a table, the rows and cells with the names of their columns.
+    The rest of an item, a term or the like is a paragraph inside it. Paragraphs of depth 0 are left out.
+    """
+    first = bisect_right(blocks, start, key=lambda block: block.end)
+    beyond = bisect_left(blocks, end, lo=first, key=lambda block: block.start)
+    parts = (_cut(text, block, start, end) for block in blocks[first:beyond])
+    return shift_blocks(without_paragraphs([part for part in parts if part is not None]), -start)
+
+
+def _cut(text: str, block: Block, start: int, end: int) -> Block | None:
+    if block.start >= start and block.end <= end:
+        return block if len(block.columns) <= MAX_EMPTY_COLUMNS else _with_own_columns(block)
+    start, end = max(block.start, start), min(block.end, end)
+    if block.kind != "code":
+        start, end = _stripped(text, start, end)
+    if not text[start:end].strip():
+        return None
+    first = bisect_right(block.rows, start, key=lambda row: row[-1].end)
+    beyond = bisect_left(block.rows, end, lo=first, key=lambda row: row[0].start)
+    rows = (tuple(_cut_cells(row, start, end)) for row in block.rows[first:beyond])
+    part = replace(block, start=start, end=end, rows=tuple(filter(None, rows)))
+    if block.kind == "table":
+        return _with_own_columns(part) if part.rows else Block("paragraph", start, end, block.depth)
+    if block.kind in _WHOLE and (start > block.start or (block.rows and not part.rows)):
+        return Block("paragraph", start, end, block.depth + 1)
+    return part
+
+
+def _cut_cells(row: Iterable[Cell], start: int, end: int) -> Iterator[Cell]:
+    for cell in row:
+        if cell.start < end and cell.end > start:
+            yield Cell(cell.column, max(cell.start, start), min(cell.end, end))
+
+
+def _with_own_columns(table: Block) -> Block:
+    """Return a table without columns that have no cells if it has many columns, as every part would repeat them all."""
+    used = sorted({cell.column for row in table.rows for cell in row})
+    if len(table.columns) <= max(MAX_EMPTY_COLUMNS, len(used)):
+        return table
+    number = {column: place for place, column in enumerate(used)}
+    return replace(
+        table,
+        columns=tuple(table.columns[column] for column in used),
+        rows=tuple(tuple(cell._replace(column=number[cell.column]) for cell in row) for row in table.rows),
+    )
+
+
+def paragraph_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of the paragraphs in ``text[start:end]``, without white space around them."""
+    if start >= end:
+        return
+    for match in BLANK_LINES.finditer(text, start, end):
+        yield from _not_blank(text, start, match.start())
+        start = match.end()
+    yield from _not_blank(text, start, end)
+
+
+def _not_blank(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    start, end = _stripped(text, start, end)
+    if start < end:
+        yield start, end
+
+
+def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the range without the white space at its ends."""
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return start, end

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from wikigr.sources.article import SourceSection, Triple
+from wikigr.sources.block import Block, Cell
 from wikigr.sources.plain_text import collapse_spaces
 
 FACTS = "Facts"
@@ -44,6 +45,24 @@ def fact_line(subject: str, relation: str, values: Iterable[str]) -> str:
     return f"{subject} — {readable_relation(relation)}: {value}" + ("" if value.endswith((".", "!", "?")) else ".")
 
 
+def facts_section(path: tuple[str, ...], lines: Iterable[tuple[str, str]], anchor: str = "") -> SourceSection:
+    """Return the section of facts under the headings ``path``.
+
+    ``lines`` are those of ``fact_line``, each with its relation; equal ones are stated once.
+    """
+    text: list[str] = []
+    blocks: list[Block] = []
+    position = 0
+    for line, relation in dict(lines).items():
+        name = readable_relation(relation)
+        end = position + len(line)
+        value = Cell(0, position + line.index(f" — {name}: ") + len(name) + 5, end - line.endswith("."))
+        blocks.append(Block("property", position, end, label=name, rows=((value,),)))
+        text.append(line)
+        position = end + 1
+    return SourceSection((*path, FACTS), "\n".join(text), anchor=anchor, blocks=tuple(blocks))
+
+
 def add_facts(
     sections: Sequence[SourceSection], infoboxes: Iterable[Infobox]
 ) -> tuple[tuple[SourceSection, ...], tuple[Triple, ...]]:
@@ -69,8 +88,8 @@ def add_facts(
     def state(path: tuple[str, ...]) -> None:
         facts = by_path.pop(path, [])
         if facts:
-            lines = dict.fromkeys(line for line, _ in facts)
-            stated.append(SourceSection((*path, FACTS), "\n".join(lines), anchor=anchors.get(path, "")))
+            lines = ((line, triple.relation) for line, triple in facts)
+            stated.append(facts_section(path, lines, anchors.get(path, "")))
             triples.extend(triple for _, triple in facts)
 
     for section in sections:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import NamedTuple
 
 from wikigr.sources.article import SourceSection
+from wikigr.sources.block import Block, BlockKind, Cell, RowText, TaskState, without_paragraphs
 
 LINE_GAP = 1
 PARAGRAPH_GAP = 2
@@ -72,11 +74,24 @@ def _is_base(character: str) -> bool:
     return bool(character) and (character.isalnum() or character in "|‖′" or unicodedata.category(character) == "Pe")
 
 
+class _Row(NamedTuple):
+    """A row of the current table in the text of the section."""
+
+    start: int
+    end: int
+    cells: tuple[Cell, ...]
+    is_alone: bool
+
+
 class PlainTextWriter:
-    """Collects the sections of one article.
+    """Collects the sections of one article, with the blocks of their texts.
 
     A heading in the lead that repeats ``title`` does not open a section. Sections without text are omitted, but
     their headings stay in the paths of the sections below them.
+
+    Running text is a paragraph, unless it begins an item or stands between ``open_kind`` and ``close_kind``. What is
+    written between ``open_indent`` and ``close_indent``, and in an item after its first paragraph, stands inside the
+    block before it and has a greater depth.
     """
 
     def __init__(self, title: str) -> None:
@@ -87,12 +102,23 @@ class PlainTextWriter:
         self._place = self._place_anchor = ""
         # Heading levels of the open entries.
         self._entries: list[int] = []
+        # The text of the current section, its length, and its blocks.
         self._parts: list[str] = []
+        self._length = 0
+        self._blocks: list[Block] = []
+        # The current table, and the names of its columns.
+        self._rows: list[_Row] = []
+        self._columns: tuple[str, ...] = ()
         self._inline: list[str] = []
         self._gap = 0
         self._gap_is_fixed = False
         self._indents: list[str] = []
+        # The number of indents around each open entry.
+        self._entry_indents: list[int] = []
+        # The kind and label of running text, and the number of indents around it.
+        self._kinds: list[tuple[BlockKind, str, int]] = []
         self._marker = ""
+        self._state: TaskState | None = None
         self._marker_column = 0
         # The short texts of the current section, each with whether it is in a link, and the length of the long ones.
         self._short: list[tuple[str, bool]] = []
@@ -115,8 +141,13 @@ class PlainTextWriter:
         self._inline.append(_REMOVED)
 
     def end_block(self, gap: int = PARAGRAPH_GAP) -> None:
-        """End the current block; at least ``gap`` newlines separate it from the next."""
+        """End the current block; at least ``gap`` newlines separate it from the next.
+
+        The gap of a paragraph also ends a table.
+        """
         self._flush()
+        if gap > LINE_GAP:
+            self._end_table()
         if not self._gap_is_fixed:
             self._gap = max(self._gap, gap)
 
@@ -142,6 +173,7 @@ class PlainTextWriter:
         self._close_section()
         level = max(_MAX_HEADING_LEVEL, self._headings[-1][0] if self._headings else 0) + 1
         self._entries.append(level)
+        self._entry_indents.append(len(self._indents))
         self._headings.append((level, collapse_spaces(name), anchor))
 
     def close_entry(self) -> None:
@@ -149,6 +181,7 @@ class PlainTextWriter:
         self._flush()
         self._close_section()
         self._leave_headings(self._entries.pop())
+        self._entry_indents.pop()
 
     def place(self, name: str, anchor: str) -> None:
         """Say where in the file the following text stands; ``name`` stands before the headings of its sections.
@@ -177,27 +210,93 @@ class PlainTextWriter:
 
     @property
     def is_indented(self) -> bool:
-        """Whether the current block is inside a list item or a definition."""
-        return bool(self._indents)
+        """Whether the current block is inside a list item or an indented definition."""
+        return any(self._indents)
 
-    def verbatim(self, text: str) -> None:
-        """Add a block whose white space is kept, such as code; it is never indented, so that it can be copied."""
+    def open_kind(self, kind: BlockKind, label: str = "") -> None:
+        """Make the following running text blocks of ``kind``: quotations, captions, terms, footnotes or headings.
+
+        Only the first paragraph is the footnote, and the others stand inside it.
+        """
+        self._flush()
+        self._kinds.append((kind, label, len(self._indents)))
+
+    def close_kind(self) -> None:
+        """End the innermost ``open_kind``."""
+        self._flush()
+        del self._indents[self._kinds.pop()[2] :]
+
+    def verbatim(self, text: str, language: str = "") -> None:
+        """Add code in ``language``, or other text whose white space is kept.
+
+        It is never indented, so that it can be copied.
+        """
         self.end_block()
         text = _CONTROL.sub("", text).strip("\n")
         if not text.strip():
             return
         if self._marker:
-            self._append(self._first_prefix().rstrip())
+            self._append_item()
             self._gap = LINE_GAP
-        self._append(text)
+        start = self._append(text)
+        self._add_block("code", start, collapse_spaces(language))
         self._long += len(text)
         self.end_block()
 
-    def open_item(self, marker: str) -> None:
-        """Open a list item; its first line starts with ``marker``, and the others align with its text."""
+    def row(self, row: RowText) -> None:
+        """Add a row of a table, see ``name_columns``; call ``end_block`` before the first and after the last one.
+
+        Rows with the same columns are one table. A row that is alone is their caption if it stands before them, one
+        of them if it stands in between, and otherwise a paragraph.
+        """
+        if not row.lines:
+            return
+        self.end_block(LINE_GAP)
+        if not row.is_alone and row.columns != self._columns:
+            above = len(self._rows)
+            while above and self._rows[above - 1].is_alone:
+                above -= 1
+            captions = self._rows[above:]
+            del self._rows[above:]
+            self._end_table()
+            self._rows = captions
+        indent = "".join(self._indents)
+        text = f"\n{indent}".join(row.lines)
+        if self._marker:
+            position = self._append_item(text, has_text=False)
+        else:
+            position = self._append(indent + text, is_row=True) + len(indent)
+        if not row.is_alone:
+            self._columns = row.columns
+        start, cells = position, list[Cell]()
+        for line, in_line in zip(row.lines, row.cells, strict=True):
+            cells.extend(Cell(column, position + left, position + right) for column, left, right in in_line)
+            position += len(line) + 1 + len(indent)
+        self._rows.append(_Row(start, self._length, tuple(cells), row.is_alone))
+        self._long += len(text)
+        self.end_block(LINE_GAP)
+
+    def add_property(self, name: str, value: str) -> None:
+        """Add the line ``name: value`` of a property, whose value may have several lines; without name, a paragraph."""
+        name, value = collapse_spaces(name), _CONTROL.sub("", value).strip()
+        self.end_block(LINE_GAP)
+        if not value:
+            return
+        start = self._append(f"{name}: {value}" if name else value)
+        if name:
+            cell = Cell(0, self._length - len(value), self._length)
+            self._add_block("property", start, name, rows=((cell,),))
+        self._long += self._length - start
+        self.end_block(LINE_GAP)
+
+    def open_item(self, marker: str, state: TaskState | None = None) -> None:
+        """Open a list item; its first line starts with ``marker``, and the others align with its text.
+
+        With a ``state``, it is a task, and its check box is written after the marker.
+        """
         self.end_block(LINE_GAP)
         self._marker_column = sum(map(len, self._indents))
-        self._marker = marker
+        self._marker, self._state = marker, state
         self._gap_is_fixed = True
         self._indents.append(" " * len(marker))
 
@@ -210,16 +309,21 @@ class PlainTextWriter:
         self._gap_is_fixed = False
 
     def open_indent(self, width: int = 4) -> None:
-        """Open a run of blocks that are indented by ``width`` spaces."""
-        self.end_block(LINE_GAP)
-        self._gap_is_fixed = True
+        """Open a run of blocks that stand inside the one before them, such as a definition.
+
+        They are indented by ``width`` spaces. Without any, a blank line precedes them.
+        """
+        self.end_block(LINE_GAP if width else PARAGRAPH_GAP)
+        self._gap_is_fixed = width > 0
         self._indents.append(" " * width)
 
     def close_indent(self) -> None:
-        """Close the innermost run of indented blocks."""
+        """Close the innermost run of ``open_indent``."""
         self._flush()
-        self._indents.pop()
-        self._gap_is_fixed = False
+        if self._indents.pop():
+            self._gap_is_fixed = False
+        else:
+            self.end_block()
 
     def sections(self) -> tuple[SourceSection, ...]:
         """Return everything written so far, in order."""
@@ -255,23 +359,74 @@ class PlainTextWriter:
             if not lines:
                 return
         indent = "".join(self._indents)
-        first = self._first_prefix()
-        self._append(("\n" + indent).join([first + lines[0], *lines[1:]]))
-
-    def _first_prefix(self) -> str:
-        indent = "".join(self._indents)
+        text = f"\n{indent}".join(lines)
         if self._marker:
-            start = self._marker_column
-            indent = indent[:start] + self._marker + indent[start + len(self._marker) :]
-            self._marker = ""
-        return indent
+            self._append_item(text)
+            return
+        start = self._append(indent + text) + len(indent)
+        kind, label, _ = self._kinds[-1] if self._kinds else ("paragraph", "", 0)
+        self._add_block(kind, start, label)
+        if kind == "footnote":
+            self._kinds[-1] = ("paragraph", "", len(self._indents))
+            self._indents.append("")
 
-    def _append(self, block: str) -> None:
+    def _append_item(self, text: str = "", *, has_text: bool = True) -> int:
+        """Append ``text`` after the marker of the current item; return where it begins.
+
+        The block of the item consists of the marker, and of the text if it ``has_text``.
+        """
+        indent = "".join(self._indents)
+        column = self._marker_column
+        prefix = indent[:column] + self._marker + indent[column + len(self._marker) :]
+        if self._state:
+            prefix += "[x] " if self._state == "done" else "[ ] "
+        label = self._state or self._marker.strip()
+        self._marker = ""
+        start = self._append(prefix + text if text else prefix.rstrip())
+        end = self._length if has_text else start + len(prefix.rstrip())
+        self._blocks.append(Block("task" if self._state else "item", start + column, end, self._depth - 1, label))
+        return start + len(prefix)
+
+    def _append(self, text: str, *, is_row: bool = False) -> int:
+        """Append ``text`` to the current section after a gap; return where it begins."""
+        if not is_row:
+            self._end_table()
         if self._parts:
-            self._parts.append("\n" * max(self._gap, LINE_GAP))
-        self._parts.append(block)
+            gap = "\n" * max(self._gap, LINE_GAP)
+            self._parts.append(gap)
+            self._length += len(gap)
+        self._parts.append(text)
+        start = self._length
+        self._length += len(text)
         self._gap = 0
         self._gap_is_fixed = False
+        return start
+
+    @property
+    def _depth(self) -> int:
+        return len(self._indents) - (self._entry_indents[-1] if self._entry_indents else 0)
+
+    def _add_block(self, kind: BlockKind, start: int, label: str = "", rows: tuple[tuple[Cell, ...], ...] = ()) -> None:
+        """Add a block from ``start`` to the end of the text."""
+        self._blocks.append(Block(kind, start, self._length, self._depth, label, rows=rows))
+
+    def _end_table(self) -> None:
+        """Add the block of the rows written since the last table."""
+        rows, self._rows = self._rows, []
+        inside = [number for number, row in enumerate(rows) if not row.is_alone]
+        first, last = (inside[0], inside[-1]) if inside else (len(rows), len(rows))
+        for row in rows[:first]:
+            self._blocks.append(Block("caption" if inside else "paragraph", row.start, row.end, self._depth))
+        if inside:
+            cells = tuple(row.cells for row in rows[first : last + 1])
+            width = max(cell.column + 1 for row in cells for cell in row)
+            columns = (*self._columns, *[""] * (width - len(self._columns)))
+            self._blocks.append(
+                Block("table", rows[first].start, rows[last].end, self._depth, columns=columns, rows=cells)
+            )
+        for row in rows[last + 1 :]:
+            self._blocks.append(Block("paragraph", row.start, row.end, self._depth))
+        self._columns = ()
 
     def _link_share(self) -> float:
         """Return the share of the current section's letters and digits that are in links, 0 to 1."""
@@ -281,11 +436,14 @@ class PlainTextWriter:
         return letters[True] / max(sum(letters.values()), 1)
 
     def _close_section(self) -> None:
+        self._end_table()
         if self._parts:
             text = "".join(self._parts)
             is_navigation = len(text) <= _MAX_NAVIGATION_CHARS and self._link_share() >= 0.8
-            self._sections.append(SourceSection(self.heading_path, text, is_navigation, self.anchor))
-        self._parts = []
+            blocks = without_paragraphs(self._blocks)
+            self._sections.append(SourceSection(self.heading_path, text, is_navigation, self.anchor, blocks))
+        self._parts, self._length = [], 0
+        self._blocks = []
         self._short = []
         self._long = 0
         self._gap = 0

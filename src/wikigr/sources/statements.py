@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from wikigr.errors import BuildError, RecordError
 from wikigr.sources.article import Skipped, SourceArticle, SourceItem, SourceSection, Triple
-from wikigr.sources.facts import FACTS, MAX_LINE_START, fact_line
+from wikigr.sources.facts import MAX_LINE_START, fact_line, facts_section
 from wikigr.sources.plain_text import collapse_spaces
 from wikigr.text import fold
 
@@ -159,9 +159,9 @@ def parse_graph_record(record: GraphRecord, url: str = "") -> Iterator[SourceIte
         raise RecordError(record.where, record.reason, hint=record.hint)
     facts = [statement for statement in record.statements if statement.role in (Role.FACT, Role.TYPE)]
     lines = [fact_line(record.title, fact.relation, (fact.object,)) for fact in facts]
+    stated = facts_section((), zip(lines, (fact.relation for fact in facts), strict=True))
     texts = "\n\n".join(_preferred(record.statements, Role.TEXT))
-    parts = (SourceSection((), texts), SourceSection((FACTS,), "\n".join(dict.fromkeys(lines))))
-    sections = tuple(section for section in parts if section.text)
+    sections = tuple(section for section in (SourceSection((), texts), stated) if section.text)
     if not sections:
         yield Skipped(record.key, "a name without facts")
         return

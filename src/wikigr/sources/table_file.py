@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -14,9 +14,9 @@ from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import BadPart, Names, RawDocument, SourceArticle, SourceItem, SourceSection
 from wikigr.sources.csv_rows import DELIMITERS, SAMPLE_ROWS, Row, read_rows, sample_lines
 from wikigr.sources.documents import NoteRecord, NoteText
-from wikigr.sources.plain_text import collapse_spaces
+from wikigr.sources.plain_text import PlainTextWriter, collapse_spaces
 from wikigr.sources.streams import Line, line_place, open_bytes, read_lines, stem
-from wikigr.sources.tables import NAME_SEPARATOR, row_lines, shorten_name
+from wikigr.sources.tables import row_text, shorten_name
 from wikigr.sources.triples import find_columns
 from wikigr.text import fold
 
@@ -101,15 +101,17 @@ class TableSource:
             raise RecordError(record.where, first.problem)
         source_id = f"row-{first.line}"
         if record.titles is None:
-            texts = [line for row in record.rows for line in row_lines(record.names, row.cells)]
-            yield SourceArticle(record.title, source_id, (SourceSection((), "\n".join(texts)),))
+            writer = PlainTextWriter("")
+            for row in record.rows:
+                writer.row(row_text(record.names, row.cells))
+            yield SourceArticle(record.title, source_id, writer.sections() or (SourceSection((), ""),))
             return
         title = first.cells[record.titles]
         of = dict(zip(map(fold, record.names), first.cells, strict=True))
         yield SourceArticle(
             title=collapse_spaces(title),
             source_id=source_id,
-            sections=(SourceSection((), _text(record.names, first.cells, title)),),
+            sections=(_row_section(record.names, first.cells, title),),
             aliases=_list(of.get("aliases", "")),
             categories=_list(of.get("categories", "")),
             url=of.get("url", ""),
@@ -130,20 +132,20 @@ class TableConverter:
         if table is None:
             return NoteText(())
         sections: list[SourceSection] = []
-        others: list[str] = []
+        others = PlainTextWriter("")
         bad: list[BadPart] = []
         for row in table.rows:
             title = row.cells[table.titles] if table.titles is not None and not row.problem else ""
             if row.problem:
                 bad.append(BadPart(line_place(record.source_id, row.line), row.problem))
                 continue
-            text = _text(table.names, row.cells, title)
-            if title and ("\n\n" in text or title.endswith(_QUESTION_MARKS)):
-                sections.append(SourceSection((collapse_spaces(title),), text, anchor=f"row-{row.line}"))
+            section = _row_section(table.names, row.cells, title)
+            if title and ("\n\n" in section.text or title.endswith(_QUESTION_MARKS)):
+                path, anchor = (collapse_spaces(title),), f"row-{row.line}"
+                sections.append(replace(section, heading_path=path, anchor=anchor))
             else:
-                others += row_lines(table.names, row.cells)
-        lead = [SourceSection((), "\n".join(others))] if others else []
-        return NoteText((*lead, *sections), bad_parts=tuple(bad))
+                others.row(row_text(table.names, row.cells))
+        return NoteText((*others.sections(), *sections), bad_parts=tuple(bad))
 
 
 def file_title(name: str) -> str:
@@ -274,20 +276,21 @@ def _has_words(rows: Sequence[Sequence[str]]) -> bool:
     return all(sum(map(str.isalpha, value)) > sum(map(str.isdigit, value)) for value in values)
 
 
-def _text(names: Sequence[str], cells: Sequence[str], title: str) -> str:
-    """Return the text of a row with the title ``title``: its short cells on one line, and each long one in a paragraph.
+def _row_section(names: Sequence[str], cells: Sequence[str], title: str) -> SourceSection:
+    """Return a row with the title ``title``: its short cells on one line, and each long one in a paragraph.
 
     A title that is a question is left out, so that the text is the answer.
     """
     is_long = [cell != title and (len(cell) > 200 or "\n" in cell) for cell in cells]
     is_question = title.endswith(_QUESTION_MARKS)
     short = ["" if long or (is_question and cell == title) else cell for cell, long in zip(cells, is_long, strict=True)]
-    paragraphs = ["\n".join(row_lines(names, short))]
+    writer = PlainTextWriter("")
+    writer.row(row_text(names, short))
     for name, cell, long in zip(names, cells, is_long, strict=True):
         if long:
-            name = shorten_name(name)
-            paragraphs.append(f"{name}{NAME_SEPARATOR}{cell}" if name else cell)
-    return "\n\n".join(filter(None, paragraphs))
+            writer.end_block()
+            writer.add_property(shorten_name(name), cell)
+    return next(iter(writer.sections()), SourceSection((), ""))
 
 
 def _list(cell: str) -> tuple[str, ...]:

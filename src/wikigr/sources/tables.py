@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from wikigr.sources.block import Cell as CellRange
+from wikigr.sources.block import RowText
 from wikigr.sources.plain_text import collapse_spaces
 
 CELL_SEPARATOR = " | "
@@ -50,14 +52,17 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class RowText:
-    """The lines of a row: none for a header, which the rows below repeat, and one for most others.
+class _NamedCell:
+    """A cell that stands in ``columns``, and its name, which may be a cell in the column ``name_column``."""
 
-    ``is_alone`` marks the only cell of a row, which is a heading or a remark across the table.
-    """
+    columns: tuple[int, ...]
+    name: str
+    text: str
+    name_column: int | None = None
 
-    lines: tuple[str, ...]
-    is_alone: bool = False
+    @property
+    def written(self) -> str:
+        return f"{self.name}{NAME_SEPARATOR}{self.text}" if self.name else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,18 +99,19 @@ def name_columns(rows: Sequence[Row]) -> Iterator[RowText]:
     """
     grid = _grid(_with_bold_header(rows))
     names: dict[int, str] = {}
+    columns: tuple[str, ...] = ()
     number = 0
     while number < len(grid):
         count = _header_rows(grid, number, names)
         if count:
             names = _names(grid[number : number + count])
+            columns = tuple(names.get(column, "") for column in range(max(names, default=-1) + 1))
             yield from (RowText(()) for _ in range(count))
             number += count
             continue
         row = grid[number]
         number += 1
-        texts = _cells_of(row, names)
-        yield RowText(tuple(_lines(texts)), row.is_alone)
+        yield _row_text(_cells_of(row, names), columns, is_alone=row.is_alone)
 
 
 def _with_bold_header(rows: Sequence[Row]) -> Sequence[Row]:
@@ -120,10 +126,17 @@ def _with_bold_header(rows: Sequence[Row]) -> Sequence[Row]:
     return [*rows[:first], replace(rows[first], is_head=True), *rows[first + 1 :]]
 
 
-def row_lines(names: Sequence[str], values: Sequence[str]) -> list[str]:
+def row_text(names: Sequence[str], values: Sequence[str]) -> RowText:
     """Return one row with named columns, on several lines if it is long; empty values are left out."""
-    named = zip(map(shorten_name, names), map(collapse_spaces, values), strict=True)
-    return list(_lines([_named(name, value) for name, value in named if value]))
+    columns = tuple(map(shorten_name, names))
+    named = zip(columns, map(collapse_spaces, values), strict=True)
+    cells = [_NamedCell((column,), name, value) for column, (name, value) in enumerate(named) if value]
+    return _row_text(cells, columns, is_alone=False)
+
+
+def _row_text(cells: list[_NamedCell], columns: tuple[str, ...], *, is_alone: bool) -> RowText:
+    lines = list(_lines(cells))
+    return RowText(tuple(text for text, _ in lines), is_alone, columns, tuple(ranges for _, ranges in lines))
 
 
 def shorten_name(name: str) -> str:
@@ -133,10 +146,6 @@ def shorten_name(name: str) -> str:
         return name
     cut = name[:MAX_NAME_CHARS]
     return (cut[: cut.rfind(" ")] if " " in cut else cut[:-1]).rstrip(" ,;:") + "…"
-
-
-def _named(name: str, text: str) -> str:
-    return f"{name}{NAME_SEPARATOR}{text}" if name else text
 
 
 def _header_rows(grid: Sequence[_GridRow], start: int, names: dict[int, str]) -> int:
@@ -167,45 +176,67 @@ def _names(header: Sequence[_GridRow]) -> dict[int, str]:
     return {column: shorten_name(" ".join(texts)) for column, texts in parts.items()}
 
 
-def _cells_of(row: _GridRow, names: dict[int, str]) -> list[str]:
-    """Return the texts of a row's cells, each with the name of its column if it has one."""
+def _cells_of(row: _GridRow, names: dict[int, str]) -> list[_NamedCell]:
+    """Return a row's cells, each with the name of its column if it has one."""
     slots = sorted(row.slots.items())
     if row.is_alone:
-        return [slot.text for _, slot in slots[:1] if slot.text]
+        return [_NamedCell((column,), "", slot.text) for column, slot in slots[:1] if slot.text]
     if not names:
         # A remark at the end of a row is not repeated.
         while len(slots) > 1 and slots[-1][1].number == slots[-2][1].number and not slots[-1][1].is_header:
             slots.pop()
-        texts = [slot.text for _, slot in slots]
-        if not any(texts):
+        if not any(slot.text for _, slot in slots):
             return []
-        is_field = len(slots) > 1 and slots[0][1].is_header and not slots[1][1].is_header and all(texts[:2])
-        return [_named(texts[0].rstrip(" :"), texts[1]), *texts[2:]] if is_field else texts
-    texts = []
+        cells = [_NamedCell((column,), "", slot.text) for column, slot in slots]
+        is_field = len(slots) > 1 and slots[0][1].is_header and not slots[1][1].is_header
+        if is_field and cells[0].text and cells[1].text:
+            field = cells[0].text.rstrip(" :")
+            cells[:2] = [replace(cells[1], name=field, name_column=cells[0].columns[0] if field else None)]
+        return cells
+    cells = []
     for _, same in groupby(slots, key=lambda slot: slot[1].number):
-        columns = list(same)
-        text = columns[0][1].text
+        spanned = list(same)
+        text = spanned[0][1].text
         if text:
-            own = dict.fromkeys(name for column, _ in columns if (name := names.get(column)))
-            texts.append(_named(shorten_name(", ".join(own)), text))
-    return texts
+            own = dict.fromkeys(name for column, _ in spanned if (name := names.get(column)))
+            cells.append(_NamedCell(tuple(column for column, _ in spanned), shorten_name(", ".join(own)), text))
+    return cells
 
 
-def _lines(texts: list[str]) -> Iterator[str]:
-    """Yield the cells on one line, or on several if they are long."""
-    if sum(map(len, texts)) <= MAX_LINE_CHARS or len(texts) < 3:
-        if texts:
-            yield CELL_SEPARATOR.join(texts)
+def _lines(cells: list[_NamedCell]) -> Iterator[tuple[str, tuple[CellRange, ...]]]:
+    """Yield the line of the cells of a row, or several lines if they are long, with the cells as ranges of it."""
+    if sum(len(cell.written) for cell in cells) <= MAX_LINE_CHARS or len(cells) < 3:
+        if cells:
+            yield _line(cells)
         return
-    key = texts[:1] if len(texts[0]) <= MAX_KEY_CHARS else []
+    key = cells[:1] if len(cells[0].written) <= MAX_KEY_CHARS else []
     line, length = list(key), 0
-    for text in texts[len(key) :]:
-        if length and length + len(text) > MAX_LINE_CHARS:
-            yield CELL_SEPARATOR.join(line)
+    for cell in cells[len(key) :]:
+        added = len(cell.written)
+        if length and length + added > MAX_LINE_CHARS:
+            yield _line(line)
             line, length = list(key), 0
-        line.append(text)
-        length += len(text)
-    yield CELL_SEPARATOR.join(line)
+        line.append(cell)
+        length += added
+    yield _line(line)
+
+
+def _line(cells: Sequence[_NamedCell]) -> tuple[str, tuple[CellRange, ...]]:
+    parts: list[str] = []
+    ranges: list[CellRange] = []
+    length = 0
+    for number, cell in enumerate(cells):
+        # An empty cell between separators leaves a single space.
+        for part in ("|" if number else "", cell.written):
+            if part:
+                length += len(part) + bool(parts)
+                parts.append(part)
+        if cell.text:
+            begin = length - len(cell.written)
+            if cell.name_column is not None:
+                ranges.append(CellRange(cell.name_column, begin, begin + len(cell.name)))
+            ranges.extend(CellRange(column, length - len(cell.text), length) for column in cell.columns)
+    return " ".join(parts), tuple(ranges)
 
 
 def _grid(rows: Sequence[Row]) -> list[_GridRow]:

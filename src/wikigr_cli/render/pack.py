@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wikigr.pack.manifest import NO_BLOCKS
 from wikigr.sources.formats import format_named
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import SCHEMA_VERSION, Document, counted, one_line
@@ -142,6 +143,7 @@ def print_manifest(environment: Environment, document: Document) -> None:
         "anchors": ""
         if document["anchors"]
         else "none, so citations open at the top of the page; build again to add them",
+        "blocks": "" if document["format_version"] > 1 else f"{NO_BLOCKS}; build again to add them",
         "extraction": _extraction_text(document["extraction"]),
         "digest": document["digest"],
         "made by": f"wikigr {document['wikigr_version']}",

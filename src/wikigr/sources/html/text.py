@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from selectolax.lexbor import LexborNode
 
 from wikigr.sources.article import SourceSection, Triple
+from wikigr.sources.block import BlockKind
 from wikigr.sources.bylines import add_byline
 from wikigr.sources.facts import Infobox, add_facts
 from wikigr.sources.html.boilerplate import class_names
@@ -45,6 +46,14 @@ from wikigr.sources.plain_text import LINE_GAP, PARAGRAPH_GAP, PlainTextWriter, 
 from wikigr.sources.tables import name_columns
 from wikigr.sources.wikitext.infobox import is_fact, relation_name
 
+# The kinds of blocks of running text.
+_KINDS: dict[str, BlockKind] = {
+    "blockquote": "quotation", "caption": "caption", "dt": "term", "figcaption": "caption",
+    **dict.fromkeys(HEADING_LEVELS, "heading"),
+}  # fmt: skip
+# Classes of code, or of the box around it: "language-x" is in the HTML standard, and Sphinx writes "highlight-x".
+_LANGUAGE = re.compile(r"(?:language|lang|highlight|highlight-source|brush)[-:]([\w+#.-]+)")
+_NO_LANGUAGES = frozenset(("default", "none", "plain", "plaintext", "text", "nohighlight", "no-highlight"))
 _LISTS = ("ul", "ol", "menu", "dir")
 _NUMBERED = re.compile(r"^\d+\.\s+")
 _ADMONITIONS = frozenset(
@@ -249,18 +258,22 @@ class _Walker:
             self._open_lists.append(_integer(node, "start", 1) if tag == "ol" else None)
         elif tag == "li":
             self.writer.open_item(self._next_marker(node))
-        elif tag == "dd" and not self._is_entry_parent(node.parent):
-            self.writer.open_indent()
-        elif tag == "dd" or tag in HEADING_LEVELS:
+        elif tag == "dd":
+            self.writer.open_indent(0 if self._is_entry_parent(node.parent) else 4)
+        elif tag in HEADING_LEVELS:
             self.writer.end_block()
         elif tag == "dt":
             self._enter_term(node)
         elif tag in PARAGRAPH_ELEMENTS or tag in LINE_ELEMENTS:
             self._open_admonitions += _is_admonition(node)
             self.writer.end_block(_gap(node, tag))
+        if tag in _KINDS:
+            self.writer.open_kind(_KINDS[tag])
 
     def _leave(self, node: LexborNode, tag: str) -> None:
         self._close_entry_in(node)
+        if tag in _KINDS:
+            self.writer.close_kind()
         if tag == "a":
             self._open_links -= _is_link(node)
         elif tag == "q":
@@ -270,9 +283,9 @@ class _Walker:
             self.writer.end_block(LINE_GAP if self._open_lists else PARAGRAPH_GAP)
         elif tag == "li":
             self.writer.close_item()
-        elif tag == "dd" and not self._is_entry_parent(node.parent):
+        elif tag == "dd":
             self.writer.close_indent()
-        elif tag == "dd" or tag in HEADING_LEVELS:
+        elif tag in HEADING_LEVELS:
             self.writer.end_block()
         elif tag in PARAGRAPH_ELEMENTS or tag in LINE_ELEMENTS:
             self._open_admonitions -= _is_admonition(node)
@@ -370,7 +383,7 @@ class _Walker:
         self._add_links(node)
         text = "".join(pieces)
         self._count(text)
-        self.writer.verbatim(text)
+        self.writer.verbatim(text, _language(node))
 
     def _write_table(self, table: LexborNode) -> None:
         self.writer.end_block()
@@ -379,7 +392,10 @@ class _Walker:
         if caption is not None:
             text = self._page.flat_text(caption)
             self._count(text)
-            self._write_row([text])
+            self.writer.open_kind("caption")
+            self.writer.write(text)
+            self.writer.close_kind()
+            self.writer.end_block(LINE_GAP)
         shown = [row for row in table.css("tr") if row.mem_id not in skip]
         cells = [[cell for cell in cells_of(row) if cell.mem_id not in skip] for row in shown]
         # Each cell is read once, however many rows and columns it spans.
@@ -391,26 +407,24 @@ class _Walker:
             for number, row in enumerate(zip(shown, cells, texts, strict=True))
         ]
         for row, read, row_text in zip(cells, texts, name_columns(rows), strict=True):
-            if row_text.is_alone:
-                read = [text for text, _ in self._page.flat_blocks(row[0])]
-                self._write_row(read)
+            blocks = [text for text, _ in self._page.flat_blocks(row[0])] if row_text.is_alone else []
+            if len(blocks) > 1:
+                self._write_blocks(blocks)
             else:
-                for line in row_text.lines:
-                    self._write_row([line])
+                self.writer.row(row_text)
             self._count("".join(read))
         self._add_links(table)
         if not self._open_links:
             self.link_characters += sum(_length(self._page.flat_text(link)) for link in self._links_in(table))
         self.writer.end_block()
 
-    def _write_row(self, lines: list[str]) -> None:
-        """Write one row; several blocks in a single cell, such as a signature and its description, are a paragraph."""
-        gap = PARAGRAPH_GAP if len(lines) > 1 else LINE_GAP
-        self.writer.end_block(gap)
-        for line in lines:
-            self.writer.write(line)
+    def _write_blocks(self, blocks: list[str]) -> None:
+        """Write a row of several blocks in a single cell, such as a signature and its description, as a paragraph."""
+        self.writer.end_block()
+        for block in blocks:
+            self.writer.write(block)
             self.writer.end_block(LINE_GAP)
-        self.writer.end_block(gap)
+        self.writer.end_block()
 
     def _read_infobox(self, table: LexborNode) -> None:
         self._add_links(table)
@@ -420,6 +434,18 @@ class _Walker:
             if is_fact(relation := relation_name(field))
         )
         self.infoboxes.append(Infobox(self.writer.heading_path, triples, self.writer.anchor))
+
+
+def _language(pre: LexborNode) -> str:
+    """Return the language that the classes of code state, or those of the boxes around it; ``""`` if none does."""
+    boxes = [node for node in (pre.css_first("code"), pre, pre.parent) if node is not None]
+    if pre.parent is not None and pre.parent.parent is not None:
+        boxes.append(pre.parent.parent)
+    for node in boxes:
+        for name in class_names(node):
+            if (found := _LANGUAGE.fullmatch(name)) and found[1] not in _NO_LANGUAGES:
+                return found[1]
+    return ""
 
 
 def _link_target(link: LexborNode) -> str:
