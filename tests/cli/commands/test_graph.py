@@ -225,7 +225,6 @@ def test_triplets_from_given_names_and_within_limits(wikigr: Wikigr, films: Path
     assert json.loads(few.out)["truncated"] is True and "Truncated" in few.err
     one = document(wikigr, "graph", "triplets", BORN, "-p", str(films), "--max-iterations", "1")
     assert one["explored"] == [article("The Iron Bell")] and one["iterations"] == 1
-    assert wikigr("graph", "triplets", BORN, "-p", str(films), "--top-k", "0").code == 2
 
 
 def test_triplets_of_a_question_without_a_name(wikigr: Wikigr, films: Path) -> None:
@@ -306,28 +305,11 @@ def test_rows_beyond_the_limit_are_reported(wikigr: Wikigr, films: Path) -> None
     assert (empty.code, empty.out) == (0, "") and "No rows" in empty.err
 
 
-@pytest.mark.parametrize(
-    ("query", "code", "message"),
-    [
-        ("CREATE (:Article {title: 'x'})", 2, "CREATE is not allowed"),
-        ("MATCH (a:Film) RETURN a", 2, "graph schema"),
-        ("RETURN 1/0", 3, "Divide by zero"),
-    ],
-)
-def test_refused_malformed_and_failing_queries(
-    wikigr: Wikigr, films: Path, query: str, code: int, message: str
-) -> None:
-    result = wikigr("graph", "cypher", query, "-p", str(films))
-    assert (result.code, result.out) == (code, "") and message in result.err
-
-
 def test_a_query_that_times_out(wikigr: Wikigr, physics_pack: Path) -> None:
     nodes = ", ".join(f"({name}:Article)" for name in "abcdefg")
     query = f"MATCH {nodes} WHERE a.title + c.title < b.title + d.title RETURN count(*)"
     result = wikigr("graph", "cypher", query, "-p", str(physics_pack), "--timeout", "0.2")
     assert result.code == 3 and "interrupted" in result.err
-    for timeout in ("0", "-1", "nan", "inf"):
-        assert wikigr("graph", "cypher", query, "-p", str(physics_pack), f"--timeout={timeout}").code == 2
 
 
 def test_schema(wikigr: Wikigr, films: Path) -> None:

@@ -189,12 +189,3 @@ def test_a_url_may_end_in_the_name_of_the_folder_of_the_cache(wikigr: Wikigr, se
         source = {"url": server.url(f"/{name}"), "sha256": sha256(content), "folder": "docs-1.0/html"}
         assert make(wikigr, recipe({"archive": source}), "-o", name)["counts"]["articles"] == 2
         shutil.rmtree(cache_folder() / "sources")
-
-
-def test_wrong_arguments_are_refused(wikigr: Wikigr) -> None:
-    assert wikigr("pack", "make").code == 2
-    assert wikigr("pack", "make", "flask-docs", "--list").code == 2
-    wrong = wikigr("pack", "make", "flask-dosc")
-    assert (wrong.code, "flask-docs" in wrong.err) == (2, True)
-    Path("file").write_text("x")
-    assert wikigr("pack", "make", "flask-docs", "-o", "file").code == 2
