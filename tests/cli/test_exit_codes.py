@@ -74,6 +74,8 @@ USAGE = [
     ("pagerank build PACK -o no/such/folder.json", "Create its folder first: mkdir -p no/such"),
     ("pagerank show 'Albert Einstien' -p PACK", "Did you mean 'Albert Einstein'?"),
     ("pack build missing -o out", "missing does not exist."),
+    ("pack export", "No pack was given.\nGive PACK, set WIKIGR_PACK"),
+    ("pack verify", "No pack was given.\nGive PACK, set WIKIGR_PACK"),
     ("pack make", "No recipe was given."),
     ("pack make flask-docs --list", "--list takes no recipe."),
     ("pack make flask-dosc", "flask-docs"),
