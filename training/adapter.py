@@ -61,11 +61,7 @@ def write_adapter(
     The description names the base weights, the data and their licenses, the settings, ``figures``, ``calibration`` and
     ``command``.
     """
-    tensors = {}
-    for name, tensor in sorted(model.adapter().items()):
-        scaled = tensor * config.scale if name.endswith(_UP) else tensor
-        tensors[name.removeprefix(_ENCODER)] = scaled.to(torch.float16).contiguous()
-    content = save(tensors, {"format": FORMAT})
+    content = _content(model, config.scale)
     described = {
         "format": FORMAT,
         "sha256": hashlib.sha256(content).hexdigest(),
@@ -79,6 +75,19 @@ def write_adapter(
     }
     write_atomic(path, content)
     write_atomic(path.with_suffix(DESCRIPTION_SUFFIX), as_json(described).encode())
+
+
+def save_adapter(model: SpanReader, path: Path, scale: float) -> None:
+    """Write the adapter and head of ``model`` to ``path`` without a description."""
+    write_atomic(path, _content(model, scale))
+
+
+def _content(model: SpanReader, scale: float) -> bytes:
+    tensors = {}
+    for name, tensor in sorted(model.adapter().items()):
+        scaled = tensor * scale if name.endswith(_UP) else tensor
+        tensors[name.removeprefix(_ENCODER)] = scaled.to(torch.float16).contiguous().cpu()
+    return save(tensors, {"format": FORMAT})
 
 
 def write_calibration(path: Path, calibration: Calibration, figures: Mapping[str, float]) -> None:

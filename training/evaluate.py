@@ -11,9 +11,10 @@ import torch
 from numpy.typing import NDArray
 
 from training.config import Config
+from training.examples import Passage
 from training.features import Feature, collate
 from training.model import SpanReader
-from training.retrieve import ANSWERABLE, OFF_TOPIC, UNANSWERABLE, Passage, RetrievedQuestion
+from training.retrieve import ANSWERABLE, OFF_TOPIC, UNANSWERABLE, RetrievedQuestion
 from wikigr.evaluation.abstention import auroc
 from wikigr.evaluation.metrics.accuracy import accuracy, exact_match, token_f1
 from wikigr.reader.spans import best_span

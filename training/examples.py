@@ -16,6 +16,15 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
+class Passage:
+    """A section with its article's title; ``heading`` may be empty."""
+
+    title: str
+    heading: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """A question about the paragraph ``text`` of the article ``title``, which may be empty.
 

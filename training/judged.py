@@ -14,8 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from training.examples import read_lines, states_answer
-from training.retrieve import Passage
+from training.examples import Passage, read_lines, states_answer
 from training.sources.natural_questions import read_natural_questions
 from wikigr.embeddings.embedder import Embedder
 from wikigr.graph_search.hops.chain_search import HopsOptions

@@ -32,7 +32,9 @@ class LowRankLinear(nn.Module):  # type: ignore[misc]
 class SpanReader(nn.Module):  # type: ignore[misc]
     """Returns the logits of the start and the end of an answer for each token; position 0 means no answer."""
 
-    def __init__(self, checkpoint: Path, *, rank: int, scale: float, bfloat16: bool = False) -> None:
+    def __init__(
+        self, checkpoint: Path, *, rank: int, scale: float, bfloat16: bool = False, dropout: float = 0.0
+    ) -> None:
         """Read the encoder from the folder ``checkpoint``. ``bfloat16`` computes all but the head in that type."""
         from transformers import AutoModel, logging
 
@@ -54,7 +56,7 @@ class SpanReader(nn.Module):  # type: ignore[misc]
         # A short training over varied data does not overfit, and dropout costs a fifth of a step on a CPU.
         for module in self.modules():
             if isinstance(module, nn.Dropout):
-                module.p = 0.0
+                module.p = dropout
 
     def forward(self, input_ids: Tensor, token_types: Tensor, mask: Tensor) -> Tensor:
         """Return logits of shape ``(windows, tokens, 2)``; padding gets a large negative logit.
@@ -63,7 +65,8 @@ class SpanReader(nn.Module):  # type: ignore[misc]
         """
         types = {"token_type_ids": token_types} if self._has_token_types else {}
         hidden = self.encoder(input_ids=input_ids, attention_mask=mask, **types).last_hidden_state
-        logits: Tensor = self.head(hidden.float())
+        with torch.autocast(hidden.device.type, enabled=False):
+            logits: Tensor = self.head(hidden.float())
         return logits.masked_fill(mask.unsqueeze(-1) == 0, -1e4)
 
     def trained_parameters(self) -> Iterator[tuple[str, nn.Parameter]]:

@@ -113,13 +113,13 @@ def read_phase(work: Path, config: Config, phase: Phase) -> list[Example]:
     for name, count in phase.examples:
         examples = read_examples(work / part_file(name))
         if phase.shared:
-            chosen += _draw_questions(examples, count, draw)
+            chosen += draw_questions(examples, count, draw)
         else:
             chosen += draw.sample(examples, count) if 0 < count < len(examples) else examples
     return chosen
 
 
-def _draw_questions(examples: Sequence[Example], count: int, draw: random.Random) -> list[Example]:
+def draw_questions(examples: Sequence[Example], count: int, draw: random.Random) -> list[Example]:
     """Return about ``count`` examples, all of them if it is 0, without those beyond the limits of a question."""
     questions: dict[tuple[str, str], list[Example]] = {}
     for example in examples:

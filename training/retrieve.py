@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from training.examples import Question, read_lines
+from training.examples import Passage, Question, read_lines
 from wikigr.embeddings.embedder import Embedder
 from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.open import Pack
@@ -24,15 +24,6 @@ SECTIONS = 5
 ANSWERABLE = "answerable"
 UNANSWERABLE = "unanswerable"
 OFF_TOPIC = "off_topic"
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A section with its article's title; ``heading`` may be empty."""
-
-    title: str
-    heading: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,9 @@ CHECKPOINT = "checkpoint.pt"
 LOG = "log.jsonl"
 CONFIG = "config.json"
 
+# A logit of what cannot be; finite, so that gradients stay so.
+_NEVER = -1e4
+
 
 @dataclass(slots=True)
 class _Position:
@@ -55,15 +58,17 @@ def shared_loss(logits: Tensor, batch: Batch) -> Tensor:
     This is the shared normalization of Clark & Gardner (2018). Logits are taken relative to no answer in their window,
     as in the margins that choose between windows. Questions without an answer in the batch do not count; 0 if none has.
     """
-    relative = (logits - logits[:, :1]).masked_fill(~batch.text.unsqueeze(-1), -torch.inf)
+    relative = (logits - logits[:, :1]).masked_fill(~batch.text.unsqueeze(-1), _NEVER)
     targets = torch.stack((batch.starts, batch.ends), -1) & batch.text.unsqueeze(-1)
-    elsewhere = (batch.questions.unique().unsqueeze(-1) != batch.questions).unsqueeze(-1)
+    same = batch.questions.unsqueeze(-1) == batch.questions
     every, right = (
-        scores.logsumexp(1).masked_fill(elsewhere, -torch.inf).logsumexp(1)
-        for scores in (relative, relative.masked_fill(~targets, -torch.inf))
+        scores.logsumexp(1).masked_fill(~same.unsqueeze(-1), _NEVER).logsumexp(1)
+        for scores in (relative, relative.masked_fill(~targets, _NEVER))
     )
-    answered = right.isfinite()
-    return (every[answered] - right[answered]).mean() if answered.any() else logits.new_zeros(())
+    # Each question counts once, however many windows it has. Nothing here waits for a GPU.
+    answered = same.float() @ targets.any(1).float() > 0
+    weights = answered / same.sum(1, keepdim=True)
+    return ((every - right) * weights).sum() / weights.sum().clamp(min=torch.finfo(weights.dtype).tiny)
 
 
 def learning_rate(step: int, phase: Phase) -> float:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 # Files that are not read, and links that are not followed, are all named up to this number.
 _MAX_NAMED = 3
+_MAX_TEMPLATES = 10
 
 
 def build_document(report: BuildReport, folder: Path) -> dict[str, Any]:
@@ -37,6 +38,7 @@ def build_document(report: BuildReport, folder: Path) -> dict[str, Any]:
         "not_followed": list(report.not_followed),
         "links_to_nowhere": report.lost_links,
         "links_to_nowhere_examples": [{"title": title, "target": target} for title, target in report.lost_examples],
+        "dropped_templates": dict(report.dropped_templates),
         "embedded": report.embedded,
         "reused": report.reused,
         "extraction": None
@@ -58,6 +60,12 @@ def print_build(environment: Environment, document: Document) -> None:
         )
     for reason, count in document["skipped"].items():
         environment.note(f"Skipped {count:,}: {reason}")
+    if templates := document["dropped_templates"]:
+        named = ", ".join(
+            f"{one_line(name, 40)} ({count:,})" for name, count in list(templates.items())[:_MAX_TEMPLATES]
+        )
+        more = f" and {len(templates) - _MAX_TEMPLATES:,} more" if len(templates) > _MAX_TEMPLATES else ""
+        environment.note(f"Dropped {counted(sum(templates.values()), 'templates')} without known text: {named}{more}")
     if document["links_to_nowhere"]:
         examples = document["links_to_nowhere_examples"]
         named = ", ".join(f"{one_line(row['title'], 40)} → {one_line(row['target'], 60)}" for row in examples)
