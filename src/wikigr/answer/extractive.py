@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
 
 from wikigr.answer.answer import EXTRACTIVE, Answer, AnswerHop, PossibleAnswer
-from wikigr.answer.candidates.blocks import BEFORE_CODE
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation
 from wikigr.answer.citations import Citation, StoredText, verify_against
 from wikigr.answer.probability import overlaps
@@ -28,6 +27,8 @@ MAX_ALTERNATIVES = 2
 _MAX_AROUND = 300
 # The kinds that quote one sentence, which others may follow.
 _SENTENCE_KINDS = frozenset(("span", "yes_no", "definition"))
+# What joins a sentence with the code that it introduces.
+BEFORE_CODE = ":\n\n"
 # A line of a list, a table or a definition, which stands on a line of its own.
 _OWN_LINE = re.compile(r"\n(?:\s*(?:[-*•–]|\d{1,2}[.)])\s|[^\n]* \| | {4})")
 # A sentence that begins so names its subject in the sentence before.

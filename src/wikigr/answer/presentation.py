@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from wikigr.answer.answer import Answer, PossibleAnswer
-from wikigr.answer.candidates.blocks import BEFORE_CODE
 from wikigr.answer.citations import Citation
-from wikigr.answer.extractive import gap_before, keeps_lines, lay_out, subject_of
+from wikigr.answer.extractive import BEFORE_CODE, gap_before, keeps_lines, lay_out, subject_of
 from wikigr.answer.probability import Level
 from wikigr.index.snippets import find_matches
 from wikigr.languages import ENGLISH, Language
