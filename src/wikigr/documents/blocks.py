@@ -90,7 +90,11 @@ def show_blocks(
         elif cited is not None:
             at = max(first, min(cited.end, until))
             number: RunShape = {"text": f" [{cited.n}]", "role": "citation", "n": cited.n}
-            made["runs"] = [*text_runs(text, first, at, marks), number, *_after(text, at, until, marks)]
+            made["runs"] = [
+                *text_runs(text, first, at, marks),
+                number,
+                *text_runs(text, at, until, marks, goes_on=True),
+            ]
         else:
             made["runs"] = text_runs(text, first, until, marks)
         if made["runs"] or made["rows"]:
@@ -119,16 +123,6 @@ def _body(text: str, block: Block) -> int:
     if block.kind == "property" and block.rows and block.rows[0]:
         return block.rows[0][0].start
     return block.start
-
-
-def _after(text: str, start: int, end: int, marks: Sequence[Mark]) -> list[RunShape]:
-    """Return the runs after the number of a citation, which begin with a blank or a line break if the text does."""
-    runs = text_runs(text, start, end, marks)
-    rest = text[start:end]
-    gap = rest[: len(rest) - len(rest.lstrip())]
-    if runs and gap:
-        runs[0]["text"] = ("\n" if "\n" in gap else " ") + runs[0]["text"]
-    return runs
 
 
 def _fill_table(
@@ -181,12 +175,17 @@ def _cells(text: str, row: Sequence[Cell], width: int, marks: Sequence[Mark]) ->
     return cells
 
 
-def text_runs(text: str, start: int, end: int, marks: Sequence[Mark] = (), *, verbatim: bool = False) -> list[RunShape]:
-    """Return the characters ``start:end`` of ``text`` as runs, cut where a mark begins or ends."""
+def text_runs(
+    text: str, start: int, end: int, marks: Sequence[Mark] = (), *, verbatim: bool = False, goes_on: bool = False
+) -> list[RunShape]:
+    """Return the characters ``start:end`` of ``text`` as runs, cut where a mark begins or ends.
+
+    Runs that follow others, because the text ``goes_on``, keep a blank or a line break at their beginning.
+    """
     marks = [mark for mark in marks if mark.start < end and mark.end > start]
     edges = {edge for mark in marks for edge in (mark.start, mark.end) if start < edge < end}
     runs: list[RunShape] = []
-    before = "\n"
+    before = "" if goes_on else "\n"
     for first, last in pairwise(sorted({start, end, *edges})):
         over = [mark for mark in marks if mark.start <= first and last <= mark.end]
         role: RunRole = next((mark.role for mark in reversed(over) if mark.role), "")

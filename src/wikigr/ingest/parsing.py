@@ -9,7 +9,7 @@ from wikigr.errors import RecordError
 from wikigr.ingest.engines.engine import Engine, Parsed
 from wikigr.ingest.staging import Staging
 from wikigr.progress import Progress
-from wikigr.sources.article import BadPart, Redirect, Skipped, Source, SourceArticle
+from wikigr.sources.article import BadPart, Dropped, Redirect, Skipped, Source, SourceArticle
 
 # Records in one transaction.
 BATCH = 512
@@ -56,6 +56,8 @@ def read_source(
                         staging.add_redirect(item)
                     elif isinstance(item, Skipped):
                         staging.count_skipped(item.reason)
+                    elif isinstance(item, Dropped):
+                        staging.count_dropped(item)
                     elif isinstance(item, BadPart):
                         skip(item.where, item.reason, "bad part of a record", may_skip=item.is_lost)
                     elif limit is not None and titles == limit and not staging.has_title(item.title):

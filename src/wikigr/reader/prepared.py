@@ -25,9 +25,9 @@ from wikigr.embeddings.prepared_files import (
     PreparedFile,
     files_from_json,
     files_to_json,
-    flush,
 )
 from wikigr.errors import ModelError
+from wikigr.files import sync, sync_tree
 from wikigr.reader.adapter import ADAPTER, Adapter, AdapterDescription, as_json
 from wikigr.reader.passage import SMALL, Calibration, ReaderName
 
@@ -214,7 +214,7 @@ def _write_files(source: Path, encoder: PreparedModel, adapter: Adapter, folder:
         **({"ranges": ranges_to_json(ranges)} if ranges is not None else {}),
     }
     (folder / DESCRIPTION).write_text(as_json(described), encoding="utf-8")
-    flush(folder, (GRAPH_DATA, GRAPH, DESCRIPTION, "."))
+    sync_tree(folder)
 
 
 def _publish(unfinished: Path, target: Path) -> None:
@@ -223,9 +223,9 @@ def _publish(unfinished: Path, target: Path) -> None:
     (target / DESCRIPTION).unlink(missing_ok=True)
     for name in (GRAPH_DATA, GRAPH):
         (unfinished / name).replace(target / name)
-    flush(target)
+    sync(target)
     (unfinished / DESCRIPTION).replace(target / DESCRIPTION)
-    flush(target)
+    sync(target)
 
 
 def _graph_sha256(encoder: PreparedModel) -> str:

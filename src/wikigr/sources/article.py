@@ -116,7 +116,14 @@ class BadPart:
     is_lost: bool = False
 
 
-SourceItem = SourceArticle | Redirect | Skipped | BadPart
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """Templates of a record whose text is missing, by name, with the number of calls; the build adds them up."""
+
+    templates: tuple[tuple[str, int], ...]
+
+
+SourceItem = SourceArticle | Redirect | Skipped | BadPart | Dropped
 
 
 class Shared:

@@ -30,9 +30,8 @@ if TYPE_CHECKING:
 
 _Found = TypeVar("_Found")
 
-# What begins a command; everything else is a question. Earlier releases had the colon.
+# What begins a command; everything else is a question.
 PREFIX = "/"
-_PREFIXES = (PREFIX, ":")
 # What users of other prompts type; no question is one of these words.
 _WORDS = {"exit": "quit", "q": "quit", "quit": "quit", "help": "help", "?": "help", "clear": "clear"}
 # The commands: what each takes, and what it does.
@@ -106,7 +105,7 @@ class Conversation:
         if line.lower() in _WORDS:
             line = PREFIX + _WORDS[line.lower()]
         try:
-            if line and not line.startswith(_PREFIXES):
+            if line and not line.startswith(PREFIX):
                 self._ask(line)
             elif line:
                 name, _, argument = line[1:].strip().partition(" ")

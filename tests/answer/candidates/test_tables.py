@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from tests.answer.evidence import candidates, evidence, from_markdown
+from tests.answer.evidence import candidates, evidence, from_markdown, material
 
 from wikigr.answer.candidates.candidate import AnswerCandidate
+from wikigr.answer.candidates.table import find_candidates
+from wikigr.answer.stages import Assess, Draft
 from wikigr.index.candidate import Evidence
 from wikigr.pack.open import Pack
+from wikigr.reader.passage import ReaderOptions
+from wikigr.retrieval.state import Resources
+from wikigr.retrieval.trace import StageRecord, Trace
 from wikigr.sources.block import Block, Cell
 
 WORKSHOP = """
@@ -120,6 +127,16 @@ def test_properties_of_articles_are_cells_and_their_articles_rows(pack: Pack) ->
     assert (answer.short, answer.text) == ("555-0172", "phone: 555-0172")
     found = candidates(pack, "rows", "Which people live in the town Vester?", *people)
     assert max(found, key=lambda rows: rows.fit).lead == "2 rows: Rosa Lindt; Karl Abena."
+
+
+def test_an_answer_that_is_only_a_whole_table_is_never_sure(pack: Pack) -> None:
+    found_in = material(pack, "What do repairs cost?", *items())
+    resources = Resources(pack)
+    for kind, level in (("table", "likely"), ("cell", "sure")):
+        best = next(found for found in find_candidates(found_in) if found.kind == kind)
+        draft = Draft(found_in.state, answers=(replace(best, probability=0.99),))
+        stage = Assess(resources, ReaderOptions())
+        assert stage.run(draft, StageRecord("abstention"), Trace()).confidence.level == level
 
 
 def test_a_question_that_is_answered_by_yes_or_no_asks_for_no_cell(pack: Pack) -> None:

@@ -168,6 +168,7 @@ def grids_of(material: Material) -> Iterator[Grid]:
                 key = sentence.section.heading, sentence.row.columns
                 tables.setdefault(key, []).append(Record(values))
     for (_, columns), records in tables.items():
+        records.sort(key=lambda record: (record.section.title, record.section.position, record.values[0].start))
         yield Grid(tuple(filter(None, columns)), tuple(records))
     if properties:
         found = tuple(

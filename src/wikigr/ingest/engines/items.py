@@ -13,11 +13,8 @@ from wikigr.sources.article import (
     Names,
     RawDocument,
     Record,
-    Redirect,
     ScannedSource,
-    Skipped,
     Source,
-    SourceArticle,
     SourceItem,
 )
 
@@ -57,7 +54,7 @@ def encode_result(result: Result) -> Any:
 
 def decode_items(value: Any, place: str) -> list[SourceItem] | RecordError:
     """Return the items, or the error, of the record ``place``; raises ``ValueError`` for another form of ``value``."""
-    items: list[SourceItem] | RecordError = _checked(list[SourceArticle | Redirect | Skipped | BadPart], value, place)
+    items: list[SourceItem] | RecordError = _checked(list[SourceItem], value, place)
     if isinstance(items, RecordError):
         return items
     return [_named(item, place) if isinstance(item, BadPart) else item for item in items]

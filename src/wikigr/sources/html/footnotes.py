@@ -89,6 +89,14 @@ def _states_mark(node: LexborNode | None) -> bool:
     )
 
 
+def _leading_mark(note: LexborNode) -> str:
+    """Return the mark at the beginning of a note that links back to the text."""
+    link = note.css_first("a[href]")
+    text = collapse_spaces(link.text()) if link is not None else ""
+    is_leading = _MARKS.fullmatch(text) is not None and note.text().lstrip().startswith(text)
+    return text.strip("[]().") if is_leading else ""
+
+
 def mark_targets(marks: Iterable[LexborNode]) -> dict[str, str]:
     """Return the text of the marks by the id of the note that they lead to."""
     links = (node if node.tag == "a" else node.css_first("a[href]") or enclosing_link(node) for node in marks)
@@ -121,5 +129,5 @@ def find_footnotes(root: LexborNode, marks: dict[str, str]) -> tuple[dict[int, s
         if mark is not None:
             shown.add(mark.mem_id)
             label = label or collapse_spaces(mark.text()).strip("[]()")
-        labels[note.mem_id] = label
+        labels[note.mem_id] = label or _leading_mark(note)
     return labels, shown

@@ -47,6 +47,7 @@ from wikigr.sources.html.structures import (
     cell_text,
     cells_of,
     entry_name,
+    has_table,
     infobox_rows,
     is_ignored,
     is_layout,
@@ -64,7 +65,7 @@ _KINDS: dict[str, BlockKind] = {
     **dict.fromkeys(HEADING_LEVELS, "heading"),
 }  # fmt: skip
 # Classes of code, or of the box around it: "language-x" is in the HTML standard, and Sphinx writes "highlight-x".
-_LANGUAGE = re.compile(r"(?:language|lang|highlight|highlight-source|brush)[-:]([\w+#.-]+)")
+_LANGUAGE = re.compile(r"(?:language|lang|highlight|highlight-source|brush)[-:]\{?\.?([\w+#.-]+)[},]*")
 _NO_LANGUAGES = frozenset(("default", "none", "plain", "plaintext", "text", "nohighlight", "no-highlight"))
 # Classes beside which the only other one is the language: Pandoc's and those of highlighters in the browser.
 _HIGHLIGHTED = frozenset(("sourceCode", "hljs", "prettyprint"))
@@ -431,7 +432,7 @@ class _Walker:
         cells = [[cell for cell in cells_of(row) if cell.mem_id not in skip] for row in rows_of(table, self._page)]
         # Each cell is read once, however many rows and columns it spans.
         text_of = self._page.flat_text
-        if table.css_first("table table") is not None:
+        if has_table(table):
             text_of = partial(cell_text, page=self._page)
         texts = [list(map(text_of, row)) for row in cells]
         rows = table_rows(table, self._page, texts)

@@ -94,6 +94,7 @@ def _parse_toml(text: str, where: str, first: int) -> object:
     try:
         return tomllib.loads(text, parse_float=str)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
+        first += text.count("\n") if "at end of document" in str(error) else 0
         raise _invalid(where, first, "TOML", error) from error
 
 

@@ -41,6 +41,8 @@ _ESM = re.compile(
     r"""(["'])[^"'\n]+\1\s*;?[ \t]*(?:\n|\Z)|"""
     r"export\s+(?:const|let|var|function|class|default|async|\*|\{)[\s\w{(]"
 )
+# Bounded, so that many without an end take linear time.
+_MDX_COMMENT = re.compile(r"\{/\*.{0,500}?\*/\}", re.DOTALL)
 _CONTAINER = re.compile(
     r":{3,}[ \t]*(?:\{?[ \t]*\.?(?P<kind>[A-Za-z][\w-]*+)(?:[^}\n]*\})?"
     r"(?:\[(?P<label>[^\]\n]*)\])?(?P<title>[^\n]*))?\Z"
@@ -167,10 +169,10 @@ def _footnote_reference(state: StateInline, silent: bool) -> bool:
 
 def _comment(state: StateInline, silent: bool) -> bool:
     start = state.pos
-    if state.src.startswith("{/*", start) and (end := state.src.find("*/}", start + 3, state.posMax)) >= 0:
+    if (match := _MDX_COMMENT.match(state.src, start, state.posMax)) is not None:
         if not silent:
             state.push(COMMENT, "", 0)
-        state.pos = end + len("*/}")
+        state.pos = match.end()
         return True
     # "50%% to 60%%" is not a comment.
     if not state.src.startswith(_COMMENT_MARK, start) or (start and state.src[start - 1].isalnum()):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from html import escape
@@ -15,7 +15,7 @@ from wikigr.sources.article import BadPart
 from wikigr.sources.html.document import HtmlDocument
 from wikigr.sources.html.text import write_html
 from wikigr.sources.plain_text import PlainTextWriter
-from wikigr.sources.tables import Row
+from wikigr.sources.tables import Row, name_columns
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -55,10 +55,12 @@ class Document:
         self.links.update(dict.fromkeys(write_html(parsed, self.name, self.writer, anchor_of)))
         return next(parsed.flat_blocks(parsed.content), None) is not None
 
-
-def table_html(rows: Iterable[Row]) -> str:
-    """Return a table as HTML."""
-    return f"<table>{''.join(map(row_html, rows))}</table>"
+    def table(self, rows: Sequence[Row]) -> None:
+        """Add a table; the texts of its cells are on one line, without control characters."""
+        self.writer.end_block()
+        for row in name_columns(rows):
+            self.writer.row(row)
+        self.writer.end_block()
 
 
 def row_html(row: Row) -> str:

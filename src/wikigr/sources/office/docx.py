@@ -201,4 +201,7 @@ def _with_header(table: Any) -> Any:
             )
             cells = [documents.table_cell([paragraph]) for paragraph in paragraphs]
         rows[number] = rows[number].copy(children=cells, is_header=True)
+    # mammoth marks only the first rows; a title has no text after its first cell.
+    for number in range(changed[0] if changed else 0):
+        rows[number] = rows[number].copy(children=rows[number].children[:1], is_header=True)
     return table.copy(children=rows) if changed else table

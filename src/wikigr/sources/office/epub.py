@@ -29,7 +29,7 @@ def title(data: bytes, where: str) -> str:
     with archive(data, where) as opened:
         members = _Members(opened)
         path = _package_path(members)
-        package = _parse(members.read(path)) if path else None
+        package, _ = _parse(members.read(path)) if path else (None, False)
         return own_title(package) if package is not None else ""
 
 
@@ -41,16 +41,21 @@ def read(data: bytes, document: Document, where: str) -> None:
     with archive(data, where) as opened:
         members = _Members(opened)
         package_path = _package_path(members)
-        package = _parse(members.read(package_path)) if package_path else None
+        package, is_whole = _parse(members.read(package_path)) if package_path else (None, False)
         bad: list[BadPart] = []
         done: set[str] = set()
-        for number, href in _pages(package, members):
+        unread = 0
+        if not is_whole:
+            reason = "the list of the book's pages is damaged or missing"
+            bad.append(BadPart(f"{where}, {package_path or 'package'}", reason, is_lost=True))
+        for number, href in _pages(package, members, is_whole=is_whole):
             name = members.find(posixpath.join(posixpath.dirname(package_path), href)) if href else None
             if name in done:
                 continue
             part = f"{where}, {href or f'page {number}'}"
             if name is None:
                 bad.append(BadPart(part, "the book names this page but does not contain it", is_lost=True))
+                unread += 1
                 continue
             done.add(name)
             # EPUB Canonical Fragment Identifiers 1.1: the package's third element is its spine, and elements have even
@@ -61,9 +66,11 @@ def read(data: bytes, document: Document, where: str) -> None:
             except _UNREADABLE as error:
                 reason = error.reason if isinstance(error, RecordError) else "the page is damaged"
                 bad.append(BadPart(part, reason, is_lost=True))
-        if len(done) <= len(bad) and not document.writer.sections():
-            problem = f"none of its {len(bad)} pages can be read: {bad[0].reason}" if bad else "the book has no pages"
-            raise RecordError(where, problem)
+                unread += 1
+        if not done:
+            raise RecordError(where, f"it has none of its {unread} pages" if unread else "the book has no pages")
+        if unread >= len(done) and not document.writer.sections():
+            raise RecordError(where, f"none of its {unread} pages can be read: {bad[-1].reason}")
         document.bad_parts += bad
 
 
@@ -92,29 +99,29 @@ def _key(path: str) -> str:
 def _package_path(members: _Members) -> str:
     """Return the package document that the container names, or else the first one in the archive; ``""`` if none."""
     container = members.find("META-INF/container.xml")
-    root = _parse(members.read(container)) if container else None
+    root = _parse(members.read(container))[0] if container else None
     stated = [file.get("full-path", "") for file in root.iter("{*}rootfile")] if root is not None else []
     found = (name for path in stated if (name := members.find(path)) is not None)
     return next(found, None) or next((name for name in members.names if name.lower().endswith(".opf")), "")
 
 
-def _pages(package: _Element | None, members: _Members) -> Iterator[tuple[int, str]]:
+def _pages(package: _Element | None, members: _Members, *, is_whole: bool) -> Iterator[tuple[int, str]]:
     """Yield the number of each page in the spine with its address, ``""`` if nothing says it.
 
-    Without a spine, all pages of the manifest are read, and without a manifest all those in the archive.
+    Without a spine, these are all pages of the manifest. If the package is not whole, those in the archive follow.
     """
     items = list(package.iter("{*}item")) if package is not None else []
     by_id = {item.get("id"): item for item in items}
     spine: Iterable[Any] = package.iter("{*}itemref") if package is not None else ()
     ordered = [by_id.get(reference.get("idref")) for reference in spine] or items
-    if not any(item is not None for item in ordered):
-        yield from enumerate((f"/{name}" for name in sorted(members.names) if name.lower().endswith(_PAGES)), start=1)
-        return
     for number, item in enumerate(ordered, start=1):
         if item is None:
             yield number, ""
         elif "nav" not in item.get("properties", "").split() and _is_page(item):
             yield number, item.get("href", "")
+    if not is_whole:
+        names = (f"/{name}" for name in sorted(members.names) if name.lower().endswith(_PAGES))
+        yield from enumerate(names, start=len(ordered) + 1)
 
 
 def _is_page(item: Any) -> bool:
@@ -122,8 +129,11 @@ def _is_page(item: Any) -> bool:
     return "html" in stated or "oeb1-document" in stated or path.lower().endswith(_PAGES)
 
 
-def _parse(data: bytes) -> _Element | None:
-    """Return the root of a damaged document as far as it can be read; entities that it declares are not resolved."""
+def _parse(data: bytes) -> tuple[_Element | None, bool]:
+    """Return the root of a document, as far as it can be read, and whether that is all of it.
+
+    Entities that the document declares are not resolved.
+    """
     from lxml import etree
 
     if b"<!ENTITY" not in data:
@@ -131,6 +141,7 @@ def _parse(data: bytes) -> _Element | None:
         data = _ENTITY.sub(lambda match: f"&#{ord(unescape(match[0])[0])};", text).encode("latin-1")
     parser: Any = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False, recover=True)
     try:
-        return etree.fromstring(data, parser)
+        root: _Element | None = etree.fromstring(data, parser)
     except etree.XMLSyntaxError:
-        return None
+        return None, False
+    return root, root is not None and not any(entry.level_name == "FATAL" for entry in parser.error_log)

@@ -58,5 +58,6 @@ def _property(element: _Element, name: str, default: str) -> str:
 
 def _grouped(text: str) -> str:
     is_number_or_name = text.replace(".", "").isdigit() or text.isalpha()
-    is_one = len(text) < 2 or is_number_or_name or (text[0] + text[-1] == "()" and text.count("(") == 1)
+    is_bracketed = text[:1] + text[-1:] in ("()", "[]", "{}") and text.count(text[0]) == 1
+    is_one = len(text) < 2 or is_number_or_name or is_bracketed
     return text if is_one else f"({text})"

@@ -64,8 +64,7 @@ def read(data: bytes, document: Document, where: str) -> None:
         else:
             if not has_notes:
                 document.writer.place(f"Cell {number}", f"cell={number}")
-            magic = _MAGIC.match(source or "")
-            document.html(_code(source or "", magic[1] if magic else language if kind == "code" else ""))
+            document.html(_code(source or "", _cell_language(cell, source or "", language)))
             outputs = cell.get("outputs")
             for output in outputs if isinstance(outputs, list) else ():
                 if isinstance(output, dict):
@@ -123,6 +122,14 @@ def _language(metadata: Mapping[str, Any]) -> str:
         if isinstance(value, str) and value:
             return value.lower().rstrip("0123456789.-")
     return ""
+
+
+def _cell_language(cell: Mapping[str, Any], source: str, language: str) -> str:
+    """Return the language of a cell, which is that of the kernel unless the cell states another one."""
+    magic = _MAGIC.match(source)
+    if magic is not None:
+        return magic[1]
+    return str(cell.get("language") or language) if cell.get("cell_type") == "code" else ""
 
 
 def _mapping(value: object, key: str) -> Mapping[str, Any]:

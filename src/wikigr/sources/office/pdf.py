@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from wikigr.errors import RecordError
 from wikigr.sources.article import BadPart
 from wikigr.sources.block import TaskState
-from wikigr.sources.office.document import Document, table_html
+from wikigr.sources.office.document import Document
 from wikigr.sources.office.header import mark_header
 from wikigr.sources.office.pdf_pages import PdfCell, PdfLine, check_content, has_image, page_lines
 from wikigr.sources.plain_text import collapse_spaces, fold_title
@@ -270,7 +270,7 @@ def _write_lines(lines: Sequence[PdfLine], leading: float, document: Document) -
         for count, run in groupby(_with_rows(column), key=lambda line: 0 if line.is_code else len(line.cells)):
             rows = list(run)
             if count > 1 and len(rows) > 1:
-                document.html(_table(rows, may_have_names=not is_below))
+                document.table(_table(rows, may_have_names=not is_below))
                 is_below = True
                 continue
             is_below = count > 1
@@ -312,11 +312,11 @@ def _unwrapped(row: PdfLine, line: PdfLine) -> tuple[PdfCell, ...] | None:
     return tuple(cells)
 
 
-def _table(rows: Sequence[PdfLine], *, may_have_names: bool) -> str:
-    """Return rows with equally many cells as HTML; a first row in bold, or of names, is the header."""
+def _table(rows: Sequence[PdfLine], *, may_have_names: bool) -> list[Row]:
+    """Return rows with equally many cells as a table; a first row in bold, or of names, is the header."""
     made = [Row([Cell(cell.text, is_bold=row.is_bold) for cell in row.cells]) for row in rows]
     has_bold = rows[0].is_bold and not rows[1].is_bold
-    return table_html(mark_header(made)[0] if has_bold or may_have_names else made)
+    return mark_header(made)[0] if has_bold or may_have_names else made
 
 
 def _write_paragraph(paragraph: Sequence[PdfLine], left: float, right: float, document: Document) -> None:

@@ -116,6 +116,6 @@ def _kind_of(data: bytes, where: str) -> str:
             found = "EPUB"
         if found is not None:
             return found
-    if data.lstrip()[:1] == b"{":
+    if data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{":
         return "notebook"
     raise RecordError(where, f"the file is none of these: {', '.join(('PDF', *_ARCHIVES.values(), 'notebook'))}")

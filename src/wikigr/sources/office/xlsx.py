@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from io import BytesIO
 from itertools import groupby, zip_longest
 from posixpath import basename, dirname, join, normpath
@@ -13,9 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from zipfile import ZipFile
 
 from wikigr.sources.article import BadPart
-from wikigr.sources.office.document import Document, archive, parse_xml, table_html
+from wikigr.sources.office.document import Document, archive, parse_xml
 from wikigr.sources.office.header import mark_header
 from wikigr.sources.office.number_format import Value, show
+from wikigr.sources.plain_text import collapse_spaces
 from wikigr.sources.tables import MAX_HEADER_ROWS, Cell, Row
 from wikigr.text import some_of
 
@@ -68,7 +68,6 @@ def read(data: bytes, document: Document, where: str) -> None:
     Formulas stand for the values that were stored with them.
     """
     from openpyxl import load_workbook
-    from openpyxl.utils import get_column_letter
 
     with archive(data, where) as opened:
         book = load_workbook(BytesIO(data), read_only=True, data_only=True)
@@ -81,16 +80,16 @@ def read(data: bytes, document: Document, where: str) -> None:
         sheet.reset_dimensions()
         extra = extras.get(sheet.title, _Extras())
         if extra.formulas:
-            cells = [f"{get_column_letter(column)}{row}" for row, column in extra.formulas]
+            cells = list(map(_name, extra.formulas))
             reason = "the formulas have no stored value; open the file in a spreadsheet program and save it"
             document.bad_parts.append(BadPart(f"{where}, {sheet.title}!{some_of(cells, 5)}", reason, is_lost=True))
         rows = _rows(sheet.iter_rows(), extra)
         for has_text, block in groupby(rows, key=lambda row: any(row.texts)):
             for table in _tables(list(block)) if has_text else ():
                 _write(table, sheet.title, extra.comments, document)
-        for (row, column), text in sorted(extra.comments.items()):
-            _place(sheet.title, (row, column), (row, column), document)
-            document.html(f"<p>{escape(text)}</p>")
+        for cell, text in sorted(extra.comments.items()):
+            _place(sheet.title, cell, cell, document)
+            _write_comment(cell, text, document)
 
 
 def _extras(opened: ZipFile) -> Iterator[tuple[str, _Extras]]:
@@ -238,14 +237,12 @@ def _write(rows: Sequence[_Row], sheet: str, comments: dict[tuple[int, int], str
         part = rows[first : first + _ROWS]
         start = rows[0].number if first == header_rows else part[0].number
         _place(sheet, (start, rows[0].first), (part[-1].number, end), document)
-        if end == rows[0].first and not header:
-            markup = "".join(f"<p>{escape(text)}</p>" for row in part for text in row.texts)
-        else:
-            markup = table_html([*header, *(_cells(row, end) for row in part)])
-        above = rows[:header_rows] if first == header_rows else ()
-        remarks = [_remarks(row, names, comments, has_key=False) for row in above] if comments else []
-        remarks += [_remarks(row, names, comments, has_key=True) for row in part] if comments else []
-        document.html(markup + "".join(remarks))
+        document.table([*header, *(_cells(row, end) for row in part)])
+        if comments:
+            for row in rows[:header_rows] if first == header_rows else ():
+                _write_comments(row, names, comments, document, has_key=False)
+            for row in part:
+                _write_comments(row, names, comments, document, has_key=True)
 
 
 def _cells(row: _Row, end: int, *, top: int | None = None) -> Row:
@@ -268,26 +265,34 @@ def _names(header: Sequence[Row]) -> list[str]:
     return [" ".join(dict.fromkeys(filter(None, texts))) for texts in zip_longest(*levels, fillvalue="")]
 
 
-def _remarks(row: _Row, names: Sequence[str], comments: dict[tuple[int, int], str], *, has_key: bool) -> str:
-    """Return the comments on a row of a table, each with the name of the row, its first text, and of the column."""
-    from openpyxl.utils import get_column_letter
-
-    made = ""
+def _write_comments(
+    row: _Row, names: Sequence[str], comments: dict[tuple[int, int], str], document: Document, *, has_key: bool
+) -> None:
+    """Write the comments on a row of a table, each with the name of the row, its first text, and of the column."""
     for column in range(max(len(row.texts), len(names))):
         text = comments.pop((row.number, row.first + column), None)
         if text is not None:
             about = ", ".join(filter(None, [*row.texts[:has_key], *names[column : column + 1]]))
-            label = f"{get_column_letter(row.first + column)}{row.number}"
-            made += f'<li data-label="{label}">{escape(f"{about}: {text}" if about else text)}</li>'
-    return f"<div class='footnotes'><ol>{made}</ol></div>" if made else ""
+            _write_comment((row.number, row.first + column), f"{about}: {text}" if about else text, document)
+
+
+def _write_comment(cell: tuple[int, int], text: str, document: Document) -> None:
+    document.writer.open_kind("footnote", _name(cell))
+    document.writer.write(text)
+    document.writer.close_kind()
+    document.writer.end_block()
+
+
+def _name(cell: tuple[int, int]) -> str:
+    from openpyxl.utils import get_column_letter
+
+    return f"{get_column_letter(cell[1])}{cell[0]}"
 
 
 def _place(sheet: str, first: tuple[int, int], last: tuple[int, int], document: Document) -> None:
     """Open the place of the cells from the row and column ``first`` to ``last``."""
-    from openpyxl.utils import get_column_letter
-
-    cells = ":".join(f"{get_column_letter(column)}{row}" for row, column in (first, last))
-    document.writer.place(f"{sheet}!{cells}", f"{sheet}!{cells}")
+    cells = f"{sheet}!{_name(first)}:{_name(last)}"
+    document.writer.place(cells, cells)
 
 
 def _text(cell: Any) -> str:
@@ -298,4 +303,4 @@ def _text(cell: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, Value):
         return show(value, cell.number_format or "General")
-    return " ".join(str(value).split())
+    return collapse_spaces(str(value))
