@@ -143,7 +143,9 @@ def draw_windows(files: Sequence[Path], count: int, maker: WindowMaker) -> Itera
         asked = draw.sample(rows, count)
         pairs = [*zip(asked, asked, strict=True), *zip(asked[: count // 2], draw.sample(rows, count // 2), strict=True)]
         for question, row in pairs:
-            yield maker.windows(question["question"], row.get("title", ""), row.get("heading", ""), row.get("text") or row["context"])[0]
+            yield maker.windows(
+                question["question"], row.get("title", ""), row.get("heading", ""), row.get("text") or row["context"]
+            )[0]
 
 
 def feed_of(window: Window) -> Feed:

@@ -12,10 +12,10 @@ import pytest
 
 from training.answers.asked import OwnQuestion, asked_sources
 from training.answers.collect import JudgedAnswers, collect
-from training.answers.fit import cross_fit, highest_with_share, judge_with, lowest_with_share, make_rows
+from training.answers.fit import cross_fit, highest_with_share, lowest_with_share, make_rows
 from training.answers.questions import QuestionSource
 from wikigr.answer.features import Features
-from wikigr.answer.probability import AnswerModel, terms
+from wikigr.answer.probability import terms
 from wikigr.pack.open import Pack
 
 
@@ -128,16 +128,3 @@ def test_rows_hold_the_terms_and_weights_find_the_right_candidate() -> None:
     row = rows.values.toarray()[2]
     assert dict(zip(names, row, strict=True)) == terms(judged[1].features[0])
     assert all(item.order[0] == 0 for item in cross_fit(judged) if item.judged.covered)
-
-
-def test_a_model_judges_as_it_does_where_it_ships() -> None:
-    judged = [judged_answers("s", n, covered=True) for n in range(3)]
-    model = AnswerModel(
-        {"margin": 2.0, "coverage": 1.0}, {"score": 1.0, "lead": 0.5, "margin": 1.0}, -1.0, 0.9, 0.5, 0.1
-    )
-    scored, probability = judge_with(model, judged)
-    for item, found in zip(scored, probability, strict=True):
-        first = item.order[0]
-        features = item.judged.features[first]
-        assert item.scores[first] == pytest.approx(model.score(features))
-        assert found == pytest.approx(model.probability(features, item.scores[first], item.leads[first]))

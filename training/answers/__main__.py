@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 
 from training.answers.asked import GROUP as ASKED
+from training.answers.asked import READ_GROUP as READ
 from training.answers.asked import asked_sources
-from training.answers.collect import JudgedAnswers, collect, read_judged, write_judged
-from training.answers.fit import Floats, Scored, cross_fit, cross_fit_right, fit_model, judge_with
+from training.answers.collect import collect, read_judged, write_judged
+from training.answers.fit import Floats, Scored, cross_fit, cross_fit_right, fit_model
 from training.answers.questions import MAX_QUESTIONS, QuestionSource, question_sources
-from training.sources.asked import DEVELOPMENT
 from wikigr.answer.probability import FILE, WITH_READER, WITHOUT_READER, AnswerModel
 from wikigr.errors import WikigrError
 from wikigr.settings import cache_folder
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--pages", type=Path, default=pages, help="the pages of training/asked (WIKIGR_TRAINING_PAGES)")
     parser.add_argument("--work", type=Path, default=_HERE.parent / ".work" / "answers")
     parser.add_argument("--sources", nargs="+", default=["*"], help="collect only these again; * is any part of a name")
-    parser.add_argument("--settings", nargs="+", choices=tuple(_SETTINGS), default=tuple(_SETTINGS))
+    parser.add_argument("--settings", nargs="+", choices=tuple(_SETTINGS), default=tuple(_SETTINGS), help="only these")
     parser.add_argument("--most", type=int, default=MAX_QUESTIONS, help="questions of a source at most")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--output", type=Path, default=FILE)
@@ -59,11 +59,10 @@ def _collect(options: argparse.Namespace) -> None:
     for source in _sources(options):
         if not any(fnmatch(source.name, pattern) for pattern in options.sources):
             continue
-        folder = DEVELOPMENT if source.development else ""
         try:
             for name in options.settings:
                 judged = list(collect(source.drawn(options.most), reader=_SETTINGS[name], seed=options.seed))
-                write_judged(options.work / name / folder / f"{source.name}.jsonl", judged)
+                write_judged(options.work / name / f"{source.name}.jsonl", judged)
         except WikigrError as error:
             print(f"{source.name} is left out: {error.message}", file=sys.stderr)
         else:
@@ -81,28 +80,18 @@ def _sources(options: argparse.Namespace) -> Iterator[QuestionSource]:
 
 
 def _fit(options: argparse.Namespace) -> None:
-    document: dict[str, Any] = {
-        "command": "python -m training.answers",
-        "seed": options.seed,
-        "figures": {},
-    }
-    for name in _SETTINGS:
-        judged = _read_all(options.work / name)
+    document: dict[str, Any] = json.loads(options.output.read_text(encoding="utf-8"))
+    document |= {"command": "python -m training.answers", "seed": options.seed}
+    for name in options.settings:
+        judged = [item for file in sorted((options.work / name).glob("*.jsonl")) for item in read_judged(file)]
         scored = cross_fit(judged)
         probability = cross_fit_right(scored)
         model = fit_model(judged, scored, probability)
         document["figures"][name] = _figures(scored, probability, model)
-        if development := _read_all(options.work / name / DEVELOPMENT):
-            found = _figures(*judge_with(model, development), model)
-            document["figures"][name] |= {f"{DEVELOPMENT} {key}": row for key, row in found.items()}
         document[name] = asdict(model)
         print(f"\n{name}: sure from {model.sure}, likely from {model.likely}, covered from {model.covered}")
         _print_table(document["figures"][name])
     options.output.write_text(json.dumps(document, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-
-
-def _read_all(folder: Path) -> list[JudgedAnswers]:
-    return [item for file in sorted(folder.glob("*.jsonl")) for item in read_judged(file)]
 
 
 def _figures(scored: Sequence[Scored], probability: Floats, model: AnswerModel) -> dict[str, Any]:
@@ -115,7 +104,8 @@ def _figures(scored: Sequence[Scored], probability: Floats, model: AnswerModel) 
             if item.judged.group == ASKED:
                 kind = item.judged.source.partition("-")[0]
                 rows[f"all of {kind}"].append((item, float(value)))
-            rows["all"].append((item, float(value)))
+            if item.judged.group != READ:
+                rows["all"].append((item, float(value)))
         else:
             rows["removed"].append((item, float(value)))
     return {name: _summary(members, model) for name, members in rows.items()}

@@ -35,8 +35,13 @@ from training.sources.asked import (
 )
 
 GROUP = "asked"
+# The sources that trained the reader, which is surer of them than of others.
+READ_GROUP = "asked, read"
 # Questions that are drawn of a source of each kind.
-_MAX_QUESTIONS = {MANUAL: 16, DESK: 10, ENCYCLOPEDIA: 80}
+_MAX_QUESTIONS = {
+    READ_GROUP: {MANUAL: 16, DESK: 10, ENCYCLOPEDIA: 80},
+    GROUP: {MANUAL: 40, DESK: 40, ENCYCLOPEDIA: 80},
+}
 
 # What holds a list, steps or a reason may be as long as a paragraph; any other answer, as a sentence or two.
 _LONG_KINDS = frozenset(("list", "steps", "howto", "why", "trouble", "difference", "definition"))
@@ -109,12 +114,12 @@ def asked_sources(folder: Path, pages: Path, work: Path, seed: int, *, aside: bo
 
     ``pages`` holds the pages of its manuals; those without pages are left out. Packs are built below ``work``.
     """
-    for group, names in source_names(folder).items():
+    for kind, names in source_names(folder).items():
         parts = split_sources(names, seed, aside=aside)
         for name in names:
             if parts[name] == ASIDE:
                 continue
-            if group == DESK:
+            if kind == DESK:
                 files = folder / "desk" / name
                 rows = _rows(files / "questions.jsonl")
                 build = partial(_desk_pack, files, work / f"desk-{name}")
@@ -124,12 +129,12 @@ def asked_sources(folder: Path, pages: Path, work: Path, seed: int, *, aside: bo
             else:
                 sys.stderr.write(f"asked/{name} is left out: {pages} has no pages of it\n")
                 continue
-            if group != ENCYCLOPEDIA:
-                yield _source(name, group, rows, build, seed, parts[name])
+            if kind != ENCYCLOPEDIA:
+                yield _source(name, kind, rows, build, seed, parts[name])
                 continue
             for part in (TRAINING, DEVELOPMENT):
                 own = [row for row in rows if part_of_article(row["page"], seed) == part]
-                yield _source(f"{name}-{part}", group, own, build, seed, part)
+                yield _source(f"{name}-{part}", kind, own, build, seed, part)
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
@@ -137,11 +142,11 @@ def _rows(path: Path) -> list[dict[str, Any]]:
 
 
 def _source(
-    name: str, group: str, rows: list[dict[str, Any]], build: Callable[[], Path], seed: int, part: str
+    name: str, kind: str, rows: list[dict[str, Any]], build: Callable[[], Path], seed: int, part: str
 ) -> QuestionSource:
-    drawn = random.Random(f"{seed}:{name}").sample(rows, min(_MAX_QUESTIONS[group], len(rows)))
-    questions = tuple(map(_question, drawn))
-    return QuestionSource(GROUP, f"{group}-{name}", build, questions, part == DEVELOPMENT, has_near_misses=True)
+    group = GROUP if part == DEVELOPMENT else READ_GROUP
+    drawn = random.Random(f"{seed}:{name}").sample(rows, min(_MAX_QUESTIONS[group][kind], len(rows)))
+    return QuestionSource(group, f"{kind}-{name}", build, tuple(map(_question, drawn)), has_near_misses=True)
 
 
 def _question(row: dict[str, Any]) -> OwnQuestion:

@@ -17,6 +17,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 from scipy.special import expit, log_expit
 
+from training.answers.asked import GROUP, READ_GROUP
 from training.answers.collect import JudgedAnswers
 from wikigr.answer.probability import AnswerModel, leads_over_rivals, standing, terms
 
@@ -35,7 +36,9 @@ _USUAL_QUESTIONS = 40.0
 # The sources are divided into so many parts, each of which is measured with weights of the others.
 _FOLDS = 6
 # Questions as people ask them, of what they read and of what they own; the levels hold for these.
-_AS_ASKED = frozenset(("asked", "people"))
+_AS_ASKED = frozenset((GROUP, "people"))
+# The weight in the order of a question of a source that trained the reader; in the probability, it has none.
+_READ_WEIGHT = 0.3
 # The share of the answers at the level *sure* that are right.
 SURE_SHARE = 0.94
 # The share of the questions without an answer that are at most *not sure*.
@@ -92,7 +95,13 @@ def make_rows(judged: Sequence[JudgedAnswers], names: Sequence[str]) -> Rows:
                     columns.append(column[name])
             ends.append(len(cells))
             row += 1
-    weights = np.array([np.sqrt(_USUAL_QUESTIONS / max(_USUAL_QUESTIONS, per_source[item.source])) for item in asked])
+    weights = np.array(
+        [
+            np.sqrt(_USUAL_QUESTIONS / max(_USUAL_QUESTIONS, per_source[item.source]))
+            * (_READ_WEIGHT if item.group == READ_GROUP else 1.0)
+            for item in asked
+        ]
+    )
     right = np.array([flag for item in asked for flag in item.right], dtype=np.bool_)
     values = csr_matrix((cells, columns, ends), shape=(row, len(names)))
     return Rows(values, right, np.array(starts), weights, asked)
@@ -200,7 +209,7 @@ def source_weights(scored: Sequence[Scored]) -> Floats:
     A source with many questions does not decide alone, and at most ``_NOT_COVERED_SHARE`` of its weight is that of
     questions that it does not cover.
     """
-    own = [_REMOVED_WEIGHT if item.judged.removed else 1.0 for item in scored]
+    own = [_weight(item.judged) for item in scored]
     totals: dict[tuple[str, bool], float] = defaultdict(float)
     for item, weight in zip(scored, own, strict=True):
         totals[item.judged.source, item.judged.covered] += weight
@@ -209,9 +218,14 @@ def source_weights(scored: Sequence[Scored]) -> Floats:
     def share(item: Scored) -> float:
         covered, others = (totals[item.judged.source, flag] for flag in (True, False))
         usual = min(1.0, _USUAL_QUESTIONS / max(1.0, covered))
-        return usual if item.judged.covered else usual * min(1.0, most * max(1.0, covered) / others)
+        return usual if item.judged.covered else usual * min(1.0, most * max(1.0, covered) / max(1.0, others))
 
     return np.array([weight * share(item) for item, weight in zip(scored, own, strict=True)])
+
+
+def _weight(judged: JudgedAnswers) -> float:
+    """Return the weight of a question in the probability before that of its source."""
+    return 0.0 if judged.group == READ_GROUP else _REMOVED_WEIGHT if judged.removed else 1.0
 
 
 def fit_right(scored: Sequence[Scored], names: Sequence[str]) -> Floats:
@@ -232,13 +246,6 @@ def probabilities(scored: Sequence[Scored], names: Sequence[str], fitted: Floats
     """Return the probability of the best candidate of each question."""
     x, _, _ = first_rows(scored, names, 1)
     return np.asarray(expit(fitted[0] + x @ fitted[1:]))
-
-
-def judge_with(model: AnswerModel, judged: Sequence[JudgedAnswers]) -> tuple[list[Scored], Floats]:
-    """Return ``judged`` as ``model`` scores them, and the probability of the best candidate of each."""
-    scored = score(judged, [*model.order], np.array([*model.order.values()]))
-    fitted = np.array([model.intercept, *model.right.values()])
-    return scored, probabilities(scored, [*model.right], fitted)
 
 
 def _negative_log_likelihood(logits: Floats, labels: Floats) -> Floats:
@@ -262,7 +269,7 @@ def cross_fit_right(scored: Sequence[Scored]) -> Floats:
 def lowest_with_share(probability: Floats, right: Floats, weights: Floats, share: float) -> float:
     """Return the lowest threshold from which on at least ``share`` of the answers are right; 1 if there is none."""
     order = np.argsort(-probability, kind="stable")
-    shares = np.cumsum((right * weights)[order]) / np.cumsum(weights[order])
+    shares = np.cumsum((right * weights)[order]) / np.maximum(np.cumsum(weights[order]), 1e-9)
     enough = np.flatnonzero(shares >= share)
     return float(probability[order][enough[-1]]) if enough.size else 1.0
 

@@ -55,15 +55,14 @@ class AskedQuestion:
 class QuestionSource:
     """The questions that are asked of one pack; ``group`` names the data set, and ``build`` returns the pack's folder.
 
-    ``build`` raises ``WikigrError`` if the pack cannot be built. Of a source for ``development``, nothing is fitted. Of
-    one that ``has_near_misses``, no question needs to be asked without its answer.
+    ``build`` raises ``WikigrError`` if the pack cannot be built. Of a source that ``has_near_misses``, no question
+    needs to be asked without its answer.
     """
 
     group: str
     name: str
     build: Callable[[], Path]
     questions: tuple[AskedQuestion, ...] = field(repr=False)
-    development: bool = False
     has_near_misses: bool = False
 
     def drawn(self, most: int) -> QuestionSource:
