@@ -68,7 +68,9 @@ def collection(tmp_path: Path) -> Path:
         questions = tmp_path / "questions" / f"{name}.jsonl"
         questions.parent.mkdir(exist_ok=True)
         questions.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        pages = [{"page": page, "title": f"{name} {page}", "sections": sections} for page in ("a.html", "b.html")]
+        pages = [
+            {"page": page, "title": f"{name} {page}", "sections": sections} for page in ("a.html", "b.html", "a.html")
+        ]
         stored = tmp_path / "pages" / f"{name}.jsonl.xz"
         stored.parent.mkdir(exist_ok=True)
         with lzma.open(stored, "wt", encoding="utf-8") as lines:
@@ -87,6 +89,8 @@ def test_a_source_is_a_pack_of_what_is_asked_about(collection: Path, tmp_path: P
     source = every["manual-mill"]
     assert sorted(question.covered for question in source.questions) == [False, True]
     assert _titles(source) == ["mill a.html"]
+    with Pack(source.build()) as pack:
+        assert pack.text_of("mill a.html").count("9 m wide") == 2, "all excerpts of a page are one article"
     judged = list(collect(source, reader=False, seed=7))
     assert sorted((item.covered, item.removed) for item in judged) == [(False, False), (True, False)]
     (answered,) = [item for item in judged if item.covered]

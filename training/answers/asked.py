@@ -166,16 +166,20 @@ def _manual_pack(pages: Path, asked_about: set[str], pack: Path) -> Path:
     lines = pack.with_suffix(".jsonl")
     if not lines.exists():
         lines.parent.mkdir(parents=True, exist_ok=True)
+        # Of a long page, several excerpts are stored.
+        excerpts: dict[str, list[dict[str, Any]]] = {}
         with lzma.open(pages, "rt", encoding="utf-8") as stored:
-            found = [page for page in map(json.loads, stored) if page["page"] in asked_about]
-        lines.write_text("".join(json.dumps(_record(page)) + "\n" for page in found), encoding="utf-8")
+            for page in map(json.loads, stored):
+                if page["page"] in asked_about:
+                    excerpts.setdefault(page["page"], []).append(page)
+        lines.write_text("".join(json.dumps(_record(found)) + "\n" for found in excerpts.values()), encoding="utf-8")
     return build_folder(lines, pack)
 
 
-def _record(page: dict[str, Any]) -> dict[str, str]:
+def _record(excerpts: list[dict[str, Any]]) -> dict[str, str]:
     parts = []
-    for section in page["sections"]:
+    for section in (section for page in excerpts for section in page["sections"]):
         *_, heading = section["heading"].split(" › ")
         text = _HEADING.sub("    ", section["text"])
         parts.append(f"## {heading}\n\n{text}" if heading else text)
-    return {"id": page["page"], "title": page["title"], "text": "\n\n".join(parts)}
+    return {"id": excerpts[0]["page"], "title": excerpts[0]["title"], "text": "\n\n".join(parts)}
