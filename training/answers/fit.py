@@ -40,7 +40,7 @@ _AS_ASKED = frozenset((GROUP, "people"))
 # The weight in the order of a question of a source that trained the reader; in the probability, it has none.
 _READ_WEIGHT = 0.3
 # The share of the answers at the level *sure* that are right.
-SURE_SHARE = 0.94
+SURE_SHARE = 0.93
 # The share of the questions without an answer that are at most *not sure*.
 DECLINED_SHARE = 0.82
 # The share of the questions with an answer that are said not to be covered.
