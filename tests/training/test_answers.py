@@ -12,7 +12,7 @@ import pytest
 
 from training.answers.asked import OwnQuestion, asked_sources
 from training.answers.collect import JudgedAnswers, collect
-from training.answers.fit import cross_fit, highest_with_share, lowest_with_share, make_rows
+from training.answers.fit import cross_fit, highest_with_share, lowest_above_share, lowest_with_share, make_rows
 from training.answers.questions import QuestionSource
 from wikigr.answer.features import Features
 from wikigr.answer.probability import terms
@@ -109,6 +109,7 @@ def test_thresholds_by_share() -> None:
     assert highest_with_share(probability, weights, 0.4) == 0.3
     assert highest_with_share(probability, weights, 0.0) == 0.1
     assert highest_with_share(probability, np.zeros(5), 0.4) == 0.0
+    assert lowest_above_share(probability, weights, 0.5) == pytest.approx(0.3001)
     right = np.array([0.0, 1.0, 0.0, 1.0, 1.0])
     assert lowest_with_share(probability, right, weights, 1.0) == 0.4
 

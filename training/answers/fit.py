@@ -42,7 +42,7 @@ _READ_WEIGHT = 0.3
 # The share of the answers at the level *sure* that are right.
 SURE_SHARE = 0.93
 # The share of the questions without an answer that are at most *not sure*.
-DECLINED_SHARE = 0.82
+DECLINED_SHARE = 0.79
 # The share of the questions with an answer that are said not to be covered.
 FALSELY_DECLINED_SHARE = 0.16
 # The best candidates of each question that the probability is fitted on, the weight of those after the first, and the
@@ -282,6 +282,13 @@ def highest_with_share(probability: Floats, weights: Floats, share: float) -> fl
     return float(probability[order][few[-1]]) if weights.sum() else 0.0
 
 
+def lowest_above_share(probability: Floats, weights: Floats, share: float) -> float:
+    """Return the lowest threshold of four digits below which at least ``share`` of the weight lies."""
+    order = np.argsort(probability, kind="stable")
+    most = np.flatnonzero(np.cumsum(weights[order]) >= share * weights.sum())
+    return float(probability[order][most[0]]) + 1e-4
+
+
 def fit_model(judged: Sequence[JudgedAnswers], scored: Sequence[Scored], probability: Floats) -> AnswerModel:
     """Return the model that ships: weights from all sources, and levels from the cross-fitted ``probability``."""
     names = term_names(judged)
@@ -295,7 +302,7 @@ def fit_model(judged: Sequence[JudgedAnswers], scored: Sequence[Scored], probabi
     # What is left of a section whose answer was removed is still about the question.
     as_asked = share * np.array([item.judged.group in _AS_ASKED and not item.judged.removed for item in scored])
     covered_from = highest_with_share(probability, as_asked * covered, FALSELY_DECLINED_SHARE)
-    likely = highest_with_share(probability, as_asked * ~covered, DECLINED_SHARE)
+    likely = lowest_above_share(probability, as_asked * ~covered, DECLINED_SHARE)
     return AnswerModel(
         order={name: round(float(value), 4) for name, value in zip(names, weights, strict=True)},
         right={name: round(float(value), 4) for name, value in zip(right_names, fitted[1:], strict=True)},

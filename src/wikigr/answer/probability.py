@@ -59,15 +59,20 @@ class AnswerModel:
         return "sure" if probability >= self.sure else "likely" if probability >= self.likely else "not_sure"
 
 
+# A kind that is too rare to be fitted has the weights of what it consists of.
+_LIKE = {"two_part": "span"}
+
+
 def terms(features: Features) -> dict[str, float]:
     """Return the terms of the sum: the features, and by kind an intercept, fit, margin, coverage and aim."""
+    kind = _LIKE.get(features.kind, features.kind)
     return {
         **features.values,
-        f"kind {features.kind}": 1.0,
-        f"fit {features.kind}": features.values["fit"],
-        f"margin {features.kind}": features.values["margin"],
-        f"coverage {features.kind}": features.values["coverage"],
-        f"{features.kind} for {features.aim}": 1.0,
+        f"kind {kind}": 1.0,
+        f"fit {kind}": features.values["fit"],
+        f"margin {kind}": features.values["margin"],
+        f"coverage {kind}": features.values["coverage"],
+        f"{kind} for {features.aim}": 1.0,
         f"aim {features.aim}": 1.0,
     }
 
