@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 # Returns the number of a citation as it is printed, or nothing.
 Number = Callable[[int], str]
 
-_STYLES: dict[RunRole, str] = {"around": "dim", "short": "bold", "match": "bold", "unverified": "yellow"}
+_STYLES: dict[RunRole, str] = {
+    "around": "dim", "short": "bold", "match": "bold", "found": "reverse", "unverified": "yellow",
+}  # fmt: skip
 _LINES = frozenset(("item", "task", "property", "footnote"))
 _BOXES = {"open": "[ ]", "done": "[x]"}
 # Columns by which a definition is indented, and the text of a quotation.
@@ -116,7 +118,7 @@ def _print_code(environment: Environment, block: BlockShape, number: Number, col
     environment.print(margin, end="")
     for run in block["runs"]:
         first, *others = run["text"].split("\n")
-        style = "bold" if run["role"] in ("short", "match") else ""
+        style = "" if run["role"] == "around" else _STYLES.get(run["role"], "")
         environment.print(first, style=style, end="")
         for line in others:
             environment.print(overflow="keep")
@@ -241,7 +243,7 @@ def shorten_blocks(blocks: Sequence[BlockShape], max_chars: int, max_lines: int)
                 blank = max(text.rfind(" ", 0, max_chars + 1), 0)
                 text = text[: blank if blank or kept or runs else max_chars]
             if text != run["text"]:
-                begun = [*runs, {**run, "text": text.rstrip()}]
+                begun: list[RunShape] = [*runs, {**run, "text": text.rstrip()}]
                 return _with_ellipsis([*kept, {**block, "runs": begun}] if text or runs else kept)
             max_chars -= len(text)
             max_lines -= text.count("\n")
