@@ -29,7 +29,7 @@ from training.sources import (
 )
 from wikigr.files import write_atomic
 from wikigr.reader.adapter import DESCRIPTION_SUFFIX, FORMAT, as_json
-from wikigr.reader.passage import Calibration
+from wikigr.reader.passage import UNCALIBRATED, Calibration
 
 DATA_LICENSES = {
     squad2.NAME: squad2.LICENSE,
@@ -40,6 +40,7 @@ DATA_LICENSES = {
     covid_qa.NAME: covid_qa.LICENSE,
     natural_questions.NAME: natural_questions.LICENSE,
     webquestions.NAME: webquestions.LICENSE,
+    "asked": "written for this project; answers and evidence: as the pages that training/asked/sources.json names",
 }
 
 _ENCODER = "encoder."
@@ -88,6 +89,49 @@ def _content(model: SpanReader, scale: float) -> bytes:
         scaled = tensor * scale if name.endswith(_UP) else tensor
         tensors[name.removeprefix(_ENCODER)] = scaled.to(torch.float16).contiguous().cpu()
     return save(tensors, {"format": FORMAT})
+
+
+def ship_adapter(source: Path, target: Path, *, base_sha256: str, command: str) -> None:
+    """Copy an adapter that ``training.distill`` wrote to ``target``, without a calibration.
+
+    Its description gets the figures of the whole groups, and the settings of the trainings that it is the mean of.
+    """
+    content = source.read_bytes()
+    log = _log_of(source)
+    described = {
+        "format": FORMAT,
+        "sha256": hashlib.sha256(content).hexdigest(),
+        "base_model": log["base_model"],
+        "base_sha256": base_sha256,
+        "data": DATA_LICENSES,
+        "config": log["config"],
+        "runs": _runs_of(source),
+        "command": command,
+        "figures": {
+            limits: {name: figures for name, figures in groups.items() if ":" not in name}
+            for limits, groups in log["figures"].items()
+        },
+        "calibration": asdict(UNCALIBRATED),
+    }
+    write_atomic(target, content)
+    write_atomic(target.with_suffix(DESCRIPTION_SUFFIX), as_json(described).encode())
+
+
+def _log_of(path: Path) -> dict[str, Any]:
+    log: dict[str, Any] = json.loads(path.with_suffix(DESCRIPTION_SUFFIX).read_text(encoding="utf-8"))
+    return log
+
+
+def _runs_of(path: Path) -> dict[str, Any]:
+    """Return the settings and shares of the trainings that ``path`` comes from, by name, as far as they lie beside it."""
+    log = _log_of(path)
+    sources = [name for name, _ in log.get("mean", [])] + [name for name in (log.get("start"),) if name]
+    found = {path.stem: {name: log[name] for name in ("config", "start", "mean", "trained_steps") if name in log}}
+    for name in sources:
+        beside = path.with_name(f"{name}.safetensors")
+        if beside.exists():
+            found |= _runs_of(beside)
+    return found
 
 
 def write_calibration(path: Path, calibration: Calibration, figures: Mapping[str, float]) -> None:

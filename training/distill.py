@@ -4,8 +4,9 @@ python -m training.distill pack FOLDER      # windows and questions as arrays, f
 python -m training.distill teach FOLDER     # the large reader, and its probabilities for all windows
 python -m training.distill student FOLDER   # a small reader, from labels or, once they are there, the probabilities too
 python -m training.distill mean FOLDER      # the mean of the changed weights of several adapters, cut to a rank
+python -m training.distill ship FOLDER      # the adapter --name, with what made it, among those that wikigr has
 
-All of them write ``NAME.safetensors`` with ``NAME.json``, which holds the settings and the figures. Rates follow the
+All others write ``NAME.safetensors`` with ``NAME.json``, which holds the settings and the figures. Rates follow the
 clock, so that a training ends in time on any machine; only with ``--steps`` they follow the steps.
 """
 
@@ -24,13 +25,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from training.adapter import read_adapter, save_adapter
+from training.adapter import read_adapter, save_adapter, ship_adapter
 from training.bases import BASES, LARGE, SMALL
 from training.features import epoch_batches
 from training.measured import Measured, figures_of
 from training.model import SpanReader
 from training.train import shared_loss, span_loss
 from training.windows import Arrays, DeviceWindows, Vocabulary, read_all, read_questions, width_of
+from wikigr.embeddings.checkpoint import WEIGHTS
+from wikigr.embeddings.prepared_files import sha256_of
+from wikigr.reader.adapter import ADAPTER
 from wikigr.reader.passage import MAX_ANSWER_TOKENS
 
 WINDOWS = "windows.npz"
@@ -264,7 +268,7 @@ def _tokens(folder: Path) -> dict[str, int]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command."""
     parser = argparse.ArgumentParser(prog="python -m training.distill", description=__doc__.partition("\n")[0])
-    parser.add_argument("command", choices=("pack", "teach", "student", "mean"))
+    parser.add_argument("command", choices=("pack", "teach", "student", "mean", "ship"))
     parser.add_argument("folder", type=Path, help="the folder of the arrays")
     parser.add_argument("--work", type=Path, help="pack: the folder that prepare wrote to")
     parser.add_argument("--small", type=Path, help="the folder of the small base")
@@ -281,7 +285,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options.output = options.output or options.folder
     if options.device == "cuda":
         torch.set_float32_matmul_precision("high")
-    {"pack": _pack, "teach": _train, "student": _train, "mean": _mean}[options.command](options)
+    {"pack": _pack, "teach": _train, "student": _train, "mean": _mean, "ship": _ship}[options.command](options)
 
 
 def _pack(options: argparse.Namespace) -> None:
@@ -333,6 +337,18 @@ def _mean(options: argparse.Namespace) -> None:
     _measure(options, folder, model, run, log)
 
 
+def _ship(options: argparse.Namespace) -> None:
+    name = LARGE if options.large is not None else SMALL
+    source = options.output / f"{options.name}.safetensors"
+    command = "see 'With a GPU' in training/README.md"
+    ship_adapter(
+        source,
+        ADAPTER.with_name(f"{name}.safetensors"),
+        base_sha256=sha256_of((options.large or options.small) / WEIGHTS),
+        command=command,
+    )
+
+
 def _measure(options: argparse.Namespace, folder: Folder, model: SpanReader, run: Run, log: dict[str, Any]) -> None:
     # The figures must be those of the file, which holds float16.
     model.load_adapter({name: tensor.half().float() for name, tensor in model.adapter().items()})
@@ -347,6 +363,7 @@ def _write(options: argparse.Namespace, model: SpanReader, run: Run, log: Mappin
     described = {
         "base_model": BASES[LARGE if options.large is not None else SMALL],
         "config": asdict(run),
+        **({"start": options.start.stem} if options.start is not None else {}),
         **log,
     }
     save_adapter(model, options.output / f"{options.name}.safetensors", run.scale)

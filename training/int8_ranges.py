@@ -8,7 +8,7 @@ questions, and writes ``src/wikigr/embeddings/int8_ranges.json``. Other ranges g
 with the id of the 8-bit form.
 
 ``reader`` runs the reader that ships in single precision on questions with their contexts, drawn from files with a
-``question``, a ``context`` and maybe a ``title`` a line, and on half as many contexts of other questions. It adds the
+``question``, a ``context`` (or a ``text``) and maybe a ``title`` and a ``heading`` a line, and on half as many contexts of other questions. It adds the
 ranges to the description of the adapter, ``src/wikigr/reader/adapters/small.json``. Run it for every new adapter. The
 ``--outliers`` channels with the greatest values are divided so that these are no greater than those of the next one;
 after the activation, ``--single`` channels are multiplied in single precision instead.
@@ -143,7 +143,9 @@ def draw_windows(files: Sequence[Path], count: int, maker: WindowMaker) -> Itera
         asked = draw.sample(rows, count)
         pairs = [*zip(asked, asked, strict=True), *zip(asked[: count // 2], draw.sample(rows, count // 2), strict=True)]
         for question, row in pairs:
-            yield maker.windows(question["question"], row.get("title", ""), "", row["context"])[0]
+            yield maker.windows(
+                question["question"], row.get("title", ""), row.get("heading", ""), row.get("text") or row["context"]
+            )[0]
 
 
 def feed_of(window: Window) -> Feed:

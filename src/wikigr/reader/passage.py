@@ -13,7 +13,7 @@ from wikigr.options import Limits, Options, Positive
 ReaderName = Literal["small"]
 SMALL: ReaderName = "small"
 
-MAX_ANSWER_TOKENS = 15
+MAX_ANSWER_TOKENS = 30
 
 
 @dataclass(frozen=True, slots=True)
