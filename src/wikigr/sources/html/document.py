@@ -51,7 +51,7 @@ _NO_INDEX_COMMENTS = {
 }
 
 # Text that no longer counts, and what stands around it where it is kept.
-STRUCK = "del, s, strike, [style*='line-through'], .strikethrough, .line-through"
+STRUCK = "del, s, strike, [style*='line-through'], .strike, .strikethrough, .line-through"
 STRUCK_MARK = "~~"
 _CHECK_BOX = re.compile(r"^\s*\[[ xX]\]")
 
