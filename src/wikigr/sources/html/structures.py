@@ -11,6 +11,7 @@ from selectolax.lexbor import LexborNode
 from wikigr.sources.block import TaskState
 from wikigr.sources.html.boilerplate import class_names
 from wikigr.sources.html.document import HtmlDocument, outermost
+from wikigr.sources.office.header import mark_header
 from wikigr.sources.plain_text import collapse_spaces
 from wikigr.sources.tables import (
     CELL_SEPARATOR,
@@ -99,7 +100,8 @@ def table_rows(table: LexborNode, page: HtmlDocument, texts: Sequence[Sequence[s
                 group=parent.mem_id if parent is not None else 0,
             )
         )
-    return rows
+    # What no file marks may still look like a header, as in office documents.
+    return mark_header(rows)[0] if bold_rows else rows
 
 
 def cell_text(cell: LexborNode, page: HtmlDocument) -> str:
