@@ -47,6 +47,8 @@ def text_of(wikitext: str, language: str) -> str:
                 ("{{date|9|juillet|1902}}, {{date-|9 juillet 1902}}", "9 juillet 1902, 9 juillet 1902"),
                 ("{{date de décès|9|7|1902|1|1|1850}}", "9 juillet 1902"),
                 ("{{s|XV|e}}, {{-s|II}}, {{XVIIe siècle}}", "XVe siècle, IIe siècle av. J.-C., XVIIe siècle"),
+                ("{{sp|XV|e|et|XVI|e}}, {{sp-|XV|e|XVI|e}}", "XVe et XVIe siècles, XVe – XVIe siècles"),
+                ("{{euro|7}}, {{euro}}, {{n°}}7", "7 €, €, n° 7"),
                 ("{{heure|7|45}}, {{durée|2|5}}", "7 h 45, 2 h 5 min"),
                 ("{{abréviation|tr|tours}}, {{nobr|deux mots}}", "tr, deux mots"),
                 ("XV{{e}}, {{M.|Petit}}, {{n°|7}}", "XVe, M. Petit, n° 7"),
