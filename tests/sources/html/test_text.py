@@ -402,3 +402,13 @@ def test_nested_and_very_wide_elements_are_fast(markup: str) -> None:
     start = time.process_time()
     parse_html(markup)
     assert time.process_time() - start < 10
+
+
+def test_time_grows_with_the_depth_of_tables() -> None:
+    def seconds(depth: int) -> float:
+        start = time.process_time()
+        parse_html("<table><tr><td>a" * depth)
+        return time.process_time() - start
+
+    # Four times the text takes four times as long; quadratic growth would take sixteen times. The best of three runs.
+    assert any(seconds(4_000) < 9 * seconds(1_000) + 0.1 for _ in range(3))

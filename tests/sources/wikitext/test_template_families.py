@@ -188,6 +188,7 @@ def test_what_is_dropped_is_counted_by_name() -> None:
         "{{{convert|1|km}}",
         "{{a|1}} {",
         "}}{|\n|\n{|\n|}\n",
+        "| {{x}} ",
         "{{quote|{|\n{{end}}\n",
         "{|\n! a !! {{won}}\n{{end}}\n",
         "{|\n| {{xyzzy|1}}\n== a ==\n",
