@@ -88,6 +88,7 @@ def test_a_note_of_properties_alone_is_an_article() -> None:
     ("text", "lead"),
     [
         ("+++ is a sign.\n\nText.", "+++ is a sign.\n\nText."),
+        ('{"a": 1} is JSON.\n\nText.', '{"a": 1} is JSON.\n\nText.'),
         ("{not json}\n\nText.", "{not json}\n\nText."),
         ("---\n\nText without an end.", "Text without an end."),
     ],

@@ -79,7 +79,8 @@ def split_front_matter(text: str, where: str) -> tuple[FrontMatter, str]:
             fields, end = _JSON.raw_decode(text, start)
         except (ValueError, RecursionError) as error:
             raise _invalid(where, 1, "JSON", error) from error
-        return _front_matter(fields, where), text[end:]
+        if not text[end:].partition("\n")[0].strip():
+            return _front_matter(fields, where), text[end:]
     return FrontMatter(), text
 
 
