@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING, Any
 # Idle OpenMP threads must sleep instead of spin: on shared cores, a step otherwise takes four times as much CPU time.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
-from training.bases import SMALL, base_folder
+from training.bases import base_folder
 from training.config import RECIPES, Config
 from training.sources import squad2
+from wikigr.reader.passage import SMALL
 
 if TYPE_CHECKING:
     from torch import Tensor

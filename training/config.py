@@ -10,8 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from training.bases import LARGE, SMALL
-from wikigr.reader.passage import WindowOptions
+from wikigr.reader.passage import BASE, SMALL, WindowOptions
 
 Rates = tuple[tuple[int, float], ...]
 
@@ -128,8 +127,8 @@ STRUCTURE = "structure"
 DISTANT = "distant"
 
 RECIPES = {
-    LARGE: Config(
-        base=LARGE,
+    BASE: Config(
+        base=BASE,
         rank=24,
         phases=(
             Phase("general", ((GENERAL, 0),), ((0, 1e-5), (80, 5e-4), (1_100, 4e-4)), 0.0),
