@@ -43,7 +43,7 @@ DATA_LICENSES = {
     covid_qa.NAME: covid_qa.LICENSE,
     natural_questions.NAME: natural_questions.LICENSE,
     webquestions.NAME: webquestions.LICENSE,
-    "asked": "written for this project; answers and evidence: as the pages that training/asked/sources.json names",
+    "asked": "written for this project; the pages: as the packages of training/asked/sources.json",
 }
 
 _ENCODER = "encoder."
@@ -93,7 +93,8 @@ def _content(model: SpanReader, scale: float) -> bytes:
     for name, tensor in sorted(model.adapter().items()):
         scaled = tensor * scale if name.endswith(_UP) else tensor
         tensors[name.removeprefix(_ENCODER)] = scaled.to(torch.float16).contiguous().cpu()
-    return save(tensors, {"format": FORMAT})
+    content: bytes = save(tensors, {"format": FORMAT})
+    return content
 
 
 def ship_adapter(source: Path, target: Path, *, base_sha256: str, command: str) -> None:
@@ -137,7 +138,8 @@ def rounded(content: bytes) -> bytes:
             scale[scale == 0] = 1
             stored[name] = np.rint(values / scale.astype(np.float32)).clip(-127, 127).astype(np.int8)
             scales.append(scale.ravel())
-    return save_arrays({**stored, SCALES: np.array(scales)}, {"format": FORMAT})
+    made: bytes = save_arrays({**stored, SCALES: np.array(scales)}, {"format": FORMAT})
+    return made
 
 
 def _log_of(path: Path) -> dict[str, Any]:

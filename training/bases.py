@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from wikigr.embeddings.weights import checkpoint_folder, downloaded_in_parts
 from wikigr.reader.passage import BASE, SMALL
 
 # The models by the name of the reader.
-BASES = {SMALL: DEFAULT_MODEL, BASE: MPNET.model_id}
+BASES: Mapping[str, str] = {SMALL: DEFAULT_MODEL, BASE: MPNET.model_id}
 
 
 @contextmanager

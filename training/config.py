@@ -123,7 +123,7 @@ def _phase(values: dict[str, Any]) -> Phase:
 
 
 GENERAL = "general"
-STRUCTURE = "structure"
+ASKED = "asked"
 DISTANT = "distant"
 
 RECIPES = {
@@ -132,7 +132,7 @@ RECIPES = {
         rank=24,
         phases=(
             Phase("general", ((GENERAL, 0),), ((0, 1e-5), (80, 5e-4), (1_100, 4e-4)), 0.0),
-            Phase("mixed", ((GENERAL, 0), (STRUCTURE, 0), (DISTANT, 0)), ((0, 1e-5), (40, 4e-4), (1_200, 5e-6)), 1.0),
+            Phase("mixed", ((GENERAL, 0), (ASKED, 0), (DISTANT, 0)), ((0, 1e-5), (40, 4e-4), (1_200, 5e-6)), 1.0),
         ),
     ),
     SMALL: Config(
@@ -141,13 +141,13 @@ RECIPES = {
         phases=(
             Phase(
                 "mixed",
-                ((GENERAL, 12_000), (STRUCTURE, 0), (DISTANT, 0)),
+                ((GENERAL, 12_000), (ASKED, 0), (DISTANT, 0)),
                 ((0, 1e-5), (50, 6e-4), (1_000, 4.5e-4)),
                 0.0,
             ),
             Phase(
                 "refine",
-                ((GENERAL, 10_000), (STRUCTURE, 0), (DISTANT, 0)),
+                ((GENERAL, 10_000), (ASKED, 0), (DISTANT, 0)),
                 ((0, 1e-5), (30, 5e-4), (1_600, 1e-5)),
                 0.4,
             ),

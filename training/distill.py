@@ -177,7 +177,8 @@ def teach_all(model: SpanReader, windows: DeviceWindows, arrays: Arrays, *, bflo
         chosen = torch.tensor(rows, device=windows.device)
         logits = logits_of(model, bfloat16=bfloat16)(windows.batch(chosen, width))
         windows.scatter(taught, chosen, logits.softmax(1))
-    return taught.cpu().numpy()
+    probabilities: np.ndarray = taught.cpu().numpy()
+    return probabilities
 
 
 def logits_of(model: SpanReader, *, bfloat16: bool) -> Callable[[Any], Tensor]:

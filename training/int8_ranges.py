@@ -10,10 +10,11 @@ with the id of the 8-bit form.
 ``reader`` runs the small reader that ships in single precision on questions with their contexts, drawn from files with
 a ``question``, a ``context`` (or a ``text``) and maybe a ``title`` and a ``heading`` a line, and on half as many
 contexts of other questions. It adds the ranges to the description of the adapter,
-``src/wikigr/reader/adapters/small.json``. Run it for every new adapter. With ``--base FOLDER``, it does so for the
-reader ``base``, whose base model lies in that folder. The
-``--outliers`` channels with the greatest values are divided so that these are no greater than those of the next one;
-after the activation, ``--single`` channels are multiplied in single precision instead.
+``src/wikigr/reader/adapters/small.json``. Run it for every new adapter. The ``--outliers`` channels with the greatest
+values are divided so that these are no greater than those of the next one; after the activation, ``--single`` channels
+are multiplied in single precision instead. With ``--base FOLDER``, it does so for the reader ``base``, whose base model
+lies in that folder. Its outliers are too large to be divided, so run it with ``--outliers 0 --others 32 --single 128``:
+``--others`` channels of all other values are multiplied in single precision as well.
 
 Of the least and the greatest value of every token, the outermost ``--clip`` percent are left out.
 """
@@ -62,8 +63,13 @@ def multiplied(model: onnx.ModelProto) -> list[str]:
     return list(dict.fromkeys(node.input[0] for node in nodes if node.input[1] in weights))
 
 
-def record(path: Path, feeds: Iterable[Feed], clip: float, *, outliers: int = 0, single: int = 0) -> Ranges:
-    """Return the range of each value that the graph ``path`` multiplies with weights."""
+def record(
+    path: Path, feeds: Iterable[Feed], clip: float, *, outliers: int = 0, single: int = 0, others: int = 0
+) -> Ranges:
+    """Return the range of each value that the graph ``path`` multiplies with weights.
+
+    ``single`` is the number of channels in single precision after the activation, ``others`` that of other values.
+    """
     model = onnx.load(path)
     names = multiplied(model)
     model.graph.output.extend(helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in names)
@@ -78,7 +84,9 @@ def record(path: Path, feeds: Iterable[Feed], clip: float, *, outliers: int = 0,
             found[name].append(values[real])
     return {
         name: range_of(
-            np.concatenate(values), clip, **({"single": single} if "gelu" in name else {"outliers": outliers})
+            np.concatenate(values),
+            clip,
+            **({"single": single} if "gelu" in name else {"outliers": outliers, "single": others}),
         )
         for name, values in found.items()
     }
@@ -141,7 +149,14 @@ def record_reader(options: argparse.Namespace) -> None:
             encoder=encoder.graph if encoder is not None else None,
         )
         found = ranges_to_json(
-            record(graph, map(feed_of, windows), options.clip, outliers=options.outliers, single=options.single)
+            record(
+                graph,
+                map(feed_of, windows),
+                options.clip,
+                outliers=options.outliers,
+                single=options.single,
+                others=options.others,
+            )
         )
     path = path.with_suffix(".json")
     described = json.loads(path.read_text(encoding="utf-8"))
@@ -184,6 +199,7 @@ def main() -> None:
     reader.add_argument("--clip", type=float, default=0.02)
     reader.add_argument("--outliers", type=int, default=4)
     reader.add_argument("--single", type=int, default=48)
+    reader.add_argument("--others", type=int, default=0)
     reader.set_defaults(record=record_reader)
     options = parser.parse_args()
     options.record(options)

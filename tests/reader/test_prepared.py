@@ -14,7 +14,6 @@ import pytest
 from safetensors.numpy import load_file
 
 from wikigr.embeddings import prepared as encoders
-from wikigr.embeddings.model_id import DEFAULT_MODEL
 from wikigr.embeddings.prepared import PreparedModel
 from wikigr.errors import ModelError
 from wikigr.reader import prepared
@@ -25,7 +24,6 @@ from wikigr.reader.prepared import (
     copy_prepared,
     find_reader,
     prepare_reader,
-    ready_readers,
 )
 
 MEGABYTE = 1_000_000
@@ -58,6 +56,8 @@ def test_the_adapter_that_ships_is_small_and_described() -> None:
         "MIT",
         "Apache-2.0",
         "the passages: GFDL or CC BY-SA",
+        "written for this project",
+        "the pages: as the packages of training/asked/sources.json",
     }
 
 
@@ -176,14 +176,6 @@ def test_a_copy_has_the_files_of_encoder_and_reader_only(copy: PreparedModel, tm
     (copy.folder / prepared.GRAPH).unlink()
     with pytest.raises(ModelError, match=r"reader\.onnx is missing"):
         copy_prepared(copy.folder, tmp_path / "fourth")
-
-
-def test_the_readers_that_are_ready(copy: PreparedModel, tmp_path: Path) -> None:
-    assert ready_readers(DEFAULT_MODEL, is_bundled=False) == ["small"]
-    assert ready_readers(str(tmp_path / "none"), is_bundled=False) == []
-    assert ready_readers(str(copy.folder), is_bundled=True) == ["small"]
-    (copy.folder / prepared.DESCRIPTION).unlink()
-    assert ready_readers(str(copy.folder), is_bundled=True) == []
 
 
 def test_an_encoder_with_other_weights_has_no_reader(copy: PreparedModel) -> None:
