@@ -24,6 +24,7 @@ from wikigr.errors import ModelError
 from wikigr.graph.engine import import_engine
 from wikigr.progress import Progress
 from wikigr.sandbox.isolation import run_isolated
+from wikigr.settings import cache_folder
 
 # The same examples in every run, on a machine of any speed, so that CI is deterministic.
 settings.register_profile("repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -141,6 +142,16 @@ def encoder() -> Embedder:
         return open_encoder(DEFAULT_MODEL, purpose="query")
     except ModelError as error:
         pytest.fail(f"cannot prepare the default encoder: {error.message} {error.hint or ''}")
+
+
+@pytest.fixture
+def own_caches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A cache folder of this test that holds the user's prepared encoders and nothing else."""
+    models = cache_folder() / "models"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    cache_folder().mkdir(parents=True)
+    (cache_folder() / "models").symlink_to(models)
+    return cache_folder()
 
 
 @pytest.fixture(scope="session")

@@ -12,11 +12,14 @@ from wikigr.answer.citations import StoredText
 from wikigr.answer.extractive import as_text, quote
 from wikigr.answer.probability import Level
 from wikigr.answer.stages import Draft
-from wikigr.index.candidate import Section
+from wikigr.index.candidate import Candidate, Evidence, Section
+from wikigr.index.stored_blocks import encode_blocks
 from wikigr.pack.open import Corpus
 from wikigr.pipeline import pipeline
 from wikigr.pipeline.strategies import OnText, Strategy, Writers
 from wikigr.retrieval.trace import Trace
+from wikigr.sources.documents import NoteRecord
+from wikigr.sources.markdown.source import MarkdownConverter
 
 # Text of the demo pack: a sentence with a short answer and the one before it, and two answers from other sections.
 BEFORE = "Werner Heisenberg wrote, at the age of twenty-three, the paper that began modern quantum mechanics."
@@ -48,12 +51,31 @@ def possible_answer(
     text = around or quotes[0]
     context = StoredText(text, section.section_id, start, start + len(text))
     return PossibleAnswer(
-        text=as_text(citations, lead), confidence=confidence, citations=citations, kind=kind, span=span, context=context
+        text=as_text(quotations, lead),
+        confidence=confidence,
+        citations=citations,
+        kind=kind,
+        span=span,
+        context=context,
+        lead=lead,
     )
 
 
-def answer_of(level: Level, first: PossibleAnswer, *others: PossibleAnswer, question: str = "?") -> Answer:
-    """Return ``first`` as an answer of this level, with ``others`` as its alternatives."""
+def section_of(markdown: str) -> Section:
+    """Return the section that this Markdown is."""
+    (read,) = MarkdownConverter().parse_note(NoteRecord("notes.md", markdown.encode(), "Notes")).sections
+    blocks = encode_blocks(read.text, read.blocks)
+    return Section("Notes#0", "Notes", "Ferns", read.text, "notes.md", 0, blocks)
+
+
+def answer_of(
+    level: Level,
+    first: PossibleAnswer,
+    *others: PossibleAnswer,
+    question: str = "?",
+    section: Section | None = None,
+) -> Answer:
+    """Return ``first`` as an answer of this level, with ``others`` as its alternatives; ``section`` was read for it."""
     return Answer(
         question=question,
         text=first.text,
@@ -66,6 +88,7 @@ def answer_of(level: Level, first: PossibleAnswer, *others: PossibleAnswer, ques
         kind=first.kind,
         context=first.context,
         alternatives=others,
+        evidence=() if section is None else (Evidence(section, Candidate(section.section_id, 1.0)),),
     )
 
 
@@ -86,7 +109,18 @@ def answer_everything(monkeypatch: pytest.MonkeyPatch, level: Level) -> None:
 
     def write(writers: Writers, draft: Draft, answer: Answer, on_text: OnText | None) -> Answer:
         made = demo_answer(writers.resources.pack, level)
-        shown = ("text", "query_type", "confidence", "citations", "span", "level", "kind", "context", "alternatives")
+        shown = (
+            "text",
+            "query_type",
+            "confidence",
+            "citations",
+            "span",
+            "level",
+            "kind",
+            "context",
+            "alternatives",
+            "lead",
+        )
         return replace(answer, **{name: getattr(made, name) for name in shown})
 
     monkeypatch.setattr(pipeline, "STRATEGIES", (Strategy(EXTRACTIVE, lambda *_: True, write),))

@@ -62,15 +62,14 @@ Behavior = Callable[[Peer], None]
 class ScriptedServer:
     """Plays ``behavior`` to every request, several in a row on a connection that stays open.
 
-    ``requests`` holds what came in, as bytes. With ``mute``, connections are accepted and never read. ``connected`` is
-    set by the first connection, and ``closing`` ends the behaviors that never end.
+    ``requests`` holds what came in, as bytes. With ``mute``, connections are accepted and never read.
+    ``closing`` ends the behaviors that never end.
     """
 
     def __init__(self, behavior: Behavior | None = None, *, mute: bool = False) -> None:
         self.behavior = behavior
         self.requests: list[bytes] = []
         self.connections = 0
-        self.connected = threading.Event()
         self.closing = threading.Event()
         self._mute = mute
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
@@ -99,7 +98,6 @@ class ScriptedServer:
             except OSError:
                 return
             self.connections += 1
-            self.connected.set()
             self._open.append(connection)
             threading.Thread(target=self._talk, args=(connection,), daemon=True).start()
 
@@ -131,12 +129,10 @@ def _read_request(connection: socket.socket) -> bytes | None:
 
 
 @contextmanager
-def playing(
-    behavior: Behavior | None = None, *, mute: bool = False, hang_up: float = HANG_UP_SECONDS
-) -> Iterator[ScriptedServer]:
-    """Run a server, which closes all connections after ``hang_up`` seconds so that no client hangs forever."""
+def playing(behavior: Behavior | None = None, *, mute: bool = False) -> Iterator[ScriptedServer]:
+    """Run a server, which closes all connections after a while so that no client hangs forever."""
     server = ScriptedServer(behavior, mute=mute)
-    timer = threading.Timer(hang_up, server.close)
+    timer = threading.Timer(HANG_UP_SECONDS, server.close)
     timer.start()
     try:
         yield server

@@ -50,43 +50,6 @@ def test_sentence_boundaries() -> None:
     )
 
 
-def test_terms_belong_to_the_first_sentence_of_their_definition() -> None:
-    assert_divided(
-        [
-            "-m\n--move\n    Move or rename a branch. ¦Keep its log.\n\n¦-M\n    Shortcut for --move --force.",
-            "add <path>...\n    Add files.",
-            "0\n    success\n¦signal\n    killed",
-            "outer\n    Outer text.\n    ¦inner\n        Inner text.",
-            "outer\n    ¦inner\n        text",
-            "Returns:\n    The name.",
-            # Lines above an indented line that are not its terms.
-            "It ends here.\n    ¦Indented text.",
-            "term\n    ¦- an item\n    ¦- another",
-            "- item\n    ¦Indented text.",
-            "f(a,\n    ¦b)",
-            "term\n\n    ¦Apart.",
-            "term\n  ¦Hardly indented.",
-        ]
-    )
-
-
-def test_a_block_of_code_belongs_to_the_sentence_that_introduces_it() -> None:
-    assert_divided(
-        [
-            "It is called venv. ¦To create one, run:\n\npython -m venv /path\n\n¦This makes a folder.",
-            'For example:\n\n# Greet everybody.\nfor name in names:\n    print("Hello!")\n\n¦That is all.',
-            "1. Run this:\n\n$ ps ax | grep init\n¦2. Wait",
-            # What follows a colon but is not code.
-            "He said:\n\n¦This is prose.",
-            "Requires:\n\n¦the following:\n\n¦- pip",
-            "Options:\n\n¦-m\n    move",
-            "Sizes:\n\n¦int | 4\n¦long | 8",
-            "else:\n\n¦x()",
-            "Run:\n\n¦" + "\n¦".join(["X()"] * 13),
-        ]
-    )
-
-
 def test_a_table_row_is_one_span() -> None:
     rows = ["Code | Meaning | Class", "42P01 | The table is missing. Create it. | error", "00000 | Success. | none"]
     assert sentences("\n".join(rows)) == rows

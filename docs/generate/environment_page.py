@@ -15,7 +15,6 @@ ENVIRONMENT = [
     ("ANTHROPIC_BASE_URL", "Another server that implements the Messages API, such as llama.cpp or Ollama."),
     ("WIKIGR_OPENAI_BASE_URL", "A server that implements the chat-completions API of OpenAI; it answers instead."),
     ("WIKIGR_OPENAI_API_KEY", "The key of that server, if it needs one. OPENAI_API_KEY is not read."),
-    ("WIKIGR_KEY_PASSPHRASE", "Decrypts the private key of wikigr pack export --sign."),
     ("NO_COLOR, FORCE_COLOR, TERM", "Turn color on or off. A pipe gets no color by default."),
     ("XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_CACHE_HOME, XDG_STATE_HOME", "The parents of the folders of wikigr."),
 ]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import re
 import shlex
 import stat
-from io import BufferedReader
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from io import BufferedRandom, BufferedReader
 from pathlib import Path
 
 from wikigr.errors import UsageError, WikigrError
@@ -25,9 +28,17 @@ _YAML_MISTAKES = (
 
 
 def write_atomic(path: Path, content: str | bytes) -> None:
-    """Replace ``path``, or the file that it links to, with ``content`` (text as UTF-8); raises ``OSError``.
+    """Replace ``path``, or the file that it links to, with ``content`` (text as UTF-8); see ``replacing``."""
+    with replacing(path) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
 
-    Readers see either the old content or the new, even if the process is killed.
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BufferedRandom]:
+    """Yield a new file that replaces ``path``, or the file that it links to, unless an error ends the context.
+
+    It keeps the permissions. Readers see either the old content or the new, even if the process is killed. Raises
+    ``OSError``.
     """
     try:
         path = path.resolve()
@@ -36,13 +47,52 @@ def write_atomic(path: Path, content: str | bytes) -> None:
     # The process id alone is not unique: in a container, a restarted process may get the id of the killed one.
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
     try:
-        with temporary.open("xb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
+        with temporary.open("x+b") as file:
+            if path.exists():
+                os.fchmod(file.fileno(), path.stat().st_mode & 0o777)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def locked(path: Path, on_wait: Callable[[], object] | None = None) -> Iterator[None]:
+    """Hold the lock of the file ``path``, which is created if necessary, against other processes.
+
+    ``on_wait`` is called before waiting for another process; without it, that raises ``BlockingIOError``. Raises
+    ``OSError``.
+    """
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if on_wait is None:
+                raise
+            on_wait()
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def sync(path: Path) -> None:
+    """Flush ``path``, a file or a folder, to the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def sync_tree(root: Path) -> None:
+    """Flush the folder ``root`` with everything in it to the disk."""
+    for folder, _, files in os.walk(root, topdown=False):
+        for name in (*files, ""):
+            sync(Path(folder, name))
 
 
 def cannot_write(what: str, path: Path, error: OSError, hint: str | None = None) -> WikigrError:

@@ -13,9 +13,10 @@ from typing import Any
 
 from wikigr.errors import UsageError
 from wikigr.stop_words import QUESTION_WORDS
+from wikigr.text import MARKS, without_points
 
 _CODE = re.compile(r"[a-z]{2,3}")
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(rf"\w[\w{MARKS}]*")
 # Letters of scripts without spaces between words: Thai, Lao, Khmer, Burmese with their marks, kana, Han.
 _UNSPACED = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+"
@@ -61,7 +62,11 @@ class Language:
         return english if self.is_english else self.function_words
 
     def tokens(self, text: str) -> list[str]:
-        """Return the words of ``text`` as they are; of scripts without spaces, all pairs of neighboring characters."""
+        """Return the words of ``text``; of scripts without spaces, all pairs of neighboring characters.
+
+        The points of Hebrew and Arabic words are left out.
+        """
+        text = without_points(text)
         if not self.characters:
             return _WORD.findall(text)
         return [token for word in _UNSPACED_OR_WORD.findall(text) for token in _pairs(word)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 
 from wikigr.languages import ENGLISH, Language
@@ -36,21 +36,11 @@ _FULL_WIDTH_SENTENCE = re.compile(r"[^。！？]+[。！？…]*[”’」』）
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*$")
 # A displayed formula: one short line that contains a relation or an arrow and is not a list item, table row or prompt.
 _FORMULA = re.compile(r"(?![-*•>|]|\d+[.)] )(?!.* \| )(?=.*[=≠≈≡∝<>≤≥±→∞∑∫√])[^\n]{1,120}$")
-# The end of a line that is not a term: of a sentence (but "<path>..." is a term), or of code that goes on.
-_NOT_TERM_END = re.compile(r"(?:(?:^|[^.…])[.!?][\"'”’)\]]*|[,;({\[=\\])$")
-_LIST_ITEM = re.compile(r"(?:[-*•]|\d+[.)])\s")
 _CELL_BORDER = " | "
 # A row of a table with named columns: "Size: 500 ml | Price: 3.20".
 _NAMED_CELL = re.compile(r"(?:^|\|) *[^\s:|][^\n:|]{0,60}: \S")
 # A fact, as sections of facts state it: "Ada — born: 1815; London."
 _FACT = re.compile(r"([^\n]{1,200}? — )[^\s:;,.!?()][^\n:;,.!?()]{0,60}: \S")
-# A blank line: code stands in a paragraph of its own.
-BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
-_END_IN_LIST = re.compile(rf"{BLANK_LINE.pattern}|\n\s*{_LIST_ITEM.pattern}")
-# What a line of code may be although it ends like a sentence: a comment, a prompt, a string or a call.
-_CODE_LINE = re.compile(r"\s*(?:#|//|/\*|--|\$ |>>>|[\"'`])|.*\w\(.*\)$")
-# The first line of a definition list, in contrast to the first line of a block of code ("def f(x):").
-_DEFINED_TERM = re.compile(r"[^\n]*[^\s:;,({\[=\\]\n {4,}\S")
 _OPENERS = (
     "(?:The|A|An|In|On|At|It|He|She|They|This|That|These|Those|His|Her|Its|Their|As|By|For|From|After|Before|During|"
     "When|While|Since|Although|However|But|And|We|I|You|If|To|With|There|Some|Many|Most|Other|One|Both|Born)\\b"
@@ -93,22 +83,19 @@ def load_segmenter():  # type: ignore[no-untyped-def]
 def sentence_spans(text: str, language: Language = ENGLISH) -> list[tuple[int, int]]:
     """Return the ``(start, end)`` character offsets of the sentences of ``text``, in order, whitespace trimmed.
 
-    List items, table rows, facts below each other and lines of code are sentences on their own. Hard-wrapped prose,
-    prose that a displayed formula interrupts, the terms of a definition list with the first sentence of their
-    definition, and a sentence that ends in ":" with the block of code that it introduces are joined across line breaks.
+    List items, table rows and facts below each other are sentences on their own. Hard-wrapped prose, and prose that a
+    displayed formula interrupts, are joined across line breaks.
     """
     spans: list[tuple[int, int]] = []
     for block in _BLOCK.finditer(text):
         block_spans = _block_spans(text, block, language)
         if spans and block_spans:
             first = _sentence_continued_by(text, spans, block_spans[0])
-            if first is None:
-                first = first_term_of(text, spans, block_spans[0])
             if first is not None:
                 block_spans[0] = (spans[first][0], block_spans[0][1])
                 del spans[first:]
         spans += block_spans
-    return _join_code(text, spans)
+    return spans
 
 
 def _block_spans(text: str, block: re.Match[str], language: Language) -> list[tuple[int, int]]:
@@ -185,59 +172,8 @@ def _sentence_continued_by(text: str, spans: list[tuple[int, int]], following: t
     return last - 1 if is_open and _FORMULA.match(previous) else None
 
 
-def _is_term_of(text: str, term: tuple[int, int], definition: int) -> bool:
-    start = term[0]
-    line = _line_start(text, definition)
-    if text[term[1] : line] != "\n" or not _is_indent(text[line:definition]):
-        return False
-    # A definition is indented by this many spaces under its terms, the lines right above it.
-    if definition - line < _indent(text, start) + 4 or not _is_term(text[start : term[1]]):
-        return False
-    if text[term[1] - 1] != ":":
-        return True
-    # A field such as "Returns:", but not a line of code such as "def f(x):".
-    return text[start].isupper() and text[definition].isupper()
-
-
-def first_term_of(text: str, spans: Sequence[tuple[int, int]], definition: tuple[int, int]) -> int | None:
-    """Return the index in ``spans`` of the first of the terms that ``definition`` defines, or ``None``.
-
-    The terms are the last spans: the lines right above ``text[slice(*definition)]``, which is indented below them.
-    """
-    if not spans or _LIST_ITEM.match(text, *definition) or not _is_term_of(text, spans[-1], definition[0]):
-        return None
-    following = _skip_space(text, definition[1], len(text))
-    if following < len(text) and _is_term_of(text, definition, following):
-        return None
-    first = len(spans) - 1
-    indent = _indent(text, spans[first][0])
-    while first > 0 and len(spans) - first < 8:
-        start, end = spans[first - 1]
-        is_above = text[end : _line_start(text, spans[first][0])] == "\n" and _indent(text, start) == indent
-        if not is_above or not _is_term(text[start:end]) or text[end - 1] == ":":
-            break
-        first -= 1
-    return first
-
-
-def _is_term(line: str) -> bool:
-    if len(line) > 160 or _CELL_BORDER in line or "\n " in line:
-        return False
-    return _LIST_ITEM.match(line) is None and _NOT_TERM_END.search(line) is None
-
-
 def _line_start(text: str, position: int) -> int:
     return text.rfind("\n", 0, position) + 1
-
-
-def _indent(text: str, start: int) -> int:
-    """Return the number of spaces before ``start`` on its line, or a number above any if there is other text."""
-    line = _line_start(text, start)
-    return start - line if _is_indent(text[line:start]) else len(text)
-
-
-def _is_indent(text: str) -> bool:
-    return not text.strip(" ")
 
 
 def _is_table_row(text: str, start: int, end: int) -> bool:
@@ -268,56 +204,6 @@ def _lines_beside(text: str, start: int, end: int) -> tuple[str, str]:
     above = text[_line_start(text, max(0, start - 1)) : max(0, start - 1)]
     below_end = text.find("\n", end + 1)
     return above, text[end + 1 : below_end if below_end >= 0 else len(text)]
-
-
-def _join_code(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Join each sentence that ends in ":" with the short block of code that follows it."""
-    joined: list[tuple[int, int]] = []
-    code_end = 0
-    for start, end in spans:
-        if start < code_end:
-            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
-            continue
-        joined.append((start, end))
-        code_end = _end_of_code(text, start, end)
-    return joined
-
-
-def _end_of_code(text: str, start: int, end: int) -> int:
-    """Return the end of the block of code that the sentence ``text[start:end]`` introduces; 0 without one."""
-    mark = _LIST_ITEM.match(text, start, end)
-    if mark is not None:
-        start = _skip_space(text, mark.end(), end)
-    # A formula may already be joined to its introduction.
-    colon = text.find(":\n", start, end) if text[end - 1] != ":" else end - 1
-    if colon < 0 or not text[start].isupper():
-        return 0
-    gap = BLANK_LINE.match(text, colon + 1)
-    if gap is None:
-        return 0
-    first = _skip_space(text, gap.end(), len(text))
-    # The next item of a list follows without a blank line.
-    after = (BLANK_LINE if mark is None else _END_IN_LIST).search(text, first)
-    last = after.start() if after is not None else len(text)
-    return last if _is_code(text, first, last) else 0
-
-
-def _is_code(text: str, start: int, end: int) -> bool:
-    """Return whether a paragraph is code: neither prose nor a list, a table or a definition list."""
-    # A longer block of code is not one quotation with the sentence that introduces it.
-    if not 0 < end - start <= 600 or text[end - 1] == ":" or _DEFINED_TERM.match(text, start, end):
-        return False
-    lines = text[start:end].split("\n")
-    if len(lines) > 12:
-        return False
-    position = start
-    for line in lines:
-        if _LIST_ITEM.match(line.strip()) or _is_table_row(text, position, position + len(line)):
-            return False
-        if ends_as_prose(line.rstrip()) and not _CODE_LINE.match(line.rstrip()):
-            return False
-        position += len(line) + 1
-    return True
 
 
 def _split_missed_ends(text: str, start: int, end: int) -> list[tuple[int, int]]:

@@ -16,6 +16,18 @@ _ADDRESS_MARKS = {ord("<"): "%3C", ord(">"): "%3E", ord("\n"): "%0A", ord("\r"):
 # The "<" of anything that could open or close a tag for a model, even with white space or invisible characters inside.
 # The arrows of paths and Cypher patterns do not match.
 TAG = re.compile(r"<(?=[\s\u200b-\u200f\u2060-\u206f\ufeff]*[/!?]|[\u200b-\u200f\u2060-\u206f\ufeff]*[^\W\d])")
+# Marks that belong to the letter before them, and the Arabic stroke between letters; ``\w`` does not match them. In the
+# blocks of Indic scripts, most characters are marks or letters.
+MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670"
+    "\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u0711\u0730-\u074a\u0900-\u0963\u0971-\u0de5\u0df2\u0df3\u0e31-\u0e3a\u0e47-\u0e4e"
+    "\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
+)
+# Vowels and the like of Hebrew and Arabic, which are usually not written.
+_POINTS = re.compile(
+    "[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed]"
+)
+_INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
@@ -27,6 +39,16 @@ def fold(name: str) -> str:
 def scrub(text: str) -> str:
     """Return ``text`` with unpaired surrogates (found in broken file names) replaced by ``?``, so that it encodes."""
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def composed(text: str) -> str:
+    """Return ``text`` in the form of stored text: NFC, without soft hyphens and spaces of no width."""
+    return unicodedata.normalize("NFC", _INVISIBLE.sub("", text))
+
+
+def without_points(text: str) -> str:
+    """Return ``text`` without the points of Hebrew and Arabic, so that a word matches with and without them."""
+    return text if text.isascii() else _POINTS.sub("", text)
 
 
 def harmless(text: str) -> str:
@@ -55,7 +77,7 @@ def some_of(names: Sequence[str], most: int) -> str:
 
 def words(text: str) -> list[str]:
     """Return the words of ``text`` in lower case, without punctuation."""
-    return [match.group().lower().replace("’", "'") for match in _WORD.finditer(text)]
+    return [match.group().lower().replace("’", "'") for match in _WORD.finditer(without_points(text))]
 
 
 def word_count(text: str) -> int:

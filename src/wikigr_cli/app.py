@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Annotated, Any
@@ -11,9 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from wikigr.errors import causes_of
-from wikigr.suggestions import did_you_mean, nearest
+from wikigr.suggestions import did_you_mean
 from wikigr_cli import options
-from wikigr_cli.command_class import in_words, is_option, options_of, prepare, takes_words
+from wikigr_cli.command_class import is_option, options_of, prepare, takes_words
 from wikigr_cli.command_table import HELP_OPTIONS, CommandTable, print_help
 from wikigr_cli.environment import Environment, Interrupted, OutputClosed
 from wikigr_cli.exit_codes import ExitStatus, report_error
@@ -110,22 +109,13 @@ def _usage_error(error: Any) -> str | None:
     if context is not None and hasattr(error, "possibilities"):
         return "\n".join(_unknown_option(context, str(error.option_name), error.possibilities or ()))
     origin = origin_of(context, parameter) if context is not None and parameter is not None else None
-    message = in_words(f"{origin}: {error.message}" if origin is not None else str(error.format_message()))
+    message = f"{origin}: {error.message}" if origin is not None else str(error.format_message())
     if context is not None and takes_words(parameter) and "Missing argument" in message:
         # The last argument gets the first word, so it is the one that is missing.
         last = [p for p in context.command.params if p.param_type_name == "argument"][-1]
         message = message.replace(f"'{parameter.metavar}'", f"'{last.metavar}'")
     usage = f"\nTry '{context.command_path} --help'." if context is not None else ""
-    return f"wikigr: {message}{_meant_choice(error)}{usage}"
-
-
-def _meant_choice(error: Any) -> str:
-    """Return a suggestion, after a space, if the error is about a value that is not one of the choices."""
-    choices = getattr(getattr(getattr(error, "param", None), "type", None), "choices", ())
-    # Click does not keep the value.
-    given = re.match(r"'(.*)' is not one of ", str(getattr(error, "message", "")))
-    hint = did_you_mean(nearest(given[1], map(str, choices))) if given else None
-    return f" {hint}" if hint else ""
+    return f"wikigr: {message}{usage}"
 
 
 def _unknown_option(context: typer.Context, option: str, near: Sequence[str]) -> Iterator[str]:

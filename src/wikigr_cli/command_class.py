@@ -29,15 +29,6 @@ GLOBAL_OPTIONS = {
 }
 # What stands for a value in help texts, by type.
 _METAVARS = {"int": "N", "int range": "N", "float": "NUMBER", "float range": "NUMBER", "str": "TEXT"}
-# What click calls types and ranges.
-_TERMS = (
-    (re.compile(r"not in the range ([\d.]+)<=x<=([\d.]+)"), r"not in the range \1 to \2"),
-    (re.compile(r"not in the range x>=([\d.]+)"), r"not at least \1"),
-    (re.compile(r"([\d.]+)<=x<=([\d.]+)"), r"\1 to \2"),
-    (re.compile(r"x>=([\d.]+)"), r"at least \1"),
-    (re.compile(r"a valid (?:int range|integer|int)\b"), "a whole number"),
-    (re.compile(r"a valid float(?: range)?\b"), "a number"),
-)
 # A context with this key prints the whole help.
 _SHOWS_ALL = "wikigr.help_all"
 # These commands remove or choose a pack, so it must be named: neither a variable nor the settings name it.
@@ -56,8 +47,7 @@ class _InTree:
         for parameter in ctx.command.get_params(ctx):
             record = parameter.get_help_record(ctx)
             if record is not None:
-                names, text = record
-                sections[heading_of(parameter)].append((names, in_words(text)))
+                sections[heading_of(parameter)].append(record)
         if _SHOWS_ALL not in ctx.meta:
             del sections[PANELS[-1]]
         for heading, records in sections.items():
@@ -283,10 +273,3 @@ def _refuse_second_pack(command: Command, ctx: Any, args: Sequence[str]) -> None
         raise UsageError(
             f"`{name}` takes one pack, but --pack is given more than once.", hint="`ask` and `search` take several."
         )
-
-
-def in_words(text: str) -> str:
-    """Return a text of click with types and ranges in words."""
-    for term, words in _TERMS:
-        text = term.sub(words, text)
-    return text

@@ -1,7 +1,7 @@
 """The default pack: WIKIGR_PACK, or the top-level key ``pack`` of the user's settings file.
 
-`wikigr pack use` changes one line of that file, and everything else in it stays as it is. If that is not possible, the
-file is left alone, and the error says what to write.
+`wikigr pack use` replaces that line of the file and keeps the others. If that is not possible, the file is left alone,
+and the error says what to write.
 """
 
 from __future__ import annotations
@@ -19,9 +19,6 @@ from wikigr.pack.layout import Layout, installed_name, installed_packs
 from wikigr.pack.locate import Place, find_pack, holds_pack, is_pack_name, packs_named
 from wikigr_cli.options import PACK_VARIABLE, packs_of_variable
 from wikigr_cli.settings import located_pack, read_user_file, user_file
-
-# The line that names the default pack: the key, the value and a comment, any of which but the key may be missing.
-_LINE = re.compile(r"^pack:[^\r\n#]*?(?P<comment>[ \t]*#[^\r\n]*)?(?P<end>[ \t]*(?:\r?\n|\Z))", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +82,10 @@ def write_default(pack: str) -> None:
     """Set the default pack in the user's settings file; raises ``UsageError`` if only the user can do that."""
     from wikigr.yaml_files import read_yaml
 
-    text, has_default = _read()
     is_plain = re.fullmatch(r"[\w./-]+", pack, re.ASCII) and read_yaml(pack.encode()).values == pack
     # JSON is YAML, whatever the name contains.
-    value = pack if is_plain else json.dumps(pack, ensure_ascii=False)
-    newline = "\r\n" if "\r\n" in text else "\n"
-    if has_default:
-        changed = _LINE.sub(lambda line: f"pack: {value}{line['comment'] or ''}{line['end']}", text, count=1)
-    else:
-        changed = f"{text}{newline if text and not text.endswith(newline) else ''}pack: {value}{newline}"
-    _replace(text, changed, pack, f"Write this line into it: pack: {value}")
+    line = f"pack: {pack if is_plain else json.dumps(pack, ensure_ascii=False)}"
+    _replace_line(f"{line}\n", {"pack": pack}, f"Write this line into it: {line}")
 
 
 def unset_default() -> bool:
@@ -102,18 +93,16 @@ def unset_default() -> bool:
 
     Raises ``UsageError`` if only the user can remove it.
     """
-    text, has_default = _read()
-    if has_default:
-        # A comment after the value stays.
-        changed = _LINE.sub(
-            lambda line: line["comment"].lstrip() + line["end"] if line["comment"] else "", text, count=1
-        )
-        _replace(text, changed, None, "Delete the line of `pack`.")
-    return has_default
+    if "pack" not in read_user_file():
+        return False
+    _replace_line("", {}, "Delete the line of `pack`.")
+    return True
 
 
-def _read() -> tuple[str, bool]:
-    """Return the text of the user's settings file, and whether it names a default pack."""
+def _replace_line(line: str, setting: Mapping[str, str], instruction: str) -> None:
+    """Replace the line of the default pack, and nothing else; raises ``UsageError`` if that cannot be done safely."""
+    from wikigr.yaml_files import read_yaml
+
     values, path = read_user_file(), user_file()
     if isinstance(values.get("pack"), Mapping):
         raise UsageError(
@@ -121,25 +110,17 @@ def _read() -> tuple[str, bool]:
             "pack too.",
             hint=f"Write them as `pack build: …`, or set {PACK_VARIABLE} instead.",
         )
-    return path.read_bytes().decode() if path.exists() else "", "pack" in values
-
-
-def _replace(old: str, new: str, pack: str | None, instruction: str) -> None:
-    """Replace the text of the settings file; raises ``UsageError`` if more than the default pack would change."""
-    from wikigr.yaml_files import read_yaml
-
-    path = user_file()
-    kept = {key: value for key, value in (read_yaml(old.encode()).values or {}).items() if key != "pack"}
+    lines = path.read_text("utf-8").splitlines() if path.exists() else []
+    kept = [text for text in lines if not text.startswith("pack:")]
+    new = "".join(f"{text}\n" for text in kept) + line
+    wanted = {key: value for key, value in values.items() if key != "pack"} | dict(setting)
     try:
-        is_safe = (read_yaml(new.encode()).values or {}) == kept | ({"pack": pack} if pack is not None else {})
+        is_safe = (read_yaml(new.encode()).values or {}) == wanted
     except ValueError:
         is_safe = False
-    if not is_safe or len(_LINE.findall(old)) > 1:
+    if not is_safe:
         raise UsageError(
             f"{path} cannot be changed without the risk of losing something of yours in it.", hint=instruction
         )
-    mode = path.stat().st_mode & 0o777 if path.exists() else None
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(path, new)
-    if mode is not None:
-        path.chmod(mode)

@@ -98,10 +98,10 @@ def require_packs(packs: list[str] | None) -> list[str]:
     return [require_pack(pack) for pack in packs or [""]]
 
 
-def require_pack(pack: str | None, given_with: str = "--pack") -> str:
+def require_pack(pack: str | None) -> str:
     """Return the pack; raises ``UsageError`` if none or an empty one was given."""
     if not pack:
-        raise no_pack(given_with)
+        raise no_pack("--pack")
     return pack
 
 

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 from tests.answer.evidence import evidence
+from tests.possible_answers import section_of
 
 from wikigr.answer.answer import Answer
 from wikigr.answer.candidates.candidate import AnswerCandidate, Quotation
-from wikigr.answer.extractive import as_text, further_answers, other_answers, quote
+from wikigr.answer.extractive import as_text, further_answers, other_answers
 from wikigr.errors import UsageError
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
@@ -80,13 +81,18 @@ def test_alternatives_are_from_other_sections_and_say_something_else() -> None:
     [
         (["One.", "Two."], "One. [1] Two. [2]"),
         (["1. Open it.\n2. Close it."], "1. Open it.\n2. Close it. [1]"),
-        (["Size: S | Price: 2\nSize: L | Price: 4", "One."], "Size: S | Price: 2\nSize: L | Price: 4 [1]\nOne. [2]"),
-        (["hard\nwrapped text."], "hard wrapped text. [1]"),
+        (
+            ["| Size | Price |\n| - | - |\n| S | 2 |\n| L | 4 |", "One."],
+            "Size: S | Price: 2\nSize: L | Price: 4 [1]\nOne. [2]",
+        ),
+        (["Term\n:   What\n    it is."], "Term\n    What it is. [1]"),
+        (["Run:\n\n    make  all\n      x[1]"], "Run:\n\nmake  all\n  x[1]\n\n [1]"),
+        (["broken\\\nline."], "broken line. [1]"),
     ],
 )
 def test_lists_and_tables_keep_their_lines(quotes: list[str], text: str) -> None:
-    sections = [evidence(f"A#{n}", quote_text, 1.0).section for n, quote_text in enumerate(quotes)]
-    assert as_text(quote([Quotation(section, 0, len(section.content)) for section in sections])) == text
+    sections = map(section_of, quotes)
+    assert as_text([Quotation(section, 0, len(section.content)) for section in sections]) == text
 
 
 def test_gold_questions_get_their_answers(pack: Pack) -> None:

@@ -67,8 +67,8 @@ def test_mistakes_are_named(wikigr: Wikigr, save: Save, text: str, message: str)
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("top_k: abc", "config.yaml (top level): top-k: 'abc' is not a whole number"),
-        ("search:\n  top_k: abc", "config.yaml: top-k: 'abc' is not a whole number"),
+        ("top_k: abc", "config.yaml (top level): top-k: 'abc' is not a valid"),
+        ("search:\n  top_k: abc", "config.yaml: top-k: 'abc' is not a valid"),
         ("search: {format: markdown}", "config.yaml: format: 'markdown' is not one of"),
     ],
 )

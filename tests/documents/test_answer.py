@@ -36,7 +36,7 @@ def test_an_answer_has_the_keys_of_its_alternatives(pipeline: Pipeline) -> None:
     optional = {"explain", "understood", "packs"}
     assert document.keys() == get_type_hints(shapes.AnswerDocument).keys() - optional
     possible = shapes.PossibleAnswerShape.__annotations__.keys()
-    assert possible == {"answer", "kind", "confidence", "span", "citations", "context"}
+    assert possible == {"answer", "kind", "confidence", "span", "citations", "context", "blocks"}
     assert possible <= document.keys()
     assert [other.keys() for other in document["alternatives"]] == [possible, possible]
     assert (document["answer"], document["kind"], document["level"]) == (answer.text, "span", "likely")
@@ -93,7 +93,7 @@ def test_a_new_kind_of_answer_is_one_function_and_one_row(
     assert (tool["kind"], tool["span"]) == ("first_word", document["span"])
     page = answer_page(answer, pipeline.pack)
     (source,) = {**page.sources, **{n: cited for other in page.others for n, cited in other.sources.items()}}.values()
-    assert "".join(run.text for run in source.quote) == quoted
+    assert "".join(run["text"] for block in source.quote for run in block["runs"]) == quoted
     write_receipts(tmp_path / "receipt.json", [make_receipt(answer, pipeline)], batch=False)
     (read,) = read_receipts(tmp_path / "receipt.json")
     assert (read.document["kind"], read.document["span"]) == ("first_word", document["span"])

@@ -7,6 +7,7 @@ from typing import Any
 from markdown_it import MarkdownIt
 
 from wikigr.documents.answer_markdown import answer_entry, answer_markdown
+from wikigr.documents.blocks import show_written
 
 
 def source(title: str, quote: str, url: str | None = None) -> Any:
@@ -18,6 +19,7 @@ def document(text: str, **fields: Any) -> Any:
         "question": "What *is* it?",
         "answer": text,
         "confidence": 0.5,
+        "blocks": show_written(text, 2),
         "span": None,
         "citations": [source("One", "a\nb", "https://x.org/(a)<b>")],
         "level": "likely",
@@ -43,25 +45,9 @@ def test_an_answer_has_its_sources_and_the_other_possible_answers() -> None:
     assert doubtful.startswith("Perhaps one of these:\n\n1. [One") and doubtful.count("\n") == 5
 
 
-def test_tables_lists_and_code_stay_what_they_are() -> None:
-    rows = "size: 1 | price: 2\nsize: 3 | price: 4 [1]"
-    assert written(rows).startswith("| size | price |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 [1] |\n\nSources\n")
-    assert written("a | b\nc | d | e [1]").startswith("|  |  |  |\n| --- | --- | --- |\n| a | b |\n| c | d | e [1] |\n")
-    code = "x = [\n    '```']"
-    listed = f"- a_b\n- c [1]\n\n{code}"
-    assert written(listed).startswith(f"- a\\_b\n- c [1]\n\n````\n{code}\n````\n\nSources\n")
-    kinds = [token.type for token in MarkdownIt().parse(written(listed)) if token.level == 0]
-    assert kinds[:4] == ["bullet_list_open", "bullet_list_close", "fence", "paragraph_open"]
-
-
-def test_a_list_in_the_text_does_not_go_on_in_the_sources() -> None:
-    tokens = MarkdownIt().parse(written("1. Stop\n2. Wait [1]"))
-    assert [token.type for token in tokens if token.level == 0].count("ordered_list_open") == 2
-
-
 def test_only_citations_and_marks_of_claims_have_brackets() -> None:
-    text = written("[1]: https://evil.example\n [2]: x\n[a](b) [1][2] [unverified]")
-    assert text.startswith("\\[1\\]: https://evil.example  \n\\[2\\]: x  \n\\[a\\](b) [1][2] [unverified]\n")
+    text = written("[1]: https://evil.example\n [2]: x\n[a](b) [1][2] [unverified] [3]")
+    assert text.startswith("\\[1\\]: https://evil.example  \n\\[2\\]: x  \n\\[a\\](b) [1][2] [unverified] \\[3\\]\n")
     assert written("So it is [1](https://evil.example).").startswith("So it is \\[1\\](https://evil.example).")
 
 
@@ -70,7 +56,6 @@ def test_the_lines_of_a_paragraph_begin_no_list_and_no_heading() -> None:
         tokens = MarkdownIt().parse(written(text, citations=[]))
         assert [token.type for token in tokens if token.level == 0] == ["paragraph_open", "paragraph_close"], text
         assert "".join(part.content for part in tokens[1].children or []) == text.replace("\n", ""), text
-    assert written("- ---\n- a", citations=[]) == "- \\---\n- a\n"
     assert written("-5 degrees, 1.5 m", citations=[]) == "-5 degrees, 1.5 m\n"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.sources.markdown.notes import article as article_of_note
 
 from wikigr.ingest.page_furniture import RepeatedTextFinder, tidy_sections
 from wikigr.sources.article import SourceArticle, SourceSection, Triple
@@ -67,6 +68,15 @@ def test_the_facts_of_an_infobox_stay_and_do_not_protect_what_pages_repeat() -> 
         for n in range(6)
     ]
     assert tidy(pages) == [[("", f"{LONG} {n}"), ("Facts", "S — a: 1.")] for n in range(6)]
+
+
+def test_the_properties_of_notes_stay_even_if_they_are_short_and_all_alike() -> None:
+    note = article_of_note("---\nstatus: away\n---\nAnn keeps the mill.\n\n## Stones\n\nThey were cut in 1911.\n")
+    finder = RepeatedTextFinder()
+    for _ in range(10):
+        finder.add(note)
+    kept = [section.text for section in tidy_sections(note, finder.result())]
+    assert "status: away" in kept
 
 
 def test_a_tiny_section_joins_one_beside_it() -> None:

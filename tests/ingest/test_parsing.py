@@ -118,3 +118,11 @@ def test_a_bad_part_of_a_record_stops_the_reading_and_keep_going_keeps_the_rest(
 def test_duplicate_ids_and_long_names_are_bad_records(staging: Staging, bad: SourceArticle, reason: str) -> None:
     with pytest.raises(RecordError, match=f"record 2: {reason}"):
         read(ListSource(article("1"), bad), staging)
+
+
+def test_a_lost_part_of_a_record_is_listed_and_the_reading_goes_on(staging: Staging) -> None:
+    lost = BadPart("a.epub, c.xhtml", "the book names this page but does not contain it", is_lost=True)
+    read(ListSource((lost, article("a.epub")), article("b")), staging)
+    assert staging.skipped() == {"bad part of a record": 1}
+    assert staging.has_title("a.epub")
+    assert staging.has_title("b")

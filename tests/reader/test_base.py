@@ -13,6 +13,7 @@ from wikigr.embeddings.model_id import DEFAULT_MODEL
 from wikigr.embeddings.prepared import PreparedModel
 from wikigr.errors import ModelError
 from wikigr.reader import base as bases
+from wikigr.reader.adapter import BASE_ADAPTER, AdapterDescription
 from wikigr.reader.base import find_base, prepare_base, ready_readers
 from wikigr.reader.passage import BASE, Passage
 from wikigr.reader.prepared import DESCRIPTION, GRAPH, GRAPH_DATA
@@ -122,9 +123,9 @@ def test_the_readers_that_are_ready(
 
 
 def test_the_adapter_that_ships_is_small_and_described() -> None:
-    path = bases.BASE_ADAPTER
+    path = BASE_ADAPTER
     assert path.stat().st_size <= 8_000_000
-    description = bases.AdapterDescription.read(path)
+    description = AdapterDescription.read(path)
     assert description.base_model == MODEL_ID
     assert description.ranges is not None
     described = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -148,17 +148,18 @@ def test_abandoned_folders_are_removed(copy: PreparedModel) -> None:
 def test_the_description_becomes_visible_after_the_files_are_on_disk(
     copy: PreparedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    flushed = []
+    written: list[tuple[str, bool]] = []
 
-    def record(folder: Path, names: Sequence[str] = (".",)) -> None:
-        flushed.append((folder.name, names, (copy.folder / prepared.DESCRIPTION).exists()))
+    def record(path: Path) -> None:
+        written.append((path.name, (copy.folder / prepared.DESCRIPTION).exists()))
 
-    monkeypatch.setattr(prepared, "flush", record)
+    monkeypatch.setattr(prepared, "sync_tree", record)
+    monkeypatch.setattr(prepared, "sync", record)
     (copy.folder / prepared.DESCRIPTION).unlink()
     prepare_reader(copy)
-    assert flushed[0][1:] == ((prepared.GRAPH_DATA, prepared.GRAPH, prepared.DESCRIPTION, "."), False)
-    assert flushed[0][0].startswith(".unfinished-")
-    assert flushed[1:] == [("encoder", (".",), False), ("encoder", (".",), True)]
+    (unfinished, _), *published = written
+    assert unfinished.startswith(".unfinished-")
+    assert published == [("encoder", False), ("encoder", True)]
 
 
 def test_a_copy_has_the_files_of_encoder_and_reader_only(copy: PreparedModel, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.answer.evidence import evidence, from_markdown, material
 
 from wikigr.answer.abstention import THRESHOLD_NAME
 from wikigr.answer.answer import Answer
@@ -13,6 +14,7 @@ from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.reader.passage import ReaderOptions
 from wikigr.reader.prepared import NoReaderError
+from wikigr.retrieval.reading import read_sentences
 
 WITHOUT = Profile().override(ReaderOptions, enabled=False)
 
@@ -52,6 +54,22 @@ def test_only_the_given_number_of_sections_is_read(pack: Pack) -> None:
         assert len({s.section.section_id for s in answer.sentences if s.span is not None}) == count
         (record,) = [record for record in answer.trace.stages if record.stage == "reader"]
         assert len(record.ranking) == count
+
+
+def test_each_cell_of_a_row_is_read_and_the_section_of_the_best_row_too(pack: Pack) -> None:
+    table = "| site | wind | rain |\n|---|---|---|\n| Ossa Ridge | 41 knots | 3 mm |\n| Tarn | 12 knots | 9 mm |"
+    items = [evidence(f"Weather {n}#0", f"The weather of day {n} was mild.", 0.9) for n in range(3)]
+    items.append(from_markdown("Stations#0", table, score=0.1))
+    question = "How strong was the wind at Ossa Ridge?"
+    found_in = material(pack, question, *items)
+    read = read_sentences(pack.reader, found_in.question, items, found_in.sentences, ReaderOptions(sections=2))
+    sections = {sentence.section.title for sentence in read if sentence.span is not None}
+    assert sections == {"Weather 0", "Stations"}
+    row = next(s for s in read if s.row is not None and s.text.startswith("site: Ossa Ridge"))
+    assert row.row is not None
+    for cell, span in zip(row.row.cells, row.cell_spans, strict=True):
+        assert span is not None
+        assert cell.start <= span.start < span.end <= cell.end
 
 
 def test_the_sentences_that_were_read_come_first_and_in_order(pack: Pack) -> None:

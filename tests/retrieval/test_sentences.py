@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.answer.evidence import evidence, ranked
+from tests.answer.evidence import evidence, from_markdown, ranked
 
 from wikigr.pack.open import Pack
 from wikigr.retrieval.sentences import ENCODED, FRAGMENT_FACTOR, WEIGHTS
@@ -40,10 +40,10 @@ def test_a_fragment_counts_less_than_the_same_words_as_a_sentence(pack: Pack) ->
 
 
 def test_the_mark_of_a_list_item_is_not_quoted(pack: Pack) -> None:
-    text = "Uses:\n\n- Silver atoms split in two.\n1. Gold atoms do not.\n2. Lead atoms may."
-    found = {s.text for s in ranked(pack, "Which atoms split in two?", evidence("Beam#0", text, 1.0))}
+    text = "Uses:\n\n- Silver atoms split in two.\n\n1. Gold atoms do not.\n2. Lead atoms may."
+    found = {s.text for s in ranked(pack, "Which atoms split in two?", from_markdown("Beam#0", text))}
     assert found == {"Uses:", "Silver atoms split in two.", "Gold atoms do not.", "Lead atoms may."}
-    # A number that no other follows is a word.
+    # A number that begins a paragraph is a word.
     (day,) = ranked(pack, "Wann fiel die Mauer?", evidence("Mauer#0", "9. November 1989 heißt der Tag.", 1.0))
     assert day.text == "9. November 1989 heißt der Tag."
 

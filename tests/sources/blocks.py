@@ -14,8 +14,9 @@ def without_blocks(article: SourceArticle) -> SourceArticle:
 
 
 def described(section: SourceSection) -> list[tuple[int, str, str, str]]:
-    """Return the depth, kind, label and text of each block of a section."""
+    """Return the depth, kind, label and text of each block of a section; see ``check_blocks``."""
     blocks = fill_paragraphs(section.text, section.blocks)
+    check_blocks(section.text, blocks)
     return [(block.depth, block.kind, block.label, section.text[block.start : block.end]) for block in blocks]
 
 
@@ -48,3 +49,10 @@ def check_blocks(text: str, blocks: Sequence[Block]) -> None:
                 end = max(end, cell.end)
         position = block.end
     assert not text[position:].strip()
+
+
+def table(section: SourceSection) -> list[tuple[str, ...]]:
+    """Return the only table of a section: the names of its columns, then the texts of the cells of each row."""
+    (block,) = (block for block in section.blocks if block.kind == "table")
+    rows = [tuple(section.text[cell.start : cell.end] for cell in row) for row in block.rows]
+    return [block.columns, *rows]

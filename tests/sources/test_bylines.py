@@ -21,7 +21,7 @@ def html(head: str, header: str = "") -> str:
 
 def markdown(matter: str) -> str:
     note = NoteRecord("a.md", f"---\n{matter}---\nIt moves.\n".encode(), "A")
-    return "\n\n".join(section.text for section in MarkdownConverter().parse_note(note).sections)
+    return MarkdownConverter().parse_note(note).sections[0].text
 
 
 def rst(text: str) -> str:

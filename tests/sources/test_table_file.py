@@ -14,7 +14,9 @@ from tests.sources.blocks import without_blocks
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import SourceArticle, SourceSection
 from wikigr.sources.detect import detect_format, open_source
-from wikigr.sources.table_file import MAX_ROWS_PER_ARTICLE, TableSource
+from wikigr.sources.encodings import utf8_stream
+from wikigr.sources.streams import read_lines
+from wikigr.sources.table_file import MAX_ROWS_PER_ARTICLE, TableSource, read_table
 
 DRINKS = "product,size,price,note\nCola,330 ml,2.50,\nCola,500 ml,3.20,cold\nTea,250 ml,1.80,\n"
 
@@ -96,7 +98,15 @@ def test_long_cells_are_paragraphs_and_questions_are_titles(tmp_path: Path) -> N
         ("product,size,price\nCola,500 ml,3.20\nTea,250 ml,1.80\n", "table"),
         ("Country;Inhabitants;Capital\nFrance;68000000;Paris\nItaly;59000000;Rome\n", "table"),
         ("animal,food,place\nCow,Grass,Farm\nLion,Meat,Savanna\nCat,Mice,House\n", "table"),
+        # Names that are years or other numbers, that repeat, or that are missing.
+        ("Site,2021,2022\nQuay,14,15\nMole,9,8\n", "table"),
+        ("Depth;10;20\nOak;4;5\nElm;6;7\n", "table"),
+        ("2021\t2022\t2023\n14\t15\t16\n9\t8\t7\n", "table"),
+        ("Crew,Mail,Mail\nAnn,a@x,b@x\nBen,c@x,d@x\n", "table"),
+        ("Crew,,Boat\nAnn,cook,Elsa\nBen,mate,Gull\n", "table"),
+        ("Ann,3,Paris\nBen,7,Rome\n", "triples"),
         # Of other numbers.
+        ("Harbor\nNorden\nEmden\n", "table"),
         ("term,meaning\nAPI,An interface.\n", "table"),
         ("a\tb\tc\td\n1\t2\t3\t4\n", "table"),
     ],
@@ -106,18 +116,67 @@ def test_detection(tmp_path: Path, text: str, name: str, suffix: str) -> None:
     assert detect_format(write(tmp_path, text, f"data{suffix}")).name == name
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Site,2021,2022\nQuay,14,15\n", "Site: Quay | 2021: 14 | 2022: 15"),
+        ("Crew,Mail,Mail\nAnn,a@x,b@x\n", "Crew: Ann | Mail: a@x | Mail: b@x"),
+        ("Crew,,Boat\nAnn,cook,Elsa\n", "Crew: Ann | cook | Boat: Elsa"),
+        ("Harbor\nNorden\n", "Harbor: Norden"),
+        ("sep=;\nNut;1,20;5\nBolt;2,40;6\n", "Nut: Bolt | 1,20: 2,40 | 5: 6"),
+        ('"SEP=|"\nPart|Price\nNut|1,20; 5\n', "Part: Nut | Price: 1,20; 5"),
+        ("sep=\t\nPart\tPrice\nNut\t1,20\n", "Part: Nut | Price: 1,20"),
+    ],
+)
+def test_any_first_row_names_the_columns(tmp_path: Path, text: str, expected: str) -> None:
+    articles, bad = read(write(tmp_path, text))
+    assert ([text for _, text in texts(articles)], bad) == ([expected], [])
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("Teil;Preis\nSchlüssel für Tür;3,20 €\nBügel, groß;1,10 €\n", "cp1252"),
+        ("Pièce;Prix\nClé à molette;3,20 €\nÉcrou;1,10 €\n", "utf-16"),
+        ("Pièce\tPrix\nClé à molette\t3,20 €\nÉcrou\t1,10 €\n", "utf-16-le"),
+        ("Деталь;Цена\nГаечный ключ;320 ₽\nГайка;110 ₽\n", "utf-16-be"),
+        ("Деталь;Цена\nГаечный ключ большой;320\nГайка;110\n", "cp1251"),
+        ("Part;Price\nSlüice;3\n", "utf-8-sig"),
+    ],
+)
+@pytest.mark.parametrize("copies", [1, 9_000])
+def test_tables_in_other_encodings(tmp_path: Path, text: str, encoding: str, copies: int) -> None:
+    header, _, rows = text.partition("\n")
+    mark = {"utf-16-le": "\ufeff", "utf-16-be": "\ufeff"}.get(encoding, "")
+    path = write(tmp_path, (mark + header + "\n" + rows * copies).encode(encoding))
+    assert detect_format(path).name == "table"
+    table = read_table(read_lines(utf8_stream(io.BufferedReader(io.FileIO(path))), path))
+    assert table is not None
+    assert [list(table.names), *(row.cells for row in table.rows)] == [
+        line.split("\t" if "\t" in text else ";") for line in (header + "\n" + rows * copies).splitlines()
+    ]
+
+
+def test_a_table_that_turns_to_another_encoding_has_bad_rows(tmp_path: Path) -> None:
+    text = b"part;price\n" + b"nut;1\n" * 100_000 + "Schlüssel;3\n".encode("cp1252")
+    articles, bad = read(write(tmp_path, text))
+    assert articles
+    assert len(bad) == 1 and bad[0].endswith("line 100002: invalid UTF-8 at byte 5 of the line (0xfc)")
+
+
 def test_prose_with_commas_is_not_a_table(tmp_path: Path) -> None:
     assert detect_format(write(tmp_path, DRINKS, "drinks.txt")).name == "text"
 
 
 def test_bad_rows_are_reported_with_their_lines(tmp_path: Path) -> None:
-    text = b'name,age\nAnn,5,6\n\nBen,\xff\n"Cid\nDan",7\nEve\n"never closed,8\nFay,9\n'
+    text = b'name,age\nAnn,5,6\n\nBen,\xff\n"Cid\nDan",7\nEve\n"never closed,8\nFay,9\nZo\xc3\xab \xc3\x89ve\n'
     path = write(tmp_path, text)
     articles, bad = read(path)
     assert texts(articles) == [
         ("Cid Dan", "name: Cid Dan | age: 7"),
         ("Eve", "name: Eve"),
         ("Fay", "name: Fay | age: 9"),
+        ("Zoë Éve", "name: Zoë Éve"),
     ]
     assert [message.partition(": ")[0].rpartition(", ")[2] for message in bad] == ["line 2", "line 4", "line 8"]
     with pytest.raises(SourceError, match="has no rows"):

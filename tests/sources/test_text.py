@@ -123,7 +123,7 @@ def test_a_file_of_one_line_is_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"ok\ncaf\xe9", r"dir/note\.txt, line 2: invalid UTF-8 at byte 7 of the file \(0xe9\)"),
+        (b"ok\n\xc3\xa9\xc3\xa9\xff", r"dir/note\.txt, line 2: invalid UTF-8 at byte 8 of the file \(0xff\)"),
         (b"\x89PNG\r\n\x1a\n\x00\x00", r"dir/note\.txt, line 1: invalid UTF-8 at byte 1"),
         (b"PK\x03\x04\x00\x00", r"dir/note\.txt, line 1: the file contains a NUL character, so it is not a text file"),
         (b"\xff\xfea", r"dir/note\.txt: invalid UTF-16 at byte 3"),

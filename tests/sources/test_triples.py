@@ -46,9 +46,9 @@ def write(path: Path, rows: Sequence[tuple[str, ...]] = ROWS) -> Path:
     return path
 
 
-def read(path: Path) -> tuple[list[SourceItem], list[str]]:
-    """Return the items of a source and its bad records."""
-    source = open_source(path)
+def read(path: Path, name: str | None = None) -> tuple[list[SourceItem], list[str]]:
+    """Return the items of a source, in the format ``name`` if it is given, and its bad records."""
+    source = open_source(path, name)
     items: list[SourceItem] = []
     bad: list[str] = []
     for record in source.records():
@@ -181,7 +181,7 @@ def test_the_delimiter_is_the_one_that_gives_three_cells(tmp_path: Path, text: s
 def test_ambiguous_columns_are_an_error(tmp_path: Path, text: str, reason: str) -> None:
     (tmp_path / "graph.csv").write_text(text)
     with pytest.raises(SourceError, match=rf"Cannot detect the columns of .*graph\.csv: {reason}"):
-        read(tmp_path / "graph.csv")
+        read(tmp_path / "graph.csv", "triples")
 
 
 def test_quotes_are_quotes_in_csv_and_characters_in_tsv(tmp_path: Path) -> None:
@@ -209,11 +209,13 @@ def test_quotes_are_quotes_in_csv_and_characters_in_tsv(tmp_path: Path) -> None:
         ("x" * 301 + "\tborn_in\tParis", "the subject has 301 characters, the limit for a name is 300"),
         ("Ann\t" + "x" * 301 + "\tParis", "the relation has 301 characters"),
         ("Ann\trdfs:label\t" + "x" * 301, "the name has 301 characters"),
-        ("Caf\xe9\tb\tC", "invalid UTF-8 at byte 4 of the line (0xe9)"),
+        ("Caf\udce9\tb\tC", "invalid UTF-8 at byte 4 of the line (0xe9)"),
     ],
 )
 def test_bad_rows_are_named_and_the_rest_is_kept(tmp_path: Path, row: str, reason: str) -> None:
-    articles, bad = read_text(tmp_path, f"A\tb\tC\n{row}\nD\te\tF\n".encode("latin-1"))
+    # One character that is damaged is not another encoding.
+    text = f"A\tb\tC\n{row}\nD\té\tÅéî\n".encode("utf-8", "surrogateescape")
+    articles, bad = read_text(tmp_path, text)
     assert list(articles) == ["A", "D"]
     assert (bad == []) if not reason else (len(bad) == 1 and f", line 2: {reason}" in bad[0])
 

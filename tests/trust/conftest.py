@@ -20,7 +20,6 @@ from tests.llm.plugin import messages_server, no_model
 from tests.trust import flips, hostile
 
 from wikigr.embeddings.embedder import Embedder
-from wikigr.settings import cache_folder
 
 __all__ = ["messages_server", "no_model", "wikigr"]
 
@@ -155,16 +154,6 @@ def hostile_pack(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) ->
 def hostile_graph(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
     """Triples whose names and relations do."""
     return hostile.build_triples(tmp_path_factory.mktemp("hostile-graph"), encoder)
-
-
-@pytest.fixture
-def own_caches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A cache folder of this test that holds the user's prepared encoders and nothing else."""
-    models = cache_folder() / "models"
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    cache_folder().mkdir(parents=True)
-    (cache_folder() / "models").symlink_to(models)
-    return cache_folder()
 
 
 Process = Callable[..., Result]

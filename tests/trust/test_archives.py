@@ -510,7 +510,7 @@ def _hostile_fields() -> Iterator[dict[str, object]]:
             yield {text: value}
     yield {"digest": "x" * 64}
     yield {"digest": ""}
-    yield {"format_version": 2}
+    yield {"format_version": 99}
     yield {"format_version": "x" * 100_000}
     yield {"format_version": None}
     yield {"counts": {"articles": -1}}

@@ -190,7 +190,7 @@ def test_an_evaluation_prints_no_codes(
     ]  # fmt: skip
     (tmp_path / "gold.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     common = ("--pack", str(pack), "--questions", "gold.jsonl", "-o", "run", "--offline")
-    formats = ("text", "md", "html", "json", "junit", "github")
+    formats = ("text", "md", "html", "json", "junit")
     reports = [("eval", "report", "run", "--format", form) for form in formats]
     for arguments in (
         ("eval", "run", *common),

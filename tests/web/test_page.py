@@ -59,7 +59,7 @@ def test_asking_with_the_keyboard_alone(site: str, visit: Visit) -> None:
     page.keyboard.press("Enter")
     expect(page.locator("#quote")).to_be_visible()
     assert page.locator("#quote").evaluate(_IN_WINDOW)
-    assert " ".join(page.locator("mark.quote").all_inner_texts()) in quotation
+    assert " ".join(page.locator("mark.quoted").all_inner_texts()) in quotation
     page.go_back()
     expect(page.locator("h1")).to_have_text(EARLIER)
 

@@ -14,13 +14,15 @@ from wikigr.answer.features import Features, describe
 from wikigr.answer.probability import rivals
 from wikigr.answer.stages import Draft, material_of
 from wikigr.index.candidate import Evidence, Section
+from wikigr.index.stored_blocks import encode_blocks
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile_files import load_profile
 from wikigr.reader.passage import ReaderOptions
 from wikigr.retrieval.state import State
 from wikigr.retrieval.trace import Trace
-from wikigr.segmentation import sentence_spans
+from wikigr.retrieval.units import units_of
+from wikigr.sources.block import cut_blocks, shift_blocks
 
 # The share of the covered questions that are asked once more of sections without the sentences that answer them.
 _REMOVED_SHARE = 0.35
@@ -80,11 +82,15 @@ def without_answer(state: State, asked: AskedQuestion) -> State:
 
 
 def _cut(section: Section, asked: AskedQuestion) -> Section:
-    content = section.content
-    for start, end in reversed(sentence_spans(content)):
-        if asked.is_right(content[start:end]):
-            content = content[:start].rstrip(" ") + content[end:]
-    return replace(section, content=content.strip("\n"))
+    content, blocks = section.content, section.blocks
+    for unit in reversed(units_of(section)):
+        if asked.is_right(content[unit.start : unit.end]):
+            before, after = (
+                cut_blocks(content, blocks, *place) for place in ((0, unit.start), (unit.end, len(content)))
+            )
+            blocks = (*before, *shift_blocks(after, unit.start))
+            content = content[: unit.start] + content[unit.end :]
+    return replace(section, content=content, stored_blocks=encode_blocks(content, blocks))
 
 
 def _has_text(item: Evidence) -> bool:

@@ -37,6 +37,7 @@ class PossibleAnswer:
     ``kind`` is a kind of ``wikigr.answer.candidates.table``, or empty for what a model wrote. ``confidence`` lies in
     [0, 1]. ``citations[i].n == i + 1``; the text refers to them as ``[1]``, ``[2]`` …, and each was checked against
     the database. ``span`` is the short answer, if there is one, and ``context`` the surroundings of the first citation.
+    ``lead`` is what the text says before its quotations.
     """
 
     text: str
@@ -45,6 +46,7 @@ class PossibleAnswer:
     kind: str = ""
     span: StoredText | None = None
     context: StoredText | None = None
+    lead: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

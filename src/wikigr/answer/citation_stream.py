@@ -17,7 +17,7 @@ from wikigr.answer.requests import CitationStyle
 from wikigr.index.candidate import Evidence, Section
 from wikigr.languages import ENGLISH, Language
 from wikigr.llm.reply import Event, TextDelta
-from wikigr.segmentation import sentence_spans
+from wikigr.retrieval.units import units_of
 from wikigr.stop_words import STOP_WORDS
 from wikigr.text import words
 
@@ -160,13 +160,13 @@ class CitationStream:
         if not 0 <= index < len(self.evidence):
             return None
         section = self.evidence[index].section
-        spans = sentence_spans(section.content, self.language)
-        if not 0 <= first < last <= len(spans):
+        units = units_of(section, self.language)
+        if not 0 <= first < last <= len(units):
             return None
-        sent = "".join(section.content[s:e] for s, e in spans[first:last])
+        sent = "".join(section.content[unit.start : unit.end] for unit in units[first:last])
         if _plain(str(citation.get("cited_text", ""))) != _plain(sent):
             return None
-        return section, spans[first][0], spans[last - 1][1]
+        return section, units[first].start, units[last - 1].end
 
     def _emit_claims(self) -> None:
         """Emit complete claims; a sentence is held back until its markers have arrived."""
@@ -203,12 +203,12 @@ class CitationStream:
             return None
         figures = set(_NUMBER.findall(claim))
         denied = bool(_NEGATION.search(claim))
-        spans = sentence_spans(section.content, self.language)
+        units = units_of(section, self.language)
         best: tuple[float, int, int] | None = None
         # Two sentences together may support a claim.
         for size in (1, 2):
-            for i in range(len(spans) - size + 1):
-                start, end = spans[i][0], spans[i + size - 1][1]
+            for i in range(len(units) - size + 1):
+                start, end = units[i].start, units[i + size - 1].end
                 text = section.content[start:end]
                 if not figures <= set(_NUMBER.findall(text)) or denied != bool(_NEGATION.search(text)):
                     continue

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
 
 from wikigr.answer.answer import EXTRACTIVE, Answer, AnswerHop, PossibleAnswer
-from wikigr.answer.candidates.blocks import BEFORE_CODE
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation
 from wikigr.answer.citations import Citation, StoredText, verify_against
 from wikigr.answer.probability import overlaps
@@ -28,8 +27,8 @@ MAX_ALTERNATIVES = 2
 _MAX_AROUND = 300
 # The kinds that quote one sentence, which others may follow.
 _SENTENCE_KINDS = frozenset(("span", "yes_no", "definition"))
-# A line of a list, a table or a definition, which stands on a line of its own.
-_OWN_LINE = re.compile(r"\n(?:\s*(?:[-*•–]|\d{1,2}[.)])\s|[^\n]* \| | {4})")
+# The kinds of blocks that are running text, in which line breaks say nothing.
+_RUNNING = frozenset(("paragraph", "quotation", "caption", "footnote"))
 # A sentence that begins so names its subject in the sentence before.
 _PRONOUN = re.compile(r"(?:it|its|this|these|they|their|he|his|she|her)\b", re.I)
 
@@ -65,21 +64,24 @@ def write_extractive(pack: Corpus, draft: Draft, answer: Answer, options: Extrac
         level=level,
         chain=_cited_hops(best, citations),
         alternatives=tuple(
-            PossibleAnswer(confidence=other.probability, **_stated(other, cited, material))
+            PossibleAnswer(confidence=other.probability, **_stated(other, other.quotations, cited, material))
             for other, cited in zip(others, quoted_by_others, strict=True)
         ),
-        **_stated(best, citations, material),
+        **_stated(best, quotations, citations, material),
     )
 
 
-def _stated(candidate: AnswerCandidate, citations: tuple[Citation, ...], material: Material) -> dict[str, Any]:
-    """Return the fields of a ``PossibleAnswer`` that follow from ``candidate`` and its ``citations``."""
+def _stated(
+    candidate: AnswerCandidate, quotations: Sequence[Quotation], citations: tuple[Citation, ...], material: Material
+) -> dict[str, Any]:
+    """Return the fields of a ``PossibleAnswer`` that follow from ``candidate`` and the ``citations`` of quotations."""
     section, span, first = candidate.section, candidate.span, candidate.quotations[0]
     return {
         "kind": candidate.kind,
-        "text": as_text(citations, candidate.lead),
+        "text": as_text(quotations, candidate.lead),
         "citations": citations,
         "span": None if span is None else StoredText(candidate.short, section.section_id, span.start, span.end),
+        "lead": candidate.lead,
         "context": surroundings(first, material.by_section.get(section.section_id, [])),
     }
 
@@ -170,37 +172,37 @@ def quote(quotations: Sequence[Quotation]) -> tuple[Citation, ...]:
     )
 
 
-def as_text(citations: Sequence[Citation], lead: str = "") -> str:
-    """Return the quotations as one text, each followed by its number, and preceded by its title if it needs it.
+def as_text(quotations: Sequence[Quotation], lead: str = "") -> str:
+    """Return quotations as one text, each followed by its number, and preceded by its title if it needs it.
 
-    ``lead`` comes first. A list, a table or a definition keeps its lines.
+    ``lead`` comes first. Lists, tables, definitions and code keep their lines, and stand on lines of their own.
     """
-    pieces = [
-        f"{subject_of(citation, previous)}{lay_out(citation.quote)} [{citation.n}]"
-        for previous, citation in zip((None, *citations), citations, strict=False)
-    ]
-    text = lead
-    for piece in pieces:
-        text = f"{text}{gap_before(text, piece)}{piece}"
+    text, had_lines = lead, False
+    previous = None
+    for quotation, citation in zip(quotations, quote(quotations), strict=True):
+        said, has_lines = lay_out(quotation)
+        gap = "" if not text else "\n" if has_lines or had_lines else " "
+        text += f"{gap}{subject_of(citation, previous)}{said} [{citation.n}]"
+        previous, had_lines = citation, had_lines or has_lines
     return text
 
 
-def gap_before(text: str, piece: str) -> str:
-    """Return what separates the next ``piece`` of an answer from the ``text`` before it."""
-    return "" if not text else "\n" if keeps_lines(piece) or keeps_lines(text) else " "
-
-
-def keeps_lines(text: str) -> bool:
-    """Return whether ``text`` has lines that stand on their own: of a list, a table or a definition."""
-    return _OWN_LINE.search(text) is not None
-
-
-def lay_out(quote: str) -> str:
-    """Return ``quote`` with single spaces, except for lines that stand on their own and for a block of code."""
-    if keeps_lines(quote):
-        return quote
-    introduction, gap, code = quote.partition(BEFORE_CODE)
-    return " ".join(introduction.split()) + (f"{gap}{code}\n\n" if gap else "")
+def lay_out(quotation: Quotation) -> tuple[str, bool]:
+    """Return the text of a quotation, with single spaces in running text, and whether it has anything else."""
+    content, start, end = quotation.section.content, quotation.start, quotation.end
+    blocks = [block for block in quotation.section.blocks if block.start < end and block.end > start]
+    text, before, after_text = "", start, False
+    for block in blocks:
+        first, last = max(block.start, start), min(block.end, end)
+        is_text = block.kind in _RUNNING
+        if text:
+            text += " " if is_text and after_text else content[before:first]
+        piece = content[first:last]
+        text += piece if block.kind in ("code", "table") else " ".join(piece.split())
+        before, after_text = last, is_text
+    has_lines = any(block.kind not in _RUNNING for block in blocks)
+    # A number in the last line of code would seem to belong to it.
+    return (f"{text}\n\n" if blocks and blocks[-1].kind == "code" else text), has_lines
 
 
 def subject_of(citation: Citation, previous: Citation | None = None) -> str:

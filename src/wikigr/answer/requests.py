@@ -14,7 +14,7 @@ from wikigr.errors import UsageError
 from wikigr.index.candidate import Evidence, Section, place
 from wikigr.languages import ENGLISH, Language
 from wikigr.llm.prompts import prompt
-from wikigr.segmentation import sentence_spans
+from wikigr.retrieval.units import units_of
 
 CitationStyle = Literal["native", "markers"]
 
@@ -94,8 +94,7 @@ def _search_result(section: Section, language: Language) -> dict[str, Any]:
         "source": section.section_id,
         "title": place(section.title, section.heading),
         "content": [
-            {"type": "text", "text": section.content[start:end]}
-            for start, end in sentence_spans(section.content, language)
+            {"type": "text", "text": section.content[unit.start : unit.end]} for unit in units_of(section, language)
         ],
         "citations": {"enabled": True},
     }

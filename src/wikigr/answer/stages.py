@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from wikigr.answer.abstention import ABSTENTION, NO_ANSWER, THRESHOLD_NAME, Confidence, assess
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, share_named
+from wikigr.answer.candidates.lists import WHOLE_TABLE
 from wikigr.answer.candidates.table import find_candidates
 from wikigr.answer.probability import (
     WITH_READER,
@@ -157,6 +158,9 @@ class Assess(PipelineStage[ReaderOptions, Draft]):
         confidence = assess(value, _model_of(draft), owner.manifest.thresholds)
         if not self.resources.pack.language.is_english:
             confidence = replace(confidence, level=_level_in_another_language(confidence.level, best, draft))
+        if best is not None and best.kind == WHOLE_TABLE and confidence.level == "sure":
+            # The answer is in it, but the reader of the answer still has to find it.
+            confidence = replace(confidence, level="likely")
         record.notes.update(strength=value, threshold=confidence.threshold, threshold_name=THRESHOLD_NAME)
         record.notes["level"] = confidence.level
         return replace(draft, confidence=confidence)

@@ -8,14 +8,14 @@ refuses the archive on the first difference.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import re
-import secrets
 import shutil
+import tempfile
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 from tarfile import BLOCKSIZE, REGTYPE, USTAR_FORMAT, HeaderError, TarInfo
@@ -30,8 +30,8 @@ from wikigr.distribution.signature import (
     signature_file,
 )
 from wikigr.errors import PackError, UsageError, WikigrError
-from wikigr.files import cannot_write
-from wikigr.pack.layout import MANIFEST, SIGNATURE, Layout, sync, sync_tree
+from wikigr.files import cannot_write, replacing, sync, sync_tree
+from wikigr.pack.layout import MANIFEST, SIGNATURE, Layout
 from wikigr.pack.locate import ARCHIVE, find_pack
 from wikigr.pack.manifest import (
     EXTRAS,
@@ -44,7 +44,11 @@ from wikigr.pack.manifest import (
     parse_manifest,
     read_manifest,
 )
+from wikigr.settings import cache_folder
 
+# The folders of archives that are unpacked for a moment, and after how many seconds one was left by a killed process.
+_TEMPORARY = "verify-"
+_MAX_SECONDS = 86_400.0
 _END = bytes(2 * BLOCKSIZE)
 _CHUNK = 1 << 20
 _MAX_TEXT_LENGTH = 10_000
@@ -77,12 +81,12 @@ class ExportedArchive:
 
 @dataclass(frozen=True, slots=True)
 class UnpackedPack:
-    """A pack from an archive, or a copy of one: its folder, manifest and signer, and the archive's SHA-256, if any."""
+    """A pack from an archive: its folder, manifest and signer, and the archive's SHA-256."""
 
     folder: Path
     manifest: Manifest
     signer: PublicKey | None
-    sha256: str | None
+    sha256: str
 
 
 def archive_path(location: str | Path, output: str | Path | None) -> Path:
@@ -106,9 +110,7 @@ def archive_path(location: str | Path, output: str | Path | None) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise WikigrError(
-            f"Cannot create the folder {folder}: {error.strerror or error}.", hint="Choose another path with -o."
-        ) from error
+        raise cannot_write("the archive to", folder, error, "Choose another path with -o.") from error
     return folder / name
 
 
@@ -127,7 +129,7 @@ def export_pack(location: str | Path, output: Path, *, key: PrivateKey | None = 
         )
     with ExitStack() as stack:
         with layout.reading():
-            manifest = read_manifest(layout.part(MANIFEST))
+            manifest = read_manifest(_pack_file(layout, MANIFEST))
             # The optional files that the pack has got since it was built.
             extras = {
                 name: describe_file(file_path(layout, name))
@@ -139,7 +141,7 @@ def export_pack(location: str | Path, output: Path, *, key: PrivateKey | None = 
                 manifest, ArchiveLimits(), "The pack's manifest", "Build the pack again with `wikigr pack build`."
             )
             try:
-                files = [(name, stack.enter_context(pack_file(layout, name).open("rb"))) for name in manifest.files]
+                files = [(name, stack.enter_context(_pack_file(layout, name).open("rb"))) for name in manifest.files]
             except OSError as error:
                 raise PackError(
                     f"Cannot read the pack's file {error.filename}: {error.strerror or error}.",
@@ -150,7 +152,7 @@ def export_pack(location: str | Path, output: Path, *, key: PrivateKey | None = 
         content = manifest.to_json().encode()
         if key is not None:
             signature = signature_file(key, content)
-        signer = valid_signer(signature, content)
+        signer = _valid_signer(signature, content)
         if signer is None:
             signature = None
         try:
@@ -194,10 +196,27 @@ def unpack(archive: Path, into: Path, *, limits: ArchiveLimits = ArchiveLimits()
         ) from error
 
 
+@contextmanager
+def temporary_folder(what: str) -> Iterator[Path]:
+    """Yield a new folder in the user's cache for ``what``; raises ``WikigrError`` when that fails."""
+    try:
+        cache_folder().mkdir(parents=True, exist_ok=True)
+        for left in cache_folder().glob(f"{_TEMPORARY}*"):
+            # Nothing takes so long: its process was killed.
+            if time.time() - left.lstat().st_mtime > _MAX_SECONDS:
+                shutil.rmtree(left, ignore_errors=True)
+        folder = tempfile.TemporaryDirectory(prefix=_TEMPORARY, dir=cache_folder())
+    except OSError as error:
+        hint = "Make it writable, or set XDG_CACHE_HOME to another folder."
+        raise cannot_write(f"{what} to", cache_folder(), error, hint) from error
+    with folder as path:
+        yield Path(path)
+
+
 # -- writing
 
 
-def pack_file(layout: Layout, name: str) -> Path:
+def _pack_file(layout: Layout, name: str) -> Path:
     """Return the path of a file of the pack; raises ``PackError`` unless it is a regular file, not behind a link."""
     path = file_path(layout, name)
     for part in (path, *path.parents):
@@ -208,7 +227,7 @@ def pack_file(layout: Layout, name: str) -> Path:
     return path
 
 
-def valid_signer(signature: bytes | None, manifest: bytes) -> PublicKey | None:
+def _valid_signer(signature: bytes | None, manifest: bytes) -> PublicKey | None:
     """Return the signer, or ``None`` without a signature or with one that a later change of the pack invalidated."""
     if signature is None:
         return None
@@ -227,58 +246,23 @@ def _write(
     head = [(MANIFEST, content)] + ([(SIGNATURE, signature)] if signature is not None else [])
     sizes = [len(data) for _, data in head] + [record.size for record in manifest.files.values()]
     total = sum(BLOCKSIZE + size + _padding(size) for size in sizes) + len(_END)
-    _remove_stale(output)
-    temporary, opened = _open_temporary(output)
-    try:
-        with opened as file:
-            # Measured on a pack with 12,000 sections (72 MB, mostly vectors): level 3 gives 33.0 MB in 0.24 s, 9 gives
-            # 31.7 MB in 0.8 s, 12 gives 31.5 MB in 2 s, 19 gives 30.4 MB in 20 s.
-            compressor = zstandard.ZstdCompressor(level=9, write_checksum=True)
-            # Not in a with block: after an error, its exit would raise because the declared size was not reached.
-            tar = compressor.stream_writer(file, size=total, closefd=False)
-            for name, data in head:
-                tar.write(_header(name, len(data)) + data + bytes(_padding(len(data))))
-            for name, source in files:
-                _copy(tar, name, source, manifest.files[name])
-            tar.write(_END)
-            tar.close()  # type: ignore[no-untyped-call]
-            file.flush()
-            os.fsync(file.fileno())
-            record = describe_file(temporary)
-            temporary.replace(output)
-        sync(output.parent)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return record.size, record.sha256
-
-
-def _open_temporary(output: Path) -> tuple[Path, BinaryIO]:
-    """Create a temporary file that stays locked while it is open; returns its path and the file."""
-    while True:
-        # The process id is not enough: in a container, it may equal that of a killed process.
-        temporary = output.with_name(f".{output.name}.{os.getpid()}-{secrets.token_hex(4)}")
-        file = temporary.open("xb")
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            if temporary.exists():
-                return temporary, file
-        except BaseException:
-            file.close()
-            temporary.unlink(missing_ok=True)
-            raise
-        # Another export removed it as stale before it was locked.
-        file.close()
-
-
-def _remove_stale(output: Path) -> None:
-    """Remove the temporary files of killed exports to ``output``, which no process has locked."""
-    stale = re.compile(rf"\.{re.escape(output.name)}\.[0-9]+-[0-9a-f]{{8}}")
-    for path in output.parent.iterdir():
-        if not stale.fullmatch(path.name) or path.is_symlink() or not path.is_file():
-            continue
-        with suppress(FileNotFoundError), path.open("rb") as file, suppress(BlockingIOError):
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            path.unlink(missing_ok=True)
+    with replacing(output) as file:
+        # Measured on a pack with 12,000 sections (72 MB, mostly vectors): level 3 gives 33.0 MB in 0.24 s, 9 gives
+        # 31.7 MB in 0.8 s, 12 gives 31.5 MB in 2 s, 19 gives 30.4 MB in 20 s.
+        compressor = zstandard.ZstdCompressor(level=9, write_checksum=True)
+        # Not in a with block: after an error, its exit would raise because the declared size was not reached.
+        tar = compressor.stream_writer(file, size=total, closefd=False)
+        for name, data in head:
+            tar.write(_header(name, len(data)) + data + bytes(_padding(len(data))))
+        for name, source in files:
+            _copy(tar, name, source, manifest.files[name])
+        tar.write(_END)
+        tar.close()  # type: ignore[no-untyped-call]
+        size = file.tell()
+        file.seek(0)
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    sync(output.parent)
+    return size, sha256
 
 
 def _copy(tar: Any, name: str, source: BinaryIO, record: FileRecord) -> None:

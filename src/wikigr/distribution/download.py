@@ -13,7 +13,6 @@ Proxies from the environment are ignored: a proxy resolves the name itself, so i
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import hashlib
 import os
@@ -32,12 +31,15 @@ from urllib.parse import SplitResult, urljoin, urlsplit
 
 from wikigr import __version__
 from wikigr.errors import UsageError, WikigrError, causes_of
+from wikigr.files import cannot_write
 from wikigr.progress import Progress, Silent
 
 if TYPE_CHECKING:
     import httpx2
 
 _MANUALLY = "Download the file with another tool, then give its path instead of the URL."
+
+_FREE_SPACE = "Free some space, or set XDG_CACHE_HOME to a folder on another disk."
 
 _MAX_REDIRECTS = 5
 _MAX_ATTEMPTS = 4
@@ -85,7 +87,7 @@ def open_download(
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(target, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     except OSError as error:
-        raise _cannot_store(folder, error) from error
+        raise cannot_write("the download to", folder, error, _FREE_SPACE) from error
     with os.fdopen(handle, "r+b") as file:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -101,24 +103,12 @@ def open_download(
                 file.flush()
                 os.fsync(handle)
             except OSError as error:
-                raise _cannot_store(folder, error) from error
+                raise cannot_write("the download to", folder, error, _FREE_SPACE) from error
             yield target
         finally:
             # The caller may have moved the file, and another process may have begun a new one.
             if target.exists() and os.path.samestat(target.stat(), os.fstat(handle)):
                 target.unlink()
-
-
-def _cannot_store(folder: Path, error: OSError) -> WikigrError:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return WikigrError(
-            "The disk is full, so the download was stopped.",
-            hint=f"Free some space on the disk of {folder}, then run the same command again.",
-        )
-    return WikigrError(
-        f"Cannot write the download to {folder}: {error.strerror or error}.",
-        hint="Make that folder writable, or set XDG_CACHE_HOME to another one.",
-    )
 
 
 def _fetch(url: str, file: BinaryIO, folder: Path, max_bytes: int, allow_private: bool, progress: Progress) -> None:
@@ -156,7 +146,7 @@ def _receive(
         if total > free:
             raise WikigrError(
                 f"The download needs {total:,} more bytes, but the disk of {folder} has {free:,} left.",
-                hint="Free some space, or set XDG_CACHE_HOME to a folder on another disk.",
+                hint=_FREE_SPACE,
             )
     progress.start("downloading", None if total is None else total // 1024, "KiB")
     have = 0

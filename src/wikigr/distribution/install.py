@@ -10,7 +10,6 @@ next process that writes here.
 from __future__ import annotations
 
 import errno
-import fcntl
 import hashlib
 import json
 import os
@@ -24,23 +23,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from wikigr.distribution.archive import UnpackedPack, normalize_sha256, pack_file, unpack, valid_signer
+from wikigr.distribution.archive import UnpackedPack, export_pack, normalize_sha256, temporary_folder, unpack
 from wikigr.distribution.download import is_url, open_download, redact_url
-from wikigr.distribution.signature import PublicKey, read_signature
+from wikigr.distribution.signature import PublicKey
 from wikigr.errors import PackError, UsageError, WikigrError
-from wikigr.files import write_atomic
-from wikigr.pack.layout import MANIFEST, ORIGIN, SIGNATURE, VERSIONS, Layout, installed_packs, sync, sync_tree
-from wikigr.pack.locate import find_pack, installed_names, is_pack_name
+from wikigr.files import locked, sync, sync_tree, write_atomic
+from wikigr.pack.layout import MANIFEST, ORIGIN, SIGNATURE, VERSIONS, Layout, installed_packs
+from wikigr.pack.locate import installed_names, is_pack_name
 from wikigr.pack.manifest import (
     EXTRAS,
-    MAX_MANIFEST_BYTES,
     Manifest,
     check_file,
-    file_path,
     file_sha256,
     is_lower_version,
-    is_pack_file,
-    parse_manifest,
     parse_version,
     read_manifest,
 )
@@ -114,12 +109,8 @@ class PackStore:
     def lock(self, progress: Progress) -> Iterator[None]:
         """Lock the folder for writing and remove leftovers of killed processes; raises ``OSError``."""
         self._versions.mkdir(parents=True, exist_ok=True)
-        with (self._versions / ".lock").open("a") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                progress.note("Waiting for another process that is installing or removing a pack.")
-                fcntl.flock(file, fcntl.LOCK_EX)
+        waiting = "Waiting for another process that is installing or removing a pack."
+        with locked(self._versions / ".lock", on_wait=lambda: progress.note(waiting)):
             self.remove_stale()
             yield
 
@@ -218,6 +209,12 @@ def install(
             source, downloads, max_bytes=_MAX_DOWNLOAD_BYTES, allow_private=allow_private, progress=progress
         ) as archive:
             return installation.run(archive)
+    if Path(source).is_dir():
+        if sha256 is not None:
+            raise UsageError("--sha256 requires an archive, not a pack's folder.", hint="Use the archive file.")
+        with temporary_folder("a copy of the pack") as folder:
+            archive = export_pack(source, folder / "pack.wikigr").file
+            return replace(installation.run(archive), sha256=None)
     return installation.run(Path(source))
 
 
@@ -276,14 +273,12 @@ class _Installation:
     progress: Progress
 
     def run(self, path: Path) -> Installed:
-        """Install the archive or the folder at ``path``."""
-        if not path.exists():
+        """Install the archive at ``path``."""
+        if not path.is_file():
             raise PackError(
                 f"There is neither an archive nor a pack at {path}.",
                 hint="Use an archive (created with `wikigr pack export`), its https:// URL, or a pack's folder.",
             )
-        if path.is_dir() and self.sha256 is not None:
-            raise UsageError("--sha256 requires an archive, not a pack's folder.", hint="Use the archive file.")
         if self.sha256 is not None:
             # Before anything else reads the archive.
             self._require_sha256(file_sha256(path))
@@ -297,9 +292,9 @@ class _Installation:
                     shutil.rmtree(new)
 
     def _prepare(self, path: Path, new: Path) -> UnpackedPack:
-        """Copy or unpack the pack into the folder ``new``, and check its hash and its signer."""
-        self.progress.start("unpacking" if path.is_file() else "copying", 1, "pack")
-        ready = unpack(path, new) if path.is_file() else _copy(path, new)
+        """Unpack the pack into the folder ``new``, and check its hash and its signer."""
+        self.progress.start("unpacking", 1, "pack")
+        ready = unpack(path, new)
         self.progress.advance(1)
         # The file may have changed since it was hashed.
         self._require_sha256(ready.sha256)
@@ -312,7 +307,7 @@ class _Installation:
             )
         return ready
 
-    def _require_sha256(self, found: str | None) -> None:
+    def _require_sha256(self, found: str) -> None:
         if self.sha256 not in (None, found):
             raise PackError(
                 f"{_redacted(self.source)} is not the expected file: its SHA-256 is {found}, not {self.sha256}.",
@@ -421,34 +416,6 @@ class _Installation:
             if check.name == SEARCH and not check.passed:
                 self.progress.note(f"The search was not tested: {check.detail} {check.fix}".rstrip())
         self.progress.advance(1)
-
-
-def _copy(source: Path, new: Path) -> UnpackedPack:
-    """Copy the pack in the folder ``source``: only its parts, worked examples and gold questions."""
-    layout = find_pack(source)
-    with layout.reading():
-        path, signed = layout.part(MANIFEST), layout.signature()
-        if path.is_symlink() or path.stat().st_size > MAX_MANIFEST_BYTES:
-            raise PackError(f"{path} is a link or too large for a manifest.", hint="Build the pack again.")
-        content = path.read_bytes()
-        manifest = parse_manifest(content, f"The manifest of {source}")
-        signature = read_signature(signed) if signed is not None and not signed.is_symlink() else None
-        signer = valid_signer(signature, content)
-        # From a signed pack, only the files that the signature covers.
-        extras = [] if signer else [name for name in EXTRAS if file_path(layout, name).is_file()]
-        new.mkdir()
-        for name in sorted({*manifest.files, *extras}):
-            if not is_pack_file(name):
-                raise PackError(
-                    f"The manifest of {source} lists {name[:80]!r}, which is not a file of a pack.",
-                    hint="Build the pack again with `wikigr pack build`.",
-                )
-            (new / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(pack_file(layout, name), new / name, follow_symlinks=False)
-    (new / MANIFEST).write_bytes(content)
-    if signer is not None and signature is not None:
-        (new / SIGNATURE).write_bytes(signature)
-    return UnpackedPack(new, manifest, signer, None)
 
 
 def _identity(folder: Path) -> str:

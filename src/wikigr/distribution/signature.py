@@ -1,18 +1,16 @@
-"""Sign and verify a pack's manifest with Ed25519 (RFC 8032), using keys in PEM or OpenSSH format."""
+"""Sign and verify a pack's manifest with Ed25519 (RFC 8032), using keys of OpenSSH."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import json
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from wikigr.errors import PackError, UsageError
-
-PASSPHRASE = "WIKIGR_KEY_PASSPHRASE"
+from wikigr.files import describe_read_error, read_regular
 
 # Prepended to the signed bytes, so that a signature of a pack is not valid for anything else, or the other way round.
 _DOMAIN = b"wikigr pack manifest v1\n"
@@ -21,10 +19,7 @@ _SSH = "ssh-ed25519"
 # A key file has a few hundred bytes, a signature file less than 300.
 _MAX_KEY_LENGTH = 16 << 10
 MAX_SIGNATURE_BYTES = 4 << 10
-_KEY_FORMATS = (
-    "Use an Ed25519 key in PEM (openssl genpkey -algorithm ed25519) or OpenSSH format (ssh-keygen -t ed25519). "
-    "A public key may also be given as text: ssh-ed25519 AAAA…, or the base64 of its 32 bytes."
-)
+_MAKE_KEY = "Use an Ed25519 key without a passphrase: ssh-keygen -t ed25519 -N ''"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,62 +53,49 @@ class PrivateKey:
 
 
 def read_private_key(path: Path) -> PrivateKey:
-    """Read a private key from a PEM or OpenSSH file; raises ``UsageError`` for anything else.
-
-    The passphrase of an encrypted key is taken from the environment variable ``WIKIGR_KEY_PASSPHRASE``.
-    """
+    """Read a private key from an OpenSSH file without a passphrase; raises ``UsageError`` for anything else."""
     from cryptography.exceptions import UnsupportedAlgorithm
-    from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import load_ssh_private_key
 
     content = _read(path)
-    given = os.environ.get(PASSPHRASE)
-    passphrase = given.encode("utf-8", "surrogateescape") if given else None
-    openssh = content.lstrip().startswith(b"-----BEGIN OPENSSH PRIVATE KEY-----")
-    load: Any = serialization.load_ssh_private_key if openssh else serialization.load_pem_private_key
     try:
-        try:
-            key = load(content, password=passphrase)
-        except TypeError:
-            if passphrase is None:
-                raise UsageError(
-                    f"The key {path} is encrypted.",
-                    hint=f"Set its passphrase in the environment variable {PASSPHRASE}, or use a key without one.",
-                ) from None
-            key = load(content, password=None)  # the passphrase in the environment belongs to another key
-    except UnsupportedAlgorithm as error:
-        raise UsageError(
-            f"Cannot read the key {path}: its type or its encryption is not supported.",
-            hint="Remove its passphrase (ssh-keygen -p -N '' on a copy), or use another key. " + _KEY_FORMATS,
-        ) from error
+        key = load_ssh_private_key(content, password=None)
+    except (TypeError, UnsupportedAlgorithm) as error:
+        raise UsageError(f"The key {path} has a passphrase or an unknown type.", hint=_MAKE_KEY) from error
     except ValueError as error:
-        if passphrase is not None and (b"ENCRYPTED" in content or openssh):
-            raise UsageError(
-                f"Cannot open the key {path} with the passphrase in {PASSPHRASE}.", hint="Check the passphrase."
-            ) from error
-        raise UsageError(f"{path} is not a private key.", hint=_KEY_FORMATS) from error
+        raise UsageError(f"{path} is not a private key of OpenSSH.", hint=_MAKE_KEY) from error
     if not isinstance(key, Ed25519PrivateKey):
-        raise UsageError(f"The key {path} is not an Ed25519 key.", hint=_KEY_FORMATS)
+        raise UsageError(f"The key {path} is not an Ed25519 key.", hint=_MAKE_KEY)
     return PrivateKey(key.private_bytes_raw())
 
 
 def read_public_key(path_or_text: str | Path) -> PublicKey:
-    """Read a public key from a PEM or OpenSSH file, or from text; raises ``UsageError`` for anything else.
+    """Read a public key from an OpenSSH file, or from text; raises ``UsageError`` for anything else.
 
-    A string that is not the path of a file is text: ``ssh-ed25519 AAAA… comment``, or the base64 of the 32 bytes.
+    A string that is not the path of a file is text: ``ssh-ed25519 AAAA… comment``. Several keys are ambiguous.
     """
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    from cryptography.hazmat.primitives.serialization import load_ssh_public_key
+
     path = Path(path_or_text)
     is_text = isinstance(path_or_text, str) and not _is_file(path)
-    key = _parse_public_key(str(path_or_text).encode(errors="replace") if is_text else _read(path))
-    if key is None:
+    content = str(path_or_text).encode(errors="replace") if is_text else _read(path)
+    lines = [line for line in map(bytes.strip, content.splitlines()) if line and not line.startswith(b"#")]
+    try:
+        key = load_ssh_public_key(lines[0]) if len(lines) == 1 else None
+    except (ValueError, UnsupportedAlgorithm):
+        key = None
+    if not isinstance(key, Ed25519PublicKey):
         quoted = repr(str(path_or_text)[:80])
         raise UsageError(
             f"{quoted} is neither a file nor a public key."
             if is_text
             else f"{path} does not contain an Ed25519 public key.",
-            hint=_KEY_FORMATS,
+            hint=f"A public key is one line: ssh-ed25519 AAAA… {_MAKE_KEY}",
         )
-    return key
+    return PublicKey(key.public_bytes_raw())
 
 
 def signature_file(key: PrivateKey, manifest: bytes) -> bytes:
@@ -168,13 +150,9 @@ def check_signature(content: bytes, manifest: bytes) -> PublicKey:
 
 def _read(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
-            content = file.read(_MAX_KEY_LENGTH + 1)
-    except OSError as error:
-        raise UsageError(f"Cannot read the key {path}: {error.strerror or error}.", hint=_KEY_FORMATS) from error
-    if len(content) > _MAX_KEY_LENGTH:
-        raise UsageError(f"{path} is too large to be a key.", hint=_KEY_FORMATS)
-    return content
+        return read_regular(path, _MAX_KEY_LENGTH)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"Cannot read the key {path}: {describe_read_error(error)}.", hint=_MAKE_KEY) from error
 
 
 def _is_file(path: Path) -> bool:
@@ -182,23 +160,3 @@ def _is_file(path: Path) -> bool:
         return path.exists()
     except (OSError, ValueError):  # too long for a path, or with a NUL
         return False
-
-
-def _parse_public_key(content: bytes) -> PublicKey | None:
-    """Return the key in PEM, OpenSSH format or base64; several keys are ambiguous and give ``None``."""
-    from cryptography.exceptions import UnsupportedAlgorithm
-    from cryptography.hazmat.primitives import serialization
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
-    lines = [line for line in map(bytes.strip, content.splitlines()) if line and not line.startswith(b"#")]
-    key: Any = None
-    try:
-        if content.lstrip().startswith(b"-----BEGIN"):
-            key = serialization.load_pem_public_key(content)
-        elif len(lines) == 1 and lines[0].startswith(f"{_SSH} ".encode()):
-            key = serialization.load_ssh_public_key(lines[0])
-        elif len(lines) == 1:
-            key = Ed25519PublicKey.from_public_bytes(base64.b64decode(lines[0], validate=True))
-    except (ValueError, UnsupportedAlgorithm):
-        return None
-    return PublicKey(key.public_bytes_raw()) if isinstance(key, Ed25519PublicKey) else None

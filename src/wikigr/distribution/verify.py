@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import os
 import resource
-import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from wikigr.checks import Check
-from wikigr.distribution.archive import normalize_sha256, unpack
+from wikigr.distribution.archive import normalize_sha256, temporary_folder, unpack
 from wikigr.distribution.signature import PublicKey, check_signature, read_signature
 from wikigr.distribution.untrusted_checks import DISTRUST, LAST_CHECK, untrusted_checks
 from wikigr.errors import PackError, UsageError, WikigrError
@@ -113,7 +111,7 @@ def _verify_archive(archive: Path, sha256: str | None, trust: Sequence[PublicKey
         checks.append(Check("sha256", same, detail, DISTRUST))
         if not same:
             return Verification(checks, None, None, record.size, record.sha256)
-    with _temporary_folder() as folder:
+    with temporary_folder("the archive") as folder:
         into = folder / "pack"
         unpacked = unpack(archive, into)
         if sha256 not in (None, unpacked.sha256):
@@ -126,25 +124,6 @@ def _verify_archive(archive: Path, sha256: str | None, trust: Sequence[PublicKey
         if _all_passed(checks):
             checks += validate_untrusted(into)
     return Verification(checks, unpacked.manifest, unpacked.signer, size, unpacked.sha256)
-
-
-@contextmanager
-def _temporary_folder() -> Iterator[Path]:
-    """Create a temporary folder in the cache; raises ``WikigrError`` when that fails."""
-    try:
-        cache_folder().mkdir(parents=True, exist_ok=True)
-        for left in cache_folder().glob("verify-*"):
-            # No verification takes so long: its process was killed.
-            if time.time() - left.lstat().st_mtime > _MAX_SECONDS:
-                shutil.rmtree(left, ignore_errors=True)
-        folder = tempfile.TemporaryDirectory(prefix="verify-", dir=cache_folder())
-    except OSError as error:
-        raise WikigrError(
-            f"Cannot unpack the archive into {cache_folder()} for verification: {error.strerror or error}.",
-            hint="Make it writable, or set XDG_CACHE_HOME to another folder.",
-        ) from error
-    with folder as path:
-        yield Path(path)
 
 
 def _all_passed(checks: Sequence[Check]) -> bool:

@@ -10,10 +10,9 @@ from wikigr.documents.pack import SCHEMA_VERSION, fields_of, packs_document, wit
 from wikigr.segmentation import facts_among
 
 if TYPE_CHECKING:
-    from wikigr.answer.answer import Answer, PossibleAnswer
+    from wikigr.answer.answer import Answer
     from wikigr.documents.shapes import (
         AnswerDocument,
-        PossibleAnswerShape,
         ResultShape,
         SearchDocument,
         StatedAnswer,
@@ -60,25 +59,17 @@ def answer_document(
 
 def stated_answer(answer: Answer, pack: Corpus) -> StatedAnswer:
     """Return the part of the document of an answer that a reader is told."""
+    # Only an answer needs this.
+    from wikigr.documents.shown_answer import ShownAnswers
+
+    shown = ShownAnswers(answer, pack)
     return {
         "question": answer.question,
-        **_possible_answer(answer, pack),
+        **shown.document(answer),
         "level": answer.level,
-        "alternatives": [_possible_answer(alternative, pack) for alternative in answer.alternatives],
+        "alternatives": [shown.document(other) for other in answer.alternatives],
         **packs_document(pack, [c.section_id for c in answer.citations]),  # type: ignore[typeddict-item]
         "model": answer.model,
-    }
-
-
-def _possible_answer(answer: PossibleAnswer, pack: Corpus) -> PossibleAnswerShape:
-    """Return what an answer and its alternatives have in common."""
-    return {
-        "answer": answer.text,
-        "kind": answer.kind,
-        "confidence": round(answer.confidence, 4),
-        "span": with_pack(pack, fields_of(answer.span)) if answer.span is not None else None,
-        "citations": [with_pack(pack, fields_of(citation)) for citation in answer.citations],
-        "context": with_pack(pack, fields_of(answer.context)) if answer.context is not None else None,
     }
 
 

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from wikigr.answer.citation_stream import UNVERIFIED
 from wikigr.answer.presentation import OTHERS, PERHAPS, level_in_words
-from wikigr.documents.text_blocks import Block, Run, divide
+from wikigr.documents.blocks import group_items, number_columns, run_text, shown_rows, used_columns
 from wikigr.index.candidate import place
 from wikigr.text import escape_markdown, markdown_link
 
 if TYPE_CHECKING:
-    from wikigr.documents.shapes import CitationShape, PackShape, StatedAnswer
+    from wikigr.documents.shapes import BlockShape, CitationShape, PackShape, RunShape, StatedAnswer
 
 # What a link to the address of a source leads to; None if it may not be linked.
 LinkTo = Callable[[str | None], str | None]
+Escape = Callable[[str], str]
 
-# What the text of an answer has besides stored text. It never begins a line, where "[1]: …" would define a link, and
-# "(…)" never follows it, which would be the address of a link.
-_MARKER = re.compile(rf"(?:(?<=\S)|(?<=\S ))(?:\[\d{{1,4}}\]|{re.escape(UNVERIFIED)})(?!\()")
 # What would begin a list, or make a heading of the line above it, at the beginning of a line.
 _LINE_MARK = re.compile(r"^(\d{0,9})([-+=.)])(?=[-=\s]|$)")
+_BOXES = {"open": "[ ]", "done": "[x]"}
 
 
 def answer_entry(document: StatedAnswer, link_to: LinkTo) -> str:
@@ -43,10 +42,8 @@ def answer_markdown(document: StatedAnswer, link_to: LinkTo) -> str:
     if document["level"] == "not_sure" and own and not document["model"]:
         parts = [PERHAPS, _sources([*own, *others], 1, link_to)]
     else:
-        text = document["answer"]
-        links = {found.span(): found[0] for found in _MARKER.finditer(text)}
         parts = [f"**{escape_markdown(document['span']['text'])}**"] if document["span"] is not None else []
-        parts += map(_block, divide(text, links=links))
+        parts.append(blocks_markdown(document["blocks"]))
         if own:
             # Without a line between them, the numbers of a list in the text would go on in those of the sources.
             parts += ["Sources", _sources(own, 1, link_to)]
@@ -55,31 +52,107 @@ def answer_markdown(document: StatedAnswer, link_to: LinkTo) -> str:
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def _block(block: Block) -> str:
-    if block.kind == "code":
-        # Indented lines after a list would belong to its last item.
-        code = "\n".join("".join(run.text for run in cell) for (cell,) in block.lines)
+def blocks_markdown(blocks: Sequence[BlockShape], escape: Escape = escape_markdown, before: int = 0) -> str:
+    """Return blocks as Markdown, without text around quotations; ``escape`` returns text in which nothing is a mark.
+
+    The numbers of citations go on after the ``before`` first ones.
+    """
+    quoted = [block if block["kind"] in ("table", "code") else _without_surroundings(block) for block in blocks]
+    stated = [block for block in quoted if block["runs"] or block["rows"]]
+    return "\n".join(_lines(stated, escape, before))
+
+
+def _without_surroundings(block: BlockShape) -> BlockShape:
+    return {**block, "runs": [run for run in block["runs"] if run["role"] != "around"]}
+
+
+def _lines(blocks: Sequence[BlockShape], escape: Escape, before: int) -> Iterator[str]:
+    previous: BlockShape | None = None
+    for block, inside in group_items(blocks):
+        # The items of one list stand line by line.
+        if previous is not None and not (_marker(block)[-2:] == _marker(previous)[-2:] != ""):
+            yield ""
+        yield from _block_lines(block, escape, before)
+        if inside and not _marker(inside[0]):
+            yield ""
+        margin = " " * (2 if block["kind"] == "task" else len(_marker(block)))
+        yield from (f"{margin}{line}" if line else "" for line in _lines(inside, escape, before))
+        previous = block
+
+
+def _block_lines(block: BlockShape, escape: Escape, before: int) -> Iterator[str]:
+    cited = f" [{before + block['n']}]" if block["n"] is not None else ""
+    if block["kind"] == "code":
+        code = run_text(block["runs"])
         fence = "`" * max([3, *(len(ticks) + 1 for ticks in re.findall("`+", code))])
-        return f"{fence}\n{code}\n{fence}"
-    if block.kind == "table":
-        # Cells beyond the width of the head would not be shown.
-        width = max(map(len, block.lines))
-        head = map(escape_markdown, block.head or [""] * width)
-        rows = [head, ["---"] * width, *(map(_line, line) for line in block.lines)]
-        return "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    lines = [_line(cell) for (cell,) in block.lines]
-    if block.kind != "lines":
-        lines = [_LINE_MARK.sub(r"\1\\\2", line) for line in lines]
-    if block.kind == "bullets":
-        return "\n".join(f"- {line}" for line in lines)
-    if block.kind == "numbers":
-        return "\n".join(f"{n}. {line}" for n, line in enumerate(lines, start=block.first))
-    # Markdown keeps a line break after two blanks.
-    return "  \n".join(lines)
+        yield fence + re.sub(r"[^\w+#.-]", "", block["label"])
+        yield from code.split("\n")
+        yield fence
+        if cited:
+            yield from ("", cited.strip())
+    elif block["kind"] == "table":
+        yield from _table_lines(block, escape, before, cited)
+    else:
+        lines = _text_lines(block["runs"], escape, before)
+        if block["kind"] == "property":
+            lines[0] = f"**{escape(block['label'])}:** {lines[0]}"
+        elif block["kind"] in ("heading", "term"):
+            lines = [f"**{line}**" for line in lines]
+        elif block["kind"] == "quotation":
+            lines = [f"> {line}" for line in lines]
+        marker = _marker(block)
+        yield f"{marker}{lines[0]}" + "  " * (len(lines) > 1)
+        # Markdown keeps a line break after two blanks.
+        yield from (f"{' ' * len(marker)}{line}" + "  " * (n < len(lines)) for n, line in enumerate(lines[1:], start=2))
 
 
-def _line(cell: Sequence[Run]) -> str:
-    return "".join(run.target or escape_markdown(run.text) for run in cell).strip()
+def _marker(block: BlockShape) -> str:
+    """Return the marker of a list item as Markdown knows it: a dash for what is neither a dash nor a number."""
+    if block["kind"] == "task":
+        return f"- {_BOXES.get(block['label'], '[ ]')} "
+    if block["kind"] != "item":
+        return ""
+    return f"{block['label']} " if re.fullmatch(r"\d{1,9}[.)]", block["label"]) else "- "
+
+
+def _table_lines(block: BlockShape, escape: Escape, before: int, cited: str) -> Iterator[str]:
+    used = used_columns(block)
+    rows = [block["rows"][n] for n in shown_rows(block)]
+    more = len(block["rows"]) - len(rows)
+    yield f"| {' | '.join(escape(block['columns'][n]) for n in used)} |"
+    numbers = number_columns(block)
+    yield f"| {' | '.join('---:' if n in numbers else '---' for n in used)} |"
+    has_others = any(not row["marked"] for row in rows)
+    for number, row in enumerate(rows, start=1):
+        texts = [" ".join(_text_lines(row["cells"][n], escape, before)) if row["cells"][n] else "" for n in used]
+        if row["marked"] and has_others:
+            texts = [f"**{text}**" if text else "" for text in texts]
+        if row["n"] is not None:
+            texts[-1] += f" [{before + row['n']}]"
+        elif number == len(rows) and not more:
+            texts[-1] += cited
+        yield f"| {' | '.join(text.strip() for text in texts)} |"
+    if more:
+        yield from ("", f"… {more:,} more row{'s' * (more > 1)}{cited}")
+
+
+def _text_lines(runs: Sequence[RunShape], escape: Escape, before: int) -> list[str]:
+    """Return the lines of a block; only citations have brackets that are not escaped."""
+    parts: list[str] = []
+    for run, after in pairwise([*runs, None]):
+        assert run is not None
+        if run["n"] is not None:
+            # At the beginning of a line, "[1]: …" would define a link, and "(…)" after it would be its address.
+            is_safe = parts and not (
+                after is not None and after["text"].startswith(("(", ":", "[")) and after["n"] is None
+            )
+            number = f"[{before + run['n']}]"
+            parts.append(f"{' ' * run['text'].startswith(' ')}{number if is_safe else escape(number)}")
+        elif run["role"] == "unverified":
+            parts.append(run["text"])
+        else:
+            parts.append("\n".join(escape(line) for line in run["text"].split("\n")))
+    return [_LINE_MARK.sub(r"\1\\\2", line.strip()) for line in "".join(parts).split("\n")]
 
 
 def _sources(citations: Sequence[CitationShape], first: int, link_to: LinkTo) -> str:

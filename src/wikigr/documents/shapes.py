@@ -12,6 +12,8 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from wikigr.sources.block import BlockKind
+
 
 class Document(TypedDict):
     """What most documents have in common."""
@@ -44,6 +46,49 @@ class Stored(TypedDict):
     pack: NotRequired[str]
 
 
+RunRole = Literal["", "around", "quoted", "short", "match", "citation", "unverified"]
+
+
+class RunShape(TypedDict):
+    """A piece of text, such as the surroundings of a quotation, a quotation in surroundings, or a short answer in it.
+
+    ``match`` is a word of the question, ``citation`` the number ``n`` of one, and ``unverified`` the mark of a claim.
+    Only pages have the address ``target`` of a link, and say where what they open ``begins``.
+    """
+
+    text: str
+    role: RunRole
+    n: int | None
+    target: NotRequired[str]
+    begins: NotRequired[bool]
+
+
+class RowShape(TypedDict):
+    """A row of a table with a cell for each column; ``marked`` if it is quoted and others are not.
+
+    ``n`` is the number of the citation that ends with it.
+    """
+
+    cells: list[list[RunShape]]
+    marked: bool
+    n: int | None
+
+
+class BlockShape(TypedDict):
+    """A block of text with runs, or a table with rows; ``kind``, ``depth``, ``label`` are those of a block of a pack.
+
+    ``n`` is the number of the citation that quotes this code or whole table.
+    """
+
+    kind: BlockKind
+    depth: int
+    label: str
+    n: int | None
+    runs: list[RunShape]
+    columns: list[str]
+    rows: list[RowShape]
+
+
 class SpanShape(Stored):
     """A short answer, or the surroundings of one."""
 
@@ -59,6 +104,7 @@ class CitationShape(Stored):
     source_id: str
     quote: str
     url: str | None
+    blocks: list[BlockShape]
 
 
 class HopShape(TypedDict):
@@ -90,7 +136,10 @@ class UsageShape(TypedDict):
 
 
 class PossibleAnswerShape(TypedDict):
-    """What an answer and its alternatives have in common; ``context`` are the surroundings of the first citation."""
+    """What an answer and its alternatives have in common; ``context`` are the surroundings of the first citation.
+
+    ``blocks`` are the answer as it is shown: in its surroundings, with the numbers of its citations.
+    """
 
     answer: str
     kind: str
@@ -98,6 +147,7 @@ class PossibleAnswerShape(TypedDict):
     span: SpanShape | None
     citations: list[CitationShape]
     context: SpanShape | None
+    blocks: list[BlockShape]
 
 
 class StatedAnswer(PossibleAnswerShape, OfPacks):
@@ -207,6 +257,7 @@ class SectionDocument(Document):
     source_id: str
     url: str | None
     content: str
+    blocks: list[BlockShape]
     previous: OutlineShape | None
     next: OutlineShape | None
     links: list[LinkShape]

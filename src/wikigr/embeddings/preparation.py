@@ -13,8 +13,9 @@ from wikigr.embeddings.int8 import recorded_ranges
 from wikigr.embeddings.model_id import DEFAULT_INT8
 from wikigr.embeddings.onnx_bert import write_bert_graph
 from wikigr.embeddings.prepared import DESCRIPTION, GRAPH, GRAPH_DATA, TOKENIZER, PreparedModel, open_if_valid
-from wikigr.embeddings.prepared_files import UNFINISHED, PreparedFile, flush, remove_abandoned
+from wikigr.embeddings.prepared_files import UNFINISHED, PreparedFile, remove_abandoned
 from wikigr.errors import ModelError
+from wikigr.files import sync, sync_tree
 
 
 def write_prepared(
@@ -55,7 +56,7 @@ def _write(checkpoint: Checkpoint, model_id: str, weights_sha256: str, folder: P
         files=tuple(PreparedFile.of(folder, name) for name in names),
     )
     (folder / DESCRIPTION).write_text(model.describe(), encoding="utf-8")
-    flush(folder, (*names, DESCRIPTION, "."))
+    sync_tree(folder)
     return model
 
 
@@ -79,5 +80,5 @@ def _publish(unfinished: Path, target: Path, replaced: Path, *, force: bool) -> 
         except FileNotFoundError:
             # Another process has just moved it away for the same reason.
             continue
-    flush(target.parent)
+    sync(target.parent)
     return None

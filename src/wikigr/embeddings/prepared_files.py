@@ -7,25 +7,23 @@ would take longer than a query; ``verify`` compares the digests.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import stat
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from wikigr.errors import ModelError
+from wikigr.files import read_regular
 
 PREPARE_HINT = "wikigr model prepare"
 # The command that writes a damaged model again.
 REPAIR_HINT = f"{PREPARE_HINT} --force"
 # The prefix of the temporary folders of preparations.
 UNFINISHED = ".unfinished-"
-
-_MAX_DESCRIPTION_BYTES = 64 * 1024
 
 _Model = TypeVar("_Model")
 
@@ -64,11 +62,7 @@ def read_prepared(path: Path, version: int, parse: Callable[[Mapping[str, Any]],
     is one that ``parse`` raises ``ValueError``, ``TypeError``, ``KeyError`` or ``AttributeError`` for.
     """
     try:
-        with path.open("rb") as stream:
-            raw = stream.read(_MAX_DESCRIPTION_BYTES + 1)
-        if len(raw) > _MAX_DESCRIPTION_BYTES:
-            raise ValueError(f"it is longer than {_MAX_DESCRIPTION_BYTES} bytes")
-        described = json.loads(raw)
+        described = json.loads(read_regular(path, 64 << 10))
         if described["format_version"] != version:
             raise ValueError(f"its format version is {described['format_version']!r}, not {version}")
         return parse(described)
@@ -130,16 +124,6 @@ def digest(value: object) -> str:
     if not isinstance(value, str) or len(value) != 64 or set(value) - set("0123456789abcdef"):
         raise ValueError(f"{value!r} is not a sha256")
     return value
-
-
-def flush(folder: Path, names: Sequence[str] = (".",)) -> None:
-    """Write files of ``folder``, or the folder itself, to disk; raises ``OSError``."""
-    for name in names:
-        descriptor = os.open(folder / name, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def remove_abandoned(folder: Path) -> None:

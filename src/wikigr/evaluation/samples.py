@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from wikigr.errors import WikigrError
+from wikigr.files import locked
 from wikigr.llm.usage import Usage
 from wikigr.options import Share
 from wikigr.validation import NO_OTHER_KEYS, Finite, Having, validated
@@ -128,18 +128,14 @@ def parse_line(line: bytes | str) -> Sample:
 @contextmanager
 def lock_run(folder: Path) -> Iterator[None]:
     """Create and lock the folder of a run; raise ``WikigrError`` if another process uses it or it is not writable."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
-    except OSError as error:
-        raise WikigrError(f"Cannot write to the folder {folder}: {error.strerror}.") from error
-    try:
+    with ExitStack() as stack:
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            folder.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(locked(folder / ".lock"))
         except BlockingIOError as error:
             raise WikigrError(
                 f"Another evaluation is writing to {folder}.", hint="Choose another folder: -o"
             ) from error
+        except OSError as error:
+            raise WikigrError(f"Cannot write to the folder {folder}: {error.strerror}.") from error
         yield
-    finally:
-        os.close(handle)

@@ -15,6 +15,7 @@ from typing import Any, Self
 from wikigr.errors import BuildError, PackError, panics_as
 from wikigr.index.candidate import Hit
 from wikigr.languages import ENGLISH, Language
+from wikigr.text import without_points
 
 CONTENT = "content"
 FIELDS = ["title", "heading", CONTENT]
@@ -41,7 +42,7 @@ def _analyzer(language: Language) -> Any:
 
 def _split(text: str, language: Language) -> str:
     """Return ``text`` with its tokens separated by spaces, unless tantivy finds them itself."""
-    return text if language.is_english else " ".join(language.tokens(text))
+    return without_points(text) if language.is_english else " ".join(language.tokens(text))
 
 
 def stems(text: str, language: Language = ENGLISH) -> list[str]:

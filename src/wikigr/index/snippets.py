@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 from wikigr.index.lexical import stems
 from wikigr.languages import ENGLISH, Language
+from wikigr.text import MARKS
 
 # What the tokenizer of the lexical index takes for a word.
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*")
 _SENTENCE_START = re.compile(r"(?<=[.!?])[\"”’)]* (?=[\"“‘(]*[^\W\d_a-z])")
 
 

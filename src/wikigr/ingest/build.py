@@ -86,7 +86,7 @@ class BuildReport:
     """The result of a build. ``lost_links`` counts hyperlinks without a target in the pack; ``lost_examples`` are some.
 
     ``not_read`` are the files of the source's folder that have another format, and ``not_followed`` the links that lead
-    out of it.
+    out of it. ``dropped_templates`` counts the calls of wikitext templates whose text is missing, by name.
     """
 
     manifest: Manifest
@@ -99,6 +99,7 @@ class BuildReport:
     not_read: tuple[UnreadFiles, ...] = ()
     not_followed: tuple[str, ...] = ()
     lost_examples: tuple[tuple[str, str], ...] = ()
+    dropped_templates: Mapping[str, int] = field(default_factory=dict)
 
 
 class Review(Protocol):
@@ -229,7 +230,7 @@ class _Build:
         if review is not None:
             manifest = review.built(layout.new, manifest)
             (layout.new / parts.MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
-        skipped = staging.skipped()
+        skipped, dropped = staging.skipped(), staging.dropped_templates()
         lost_examples = tuple(lost_links(staging, by_id=by_id, limit=_MAX_EXAMPLES)) if lost else ()
         bad = tuple(BadRecord(*row) for row in staging.rows("SELECT place, reason FROM bad ORDER BY n"))
         layout.replace_parts()
@@ -238,7 +239,17 @@ class _Build:
         not_read = () if self.location == STDIN else unread_files(self.location, self.source.format)
         not_followed = () if self.options.follow_links or self.location == STDIN else links_outside(self.location)
         return BuildReport(
-            manifest, skipped, lost, embedded, reused, bad, extraction, not_read, not_followed, lost_examples
+            manifest,
+            skipped,
+            lost,
+            embedded,
+            reused,
+            bad,
+            extraction,
+            not_read,
+            not_followed,
+            lost_examples,
+            dropped,
         )
 
     def drop_staging(self, extractor: Extractor | None) -> None:

@@ -13,7 +13,7 @@ from wikigr.segmentation import ends_as_prose, has_statement
 from wikigr.sources.article import SourceArticle, SourceSection
 from wikigr.sources.block import shift_blocks
 from wikigr.sources.bylines import is_byline
-from wikigr.sources.facts import FACTS
+from wikigr.sources.facts import FACTS, PROPERTIES
 
 # Characters. A shorter section is joined to one beside it.
 MIN_SECTION_CHARS = 40
@@ -105,9 +105,15 @@ def _is_of_graph(record: SourceArticle) -> bool:
     return bool(record.triples) and all(section.heading_path in ((), (FACTS,)) for section in record.sections)
 
 
+def _is_stated(section: SourceSection) -> bool:
+    """Return whether ``section`` is one of facts, or of the properties of a note, which are kept as they are."""
+    heading = _heading(section)
+    return heading == FACTS or (heading == PROPERTIES and any(block.kind == "property" for block in section.blocks))
+
+
 def _outermost(sections: Sequence[SourceSection], place: str) -> int | None:
     """Return the index of the first or last of ``sections`` that does not state facts, if any."""
-    shown = [number for number, section in enumerate(sections) if _heading(section) != FACTS]
+    shown = [number for number, section in enumerate(sections) if not _is_stated(section)]
     return (shown[0] if place == "start" else shown[-1]) if shown else None
 
 
@@ -125,7 +131,7 @@ def _without_repeated(section: SourceSection, repeated: RepeatedText, place: str
 
 def _ends(sections: Sequence[SourceSection]) -> Iterator[tuple[str, str, str]]:
     """Yield the short paragraphs at both ends, and the sections that only navigate, with place and heading."""
-    shown = [section for section in sections if section.text.strip() and _heading(section) != FACTS]
+    shown = [section for section in sections if section.text.strip() and not _is_stated(section)]
     for place, at_end in (("start", shown[:_MAX_SECTIONS]), ("end", shown[-_MAX_SECTIONS:])):
         for section in at_end:
             spans = _spans(section.text)
@@ -161,10 +167,10 @@ def _join_tiny(sections: Iterable[SourceSection]) -> list[SourceSection]:
         following = waiting[number + 1] if number + 1 < len(waiting) else None
         path = section.heading_path
         text = section.text.strip("\n").rstrip()
-        if path and following is not None and _heading(following) == FACTS:
+        if path and following is not None and _is_stated(following):
             following = None
-        is_complete = len(text) >= MIN_SECTION_CHARS or ends_as_prose(text) or _heading(section) == FACTS
-        before = next((n for n in reversed(range(len(joined))) if _heading(joined[n]) != FACTS), None)
+        is_complete = len(text) >= MIN_SECTION_CHARS or ends_as_prose(text) or _is_stated(section)
+        before = next((n for n in reversed(range(len(joined))) if not _is_stated(joined[n])), None)
         if is_complete or _QUESTION.search(_heading(section)):
             joined.append(section)
         elif following is not None and following.heading_path[: len(path)] == path:

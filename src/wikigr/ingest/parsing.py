@@ -9,7 +9,7 @@ from wikigr.errors import RecordError
 from wikigr.ingest.engines.engine import Engine, Parsed
 from wikigr.ingest.staging import Staging
 from wikigr.progress import Progress
-from wikigr.sources.article import BadPart, Redirect, Skipped, Source, SourceArticle
+from wikigr.sources.article import BadPart, Dropped, Redirect, Skipped, Source, SourceArticle
 
 # Records in one transaction.
 BATCH = 512
@@ -31,12 +31,12 @@ def read_source(
     """Stage the whole source, or its first ``limit`` articles.
 
     With ``keep_going``, bad records are skipped and listed in the staging. Without it, the first one raises its
-    ``RecordError``.
+    ``RecordError``. Lost parts of records are listed either way.
     """
     titles = 0
 
-    def skip(where: str, reason: str, count_as: str) -> None:
-        if not keep_going:
+    def skip(where: str, reason: str, count_as: str, *, may_skip: bool = False) -> None:
+        if not (keep_going or may_skip):
             raise RecordError(where, reason, hint="Fix it, or skip bad records with --keep-going.")
         staging.add_bad(where, reason)
         staging.count_skipped(count_as)
@@ -56,8 +56,10 @@ def read_source(
                         staging.add_redirect(item)
                     elif isinstance(item, Skipped):
                         staging.count_skipped(item.reason)
+                    elif isinstance(item, Dropped):
+                        staging.count_dropped(item)
                     elif isinstance(item, BadPart):
-                        skip(item.where, item.reason, "bad part of a record")
+                        skip(item.where, item.reason, "bad part of a record", may_skip=item.is_lost)
                     elif limit is not None and titles == limit and not staging.has_title(item.title):
                         within_limit = False
                         break

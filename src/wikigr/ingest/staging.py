@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from functools import cache
+from functools import cache, partial
 from itertools import groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any, Self
 from wikigr import __version__
 from wikigr.errors import BuildError
 from wikigr.index.stored_blocks import decode_blocks, encode_blocks
-from wikigr.sources.article import Redirect, SourceArticle
+from wikigr.sources.article import Dropped, Redirect, SourceArticle, Triple
+from wikigr.sources.block import compose
 from wikigr.text import fold, scrub
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ CREATE INDEX IF NOT EXISTS redirect_alias ON redirect (alias);
 CREATE TABLE IF NOT EXISTS bad (n INTEGER PRIMARY KEY, place TEXT, reason TEXT);
 CREATE TABLE IF NOT EXISTS alias (alias_fold TEXT, alias TEXT, target TEXT, target_fold TEXT);
 CREATE TABLE IF NOT EXISTS skipped (reason TEXT PRIMARY KEY, count INTEGER) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS dropped (template TEXT PRIMARY KEY, count INTEGER) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS article (
     id INTEGER PRIMARY KEY, title TEXT UNIQUE, title_fold TEXT, categories TEXT, word_count INTEGER,
     content TEXT, url TEXT, revision TEXT);
@@ -157,10 +159,9 @@ class Staging:
 
     def add_article(self, article: SourceArticle) -> bool:
         """Store one record; return ``False`` if its ``source_id`` is already stored."""
-        blocks = [encode_blocks(section.text, section.blocks) for section in article.sections]
-        if any(blocks):
-            article = replace(article, sections=tuple(replace(section, blocks=()) for section in article.sections))
-        payload = _compact_json(asdict(article))
+        payload, blocks = _encode_article(article)
+        if not unicodedata.is_normalized("NFC", payload):
+            payload, blocks = _encode_article(_composed(article))
         title = _name(article.title)
         done = self._db.execute(
             "INSERT OR IGNORE INTO record (source_id, title_fold, title, payload, blocks) VALUES (?, ?, ?, ?, ?)",
@@ -180,6 +181,12 @@ class Staging:
             (reason,),
         )
 
+    def count_dropped(self, dropped: Dropped) -> None:
+        self._db.executemany(
+            "INSERT INTO dropped VALUES (?, ?) ON CONFLICT (template) DO UPDATE SET count = count + excluded.count",
+            ((scrub(name), count) for name, count in dropped.templates),
+        )
+
     def has_title(self, title: str) -> bool:
         query = "SELECT 1 FROM record WHERE title = ? LIMIT 1"
         return self._db.execute(query, (_name(title),)).fetchone() is not None
@@ -189,6 +196,10 @@ class Staging:
 
     def skipped(self) -> dict[str, int]:
         return dict(self._db.execute("SELECT reason, count FROM skipped ORDER BY reason"))
+
+    def dropped_templates(self) -> dict[str, int]:
+        """Return the names of dropped templates and the number of their calls, the most frequent first."""
+        return dict(self._db.execute("SELECT template, count FROM dropped ORDER BY count DESC, template"))
 
     def count(self, table: str) -> int:
         return int(self._db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
@@ -201,6 +212,13 @@ class Staging:
         rows = self._db.execute("SELECT title, payload, blocks FROM record ORDER BY title, n")
         for title, group in groupby(rows, key=lambda row: str(row[0])):
             yield title, [_read_article(payload, blocks) for _, payload, blocks in group]
+
+    def sample_records(self, count: int) -> Iterator[SourceArticle]:
+        """Yield at most ``count`` records, spread over the source, in its order."""
+        step = max(1, self.count("record") // count)
+        query = "SELECT payload, blocks FROM record WHERE n % ? = 0 ORDER BY n LIMIT ?"
+        for payload, blocks in self._db.execute(query, (step, count)):
+            yield _read_article(payload, blocks)
 
     # -- chunking
 
@@ -285,6 +303,35 @@ def _name(name: str) -> str:
 
 def _compact_json(value: Any) -> str:
     return scrub(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def _encode_article(article: SourceArticle) -> tuple[str, list[str]]:
+    """Return a record as JSON, and the blocks of each of its sections, which are stored beside it."""
+    blocks = [encode_blocks(section.text, section.blocks) for section in article.sections]
+    if any(blocks):
+        article = replace(article, sections=tuple(replace(section, blocks=()) for section in article.sections))
+    return _compact_json(asdict(article)), blocks
+
+
+def _composed(article: SourceArticle) -> SourceArticle:
+    """Return a record with its text and its names in the normalization form NFC, in which questions are matched."""
+    nfc = partial(unicodedata.normalize, "NFC")
+    sections = []
+    for section in article.sections:
+        text, blocks = compose(section.text, section.blocks)
+        sections.append(replace(section, heading_path=tuple(map(nfc, section.heading_path)), text=text, blocks=blocks))
+    triples = (
+        Triple(nfc(fact.subject), nfc(fact.relation), nfc(fact.object), fact.object_link, nfc(fact.line))
+        for fact in article.triples
+    )
+    return replace(
+        article,
+        title=nfc(article.title),
+        sections=tuple(sections),
+        categories=tuple(map(nfc, article.categories)),
+        aliases=tuple(map(nfc, article.aliases)),
+        triples=tuple(triples),
+    )
 
 
 def _read_article(payload: str, blocks: str) -> SourceArticle:

@@ -17,12 +17,13 @@ import os
 import shlex
 import shutil
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from wikigr.errors import BuildError, UsageError
+from wikigr.files import locked, sync, sync_tree
 from wikigr.settings import data_folder
 from wikigr.text import some_of
 
@@ -156,29 +157,25 @@ class Layout:
         """
         self.refuse_installed()
         self._refuse_links()
-        try:
-            self.work.mkdir(parents=True, exist_ok=True)
-            handle = os.open(self.work / "build.lock", os.O_RDWR | os.O_CREAT, 0o644)
-        except OSError as error:
-            raise BuildError(
-                f"Cannot write to the folder {readable_path(self.root)}: {error.strerror}.",
-                hint=f"Make it writable, or work on a copy: cp -RL {shlex.quote(str(self.root))} COPY"
-                if self.exists()
-                else "Choose another folder with -o, or change its permissions.",
-            ) from error
-        try:
+        with ExitStack() as stack:
             try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                self.work.mkdir(parents=True, exist_ok=True)
+                stack.enter_context(locked(self.work / "build.lock"))
             except BlockingIOError as error:
                 raise BuildError(
                     f"Another process is building a pack in {readable_path(self.root)}.",
                     hint="Wait until it has finished.",
                 ) from error
+            except OSError as error:
+                raise BuildError(
+                    f"Cannot write to the folder {readable_path(self.root)}: {error.strerror}.",
+                    hint=f"Make it writable, or work on a copy: cp -RL {shlex.quote(str(self.root))} COPY"
+                    if self.exists()
+                    else "Choose another folder with -o, or change its permissions.",
+                ) from error
             self._roll_forward()
             self.refuse_user_files(replaced)
             yield
-        finally:
-            os.close(handle)
 
     def _refuse_links(self) -> None:
         """Raise ``BuildError`` if the working files have links, which a build would write through or delete."""
@@ -287,9 +284,7 @@ class Layout:
         """Finish a commit whose marker exists, if any. Safe to repeat."""
         if not self._marker.exists():
             return
-        lock = os.open(self.work / "commit.lock", os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with locked(self.work / "commit.lock", on_wait=lambda: None):
             old = self.work / "old"
             old.mkdir(exist_ok=True)
             for name in PARTS:
@@ -307,8 +302,6 @@ class Layout:
             sync(self.work)
             _discard(old)
             _discard(self.new)
-        finally:
-            os.close(lock)
 
 
 def entries_below(folder: Path) -> Iterator[Path]:
@@ -359,19 +352,3 @@ def _discard(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
-
-
-def sync(path: Path) -> None:
-    """Flush ``path``, a file or a folder, to the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def sync_tree(root: Path) -> None:
-    """Flush the folder ``root`` with everything in it to the disk."""
-    for folder, _, files in os.walk(root, topdown=False):
-        for name in (*files, ""):
-            sync(Path(folder, name))

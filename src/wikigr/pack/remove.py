@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from wikigr.errors import BuildError, PackError, UsageError
+from wikigr.files import sync
 from wikigr.pack.layout import (
     INDEX_FILES,
     LEXICAL,
@@ -25,7 +26,6 @@ from wikigr.pack.layout import (
     entries_below,
     listed_files,
     readable_path,
-    sync,
 )
 from wikigr.pack.manifest import EXTRAS, check_file, is_pack_file, read_manifest
 

@@ -15,7 +15,7 @@ from wikigr.languages import ENGLISH, Language
 from wikigr.question import patterns
 from wikigr.question.answer_type import AnswerType, answer_type
 from wikigr.stop_words import QUESTION_WORDS
-from wikigr.text import PREFIX_LENGTH, scrub, share_prefix
+from wikigr.text import PREFIX_LENGTH, composed, scrub, share_prefix
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +138,8 @@ def query_terms(text: str, index: LexicalIndex) -> QueryTerms:
 
 
 def checked(text: str) -> str:
-    """Return the text of a question as valid Unicode; raises ``UsageError`` when it is empty."""
-    text = scrub(text)
+    """Return the text of a question in the form of stored text; raises ``UsageError`` when it is empty."""
+    text = composed(scrub(text))
     if not text.strip():
         raise UsageError("The question is empty.")
     return text

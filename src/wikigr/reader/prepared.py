@@ -25,9 +25,9 @@ from wikigr.embeddings.prepared_files import (
     PreparedFile,
     files_from_json,
     files_to_json,
-    flush,
 )
 from wikigr.errors import ModelError
+from wikigr.files import sync, sync_tree
 from wikigr.reader.adapter import ADAPTER, Adapter, AdapterDescription, as_json
 from wikigr.reader.passage import BASE, SMALL, Calibration, ReaderName
 
@@ -238,7 +238,7 @@ def _write_files(name: ReaderName, source: Path, adapter: Adapter, folder: Path,
         **({"ranges": ranges_to_json(ranges)} if ranges is not None else {}),
     }
     (folder / DESCRIPTION).write_text(as_json(described), encoding="utf-8")
-    flush(folder, (*FILES[name], DESCRIPTION, "."))
+    sync_tree(folder)
 
 
 def _publish(name: ReaderName, unfinished: Path, target: Path) -> None:
@@ -247,9 +247,9 @@ def _publish(name: ReaderName, unfinished: Path, target: Path) -> None:
     (target / DESCRIPTION).unlink(missing_ok=True)
     for file in FILES[name]:
         (unfinished / file).replace(target / file)
-    flush(target)
+    sync(target)
     (unfinished / DESCRIPTION).replace(target / DESCRIPTION)
-    flush(target)
+    sync(target)
 
 
 def _graph_sha256(encoder: PreparedModel) -> str:

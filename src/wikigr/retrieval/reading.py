@@ -7,13 +7,14 @@ from dataclasses import astuple, dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from wikigr.index.candidate import DENSE, Evidence
+from wikigr.index.candidate import DENSE, Evidence, Section
 from wikigr.question.answer_type import answer_type
 from wikigr.question.intent import asks_fact, asks_lead
 from wikigr.question.question import Question
 from wikigr.question.two_parts import two_parts
 from wikigr.reader.passage import Calibration, Passage, ReaderOptions, Span, as_probability
 from wikigr.retrieval.sentences import SentenceScore, order_sentences
+from wikigr.sources.block import Cell
 from wikigr.sources.facts import FACTS
 from wikigr.stop_words import STOP_WORDS
 from wikigr.text import words
@@ -41,12 +42,12 @@ def read_sentences(
     """Return ``sentences`` of ``evidence`` in the order of how well they answer, with the reader's spans.
 
     The first sections of the evidence are read, before them the leads that the question asks for, and after them the
-    facts about what it names. The sentences of the others follow in their order. Each name that ``find_names`` finds
-    in a sentence is read as an answer as well.
+    facts about what it names. The sentences of the others follow in their order. Each cell of a row, and each name that
+    ``find_names`` finds in a sentence, is read as an answer as well.
     """
     leads = [item.section for item in evidence if not item.section.position and asks_lead(question, item.section.title)]
     ranked = {section.section_id: section for section in (*leads, *(item.section for item in evidence))}
-    chosen = list(ranked.values())[: options.sections]
+    chosen = _with_best_row(list(ranked.values())[: options.sections], sentences)
     facts = (section for section in ranked.values() if section.heading == FACTS and asks_fact(question, section.title))
     chosen += [section for section in islice(facts, 2) if section not in chosen]
     in_order = sorted(sentences, key=_start)
@@ -62,9 +63,11 @@ def read_sentences(
         following = iter(spans)
         for sentence, ranges in zip(group, named, strict=True):
             span = next(following)
+            in_cells = tuple(islice(following, len(_cells(sentence))))
             others = tuple(filter(None, islice(following, len(ranges))))
             if span is not None:
-                read.append(score_sentence(replace(sentence, span=span, name_spans=others), reader.calibration))
+                found_here = replace(sentence, span=span, name_spans=others, cell_spans=in_cells)
+                read.append(score_sentence(found_here, reader.calibration))
     places = {s.place for s in read}
     return [*order_sentences(read), *(s for s in sentences if s.place not in places)]
 
@@ -104,6 +107,19 @@ def reread_sentences(
 
 def _start(sentence: SentenceScore) -> int:
     return sentence.start
+
+
+def _with_best_row(chosen: list[Section], sentences: Sequence[SentenceScore]) -> list[Section]:
+    """Return ``chosen``, the last one replaced by the section of the row that has most of the question.
+
+    The sections of a table have much the same vectors and words; what tells them apart is one of their rows.
+    """
+    rows = [sentence for sentence in sentences if sentence.row is not None]
+    best = max(rows, key=lambda row: row.term_coverage, default=None)
+    if best is None or best.section in chosen:
+        return chosen
+    said = max((s.term_coverage for s in sentences if s.section in chosen), default=0.0)
+    return [*chosen[:-1], best.section] if best.term_coverage > said else chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +173,15 @@ def _short_answer(sentence: SentenceScore) -> str:
 def _ranges(
     sentences: Sequence[SentenceScore], names: Sequence[Sequence[tuple[int, int]]]
 ) -> Iterator[tuple[int, int]]:
-    """Yield the characters of each sentence in its section, followed by those of the names in it."""
+    """Yield the characters of each sentence in its section, followed by those of its cells and of the names in it."""
     for sentence, places in zip(sentences, names, strict=True):
         yield sentence.start, sentence.end
+        yield from ((cell.start, cell.end) for cell in _cells(sentence))
         yield from ((sentence.start + start, sentence.start + end) for start, end in places)
+
+
+def _cells(sentence: SentenceScore) -> tuple[Cell, ...]:
+    return sentence.row.cells if sentence.row is not None else ()
 
 
 def score_sentence(sentence: SentenceScore, calibration: Calibration) -> SentenceScore:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,7 +10,8 @@ from wikigr.index.candidate import Evidence, Section
 from wikigr.question.question import Question
 from wikigr.reader.passage import Span
 from wikigr.retrieval.definition_patterns import subject
-from wikigr.segmentation import ends_as_prose, sentence_spans
+from wikigr.retrieval.units import Row, units_of
+from wikigr.segmentation import ends_as_prose
 
 # Only the best sentences by the other features are encoded: encoding is half the cost of a question. On SQuAD 2.0,
 # eight of them find 0.3% more answers among the first three, and thirty-two find no more than eight.
@@ -31,13 +31,13 @@ WEIGHTS = {
 
 # A table row, a list item without a period, a line of code or a question may be the answer, but reads badly as one.
 FRAGMENT_FACTOR = 0.85
-# The mark of a list item is not part of its sentence.
-_LIST_MARK = re.compile(r"(?:[-*•–]|(?P<number>\d{1,2})[.)])\s+(?=\S)")
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceScore:
-    """The sentence ``section.content[start:end]`` and its features, each in [0, 1].
+    """The sentence ``section.content[start:end]``, or another unit of the text, and its features, each in [0, 1].
+
+    ``row`` is set if it is the row of a table or a property.
 
     ``section_score``: the section's relevance. ``term_coverage``: share of the question's terms in the sentence, by
     weight. ``context_coverage``: the same including the title and the previous sentence, to which a pronoun may refer.
@@ -45,7 +45,8 @@ class SentenceScore:
     expected answer type. ``cosine``: with the question. ``best_cosine``: the highest of its section.
 
     If the reader has read it, ``span`` is the short answer that it found here, and ``answer_score`` the probability
-    that the sentence answers the question. ``name_spans`` are the names in it that were read as answers, too.
+    that the sentence answers the question. ``name_spans`` are the names in it that were read as answers, too, and
+    ``cell_spans`` the short answers in each cell of its row, ``None`` for a cell that was not read.
     """
 
     section: Section
@@ -58,9 +59,11 @@ class SentenceScore:
     answer_type_match: float
     cosine: float = 0.0
     best_cosine: float = 0.0
+    row: Row | None = None
     span: Span | None = None
     answer_score: float | None = None
     name_spans: tuple[Span, ...] = ()
+    cell_spans: tuple[Span | None, ...] = ()
 
     @property
     def text(self) -> str:
@@ -132,37 +135,25 @@ def _split(evidence: Sequence[Evidence], question: Question) -> list[SentenceSco
         section = item.section
         title = set(question.stems(section.title))
         previous: set[str] = set()
-        for start, end in sentence_spans(section.content, question.language):
-            start = _after_list_mark(section.content, start, end)
-            text = section.content[start:end]
+        for unit in units_of(section, question.language):
+            text = section.content[unit.start : unit.end]
             tokens = question.stems(text)
             own = set(tokens)
             sentences.append(
                 SentenceScore(
                     section=section,
-                    start=start,
-                    end=end,
+                    start=unit.start,
+                    end=unit.end,
                     section_score=min(1.0, max(0.0, item.candidate.relevance)),
                     term_coverage=question.coverage(own),
                     context_coverage=question.coverage(own | previous | title),
                     phrase_coverage=question.phrase_coverage(tokens),
                     answer_type_match=float(question.is_answer_type_in(text)),
+                    row=unit.row,
                 )
             )
             previous = own
     return sentences
-
-
-def _after_list_mark(text: str, start: int, end: int) -> int:
-    """Return where the words of a list item begin; a number is a mark only if the item before or after has the next."""
-    mark = _LIST_MARK.match(text, start, end)
-    if mark is None:
-        return start
-    if mark["number"]:
-        beside = "|".join(str(int(mark["number"]) + step) for step in (-1, 1))
-        if not re.search(rf"^\s*(?:{beside})[.)]\s", text, re.MULTILINE):
-            return start
-    return mark.end()
 
 
 def order_sentences(sentences: Iterable[SentenceScore]) -> list[SentenceScore]:

@@ -2,6 +2,7 @@
 
 # The SDK reads the annotations of the tools, which may not be strings.
 import asyncio
+import re
 from collections.abc import Awaitable, Mapping
 from contextlib import closing
 from itertools import count
@@ -18,6 +19,7 @@ from starlette.types import ASGIApp
 
 from wikigr import __version__
 from wikigr.answer.presentation import OTHERS, PERHAPS, level_in_words
+from wikigr.documents.answer_markdown import blocks_markdown
 from wikigr.documents.shapes import AnswerDocument, CitationShape, PossibleAnswerShape, ResultShape
 from wikigr.errors import WikigrError
 from wikigr.server.packs import ServedPacks
@@ -58,7 +60,9 @@ _MAX_SNIPPET = 800
 # Entries of a list.
 _MAX_LISTED = 60
 # Keys of the documents that cost more tokens than they are worth to a model.
-_LEFT_OUT = frozenset(("schema_version", "timings", "usage", "scores", "nodes", "lead", "word_count", "facts"))
+_LEFT_OUT = frozenset(
+    ("schema_version", "timings", "usage", "scores", "nodes", "lead", "word_count", "facts", "blocks")
+)
 _READ_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 # Titles may contain what looks like a path. They are looked up in the pack only.
 _TITLES = ResourceSecurity(exempt_params=frozenset(("pack", "article", "section")))
@@ -272,7 +276,12 @@ def _possible_text(answer: PossibleAnswerShape) -> str:
         f"[{cited['n']}] {_source(cited)}" + ("" if cited["quote"] in answer["answer"] else f": “{cited['quote']}”")
         for cited in answer["citations"]
     ]
-    return "\n\n".join(filter(None, (answer["answer"], "\n".join(lines))))
+    return "\n\n".join(filter(None, (blocks_markdown(answer["blocks"], _unmarked), "\n".join(lines))))
+
+
+def _unmarked(text: str) -> str:
+    """Return stored text on one line, in which nothing is the number of a citation or ends the cell of a table."""
+    return re.sub(r"\[(?=\d+\])|\|", r"\\\g<0>", re.sub(r"\s+", " ", text))
 
 
 def _source(place: ResultShape | CitationShape) -> str:

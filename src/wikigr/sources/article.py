@@ -107,14 +107,23 @@ class Skipped:
 class BadPart:
     """A part of a record that could not be read although the rest could; the build treats it like a bad record.
 
-    ``where`` names the part for the user (``manual.pdf, page 7``), and ``reason`` says what is wrong with it.
+    ``where`` names the part for the user (``manual.pdf, page 7``), and ``reason`` says what is wrong with it. A part
+    that ``is_lost``, such as a chapter that an e-book lacks, is only named: nobody can fix it.
     """
 
     where: str
     reason: str
+    is_lost: bool = False
 
 
-SourceItem = SourceArticle | Redirect | Skipped | BadPart
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """Templates of a record whose text is missing, by name, with the number of calls; the build adds them up."""
+
+    templates: tuple[tuple[str, int], ...]
+
+
+SourceItem = SourceArticle | Redirect | Skipped | BadPart | Dropped
 
 
 class Shared:

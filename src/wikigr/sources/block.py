@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, pairwise
 from typing import Literal, NamedTuple
 
 BlockKind = Literal[
@@ -131,17 +133,38 @@ def without_paragraphs(blocks: Sequence[Block]) -> tuple[Block, ...]:
 
 def shift_blocks(blocks: Iterable[Block], by: int) -> tuple[Block, ...]:
     """Return the blocks of a text that begins ``by`` characters later in another one."""
-    if not by:
-        return tuple(blocks)
+    return _moved(blocks, lambda place: place + by) if by else tuple(blocks)
+
+
+def _moved(blocks: Iterable[Block], move: Callable[[int], int]) -> tuple[Block, ...]:
     return tuple(
         replace(
             block,
-            start=block.start + by,
-            end=block.end + by,
-            rows=tuple(tuple(Cell(column, start + by, end + by) for column, start, end in row) for row in block.rows),
+            start=move(block.start),
+            end=move(block.end),
+            rows=tuple(tuple(Cell(column, move(start), move(end)) for column, start, end in row) for row in block.rows),
         )
         for block in blocks
     )
+
+
+def compose(text: str, blocks: Sequence[Block]) -> tuple[str, tuple[Block, ...]]:
+    """Return ``text`` in the normalization form NFC, and its blocks with their ranges there."""
+    if unicodedata.is_normalized("NFC", text):
+        return text, tuple(blocks)
+    ends = {
+        place
+        for block in blocks
+        for _, *span in (Cell(0, block.start, block.end), *chain(*block.rows))
+        for place in span
+    }
+    moved, parts, length = {0: 0}, list[str](), 0
+    for start, end in pairwise(sorted({0, len(text), *ends})):
+        parts.append(unicodedata.normalize("NFC", text[start:end]))
+        moved[end] = length = length + len(parts[-1])
+    composed = unicodedata.normalize("NFC", text)
+    # A mark at the beginning of a block may belong to the letter before it; then no range is certain.
+    return composed, _moved(blocks, moved.__getitem__) if composed == "".join(parts) else ()
 
 
 def cut_blocks(text: str, blocks: Sequence[Block], start: int, end: int) -> tuple[Block, ...]:

@@ -9,7 +9,8 @@ from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 from wikigr.errors import RecordError
-from wikigr.sources.article import BadPart, Names, RawDocument, Shared, SourceSection
+from wikigr.sources.article import BadPart, Names, RawDocument, Shared, SourceSection, Triple
+from wikigr.sources.encodings import decode
 from wikigr.sources.streams import COMPRESSION_SUFFIXES, stem, strip_compression
 from wikigr.text import fold
 
@@ -41,6 +42,7 @@ class NoteText:
     categories: tuple[str, ...] = ()
     url: str = ""
     bad_parts: tuple[BadPart, ...] = ()
+    triples: tuple[Triple, ...] = ()
 
 
 class Pages:
@@ -197,33 +199,12 @@ def resolved_href(target: str) -> str:
     return _RESOLVED + target.replace("%", "%25").replace("#", "%23")
 
 
-def decode_note(source_id: str, data: bytes) -> str:
-    """Decode a file as UTF-8, or as UTF-16 if it begins with a byte order mark of it.
-
-    Raises ``RecordError`` with the line of invalid bytes.
-    """
-    is_utf16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))
-    try:
-        return data.decode("utf-16" if is_utf16 else "utf-8-sig")
-    except UnicodeDecodeError as error:
-        place = f"at byte {error.start + 1} of the file"
-        if is_utf16:
-            hint = "Convert the file to UTF-8."
-            raise RecordError(source_id, f"invalid UTF-16 {place}", hint=hint) from error
-        line = data.count(b"\n", 0, error.start) + 1
-        raise RecordError(
-            f"{source_id}, line {line}",
-            f"invalid UTF-8 {place} (0x{data[error.start]:02x})",
-            hint="Convert the file to UTF-8, for example with iconv.",
-        ) from error
-
-
 def decode_lines(source_id: str, data: bytes) -> list[str]:
-    """Decode a file that has no other structure than its lines; raises ``RecordError`` as ``decode_note`` does.
+    """Decode a file that has no other structure than its lines; raises ``RecordError`` as ``decode`` does.
 
     A file with NUL characters is refused, because it is not text.
     """
-    text = decode_note(source_id, data)
+    text = decode(source_id, data)
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise RecordError(f"{source_id}, line {line}", "the file contains a NUL character, so it is not a text file")

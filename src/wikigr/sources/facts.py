@@ -13,6 +13,8 @@ from wikigr.sources.plain_text import collapse_spaces
 
 FACTS = "Facts"
 """The heading of a section of facts."""
+PROPERTIES = "Properties"
+"""The heading of a section of named values that the author of a note states."""
 
 # The beginning of a line that identifies it, in characters. Some values are long texts.
 MAX_LINE_START = 300

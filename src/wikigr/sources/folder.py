@@ -85,6 +85,7 @@ class FolderSource:
             categories=note.categories,
             aliases=tuple(dict.fromkeys(name for name in aliases if name and fold(name) != fold(record.title))),
             url=note.url,
+            triples=note.triples,
         )
 
     def stated_language(self) -> str | None:

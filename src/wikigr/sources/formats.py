@@ -112,6 +112,8 @@ _MEDIAWIKI = _PROLOGUE + rb"<mediawiki[\s>]"
 _HTML = _PROLOGUE + rb"<(?:!doctype\s+html|html[\s>])"
 _RDF = rb"(?>\s*+(?:#[^\n]*+\n)?+)*+(?:@prefix\s|@base\s|(?i:PREFIX)\s[^\n]*<|<[^<>\s]++>\s*<[^<>\s]++>\s)"
 _JSON_OBJECT = rb'\s*\{\s*(?:"|\})'
+# Only a notebook has these keys; in text that quotes one, their quotation marks are escaped.
+_NOTEBOOK = rb'\s*+\{.*?(?<!\\)"(?:cell_type"\s*:\s*"(?:code|markdown|raw|heading)"|nbformat"\s*:\s*\d)'
 
 
 def _begins_with(pattern: bytes, flags: int = 0) -> Callable[[bytes], object]:
@@ -148,12 +150,12 @@ def _has_header(head: bytes) -> bool:
 
 
 _TABLES = (".tsv", ".tab", ".csv")
-_MARKDOWN = (".md", ".markdown")
+_MARKDOWN = (".md", ".markdown", ".mdx", ".mkd", ".mdown", ".qmd", ".rmd")
 _RST = (".rst", ".rest")
 _TEXT = (".txt", ".text")
 _HTML_PAGES = (".html", ".htm", ".xhtml")
 _OFFICE = (".pdf", ".epub", ".docx", ".docm", ".odt", ".pptx", ".pptm", ".xlsx", ".xlsm", ".ipynb")
-_OFFICE_PACKAGES = ("pypdfium2", "lxml", "mammoth", "pptx", "openpyxl", "nbformat")
+_OFFICE_PACKAGES = ("pypdfium2", "lxml", "mammoth", "pptx", "openpyxl")
 
 # Sniffing goes down this list, and so does the tie between two formats with the same number of files in a folder.
 FORMATS = (
@@ -210,7 +212,7 @@ FORMATS = (
         suffixes=_OFFICE,
         converter="wikigr.sources.office.source:OfficeConverter",
         links=LinkTarget.DOCUMENT,
-        sniff=_begins_with(rb"%PDF-|PK\x03\x04|\xd0\xcf\x11\xe0"),
+        sniff=_begins_with(rb"%PDF-|PK\x03\x04|\xd0\xcf\x11\xe0|" + _NOTEBOOK, re.DOTALL),
         content_decides=True,
         reads_folders=True,
         parses_slowly=True,

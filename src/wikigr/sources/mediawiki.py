@@ -17,7 +17,7 @@ from mwxml.errors import MalformedXML
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources import multistream
-from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem
+from wikigr.sources.article import Dropped, Redirect, Skipped, SourceArticle, SourceItem
 from wikigr.sources.splits import FileSplit
 from wikigr.sources.streams import open_bytes
 from wikigr.sources.wikitext.page import WikiSite, parse_wikitext
@@ -31,6 +31,7 @@ _READ_BYTES = 1 << 20
 # MediaWiki stores at most 16 MiB of text per revision; anything far larger is broken or hostile.
 _MAX_ELEMENT_MIB = 64
 _MAX_TAGS = 1_000_000
+_LANGUAGE_ATTRIBUTE = "{http://www.w3.org/XML/1998/namespace}lang"
 _LANGUAGE = re.compile(rb"<mediawiki\b[^>]*\sxml:lang=[\"']([A-Za-z]{2,3})\b")
 
 
@@ -148,6 +149,8 @@ class MediaWikiSource:
                 revision=record.revision,
                 triples=page.triples,
             )
+            if page.dropped:
+                yield Dropped(page.dropped)
 
     def _read(self, export: Iterator[bytes]) -> Iterator[WikiRecord]:
         pointer = EventPointer(self._events(export))
@@ -167,7 +170,7 @@ class MediaWikiSource:
                 f"{self.path} is a MediaWiki export without <siteinfo>, which lists the wiki's namespaces.",
                 hint="Export the pages again, or insert that wiki's <siteinfo> before the first <page>.",
             ) from error
-        site = _site(dump.site_info)
+        site = _site(dump.site_info, root.attr(_LANGUAGE_ATTRIBUTE) or "")
         for page in dump.pages:
             yield _record(page, site)
             # mwxml empties the pages it has read but keeps them in the tree, which would grow with the dump.
@@ -215,7 +218,7 @@ def _progress(pages: int) -> str:
     return f"{pages:,} pages were read before the error."
 
 
-def _site(info: Any) -> WikiSite:
+def _site(info: Any, language: str) -> WikiSite:
     base = info.base or ""
     # The base is the main page's URL: ".../wiki/Main_Page" or ".../index.php?title=Main_Page".
     cut = max(base.rfind("/"), base.rfind("=")) + 1
@@ -223,6 +226,7 @@ def _site(info: Any) -> WikiSite:
         namespaces={name.name.lower(): int(name.id) for name in info.namespaces or () if name.name},
         first_letter=info.case != "case-sensitive",
         page_url=base[:cut],
+        language=language.lower().partition("-")[0],
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Container
 from typing import NamedTuple
 
 from wikigr.sources.article import SourceSection
@@ -37,6 +38,42 @@ def collapse_spaces(text: str) -> str:
 def _drop_control(text: str) -> str:
     # Most texts are printable, which is much faster to find out.
     return text if text.isprintable() else _CONTROL.sub("", text)
+
+
+HYPHENS = ("-", "\u2010", "\u00ad")
+_BROKEN_WORD = re.compile(rf"([^\W\d_]+)[{''.join(HYPHENS)}]\Z")
+_REST_OF_WORD = re.compile(r"\s*([^\W\d_]+)")
+# After these, the hyphen stands for the second part of a compound: "pre- and post-war".
+_CONJUNCTIONS = frozenset("and or to und oder bis bzw et ou à y o e ed en of och eller".split())
+# Longer words are not divided; looking back only so far keeps the time linear.
+_MAX_DIVIDED = 64
+
+
+def line_joint(line: str, following: str, words: Container[str]) -> tuple[str, str] | None:
+    """Return how a line goes on in ``following`` if a hyphen divides a word between them, otherwise ``None``.
+
+    That is the line without the hyphen, and what stands between them: ``"-"`` or nothing. ``words`` are those of the
+    whole text in lower case, with the hyphens inside them. The hyphen stays where the text has the word with it
+    elsewhere, or where both parts are words themselves and the whole is not.
+    """
+    line = line.rstrip()
+    if not line.endswith(HYPHENS):
+        return None
+    broken, rest = _BROKEN_WORD.search(line[-_MAX_DIVIDED:]), _REST_OF_WORD.match(following)
+    if broken is None or rest is None or not rest[1][0].islower():
+        return None
+    left, right = broken[1].lower(), rest[1].lower()
+    if right in _CONJUNCTIONS:
+        return None
+    is_compound = f"{left}-{right}" in words or (left in words and right in words and left + right not in words)
+    return line[:-1], "-" if is_compound and line[-1] != "\u00ad" else ""
+
+
+def close_gaps(text: str, mark: str) -> str:
+    """Return ``text`` on one line without ``mark``, where something was omitted, and without the spaces around it."""
+    text = " ".join(text.replace(mark, _REMOVED).split())
+    text = _REMOVED_BEFORE_CLOSING.sub("", text)
+    return _REMOVED_BETWEEN_SPACES.sub(" ", text).replace(_REMOVED, "")
 
 
 def fold_title(text: str) -> str:
@@ -346,9 +383,7 @@ class PlainTextWriter:
         text = "".join(self._inline)
         self._inline.clear()
         if _REMOVED in text:
-            text = " ".join(text.split())
-            text = _REMOVED_BEFORE_CLOSING.sub("", text)
-            text = _REMOVED_BETWEEN_SPACES.sub(" ", text).replace(_REMOVED, "")
+            text = close_gaps(text, _REMOVED)
         lines = [" ".join(line.split()) for line in text.split(_BREAK)]
         lines = [line for line in lines if line]
         if not lines:
@@ -380,11 +415,15 @@ class PlainTextWriter:
         prefix = indent[:column] + self._marker + indent[column + len(self._marker) :]
         if self._state:
             prefix += "[x] " if self._state == "done" else "[ ] "
+        kind: BlockKind = "task" if self._state else "item"
         label = self._state or self._marker.strip()
+        if self._kinds and self._kinds[-1][0] == "footnote":
+            kind, label, _ = self._kinds[-1]
+            self._kinds[-1] = ("paragraph", "", len(self._indents))
         self._marker = ""
         start = self._append(prefix + text if text else prefix.rstrip())
         end = self._length if has_text else start + len(prefix.rstrip())
-        self._blocks.append(Block("task" if self._state else "item", start + column, end, self._depth - 1, label))
+        self._blocks.append(Block(kind, start + column, end, self._depth - 1, label))
         return start + len(prefix)
 
     def _append(self, text: str, *, is_row: bool = False) -> int:

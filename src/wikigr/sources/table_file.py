@@ -6,14 +6,15 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple, cast
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import BadPart, Names, RawDocument, SourceArticle, SourceItem, SourceSection
 from wikigr.sources.csv_rows import DELIMITERS, SAMPLE_ROWS, Row, read_rows, sample_lines
 from wikigr.sources.documents import NoteRecord, NoteText
+from wikigr.sources.encodings import utf8_stream
 from wikigr.sources.plain_text import PlainTextWriter, collapse_spaces
 from wikigr.sources.streams import Line, line_place, open_bytes, read_lines, stem
 from wikigr.sources.tables import row_text, shorten_name
@@ -37,6 +38,10 @@ _USUAL_NAMES = frozenset(
     )
 )
 _NUMBER = re.compile(r"[^\w\s]*\d[\d\s.,:/%\-–+]*[^\w\s]*(?:[A-Za-z%]{1,3})?")
+_YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
+# The first line of files that Excel is to open in any country.
+_DELIMITER = re.compile(rb'"?sep=([\x09\x20-\x7e])"?', re.IGNORECASE)
+_OTHER_DELIMITER = re.compile(r"[\t,;|]")
 _MIN_EVIDENCE = 2
 _QUESTION_MARKS = ("?", "？")
 
@@ -72,7 +77,7 @@ class TableSource:
     def records(self) -> Iterator[TableRecord]:
         """Yield one record per row or per 500 rows; raises ``SourceError`` for a file without rows."""
         with open_bytes(self.path) as stream:
-            table = read_table(read_lines(stream, self.path))
+            table = read_table(read_lines(utf8_stream(stream), self.path))
             if table is None:
                 raise SourceError(f"{self.path} has no rows.", hint="The first row names the columns.")
             name = file_title(self.path.name)
@@ -128,7 +133,8 @@ class TableConverter:
         return Names(file_title(document.source_id))
 
     def parse_note(self, record: NoteRecord) -> NoteText:
-        table = read_table(read_lines(io.BytesIO(record.data), record.source_id))
+        stream = cast(BinaryIO, io.BufferedReader(io.BytesIO(record.data)))
+        table = read_table(read_lines(utf8_stream(stream), record.source_id))
         if table is None:
             return NoteText(())
         sections: list[SourceSection] = []
@@ -166,8 +172,7 @@ class Table(NamedTuple):
 
 def read_table(lines: Iterable[Line]) -> Table | None:
     """Return the table whose first row names the columns, ``None`` if there is no other row."""
-    sample, lines = sample_lines(lines)
-    rows = _rows(lines, _delimiter(sample))
+    rows = _rows(lines)
     first: list[Row] = []
     header: Row | None = None
     for row in rows:
@@ -197,15 +202,40 @@ def has_header(head: bytes) -> bool:
 
     The first row of a table with three columns may be a triple, so it takes more to be a header.
     """
-    lines = [Line(number, line) for number, line in enumerate(head.splitlines()[:SAMPLE_ROWS], start=1)]
-    rows = [row.cells for row in _rows(lines, _delimiter(lines)) if not row.problem]
-    if len(rows) < 2 or not _may_be_header(rows[0]) or find_columns(rows[0]) is not None:
+    stream = utf8_stream(cast(BinaryIO, io.BufferedReader(io.BytesIO(head), len(head) or 1)))
+    lines = islice(read_lines(stream, ""), SAMPLE_ROWS)
+    rows = [row.cells for row in _rows(lines) if not row.problem]
+    if len(rows) < 2 or find_columns(rows[0]) is not None:
         return False
-    return len(rows[0]) != 3 or _evidence_of_header(rows[0], rows[1:]) >= _MIN_EVIDENCE
+    header, *below = rows
+    if len(header) == 1:
+        return any(map(str.isalpha, header[0])) and _OTHER_DELIMITER.search(header[0]) is None
+    if len(header) != 3:
+        return True
+    if not all(header) or len(set(map(fold, header))) < 3:
+        # A name is missing or repeated; all of a triple is there, and differs.
+        return True
+    values = [row[1] for row in below if len(row) > 1 and row[1]]
+    is_number = [_NUMBER.fullmatch(name) is not None for name in header]
+    if all(is_number):
+        return all(map(_YEAR.fullmatch, header)) and not any(map(_YEAR.fullmatch, values))
+    if 2 * sum(_NUMBER.fullmatch(value) is not None for value in values) > len(values) and is_number[1] <= is_number[2]:
+        # The relation of a triple is not a number, or it is one in all rows.
+        return True
+    return _may_be_header(header) and _evidence_of_header(header, below) >= _MIN_EVIDENCE
 
 
-def _rows(lines: Iterable[Line], delimiter: str) -> Iterator[Row]:
-    """Yield the rows with text, without empty cells at the end."""
+def _rows(lines: Iterable[Line]) -> Iterator[Row]:
+    """Yield the rows with text, without empty cells at the end; a first row may only name the delimiter."""
+    sample, lines = sample_lines(lines)
+    named = _DELIMITER.fullmatch(sample[0].data) if sample else None
+    if named is not None:
+        next(lines)
+    delimiter = named[1].decode() if named is not None else _delimiter(sample)
+    yield from _with_text(lines, delimiter)
+
+
+def _with_text(lines: Iterable[Line], delimiter: str) -> Iterator[Row]:
     for row in read_rows(lines, delimiter):
         cells = [cell.replace("\0", "") for cell in row.cells]
         while cells and not cells[-1]:
@@ -219,7 +249,7 @@ def _delimiter(lines: Sequence[Line]) -> str:
     readable = [line for line in lines if not line.decoded()[1]]
 
     def fit(mark: str) -> tuple[float, int]:
-        widths = [len(row.cells) for row in _rows(readable, mark)]
+        widths = [len(row.cells) for row in _with_text(readable, mark)]
         if not widths or widths[0] < 2:
             return 0.0, 0
         return sum(1 < width <= widths[0] for width in widths) / len(widths), widths[0]

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from wikigr.sources.article import Names, RawDocument
 from wikigr.sources.documents import NoteRecord, NoteText, decode_lines
-from wikigr.sources.plain_text import PlainTextWriter, collapse_spaces
+from wikigr.sources.plain_text import HYPHENS, PlainTextWriter, collapse_spaces, line_joint
 
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1{2,}[ \t]*")
 # Columns of a table under a heading.
 _HEADING_COLUMNS = re.compile(r"\S(?: {2,}|\t)\S| \| ")
+# A word, with hyphens inside it but not at its end.
+_WORD = re.compile(r"[^\W\d_]+(?:[-\u2010][^\W\d_]+)*(?![-\u2010]\s*$)")
 _LETTER = re.compile(r"[^\W_]")
-_ITEM = re.compile(r"\s*(?:[-*+•‣·o]|\(?(?:\d{1,3}|[A-Za-z])[.)])\s+\S")
+_ITEM_MARK = re.compile(r"\s*([-*+•‣·o]|\(?(?:\d{1,3}|[A-Za-z])[.)])\s+(?=\S)")
 # The end of a sentence or of a part of one, which may be quoted or in parentheses.
 _SENTENCE_END = re.compile(r"[.!?…:;,][\"'”’»)\]]*$")
 # Columns of a table, but not two spaces after a sentence.
@@ -41,13 +43,17 @@ class TextConverter:
         if not heading_on_top and _first_line_title(lines):
             lines = lines[_first_line(lines) + 1 :]
         writer = PlainTextWriter(heading_on_top or record.title)
-        common_indent = _common_indent(lines)
+        common_indent = _common_indent([line for n, line in enumerate(lines) if not _is_manual_heading(lines, n)])
+        has_divided = any(line.rstrip().endswith(HYPHENS) and line.rstrip()[-2:-1].isalpha() for line in lines)
+        words = (
+            frozenset(word for line in lines for word in _WORD.findall(line.lower())) if has_divided else frozenset()
+        )
         start = 0
-        for heading in find_headings(lines):
-            _write_paragraphs(lines[start : heading.start], common_indent, writer)
+        for heading in find_headings(lines, manual=True):
+            _write_paragraphs(lines[start : heading.start], common_indent, words, writer)
             writer.heading(heading.level, heading.text)
             start = heading.end
-        _write_paragraphs(lines[start:], common_indent, writer)
+        _write_paragraphs(lines[start:], common_indent, words, writer)
         return NoteText(writer.sections())
 
 
@@ -82,21 +88,63 @@ def _common_indent(lines: Sequence[str]) -> int:
     return max(found, key=lambda indent: (found[indent], -indent), default=0)
 
 
-def _write_paragraphs(lines: Sequence[str], common_indent: int, writer: PlainTextWriter) -> None:
+def _write_paragraphs(lines: Sequence[str], common_indent: int, words: Set[str], writer: PlainTextWriter) -> None:
     for paragraph in _paragraphs(lines):
         # Code, a table or a drawing is indented by more than most.
         if min(map(_indent, paragraph)) >= common_indent + 4 or any(map(_COLUMNS.search, paragraph)):
             writer.verbatim("\n".join(line.rstrip() for line in paragraph))
             continue
-        width = max(map(len, paragraph))
-        for position, line in enumerate(paragraph):
-            if position:
-                if _is_wrapped(paragraph[position - 1], line, width):
-                    writer.write(" ")
-                else:
-                    writer.line_break()
-            writer.write(line)
+        if _is_definition(paragraph):
+            writer.open_kind("term")
+            writer.write(paragraph[0])
+            writer.close_kind()
+            writer.open_indent()
+            _write_lines(paragraph[1:], words, writer)
+            writer.close_indent()
+        else:
+            _write_lines(paragraph, words, writer)
         writer.end_block()
+
+
+def _is_definition(paragraph: Sequence[str]) -> bool:
+    """Return whether a paragraph is a term, an option or the like, above its indented definition."""
+    term, *rest = paragraph
+    indents = {_indent(line) - _indent(term) for line in rest}
+    is_text = (
+        begins_item(term)
+        or term.rstrip().endswith(HYPHENS)
+        or _SENTENCE_END.search(term.rstrip())
+        or len(term.strip()) > 80
+    )
+    return bool(indents) and min(indents) >= 2 and not is_text and not begins_item(rest[0])
+
+
+def _write_lines(paragraph: Sequence[str], words: Set[str], writer: PlainTextWriter) -> None:
+    """Write one paragraph, the items of which are list items."""
+    width = max(map(len, paragraph))
+    marks = [_ITEM_MARK.match(line) for line in paragraph]
+    is_list = len(marks) - marks.count(None) > 1
+    indents: list[int] = []
+    joint = None
+    for position, (line, mark) in enumerate(zip(paragraph, marks, strict=True)):
+        is_item = mark is not None and (is_list or not mark[1][0].isalpha())
+        before = paragraph[position - 1] if position else ""
+        if is_item or not before or (joint is None and not _is_wrapped(before, line, width)):
+            while indents and (not is_item or indents[-1] >= _indent(line)):
+                writer.close_item()
+                indents.pop()
+            if mark is not None and is_item:
+                writer.open_item(f"{mark[1]} ")
+                indents.append(_indent(line))
+                line = line[mark.end() :]
+            elif position:
+                writer.line_break()
+        joint = None
+        if line.endswith(HYPHENS) and position + 1 < len(paragraph):
+            joint = line_joint(line, paragraph[position + 1], words)
+        writer.write("".join(joint).lstrip() if joint is not None else f"{line.lstrip()} ")
+    for _ in indents:
+        writer.close_item()
 
 
 def _paragraphs(lines: Sequence[str]) -> Iterator[list[str]]:
@@ -104,7 +152,7 @@ def _paragraphs(lines: Sequence[str]) -> Iterator[list[str]]:
     paragraph: list[str] = []
     for line in lines:
         if line.strip() and not is_rule(line):
-            paragraph.append(line.expandtabs() if line[:1].isspace() else line)
+            paragraph.append((line.expandtabs() if line[:1].isspace() else line).rstrip())
         elif paragraph:
             yield paragraph
             paragraph = []
@@ -118,7 +166,7 @@ def _indent(line: str) -> int:
 
 def begins_item(line: str) -> bool:
     """Return whether a line begins with a bullet, or with a number or letter before ``.`` or ``)``."""
-    return _ITEM.match(line) is not None
+    return _ITEM_MARK.match(line) is not None
 
 
 def _is_wrapped(line: str, following: str, width: int) -> bool:
@@ -142,15 +190,18 @@ class TextHeading:
     text: str
 
 
-def find_headings(lines: Sequence[str]) -> Iterator[TextHeading]:
+def find_headings(lines: Sequence[str], *, manual: bool = False) -> Iterator[TextHeading]:
     """Yield the headings in order; as in reStructuredText, the first style of underline found is the highest level.
 
-    A heading follows a blank line, is short, has a letter or digit and does not look like the head of a table.
+    A heading follows a blank line, is short, has a letter or digit and does not look like the head of a table. In a
+    ``manual`` page, lines in capital letters above indented text are headings too.
     """
     styles: list[tuple[str, bool]] = []
     position = 0
     while position < len(lines):
         found = _heading_at(lines, position)
+        if found is None and manual and _is_manual_heading(lines, position):
+            found = position + 1, lines[position].strip(), ("", False)
         if found is None:
             position += 1
             continue
@@ -164,6 +215,14 @@ def find_headings(lines: Sequence[str]) -> Iterator[TextHeading]:
 def is_rule(line: str) -> bool:
     """Return whether a line consists of one repeated punctuation character."""
     return _ADORNMENT.fullmatch(line) is not None
+
+
+def _is_manual_heading(lines: Sequence[str], start: int) -> bool:
+    """Return whether a line is the heading of a manual page: in capital letters, above indented text."""
+    if not lines[start][:1].isupper() or start + 1 == len(lines) or (start and lines[start - 1].strip()):
+        return False
+    line, following = lines[start : start + 2]
+    return line.isupper() and len(line) <= 60 and _indent(following) >= 3 and bool(following.strip())
 
 
 def _heading_at(lines: Sequence[str], start: int) -> tuple[int, str, tuple[str, bool]] | None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from wikigr.errors import SourceError
 from wikigr.sources.article import SourceItem
 from wikigr.sources.csv_rows import DELIMITERS, Row, read_rows, sample_lines
+from wikigr.sources.encodings import utf8_stream
 from wikigr.sources.plain_text import collapse_spaces
 from wikigr.sources.statements import (
     MAX_NAME_LENGTH,
@@ -76,7 +77,7 @@ class TriplesSource:
         width = 3
         is_empty = True
         with open_bytes(self.path) as stream:
-            for row in read_triples(read_lines(stream, self.path), str(self.path)):
+            for row in read_triples(read_lines(utf8_stream(stream), self.path), str(self.path)):
                 where = line_place(self.path, row.line)
                 if row.problem:
                     yield BadStatement(where, row.problem)

@@ -19,7 +19,7 @@ from wikigr_cli.command import command
 from wikigr_cli.environment import Environment, typed_in
 from wikigr_cli.exit_codes import ExitStatus
 from wikigr_cli.options import Check, Model, Output, Retrieval
-from wikigr_cli.render.answer import print_answer, save_answers
+from wikigr_cli.render.answer import print_answer, print_explanation, save_answers
 from wikigr_cli.render.formats import AnswerFormat, OutputFormat, address_to_link, chosen_format
 from wikigr_cli.render.output import print_json, print_json_line, print_trace
 
@@ -178,7 +178,9 @@ def _ask_one(
 
             environment.write_text(answer_markdown(stated_answer(answer, session.pack), address_to_link))
         else:
-            print_answer(environment, answer, session.pack, explain_limit=explain_limit, streamed=live)
+            print_answer(environment, answer, stated_answer(answer, session.pack), streamed=live)
+            if explain_limit:
+                print_explanation(environment, answer, session.pack, explain_limit)
     finally:
         if receipt is not None:
             from wikigr.documents.receipt import make_receipt, write_receipts

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,13 @@ import typer
 
 from wikigr.errors import UsageError, WikigrError
 from wikigr.suggestions import did_you_mean
-from wikigr_cli.command import command
+from wikigr_cli.command import Renderer, command
 from wikigr_cli.command_table import group
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus, exit_status
 from wikigr_cli.options import PACK_ARGUMENTS, Argument, Output, Run
 from wikigr_cli.render import graph as render
-from wikigr_cli.render.output import Document, print_json, print_warning
+from wikigr_cli.render.output import Document, print_warning
 
 # Titles of at least this similarity, of 100, are suggested.
 _MIN_SIMILARITY = 75
@@ -26,7 +27,13 @@ _MIN_SIMILARITY = 75
 _MAX_DIFFERENCE = 1e-6
 
 
+def _print_each(show: Renderer, environment: Environment, document: Document) -> None:
+    for row in document["packs"]:
+        show(environment, row)
+
+
 @command(
+    partial(_print_each, render.print_built),
     packs=PACK_ARGUMENTS,
     output=Output("-o", "--output", metavar="FILE", help="The file to write. Default: the cache of the pack."),
     damping=Run(help="The damping factor, between 0 and 1."),
@@ -42,8 +49,7 @@ def build(
     tol: float = 1e-6,
     max_iter: int = 100,
     force: bool = False,
-    json_output: bool = False,
-) -> None:
+) -> Iterator[Document]:
     """Compute PageRank over the hyperlinks of packs.
 
     A cache with the same content and parameters is not computed again. If a pack fails, the other packs are still
@@ -83,32 +89,25 @@ def build(
         environment.report(error)
         return {"pack": pack, "error": error.message}, exit_status(error)
 
-    _for_each(environment, packs, build_one, failed, render.print_built, as_json=json_output)
+    return _for_each(packs, build_one, failed)
 
 
 def _for_each(
-    environment: Environment,
     packs: list[str],
     work: Callable[[str], dict[str, Any]],
     failed: Callable[[str, WikigrError], tuple[dict[str, Any], ExitStatus]],
-    show: Callable[[Environment, Document], None],
-    *,
-    as_json: bool,
-) -> None:
-    """Print the row that ``work`` gives for each pack, or that of its failure; exit with the first failure's code."""
+) -> Iterator[Document]:
+    """Yield the row that ``work`` gives for each pack, or that of its failure; exit with the first failure's code."""
     rows: list[dict[str, Any]] = []
     status = ExitStatus.OK
     for pack in packs:
         try:
-            row = work(pack)
+            rows.append(work(pack))
         except WikigrError as error:
             row, code = failed(pack, error)
+            rows.append(row)
             status = status or code
-        rows.append(row)
-        if not as_json:
-            show(environment, row)
-    if as_json:
-        print_json(environment, {"packs": rows})
+    yield {"packs": rows}
     if status == ExitStatus.OK and not all(row.get("passed", True) for row in rows):
         status = ExitStatus.FAILED_CHECK
     if status:
@@ -171,8 +170,8 @@ def _scores(environment: Environment, pack: str) -> dict[str, float]:
     return dict(cache.scores)
 
 
-@command(packs=PACK_ARGUMENTS)
-def verify(environment: Environment, packs: list[str], json_output: bool = False) -> None:
+@command(partial(_print_each, render.print_verified), packs=PACK_ARGUMENTS)
+def verify(packs: list[str]) -> Iterator[Document]:
     """Compute PageRank again and compare it with the caches of packs. Exits with 1 if a score differs by over 1e-6.
 
     Examples:
@@ -186,7 +185,7 @@ def verify(environment: Environment, packs: list[str], json_output: bool = False
         code = ExitStatus.OK if isinstance(error, PageRankCacheError) else exit_status(error)
         return {"pack": pack, "passed": False, "error": error.message}, code
 
-    _for_each(environment, packs, _compare, failed, render.print_verified, as_json=json_output)
+    return _for_each(packs, _compare, failed)
 
 
 def _compare(pack: str) -> dict[str, Any]:

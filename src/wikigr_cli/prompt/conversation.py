@@ -30,9 +30,8 @@ if TYPE_CHECKING:
 
 _Found = TypeVar("_Found")
 
-# What begins a command; everything else is a question. Earlier releases had the colon.
+# What begins a command; everything else is a question.
 PREFIX = "/"
-_PREFIXES = (PREFIX, ":")
 # What users of other prompts type; no question is one of these words.
 _WORDS = {"exit": "quit", "q": "quit", "quit": "quit", "help": "help", "?": "help", "clear": "clear"}
 # The commands: what each takes, and what it does.
@@ -52,7 +51,7 @@ COMMANDS = {
 class Conversation:
     """Questions to a session, and commands about its last answer. ``handle`` answers a question or runs a command.
 
-    ``explain_limit`` is as in ``print_answer``.
+    ``explain_limit`` is as in ``print_explanation``; 0 prints none.
     """
 
     def __init__(self, environment: Environment, session: AskSession, *, explain_limit: int = 0) -> None:
@@ -106,7 +105,7 @@ class Conversation:
         if line.lower() in _WORDS:
             line = PREFIX + _WORDS[line.lower()]
         try:
-            if line and not line.startswith(_PREFIXES):
+            if line and not line.startswith(PREFIX):
                 self._ask(line)
             elif line:
                 name, _, argument = line[1:].strip().partition(" ")
@@ -137,8 +136,11 @@ class Conversation:
         self._answer = answer
         self._turns = (*self._turns, turn_of(answer))[-MAX_TURNS:]
         print_trace(environment, answer.trace)
-        print_answer(environment, answer, self.pack, explain_limit=self._explain_limit, streamed=live)
-        self._documents.append(stated_answer(answer, self.pack))
+        stated = stated_answer(answer, self.pack)
+        print_answer(environment, answer, stated, streamed=live)
+        if self._explain_limit:
+            print_explanation(environment, answer, self.pack, self._explain_limit)
+        self._documents.append(stated)
 
     def _last(self) -> Answer:
         if self._answer is None:

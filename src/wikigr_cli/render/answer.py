@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,28 +11,22 @@ from wikigr.documents.pack import SCHEMA_VERSION
 from wikigr.errors import UsageError, WikigrError
 from wikigr.text import harmless
 from wikigr_cli.environment import Environment
+from wikigr_cli.render.blocks import print_blocks, shorten_blocks
 from wikigr_cli.render.formats import address_to_link
 from wikigr_cli.render.output import Document, counted, print_address, stage_lines
 
 if TYPE_CHECKING:
-    from wikigr.answer.answer import Answer, PossibleAnswer
-    from wikigr.answer.citations import Citation
-    from wikigr.answer.presentation import Passage
-    from wikigr.documents.shapes import StatedAnswer
+    from wikigr.answer.answer import Answer
+    from wikigr.documents.shapes import PossibleAnswerShape, StatedAnswer
     from wikigr.pack.open import Corpus
 
 # The maximum length of a printed sentence, in characters.
 _SENTENCE_LENGTH = 100
-# The maximum length of a passage, in characters and lines: of another possible answer, and of one of equal ones.
-_COMPACT = (300, 5)
-_WHOLE = (1200, 16)
+# The maximum length of a passage, in characters, lines and rows: of another possible answer, and of one of equal ones.
+_COMPACT = (300, 5, 3)
+_WHOLE = (1200, 16, 5)
 # Columns before what stands under a source.
 _INDENT = 6
-_STYLES = {"around": "dim", "quoted": "", "short": "bold", "match": "bold"}
-# The beginning of a list item.
-_ITEM = re.compile(r" *(?:[-*•–]|\d{1,4}[.)]) +")
-# The cells of a table that wrap to the next line stand out from its rows.
-_ROW_HANG = 4
 
 
 def failure_document(id_: str | int, question: str, error: WikigrError) -> dict[str, Any]:
@@ -42,40 +34,36 @@ def failure_document(id_: str | int, question: str, error: WikigrError) -> dict[
     return {"id": id_, "schema_version": SCHEMA_VERSION, "question": question, "error": error.message}
 
 
-def print_answer(
-    environment: Environment, answer: Answer, pack: Corpus, *, explain_limit: int = 0, streamed: bool = False
-) -> None:
-    """Print an answer from ``pack`` as its level says; if a model's was ``streamed``, only what follows its text.
+def print_answer(environment: Environment, answer: Answer, stated: StatedAnswer, *, streamed: bool = False) -> None:
+    """Print an answer as its level says; if a model's was ``streamed``, only what follows its text.
 
-    ``explain_limit`` is as in ``print_explanation``; 0 prints no explanation.
+    ``stated`` is its document.
     """
     from wikigr.answer.presentation import is_doubtful, level_in_words, usage_in_words
 
     if is_doubtful(answer):
-        _print_doubtful(environment, answer, pack)
+        _print_doubtful(environment, stated)
     else:
-        _print_stated(environment, answer, pack, streamed=streamed)
+        _print_stated(environment, answer, stated, streamed=streamed)
     environment.print(level_in_words(answer.level, answer.confidence), style="dim")
     if answer.unverified:
         environment.print(f"{len(answer.unverified)} of the claims could not be verified.", style="yellow")
     if answer.usage.calls:
         environment.print(f"{answer.model}: {usage_in_words(answer.usage)}", style="dim")
-    if explain_limit:
-        print_explanation(environment, answer, pack, explain_limit)
 
 
-def _print_stated(environment: Environment, answer: Answer, pack: Corpus, *, streamed: bool) -> None:
+def _print_stated(environment: Environment, answer: Answer, stated: StatedAnswer, *, streamed: bool) -> None:
     """Print an answer in its surroundings, its sources, and the other possible answers if it has any."""
-    from wikigr.answer.presentation import OTHERS, numbered_alternatives, passage_of, shorten
+    from wikigr.answer.presentation import OTHERS
 
     # The text is already on the screen if a model streamed it; answers from its own knowledge are never streamed.
     if streamed and bool(answer.model) and answer.query_type != "own_knowledge":
         environment.print()
     else:
-        if answer.span is not None:
-            environment.print(" ".join(answer.span.text.split()), style="bold")
+        if stated["span"] is not None:
+            environment.print(" ".join(stated["span"]["text"].split()), style="bold")
             environment.print()
-        _print_passage(environment, passage_of(answer))
+        print_blocks(environment, stated["blocks"], "[{}]".format)
     if answer.abstained:
         titles = list(dict.fromkeys(item.section.title for item in answer.evidence))[:3]
         if titles:
@@ -83,68 +71,54 @@ def _print_stated(environment: Environment, answer: Answer, pack: Corpus, *, str
         return
     environment.print()
     environment.print("Sources", style="bold")
-    for citation in answer.citations:
-        _print_source(environment, citation, pack)
-    if answer.alternatives:
+    _print_sources(environment, stated, 0)
+    if stated["alternatives"]:
         environment.print()
         environment.print(OTHERS, style="bold")
-    for alternative in numbered_alternatives(answer):
-        for citation in alternative.citations:
-            _print_source(environment, citation, pack)
-        if alternative.span is not None:
-            environment.print(f"{' ' * _INDENT}{' '.join(alternative.span.text.split())}", style="bold")
-        has_several = len(alternative.citations) > 1
-        passage = shorten(passage_of(alternative, in_context=False, with_numbers=has_several), *_COMPACT)
-        _print_passage(environment, passage, indent=_INDENT)
+    before = len(stated["citations"])
+    for other in stated["alternatives"]:
+        _print_sources(environment, other, before)
+        if other["span"] is not None:
+            environment.print(f"{' ' * _INDENT}{' '.join(other['span']['text'].split())}", style="bold")
+        _print_passage(environment, other, before, _COMPACT)
+        before += len(other["citations"])
 
 
-def _print_doubtful(environment: Environment, answer: Answer, pack: Corpus) -> None:
-    """Print the passages that may answer, each under its place, with the words of the question marked."""
-    from wikigr.answer.presentation import PERHAPS, numbered_alternatives, passage_of, shorten, with_matches
+def _print_doubtful(environment: Environment, stated: StatedAnswer) -> None:
+    """Print the passages that may answer, each under its place."""
+    from wikigr.answer.presentation import PERHAPS
 
     environment.print(PERHAPS)
-    items: list[PossibleAnswer] = [answer, *numbered_alternatives(answer)]
-    for item in items:
+    before = 0
+    for possible in (stated, *stated["alternatives"]):
         environment.print()
-        for citation in item.citations:
-            _print_source(environment, citation, pack)
-        passage = shorten(passage_of(item, with_numbers=len(item.citations) > 1), *_WHOLE)
-        _print_passage(environment, with_matches(passage, answer.question, pack.language), indent=_INDENT)
+        _print_sources(environment, possible, before)
+        _print_passage(environment, possible, before, _WHOLE)
+        before += len(possible["citations"])
     environment.print()
 
 
-def _print_source(environment: Environment, citation: Citation, pack: Corpus) -> None:
-    """Print the number and the place of a citation."""
+def _print_sources(environment: Environment, possible: PossibleAnswerShape, before: int) -> None:
+    """Print the numbers and the places of the citations of a possible answer, after ``before`` others."""
     from wikigr.index.candidate import place
 
-    environment.print(f"  [{citation.n}] ", end="")
-    environment.print(place(citation.title, citation.heading), end="", link=citation.url)
-    member, own_id = pack.origin(citation.section_id)
-    stored = f"{member.label}: {own_id}" if len(pack.members) > 1 else own_id
-    environment.print(f"  {stored} [{citation.start}:{citation.end}]", style="dim", hang=_INDENT)
-    print_address(environment, citation.url, indent=_INDENT)
+    for citation in possible["citations"]:
+        environment.print(f"  [{before + citation['n']}] ", end="")
+        environment.print(place(citation["title"], citation["section"]), end="", link=citation["url"])
+        stored = f"{_place_of(citation)} [{citation['start']}:{citation['end']}]"
+        environment.print(f"  {stored}", style="dim", hang=_INDENT)
+        print_address(environment, citation["url"], indent=_INDENT)
 
 
-def _print_passage(environment: Environment, passage: Passage, indent: int = 0) -> None:
-    """Print a passage line by line; of a list item or a row of a table, the wrapped lines are indented."""
-    edges = {edge for part in passage.parts for edge in (part.start, part.end)}
-    begin = 0
-    for line in passage.text.split("\n"):
-        end = begin + len(line)
-        environment.print(" " * indent if line else "", end="")
-        for first, last in pairwise(sorted({begin, end, *(edge for edge in edges if begin < edge < end)})):
-            part = next((p for p in reversed(passage.parts) if p.start <= first and last <= p.end), None)
-            environment.print(passage.text[first:last], style=_STYLES[part.role] if part is not None else "", end="")
-        environment.print(hang=indent + _hang(line))
-        begin = end + 1
-
-
-def _hang(line: str) -> int:
-    """Return the columns by which the wrapped lines of ``line`` are indented."""
-    item = _ITEM.match(line)
-    if item is not None:
-        return len(item[0])
-    return len(line) - len(line.lstrip(" ")) + (_ROW_HANG if " | " in line else 0)
+def _print_passage(
+    environment: Environment, possible: PossibleAnswerShape, before: int, size: tuple[int, int, int]
+) -> None:
+    """Print the beginning of a possible answer; its only citation, right above it, needs no number."""
+    has_several = len(possible["citations"]) > 1
+    max_chars, max_lines, max_rows = size
+    blocks = shorten_blocks(possible["blocks"], max_chars, max_lines)
+    number = "[{}]".format if has_several else lambda n: ""
+    print_blocks(environment, blocks, lambda n: number(before + n), indent=_INDENT, max_rows=max_rows)
 
 
 def save_answers(

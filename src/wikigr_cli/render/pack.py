@@ -13,7 +13,6 @@ from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import SCHEMA_VERSION, Document, counted, one_line
 
 if TYPE_CHECKING:
-    from wikigr.distribution.recipes.fetch import FetchPlan
     from wikigr.distribution.recipes.recipe import Recipe
     from wikigr.ingest.build import BuildReport
     from wikigr.pack.layout import Layout
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
 # Files that are not read, and links that are not followed, are all named up to this number.
 _MAX_NAMED = 3
+_MAX_TEMPLATES = 10
 
 
 def build_document(report: BuildReport, folder: Path) -> dict[str, Any]:
@@ -37,6 +37,7 @@ def build_document(report: BuildReport, folder: Path) -> dict[str, Any]:
         "not_followed": list(report.not_followed),
         "links_to_nowhere": report.lost_links,
         "links_to_nowhere_examples": [{"title": title, "target": target} for title, target in report.lost_examples],
+        "dropped_templates": dict(report.dropped_templates),
         "embedded": report.embedded,
         "reused": report.reused,
         "extraction": None
@@ -58,6 +59,12 @@ def print_build(environment: Environment, document: Document) -> None:
         )
     for reason, count in document["skipped"].items():
         environment.note(f"Skipped {count:,}: {reason}")
+    if templates := document["dropped_templates"]:
+        named = ", ".join(
+            f"{one_line(name, 40)} ({count:,})" for name, count in list(templates.items())[:_MAX_TEMPLATES]
+        )
+        more = f" and {len(templates) - _MAX_TEMPLATES:,} more" if len(templates) > _MAX_TEMPLATES else ""
+        environment.note(f"Dropped {counted(sum(templates.values()), 'templates')} without known text: {named}{more}")
     if document["links_to_nowhere"]:
         examples = document["links_to_nowhere_examples"]
         named = ", ".join(f"{one_line(row['title'], 40)} → {one_line(row['target'], 60)}" for row in examples)
@@ -169,12 +176,12 @@ def _extraction_text(extraction: Document) -> str:
 
 def recipes_document(recipes: Sequence[Recipe]) -> dict[str, Any]:
     """Return what ``wikigr pack make --list --json`` prints."""
-    return {"recipes": [_recipe_fields(recipe) for recipe in recipes]}
-
-
-def _recipe_fields(recipe: Recipe) -> dict[str, Any]:
     names = ("name", "version", "description", "license", "attribution", "homepage", "size_mb")
-    return {**{name: getattr(recipe, name) for name in names}, "source": recipe.origin, "file": str(recipe.file)}
+    rows = [
+        {**{name: getattr(recipe, name) for name in names}, "source": recipe.origin, "file": str(recipe.file)}
+        for recipe in recipes
+    ]
+    return {"recipes": rows}
 
 
 def print_recipes(environment: Environment, document: Document) -> None:
@@ -183,34 +190,6 @@ def print_recipes(environment: Environment, document: Document) -> None:
         environment.print(recipe["name"], style="bold", end="")
         environment.print(f"  {recipe['description']}", hang=4)
         environment.print(f"    {recipe['license']} · {recipe['size_mb']:,} MB · {recipe['source']}", hang=4)
-
-
-def plan_document(recipe: Recipe, plan: FetchPlan, folder: Path) -> dict[str, Any]:
-    """Return what ``wikigr pack make RECIPE --dry-run --json`` prints."""
-    return {
-        "recipe": _recipe_fields(recipe),
-        "steps": list(plan.steps),
-        "problem": plan.problem,
-        "hint": plan.hint,
-        "options": asdict(recipe.options),
-        "questions": str(recipe.questions_file) if recipe.questions is not None else None,
-        "pack": str(folder),
-    }
-
-
-def print_plan(environment: Environment, document: Document) -> None:
-    """Print what would be done, one step a line."""
-    recipe = document["recipe"]
-    chosen = {name: value for name, value in document["options"].items() if value not in (None, False)}
-    listed = ", ".join(f"{name} {'' if value is True else value}".rstrip() for name, value in chosen.items())
-    steps = [*document["steps"], f"Build {recipe['name']} {recipe['version']} in {document['pack']} ({listed})"]
-    if document["questions"] is not None:
-        steps.append(f"Copy the gold questions from {document['questions']}")
-    steps.append(f"Record the license ({recipe['license']}) and the attribution: {recipe['attribution']}")
-    for number, step in enumerate(steps, 1):
-        environment.print(f"{number}. {one_line(step, 500)}", hang=3)
-    if document["problem"]:
-        environment.note(f"This would fail now: {document['problem'].rstrip('.')}. {document['hint']}".rstrip())
 
 
 def made_document(report: BuildReport, folder: Path) -> dict[str, Any]:

@@ -6,18 +6,23 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
-from unicodedata import combining, east_asian_width
 from urllib.parse import quote, unquote, urlsplit
 
 # Whatever stands for a style; wrapping only passes it on.
 Style = TypeVar("Style")
 
 
+# Letters and signs of one column, for which nothing is imported.
+_NARROW = re.compile("[ -~\xa0-\xac\xae-\u02ff\u0370-\u0482\u2010-\u2027\u2500-\u257f→]*")
+
+
 def cells(text: str) -> int:
     """Return the width of ``text`` in terminal columns."""
-    if text.isascii():
+    if _NARROW.fullmatch(text):
         return len(text)
-    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
 
 
 def cut(line: str, width: int, *, front: bool = False) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.answer.evidence import candidates, evidence, material
+from tests.answer.evidence import candidates, evidence, from_markdown, material
 
+from wikigr.answer.candidates.candidate import MAX_CHARS
 from wikigr.answer.candidates.table import ANSWER_KINDS, KINDS, find_candidates
 from wikigr.index.candidate import Evidence
 from wikigr.pack.open import Pack
@@ -14,24 +15,37 @@ from wikigr.reader.passage import Span
 from wikigr.retrieval.chain import PathAnswers, StatedFact
 from wikigr.retrieval.reading import TwoParts
 from wikigr.retrieval.sentences import SentenceScore
+from wikigr.sources.block import Block
 
 STEPS = """Ask first.
 
 1. Stop the pump:
 
-pump stop --now
+   ```sh
+   pump stop --now
+   ```
 2. Close both valves.
 3. Restart it:
 
-pump start
+   ```sh
+   pump start
+   ```
 
 It takes a minute."""
-LIST = "Three halls are heated:\n- the palm house,\n- the fern house\n- the office.\n\nThe others are cold."
-TABLE = "Size: small | Price: 2.50 | Color: red\nSize: large | Price: 4.00 | Color: blue\n\nPrices include tax."
-ENTRY = (
-    "Read chunks back.\n\n--latest\n    Check the last one only.\n\n"
-    "--sample N\n    Check N percent.\n    The default is 5."
+LIST = "Three halls are heated:\n\n- the palm house,\n- the fern house\n- the office.\n\nThe others are cold."
+TABLE = (
+    "| Size | Price | Color |\n|---|---|---|\n| small | 2.50 | red |\n| large | 4.00 | blue |\n\nPrices include tax."
 )
+ENTRY = """Read chunks back.
+
+--latest
+:   Check the last one only.
+
+--sample N
+:   Check N percent.
+
+    The default is 5.
+"""
 FACTS = "Ada Byron — born: 1815.\nAda Byron — field: logic.\nAda Byron — field: music."
 
 
@@ -48,55 +62,82 @@ def test_every_kind_has_one_row() -> None:
     assert len(named) == len(set(named)) == len(KINDS)
 
 
-def test_numbered_steps_are_whole_with_the_code_that_the_last_one_introduces(pack: Pack) -> None:
-    (steps,) = texts(pack, "steps", "how do I restart the pump", evidence("Pump#0", STEPS, 0.9))
-    assert steps == STEPS.removeprefix("Ask first.\n\n").removesuffix("\n\nIt takes a minute.")
+def test_numbered_steps_are_whole_with_their_code(pack: Pack) -> None:
+    (steps,) = texts(pack, "steps", "how do I restart the pump", from_markdown("Pump#0", STEPS))
+    assert steps.startswith("1. Stop the pump:") and steps.endswith("3. Restart it:\n\npump start")
 
 
 def test_numbers_that_do_not_follow_one_another_are_no_steps(pack: Pack) -> None:
     text = "7. Close both valves.\n\nThe pump of 1950.\n\n9. Restart it."
-    assert texts(pack, "steps", "how do I restart the pump", evidence("Pump#0", text, 0.9)) == []
+    assert texts(pack, "steps", "how do I restart the pump", from_markdown("Pump#0", text)) == []
 
 
-def test_commands_of_a_section_are_quoted_together(pack: Pack) -> None:
-    text = "First, run:\n\npump stop --now\n\nThen run:\n\npump start\n\nThat is all."
-    (commands,) = texts(pack, "commands", "how do I restart the pump", evidence("Pump#0", text, 0.9))
-    assert commands.startswith("First, run:") and commands.endswith("pump start")
+def test_code_is_quoted_with_what_introduces_it_alone_and_together(pack: Pack) -> None:
+    text = "First, run:\n\n```sh\npump stop --now\n```\n\nThen run:\n\n```sh\npump start\n```\n\nThat is all."
+    first, second, both = texts(pack, "commands", "how do I restart the pump", from_markdown("Pump#0", text))
+    assert first == "First, run:\n\npump stop --now"
+    assert second == "Then run:\n\npump start"
+    assert both == f"{first}\n\n{second}"
 
 
 def test_a_list_is_whole_and_has_its_introduction(pack: Pack) -> None:
-    (found,) = candidates(pack, "list", "Which halls are heated?", evidence("Garden#0", LIST, 0.9))
-    assert found.text == LIST.partition("\n\n")[0]
+    (found,) = candidates(pack, "list", "Which halls are heated?", from_markdown("Garden#0", LIST))
+    assert found.text == LIST.removesuffix("\n\nThe others are cold.")
     assert found.fit > 0.9
     assert found.span is None
 
 
+def test_a_list_in_an_item_is_a_list_with_the_item_as_introduction(pack: Pack) -> None:
+    text = "- Winter:\n  - wool hat\n  - gloves\n- Summer:\n  - straw hat\n  - sandals"
+    found = texts(pack, "list", "what do I pack for winter", from_markdown("Packing#0", text))
+    assert [lines.split("\n")[0] for lines in found] == ["- Winter:", "Winter:", "Summer:"]
+    assert [len(lines.split("\n")) for lines in found] == [6, 3, 3]
+
+
+def test_a_list_that_is_too_long_for_a_quotation_is_cut_between_items(pack: Pack) -> None:
+    text = "\n".join(f"- Item {number} {'of the long list ' * 12}" for number in range(20))
+    found = texts(pack, "list", "what is in the long list", from_markdown("List#0", text))
+    assert len(found) > 1
+    assert all(lines.startswith("- Item") and len(lines) <= MAX_CHARS for lines in found)
+    assert sum(lines.count("- Item") for lines in found) == 20
+
+
+@pytest.mark.parametrize(
+    ("question", "state"),
+    [
+        ("What is still open before the fair?", "open"),
+        ("which jobs are not done yet?", "open"),
+        ("What has been finished already?", "done"),
+    ],
+)
+def test_tasks_are_told_by_their_state(pack: Pack, question: str, state: str) -> None:
+    lines = ("- [x] book the hall", "- [ ] print the posters", "- [ ] call the baker", "- [x] order chairs")
+    blocks, start = [], 0
+    for line in lines:
+        blocks.append(Block("task", start, start + len(line), label="done" if "[x]" in line else "open"))
+        start += len(line) + 1
+    item = evidence("Fair#0", "\n".join(lines), 0.9, blocks=blocks)
+    best = max(candidates(pack, "tasks", question, item), key=lambda found: found.fit)
+    expected = [lines[1] + "\n" + lines[2]] if state == "open" else [lines[0], lines[3]]
+    assert [quotation.text for quotation in best.quotations] == expected
+
+
 def test_a_table_and_its_cells_keep_the_names_of_their_columns(pack: Pack) -> None:
-    item = evidence("Cups#0", TABLE, 0.9)
-    assert texts(pack, "table", "What do the cups cost?", item) == [TABLE.partition("\n\n")[0]]
+    item = from_markdown("Cups#0", TABLE)
+    (table,) = texts(pack, "table", "What do the cups cost?", item)
+    assert table == item.section.content.partition("\n\n")[0]
     best = max(candidates(pack, "cell", "What is the price of the large cup?", item), key=lambda found: found.fit)
     assert (best.short, best.text) == ("4.00", "Size: large | Price: 4.00 | Color: blue")
 
 
 def test_what_the_question_names_is_not_the_cell_that_answers(pack: Pack) -> None:
-    found = candidates(pack, "cell", "What is the price of the large cup?", evidence("Cups#0", TABLE, 0.9))
-    assert {candidate.short: candidate.fit for candidate in found}.get("large", 0.0) == 0.0
-
-
-def test_all_rows_with_a_value_that_the_question_names(pack: Pack) -> None:
-    names = ("Ember", "Nomad", "Kettle")
-    items = [
-        evidence(f"{name}#0", f"sku: {n} | product: {name} | category: {'pots' if n == 2 else 'stoves'}", 0.9 - n / 10)
-        for n, name in enumerate(names)
-    ]
-    (rows,) = candidates(pack, "rows", "which stoves do you sell?", *items)
-    assert rows.lead == "2 rows: Ember; Nomad."
-    assert [quotation.section.title for quotation in rows.quotations] == ["Ember", "Nomad"]
+    found = candidates(pack, "cell", "What is the price of the large cup?", from_markdown("Cups#0", TABLE))
+    assert "large" not in {candidate.short for candidate in found}
 
 
 def test_an_entry_has_its_term_and_the_whole_definition(pack: Pack) -> None:
-    found = texts(pack, "entry", "what does --sample do", evidence("verify#0", ENTRY, 0.9))
-    assert found[0] == "--sample N\n    Check N percent.\n    The default is 5."
+    found = texts(pack, "entry", "what does --sample do", from_markdown("verify#0", ENTRY))
+    assert found[0] == "--sample N\n    Check N percent.\n\n    The default is 5."
 
 
 def test_the_answer_of_a_pair_is_quoted_and_never_its_question(pack: Pack) -> None:

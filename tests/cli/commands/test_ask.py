@@ -134,8 +134,6 @@ def test_answers_are_written_to_a_file_as_markdown(wikigr: Wikigr, physics_pack:
     batch = wikigr("ask", "--batch", str(questions), *pack, "-o", str(target))
     assert len(batch.out.splitlines()) == 2 and batch.err.endswith(f"Replaced {target}: 2 answers.\n")
     assert target.read_text(encoding="utf-8").startswith(text) and "\n## What is spin?\n" in target.read_text()
-    for wrong, says in ((tmp_path, "is not a regular file"), (tmp_path / "no" / "x.md", "does not exist")):
-        assert (refused := wikigr("ask", QUESTION, *pack, "-o", str(wrong))).code == 2 and says in refused.err
     assert "replace the questions" in wikigr("ask", "--batch", str(questions), *pack, "-o", str(questions)).err
 
 
@@ -202,9 +200,6 @@ def test_an_answer_quotes_at_most_as_many_sentences_as_wanted(wikigr: Wikigr, ph
     # The receipt keeps the option.
     replayed = wikigr("replay", "r.json", "--pack", str(physics_pack))
     assert replayed.code == 0, replayed.out
-    for wrong in ("0", "11"):
-        refused = wikigr(*arguments, "--max-sentences", wrong)
-        assert (refused.code, refused.out) == (2, "") and "'--max-sentences'" in refused.err
 
 
 def test_an_answer_in_markdown_has_its_sources_as_a_list(wikigr: Wikigr, physics_pack: Path) -> None:
@@ -215,7 +210,3 @@ def test_an_answer_in_markdown_has_its_sources_as_a_list(wikigr: Wikigr, physics
     citation = document["citations"][0]
     assert citation["url"].endswith("/packs/physics/articles/louis-de-broglie.md#proof-and-prize")
     assert source == f"1. [Louis de Broglie › Proof and prize](<{citation['url']}>): “{citation['quote']}”"
-    for options in (("--json", "--format", "md"), ("--format", "csv")):
-        assert wikigr(*arguments, *options).code == 2
-    batch = wikigr("ask", "--batch", "-", "--pack", str(physics_pack), "--format", "md", stdin="x\n")
-    assert (batch.code, "--batch prints JSON Lines" in batch.err) == (2, True)

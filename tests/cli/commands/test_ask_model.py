@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.llm.server import MessagesServer, Response, first_cited, garbage, never, reply, status, text
+from tests.llm.server import MessagesServer, Response, first_cited, reply, status, text
 
 from wikigr.answer.abstention import NOT_COVERED
 
@@ -83,7 +83,6 @@ def test_max_cost_stops_before_it_is_passed(wikigr: Wikigr, physics_pack: Path, 
     stopped = wikigr("ask", QUESTION, "--pack", str(physics_pack), "--max-cost", "0.0001")
     assert (stopped.code, model.requests) == (3, [])
     assert "--max-cost" in stopped.err
-    assert wikigr("ask", QUESTION, "--pack", str(physics_pack), "--max-cost", "0").code == 2
     # Two answers fit, the worst case of a third does not; the first two are printed.
     batch = "".join(f"{QUESTION}\n" for _ in range(9))
     part = wikigr("ask", "--batch", "-", "--pack", str(physics_pack), "--max-cost", "0.08", stdin=batch)
@@ -109,26 +108,6 @@ def test_a_missing_key_can_always_be_seen(wikigr: Wikigr, physics_pack: Path, no
         assert "No model writes the answer, because ANTHROPIC_API_KEY is not set" in wikigr(*arguments, option).err
     assert "No model" not in wikigr(*arguments, "--explain", "--offline").err
     assert json.loads(wikigr(*arguments, "--json").out)["model"] == ""
-
-
-@pytest.mark.parametrize(
-    ("behavior", "says"),
-    [
-        (status(401, "bad key"), "key"),
-        (status(404, "no model"), "model"),
-        (garbage(), "Messages API"),
-        (never(), "answer"),
-    ],
-)
-def test_a_server_that_fails_is_an_error_not_an_answer(
-    wikigr: Wikigr, physics_pack: Path, model: MessagesServer, tmp_path: Path, behavior: object, says: str
-) -> None:
-    (tmp_path / "p.yaml").write_text("synthesis: {timeout: 0.5, retries: 0}\n")
-    model.always(behavior)  # type: ignore[arg-type]
-    result = wikigr("ask", QUESTION, "--pack", str(physics_pack), "--profile", "p.yaml", "--json")
-    assert (result.code, result.out) == (3, "")
-    assert says in result.err
-    assert "sk-not-to-be-shown" not in result.err
 
 
 def test_rephrasing_needs_a_model_or_says_so(wikigr: Wikigr, physics_pack: Path, model: MessagesServer) -> None:

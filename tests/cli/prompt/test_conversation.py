@@ -182,8 +182,7 @@ def test_answers_are_saved_and_the_screen_is_cleared(converse: Converse, tmp_pat
     assert "Example: /save notes.md" in talk.say("/save")[1]
     assert " ".join(talk.say(f"/save {target}")[1].split()) == f"Wrote {target}: 1 answer."
     talk.say(OFF_TOPIC)
-    # The colon of earlier releases still begins a command.
-    assert " ".join(talk.say(f":save {target}")[1].split()) == f"Replaced {target}: 2 answers."
+    assert " ".join(talk.say(f"/save {target}")[1].split()) == f"Replaced {target}: 2 answers."
     saved = target.read_text(encoding="utf-8")
     assert [line[3:] for line in saved.splitlines() if line.startswith("## ")] == [QUESTION, OFF_TOPIC]
     mine = tmp_path / "mine.md"

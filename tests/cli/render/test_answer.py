@@ -17,9 +17,12 @@ from tests.possible_answers import (
     answer_of,
     demo_answer,
     possible_answer,
+    section_of,
 )
 
 from wikigr.answer.answer import Answer
+from wikigr.answer.probability import Level
+from wikigr.documents.answer import stated_answer
 from wikigr.index.candidate import Section
 from wikigr.pack.open import Pack
 from wikigr_cli.environment import Environment
@@ -40,14 +43,14 @@ def pack(physics_pack: Path) -> Iterator[Pack]:
 
 def printed(answer: Answer, pack: Pack) -> str:
     environment = Environment(io.StringIO(), io.StringIO(), io.StringIO())
-    print_answer(environment, answer, pack)
+    print_answer(environment, answer, stated_answer(answer, pack))
     assert isinstance(environment.stdout, io.StringIO)
     return environment.stdout.getvalue()
 
 
 def colored(answer: Answer, pack: Pack, columns: int = 400) -> str:
     environment, out, _ = environment_of(columns, NO_COLOR="", TERM="xterm")
-    print_answer(environment, answer, pack)
+    print_answer(environment, answer, stated_answer(answer, pack))
     return out.getvalue()
 
 
@@ -119,48 +122,59 @@ def test_only_what_is_not_covered_fails_strictly(
     assert (result.code, json.loads(result.out)["level"]) == (1, "not_covered")
 
 
-def test_lists_and_tables_keep_their_lines_and_wrap_under_their_text(pack: Pack) -> None:
+def shown(pack: Pack, section: Section, quoted: str, columns: int, level: Level = "sure", **made: str) -> list[str]:
+    """Return the lines of an answer that quotes ``section`` in a terminal, without its sources."""
+    environment, out, _ = environment_of(columns)
+    answer = answer_of(level, possible_answer(section, quoted, **made), section=section)  # type: ignore[arg-type]
+    print_answer(environment, answer, stated_answer(answer, pack))
+    assert widest(out.getvalue()) <= columns
+    return out.getvalue().split("\n\nSources")[0].splitlines()
+
+
+def test_lists_and_tables_wrap_under_their_text(pack: Pack) -> None:
     steps = "1. Unpack the archive in a folder of its own and compare its sum.\n2. Build:\n   - with make"
-    row = "Mug | 500 ml | 3.20 | dishwasher safe and with a handle on the left"
-    notes = Section("Notes#0", "Notes", "Setup", f"{steps}\n\nwhat | size | price | more\n{row}", "notes.md", 0)
-    environment, out, _ = environment_of(40)
-    print_answer(environment, answer_of("sure", possible_answer(notes, steps, kind="steps")), pack)
-    assert out.getvalue().split("\n\n")[0].splitlines() == [
+    assert shown(pack, section_of(steps), steps, 40) == [
         "1. Unpack the archive in a folder of its",
         "   own and compare its sum.",
         "2. Build:",
         "   - with make [1]",
     ]
-    environment, out, _ = environment_of(40)
-    around = f"what | size | price | more\n{row}"
-    print_answer(environment, answer_of("sure", possible_answer(notes, row, around=around)), pack)
-    assert out.getvalue().split("\n\n")[0].splitlines() == [
-        "what | size | price | more",
-        "Mug | 500 ml | 3.20 | dishwasher safe",
-        "    and with a handle on the left [1]",
+    table = section_of("| what | size |\n| - | - |\n| Mug | 500 ml |\n| Cup for the left hand, 茶碗 | 200 ml |")
+    quoted = "what: Cup for the left hand, 茶碗 | size: 200 ml"
+    assert shown(pack, table, quoted, 24) == [
+        "   what       size",
+        "─" * 24,
+        "   Mug      500 ml",
+        "▸  Cup for  200 ml  [1]",
+        "   the",
+        "   left",
+        "   hand,",
+        "   茶碗",
     ]
-    environment, out, _ = environment_of(40)
-    doubtful = answer_of("not_sure", possible_answer(notes, row, around=around))
-    print_answer(environment, doubtful, pack)
-    assert (
-        "      what | size | price | more\n      Mug | 500 ml | 3.20 | dishwasher\n          safe and" in out.getvalue()
-    )
-    assert widest(out.getvalue()) <= 40
+    # In a narrower terminal only the row is left, as lines.
+    assert shown(pack, table, quoted, 20) == [
+        "what: Cup for the",
+        "    left hand, 茶碗",
+        "size: 200 ml [1]",
+        "… 1 more row",
+    ]
+    doubtful = shown(pack, table, quoted, 40, "not_sure")
+    assert doubtful[-4:-2] == ["      ▸  Cup for the left hand,  200 ml", "         茶碗"]
 
 
 def test_an_alternative_with_several_quotations_has_all_their_places(pack: Pack) -> None:
-    notes = Section("Notes#0", "Notes", "Ferns", "Ferns like shade. Moss does too.", "notes.md", 0)
+    notes = section_of("Ferns like shade. Moss does too.")
     both = possible_answer(notes, "Ferns like shade.", "Moss does too.", kind="comparison")
-    shown = printed(answer_of("likely", both, both), pack)
+    shown = printed(answer_of("likely", both, both, section=notes), pack)
     assert "Ferns like shade. [1] Moss does too. [2]\n\nSources\n  [1] Notes" in shown
     assert "  [3] Notes › Ferns  Notes#0 [0:17]\n  [4] Notes › Ferns  Notes#0 [18:32]\n" in shown
     assert "      Ferns like shade. [3] Moss does too. [4]\n" in shown
 
 
 def test_a_long_alternative_is_cut(pack: Pack) -> None:
-    notes = Section("Notes#0", "Notes", "Ferns", "".join(f"- fern {n}\n" for n in range(9)), "notes.md", 0)
-    item = possible_answer(notes, notes.content.rstrip(), kind="list")
-    stated, other = printed(answer_of("likely", item, item), pack).split("Other possible answers")
+    notes = section_of("".join(f"- fern {n}\n" for n in range(9)))
+    item = possible_answer(notes, notes.content, kind="list")
+    stated, other = printed(answer_of("likely", item, item, section=notes), pack).split("Other possible answers")
     assert "- fern 8 [1]" in stated
     assert "- fern 4 …" in other and "- fern 5" not in other
 

@@ -9,7 +9,7 @@ from tests.evaluation.reports.runs import QUESTIONS, document, printed, sample, 
 
 from wikigr.errors import UsageError
 from wikigr.evaluation.metrics import METRICS, Metric
-from wikigr.evaluation.reports.ci import github_report, junit_report
+from wikigr.evaluation.reports.ci import junit_report
 from wikigr.evaluation.reports.document import report_document
 from wikigr.evaluation.reports.html import html_report
 from wikigr.evaluation.reports.text import markdown_report
@@ -222,7 +222,7 @@ def test_a_run_that_is_not_whole_says_so_in_every_report() -> None:
     made = document([each for each in two_profiles() if (each.profile, each.question_id) != ("two", "a3")])
     notice = "two: the run is incomplete, with 4 of 5 samples."
     assert made["notices"] == [notice]
-    for report in (markdown_report, github_report, html_report):
+    for report in (markdown_report, html_report):
         assert notice in report(made)
     assert notice in printed(made)
 
@@ -269,7 +269,7 @@ def test_leaks_and_what_was_chosen_after_the_run_are_in_every_report() -> None:
         "example 2 (question a2), example 3 (question a3) and others (run.json lists them all).",
     ]
     assert (made["notices"], made["margin"]) == (said, 0.05)
-    for text in (printed(made), markdown_report(made), html_report(made), junit_report(made), github_report(made)):
+    for text in (printed(made), markdown_report(made), html_report(made), junit_report(made)):
         assert [text.count(notice) for notice in said] in ([1, 1], [2, 2]), text
     assert report_document(held, resamples=199)["primary"] == "accuracy"
     with pytest.raises(UsageError, match="no metric 'acuracy'") as refused:

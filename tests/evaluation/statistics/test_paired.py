@@ -251,31 +251,6 @@ def alarms(results: list[PairedResult]) -> tuple[float, float, float]:
     return float(significant), float(excluded), float(directed)
 
 
-def test_coin_flips_raise_an_alarm_in_about_5_percent() -> None:
-    generator = np.random.default_rng(2024)
-    results = []
-    for simulation in range(500):
-        first, second = generator.random((2, 60)) < 0.6
-        results.append(compared(first, second, binary=True, seed=simulation))
-    significant, excluded, directed = alarms(results)
-    # McNemar's exact test keeps below its level, because few questions differ and their counts are whole numbers.
-    assert 0.015 <= significant <= 0.065
-    assert 0.03 <= excluded <= 0.09
-    assert 0.015 <= directed <= 0.065
-
-
-def test_graded_noise_raises_an_alarm_in_about_5_percent() -> None:
-    generator = np.random.default_rng(2025)
-    results = []
-    for simulation in range(500):
-        first, second = generator.beta(2.0, 1.0, (2, 60))
-        results.append(compared(first, second, seed=simulation, margin=0.0))
-    significant, excluded, directed = alarms(results)
-    assert 0.03 <= significant <= 0.075
-    assert 0.03 <= excluded <= 0.085
-    assert 0.025 <= directed <= 0.075
-
-
 def test_noise_that_clusters_share_raises_an_alarm_in_about_5_percent_only_if_clusters_are_named() -> None:
     generator = np.random.default_rng(2026)
     clusters = [place // 4 for place in range(120)]

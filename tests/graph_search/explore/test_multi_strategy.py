@@ -207,17 +207,6 @@ def test_iterations_limit(ask: Ask) -> None:
     assert (len(conversation.of("plan")), stages(answer)) == (3, ["graph_1", "graph_2", "graph_3"])
 
 
-# -- the tool
-
-
-def test_the_tool_and_the_fallback_to_tags(ask: Ask) -> None:
-    use = {"type": "tool_use", "id": "t", "name": "plan", "input": {"entities": ["The Iron Bell"], "finish": False}}
-    answer, _ = ask(reply(use), reply({**use, "input": {"finish": True}}), model="claude-opus-4-6")
-    assert (stopped(answer), answer.trace.degraded) == (("finish", 1), False)
-    answer, conversation = ask(status(400, "unknown field: tools"), BELL, FINISH, model="claude-opus-4-6")
-    assert (stopped(answer), answer.trace.degraded, len(conversation.of("plan"))) == (("finish", 1), True, 3)
-
-
 # -- Cypher
 
 

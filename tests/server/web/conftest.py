@@ -64,16 +64,14 @@ def hostile_pack(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) ->
     return folder / "hostile"
 
 
-# An article with two tables that 30 others link to, some of whose titles are too long for a picture.
+# An article that 30 others link to, some of whose titles are too long for a picture.
 HUB = "Lighthouse register"
 KEEPERS = [f"The lighthouse keeper of the northern shore, number {number}" for number in range(1, 31)]
 REGISTER = [
     {
         "id": HUB,
         "title": HUB,
-        "text": "The register lists lighthouses by height. It was begun by Mara Quill in 1871. Nobody has read it.\n\n"
-        "Light: Orrin | Height: 40 m | Built: 1790\nLight: Tarn | Built: 1812\n\nThe second table has no header.\n\n"
-        "Orrin | white\nTarn | red",
+        "text": "The register lists lighthouses by height. It was begun by Mara Quill in 1871. Nobody has read it.",
         "url": "https://example.org/register",
     },
     *(

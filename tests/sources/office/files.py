@@ -6,6 +6,7 @@ The libraries are imported where they are used: every worker collects all tests,
 from __future__ import annotations
 
 import datetime
+import json
 import zipfile
 from collections.abc import Mapping, Sequence
 from io import BytesIO
@@ -104,6 +105,32 @@ def pdf_without_letters() -> bytes:
     return b"%PDF-1.4\n" + body + b"trailer<</Root 1 0 R>>"
 
 
+def pdf_form(texts: Sequence[tuple[int, int, str]], annotations: Sequence[str], *, needs_look: bool = False) -> bytes:
+    """Return a PDF with texts at points of its page, and annotations, which may be fields of a form.
+
+    In them, ``LOOK`` stands for an appearance.
+    """
+    content = "".join(f"BT /F1 11 Tf {x} {y} Td ({text}) Tj ET\n" for x, y, text in texts)
+    numbers = range(7, 7 + len(annotations))
+    kids = " ".join(f"{number} 0 R" for number in numbers)
+    fields = " ".join(f"{n} 0 R" for n, one in zip(numbers, annotations, strict=True) if "/Widget" in one)
+    look = "BT /F1 11 Tf 2 3 Td (as shown) Tj ET"
+    objects = [
+        f"<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[{fields}]/DR<</Font<</F1 4 0 R>>>>/DA(/F1 11 Tf)"
+        f"/NeedAppearances {str(needs_look).lower()}>>>>",
+        "<</Type/Pages/Count 1/Kids[3 0 R]>>",
+        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Resources<</Font<</F1 4 0 R>>>>/Contents 5 0 R"
+        f"/Annots[{kids}]>>",
+        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+        f"<</Length {len(content)}>>stream\n{content}\nendstream",
+        f"<</Type/XObject/Subtype/Form/BBox[0 0 200 20]/Resources<</Font<</F1 4 0 R>>>>/Length {len(look)}>>"
+        f"stream\n{look}\nendstream",
+        *(f"<</Type/Annot/DA(/F1 11 Tf){one.replace('LOOK', '/AP<</N 6 0 R>>')}>>" for one in annotations),
+    ]
+    body = "".join(f"{number} 0 obj{one} endobj\n" for number, one in enumerate(objects, start=1))
+    return f"%PDF-1.4\n{body}trailer<</Root 1 0 R>>".encode("latin-1")
+
+
 def pdf_with_damaged_pages(texts: Sequence[str], *damaged: int) -> bytes:
     """Return a PDF with a text on each page; those with the numbers ``damaged`` are no longer pages."""
     parts = pdf([[text] for text in texts]).split(b"/Type /Page\n")
@@ -140,7 +167,16 @@ def docx() -> bytes:
         cell.paragraphs[0].runs[0].bold = True
     made.add_paragraph("Moor the boat.", style="List Number")
     made.add_paragraph("Pay the fee.", style="List Number")
-    return _saved(made)
+    return saved(made)
+
+
+def docx_called(title: str) -> bytes:
+    from docx import Document
+
+    made = Document()
+    made.core_properties.title = title[:255]
+    made.add_paragraph("Text.")
+    return saved(made)
 
 
 def docx_of(paragraphs: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]] = (), *, depth: int = 0) -> bytes:
@@ -161,7 +197,7 @@ def docx_of(paragraphs: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]]
     inner = made
     for _ in range(depth):
         inner = (inner.add_table(1, 1) if inner is not made else made.add_table(rows=1, cols=1)).cell(0, 0)
-    return _saved(made)
+    return saved(made)
 
 
 def pptx() -> bytes:
@@ -191,7 +227,7 @@ def pptx() -> bytes:
     third.shapes.add_chart(XL_CHART_TYPE.PIE, *place, data).chart.has_title = False
     last = made.slides.add_slide(made.slide_layouts[6])
     last.shapes.add_textbox(*place).text_frame.text = "The end."
-    return _saved(made)
+    return saved(made)
 
 
 def xlsx(rows: int = 2) -> bytes:
@@ -230,31 +266,34 @@ def xlsx(rows: int = 2) -> bytes:
     made["Hidden"].sheet_state = "hidden"
     made["Buses"].merge_cells("B2:D2")
     made["Buses"].merge_cells("B4:B5")
-    return _saved(made)
+    return saved(made)
 
 
-def notebook() -> bytes:
-    import nbformat
-    from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
-
+def notebook(*cells: Mapping[str, Any]) -> bytes:
+    """Return a notebook with these cells, by default with notes, code and its output."""
     rows = "<tr><th>station</th><th>level</th></tr><tr><td>Norderney</td><td>3.1</td></tr>"
     table = f"<style>td {{}}</style><table>{rows}</table>"
-    cells = [
-        new_markdown_cell("# Tides\n\nHigh water follows the moon with a *delay*."),
-        new_code_cell("12 * 60 + 25", outputs=[new_output("execute_result", data={"text/plain": "745"})]),
-        new_markdown_cell("## Stations\n\nThe gauge is read every ten minutes."),
-        new_code_cell("df", outputs=[new_output("execute_result", data={"text/plain": "x", "text/html": table})]),
-    ]
-    return str(nbformat.writes(new_notebook(cells=cells))).encode()
+    cells = cells or (
+        {"cell_type": "markdown", "source": "# Tides\n\nHigh water follows the moon with a *delay*."},
+        code_cell("12 * 60 + 25", {"text/plain": "745"}),
+        {"cell_type": "markdown", "source": "## Stations\n\nThe gauge is read every ten minutes."},
+        code_cell("df", {"text/plain": "x", "text/html": table}),
+    )
+    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
 
 
-def epub(chapters: Mapping[str, str]) -> bytes:
-    """Return a book titled "Harbor book" with these pages, by file name, and a table of contents."""
+def code_cell(source: str, *outputs: Mapping[str, str]) -> Mapping[str, Any]:
+    results = [{"output_type": "execute_result", "data": data} for data in outputs]
+    return {"cell_type": "code", "source": source, "outputs": results}
+
+
+def epub(chapters: Mapping[str, str], title: str = "Harbor book") -> bytes:
+    """Return a book with these pages, by file name, and a table of contents."""
     items = "".join(f'<item id="{name}" href="{name}" media-type="application/xhtml+xml"/>' for name in chapters)
     spine = "".join(f'<itemref idref="{name}"/>' for name in chapters)
     package = (
         '<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/" version="3.0">'
-        f'<metadata><dc:title>Harbor book</dc:title></metadata><manifest>{items}<item id="nav" href="nav.xhtml" '
+        f'<metadata><dc:title>{title}</dc:title></metadata><manifest>{items}<item id="nav" href="nav.xhtml" '
         'media-type="application/xhtml+xml" properties="nav"/></manifest>'
         f'<spine><itemref idref="nav"/>{spine}</spine></package>'
     )
@@ -276,29 +315,35 @@ def epub(chapters: Mapping[str, str]) -> bytes:
 
 def odt(first: str = "", styles: str = "", *, has_header: bool = True) -> bytes:
     """Return an OpenDocument text; with ``first``, that and a table, whose header may be marked, with these styles."""
-    names = " ".join(
-        f'xmlns:{prefix}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
-        for prefix, name in (("office", "office"), ("text", "text"), ("table", "table"), ("style", "style"))
-    )
     row = "<table:table-row>{}</table:table-row>"
     cell = "<table:table-cell><text:p>{}</text:p></table:table-cell>"
     rows = [row.format("".join(map(cell.format, texts))) for texts in CREW]
     header = f"<table:table-header-rows>{rows[0]}</table:table-header-rows>" if has_header else rows[0]
     table = f"<table:table>{header}{''.join(rows[1:])}</table:table>"
-    body = (
-        first + table
-        if first
-        else (
-            '<text:h text:outline-level="2">Berths</text:h><text:p>Berth<text:s/>4 is kept free.</text:p>'
-            '<text:p text:style-name="Preformatted_20_Text">tide --next</text:p>'
-            "<text:list><text:list-item><text:p>Moor the boat.</text:p></text:list-item></text:list>"
-            f"{table}"
-        )
+    if first:
+        return odt_of(first + table, styles)
+    return odt_of(
+        '<text:h text:outline-level="2">Berths</text:h><text:p>Berth<text:s/>4 is kept free.</text:p>'
+        '<text:p text:style-name="Preformatted_20_Text">tide --next</text:p>'
+        "<text:list><text:list-item><text:p>Moor the boat.</text:p></text:list-item></text:list>"
+        f"{table}",
+        styles,
+    )
+
+
+def odt_of(body: str, styles: str = "", *, title: str = "") -> bytes:
+    """Return an OpenDocument text with this body, these automatic styles, and a title in its properties."""
+    prefixes = {name: name for name in ("office", "text", "table", "style", "form")}
+    prefixes |= {"draw": "drawing", "loext": "experimental:office:xmlns:loext"}
+    names = " ".join(
+        f'xmlns:{prefix}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for prefix, name in prefixes.items()
     )
     text = f"<office:body><office:text>{body}</office:text></office:body>"
     automatic = f"<office:automatic-styles>{styles}</office:automatic-styles>"
     content = f"<office:document-content {names}>{automatic}{text}</office:document-content>"
-    return archive({"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": content})
+    meta = f'<meta xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>{title}</dc:title></meta>'
+    kind = "application/vnd.oasis.opendocument.text"
+    return archive({"mimetype": kind, "content.xml": content, "meta.xml": meta})
 
 
 def archive(members: Mapping[str, str]) -> bytes:
@@ -309,7 +354,116 @@ def archive(members: Mapping[str, str]) -> bytes:
     return out.getvalue()
 
 
-def _saved(document: object) -> bytes:
+# A text, or a text with the columns and the rows that it spans.
+Spanned = str | tuple[str, int, int]
+
+
+def with_table(kind: str, rows: Sequence[Sequence[Spanned]]) -> bytes:
+    """Return a file of the ``kind`` docx, pptx, xlsx or odt with one table, which marks no header."""
+    placed = list(_placed(rows))
+    height, width = len(rows), max(column + columns for _, _, column, columns, _ in placed)
+    if kind == "odt":
+        lines = ("".join(_odt_cell(*cell) for cell in placed if cell[1] == number) for number in range(height))
+        return odt_of(
+            "<table:table>{}</table:table>".format("".join(map("<table:table-row>{}</table:table-row>".format, lines)))
+        )
+    if kind == "xlsx":
+        return _xlsx_table(placed)
+    if kind == "docx":
+        from docx import Document
+
+        made: Any = Document()
+        table = made.add_table(height, width)
+    else:
+        from pptx import Presentation
+        from pptx.util import Inches
+
+        made = Presentation()
+        slide = made.slides.add_slide(made.slide_layouts[6])
+        table = slide.shapes.add_table(height, width, *map(Inches, (1, 1, 8, 4))).table
+        table.first_row = False
+    for text, row, column, columns, below in placed:
+        cell, last = table.cell(row, column), table.cell(row + below - 1, column + columns - 1)
+        if last is not cell and (columns, below) != (1, 1):
+            cell.merge(last)
+        table.cell(row, column).text = text
+    return saved(made)
+
+
+def _placed(rows: Sequence[Sequence[Spanned]]) -> list[tuple[str, int, int, int, int]]:
+    """Return the text, row and column of each cell, with the columns and the rows that it spans."""
+    taken: set[tuple[int, int]] = set()
+    placed = []
+    for row, cells in enumerate(rows):
+        column = 0
+        for cell in cells:
+            text, columns, below = (cell, 1, 1) if isinstance(cell, str) else cell
+            while (row, column) in taken:
+                column += 1
+            placed.append((text, row, column, columns, below))
+            taken.update((row + i, column + j) for i in range(below) for j in range(columns))
+    return placed
+
+
+def _odt_cell(text: str, row: int, column: int, columns: int, below: int) -> str:
+    spans = f'table:number-columns-spanned="{columns}" table:number-rows-spanned="{below}"'
+    covered = "<table:covered-table-cell/>" * (columns - 1)
+    return f"<table:table-cell {spans}><text:p>{text}</text:p></table:table-cell>{covered}"
+
+
+def _xlsx_table(placed: Sequence[tuple[str, int, int, int, int]]) -> bytes:
+    from openpyxl import Workbook
+
+    made = Workbook()
+    sheet = made.active
+    for text, row, column, columns, below in placed:
+        sheet.cell(row + 1, column + 1, int(text) if text.isdigit() else text or None)
+        if (columns, below) != (1, 1):
+            sheet.merge_cells(None, row + 1, column + 1, row + below, column + columns)
+    return saved(made)
+
+
+def changed(data: bytes, replaced: Mapping[str, tuple[str, str]], added: Mapping[str, str]) -> bytes:
+    """Return an archive with a text replaced in some members, and with more members."""
+    out = BytesIO()
+    with zipfile.ZipFile(BytesIO(data)) as read, zipfile.ZipFile(out, "w") as written:
+        for name in read.namelist():
+            before, after = replaced.get(name, ("", ""))
+            written.writestr(
+                name, read.read(name).replace(before.encode(), after.encode()) if before else read.read(name)
+            )
+        for name, text in added.items():
+            written.writestr(name, text)
+    return out.getvalue()
+
+
+def docx_with(*parts: str, notes: Sequence[str] = ()) -> bytes:
+    """Return a Word document with these elements in its body; ``w``, ``w14`` and ``m`` are known prefixes."""
+    from docx import Document
+
+    names = " ".join(f'xmlns:{prefix}="{name}"' for prefix, name in _WORD.items())
+    footnotes = "".join(f'<w:footnote w:id="{n}">{note}</w:footnote>' for n, note in enumerate(notes))
+    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes"
+    relation = f'<Relationship Id="rId99" Type="{kind}" Target="footnotes.xml"/></Relationships>'
+    body = f"<w:body>{''.join(parts)}<w:sectPr"
+    return changed(
+        saved(Document()),
+        {
+            "word/document.xml": ("<w:body><w:sectPr", body),
+            "word/_rels/document.xml.rels": ("</Relationships>", relation),
+        },
+        {"word/footnotes.xml": f"<w:footnotes {names}>{footnotes}</w:footnotes>"},
+    )
+
+
+_WORD = {
+    "w": "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
+    "w14": "http://schemas.microsoft.com/office/word/2010/wordml",
+    "m": "http://schemas.openxmlformats.org/officeDocument/2006/math",
+}
+
+
+def saved(document: object) -> bytes:
     out = BytesIO()
     document.save(out)  # type: ignore[attr-defined]
     return out.getvalue()

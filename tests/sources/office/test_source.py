@@ -9,10 +9,8 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 
-import nbformat
 import pytest
 from fpdf import FPDF
-from nbformat.v4 import new_code_cell, new_notebook
 from pypdfium2 import PdfDocument, PdfiumError
 from tests.sources.office import files
 
@@ -21,7 +19,7 @@ from wikigr.sources.article import BadPart, SourceArticle, SourceSection
 from wikigr.sources.documents import NoteRecord
 from wikigr.sources.folder import FolderSource
 from wikigr.sources.office import document
-from wikigr.sources.office.document import names_columns
+from wikigr.sources.office.header import names_columns
 from wikigr.sources.office.pdf_pages import check_content
 
 LONG = "The harbor master decides in which order ships enter, and the pilot may refuse a ship that is too deep for it. "
@@ -54,7 +52,6 @@ PDF = {
     ("Page 3", "Tides"): (LONG * 3).strip(),
 }
 CANALS = [["Flight", "Locks", "Completed"], ["Neptune's Stairs", "8", "1811"], ["Muirtown", "4", "1813"]]
-CODE_CELLS = [new_code_cell("import sea"), new_code_cell("sea.level()")]
 STYLED = [("Title", "Rules"), ("HTML Preformatted", "a"), ("HTML Preformatted", "  b"), ("toc 1", "x 3")]
 ODT_BODY = (
     '<text:p text:style-name="Title">Rules</text:p><text:p text:style-name="P1">a</text:p>'
@@ -116,7 +113,7 @@ READ: dict[str, tuple[Callable[[], bytes], dict[tuple[str, ...], str]]] = {
         },
     ),
     "notebook of code": (
-        lambda: str(nbformat.writes(new_notebook(cells=CODE_CELLS))).encode(),
+        lambda: files.notebook(files.code_cell("import sea"), files.code_cell("sea.level()")),
         {("Cell 1",): "import sea", ("Cell 2",): "sea.level()"},
     ),
     "epub in the order of its spine": (
@@ -150,18 +147,49 @@ def test_a_sheet_is_read_as_it_looks() -> None:
     assert prices["Prices!A104:E123"].startswith("Item: Water 100 | ")
 
 
-def test_the_title_of_the_document_is_an_alias(tmp_path: Path) -> None:
-    for name, data, alias in (
-        ("rules.docx", files.docx(), "Harbor rules"),
-        ("book.epub", files.epub({"a.xhtml": "<p>Text.</p>"}), "Harbor book"),
-        ("manual.pdf", files.pdf([["Text."]], title="Harbor manual"), "Harbor manual"),
-    ):
-        (tmp_path / name).write_bytes(data)
-        source = FolderSource(tmp_path / name, "office")
-        (record,) = source.records()
-        (article,) = source.parse(record)
-        assert isinstance(article, SourceArticle)
-        assert (article.title, article.aliases) == (Path(name).stem, (alias,))
+def _xlsx_called(title: str) -> bytes:
+    from openpyxl import Workbook
+
+    made = Workbook()
+    made.properties.title = title
+    made.active.append(["Berth", "Fee"])
+    return files.saved(made)
+
+
+CALLED: dict[str, Callable[[str], bytes]] = {
+    "a.docx": lambda title: files.docx_called(title),
+    "a.xlsx": _xlsx_called,
+    "a.pdf": lambda title: files.pdf([["Text."]], title=title),
+    "a.epub": lambda title: files.epub({"a.xhtml": "<p>Text.</p>"}, title),
+    "a.odt": lambda title: files.odt_of("<text:p>Text.</text:p>", title=title),
+}
+
+
+@pytest.mark.parametrize(
+    ("stated", "title"),
+    [
+        ("Harbor rules", "Harbor rules"),
+        (" Harbor\n rules ", "Harbor rules"),
+        ("Title of the harbor", "Title of the harbor"),
+        ("Document of April", "Document of April"),
+        # What programs write.
+        ("", "a"),
+        ("Microsoft Word - rules v2.doc", "a"),
+        ("PowerPoint Presentation", "a"),
+        ("rules_final.docx", "a"),
+        ("Document1", "a"),
+        ("untitled", "a"),
+        ("x" * 300, "a"),
+    ],
+)
+@pytest.mark.parametrize("name", CALLED)
+def test_the_title_is_the_one_that_a_document_states(tmp_path: Path, name: str, stated: str, title: str) -> None:
+    (tmp_path / name).write_bytes(CALLED[name](stated))
+    source = FolderSource(tmp_path / name, "office")
+    (record,) = source.records()
+    (article,) = source.parse(record)
+    assert isinstance(article, SourceArticle)
+    assert (article.title, article.aliases) == (title, () if title == "a" else ("a",))
 
 
 def test_the_content_decides_what_a_file_is() -> None:
@@ -222,7 +250,7 @@ BAD: dict[str, tuple[Callable[[], bytes], str]] = {
     ),
     "images": (lambda: files.pdf_of_images(12), "no text; 12 pages are images"),
     "truncated": (lambda: files.docx()[:900], "the file is damaged or not supported (BadZipFile"),
-    "no notebook": (lambda: b'{"a": 1', "the file is damaged or not supported (NotJSONError"),
+    "no notebook": (lambda: b'{"a": 1', "the notebook is not valid JSON: "),
     "empty": (lambda: b"", "the file is empty"),
     "no letters": (lambda: files.pdf_without_letters(), "its letters cannot be read"),
     "encrypted text": (
@@ -230,8 +258,11 @@ BAD: dict[str, tuple[Callable[[], bytes], str]] = {
         "the file is encrypted",
     ),
     "deep": (lambda: files.docx_of([], depth=120), "its elements are nested too deeply"),
-    "encrypted book": (lambda: files.epub({"a.xhtml": "\0\0\0"}), "the file is not HTML: it contains NUL"),
-    "empty book": (lambda: files.archive({"META-INF/container.xml": "<a/>"}), "the file is damaged or not supported"),
+    "encrypted book": (
+        lambda: files.epub({"a.xhtml": "\0\0\0"}),
+        "none of its 1 pages can be read: the file is not HTML",
+    ),
+    "empty book": (lambda: files.archive({"META-INF/container.xml": "<a/>"}), "the book has no pages"),
 }
 
 
@@ -339,3 +370,317 @@ def test_a_page_with_nothing_in_it_or_a_picture_is_not_damaged() -> None:
     empty.add_page()
     for data in (bytes(empty.output()), files.pdf_of_images(1), files.pdf([["Berth 4 is free."]])):
         check_content(PdfDocument(data), 0)
+
+
+FORM = [
+    (50, 700, "Name: ____________ Date: ________"),
+    (50, 680, "City"),
+    (300, 680, "Rent"),
+    (70, 660, "Furnished"),
+    (200, 660, "Pets"),
+    (50, 640, "Remarks:"),
+    (50, 600, "The lease begins in May."),
+]
+FIELDS = [
+    "/Subtype/Widget/FT/Tx/T(date)/V(3 May 2024)/Rect[190 696 260 712]LOOK",
+    "/Subtype/Widget/FT/Tx/T(name)/V(Mira Stone)/Rect[85 696 150 712]LOOK",
+    "/Subtype/Widget/FT/Tx/T(city)/V(Oslo)/Rect[80 676 200 692]LOOK",
+    "/Subtype/Widget/FT/Ch/Ff 131072/T(r)/Opt[[(a)(950 euros)][(b)(1000 euros)]]/V(a)/Rect[330 676 420 692]LOOK",
+    "/Subtype/Widget/FT/Btn/T(f)/V/Yes/AS/Yes/Rect[52 658 64 670]/AP<</N<</Yes 6 0 R/Off 6 0 R>>>>",
+    "/Subtype/Widget/FT/Btn/T(p)/V/Off/AS/Off/Rect[180 658 192 670]/AP<</N<</Yes 6 0 R/Off 6 0 R>>>>",
+    "/Subtype/Widget/FT/Tx/T(rem)/Ff 4096/V(Keys with\nthe neighbor)/Rect[110 615 400 655]LOOK",
+    "/Subtype/Widget/FT/Tx/T(secret)/Ff 8192/V(hunter2)/Rect[110 500 400 515]LOOK",
+    "/Subtype/Widget/FT/Tx/TU(Phone number)/T(Text5)/V(5551234)/Rect[110 480 400 495]LOOK",
+    "/Subtype/Widget/FT/Btn/T(Accepted_rules)/V/Yes/AS/Yes/Rect[52 440 64 452]/AP<</N<</Yes 6 0 R/Off 6 0 R>>>>",
+    "/Subtype/FreeText/Contents(Paid by Anna)/Rect[300 596 500 612]LOOK",
+    "/Subtype/FreeText/F 2/Contents(hidden)/Rect[300 400 500 412]LOOK",
+    "/Subtype/Widget/FT/Btn/Ff 65536/T(push)/Rect[52 300 64 310]LOOK",
+]
+FILLED = """Name: Mira Stone Date: 3 May 2024
+
+City Oslo | Rent 950 euros
+[x] Furnished | [ ] Pets
+
+Remarks: Keys with the neighbor
+
+The lease begins in May.
+Paid by Anna
+
+Phone number: 5551234
+
+- [x] Accepted rules"""
+
+
+@pytest.mark.parametrize("look", ["LOOK", ""])
+@pytest.mark.parametrize("needs_look", [True, False])
+def test_fields_of_a_form_are_in_the_lines_beside_them(look: str, needs_look: bool) -> None:
+    fields = [field.replace("LOOK", look) for field in FIELDS]
+    assert texts(files.pdf_form(FORM, fields, needs_look=needs_look)) == {("Page 1",): FILLED}
+
+
+def test_text_typed_into_blanks_is_in_their_line_and_a_remark_is_not() -> None:
+    lines = [(50, 700, "Name:"), (50, 680, "Owner ......"), (50, 660, "The boat is blue.")]
+    typed = [(680, "Ines Roth"), (696, "Elsa"), (656, "Not so.")]
+    notes = [f"/Subtype/FreeText/Contents({text})/Rect[120 {y} 300 {y + 16}]" for y, text in typed]
+    assert texts(files.pdf_form(lines, notes)) == {
+        ("Page 1",): "Name: Elsa\nOwner Ines Roth\nThe boat is blue.\nNot so."
+    }
+
+
+def test_a_form_of_fields_alone_is_read() -> None:
+    fields = [
+        f"/Subtype/Widget/FT/Tx/TU({name})/T({name})/V({name} 1)/Rect[50 {y} 90 {y + 12}]"
+        for name, y in (("A", 9), ("B", 50))
+    ]
+    assert texts(files.pdf_form([], fields)) == {("Page 1",): "B: B 1\n\nA: A 1"}
+
+
+UNITS: list[files.Spanned] = ["Units", "Sales", "Units", "Sales"]
+SALES: list[list[files.Spanned]] = [["North", "120", "43", "150", "51"], ["South", "90", "21", "95", "25"]]
+YEARS = "Region: North | 2024 Units: 120 | 2024 Sales: 43 | 2025 Units: 150 | 2025 Sales: 51"
+LEVELS: dict[str, tuple[list[list[files.Spanned]], str]] = {
+    "merged": ([[("Region", 1, 2), ("2024", 2, 1), ("2025", 2, 1)], UNITS, *SALES], YEARS),
+    "repeated": ([["Region", "2024", "2024", "2025", "2025"], ["Region", *UNITS], *SALES], YEARS),
+    "empty cells": ([["Region", "2024", "", "2025", ""], ["", *UNITS], *SALES], YEARS),
+    "three": (
+        [[("Region", 1, 3), ("2024", 4, 1)], [("First half", 2, 1), ("Second half", 2, 1)], UNITS, *SALES],
+        "Region: North | 2024 First half Units: 120 | 2024 First half Sales: 43 | 2024 Second half Units: 150"
+        " | 2024 Second half Sales: 51",
+    ),
+    "title": ([[("Sales", 5, 1)], [("Region", 1, 2), ("2024", 2, 1), ("2025", 2, 1)], UNITS, *SALES], YEARS),
+    "no levels": (
+        [["Day", "Shift", "Shift"], ["Monday", "Ann", "Bob"], ["Tuesday", "Cid", "Dan"]],
+        "Day: Monday | Shift: Ann | Shift: Bob",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ["docx", "pptx", "xlsx", "odt"])
+@pytest.mark.parametrize(("rows", "line"), LEVELS.values(), ids=LEVELS)
+def test_levels_of_a_header_are_joined(kind: str, rows: list[list[files.Spanned]], line: str) -> None:
+    *_, section = sections(files.with_table(kind, rows))
+    assert line in section.text.splitlines()
+    (table,) = [block for block in section.blocks if block.kind == "table"]
+    names = [part.partition(": ")[0] for part in line.split(" | ")]
+    assert list(table.columns) == names
+    assert [section.text[cell.start : cell.end] for cell in table.rows[0]] == [
+        part.partition(": ")[2] for part in line.split(" | ")
+    ]
+
+
+def test_comments_and_formulas_of_a_workbook_are_kept() -> None:
+    from openpyxl import Workbook
+    from openpyxl.comments import Comment
+
+    made = Workbook()
+    sheet = made.active
+    sheet.title = "Berths"
+    for row in (["Boat", "Fee", "Sum"], ["Elsa", 12, "=B2*2"], ["Gull", 9, "=B3*2"], ["Tern", 7, 14]):
+        sheet.append(row)
+    comments = {"B1": "In euros", "A3": "Sold in May", "B4": "Paid\nby Ann", "F9": "Ask the owner"}
+    for cell, text in comments.items():
+        sheet[cell].comment = Comment(text, "Ines")
+    data = files.saved(made)
+    bad, article = FolderSource(Path("x"), "office").parse(NoteRecord("fees.xlsx", data, "x"))
+    assert isinstance(bad, BadPart) and (bad.where, bad.is_lost) == ("fees.xlsx, Berths!C2, C3", True)
+    assert isinstance(article, SourceArticle)
+    assert [section.text for section in article.sections] == [
+        "Boat: Elsa | Fee: 12 | Sum: =B2*2 (not calculated)\nBoat: Gull | Fee: 9 | Sum: =B3*2 (not calculated)\n"
+        "Boat: Tern | Fee: 7 | Sum: 14\n\n"
+        "Fee: In euros\n\nGull, Boat: Sold in May\n\nTern, Fee: Paid by Ann",
+        "Ask the owner",
+    ]
+    notes = [block.label for block in article.sections[0].blocks if block.kind == "footnote"]
+    assert notes == ["B1", "A3", "B4"]
+
+
+def test_comments_in_threads_replace_their_copies() -> None:
+    from openpyxl import Workbook
+    from openpyxl.comments import Comment
+
+    made = Workbook()
+    made.active.append(["Boat", "Fee", "Sum"])
+    made.active["A1"].comment = Comment("[Threaded comment] Your version cannot read it.", "x")
+    relation = (
+        '<Relationship Id="t" Type="http://x/threadedComment" Target="../threadedComments/t1.xml"/></Relationships>'
+    )
+    thread = "".join(f'<threadedComment ref="A1"><text>{text}</text></threadedComment>' for text in ("Which?", "All."))
+    data = files.changed(
+        files.saved(made),
+        {"xl/worksheets/_rels/sheet1.xml.rels": ("</Relationships>", relation)},
+        {"xl/threadedComments/t1.xml": f'<ThreadedComments xmlns="x">{thread}</ThreadedComments>'},
+    )
+    assert [section.text for section in sections(data)] == ["Boat | Fee | Sum\n\nBoat: Which? All."]
+
+
+def run(text: str, properties: str = "") -> str:
+    return f'<w:r><w:rPr>{properties}</w:rPr><w:t xml:space="preserve">{text}</w:t></w:r>'
+
+
+def paragraph(*parts: str) -> str:
+    return f"<w:p>{''.join(parts)}</w:p>"
+
+
+def check_box(state: int) -> str:
+    box = f'<w14:checkbox><w14:checked w14:val="{state}"/></w14:checkbox>'
+    return f"<w:sdt><w:sdtPr>{box}</w:sdtPr><w:sdtContent>{run('☐')}</w:sdtContent></w:sdt>"
+
+
+def math(markup: str) -> str:
+    """Return an equation; ``'x'`` stands for a run of it."""
+    return "<m:oMath>" + re.sub("'([^']*)'", r"<m:r><m:t>\1</m:t></m:r>", markup) + "</m:oMath>"
+
+
+FIELD = '<w:fldSimple w:instr=" REF x ">{}</w:fldSimple>'
+ROOTS = (
+    "'x='<m:f><m:num>'-b±'<m:rad><m:deg/><m:e><m:sSup><m:e>'b'</m:e><m:sup>'2'</m:sup></m:sSup>'-4ac'</m:e></m:rad>"
+    "</m:num><m:den>'2a'</m:den></m:f>"
+)
+SUM = (
+    "<m:nary><m:naryPr><m:chr m:val=\"∑\"/></m:naryPr><m:sub>'i=1'</m:sub><m:sup>'n'</m:sup>"
+    "<m:e><m:sSub><m:e>'x'</m:e><m:sub>'i'</m:sub></m:sSub></m:e></m:nary>"
+)
+SINE = (
+    '<m:func><m:fName>\'sin\'</m:fName><m:e><m:d><m:dPr><m:begChr m:val="["/><m:endChr m:val="]"/></m:dPr>'
+    "<m:e>'a+b'</m:e></m:d></m:e></m:func>"
+)
+PROMPT = f"<w:sdt><w:sdtPr><w:showingPlcHdr/></w:sdtPr><w:sdtContent>{run('Click here.')}</w:sdtContent></w:sdt>"
+ENTRIES = '<w:ddList><w:result w:val="1"/><w:listEntry w:val="red"/><w:listEntry w:val="blue"/></w:ddList>'
+FORM_LIST = (
+    f'<w:r><w:fldChar w:fldCharType="begin"><w:ffData>{ENTRIES}</w:ffData></w:fldChar></w:r>'
+    '<w:r><w:instrText> FORMDROPDOWN </w:instrText></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r>'
+)
+OLD_BOX = (
+    '<w:r><w:fldChar w:fldCharType="begin"><w:ffData><w:checkBox><w:default w:val="1"/></w:checkBox></w:ffData>'
+    '</w:fldChar></w:r><w:r><w:instrText> FORMCHECKBOX </w:instrText></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r>'
+)
+NOTE = '<w:r><w:footnoteReference w:id="0"/></w:r>'
+CELL = "<w:tc>{}</w:tc>"
+WORD: dict[str, tuple[list[str], str]] = {
+    "a simple field": (
+        [paragraph(run("Due on "), FIELD.format(run("3 May")), run("."))],
+        "Due on 3 May.",
+    ),
+    "a field in a field": (
+        [paragraph(FIELD.format(run("See ") + FIELD.format(run("2.1"))))],
+        "See 2.1",
+    ),
+    "a fraction and a root": (
+        [
+            paragraph(
+                run("So "),
+                math(ROOTS),
+            )
+        ],
+        "So x=(-b±√(b^2-4ac))/(2a)",
+    ),
+    "a sum": (
+        [
+            paragraph(
+                "<m:oMathPara>",
+                math(SUM),
+                "</m:oMathPara>",
+            )
+        ],
+        "∑_(i=1)^n x_i",
+    ),
+    "brackets and a function": (
+        [paragraph(math(SINE))],
+        "sin [a+b]",
+    ),
+    "check boxes in a line": (
+        [paragraph(run("Fuel: "), check_box(1), run(" diesel "), check_box(0), run(" petrol"))],
+        "Fuel: [x] diesel [ ] petrol",
+    ),
+    "tasks": (
+        [
+            paragraph(check_box(1), run(" Buy rope")),
+            paragraph(check_box(0), run("Paint")),
+            paragraph(run("☐ Call")),
+            paragraph(run("☑"), run(" Pay")),
+            paragraph(OLD_BOX, run(" Sail")),
+        ],
+        "- [x] Buy rope\n- [ ] Paint\n- [ ] Call\n- [x] Pay\n- [x] Sail",
+    ),
+    "a check box in a table": (
+        [
+            "<w:tbl><w:tr>",
+            CELL.format(paragraph(run("Insured"))),
+            CELL.format(paragraph(check_box(1))),
+            CELL.format(paragraph(check_box(0), run(" sold"))),
+            "</w:tr></w:tbl>",
+        ],
+        "Insured | [x] | [ ] sold",
+    ),
+    "a list of a form, and a prompt": (
+        [paragraph(run("Hull: "), FORM_LIST), paragraph(run("Owner: "), PROMPT)],
+        "Hull: blue\n\nOwner:",
+    ),
+    "struck text": (
+        [
+            paragraph(run("Fee "), run("10 ", "<w:strike/>"), run("9 ", "<w:dstrike/>"), run("12")),
+            paragraph(run("Closed", "<w:dstrike/>")),
+        ],
+        "Fee 12\n\n~~Closed~~",
+    ),
+    "text that is not struck": ([paragraph(run("Fee "), run("10", '<w:strike w:val="0"/>'))], "Fee 10"),
+    "a note": (
+        [paragraph(run("Elsa sails"), NOTE, run(" on Sunday."))],
+        "Elsa sails on Sunday.\n\n1. Built in 1911.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("parts", "expected"), WORD.values(), ids=WORD)
+def test_fields_equations_and_boxes_of_word(parts: list[str], expected: str) -> None:
+    note = paragraph(run("Built in "), FIELD.format(run("1911")), run("."))
+    (section,) = sections(files.docx_with(*parts, notes=[note]))
+    assert section.text == expected
+    kinds = {block.kind for block in section.blocks}
+    assert ("task" in kinds, "footnote" in kinds) == (expected.startswith("- ["), "1. Built" in expected)
+
+
+STRUCK = (
+    '<style:style style:name="T1"><style:text-properties style:text-line-through-style="solid"/></style:style>'
+    '<style:style style:name="T2"><style:text-properties style:text-line-through-style="none"/></style:style>'
+)
+CONTROL = '<office:forms><form:checkbox form:id="c1" form:current-state="{}" form:label="Insured"/></office:forms>'
+BOX = "<draw:frame><draw:text-box><text:p>No dogs.</text:p></draw:text-box></draw:frame>"
+CONTENT = (
+    '<loext:content-control loext:checkbox="true" loext:checked="{}"><text:span>x</text:span></loext:content-control>'
+)
+OPEN_DOCUMENT = {
+    "a text box in a paragraph": (f"<text:p>Elsa sails{BOX} on Sunday.</text:p>", "Elsa sails on Sunday.\n\nNo dogs."),
+    "a text box at a page": (f"{BOX}<text:p>Elsa sails.</text:p>", "Elsa sails.\n\nNo dogs."),
+    "a text box in a heading's paragraph, and a shape": (
+        f"<text:p>{BOX}</text:p><text:p>Elsa<draw:custom-shape><text:p>Ahoy!</text:p></draw:custom-shape></text:p>",
+        "No dogs.\n\nElsa\n\nAhoy!",
+    ),
+    "a picture": ("<text:p>Elsa<draw:frame><draw:image><text:p>x</text:p></draw:image></draw:frame></text:p>", "Elsa"),
+    "a note": (
+        "<text:p>Elsa<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>A boat.</text:p>"
+        "</text:note-body></text:note> sails.</text:p>",
+        "Elsa sails.\n\n1. A boat.",
+    ),
+    "a checked control": (
+        CONTROL.format("checked") + '<text:p><draw:control draw:control="c1"/></text:p>',
+        "- [x] Insured",
+    ),
+    "an open control": (
+        CONTROL.format("unchecked") + '<text:p><draw:control draw:control="c1"/></text:p>',
+        "- [ ] Insured",
+    ),
+    "a content control": (f"<text:p>Fuel {CONTENT.format('true')} diesel</text:p>", "Fuel [x] diesel"),
+    "typed boxes": ("<text:p>☐ Call</text:p><text:p>☒ Pay</text:p>", "- [ ] Call\n\n- [x] Pay"),
+    "struck text": (
+        '<text:p>Fee <text:span text:style-name="T1">10</text:span> '
+        '<text:span text:style-name="T2">12</text:span></text:p>',
+        "Fee 12",
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "expected"), OPEN_DOCUMENT.values(), ids=OPEN_DOCUMENT)
+def test_boxes_notes_and_struck_text_of_opendocument(body: str, expected: str) -> None:
+    (section,) = sections(files.odt_of(body, STRUCK))
+    assert section.text == expected

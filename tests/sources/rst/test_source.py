@@ -226,7 +226,7 @@ def test_errors_in_the_markup_lose_no_text() -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"A\n=\n\ncaf\xe9", r"dir/note\.rst, line 4: invalid UTF-8 at byte 9 of the file \(0xe9\)"),
+        (b"A\n=\n\n\xc3\xa9\xc3\xa9\xff", r"dir/note\.rst, line 4: invalid UTF-8 at byte 10 of the file \(0xff\)"),
         (b"A\n\x00", r"dir/note\.rst, line 2: the file contains a NUL character"),
         (b"- " * 1000 + b"x", r"dir/note\.rst: its markup is nested too deeply"),
         (b"word " * (MAX_CHARACTERS // 5 + 1), r"dir/note\.rst: the document has more than 4 million characters"),

@@ -3,7 +3,8 @@
 import pytest
 from tests.sources.wikitext.test_page import text_of
 
-from wikigr.sources.wikitext.templates import TemplateCall, _expansions, expand_template, is_known_template
+from wikigr.sources.wikitext import template_tables
+from wikigr.sources.wikitext.templates import TemplateCall, expand_template, is_known_template
 
 
 def test_inline_templates_keep_their_text() -> None:
@@ -104,15 +105,18 @@ def test_quotations_name_their_author() -> None:
     assert {call: text_of(call) for call in cases} == cases
 
 
-def test_every_rule_of_the_table_expands_without_arguments_and_with_one(subtests: pytest.Subtests) -> None:
+@pytest.mark.parametrize("language", ["", "de", "en", "es", "fr", "it"])
+def test_every_rule_of_the_tables_expands_without_arguments_and_with_one(language: str) -> None:
     cases: tuple[dict[str, str], ...] = ({}, {"1": "7"})
-    for name in sorted(_expansions()):
-        with subtests.test(name=name):
-            for arguments in cases:
-                assert isinstance(expand_template(name, TemplateCall(arguments, lambda target, label: label)), str)
+    for name in sorted(template_tables(language)["rules"]):
+        for arguments in cases:
+            call = TemplateCall(arguments, lambda target, label: label, language)
+            assert isinstance(expand_template(name, call), str), name
 
 
 def test_a_pattern_without_values_is_empty_and_an_unknown_template_has_no_text() -> None:
     call = TemplateCall({}, lambda target, label: label)
-    assert [expand_template(name, call) for name in ("ad", "ndash", "navbox")] == ["", "–", None]
-    assert not is_known_template("navbox")
+    assert [expand_template(name, call) for name in ("ad", "ndash", "navbox", "sfn", "unheard of")] == [
+        *("", "–", "", "", None)
+    ]
+    assert not is_known_template("unheard of")

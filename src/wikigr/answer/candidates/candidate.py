@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from wikigr.answer.candidates.blocks import Cell, cells
 from wikigr.index.candidate import Evidence, Section
 from wikigr.question.question import Question
 from wikigr.reader.passage import Span
@@ -14,6 +13,9 @@ from wikigr.retrieval.chain import Chain, Hop
 from wikigr.retrieval.reading import TwoParts
 from wikigr.retrieval.sentences import SentenceScore
 from wikigr.retrieval.state import State
+
+# A longer part of a section is not one quotation.
+MAX_CHARS = 1_600
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,6 @@ class Material:
     sentences: Sequence[SentenceScore]
     similarity: Callable[[Sequence[str]], Sequence[float]]
     parts: TwoParts | None = None
-    _cells: dict[tuple[str, int], list[Cell]] = field(default_factory=dict, init=False, repr=False)
     _place_stems: dict[str, frozenset[str]] = field(default_factory=dict, init=False, repr=False)
 
     @property
@@ -121,12 +122,6 @@ class Material:
     def statements(self) -> list[SentenceScore]:
         """The sentences, best first, without questions, which do not answer."""
         return [sentence for sentence in self.sentences if not sentence.text.rstrip().endswith("?")]
-
-    def cells(self, sentence: SentenceScore) -> list[Cell]:
-        """Return the cells of ``sentence``, or none if it is not a row of a table."""
-        if sentence.place not in self._cells:
-            self._cells[sentence.place] = cells(sentence.text)
-        return self._cells[sentence.place]
 
     def place_stems(self, section: Section) -> frozenset[str]:
         """Return the stems of the title and the heading of ``section``."""

@@ -9,14 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
-from wikigr.answer.candidates.blocks import entry_blocks
-from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation, quotation_of, share_named
+from wikigr.answer.candidates.candidate import (
+    MAX_CHARS,
+    AnswerCandidate,
+    Material,
+    Quotation,
+    quotation_of,
+    share_named,
+)
 from wikigr.index.candidate import Section
 from wikigr.languages import Language
 from wikigr.question.intent import asks_definition, asks_entry
 from wikigr.question.question import Question
 from wikigr.retrieval.definition_patterns import explains, is_definition, is_entry
 from wikigr.retrieval.sentences import SentenceScore
+from wikigr.sources.block import extent
 from wikigr.sources.facts import FACTS
 from wikigr.text import words
 
@@ -64,13 +71,25 @@ def _entries(question: Question, sentences: Sequence[SentenceScore]) -> list[Sec
 
 
 def find_entries(material: Material) -> Iterator[AnswerCandidate]:
-    """Yield the entries whose term the question names: a term with the whole definition that is indented below it."""
+    """Yield the entries whose term the question names: a term with the whole definition below it."""
     found = []
     for item in material.evidence:
-        content = item.section.content
-        for block in entry_blocks(content):
-            term = content[block.start : content.find("\n    ", block.start)]
-            fit = share_named(material.question, term)
-            if fit:
-                found.append(AnswerCandidate("entry", (Quotation(item.section, block.start, block.end),), fit=fit))
+        section, blocks = item.section, item.section.blocks
+        number = 0
+        while number < len(blocks):
+            first = number
+            number = extent(blocks, first)
+            if blocks[first].kind != "term":
+                # A definition list may stand inside an item or a quotation.
+                number = first + 1
+                continue
+            terms = [blocks[first]]
+            # Several terms have one definition.
+            while number == first + len(terms) < len(blocks) and blocks[number].kind == "term":
+                terms.append(blocks[number])
+                number = extent(blocks, number)
+            start, end = terms[0].start, blocks[number - 1].end
+            fit = share_named(material.question, section.content[start : terms[-1].end])
+            if fit and end - start <= MAX_CHARS:
+                found.append(AnswerCandidate("entry", (Quotation(section, start, end),), fit=fit))
     yield from sorted(found, key=lambda candidate: -candidate.fit)[:6]

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wikigr.answer.candidates.blocks import MAX_CHARS
-from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation
+from wikigr.answer.candidates.candidate import MAX_CHARS, AnswerCandidate, Material, Quotation
 from wikigr.index.candidate import Section
-from wikigr.segmentation import BLANK_LINE
 
-# A longer answer is quoted up to the end of the paragraph before this place.
+# A longer answer is quoted up to the end of the block before this place.
 _QUOTED_CHARS = 700
 
 
@@ -18,7 +16,7 @@ def find_pairs(material: Material) -> Iterator[AnswerCandidate]:
     pairs = [item.section for item in material.evidence if asked_by(item.section)][:6]
     similar = material.similarity([asked_by(section) for section in pairs])
     for section, cosine in zip(pairs, similar, strict=True):
-        end = _end_of_answer(section.content)
+        end = _end_of_answer(section)
         if end:
             yield AnswerCandidate("pair", (Quotation(section, 0, end),), fit=max(0.0, cosine))
 
@@ -29,12 +27,11 @@ def asked_by(section: Section) -> str:
     return next((name for name in names if name.rstrip().endswith("?")), "")
 
 
-def _end_of_answer(content: str) -> int:
+def _end_of_answer(section: Section) -> int:
     """Return where the quoted part of an answer ends."""
-    whole = len(content.rstrip())
+    whole = len(section.content.rstrip())
     if whole <= _QUOTED_CHARS:
         return whole
-    ends = [match.start() for match in BLANK_LINE.finditer(content) if match.start() <= _QUOTED_CHARS]
-    first = BLANK_LINE.search(content)
-    end = ends[-1] if ends else first.start() if first else whole
+    ends = [block.end for block in section.blocks]
+    end = max((end for end in ends if end <= _QUOTED_CHARS), default=ends[0])
     return end if end <= MAX_CHARS else 0

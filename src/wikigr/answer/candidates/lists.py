@@ -1,144 +1,164 @@
-"""Answers in lists and tables: whole ones, the rows and the cell that a question names, and the steps of a task.
-
-A step is an item of a numbered list, or a command of a section whose heading names the task.
-"""
+"""Answers that are a part of the structure of a section: lists, steps, tasks of one state, tables, and code."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, islice
 
-from wikigr.answer.candidates.blocks import BEFORE_CODE, MAX_CHARS, Block, Cell, bulleted_blocks, cells, numbered_blocks
-from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation, quotation_of, span_in
+from wikigr.answer.candidates.candidate import MAX_CHARS, AnswerCandidate, Material, Quotation
 from wikigr.index.candidate import Section
-from wikigr.question.intent import asks_yes_no
-from wikigr.question.question import Question
-from wikigr.retrieval.sentences import SentenceScore
+from wikigr.reader.passage import as_probability
+from wikigr.sources.block import Block, TaskState, extent
 
-# Lists that compete, those of the best sections first.
+# The kind of an answer that quotes a whole table.
+WHOLE_TABLE = "table"
+# Lists, tables and blocks of code that compete, those of the best sections first.
 _MAX_LISTS = 8
+_MAX_INTRODUCTION_CHARS = 300
+# Questions for all tasks of a state, to which a question is compared. A difference of cosines of 0.1 is clear; without
+# one, the open tasks are asked for.
+_STATES: dict[TaskState, str] = {
+    "open": "Which tasks are still open, left to do or not done yet?",
+    "done": "Which tasks have been done, finished or completed already?",
+}
+_STATE_SHARPNESS = 20.0
+_STATE_BIAS = 1.5
 
 
 def find_lists(material: Material) -> Iterator[AnswerCandidate]:
     """Yield the lists of the evidence, each whole and with the sentence that introduces it."""
-    found = 0
-    for item in material.evidence:
-        section = item.section
-        for block in (*numbered_blocks(section.content), *bulleted_blocks(section.content)):
-            if found == _MAX_LISTS:
-                return
-            found += 1
-            start, fit = _introduced(material, section, block)
-            yield AnswerCandidate("list", (Quotation(section, start, block.end),), fit=fit)
-
-
-def _introduced(material: Material, section: Section, block: Block) -> tuple[int, float]:
-    """Return where the introduction of a list begins, and how much of the question it covers."""
-    start = block.start
-    said = material.place_stems(section)
-    before = [s for s in material.by_section.get(section.section_id, ()) if s.start < block.start]
-    if before and block.start - before[-1].end <= 3 and block.end - before[-1].start <= MAX_CHARS:
-        introduction = before[-1]
-        if len(introduction.text) <= 300 and not material.cells(introduction):
-            start = introduction.start
-            said |= set(material.question.stems(introduction.text))
-    return start, material.question.coverage(said)
+    for part in islice(_lists(material), _MAX_LISTS):
+        begin, fit = _introduced(material, part.section, part.start, part.end)
+        start = begin if part.is_first else part.start
+        yield AnswerCandidate("list", (Quotation(part.section, start, part.end),), fit=fit)
 
 
 def find_tables(material: Material) -> Iterator[AnswerCandidate]:
-    """Yield the tables of the evidence, whole: their rows stand on lines one after the other."""
-    found = 0
-    for item in material.evidence:
-        section = item.section
-        run: list[SentenceScore] = []
-        for sentence in (*material.by_section.get(section.section_id, ()), None):
-            if sentence is not None and material.cells(sentence):
-                run.append(sentence)
-                continue
-            if len(run) > 1 and run[-1].end - run[0].start <= MAX_CHARS and found < _MAX_LISTS:
-                found += 1
-                start, fit = _introduced(material, section, Block(run[0].start, run[-1].end))
-                yield AnswerCandidate("table", (Quotation(section, start, run[-1].end),), fit=fit)
-            run = []
-
-
-def find_rows(material: Material) -> Iterator[AnswerCandidate]:
-    """Yield all rows of the evidence that share the value that the question names, such as all stoves of a catalog."""
-    groups: dict[tuple[str, str], list[Quotation]] = {}
-    asked = material.question.weights.keys()
-    for item in material.evidence:
-        section = item.section
-        for sentence in material.by_section.get(section.section_id, ()):
-            for cell in material.cells(sentence):
-                value = sentence.text[cell.start : cell.end]
-                named = set(material.question.stems(value))
-                # A row is of the kind that the question names if one of its values says nothing else than that
-                # ("category: stoves").
-                if named and len(named) <= 3 and named <= asked:
-                    row = quotation_of(sentence)
-                    groups.setdefault((cell.column, value), []).append(row)
-    for rows in groups.values():
-        unique = list(dict.fromkeys(rows))
-        if 1 < len(unique) <= 12:
-            said = material.question.stems(" ".join(row.text for row in unique))
-            fit = material.question.coverage(set(said))
-            ordered = tuple(sorted(unique, key=lambda row: row.place))
-            lead = f"{len(ordered)} rows: {'; '.join(map(_name_of, ordered))}."
-            yield AnswerCandidate("rows", ordered, lead=lead, fit=fit)
-
-
-def _name_of(row: Quotation) -> str:
-    """Return the name of what a row describes: the article's title, if the row has it, or else its first value."""
-    values = [row.text[cell.start : cell.end] for cell in cells(row.text)]
-    return row.section.title if row.section.title in values else values[0]
-
-
-def find_cells(material: Material) -> Iterator[AnswerCandidate]:
-    """Yield the cells whose column and row the question names best."""
-    if asks_yes_no(material.question):
-        return
-    # The best cells of the best rows compete.
-    for sentence in islice(filter(material.cells, material.sentences), 6):
-        row = material.cells(sentence)
-        fits = [(cell, _fit(material.question, sentence, cell, row)) for cell in row]
-        for cell, fit in sorted(fits, key=lambda item: -item[1])[:2]:
-            span = span_in(sentence, cell.start, cell.end)
-            yield AnswerCandidate("cell", (quotation_of(sentence),), span=span, fit=fit)
-
-
-def _fit(question: Question, sentence: SentenceScore, cell: Cell, row: list[Cell]) -> float:
-    """Return how well the question names the column of ``cell`` and the rest of its row, in [0, 1].
-
-    A value that the question names is not what it asks for.
-    """
-    value = sentence.text[cell.start : cell.end]
-    if set(question.stems(value)) <= question.weights.keys():
-        return 0.0
-    column = question.coverage(set(question.stems(cell.column.replace("_", " "))))
-    others = " ".join(sentence.text[other.start : other.end] for other in row if other is not cell)
-    place = f"{sentence.section.title} {sentence.section.heading}"
-    said = question.coverage(set(question.stems(f"{place} {others}")))
-    read = sentence.span is not None and sentence.start + cell.start <= sentence.span.start < sentence.start + cell.end
-    is_type = question.answer_type is not None and question.is_answer_type_in(value)
-    return min(1.0, 0.4 * min(1.0, column + said) + 0.3 * (column > 0) + 0.2 * read + 0.1 * is_type)
+    """Yield the tables of the evidence, each whole and with the sentence that introduces it."""
+    tables = ((item.section, block) for item in material.evidence for block in item.section.blocks)
+    whole = (found for found in tables if found[1].kind == "table" and len(found[1].rows) > 1 and _is_short(found[1]))
+    for section, block in islice(whole, _MAX_LISTS):
+        begin, fit = _introduced(material, section, block.start, block.end)
+        yield AnswerCandidate(WHOLE_TABLE, (Quotation(section, begin, block.end),), fit=fit)
 
 
 def find_steps(material: Material) -> Iterator[AnswerCandidate]:
-    """Yield the numbered lists, and the runs of commands, of the best sections; each is whole."""
-    for item in material.evidence[:8]:
+    """Yield the numbered lists of the evidence; each is whole."""
+    for part in islice(_lists(material), _MAX_LISTS):
+        if part.is_numbered:
+            fit = material.question.coverage(material.place_stems(part.section))
+            yield AnswerCandidate("steps", (Quotation(part.section, part.start, part.end),), fit=fit)
+
+
+def find_commands(material: Material) -> Iterator[AnswerCandidate]:
+    """Yield the code of the evidence with the sentences that introduce it, each block and all of a section."""
+    found = 0
+    for item in material.evidence:
         section = item.section
-        fit = material.question.coverage(material.place_stems(section))
-        numbered = list(numbered_blocks(section.content))
-        for block in numbered:
-            yield AnswerCandidate("steps", (Quotation(section, block.start, block.end),), fit=fit)
-        commands = _commands(material, section) if not numbered else None
-        if commands is not None:
-            yield AnswerCandidate("commands", (commands,), fit=fit)
+        codes = [block for block in section.blocks if block.kind == "code" and _is_short(block)]
+        quoted = [(block.end, *_introduced(material, section, block.start, block.end)) for block in codes]
+        if len(quoted) > 1 and quoted[-1][0] - quoted[0][1] <= MAX_CHARS:
+            quoted.append((quoted[-1][0], quoted[0][1], material.question.coverage(material.place_stems(section))))
+        for end, begin, fit in quoted:
+            if found == _MAX_LISTS:
+                return
+            found += 1
+            yield AnswerCandidate("commands", (Quotation(section, begin, end),), fit=fit)
 
 
-def _commands(material: Material, section: Section) -> Quotation | None:
-    """Return the text from the first to the last sentence of a section that introduces code, or ``None``."""
-    own = [s for s in material.by_section.get(section.section_id, ()) if BEFORE_CODE in s.text]
-    if not own or own[-1].end - own[0].start > MAX_CHARS:
-        return None
-    return Quotation(section, own[0].start, own[-1].end)
+def find_tasks(material: Material) -> Iterator[AnswerCandidate]:
+    """Yield the tasks of each section that are open, and those that are done; ``fit`` says which the question wants."""
+    sections = [item.section for item in material.evidence]
+    listed = [section for section in sections if any(block.kind == "task" for block in section.blocks)][:_MAX_LISTS]
+    if not listed:
+        return
+    like_open, like_done = material.similarity(list(_STATES.values()))
+    wants_open = as_probability(_STATE_SHARPNESS * (like_open - like_done) + _STATE_BIAS)
+    for section in listed:
+        for state, like, wanted in (("open", like_open, wants_open), ("done", like_done, 1.0 - wants_open)):
+            quotations = tuple(_tasks(section, state))
+            text = "\n".join(quotation.text for quotation in quotations)
+            if 0 < len(text) <= MAX_CHARS:
+                said = material.place_stems(section) | set(material.question.stems(text))
+                fit = wanted * (material.question.coverage(said) + max(0.0, like)) / 2.0
+                yield AnswerCandidate("tasks", quotations, fit=fit)
+
+
+def _tasks(section: Section, state: str) -> Iterator[Quotation]:
+    """Yield the runs of tasks of this state."""
+    tasks = [block for block in section.blocks if block.kind == "task"]
+    for label, run in groupby(tasks, key=lambda block: block.label):
+        if label == state:
+            of_state = list(run)
+            yield Quotation(section, of_state[0].start, of_state[-1].end)
+
+
+@dataclass(frozen=True, slots=True)
+class _List:
+    """The characters ``start`` to ``end`` of a section: a list, or the first or a later part of a long one."""
+
+    section: Section
+    start: int
+    end: int
+    is_numbered: bool
+    is_first: bool
+
+
+def _lists(material: Material) -> Iterator[_List]:
+    """Yield the lists of the evidence; one that is too long for a quotation is cut between items."""
+    for item in material.evidence:
+        section, blocks = item.section, item.section.blocks
+        for heads in sorted(_runs(blocks)):
+            ends = [blocks[extent(blocks, head) - 1].end for head in heads]
+            first = 0
+            for last in range(1, len(heads) + 1):
+                start = blocks[heads[first]].start
+                if last == len(heads) or ends[last] - start > MAX_CHARS:
+                    if last - first > 1:
+                        is_numbered = _number(blocks[heads[first]]) is not None
+                        yield _List(section, start, ends[last - 1], is_numbered, is_first=first == 0)
+                    first = last
+
+
+def _runs(blocks: Sequence[Block]) -> Iterator[list[int]]:
+    """Yield the numbers of the blocks that begin the items of each list."""
+    runs: dict[int, list[int]] = {}
+    for number, block in enumerate(blocks):
+        for depth in sorted(runs):
+            if depth > block.depth or (depth == block.depth and not _continues(blocks[runs[depth][-1]], block)):
+                yield runs.pop(depth)
+        if block.kind in ("item", "task", "term"):
+            runs.setdefault(block.depth, []).append(number)
+    yield from runs.values()
+
+
+def _continues(item: Block, following: Block) -> bool:
+    """Return whether ``following``, which is as deep as ``item``, is the next one of its list."""
+    number, next_number = _number(item), _number(following)
+    if number is not None or next_number is not None:
+        return number is not None and next_number == number + 1
+    return (item.kind == "term") == (following.kind == "term") and following.kind in ("item", "task", "term")
+
+
+def _number(item: Block) -> int | None:
+    """Return the number of an item of a numbered list, counting letters too, or ``None``."""
+    mark = item.label.strip(".)(") if item.kind == "item" else ""
+    if mark.isdecimal():
+        return int(mark)
+    return ord(mark.lower()) if len(mark) == 1 and mark.isalpha() else None
+
+
+def _is_short(block: Block) -> bool:
+    return block.end - block.start <= MAX_CHARS
+
+
+def _introduced(material: Material, section: Section, start: int, end: int) -> tuple[int, float]:
+    """Return where the introduction of what stands at ``start`` begins, and how much of the question it covers."""
+    said = material.place_stems(section)
+    before = next((s for s in reversed(material.by_section.get(section.section_id, ())) if s.start < start), None)
+    if before is not None and before.row is None and end - before.start <= MAX_CHARS:
+        text = section.content[before.start : min(before.end, start)]
+        if len(text) <= _MAX_INTRODUCTION_CHARS and not section.content[before.start + len(text) : start].strip():
+            return before.start, material.question.coverage(said | set(material.question.stems(text)))
+    return start, material.question.coverage(said)

@@ -20,12 +20,12 @@ _SAYS = re.compile(r"(?:yes|no)\b", re.IGNORECASE)
 def find_spans(material: Material) -> Iterator[AnswerCandidate]:
     """Yield the best sentences, with their short answers if the question asks for one.
 
-    Questions do not answer, and what facts answer is for ``find_facts`` to say.
+    Questions do not answer. What facts answer is for ``find_facts`` to say, and what rows do for ``find_cells``.
     """
     if asks_yes_no(material.question):
         return
     short, asked = asks_short_answer(material.question), words(material.question.text)
-    statements = (sentence for sentence in material.statements if sentence.section.heading != FACTS)
+    statements = (s for s in material.statements if s.section.heading != FACTS and s.row is None)
     for sentence in islice(statements, _MAX_SENTENCES):
         # The words with which the question begins ("how many") do not answer it.
         span = sentence.span if short else None

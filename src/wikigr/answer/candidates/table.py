@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material
+from wikigr.answer.candidates.cell import find_cells
 from wikigr.answer.candidates.comparison import find_comparisons
 from wikigr.answer.candidates.definition import find_definitions, find_entries
 from wikigr.answer.candidates.fact import find_facts
 from wikigr.answer.candidates.faq_pair import find_pairs
-from wikigr.answer.candidates.lists import find_cells, find_lists, find_rows, find_steps, find_tables
+from wikigr.answer.candidates.lists import find_commands, find_lists, find_steps, find_tables, find_tasks
 from wikigr.answer.candidates.path import find_chains, find_explored, find_paths
+from wikigr.answer.candidates.rows import find_rows
 from wikigr.answer.candidates.span import find_spans, find_two_parts, find_yes_no
 
 
@@ -32,7 +34,9 @@ ANSWER_KINDS = (
     AnswerKind(("list",), find_lists),
     AnswerKind(("table",), find_tables),
     AnswerKind(("rows",), find_rows),
-    AnswerKind(("steps", "commands"), find_steps),
+    AnswerKind(("steps",), find_steps),
+    AnswerKind(("tasks",), find_tasks),
+    AnswerKind(("commands",), find_commands),
     AnswerKind(("cell",), find_cells),
     AnswerKind(("pair",), find_pairs),
     AnswerKind(("comparison",), find_comparisons),

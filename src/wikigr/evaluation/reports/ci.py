@@ -12,20 +12,6 @@ from wikigr.evaluation.reports.text import estimate
 Document = Mapping[str, Any]
 
 
-def github_report(document: Document) -> str:
-    """Return GitHub workflow commands: a notice per comparison and a warning per question that got worse."""
-    path = str(document["run"]["questions"]["path"])
-    said = [*document["notices"], *(comparison["summary"] for comparison in document["comparisons"])]
-    where = {question["id"]: question["line"] for question in document["questions"]}
-    worse = [
-        _warning(path, where[flip["question_id"]], f"worse under {name}", flip["question_id"], flip["question"])
-        for name, found in document["flips"].items()
-        for flip in found
-        if flip["worse"]
-    ]
-    return "".join([*(f"::notice title=wikigr eval::{_command(notice)}\n" for notice in said), *worse])
-
-
 def github_annotations(result: GateResult, questions: Mapping[str, Mapping[str, Any]], path: str) -> str:
     """Return GitHub workflow commands: an error per failed check and a warning per question that got worse."""
     errors = [

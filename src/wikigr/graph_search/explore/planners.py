@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from wikigr.graph.neighborhood import Node
 from wikigr.llm.budget import CallQuota
-from wikigr.llm.failures import BadRequestError
 from wikigr.llm.prompts import prompt
 from wikigr.llm.reply import Reply
 from wikigr.retrieval.trace import Trace
@@ -68,11 +67,8 @@ class RulePlanner:
         return Plan(nodes=tuple(node for node in rounds[state.iteration] if node not in state.explored))
 
 
-_TOOL = "plan"
-
-
 class ModelPlanner:
-    """Asks a model for the plan of every iteration, through a tool if the server supports tools, else in tags.
+    """Asks a model for the plan of every iteration, in tags, which every model can write.
 
     Pack text reaches the model only inside delimited blocks that it cannot close. Tags are parsed from the model's own
     reply alone. ``cypher_examples`` are worked examples of queries. ``plan`` raises what ``CallQuota.complete`` raises.
@@ -84,12 +80,9 @@ class ModelPlanner:
         self._schema = schema
         self._cypher_examples = cypher_examples
         self._trace = trace
-        self._use_tools = model.startswith("claude")
 
     def plan(self, state: PlannerState) -> Plan:
-        reply = self._ask(state)
-        inputs = [use.input for use in reply.tool_uses if use.name == _TOOL]
-        plan = _parse_tool_input(inputs[0]) if inputs else _parse_tags(reply.text)
+        plan = _parse_tags(self._ask(state).text)
         if plan.empty and not plan.finish:
             with self._trace.stage("graph_plan") as record:
                 record.degrade("the model's reply contains nothing to look up")
@@ -105,52 +98,17 @@ class ModelPlanner:
             ("query-feedback", state.feedback),
         ]
         content = "\n\n".join(_block(tag, lines) for tag, lines in blocks if lines)
-        request: dict[str, Any] = {
-            "system": f"{prompt(name)}\n\n{prompt('graph_plan_reply')}",
-            "messages": [{"role": "user", "content": content}],
-            "max_tokens": 1_000,
-            "model": self._model,
-        }
-        if self._use_tools:
-            try:
-                return self._client.complete(**request, extra={"tools": [_tool_definition()]})
-            except BadRequestError as error:
-                if "tool" not in error.message.lower():
-                    raise
-                self._use_tools = False
-                with self._trace.stage("graph_plan") as record:
-                    record.warning = f"{error.message} Falling back to tags instead of a tool."
-                    record.degraded = True
-        return self._client.complete(**request)
-
-
-def _tool_definition() -> dict[str, Any]:
-    texts = {"type": "array", "items": {"type": "string"}}
-    return {
-        "name": _TOOL,
-        "description": "Say what to look up next in the knowledge graph, or that enough was found.",
-        "input_schema": {
-            "type": "object",
-            "properties": {"entities": texts, "metapaths": texts, "cypher": texts, "finish": {"type": "boolean"}},
-            "required": ["finish"],
-            "additionalProperties": False,
-        },
-    }
+        return self._client.complete(
+            system=f"{prompt(name)}\n\n{prompt('graph_plan_reply')}",
+            messages=[{"role": "user", "content": content}],
+            max_tokens=1_000,
+            model=self._model,
+        )
 
 
 def _block(tag: str, lines: Sequence[str]) -> str:
     inside = "\n".join(TAG.sub("‹", scrub(line)) for line in lines)
     return f"<{tag}>\n{inside}\n</{tag}>"
-
-
-def _parse_tool_input(arguments: Mapping[str, Any]) -> Plan:
-    def texts(name: str) -> tuple[str, ...]:
-        values = arguments.get(name)
-        return _clean(value for value in values if isinstance(value, str)) if isinstance(values, list) else ()
-
-    if arguments.get("finish") is True:
-        return Plan(finish=True)
-    return Plan(mentions=texts("entities"), metapaths=texts("metapaths"), queries=texts("cypher"))
 
 
 _PLAN_TAGS = re.compile(r"<(entity-extraction|path-extraction|opencypher)>.*?</\1>", re.DOTALL)

@@ -13,11 +13,8 @@ from wikigr.sources.article import (
     Names,
     RawDocument,
     Record,
-    Redirect,
     ScannedSource,
-    Skipped,
     Source,
-    SourceArticle,
     SourceItem,
 )
 
@@ -57,7 +54,7 @@ def encode_result(result: Result) -> Any:
 
 def decode_items(value: Any, place: str) -> list[SourceItem] | RecordError:
     """Return the items, or the error, of the record ``place``; raises ``ValueError`` for another form of ``value``."""
-    items: list[SourceItem] | RecordError = _checked(list[SourceArticle | Redirect | Skipped | BadPart], value, place)
+    items: list[SourceItem] | RecordError = _checked(list[SourceItem], value, place)
     if isinstance(items, RecordError):
         return items
     return [_named(item, place) if isinstance(item, BadPart) else item for item in items]
@@ -65,7 +62,7 @@ def decode_items(value: Any, place: str) -> list[SourceItem] | RecordError:
 
 def _named(part: BadPart, place: str) -> BadPart:
     """Return a bad part whose message names its record."""
-    return BadPart(_within(part.where, place), part.reason[:_MAX_REASON])
+    return BadPart(_within(part.where, place), part.reason[:_MAX_REASON], part.is_lost)
 
 
 def decode_names(value: Any, place: str) -> Names | RecordError:

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import json
-import re
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from wikigr.answer.answer import OWN_KNOWLEDGE, Answer, PossibleAnswer
-from wikigr.answer.citation_stream import UNVERIFIED
-from wikigr.answer.citations import Citation, StoredText
+from wikigr.answer.citations import Citation
 from wikigr.answer.presentation import (
     LEVEL_WORDS,
     OTHERS,
     PERHAPS,
-    Passage,
     is_doubtful,
     numbered_alternatives,
-    passage_of,
     usage_in_words,
-    with_matches,
 )
-from wikigr.documents.text_blocks import Block, Mark, Run, divide, paragraphs, runs
+from wikigr.documents.answer import stated_answer
 from wikigr.graph.schema import article_title
 from wikigr.pack.open import Corpus
 from wikigr.pipeline.profile import Profile
@@ -28,15 +25,10 @@ from wikigr.pipeline.profile_files import differences
 from wikigr.server.web.addresses import NOWHERE, Back, address, article_address, outside_address, quote_address
 from wikigr.text import fold
 
-SHORT = "short"
-QUOTE = "quote"
-# The target of a run of an answer that marks a claim as unverified; others are numbers of citations.
-UNVERIFIED_TARGET = "unverified"
+if TYPE_CHECKING:
+    from wikigr.documents.shapes import BlockShape, PossibleAnswerShape
 
-_MARKER = re.compile(r"\[(\d{1,4})\]")
 _MAX_NEAREST = 5
-# A longer paragraph around a quotation is not shown; its sentences before and after it are.
-_MAX_PARAGRAPH_CHARS = 1_500
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +63,7 @@ class Source:
     pack: str
     title: str
     heading: str
-    quote: tuple[Run, ...]
+    quote: tuple[BlockShape, ...]
     href: str
     outside: str | None
     file: str | None
@@ -93,7 +85,7 @@ class OtherAnswer:
     """A passage that may answer, with its sources by number; ``short`` is empty if there is no short answer."""
 
     short: str
-    text: tuple[Block, ...]
+    text: tuple[BlockShape, ...]
     sources: dict[str, Source]
 
 
@@ -109,7 +101,7 @@ class AnswerPage:
 
     question: str
     short: str
-    text: tuple[Block, ...]
+    text: tuple[BlockShape, ...]
     abstained: bool
     own_knowledge: bool
     confidence: Confidence
@@ -129,20 +121,27 @@ class AnswerPage:
 
 def answer_page(answer: Answer, pack: Corpus, back: Back = NOWHERE) -> AnswerPage:
     """Return what a page shows of an answer from ``pack``; articles lead ``back`` to it."""
-    sources = _sources(answer, pack, back)
+    stated = stated_answer(answer, pack)
     is_stated = not is_doubtful(answer)
     alternatives = numbered_alternatives(answer)
-    others: list[PossibleAnswer] = [*alternatives] if is_stated else [answer, *alternatives]
+    shown = [*zip((answer, *alternatives), (stated, *stated["alternatives"]), strict=True)]
+    others = tuple(
+        OtherAnswer(
+            _short(other) if is_stated else "", tuple(document["blocks"]), _sources(other, document, pack, back)
+        )
+        for other, document in shown[is_stated:]
+    )
+    sources = _sources(answer, stated, pack, back)
     return AnswerPage(
         question=answer.question,
         short=_short(answer) if is_stated and not answer.model else "",
-        text=_blocks(passage_of(_in_paragraph(answer, pack)), sources) if is_stated else (),
+        text=tuple(stated["blocks"]) if is_stated else (),
         abstained=answer.abstained,
         own_knowledge=answer.query_type == OWN_KNOWLEDGE,
         confidence=Confidence(round(min(1.0, max(0.0, answer.confidence)), 2), LEVEL_WORDS[answer.level]),
         sources=sources if is_stated else {},
         others_heading=OTHERS if is_stated else PERHAPS,
-        others=tuple(_other_answer(other, pack, "" if is_stated else answer.question, back) for other in others),
+        others=others,
         nearest=_nearest(answer, pack, back) if answer.abstained else (),
         chain=tuple(
             HopRow(
@@ -165,45 +164,16 @@ def answer_page(answer: Answer, pack: Corpus, back: Back = NOWHERE) -> AnswerPag
     )
 
 
-def _other_answer(answer: PossibleAnswer, pack: Corpus, question: str, back: Back) -> OtherAnswer:
-    """Return a passage that may answer; with a ``question``, its words are marked instead of the short answer."""
-    sources = _sources(answer, pack, back)
-    passage = passage_of(answer, with_numbers=len(answer.citations) > 1)
-    if question:
-        return OtherAnswer("", _blocks(with_matches(passage, question, pack.language), sources), sources)
-    return OtherAnswer(_short(answer), _blocks(passage, sources), sources)
-
-
-def _in_paragraph(answer: Answer, pack: Corpus) -> Answer:
-    """Return ``answer`` with the paragraph of its only citation as its surroundings, unless that is too long."""
-    if len(answer.citations) != 1:
-        return answer
-    (citation,) = answer.citations
-    text = pack.sections([citation.section_id])[citation.section_id].content
-    found = [(first, last) for first, last in paragraphs(text) if first < citation.end and last > citation.start]
-    start, end = (min(citation.start, found[0][0]), max(citation.end, found[-1][1])) if found else (0, 0)
-    if not found or end - start > _MAX_PARAGRAPH_CHARS:
-        return answer
-    return replace(answer, context=StoredText(text[start:end], citation.section_id, start, end))
-
-
 def _short(answer: PossibleAnswer) -> str:
     return "" if answer.span is None else " ".join(answer.span.text.split())
 
 
-def _sources(answer: PossibleAnswer, pack: Corpus, back: Back) -> dict[str, Source]:
-    return {str(citation.n): _source(pack, citation, answer.span, back) for citation in answer.citations}
-
-
-def _blocks(passage: Passage, sources: dict[str, Source]) -> tuple[Block, ...]:
-    """Return a passage in which the quotation stands out from its surroundings, if it has any."""
-    has_context = any(part.role == "around" for part in passage.parts)
-    marks = [
-        Mark(part.start, part.end, part.role)
-        for part in passage.parts
-        if part.role in ("short", "match") or (part.role == "quoted" and has_context)
-    ]
-    return divide(passage.text, marks, _markers(passage.text, sources))
+def _sources(answer: PossibleAnswer, document: PossibleAnswerShape, pack: Corpus, back: Back) -> dict[str, Source]:
+    """Return the sources by the numbers in the blocks of ``document``."""
+    return {
+        str(cited["n"]): _source(pack, citation, cited["blocks"], back)
+        for citation, cited in zip(answer.citations, document["citations"], strict=True)
+    }
 
 
 def link_to(pack: Corpus, title: str, back: Back = NOWHERE) -> ArticleLink:
@@ -213,30 +183,20 @@ def link_to(pack: Corpus, title: str, back: Back = NOWHERE) -> ArticleLink:
     return ArticleLink(member.label, own, article_address(member.label, own, back=back))
 
 
-def _source(pack: Corpus, citation: Citation, span: StoredText | None, back: Back) -> Source:
+def _source(pack: Corpus, citation: Citation, quote: Sequence[BlockShape], back: Back) -> Source:
     member, section_id = pack.origin(citation.section_id)
     title = article_title(section_id)
     outside = outside_address(citation.url)
-    marks = []
-    if span is not None and span.section_id == citation.section_id:
-        marks.append(Mark(span.start - citation.start, span.end - citation.start, SHORT))
     return Source(
         n=citation.n,
         pack=member.label,
         title=title,
         heading=citation.heading,
-        quote=runs(citation.quote, marks),
+        quote=tuple(quote),
         href=quote_address(member.label, title, section_id, citation.start, citation.end, back),
         outside=outside,
         file=citation.source_id if outside is None else None,
     )
-
-
-def _markers(text: str, sources: dict[str, Source]) -> dict[tuple[int, int], str]:
-    """Return the spans of the citation numbers and of the marks of unverified claims in the text of an answer."""
-    found = {mark.span(): mark[1] for mark in _MARKER.finditer(text) if mark[1] in sources}
-    found |= {mark.span(): UNVERIFIED_TARGET for mark in re.finditer(re.escape(UNVERIFIED), text)}
-    return found
 
 
 def _nearest(answer: Answer, pack: Corpus, back: Back) -> tuple[ArticleLink, ...]:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from wikigr.documents.text_blocks import Block, Mark, Span, divide
+from wikigr.documents.blocks import Mark, runs_of, show_blocks
 from wikigr.graph.neighborhood import ARTICLE_RELATIONS, STRUCTURAL, Edge, Neighborhood, article
 from wikigr.graph.pagerank_cache import PageRankCacheError, read_pack_cache
 from wikigr.index.candidate import Section
@@ -18,8 +19,11 @@ from wikigr.pack.article_view import OutlineEntry, view_article
 from wikigr.pack.layout import PAGERANK
 from wikigr.pack.open import Pack
 from wikigr.server.web.addresses import address, article_address, outside_address, section_anchor
-from wikigr.server.web.answer_page import QUOTE, ArticleLink, link_to
+from wikigr.server.web.answer_page import ArticleLink, link_to
 from wikigr.text import word_count
+
+if TYPE_CHECKING:
+    from wikigr.documents.shapes import BlockShape
 
 _MAX_PACKS = 8
 
@@ -113,7 +117,7 @@ class ArticleSection:
     section_id: str
     heading: str
     level: int
-    text: tuple[Block, ...]
+    text: tuple[BlockShape, ...]
     outside: str | None
 
 
@@ -207,7 +211,7 @@ def article_page(
             _section(
                 entry,
                 entry.heading if n in headed else "",
-                stored[entry.section_id].content,
+                stored[entry.section_id],
                 outside[entry.section_id],
                 names,
                 quotation,
@@ -236,20 +240,25 @@ def _heading(pack: Pack, title: str, entry: OutlineEntry, begin: int, end: int, 
 def _section(
     entry: OutlineEntry,
     heading: str,
-    text: str,
+    section: Section,
     outside: str | None,
     names: Mapping[str, str],
     quotation: Quotation | None,
 ) -> ArticleSection:
-    marks: tuple[Mark, ...] = ()
+    text = section.content
+    marks = [Mark(*span, target=target) for span, target in find_names(text, names).items()]
     if quotation is not None and quotation.section_id == entry.section_id:
-        marks = (Mark(quotation.start, quotation.end, QUOTE),)
+        marks.append(Mark(quotation.start, quotation.end, "quoted"))
+    shown = show_blocks(text, section.blocks, marks=marks)
+    quoted = next((run for block in shown for run in runs_of(block) if run["role"] == "quoted"), None)
+    if quoted is not None:
+        quoted["begins"] = True
     return ArticleSection(
         anchor=section_anchor(entry.section_id),
         section_id=entry.section_id,
         heading=heading,
         level=len(entry.heading_path),
-        text=divide(text, marks, find_names(text, names)),
+        text=tuple(shown),
         outside=outside_address(outside),
     )
 
@@ -295,7 +304,7 @@ def _facts(pack: Pack, edges: Sequence[Edge]) -> Iterator[Fact]:
         yield Fact(edge.source.label, edge.relation, edge.target.label, href)
 
 
-def find_names(text: str, titles: Mapping[str, str]) -> dict[Span, str]:
+def find_names(text: str, titles: Mapping[str, str]) -> dict[tuple[int, int], str]:
     """Return where ``text`` first names each article: spans with titles.
 
     ``titles`` maps names as written to the titles of articles. Of names that overlap, the one that begins first
@@ -306,7 +315,7 @@ def find_names(text: str, titles: Mapping[str, str]) -> dict[Span, str]:
         first = _WORD.search(name)
         if first is not None and first.start() == 0:
             by_first.setdefault(first[0], []).append(name)
-    found: dict[Span, str] = {}
+    found: dict[tuple[int, int], str] = {}
     seen: set[str] = set()
     end = 0
     for word in _WORD.finditer(text):

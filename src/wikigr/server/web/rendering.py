@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from functools import cache, partial
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -14,7 +15,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from wikigr.documents.blocks import group_items, number_columns, shown_rows, used_columns
 from wikigr.text import harmless
+
+if TYPE_CHECKING:
+    from wikigr.documents.shapes import BlockShape
 
 
 def render(template: str, **values: Any) -> str:
@@ -36,8 +41,32 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         finalize=_finalize,
     )
-    environment.filters |= {"host": _host, "moment": _moment}
+    environment.filters |= {"host": _host, "moment": _moment, "lists": _lists}
+    environment.filters |= {function.__name__: function for function in (shown_rows, used_columns, number_columns)}
     return environment
+
+
+# The element of what stands in a list with its like.
+_LISTS = {"task": "tasks", "term": "terms", "property": "properties", "quotation": "blockquote"}
+
+
+def _lists(blocks: Sequence[BlockShape]) -> list[tuple[str, list[tuple[BlockShape, list[BlockShape]]]]]:
+    """Return blocks, each with those inside it, in groups: the items of a list, or one block and an empty name."""
+
+    def kind(group: tuple[BlockShape, list[BlockShape]]) -> str:
+        block = group[0]
+        if block["kind"] != "item":
+            return _LISTS.get(block["kind"], "")
+        label = block["label"].rstrip(".)")
+        return "ol" if label.isdecimal() else "labels" if label.isalnum() else "ul"
+
+    groups: list[tuple[str, list[tuple[BlockShape, list[BlockShape]]]]] = []
+    for group in group_items(blocks):
+        if groups and groups[-1][0] == kind(group) != "":
+            groups[-1][1].append(group)
+        else:
+            groups.append((kind(group), [group]))
+    return groups
 
 
 def _host(url: str) -> str:

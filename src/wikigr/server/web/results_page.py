@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wikigr.documents.text_blocks import Mark, Run, runs
+from wikigr.documents.blocks import Mark, text_runs
 from wikigr.errors import UsageError
 from wikigr.evaluation.questions import load_questions, question_file
 from wikigr.graph.graph_index import GraphIndex
@@ -24,6 +25,9 @@ from wikigr.pack.open import Corpus, Pack
 from wikigr.question.question import content_stems, query_terms
 from wikigr.server.web.addresses import NOWHERE, Back, article_address, outside_address
 from wikigr.server.web.article_page import ranks_of
+
+if TYPE_CHECKING:
+    from wikigr.documents.shapes import RunShape
 
 _SNIPPET_LENGTH = 260
 _MAX_PACKS = 8
@@ -48,7 +52,7 @@ class ResultRow:
     pack: str
     title: str
     heading: str
-    snippet: tuple[Run, ...]
+    snippet: tuple[RunShape, ...]
     href: str
     outside: str | None
     file: str | None
@@ -73,7 +77,9 @@ def _row(pack: Corpus, n: int, item: Evidence, terms: QueryTerms, back: Back) ->
         pack=member.label,
         title=title,
         heading=section.heading,
-        snippet=runs(snippet.text, [Mark(start, end, "match") for start, end in snippet.matches]),
+        snippet=tuple(
+            text_runs(snippet.text, 0, len(snippet.text), [Mark(*span, "match") for span in snippet.matches])
+        ),
         href=article_address(member.label, title, section_id, back),
         outside=outside,
         file=section.source_id if outside is None else None,

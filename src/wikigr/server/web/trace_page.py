@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from wikigr.answer.answer import Answer
-from wikigr.documents.text_blocks import Mark, Run, runs
+from wikigr.documents.blocks import Mark, text_runs
 from wikigr.graph.schema import article_title
 from wikigr.index.candidate import Candidate, Evidence
 from wikigr.pack.open import Corpus
 from wikigr.pipeline.why import Why, explain_article
 from wikigr.server.web.addresses import article_address, quote_address
-from wikigr.server.web.answer_page import SHORT
+
+if TYPE_CHECKING:
+    from wikigr.documents.shapes import RunShape
 
 _MAX_DROPPED = 30
 _MAX_SENTENCES = 20
@@ -54,7 +57,7 @@ class SentenceRow:
     ``score`` is the probability that it answers the question if it ``was_read``, else its score by the other features.
     """
 
-    text: tuple[Run, ...]
+    text: tuple[RunShape, ...]
     title: str
     href: str
     score: float
@@ -136,10 +139,10 @@ def _sentence_rows(answer: Answer, pack: Corpus) -> list[SentenceRow]:
         title = article_title(section_id)
         marks = []
         if sentence.span is not None:
-            marks.append(Mark(sentence.span.start - sentence.start, sentence.span.end - sentence.start, SHORT))
+            marks.append(Mark(sentence.span.start - sentence.start, sentence.span.end - sentence.start, "short"))
         found.append(
             SentenceRow(
-                text=runs(sentence.text, marks),
+                text=tuple(text_runs(sentence.text, 0, len(sentence.text), marks)),
                 title=title,
                 href=quote_address(member.label, title, section_id, sentence.start, sentence.end),
                 score=sentence.score,

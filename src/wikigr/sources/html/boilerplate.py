@@ -1,4 +1,4 @@
-"""What separates the content of a web page from its boilerplate: CSS selectors, tabs and marks of footnotes."""
+"""What separates the content of a web page from its boilerplate: CSS selectors, notes and tabs."""
 
 from __future__ import annotations
 
@@ -45,16 +45,6 @@ _NOTE_CLASS = re.compile(
     r"tip|topic|warning)s?(?:$|[\s_-])",
     re.IGNORECASE,
 )
-# Where marks of footnotes may be that have no class; where they link to, in MediaWiki; and requests for a source.
-FOOTNOTE_MARKS = "sup, a[href*='#cite_note'], a[href*='#cite_ref'], a[href*='#endnote']"
-_NOTE_TARGET = re.compile(r"#(?:cite_|end)note|#cite_ref")
-_NOTE_REQUEST = re.compile(
-    r"\[(?:[\w ]+ needed|(?:by |according to )?whom|who|when|where|which|why|how|vague|dubious.*|clarify|verify|"
-    r"(?:permanent )?dead link|original research|failed verification|not in citation given)\??\]",
-    re.IGNORECASE,
-)
-_BRACKETED = re.compile(r"\[[^\[\]]{1,40}\]")
-
 # Selectors of tab list, tab and panel: ARIA roles (Docusaurus, sphinx-tabs, Starlight), then MkDocs Material.
 _TAB_SETS = (
     ("[role=tablist]", "[role=tab]", "[role=tabpanel]"),
@@ -64,23 +54,15 @@ _TAB_SETS = (
 
 def is_note(aside: LexborNode) -> bool:
     """Return whether an ``<aside>`` is a note within the text; the "sidebar" of reStructuredText has a title."""
+    role = aside.attributes.get("role") or ""
     return (
-        aside.attributes.get("role") == "note"
+        # An aside of an e-book is text.
+        bool(aside.attributes.get("epub:type"))
+        or role == "note"
+        or role.startswith("doc-")
         or _NOTE_CLASS.search(aside.attributes.get("class") or "") is not None
         or any(child.tag == "p" and "sidebar-title" in class_names(child) for child in aside.iter())
     )
-
-
-def is_footnote_mark(node: LexborNode) -> bool:
-    """Return whether a superscript or a link is a reference to a note, in brackets, or a request for one."""
-    text = collapse_spaces(node.text())
-    if not _BRACKETED.fullmatch(text):
-        return False
-    if node.tag == "sup" and _NOTE_REQUEST.fullmatch(text):
-        return True
-    link = node if node.tag == "a" else node.css_first("a[href]") or enclosing_link(node)
-    href = (link.attributes.get("href") or "") if link is not None else ""
-    return _NOTE_TARGET.search(href) is not None or (node.tag == "sup" and href.startswith("#"))
 
 
 def is_sign(node: LexborNode) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain, islice
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -11,17 +11,16 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from wikigr.sources.html.boilerplate import (
     BOILERPLATE,
     CONTENT_AREAS,
-    FOOTNOTE_MARKS,
     INFOBOX,
     TABLES_OF_CONTENTS,
     WIKI_CONTENT,
     class_names,
     enclosing_link,
-    is_footnote_mark,
     is_note,
     is_sign,
     tab_sets,
 )
+from wikigr.sources.html.footnotes import FOOTNOTE_MARKS, find_footnotes, is_footnote_mark, mark_targets
 from wikigr.sources.html.markup import prepare_markup
 from wikigr.sources.plain_text import collapse_spaces, format_superscript
 
@@ -51,6 +50,11 @@ _NO_INDEX_COMMENTS = {
     "googleoff: all": "googleon: all",
 }
 
+# Text that no longer counts, and what stands around it where it is kept.
+STRUCK = "del, s, strike, [style*='line-through'], .strikethrough, .line-through"
+STRUCK_MARK = "~~"
+_CHECK_BOX = re.compile(r"^\s*\[[ xX]\]")
+
 # What the readers of other formats write in the place of something that a reader of the note does not see.
 UNSEEN = "<template></template>"
 
@@ -60,7 +64,8 @@ class HtmlDocument:
 
     ``skip``, ``contents_tables`` and ``infoboxes`` hold the ``mem_id`` of elements that are omitted, read only for
     their links, and read as fields. ``tab_labels`` maps the ``mem_id`` of a tab panel to its label. ``special`` has all
-    of these. ``content`` is the element with the page's own text.
+    of these. ``footnotes`` maps the ``mem_id`` of notes to their marks, ``""`` if unknown. ``content`` is the element
+    with the page's own text.
     """
 
     def __init__(
@@ -77,26 +82,69 @@ class HtmlDocument:
         self.contents_tables: set[int] = set()
         self.infoboxes: set[int] = set()
         self.tab_labels: dict[int, str] = {}
+        marks: dict[str, str] = {}
         if has_boilerplate:
-            self._find_boilerplate()
+            marks = self._find_boilerplate()
         else:
             self.skip.update(node.mem_id for node in self.root.css("template"))
+        self.footnotes, shown = find_footnotes(self.root, marks)
+        self.skip |= shown
+        self._find_struck_text()
         self.content = self._tree.body or self.root
         if not is_note:
             self.infoboxes = {node.mem_id for node in self.root.css(INFOBOX)}
             self.content = self._find_content(self.content)
         self.special = self.skip.union(self.contents_tables, self.infoboxes, self.tab_labels)
 
-    def _find_boilerplate(self) -> None:
+    def _find_boilerplate(self) -> dict[str, str]:
+        """Find what is no text; return the marks of footnotes by the ids that they lead to."""
         self.skip.update(node.mem_id for node in self.root.css(BOILERPLATE))
         self.skip.update(node.mem_id for node in self.root.css("aside") if not is_note(node))
         self.contents_tables = {node.mem_id for node in self.root.css(TABLES_OF_CONTENTS)}
         # "[10]" and "[citation needed]" look like citations of an answer and hide ends of sentences.
-        self.skip.update(node.mem_id for node in self.root.css(FOOTNOTE_MARKS) if is_footnote_mark(node))
+        marks = [node for node in self.root.css(FOOTNOTE_MARKS) if is_footnote_mark(node)]
+        self.skip.update(node.mem_id for node in marks)
         self._skip_marks_in_headings()
         for tab_list, pairs in tab_sets(self.root):
             self.tab_labels.update((panel.mem_id, self.flat_text(tab)) for tab, panel in pairs)
             self.skip.add(tab_list.mem_id)
+        return mark_targets(marks)
+
+    def _find_struck_text(self) -> None:
+        """Skip text that is struck through, and mark it where all of an entry is: a paragraph, an item, a cell."""
+        struck = {node.mem_id: node for node in self.root.css(STRUCK)}
+        is_whole: dict[int, bool] = {}
+        for node in struck.values():
+            entry, is_inside = node.parent, False
+            for _ in range(MAX_ANCESTORS):
+                if entry is None or entry.tag in BLOCK_ELEMENTS:
+                    break
+                is_inside = is_inside or entry.mem_id in struck
+                entry = entry.parent
+            if node.tag in BLOCK_ELEMENTS:
+                entry = node
+            if is_inside or entry is None or entry.tag == "pre" or entry.parent is None:
+                continue
+            if entry.mem_id not in is_whole:
+                is_whole[entry.mem_id] = not self._has_other_text(entry, struck)
+            first, last = node.first_child, node.last_child
+            if is_whole[entry.mem_id] and first is not None and last is not None and not _has_block(node):
+                first.insert_before(STRUCK_MARK)
+                last.insert_after(STRUCK_MARK)
+            else:
+                self.skip.add(node.mem_id)
+
+    def _has_other_text(self, entry: LexborNode, struck: Mapping[int, LexborNode]) -> bool:
+        """Return whether an entry has words of its own that are not struck."""
+        stack = visible_children(entry) if entry.mem_id not in struck else []
+        while stack:
+            node = stack.pop()
+            if node.is_text_node:
+                if any(map(str.isalnum, _CHECK_BOX.sub("", node.text_content or ""))):
+                    return True
+            elif node.mem_id not in struck and node.mem_id not in self.skip and node.tag not in BLOCK_ELEMENTS:
+                stack.extend(visible_children(node))
+        return False
 
     def _skip_marks_in_headings(self) -> None:
         """Skip permalinks and buttons in headings and summaries, unless there is no other text."""
@@ -205,6 +253,10 @@ def id_of(node: LexborNode) -> str:
     return name if len(name) <= 500 else ""
 
 
+def _has_block(node: LexborNode) -> bool:
+    return any(inner.tag in BLOCK_ELEMENTS for inner in node.css("*") if inner.mem_id != node.mem_id)
+
+
 def outermost(root: LexborNode, selector: str) -> Iterator[LexborNode]:
     """Yield the elements below ``root`` that match and are not inside another match, so that none is read twice."""
     inside: set[int] = set()
@@ -261,11 +313,10 @@ def replacement_text(node: LexborNode) -> str | None:
 def _superscript(node: LexborNode) -> str | None:
     """Return the text of a ``<sup>`` if it differs from that of its children."""
     plain = collapse_spaces(node.text())
-    link = enclosing_link(node) or node.css_first("a[href]")
-    if link is not None or node.css_first("math, .mwe-math-element") is not None:
-        # A digit that links within the page is a footnote mark.
-        is_mark = link is not None and (link.attributes.get("href") or "").startswith("#")
-        return "" if is_mark and plain.isdigit() else None
+    around = enclosing_link(node)
+    is_link = around is not None and collapse_spaces(around.text()) == plain
+    if is_link or node.css_first("a[href], math, .mwe-math-element") is not None:
+        return None
     if plain.isdigit() and _is_numerator(node):
         return f" {plain}"
     text = format_superscript(_inner_text(node, 0), _character_before(node))

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 
 from wikigr.errors import RecordError
+from wikigr.sources.encodings import detect_encoding
 
 _XHTML = re.compile(rb"^\s*<\?xml|<html[^>]*\sxmlns=", re.IGNORECASE)
 _SELF_CLOSED = re.compile(
@@ -66,7 +67,7 @@ def prepare_markup(markup: bytes | str, where: str) -> bytes | str:
 
 
 def _decode(markup: bytes | str) -> bytes | str:
-    """Decode what the parser would decode wrong: encodings in XML declarations and undeclared windows-1252.
+    """Decode what the parser would decode wrong: encodings in XML declarations and undeclared ones but UTF-8.
 
     The order is that of the HTML standard: byte order mark, ``<meta>``, XML declaration, a guess.
     """
@@ -79,15 +80,8 @@ def _decode(markup: bytes | str) -> bytes | str:
     encoding = _xml_encoding(markup)
     if encoding is not None:
         return markup if encoding == "utf-8" else markup.decode(encoding, "replace")
-    try:
-        markup.decode("utf-8")
-    except UnicodeDecodeError:
-        text = markup.decode("utf-8", "replace")
-        damaged = text.count("\ufffd")
-        # Mostly valid UTF-8 is damaged UTF-8.
-        is_utf8 = sum(character > "\x7f" for character in text) > 2 * damaged
-        return markup if is_utf8 else markup.decode("windows-1252", "replace")
-    return markup
+    guess = detect_encoding(markup)
+    return markup if guess is None else markup.decode(guess, "replace")
 
 
 def _xml_encoding(markup: bytes) -> str | None:

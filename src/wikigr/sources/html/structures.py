@@ -8,10 +8,19 @@ from itertools import chain
 
 from selectolax.lexbor import LexborNode
 
+from wikigr.sources.block import TaskState
 from wikigr.sources.html.boilerplate import class_names
-from wikigr.sources.html.document import HtmlDocument
+from wikigr.sources.html.document import HtmlDocument, outermost
 from wikigr.sources.plain_text import collapse_spaces
-from wikigr.sources.tables import MAX_COLUMN_SPAN, MAX_ROW_SPAN, Cell, Row
+from wikigr.sources.tables import (
+    CELL_SEPARATOR,
+    MAX_COLUMN_SPAN,
+    MAX_ROW_SPAN,
+    NAME_SEPARATOR,
+    Cell,
+    Row,
+    name_columns,
+)
 
 _SPAN = re.compile(r"\s*\+?(\d{1,9})")
 
@@ -22,6 +31,25 @@ _SPHINX_NAME = ".sig-prename, .sig-name, .descclassname:not(.sig-prename), .desc
 # Arguments, a type or a value after a name.
 _AFTER_NAME = re.compile(r"(?<=\w)(?:\s*\(|\s*:\s|\s+=\s|=).*", re.DOTALL)
 _LETTER = re.compile(r"[^\W\d_]")
+_TABLE_PARTS = ("thead", "tbody", "tfoot", "tr")
+# Styles of ordered lists: values of "type", of CSS, and the classes that docutils and AsciiDoctor write.
+_LIST_STYLE = re.compile(r"list-style(?:-type)?\s*:\s*([a-z-]+)")
+_LIST_STYLES = {name: name for name in "1aAiI"} | {
+    "lower-alpha": "a", "lower-latin": "a", "loweralpha": "a", "upper-alpha": "A", "upper-latin": "A",
+    "upperalpha": "A", "lower-roman": "i", "lowerroman": "i", "upper-roman": "I", "upperroman": "I",
+}  # fmt: skip
+_ROMAN = (
+    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
+    (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
+)  # fmt: skip
+# The number of nodes between the beginning of a list item and its check box.
+_MAX_STEPS_TO_BOX = 6
+
+
+def rows_of(table: LexborNode, page: HtmlDocument) -> list[LexborNode]:
+    """Return the visible rows of a table, without those of tables in its cells."""
+    parts = [[part] if part.tag == "tr" else [*part.iter()] for part in table.iter() if part.tag in _TABLE_PARTS]
+    return [row for part in parts for row in part if row.tag == "tr" and row.mem_id not in page.skip]
 
 
 def cells_of(row: LexborNode) -> list[LexborNode]:
@@ -29,28 +57,119 @@ def cells_of(row: LexborNode) -> list[LexborNode]:
     return [node for node in row.iter() if node.tag in ("td", "th")]
 
 
-def is_layout(table: LexborNode) -> bool:
+def is_layout(table: LexborNode, page: HtmlDocument) -> bool:
     """Return whether a table is only used for layout; its cells are read as running text then."""
     if table.attributes.get("role") in ("presentation", "none"):
         return True
-    if table.css_first("table table, h1, h2, h3, h4, pre") is not None:
-        return True
-    rows = table.css("tr")
+    rows = rows_of(table, page)
+    if has_table(table) or table.css_first("h1, h2, h3, h4, pre") is not None:
+        is_code = any("\n" in node.text().strip("\n") for node in table.css("pre"))
+        return is_code or not _names_columns(rows)
     is_column = all(len(cells_of(row)) < 2 for row in rows)
     return is_column and (len(rows) == 1 or table.css_first("ul, ol, dl") is not None)
 
 
-def table_row(row: LexborNode, cells: Sequence[LexborNode], texts: Sequence[str], *, may_be_bold: bool) -> Row:
-    """Return the row of a table with the visible ``cells`` and their ``texts``."""
-    parent = row.parent
-    return Row(
-        [
-            Cell(text, cell.tag == "th", colspan(cell), rowspan(cell), may_be_bold and _is_bold(cell))
-            for cell, text in zip(cells, texts, strict=True)
-        ],
-        is_head=parent is not None and parent.tag == "thead",
-        group=parent.mem_id if parent is not None else 0,
-    )
+def has_table(table: LexborNode) -> bool:
+    """Return whether there is a table in a table; a selector of descendants would find the outer one too."""
+    return any(inner.mem_id != table.mem_id for inner in table.css("table"))
+
+
+def _names_columns(rows: Sequence[LexborNode]) -> bool:
+    """Return whether the first row of several is marked as their header."""
+    cells = cells_of(rows[0]) if len(rows) > 1 else []
+    is_head = bool(cells) and rows[0].parent is not None and rows[0].parent.tag == "thead"
+    return len(cells) > 1 and (is_head or all(cell.tag == "th" for cell in cells))
+
+
+def table_rows(table: LexborNode, page: HtmlDocument, texts: Sequence[Sequence[str]]) -> list[Row]:
+    """Return the visible rows of a table, whose cells have ``texts``."""
+    # Bold cells name columns where no cell is marked as a header; a title may be above them.
+    bold_rows = 4 if table.css_first("th, thead") is None else 0
+    rows = []
+    for number, (row, of_row) in enumerate(zip(rows_of(table, page), texts, strict=True)):
+        cells = [cell for cell in cells_of(row) if cell.mem_id not in page.skip]
+        parent = row.parent
+        rows.append(
+            Row(
+                [
+                    Cell(text, cell.tag == "th", colspan(cell), rowspan(cell), number < bold_rows and _is_bold(cell))
+                    for cell, text in zip(cells, of_row, strict=True)
+                ],
+                is_head=parent is not None and parent.tag == "thead",
+                group=parent.mem_id if parent is not None else 0,
+            )
+        )
+    return rows
+
+
+def cell_text(cell: LexborNode, page: HtmlDocument) -> str:
+    """Return the text of a cell on one line, with the rows of a table in it: ``Weight: 3 kg; Power: 5 W``."""
+    tables = [table for table in outermost(cell, "table") if table.mem_id not in page.skip]
+    inside = {table.mem_id for table in tables}
+    page.skip |= inside
+    parts = [page.flat_text(cell)]
+    page.skip -= inside
+    for table in tables:
+        texts = [
+            [page.flat_text(inner) for inner in cells_of(row) if inner.mem_id not in page.skip]
+            for row in rows_of(table, page)
+        ]
+        for row in name_columns(table_rows(table, page, texts)):
+            is_field = not row.columns and sum(map(len, row.cells)) == 2
+            parts += (line.replace(CELL_SEPARATOR, NAME_SEPARATOR if is_field else ", ") for line in row.lines)
+    return "; ".join(filter(None, parts[1:] if not parts[0] else [" ".join(parts[:2]), *parts[2:]]))
+
+
+class Numbering:
+    """The numbers of the items of an ordered list, in its style: ``3``, ``c``, ``C``, ``iii`` or ``III``."""
+
+    def __init__(self, node: LexborNode) -> None:
+        is_reversed = "reversed" in node.attributes
+        items = sum(child.tag == "li" for child in node.iter()) if is_reversed else 1
+        self._number = _integer(node, "start", items)
+        self._step = -1 if is_reversed else 1
+        style = _LIST_STYLE.search(node.attributes.get("style") or "")
+        stated = [node.attributes.get("type") or "", style[1] if style else "", *class_names(node)]
+        self._style = next((_LIST_STYLES[name] for name in stated if name in _LIST_STYLES), "1")
+
+    def next(self, item: LexborNode) -> str:
+        """Return the number of ``item``, the next one."""
+        number = _integer(item, "value", self._number)
+        self._number = number + self._step
+        if self._style in "aA" and 0 < number < 1_000:
+            letters = ""
+            while number:
+                number, digit = divmod(number - 1, 26)
+                letters = chr(ord(self._style) + digit) + letters
+            return letters
+        if self._style in "iI" and 0 < number < 4_000:
+            roman = ""
+            for value, sign in _ROMAN:
+                roman += sign * (number // value)
+                number %= value
+            return roman if self._style == "i" else roman.upper()
+        return str(number)
+
+
+def task_state(item: LexborNode) -> TaskState | None:
+    """Return the state of a list item that begins with a check box, ``None`` if it does not."""
+    stated = item.attributes.get("data-task", "-")
+    if stated != "-":
+        return "done" if (stated or "").lower() in ("x", "done") else "open"
+    node = item.first_child
+    for _ in range(_MAX_STEPS_TO_BOX):
+        if node is None:
+            break
+        if node.tag == "input" and node.attributes.get("type") == "checkbox":
+            return "done" if "checked" in node.attributes else "open"
+        is_blank = node.is_comment_node or (node.is_text_node and not (node.text_content or "").strip())
+        node = node.next if is_blank else node.first_child
+    return None
+
+
+def _integer(node: LexborNode, name: str, default: int) -> int:
+    text = node.attributes.get(name)
+    return int(text) if text is not None and re.fullmatch(r"-?\d{1,9}", text.strip()) else default
 
 
 def _is_bold(cell: LexborNode) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from selectolax.lexbor import LexborNode
 
@@ -41,7 +42,19 @@ from wikigr.sources.html.head import (
     find_url,
     strip_numbering,
 )
-from wikigr.sources.html.structures import cells_of, entry_name, infobox_rows, is_ignored, is_layout, table_row
+from wikigr.sources.html.structures import (
+    Numbering,
+    cell_text,
+    cells_of,
+    entry_name,
+    has_table,
+    infobox_rows,
+    is_ignored,
+    is_layout,
+    rows_of,
+    table_rows,
+    task_state,
+)
 from wikigr.sources.plain_text import LINE_GAP, PARAGRAPH_GAP, PlainTextWriter, fold_title
 from wikigr.sources.tables import name_columns
 from wikigr.sources.wikitext.infobox import is_fact, relation_name
@@ -52,8 +65,11 @@ _KINDS: dict[str, BlockKind] = {
     **dict.fromkeys(HEADING_LEVELS, "heading"),
 }  # fmt: skip
 # Classes of code, or of the box around it: "language-x" is in the HTML standard, and Sphinx writes "highlight-x".
-_LANGUAGE = re.compile(r"(?:language|lang|highlight|highlight-source|brush)[-:]([\w+#.-]+)")
+_LANGUAGE = re.compile(r"(?:language|lang|highlight|highlight-source|brush)[-:]\{?\.?([\w+#.-]+)[},]*")
 _NO_LANGUAGES = frozenset(("default", "none", "plain", "plaintext", "text", "nohighlight", "no-highlight"))
+# Classes beside which the only other one is the language: Pandoc's and those of highlighters in the browser.
+_HIGHLIGHTED = frozenset(("sourceCode", "hljs", "prettyprint"))
+_CODE = ("code", "kbd", "samp", "tt")
 _LISTS = ("ul", "ol", "menu", "dir")
 _NUMBERED = re.compile(r"^\d+\.\s+")
 _ADMONITIONS = frozenset(
@@ -172,7 +188,7 @@ class _Walker:
         self.contents_links = 0
         self._open_links = 0
         # The next number of each open list, None for a list without numbers.
-        self._open_lists: list[int | None] = []
+        self._open_lists: list[Numbering | None] = []
         self._open_admonitions = 0
         # The ``mem_id`` of the parent of each open entry, the innermost last.
         self._open_entries: list[int] = []
@@ -218,8 +234,13 @@ class _Walker:
                 self._write_heading(heading, HEADING_LEVELS[heading.tag or "h1"])
         elif tag == "pre":
             self._write_verbatim(node)
-        elif tag == "table" and not is_layout(node):
+        elif "data-property" in node.attributes:
+            self._write_property(node)
+        elif tag == "table" and not is_layout(node, self._page):
             self._write_table(node)
+        elif node.mem_id in self._page.footnotes:
+            self._enter_footnote(node, tag)
+            return True
         else:
             self._enter_plain(node, tag)
             return True
@@ -255,9 +276,9 @@ class _Walker:
             self.writer.write('"')
         elif tag in _LISTS:
             self.writer.end_block(LINE_GAP if self._open_lists else PARAGRAPH_GAP)
-            self._open_lists.append(_integer(node, "start", 1) if tag == "ol" else None)
+            self._open_lists.append(Numbering(node) if tag == "ol" else None)
         elif tag == "li":
-            self.writer.open_item(self._next_marker(node))
+            self.writer.open_item(self._next_marker(node), task_state(node))
         elif tag == "dd":
             self.writer.open_indent(0 if self._is_entry_parent(node.parent) else 4)
         elif tag in HEADING_LEVELS:
@@ -267,12 +288,22 @@ class _Walker:
         elif tag in PARAGRAPH_ELEMENTS or tag in LINE_ELEMENTS:
             self._open_admonitions += _is_admonition(node)
             self.writer.end_block(_gap(node, tag))
-        if tag in _KINDS:
-            self.writer.open_kind(_KINDS[tag])
+        if (kind := _kind(node, tag)) is not None:
+            self.writer.open_kind(kind, _language(node) if kind == "code" else "")
+
+    def _enter_footnote(self, node: LexborNode, tag: str) -> None:
+        label = self._page.footnotes[node.mem_id]
+        if tag == "li":
+            marker = self._next_marker(node)
+            label = label or marker.rstrip(" .-")
+            self.writer.open_item(marker)
+        else:
+            self.writer.end_block(LINE_GAP)
+        self.writer.open_kind("footnote", label)
 
     def _leave(self, node: LexborNode, tag: str) -> None:
         self._close_entry_in(node)
-        if tag in _KINDS:
+        if node.mem_id in self._page.footnotes or _kind(node, tag) is not None:
             self.writer.close_kind()
         if tag == "a":
             self._open_links -= _is_link(node)
@@ -283,7 +314,7 @@ class _Walker:
             self.writer.end_block(LINE_GAP if self._open_lists else PARAGRAPH_GAP)
         elif tag == "li":
             self.writer.close_item()
-        elif tag == "dd":
+        elif tag == "dd" and node.mem_id not in self._page.footnotes:
             self.writer.close_indent()
         elif tag in HEADING_LEVELS:
             self.writer.end_block()
@@ -316,12 +347,8 @@ class _Walker:
         return bool(self._open_entries) and parent is not None and self._open_entries[-1] == parent.mem_id
 
     def _next_marker(self, node: LexborNode) -> str:
-        number = self._open_lists[-1] if self._open_lists else None
-        if number is None:
-            return "- "
-        number = _integer(node, "value", number)
-        self._open_lists[-1] = number + 1
-        return f"{number}. "
+        numbering = self._open_lists[-1] if self._open_lists else None
+        return "- " if numbering is None else f"{numbering.next(node)}. "
 
     def _add_link(self, node: LexborNode) -> None:
         if target := _link_target(node):
@@ -369,6 +396,12 @@ class _Walker:
         text = self._page.flat_text(heading)
         return heading.tag == "h1" or self._title in (fold_title(text), fold_title(strip_numbering(text)))
 
+    def _write_property(self, node: LexborNode) -> None:
+        value = self._page.flat_text(node)
+        self._add_links(node)
+        self._count(value)
+        self.writer.add_property(node.attributes.get("data-property") or "", value)
+
     def _write_verbatim(self, node: LexborNode) -> None:
         pieces: list[str] = []
         stack = visible_children(node)[::-1]
@@ -396,16 +429,13 @@ class _Walker:
             self.writer.write(text)
             self.writer.close_kind()
             self.writer.end_block(LINE_GAP)
-        shown = [row for row in table.css("tr") if row.mem_id not in skip]
-        cells = [[cell for cell in cells_of(row) if cell.mem_id not in skip] for row in shown]
+        cells = [[cell for cell in cells_of(row) if cell.mem_id not in skip] for row in rows_of(table, self._page)]
         # Each cell is read once, however many rows and columns it spans.
-        texts = [[self._page.flat_text(cell) for cell in row] for row in cells]
-        # Bold cells name columns where no cell is marked as a header; a title may be above them.
-        bold_rows = 4 if table.css_first("th, thead") is None else 0
-        rows = [
-            table_row(*row, may_be_bold=number < bold_rows)
-            for number, row in enumerate(zip(shown, cells, texts, strict=True))
-        ]
+        text_of = self._page.flat_text
+        if has_table(table):
+            text_of = partial(cell_text, page=self._page)
+        texts = [list(map(text_of, row)) for row in cells]
+        rows = table_rows(table, self._page, texts)
         for row, read, row_text in zip(cells, texts, name_columns(rows), strict=True):
             blocks = [text for text, _ in self._page.flat_blocks(row[0])] if row_text.is_alone else []
             if len(blocks) > 1:
@@ -436,15 +466,31 @@ class _Walker:
         self.infoboxes.append(Infobox(self.writer.heading_path, triples, self.writer.anchor))
 
 
+def _kind(node: LexborNode, tag: str) -> BlockKind | None:
+    """Return the kind of the running text in an element; a paragraph that is one piece of code is code."""
+    if tag != "p":
+        return _KINDS.get(tag)
+    parts = (
+        part for part in node.iter(include_text=True) if not part.is_text_node or (part.text_content or "").strip()
+    )
+    first = next(parts, None)
+    return "code" if first is not None and first.tag in _CODE and next(parts, None) is None else None
+
+
 def _language(pre: LexborNode) -> str:
     """Return the language that the classes of code state, or those of the boxes around it; ``""`` if none does."""
     boxes = [node for node in (pre.css_first("code"), pre, pre.parent) if node is not None]
     if pre.parent is not None and pre.parent.parent is not None:
         boxes.append(pre.parent.parent)
     for node in boxes:
-        for name in class_names(node):
-            if (found := _LANGUAGE.fullmatch(name)) and found[1] not in _NO_LANGUAGES:
-                return found[1]
+        names = class_names(node)
+        stated = [found[1] for name in names if (found := _LANGUAGE.fullmatch(name))]
+        stated += [node.attributes.get(name) or "" for name in ("data-lang", "data-language")]
+        if node.tag in ("pre", "code") and not _HIGHLIGHTED.isdisjoint(names):
+            stated += [name for name in names if name not in _HIGHLIGHTED]
+        for language in stated:
+            if language and language not in _NO_LANGUAGES:
+                return language
     return ""
 
 
@@ -469,8 +515,3 @@ def _is_admonition(node: LexborNode) -> bool:
 def _gap(node: LexborNode, tag: str) -> int:
     is_line = tag in LINE_ELEMENTS or (tag == "div" and "line" in class_names(node))
     return LINE_GAP if is_line else PARAGRAPH_GAP
-
-
-def _integer(node: LexborNode, name: str, default: int) -> int:
-    text = node.attributes.get(name)
-    return int(text) if text is not None and re.fullmatch(r"-?\d{1,9}", text.strip()) else default

@@ -1,53 +1,141 @@
-"""Read the YAML block at the top of a Markdown file."""
+"""Read the block of metadata at the top of a Markdown file: YAML, TOML or JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 
 import yaml
 
 from wikigr.errors import RecordError
 from wikigr.sources.bylines import Byline
+from wikigr.sources.facts import readable_relation
+from wikigr.sources.plain_text import collapse_spaces
 
 _ABSENT = frozenset({"", "~", "null"})
+_FENCED = re.compile(
+    r"\A(?P<fence>---|\+\+\+)(?P<kind>yaml|toml|json)?[ \t]*\n(?P<body>(?:.*\n)*?)(?:(?P=fence)|\.\.\.)[ \t]*(?:\n|\Z)"
+)
+_BEGINS_WITH_JSON = re.compile(r'\A\s*\{\s*"(?:[^"\\\n]|\\.)*+"\s*:')
+_WIKILINK = re.compile(r"!?\[\[([^\[\]|]++)(?:\|([^\[\]]*+))?\]\]")
+# Keys that name the note; what they say is its title and its aliases.
+_NAMES = frozenset({"title", "alias", "aliases"})
+# The depth of a property in mappings and lists, and the number of values of a note.
+_MAX_DEPTH = 4
+_MAX_VALUES = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A named value of a note; ``values`` has several of a list. A value may hold ``[[wiki links]]``."""
+
+    name: str
+    values: tuple[str, ...]
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The values as they are shown: of a wiki link, its label."""
+        return tuple(_WIKILINK.sub(lambda match: match[2] or match[1], value) for value in self.values)
+
+    @property
+    def targets(self) -> tuple[str | None, ...]:
+        """The target of each value that is a wiki link."""
+        links = map(_WIKILINK.fullmatch, self.values)
+        return tuple(match[1].partition("#")[0].strip() if match else None for match in links)
 
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """The metadata of a note; absent fields are empty."""
+    """The metadata of a note; absent fields are empty. ``properties`` has all of it but its names."""
 
     title: str = ""
     categories: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     url: str = ""
     byline: Byline = field(default_factory=Byline)
+    properties: tuple[Property, ...] = ()
 
 
-def parse_front_matter(text: str, where: str) -> FrontMatter:
-    """Parse the YAML between the ``---`` lines, which begins on line 2 of the file ``where``.
+def split_front_matter(text: str, where: str) -> tuple[FrontMatter, str]:
+    """Return the metadata at the top of the note ``where``, and the text after it.
 
-    ``categories`` combines ``category``, ``categories`` and ``tags``. Scalars are kept as written, so ``2001`` and
-    ``Yes`` are valid titles. Raises ``RecordError`` with the line number for YAML that is invalid or not a mapping.
+    It is between lines of ``---`` (YAML) or ``+++`` (TOML), or a JSON object. ``categories`` combines ``category``,
+    ``categories`` and ``tags``. Scalars are kept as written, so ``2001`` and ``Yes`` are valid titles. Raises
+    ``RecordError`` with the line number for metadata that is invalid or not a mapping.
     """
+    text = text.replace("\r\n", "\n")
+    fenced = _FENCED.match(text)
+    if fenced is not None:
+        kind = fenced["kind"] or ("toml" if fenced["fence"] == "+++" else "yaml")
+        return _front_matter(_PARSERS[kind](fenced["body"].rstrip("\n"), where, 2), where), text[fenced.end() :]
+    if _BEGINS_WITH_JSON.match(text):
+        start = len(text) - len(text.lstrip())
+        try:
+            fields, end = _JSON.raw_decode(text, start)
+        except (ValueError, RecursionError) as error:
+            raise _invalid(where, 1, "JSON", error) from error
+        return _front_matter(fields, where), text[end:]
+    return FrontMatter(), text
+
+
+def _parse_yaml(text: str, where: str, first: int) -> object:
     try:
         # The base loader reads every scalar as a string and constructs no objects.
-        fields = yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = mark.line + 2 if mark is not None else 2
-        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "not readable"
-        raise RecordError(f"{where}, line {line}", f"the front matter is not valid YAML: {problem}") from error
-    except RecursionError as error:
-        raise RecordError(f"{where}, line 2", "the front matter is nested too deeply") from error
-    if fields is None or fields == "":
+        return yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506
+    except (yaml.YAMLError, RecursionError) as error:
+        raise _invalid(where, first, "YAML", error) from error
+
+
+def _parse_toml(text: str, where: str, first: int) -> object:
+    try:
+        return tomllib.loads(text, parse_float=str)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        first += text.count("\n") if "at end of document" in str(error) else 0
+        raise _invalid(where, first, "TOML", error) from error
+
+
+def _parse_json(text: str, where: str, first: int) -> object:
+    try:
+        return _JSON.decode(text)
+    except (ValueError, RecursionError) as error:
+        raise _invalid(where, first, "JSON", error) from error
+
+
+_JSON = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
+_PARSERS = {"yaml": _parse_yaml, "toml": _parse_toml, "json": _parse_json}
+_LINE = re.compile(r"\bline (\d+)")
+
+
+def _invalid(where: str, first: int, language: str, error: Exception) -> RecordError:
+    if isinstance(error, RecursionError):
+        return RecordError(f"{where}, line {first}", "the front matter is nested too deeply")
+    mark = getattr(error, "problem_mark", None)
+    stated = _LINE.search(str(error))
+    line = mark.line if mark is not None else int(stated[1]) - 1 if stated else 0
+    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or getattr(error, "msg", None)
+    return RecordError(f"{where}, line {line + first}", f"the front matter is not valid {language}: {problem or error}")
+
+
+def _front_matter(found: object, where: str) -> FrontMatter:
+    if found is None or found == "":
         return FrontMatter()
-    if not isinstance(fields, dict):
+    if not isinstance(found, dict):
         raise RecordError(
             f"{where}, line 2",
             "the front matter is not a mapping of keys to values",
             hint="If the file begins with a horizontal rule instead of front matter, write the rule as ***.",
         )
+    if isinstance(found.get("taxonomies"), dict):  # of Zola
+        found = {**{key: value for key, value in found.items() if key != "taxonomies"}, **found["taxonomies"]}
+    fields = {str(key).casefold(): value for key, value in found.items()}
+    values = islice(_values("", found, 0), _MAX_VALUES)
+    properties: dict[str, list[str]] = {}
+    for name, value in values:
+        properties.setdefault(name, []).append(value)
     return FrontMatter(
         categories=_names(fields, ("category", "categories", "tags"), where),
         title=_text(fields, "title", where),
@@ -58,7 +146,24 @@ def parse_front_matter(text: str, where: str) -> FrontMatter:
             published=_first_text(fields, ("date", "published", "publishdate", "pubdate", "created")),
             updated=_first_text(fields, ("updated", "modified", "lastmod", "last_updated", "last_modified_at")),
         ),
+        properties=tuple(Property(name, tuple(dict.fromkeys(values))) for name, values in properties.items()),
     )
+
+
+def _values(name: str, value: object, depth: int) -> Iterator[tuple[str, str]]:
+    """Yield each text with the keys that lead to it, in the order of the file."""
+    if depth > _MAX_DEPTH:
+        return
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if depth or str(key).casefold() not in _NAMES:
+                own = readable_relation(str(key)).rstrip(":")
+                yield from _values(f"{name} {own}".strip(), inner, depth + 1)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _values(name, item, depth + 1)
+    elif name and (text := collapse_spaces(_scalar(value))) not in _ABSENT:
+        yield name, text
 
 
 def _authors(value: object) -> list[str]:
@@ -67,30 +172,39 @@ def _authors(value: object) -> list[str]:
         return [name for item in value for name in _authors(item)]
     if isinstance(value, dict):
         return _authors(value.get("name", ""))
-    return [value] if isinstance(value, str) and value.strip() not in _ABSENT else []
+    return [text] if (text := _scalar(value).strip()) not in _ABSENT else []
 
 
-def _first_text(fields: Mapping[object, object], keys: Iterable[str]) -> str:
-    values = (fields.get(key) for key in keys)
-    return next((value for value in values if isinstance(value, str) and value.strip() not in _ABSENT), "")
+def _first_text(fields: Mapping[str, object], keys: Iterable[str]) -> str:
+    texts = (_scalar(value) for key in keys if not isinstance(value := fields.get(key, ""), list | dict))
+    return next((text for text in texts if text.strip() not in _ABSENT), "")
 
 
-def _text(fields: Mapping[object, object], key: str, where: str) -> str:
+def _scalar(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if value is None else str(value)
+
+
+def _text(fields: Mapping[str, object], key: str, where: str) -> str:
     value = fields.get(key, "")
-    if not isinstance(value, str):
+    if isinstance(value, list | dict):
         raise RecordError(f"{where}, front matter", f"`{key}` must be text, not a list or a mapping")
-    return "" if value.strip() in _ABSENT else " ".join(value.split())
+    text = collapse_spaces(_scalar(value))
+    return "" if text in _ABSENT else text
 
 
-def _names(fields: Mapping[object, object], keys: Iterable[str], where: str) -> tuple[str, ...]:
+def _names(fields: Mapping[str, object], keys: Iterable[str], where: str) -> tuple[str, ...]:
     """Return the distinct names in the fields ``keys``, each a text or a list of texts."""
     names: dict[str, None] = {}
     for key in keys:
         value = fields.get(key, "")
-        if isinstance(value, str):
+        if not isinstance(value, list | dict):
             # The singular keys hold one name, which may contain a comma; the plural keys hold a list.
-            value = [value] if key in ("category", "alias") else value.split(",")
-        if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+            text = _scalar(value)
+            value = [text] if key in ("category", "alias") else text.split(",")
+        if not isinstance(value, list) or any(isinstance(name, list | dict) for name in value):
             raise RecordError(f"{where}, front matter", f"`{key}` must be text or a list of texts")
-        names.update((" ".join(name.split()), None) for name in value if name.strip() not in _ABSENT)
+        texts = (collapse_spaces(_scalar(name)) for name in value)
+        names.update((name, None) for name in texts if name not in _ABSENT)
     return tuple(names)

@@ -13,20 +13,22 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
-from mdit_py_plugins.front_matter import front_matter_plugin
 from selectolax.lexbor import LexborHTMLParser
 
 from wikigr.sources.anchors import slug_anchors
-from wikigr.sources.article import Names, RawDocument
+from wikigr.sources.article import Names, RawDocument, SourceSection, Triple
 from wikigr.sources.bylines import add_byline
-from wikigr.sources.documents import NoteRecord, NoteText, decode_note, resolved_href
+from wikigr.sources.documents import NoteRecord, NoteText, resolved_href
+from wikigr.sources.encodings import decode
+from wikigr.sources.facts import MAX_LINE_START, PROPERTIES
 from wikigr.sources.formats import format_named
 from wikigr.sources.html.document import UNSEEN, HtmlDocument
 from wikigr.sources.html.head import find_title
 from wikigr.sources.html.markup import prepare_markup
 from wikigr.sources.html.text import read_note
-from wikigr.sources.markdown.front_matter import FrontMatter, parse_front_matter
+from wikigr.sources.markdown.front_matter import FrontMatter, Property, split_front_matter
 from wikigr.sources.markdown.syntax import COMMENT, FOOTNOTE_REFERENCE, WIKILINK, note_plugin, wikilink_plugin
+from wikigr.sources.plain_text import PlainTextWriter
 from wikigr.text import fold
 
 _SUFFIXES = format_named("markdown").suffixes
@@ -44,7 +46,10 @@ _EMBEDDED_FILES = (
 )
 _HTML_COMMENT = re.compile(r"\s*<!--(?!-?>)(?:[^-]|-(?!-!?>))*+-->\s*")
 # The only tags within text that change it; what any others enclose is text too, even that of <title> or <script>.
-_INLINE_TAG = re.compile(r"<(/?)(br|sup|sub)(?=[\s/>])", re.IGNORECASE)
+_INLINE_TAG = re.compile(r"<(/?)(br|sup|sub|del|strike|s)(?=[\s/>])", re.IGNORECASE)
+# A tab of Docusaurus, whose label is shown.
+_TAB = re.compile(r"<TabItem\s(?:[^<>]*?\s)?label=([\"'])([^\"'<>]*)\1[^<>]*>")
+_LINK_TAG = re.compile(r"<a\s", re.IGNORECASE)
 
 
 class MarkdownConverter:
@@ -56,20 +61,23 @@ class MarkdownConverter:
 
     def scan(self, document: RawDocument) -> Names:
         env: dict[str, Any] = {}
-        tokens = _block_parser().parse(decode_note(document.source_id, document.data), env)
-        return _names(tokens, _front_matter(tokens, document.source_id), document.source_id, env)
+        matter, text = split_front_matter(decode(document.source_id, document.data), document.source_id)
+        return _names(_block_parser().parse(text, env), matter, document.source_id, env)
 
     def parse_note(self, record: NoteRecord) -> NoteText:
         env: dict[str, Any] = {_NOTE: record}
         parser = _parser()
-        tokens = parser.parse(decode_note(record.source_id, record.data), env)
-        matter = _front_matter(tokens, record.source_id)
+        matter, text = split_front_matter(decode(record.source_id, record.data), record.source_id)
+        tokens = parser.parse(text, env)
         names = _names(tokens, matter, record.source_id, env)
         markup = parser.renderer.render(tokens, parser.options, env)
         page = HtmlDocument(markup, is_note=True, has_boilerplate=_OWN_HTML in env)
         sections, hrefs = read_note(page, names.heading or record.title, slug_anchors())
         links = record.targets(hrefs, _SUFFIXES)
-        return NoteText(add_byline(sections, matter.byline), links, names.aliases, matter.categories, matter.url)
+        sections, facts = _with_properties(add_byline(sections, matter.byline), matter.properties, record)
+        linked = (fact.object_link for fact in facts if fact.object_link)
+        links = tuple(dict.fromkeys((*links, *linked)))
+        return NoteText(sections, links, names.aliases, matter.categories, matter.url, triples=facts)
 
 
 def note_html(text: str, record: NoteRecord) -> str:
@@ -87,10 +95,22 @@ def _names(tokens: Sequence[Token], matter: FrontMatter, source_id: str, env: di
     return Names(title, title, matter.aliases)
 
 
-def _front_matter(tokens: Sequence[Token], source_id: str) -> FrontMatter:
-    if tokens and tokens[0].type == "front_matter":
-        return parse_front_matter(tokens[0].content, source_id)
-    return FrontMatter()
+def _with_properties(
+    sections: tuple[SourceSection, ...], properties: Sequence[Property], record: NoteRecord
+) -> tuple[tuple[SourceSection, ...], tuple[Triple, ...]]:
+    """Return ``sections`` with the properties of the note after its lead, one a line, and the facts that they are."""
+    facts: list[Triple] = []
+    writer = PlainTextWriter("")
+    writer.heading(1, PROPERTIES)
+    for stated in properties:
+        shown = ", ".join(stated.texts)
+        writer.add_property(stated.name, shown)
+        for text, target in zip(stated.texts, stated.targets, strict=True):
+            link = record.notes.resolve(record.source_id, target) if target else None
+            line = f"{stated.name}: {shown}"[:MAX_LINE_START]
+            facts.append(Triple(record.title, stated.name, text, link, line))
+    leads = 1 if sections and not sections[0].heading_path else 0
+    return (*sections[:leads], *writer.sections(), *sections[leads:]), tuple(facts)
 
 
 def _title_heading(tokens: Sequence[Token], source_id: str, env: dict[str, Any]) -> str:
@@ -111,9 +131,8 @@ def _title_heading(tokens: Sequence[Token], source_id: str, env: dict[str, Any])
 
 def _opens_with_heading(tokens: Sequence[Token]) -> bool:
     """Return whether the text begins with its only top-level heading."""
-    blocks = [token for token in tokens if token.type != "front_matter"]
-    top = [token for token in blocks if token.type == "heading_open" and token.tag == "h1"]
-    return len(top) == 1 and blocks[0] is top[0]
+    top = [token for token in tokens if token.type == "heading_open" and token.tag == "h1"]
+    return len(top) == 1 and tokens[0] is top[0]
 
 
 @cache
@@ -122,7 +141,7 @@ def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     # Formulas are kept as written; without the plugin, their underscores and backslashes would be markup.
     parser.use(dollarmath_plugin, allow_space=False, allow_digits=False)
-    parser.use(front_matter_plugin).use(wikilink_plugin).use(note_plugin).use(deflist_plugin)
+    parser.use(wikilink_plugin).use(note_plugin).use(deflist_plugin)
     for name, rule in _RULES.items():
         parser.add_render_rule(name, rule)
     return parser
@@ -132,7 +151,7 @@ def _parser() -> MarkdownIt:
 def _block_parser() -> MarkdownIt:
     """Return a parser that finds headings but does not parse inline text, which is much faster."""
     parser = MarkdownIt("commonmark").disable(["inline", "text_join"])
-    return parser.use(front_matter_plugin).use(note_plugin).use(deflist_plugin)
+    return parser.use(note_plugin).use(deflist_plugin)
 
 
 def _html_block(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
@@ -141,12 +160,16 @@ def _html_block(renderer: RendererHTML, tokens: Sequence[Token], index: int, opt
     if _HTML_COMMENT.fullmatch(markup):
         return markup
     env[_OWN_HTML] = True
+    markup = _TAB.sub(r"<p>\2</p>", markup)
     body = LexborHTMLParser(prepare_markup(markup, env[_NOTE].source_id)).body
     return f"<div>{body.inner_html}</div>" if body is not None else ""
 
 
 def _html_inline(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
-    tag = _INLINE_TAG.match(tokens[index].content)
+    content = tokens[index].content
+    tag = _INLINE_TAG.match(content)
+    if tag is None and _is_footnote_link(tokens, index):
+        return content
     if tag is None or tag[2].lower() == "br":
         return "<br>" if tag else ""
     env[_OWN_HTML] = True
@@ -154,7 +177,19 @@ def _html_inline(renderer: RendererHTML, tokens: Sequence[Token], index: int, op
     depth = depth if block is tokens else 0
     is_end = bool(tag[1])
     env[_OPEN_TAGS] = tokens, max(depth + (-1 if is_end else 1), 0)
-    return f"<{tag[1]}{tag[2]}>" if depth + (not is_end) <= _MAX_OPEN_TAGS else ""
+    # An unclosed <s>, unlike <del>, would be opened again in the next block.
+    name = tag[2] if tag[2].lower().startswith("su") else "del"
+    return f"<{tag[1]}{name}>" if depth + (not is_end) <= _MAX_OPEN_TAGS else ""
+
+
+def _is_footnote_link(tokens: Sequence[Token], index: int) -> bool:
+    """Return whether a tag begins or ends the link in ``<sup><a href="#note">1</a></sup>``."""
+    start = index if _LINK_TAG.match(tokens[index].content) else index - 2
+    around = tokens[start - 1 : start + 4] if start > 0 else []
+    if [token.type for token in around] != ["html_inline", "html_inline", "text", "html_inline", "html_inline"]:
+        return False
+    tags = [around[number].content.lower() for number in (0, 1, 3, 4)]
+    return tags[0].startswith("<sup") and tags[1].startswith("<a") and tags[2:] == ["</a>", "</sup>"]
 
 
 def _image(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
@@ -179,6 +214,10 @@ def _paragraph_close(renderer: RendererHTML, tokens: Sequence[Token], index: int
     return "<br>" if index + 1 < len(tokens) and tokens[index + 1].type == "paragraph_open" else ""
 
 
+def _footnote_open(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+    return f'<aside role="doc-footnote" data-label="{escapeHtml(tokens[index].meta["label"])}">'
+
+
 def _text(form: str) -> Callable[..., str]:
     """Return the rule that writes the content of a token in ``form``."""
     return lambda renderer, tokens, index, options, env: form.format(escapeHtml(tokens[index].content))
@@ -193,8 +232,8 @@ _RULES: dict[str, Callable[..., str]] = {
     "math_inline_double": _text("$${}$$"),
     "math_block": _text("<pre>$${}$$</pre>"),
     "math_block_label": _text("<pre>$${}$$</pre>"),
-    "footnote_reference_open": _text("<div>"),
-    "footnote_reference_close": _text("</div>"),
+    "footnote_reference_open": _footnote_open,
+    "footnote_reference_close": _text("</aside>"),
     COMMENT: _text(UNSEEN),
     FOOTNOTE_REFERENCE: _text(UNSEEN),
     WIKILINK: _wikilink,

@@ -1,9 +1,10 @@
 """Rules for markdown-it that parse the syntax of notes beyond CommonMark.
 
-From Obsidian: wiki links (``[[target|label]]``), comments (``%% … %%``), block ids (``^id``), highlights (``==x==``)
-and callouts (``> [!note] Title``). From Pandoc and Docusaurus: footnotes and the attributes of a heading
-(``## H {#id}``), of which the id is kept. What a reader of the note does not see is removed. No rule applies to code:
-its content is not parsed as inline text, and block rules never start inside a code block.
+From Obsidian: wiki links (``[[target|label]]``), comments (``%% … %%``), block ids (``^id``), highlights
+(``==x==``), callouts (``> [!note] Title``), tasks (``- [x] text``). From Pandoc and Docusaurus: footnotes, containers
+(``:::note Title``), imports, and the attributes of a heading (``## H {#id}``), of which the id is kept. What a reader
+of the note does not see is removed. No rule applies to code: its content is not parsed as inline text, and block rules
+never start inside a code block.
 """
 
 from __future__ import annotations
@@ -34,6 +35,19 @@ _HIGHLIGHT_MARK = "=="
 # Requires a letter and a second character, so that "2 ^n" and "2 ^10" keep their exponents.
 _BLOCK_ID = re.compile(r"\^(?=[0-9-]*+[A-Za-z])[A-Za-z0-9-]{2,}+[ \t]*+(?=\n|\Z)")
 _CALLOUT = re.compile(r"\[!(?P<kind>[A-Za-z][\w-]*+)(?:\|[^\[\]\n]*+)?\][+-]?(?:[ \t]++(?P<title>[^\n]*+))?(?:\n|\Z)")
+# JavaScript, not a sentence that begins with one of its words.
+_ESM = re.compile(
+    r"""import\s+(?:(?:\{[^{};]*\}|\*\s+as\s+\w+|\w+)(?:\s*,\s*(?:\{[^{};]*\}|\*\s+as\s+\w+))?\s+from\s+)?"""
+    r"""(["'])[^"'\n]+\1\s*;?[ \t]*(?:\n|\Z)|"""
+    r"export\s+(?:const|let|var|function|class|default|async|\*|\{)[\s\w{(]"
+)
+# Bounded, so that many without an end take linear time.
+_MDX_COMMENT = re.compile(r"\{/\*.{0,500}?\*/\}", re.DOTALL)
+_CONTAINER = re.compile(
+    r":{3,}[ \t]*(?:\{?[ \t]*\.?(?P<kind>[A-Za-z][\w-]*+)(?:[^}\n]*\})?"
+    r"(?:\[(?P<label>[^\]\n]*)\])?(?P<title>[^\n]*))?\Z"
+)
+_TASK = re.compile(r"\[([ xX])\][ \t]+(?=\S)")
 _HEADING_ATTRIBUTES = re.compile(
     r"(?<![^ \t])\{:?[ \t]*+(?=[#.])"
     r"(?:(?:#(?P<id>[\w:.-]++)|\.[\w:.-]++|[\w:-]++=(?:\"[^\"]*+\"|[^\s\"{}]++))(?:[ \t]++|(?=\})))+\}\Z"
@@ -48,8 +62,11 @@ def note_plugin(md: MarkdownIt) -> None:
     footnote_plugin(md, inline=False, move_to_end=False)
     md.inline.ruler.at(FOOTNOTE_REFERENCE, _footnote_reference)
     md.block.ruler.after("code", COMMENT, _comment_block, {"alt": ["paragraph", "reference", "blockquote", "list"]})
+    md.block.ruler.before("paragraph", "esm", _esm)
+    md.block.ruler.after("code", "container", _container, {"alt": ["paragraph", "reference", "blockquote", "list"]})
     md.core.ruler.after("block", "heading_attributes", _heading_attributes)
     md.core.ruler.after("block", "callout", _callouts)
+    md.core.ruler.after("block", "task", _tasks)
     md.inline.ruler.before("link", COMMENT, _comment)
     md.inline.ruler.before("link", "block_id", _block_id)
     md.inline.ruler.before("link", "highlight", _highlight)
@@ -109,6 +126,36 @@ def _comment_block(state: StateBlock, start_line: int, end_line: int, silent: bo
     return True
 
 
+def _esm(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    """Leave out what a page of MDX imports and exports, up to the next blank line."""
+    if state.level or state.sCount[start_line] or silent:
+        return False
+    begin = state.bMarks[start_line]
+    if not state.src.startswith(("import", "export"), begin) or not _ESM.match(state.src, begin):
+        return False
+    line = start_line
+    while line < end_line and not state.isEmpty(line):
+        line += 1
+    state.line = line
+    return True
+
+
+def _container(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    """Turn the first line of a container into a paragraph with its title or its kind, and leave out the last one."""
+    match = _CONTAINER.match(state.src, state.bMarks[start_line] + state.tShift[start_line], state.eMarks[start_line])
+    if match is None:
+        return False
+    if not silent:
+        title = (match["label"] or match["title"] or "").strip() or (match["kind"] or "").replace("-", " ").capitalize()
+        state.line = start_line + 1
+        if title:
+            state.push("paragraph_open", "p", 1).map = [start_line, state.line]
+            inline = state.push("inline", "", 0)
+            inline.content, inline.map, inline.children = title, [start_line, state.line], []
+            state.push("paragraph_close", "p", -1)
+    return True
+
+
 def _footnote_reference(state: StateInline, silent: bool) -> bool:
     """Replace the plugin's rule, whose time is quadratic in unclosed brackets (mdit-py-plugins 0.7)."""
     match = _FOOTNOTE_REFERENCE.match(state.src, state.pos, state.posMax)
@@ -122,6 +169,11 @@ def _footnote_reference(state: StateInline, silent: bool) -> bool:
 
 def _comment(state: StateInline, silent: bool) -> bool:
     start = state.pos
+    if (match := _MDX_COMMENT.match(state.src, start, state.posMax)) is not None:
+        if not silent:
+            state.push(COMMENT, "", 0)
+        state.pos = match.end()
+        return True
     # "50%% to 60%%" is not a comment.
     if not state.src.startswith(_COMMENT_MARK, start) or (start and state.src[start - 1].isalnum()):
         return False
@@ -188,6 +240,15 @@ def _heading_attributes(state: StateCore) -> None:
             inline.content = inline.content[: match.start()].rstrip()
             if match["id"]:
                 token.attrSet("id", match["id"])
+
+
+def _tasks(state: StateCore) -> None:
+    """Take the check box of a task from its text."""
+    for item, opening, inline in zip(state.tokens, state.tokens[1:], state.tokens[2:], strict=False):
+        is_first = item.type == "list_item_open" and opening.type == "paragraph_open" and inline.type == "inline"
+        if is_first and (match := _TASK.match(inline.content)):
+            inline.content = inline.content[match.end() :]
+            item.attrSet("data-task", match[1])
 
 
 def _callouts(state: StateCore) -> None:

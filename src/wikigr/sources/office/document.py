@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from html import escape
 from io import BytesIO
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
@@ -17,6 +15,7 @@ from wikigr.sources.article import BadPart
 from wikigr.sources.html.document import HtmlDocument
 from wikigr.sources.html.text import write_html
 from wikigr.sources.plain_text import PlainTextWriter
+from wikigr.sources.tables import Row, name_columns
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -24,21 +23,19 @@ if TYPE_CHECKING:
 # Of all members of an archive together, unpacked.
 MAX_BYTES = 512 * 1024 * 1024
 _MAX_MEMBERS = 20_000
-_YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
 
 
 @dataclass
 class Document:
     """The content of a file called ``name``, in messages ``where``.
 
-    ``title`` is the title that the file states, or ``""``. ``writer`` collects the text; its places are parts of the
+    ``writer`` collects the text; its places are parts of the
     file such as ``Page 7``, with the anchor ``page=7``. ``pages_of_images`` counts the pages that have pictures but no
     text. ``bad_parts`` are what could not be read.
     """
 
     name: str
     where: str = ""
-    title: str = ""
     pages_of_images: int = 0
     links: dict[str, None] = field(default_factory=dict)
     bad_parts: list[BadPart] = field(default_factory=list)
@@ -49,41 +46,31 @@ class Document:
 
     def html(
         self, markup: str | bytes, *, is_page: bool = False, anchor_of: Callable[[str], str] | None = None
-    ) -> None:
+    ) -> bool:
         """Add balanced HTML; with ``is_page``, a whole page of which only the content counts.
 
-        ``anchor_of`` returns the anchor of a heading in a file without places.
+        Return whether it has text. ``anchor_of`` returns the anchor of a heading in a file without places.
         """
         parsed = HtmlDocument(markup, self.where or self.name, is_note=not is_page, has_boilerplate=is_page)
         self.links.update(dict.fromkeys(write_html(parsed, self.name, self.writer, anchor_of)))
+        return next(parsed.flat_blocks(parsed.content), None) is not None
+
+    def table(self, rows: Sequence[Row]) -> None:
+        """Add a table; the texts of its cells are on one line, without control characters."""
+        self.writer.end_block()
+        for row in name_columns(rows):
+            self.writer.row(row)
+        self.writer.end_block()
 
 
-def names_columns(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether the first row looks like a header: several names, or years above cells that are no years.
-
-    Of two columns, which may also be names beside values, the second must have numbers below its name.
-    """
-    if len(rows) < 2 or sum(map(bool, rows[0])) < 2:
-        return False
-    for text, below in zip_longest(rows[0], rows[1][: len(rows[0])], fillvalue=""):
-        is_name = any(map(str.isalpha, text)) and not _has_digit(text)
-        if text and not is_name and not (_YEAR.fullmatch(text) and below and not _YEAR.fullmatch(below)):
-            return False
-    if max(map(len, rows)) > 2:
-        return True
-    values = [row[1] for row in rows[1:] if len(row) > 1 and row[1]]
-    return len(values) >= 3 and all(map(_has_digit, values))
-
-
-def _has_digit(text: str) -> bool:
-    return any(map(str.isdigit, text))
-
-
-def table_html(rows: Sequence[Sequence[str]], *, has_header: bool) -> str:
-    """Return a table as HTML; with ``has_header``, its first row names the columns."""
-    tags = ["th" if has_header and number == 0 else "td" for number in range(len(rows))]
-    cells = ("".join(f"<{tag}>{escape(text)}</{tag}>" for text in row) for tag, row in zip(tags, rows, strict=True))
-    return "<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>"
+def row_html(row: Row) -> str:
+    """Return a row of a table as HTML."""
+    made = []
+    for cell in row.cells:
+        tag = "th" if cell.is_header else "td"
+        spans = f' colspan="{cell.columns}" rowspan="{cell.rows}"' if cell.columns > 1 or cell.rows > 1 else ""
+        made.append(f"<{tag}{spans}>{escape(cell.text)}</{tag}>")
+    return f"<tr>{''.join(made)}</tr>"
 
 
 @contextmanager
@@ -113,10 +100,11 @@ def parse_xml(opened: ZipFile, name: str) -> _Element:
     return etree.fromstring(opened.read(name), parser)
 
 
-def title_of(opened: ZipFile) -> str:
-    """Return the title that an office file states, or ``""``."""
-    name = next((name for name in ("docProps/core.xml", "meta.xml") if name in opened.namelist()), None)
-    return own_title(parse_xml(opened, name)) if name else ""
+def office_title(data: bytes, where: str) -> str:
+    """Return the title in the properties of an office file, or ``""``; raises as ``archive`` does."""
+    with archive(data, where) as opened:
+        name = next((name for name in ("docProps/core.xml", "meta.xml") if name in opened.namelist()), None)
+        return own_title(parse_xml(opened, name)) if name else ""
 
 
 def own_title(root: _Element) -> str:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from io import BytesIO
-from typing import Any
+from itertools import count
+from typing import TYPE_CHECKING, Any
+from zipfile import ZipFile
 
 from wikigr.sources.anchors import outline_anchor
-from wikigr.sources.office.document import Document, archive, names_columns, title_of
+from wikigr.sources.office.document import Document, archive, parse_xml
+from wikigr.sources.office.equation import equation_text
+from wikigr.sources.office.header import mark_header
+from wikigr.sources.tables import Cell, Row
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
 
 # What Word, LibreOffice and pandoc call the styles of titles, code and headers of tables, and of tables of contents,
 # which are left out.
@@ -18,35 +27,181 @@ p[style-name^='HTML Preformatted'] => pre:separator('\\n')
 p[style-name^='Preformatted Text'] => pre:separator('\\n')
 p[style-name='Source Code'] => pre:separator('\\n')
 p[style-name='Code'] => pre:separator('\\n')
+p[style-name='caption'] => figcaption:fresh
+p[style-name='Quote'] => blockquote > p:fresh
+p[style-name='Intense Quote'] => blockquote > p:fresh
 """
+
+
+# Where text stands, and what mammoth does not read of it: simple fields, equations, double strikes, lists in forms; and
+# prompts.
+_STORIES = ("word/document.xml", "word/footnotes.xml", "word/endnotes.xml")
+# The list of notes, which is the last part of what mammoth writes, a note in it, and a link between it and its mark.
+_NOTES = re.compile(r'<ol><li id="(?:foot|end)note-\d+">')
+_NOTE = re.compile(r'<li id="(?:foot|end)note-\d+">')
+_NOTE_LINK = re.compile(
+    r'(?:<sup>){0,2}+<a href="#(?:foot|end)note-(?:ref-)?\d+"[^>]*>(?:\[\d+\]|↑)</a>(?:</sup>){0,2}+'
+)
+# Signs that people type instead of a check box.
+_BOXES = {"☐": False, "☑": True, "☒": True, "✅": True, "□": False}
+_HAS_BOX = re.compile("|".join(("checkbox", "FORMCHECKBOX", *_BOXES)).encode())
+_LEFT_OUT = re.compile(rb"fldSimple|oMath|dstrike|ddList|showingPlcHdr")
 
 
 def read(data: bytes, document: Document, where: str) -> None:
     """Add the text of a Word document, its headings, lists, tables and notes; pictures are left out."""
     import mammoth
+    from mammoth import documents, transforms
 
     with archive(data, where) as opened:
-        document.title = title_of(opened)
+        has_boxes = _HAS_BOX.search(opened.read("word/document.xml")) is not None
         made = mammoth.convert_to_html(
-            BytesIO(data),
+            BytesIO(_prepared(opened) or data),
             convert_image=mammoth.images.img_element(lambda image: {"src": ""}),
             style_map=_STYLES,
-            transform_document=mammoth.transforms.element_of_type(mammoth.documents.Table, _with_header),
+            transform_document=_transformed if has_boxes else transforms.element_of_type(documents.Table, _with_header),
         )
-        document.html(made.value, anchor_of=outline_anchor)
+        document.html(_with_notes(made.value), anchor_of=outline_anchor)
+
+
+def _with_notes(markup: str) -> str:
+    """Return what mammoth writes with the notes marked as such, and without the links between notes and their marks."""
+    found = _NOTES.search(markup)
+    if found is None:
+        return markup
+    numbers = count(1)
+    notes = _NOTE.sub(lambda _: f'<li data-label="{next(numbers)}">', markup[found.start() :])
+    text = _NOTE_LINK.sub("", markup[: found.start()])
+    return f"{text}<div class='footnotes'>{_NOTE_LINK.sub('', notes)}</div>"
+
+
+def _prepared(opened: ZipFile) -> bytes | None:
+    """Return the document with what mammoth leaves out in a form that it reads; ``None`` if there is nothing of it."""
+    changed = {name: opened.read(name) for name in _STORIES if name in opened.namelist()}
+    changed = {name: _rewritten(parse_xml(opened, name)) for name, data in changed.items() if _LEFT_OUT.search(data)}
+    if not changed:
+        return None
+    made = BytesIO()
+    with ZipFile(made, "w") as written:
+        for name in dict.fromkeys(opened.namelist()):
+            if not name.startswith("word/media/"):
+                written.writestr(name, changed[name] if name in changed else opened.read(name))
+    return made.getvalue()
+
+
+def _rewritten(root: _Element) -> bytes:
+    from lxml import etree
+
+    word = root.nsmap.get("w") or next(iter(root.nsmap.values()), "")
+
+    def run(text: str) -> _Element:
+        made = etree.Element(f"{{{word}}}r")
+        etree.SubElement(made, f"{{{word}}}t").text = text
+        return made
+
+    for element in list(root.iter("{*}fldSimple", "{*}oMath", "{*}dstrike", "{*}ddList", "{*}showingPlcHdr")):
+        parent, name = element.getparent(), etree.QName(element).localname
+        if name == "fldSimple":
+            # Its result is what is shown.
+            for child in element:
+                element.addprevious(child)
+            parent.remove(element)
+        elif name == "oMath":
+            before = parent if etree.QName(parent).localname == "oMathPara" else element
+            before.addprevious(run(equation_text(element)))
+        elif name == "dstrike":
+            element.tag = f"{{{word}}}strike"
+        elif name == "ddList":
+            # The chosen entry of a list in a form is an attribute.
+            entries = [entry.get(f"{{{word}}}val", "") for entry in element.iterfind("{*}listEntry")]
+            chosen = element.find("{*}result")
+            number = chosen.get(f"{{{word}}}val", "0") if chosen is not None else "0"
+            field = next(element.iterancestors("{*}r"), None)
+            if field is not None and number.isdecimal() and int(number) < len(entries):
+                field.addnext(run(entries[int(number)]))
+        else:
+            # A prompt such as "Click to enter text." stands for an answer that nobody gave.
+            content = parent.getparent().find("{*}sdtContent")
+            if content is not None:
+                content.clear()
+    return bytes(etree.tostring(root))
+
+
+def _transformed(document: Any) -> Any:
+    from mammoth import documents
+    from mammoth.transforms import element_of_type
+
+    with_tables = element_of_type(documents.Table, lambda table: _with_header(_with_signs(table)))(document)
+    return _with_signs(element_of_type(documents.Paragraph, _with_task)(with_tables), is_outside=True)
+
+
+def _with_signs(element: Any, *, is_outside: bool = False) -> Any:
+    """Return an element with its check boxes as text; those ``is_outside`` tables that make a task remain."""
+    from mammoth import documents
+    from mammoth.transforms import element_of_type
+
+    def sign(box: Any) -> Any:
+        return documents.text("[x] " if box.checked else "[ ] ")
+
+    def signs(paragraph: Any) -> Any:
+        return paragraph if is_outside and _is_task(paragraph) else element_of_type(documents.Checkbox, sign)(paragraph)
+
+    return element_of_type(documents.Paragraph, signs)(element)
+
+
+def _with_task(paragraph: Any) -> Any:
+    """Return a paragraph that begins with a check box as an item of a list."""
+    from mammoth import documents
+    from mammoth.transforms import get_descendants_of_type
+
+    first = next((text for text in get_descendants_of_type(paragraph, documents.Text) if text.value.strip()), None)
+    if first is not None and first.value.lstrip()[0] in _BOXES:
+        text = first.value.lstrip()
+        first.value = text[1:]
+        paragraph = paragraph.copy(children=[documents.checkbox(checked=_BOXES[text[0]]), *paragraph.children])
+    is_task = _is_task(paragraph) and paragraph.numbering is None
+    return paragraph.copy(numbering=documents.numbering_level(0, is_ordered=False)) if is_task else paragraph
+
+
+def _is_task(paragraph: Any) -> bool:
+    """Return whether a paragraph begins with its only check box."""
+    from mammoth import documents
+    from mammoth.transforms import get_descendants
+
+    shown = [
+        element
+        for element in get_descendants(paragraph)
+        if isinstance(element, documents.Checkbox) or (isinstance(element, documents.Text) and element.value.strip())
+    ]
+    boxes = [isinstance(element, documents.Checkbox) for element in shown]
+    return len(boxes) > 1 and boxes[0] and sum(boxes) == 1
 
 
 def _with_header(table: Any) -> Any:
-    """Return a table whose first row is marked as its header if it looks like one."""
-    from mammoth.documents import TableRow, Text
+    """Return a table whose first rows are marked as its header if they look like one."""
+    from mammoth import documents
     from mammoth.transforms import get_descendants_of_type
 
-    rows = [row for row in table.children if isinstance(row, TableRow)]
-    texts = [
-        ["".join(text.value for text in get_descendants_of_type(cell, Text)).strip() for cell in row.children]
-        for row in rows
-    ]
-    if not rows or any(row.is_header for row in rows) or not names_columns(texts):
+    rows = [row for row in table.children if isinstance(row, documents.TableRow)]
+    if any(not isinstance(cell, documents.TableCell) for row in rows for cell in row.children):
         return table
-    first = table.children.index(rows[0])
-    return table.copy(children=[*table.children[:first], rows[0].copy(is_header=True), *table.children[first + 1 :]])
+
+    def read(cell: Any) -> Cell:
+        text = "".join(text.value for text in get_descendants_of_type(cell, documents.Text))
+        return Cell(" ".join(text.split()), False, cell.colspan, cell.rowspan)
+
+    before = [Row(list(map(read, row.children)), is_head=row.is_header) for row in rows]
+    after, _ = mark_header(before)
+    changed = [number for number, pair in enumerate(zip(before, after, strict=True)) if pair[0] is not pair[1]]
+    for number in changed:
+        cells = rows[number].children
+        if len(changed) > 1:
+            paragraphs = (
+                documents.paragraph([documents.run([documents.text(cell.text)])]) for cell in after[number].cells
+            )
+            cells = [documents.table_cell([paragraph]) for paragraph in paragraphs]
+        rows[number] = rows[number].copy(children=cells, is_header=True)
+    # mammoth marks only the first rows; a title has no text after its first cell.
+    for number in range(changed[0] if changed else 0):
+        rows[number] = rows[number].copy(children=rows[number].children[:1], is_header=True)
+    return table.copy(children=rows) if changed else table

@@ -2,39 +2,183 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
+from wikigr.errors import RecordError
+from wikigr.sources.article import BadPart
 from wikigr.sources.documents import NoteRecord
+from wikigr.sources.encodings import decode
 from wikigr.sources.markdown.source import note_html
 from wikigr.sources.office.document import Document
 
+# Escape sequences of terminals: control sequences such as colors, commands to the operating system, and others.
+_ANSI = re.compile(
+    r"\x9b[0-?]*+[ -/]*+[@-~]|\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b]*+(?:\x07|\x1b\\)?|[ -/]*+[0-~])"
+)
+# What a program prints of objects that it cannot show: "[<Figure size 640x480 with 1 Axes>]".
+_OBJECT = re.compile(r"[\[({\s]*+(?:<[\w.]+[^<>\n]*+>[\])},\s]*+)++")
+# A command on the first line of a cell that says in which language the others are.
+_MAGIC = re.compile(r"%%(bash|sh|html|javascript|js|latex|perl|R|ruby|sql|svg|cypher|markdown)\b")
+# A cell in a damaged file begins like the first one: with a brace on a line of its own.
+_CELLS = re.compile(r'"cells"\s*:\s*\[\s*')
+_CELL = re.compile(r'^([ \t]*)\{\s*"(?:attachments|cell_type|execution_count|id|metadata|source)"', re.MULTILINE)
+_MAX_DAMAGED = 20
+# How the formats of before 2014 call the kinds of output.
+_EARLIER_KEYS = {"text/html": "html", "text/latex": "latex", "text/plain": "text", "text/markdown": "markdown"}
+
+
+def title(data: bytes, where: str) -> str:
+    """Return the title in the metadata, or ``""``."""
+    stated = _mapping(json.loads(decode(where, data)), "metadata").get("title")
+    return stated if isinstance(stated, str) else ""
+
 
 def read(data: bytes, document: Document, where: str) -> None:
-    """Add the cells in order; code and its output belong to the notes above them."""
-    import nbformat
+    """Add the cells in order; code and its output belong to the notes above them.
 
-    notebook = nbformat.reads(data.decode("utf-8-sig"), as_version=4)
-    document.title = str(notebook.metadata.get("title") or "")
+    Cells that cannot be read are bad parts. Raises ``RecordError`` if none can.
+    """
+    text = decode(where, data)
+    try:
+        notebook = json.loads(text)
+    except ValueError as error:
+        notebook, document.bad_parts = _salvage(text, where, error)
+    metadata = _mapping(notebook, "metadata")
+    language = _language(metadata)
     has_notes = False
-    for number, cell in enumerate(notebook.cells, start=1):
-        if cell.cell_type == "markdown":
+    for number, cell in enumerate(_cells(notebook), start=1):
+        kind, source = cell.get("cell_type"), _joined(cell.get("source", cell.get("input")))
+        if source is None and not cell.get("outputs"):
+            part = f"{where}, cell {number}"
+            document.bad_parts.append(BadPart(part, "the cell has no readable text", is_lost=True))
+        elif kind in ("markdown", "heading"):
             has_notes = True
             document.writer.place(f"Cell {number}", f"cell={number}")
-            document.html(note_html(str(cell.source), NoteRecord(where, b"", document.name)))
-        elif str(cell.source).strip():
+            level = cell.get("level", 1) if kind == "heading" else 0
+            marks = "#" * level + " " if isinstance(level, int) and 0 < level < 7 else ""
+            document.html(note_html(marks + (source or ""), NoteRecord(where, b"", document.name)))
+        else:
             if not has_notes:
                 document.writer.place(f"Cell {number}", f"cell={number}")
-            document.html(f"<pre>{escape(str(cell.source))}</pre>")
-            for output in cell.get("outputs", ()):
-                _add_output(output, document)
+            document.html(_code(source or "", _cell_language(cell, source or "", language)))
+            outputs = cell.get("outputs")
+            for output in outputs if isinstance(outputs, list) else ():
+                if isinstance(output, dict):
+                    _add_output(output, document, where)
 
 
-def _add_output(output: Any, document: Document) -> None:
-    content = output.get("data", {})
-    table = "".join(content.get("text/html", ""))
-    text = "".join(content.get("text/plain", output.get("text", "")))
-    if "<table" in table:
-        document.html(table, is_page=True)
-    elif text.strip():
-        document.html(f"<pre>{escape(text)}</pre>")
+def _salvage(text: str, where: str, error: ValueError) -> tuple[dict[str, Any], list[BadPart]]:
+    """Return a notebook with the cells of a damaged file that can be read, and the damaged ones."""
+    line = getattr(error, "lineno", 1)
+    begin = _CELLS.search(text)
+    position = begin.end() if begin else len(text)
+    decoder = json.JSONDecoder()
+    cells: list[Any] = []
+    bad: list[BadPart] = []
+    while position < len(text) and text[position] == "{" and len(bad) < _MAX_DAMAGED:
+        try:
+            cell, position = decoder.raw_decode(text, position)
+            cells.append(cell)
+        except ValueError as problem:
+            line = getattr(problem, "lineno", line)
+            bad.append(BadPart(f"{where}, line {line}", f"the cell is not valid JSON: {problem.args[0]}", is_lost=True))
+            cells.append({})
+            following = _CELL.search(text, position + 1)
+            position = following.end(1) if following else len(text)
+            continue
+        while position < len(text) and text[position] in " \t\r\n,":
+            position += 1
+    if not any(cells):
+        raise RecordError(where, f"the notebook is not valid JSON: {error.args[0]}")
+    if not bad:
+        bad.append(BadPart(f"{where}, line {line}", "the notebook ends before its end", is_lost=True))
+    metadata = re.search(r'"metadata"\s*:\s*(?=\{\s*"(?:kernelspec|language_info)")', text[position:])
+    stated = text[position + metadata.end() :] if metadata else "{}"
+    try:
+        known = decoder.raw_decode(stated)[0]
+    except ValueError:
+        known = {}
+    return {"cells": cells, "metadata": known}, bad
+
+
+def _cells(notebook: object) -> Iterator[Mapping[str, Any]]:
+    """Yield the cells; the formats of before 2014 have them in worksheets."""
+    sheets = notebook.get("worksheets") if isinstance(notebook, dict) else None
+    for sheet in [notebook, *(sheets if isinstance(sheets, list) else ())]:
+        cells = sheet.get("cells") if isinstance(sheet, dict) else None
+        for cell in cells if isinstance(cells, list) else ():
+            if cell != {}:
+                yield cell if isinstance(cell, dict) else {"cell_type": None}
+
+
+def _language(metadata: Mapping[str, Any]) -> str:
+    """Return the language of the kernel; ``""`` if the notebook does not say it."""
+    kernel = _mapping(metadata, "kernelspec")
+    for value in (_mapping(metadata, "language_info").get("name"), kernel.get("language"), kernel.get("name")):
+        if isinstance(value, str) and value:
+            return value.lower().rstrip("0123456789.-")
+    return ""
+
+
+def _cell_language(cell: Mapping[str, Any], source: str, language: str) -> str:
+    """Return the language of a cell, which is that of the kernel unless the cell states another one."""
+    magic = _MAGIC.match(source)
+    if magic is not None:
+        return magic[1]
+    return str(cell.get("language") or language) if cell.get("cell_type") == "code" else ""
+
+
+def _mapping(value: object, key: str) -> Mapping[str, Any]:
+    found = value.get(key) if isinstance(value, Mapping) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _joined(value: object) -> str | None:
+    """Return a text that may be written as a list of lines; ``None`` for anything else."""
+    if isinstance(value, list):
+        return "".join(line for line in value if isinstance(line, str))
+    return value if isinstance(value, str) else None
+
+
+def _code(text: str, language: str = "") -> str:
+    return f'<pre class="language-{escape(language)}">{escape(text)}</pre>' if text.strip() else ""
+
+
+def _add_output(output: Mapping[str, Any], document: Document, where: str) -> None:
+    """Add the richest form of an output that has text."""
+    kind = output.get("output_type")
+    if kind in ("error", "pyerr"):
+        name, value = (_plain(_joined(output.get(key))) for key in ("ename", "evalue"))
+        trace = _plain("\n".join(filter(None, map(_joined, _list(output.get("traceback"))))))
+        last = trace.strip().rpartition("\n")[2]
+        document.html(_code(": ".join(filter(None, (name, value))) or last))
+        return
+    stated = _mapping(output, "data") or {mime: output.get(key) for mime, key in _EARLIER_KEYS.items()}
+    content = {mime: text for mime in _EARLIER_KEYS if (text := _joined(stated.get(mime)))}
+    has_text = False
+    if "text/markdown" in content:
+        has_text = document.html(note_html(_plain(content["text/markdown"]), NoteRecord(where, b"", document.name)))
+    elif "text/html" in content:
+        has_text = document.html(_plain(content["text/html"]), is_page=True)
+    elif "text/latex" in content:
+        has_text = document.html(_code(_plain(content["text/latex"]), "latex"))
+    text = _plain(content.get("text/plain") or _joined(output.get("text")))
+    is_widget = "application/vnd.jupyter.widget-view+json" in stated
+    if not has_text and not is_widget and not _OBJECT.fullmatch(text):
+        document.html(_code(text))
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _plain(text: str | None) -> str:
+    """Return what a terminal shows of a text in the end: without colors, and without lines that were overwritten."""
+    text = _ANSI.sub("", text or "").replace("\r\n", "\n")
+    if "\r" not in text:
+        return text
+    return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
 from html import escape
 from typing import TYPE_CHECKING
 
 from wikigr.errors import RecordError
 from wikigr.sources.anchors import outline_anchor
-from wikigr.sources.office.document import Document, archive, names_columns, parse_xml, title_of
+from wikigr.sources.office.document import Document, archive, parse_xml, row_html
+from wikigr.sources.office.header import mark_header
+from wikigr.sources.tables import Cell, Row
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -22,13 +24,21 @@ _TAGS = {
     "table:table-header-rows": "thead",
     "table:table-row": "tr",
     "table:table-cell": "td",
-    "text:note-body": "small",
 }
 # Elements whose content is not a part of the text.
 _OMITTED = frozenset(
     "office:annotation office:forms text:tracked-changes text:table-of-content text:alphabetical-index "
-    "text:sequence-decls text:note-citation draw:frame".split()
+    "text:sequence-decls text:note-citation draw:image draw:object draw:object-ole svg:title svg:desc".split()
 )
+_STYLES = {
+    "Title": "h1",
+    "Quotations": "blockquote",
+    **dict.fromkeys(("Caption", "Illustration", "Figure", "Table", "Drawing"), "figcaption"),
+}
+# A check box, or a sign that people type instead, before the only text of a task.
+_TASK = re.compile(r"\s*(?:\[(?P<state>[x ])\]|(?P<sign>[☐□☑☒✅]))\s*(?P<text>[^\[☐□☑☒✅]+)", re.DOTALL)
+# What stands beside the paragraph that it is anchored in.
+_BOXES = frozenset(("draw:text-box", "draw:custom-shape", "draw:rect", "draw:ellipse"))
 _TEXT = {"text:s": " ", "text:tab": " ", "text:line-break": "<br>"}
 _MANIFEST = "META-INF/manifest.xml"
 _PREFORMATTED = "Preformatted"
@@ -39,20 +49,10 @@ def read(data: bytes, document: Document, where: str) -> None:
     with archive(data, where) as opened:
         if _MANIFEST in opened.namelist() and b":encryption-data" in opened.read(_MANIFEST):
             raise RecordError(where, "the file is encrypted", hint="Save it without a password.")
-        document.title = title_of(opened)
         root = parse_xml(opened, "content.xml")
         body = next(root.iter("{*}body"), None)
         if body is not None:
-            document.html(_html(body, 0, _styles(root)), anchor_of=outline_anchor)
-
-
-def _styles(root: _Element) -> dict[str, str]:
-    """Return what is behind the names of automatic styles: the parent of each, or the tag of a list."""
-    styles = {_attribute(style, "name"): _attribute(style, "parent-style-name") for style in root.iter("{*}style")}
-    for style in root.iter("{*}list-style"):
-        is_numbered = next(iter(style.iterchildren("{*}*")), style).tag.endswith("number")
-        styles[_attribute(style, "name")] = "ol" if is_numbered else "ul"
-    return styles
+            document.html(_Html(root).of(body), anchor_of=outline_anchor)
 
 
 def _name(element: _Element) -> str:
@@ -63,45 +63,110 @@ def _attribute(element: _Element, name: str) -> str:
     return next((str(value) for key, value in element.items() if key.rpartition("}")[2] == name), "")
 
 
-def _html(element: _Element, depth: int, styles: Mapping[str, str]) -> str:
-    """Return an element as HTML; what is nested too deeply is left out."""
-    name = _name(element)
-    if name in _TEXT:
-        return _TEXT[name]
-    if not name or name in _OMITTED or depth > 200:
-        return ""
-    style = _attribute(element, "style-name")
-    style = styles.get(style, style)
-    header = _header(element) if name == "table:table" else None
-    inside = escape(element.text or "")
-    for child in element:
-        markup = _html(child, depth + 1, styles)
-        inside += (f"<thead>{markup}</thead>" if child is header else markup) + escape(child.tail or "")
-    if name == "text:h":
-        level = _attribute(element, "outline-level")
-        tag = f"h{min(max(int(level), 1), 6) if level.isdecimal() else 1}"
-    elif name == "text:p" and style.startswith(_PREFORMATTED):
-        tag = "pre"
-    elif name == "text:p" and style == "Title":
-        tag = "h1"
-    elif name == "text:list" and style == "ol":
-        tag = "ol"
-    elif name == "text:a":
-        return f'<a href="{escape(_attribute(element, "href"))}">{inside}</a>'
-    else:
-        tag = _TAGS.get(name, "")
-    # Each line of code is a paragraph.
-    inside = inside.replace("</pre><pre>", "\n") if "</pre><pre>" in inside else inside
-    return f"<{tag}{_spans(element)}>{inside}</{tag}>" if tag else inside
+class _Html:
+    """Writes elements as HTML; what is nested too deeply is left out."""
+
+    def __init__(self, root: _Element) -> None:
+        # What is behind the names of automatic styles: the parent of each, or the tag of a list.
+        self._styles = {
+            _attribute(style, "name"): _attribute(style, "parent-style-name") for style in root.iter("{*}style")
+        }
+        self._struck: set[str] = set()
+        for properties in root.iter("{*}text-properties"):
+            if _attribute(properties, "text-line-through-style") not in ("", "none"):
+                self._struck.add(_attribute(properties.getparent(), "name"))
+        for style in root.iter("{*}list-style"):
+            is_numbered = next(iter(style.iterchildren("{*}*")), style).tag.endswith("number")
+            self._styles[_attribute(style, "name")] = "ol" if is_numbered else "ul"
+        # Rows of headers that are not marked.
+        self._rows: dict[_Element, str] = {}
+        self._boxes: list[str] = []
+        self._notes: list[str] = []
+        self._controls = {_attribute(control, "id"): control for control in root.iter("{*}checkbox")}
+
+    def of(self, body: _Element) -> str:
+        markup = self._html(body, 0) + "".join(self._boxes)
+        return markup + (f"<div class='footnotes'><ol>{''.join(self._notes)}</ol></div>" if self._notes else "")
+
+    def _html(self, element: _Element, depth: int) -> str:
+        name = _name(element)
+        if name in _TEXT or element in self._rows:
+            return _TEXT.get(name) or self._rows[element]
+        if not name or name in _OMITTED or depth > 200:
+            return ""
+        if name == "table:table":
+            self._rows.update(_header(element))
+        if name == "draw:control":
+            control = self._controls.get(_attribute(element, "control"))
+            label = escape(_attribute(control, "label")) if control is not None else ""
+            return f"{_check_box(control, 'current-state')} {label}" if control is not None else ""
+        if name == "loext:content-control" and _attribute(element, "checkbox") == "true":
+            return _check_box(element, "checked")
+        inside = escape(element.text or "")
+        for child in element:
+            inside += self._html(child, depth + 1) + escape(child.tail or "")
+        own_style = _attribute(element, "style-name")
+        style = self._styles.get(own_style, own_style)
+        if inside and own_style in self._struck and name in ("text:p", "text:h", "text:span"):
+            inside = f"<s>{inside}</s>"
+        if name in _BOXES:
+            self._boxes.append(f"<div>{inside}</div>")
+            return ""
+        if name == "text:note":
+            mark = escape(element.findtext("{*}note-citation") or "")
+            self._notes.append(f'<li data-label="{mark}">{inside}</li>')
+            return ""
+        if name == "text:h":
+            level = _attribute(element, "outline-level")
+            tag = f"h{min(max(int(level), 1), 6) if level.isdecimal() else 1}"
+        elif name == "text:p" and style.startswith(_PREFORMATTED):
+            tag = "pre"
+        elif name == "text:p" and style in _STYLES:
+            tag = _STYLES[style]
+        elif name == "text:p" and (task := _TASK.fullmatch(inside)) and not any(element.iterancestors("{*}table-cell")):
+            tag = "ul"
+            state = " checked" if task["state"] == "x" or (task["sign"] or "☐") not in "☐□" else ""
+            inside = f'<li><input type="checkbox"{state}>{task["text"]}</li>'
+        elif name == "text:list" and style == "ol":
+            tag = "ol"
+        elif name == "text:a":
+            return f'<a href="{escape(_attribute(element, "href"))}">{inside}</a>'
+        elif name == "table:table-header-rows" and any(row in self._rows for row in element):
+            tag = ""
+        else:
+            tag = _TAGS.get(name, "")
+        # Each line of code is a paragraph.
+        inside = inside.replace("</pre><pre>", "\n") if "</pre><pre>" in inside else inside
+        markup = f"<{tag}{_spans(element)}>{inside}</{tag}>" if tag else inside
+        if name in ("text:p", "text:h") and self._boxes:
+            markup += "".join(self._boxes)
+            self._boxes.clear()
+        return markup
 
 
-def _header(table: _Element) -> _Element | None:
-    """Return the first row of a table if it looks like a header and none is marked."""
-    if table.find("{*}table-header-rows") is not None:
-        return None
-    rows = table.findall("{*}table-row")
-    texts = [["".join(cell.itertext()).strip() for cell in row.iterfind("{*}table-cell")] for row in rows]
-    return rows[0] if names_columns(texts) else None
+def _check_box(element: _Element, attribute: str) -> str:
+    return "[x]" if _attribute(element, attribute) in ("true", "checked") else "[ ]"
+
+
+def _header(table: _Element) -> dict[_Element, str]:
+    """Return the first rows of a table as HTML if they look like a header that is not marked."""
+    rows = [row for row in table.iter("{*}table-row") if next(row.iterancestors("{*}table")) is table]
+    before = [
+        Row(
+            list(map(_cell, row.iterfind("{*}table-cell"))), is_head=_name(row.getparent()) == "table:table-header-rows"
+        )
+        for row in rows
+    ]
+    after, count = mark_header(before)
+    made = zip(rows[:count], before, after, strict=False)
+    return {row: row_html(new) for row, old, new in made if new is not old}
+
+
+def _cell(cell: _Element) -> Cell:
+    spans = (_attribute(cell, f"number-{of}-spanned") for of in ("columns", "rows"))
+    columns, rows = (int(text) if text.isdecimal() else 1 for text in spans)
+    text = " ".join("".join(cell.itertext()).split())
+    return Cell(text, False, columns, rows)
 
 
 def _spans(element: _Element) -> str:

@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING
 
 from wikigr.errors import RecordError
 from wikigr.sources.article import BadPart
-from wikigr.sources.office.document import Document, names_columns, table_html
+from wikigr.sources.block import TaskState
+from wikigr.sources.office.document import Document
+from wikigr.sources.office.header import mark_header
 from wikigr.sources.office.pdf_pages import PdfCell, PdfLine, check_content, has_image, page_lines
 from wikigr.sources.plain_text import collapse_spaces, fold_title
+from wikigr.sources.tables import Cell, Row
 from wikigr.sources.text import begins_item
 from wikigr.text import some_of
 
@@ -30,6 +33,8 @@ _MAX_LEADING = 3.0
 _NUMBER = re.compile(r"\d+|\b[ivxlcdm]+\b", re.IGNORECASE)
 _NUMBERING = re.compile(r"(?:chapter|part|appendix|section)?(?:[a-z]?\d{0,6}|[ivxlc]{1,6})")
 _WORD = re.compile(r"[^\W\d_]{3}")
+# How a line begins that has a check box.
+_TASKS: dict[str, TaskState] = {"[x] ": "done", "[ ] ": "open"}
 _UNFINISHED = re.compile(r"[\w,;)\]’'\"-]$")
 
 
@@ -37,6 +42,14 @@ _UNFINISHED = re.compile(r"[\w,;)\]’'\"-]$")
 class _Heading:
     level: int
     text: str
+
+
+def title(data: bytes, where: str) -> str:
+    """Return the title in the metadata, or ``""``."""
+    from pypdfium2 import PdfDocument
+
+    with PdfDocument(data) as pdf:
+        return str(pdf.get_metadata_value("Title"))
 
 
 def read(data: bytes, document: Document, where: str) -> None:
@@ -51,9 +64,9 @@ def read(data: bytes, document: Document, where: str) -> None:
 
     try:
         with PdfDocument(data) as pdf:
+            pdf.init_forms()
             if len(pdf) > MAX_PAGES:
                 raise RecordError(where, f"the file has {len(pdf):,} pages, more than {MAX_PAGES:,}")
-            document.title = collapse_spaces(pdf.get_metadata_dict().get("Title", ""))
             outline = _outline(pdf)
             pages = _read_pages(pdf, document, where)
     except PdfiumError as error:
@@ -257,7 +270,7 @@ def _write_lines(lines: Sequence[PdfLine], leading: float, document: Document) -
         for count, run in groupby(_with_rows(column), key=lambda line: 0 if line.is_code else len(line.cells)):
             rows = list(run)
             if count > 1 and len(rows) > 1:
-                document.html(_table(rows, may_have_names=not is_below))
+                document.table(_table(rows, may_have_names=not is_below))
                 is_below = True
                 continue
             is_below = count > 1
@@ -299,11 +312,11 @@ def _unwrapped(row: PdfLine, line: PdfLine) -> tuple[PdfCell, ...] | None:
     return tuple(cells)
 
 
-def _table(rows: Sequence[PdfLine], *, may_have_names: bool) -> str:
-    """Return rows with equally many cells as HTML; a first row in bold, or of names, is the header."""
-    texts = [[cell.text for cell in row.cells] for row in rows]
-    is_bold = rows[0].is_bold and not rows[1].is_bold
-    return table_html(texts, has_header=is_bold or (may_have_names and names_columns(texts)))
+def _table(rows: Sequence[PdfLine], *, may_have_names: bool) -> list[Row]:
+    """Return rows with equally many cells as a table; a first row in bold, or of names, is the header."""
+    made = [Row([Cell(cell.text, is_bold=row.is_bold) for cell in row.cells]) for row in rows]
+    has_bold = rows[0].is_bold and not rows[1].is_bold
+    return mark_header(made)[0] if has_bold or may_have_names else made
 
 
 def _write_paragraph(paragraph: Sequence[PdfLine], left: float, right: float, document: Document) -> None:
@@ -312,6 +325,12 @@ def _write_paragraph(paragraph: Sequence[PdfLine], left: float, right: float, do
         document.writer.verbatim("\n".join(_indent(line, left) + line.text for line in paragraph))
         return
     for line, following in zip_longest(paragraph, paragraph[1:]):
+        box, text = line.text[:4], line.text[4:]
+        if line.is_filled and box in _TASKS and not any(other in text for other in _TASKS):
+            document.writer.open_item("- ", _TASKS[box])
+            document.writer.write(text)
+            document.writer.close_item()
+            continue
         document.writer.write(line.text)
         if following is not None and _is_wrapped(line, following, right):
             document.writer.write(" ")
@@ -325,6 +344,8 @@ def _is_wrapped(line: PdfLine, following: PdfLine, right: float) -> bool:
     word = following.text.split(maxsplit=1)[0]
     # A letter is about half as wide as it is high.
     width = 0.5 * line.size
+    if line.is_filled or following.is_filled:
+        return False
     return not begins_item(following.text) and line.end_x + (1 + len(word)) * width > right
 
 

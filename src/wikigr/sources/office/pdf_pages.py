@@ -6,17 +6,24 @@ import re
 import zlib
 from collections.abc import Iterator
 from ctypes import c_double, c_int, create_string_buffer
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
+from wikigr.sources.office.pdf_fields import PdfField, page_fields
 from wikigr.sources.plain_text import collapse_spaces
 from wikigr.sources.text import begins_item
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfTextPage
 
+# Nothing on a page is so far apart, in points, that belongs together.
+_FAR = 400.0
+# What is left blank to be filled in.
+_BLANK_TO_FILL = re.compile(r"(?::|[_.…]{2})\s*$")
+_DOTS_AT_END = re.compile(r"\s*[_.…]{3,}\s*$")
+_DOTS_AT_START = re.compile(r"^\s*[_.…]{3,}\s*")
 _CONTENTS_LINE = re.compile(r"(?:(?:\s\.){2,}|\.{4,})\s*\w{0,6}$")
 # How pdfium marks a word that goes on in the next line.
 _HYPHEN = re.compile("[\x02\ufffe]")
@@ -44,6 +51,7 @@ class PdfLine:
 
     ``end_x`` and ``end_y`` are where its last letter ends: a line that ends within a word comes with the next one.
     ``cells`` are the parts that wide gaps separate, and ``narrow_cells`` those that narrower ones do.
+    ``is_filled`` says that it has a field of a form.
     """
 
     text: str
@@ -57,14 +65,26 @@ class PdfLine:
     is_bold: bool
     cells: tuple[PdfCell, ...]
     narrow_cells: tuple[PdfCell, ...]
+    is_filled: bool = False
 
 
 def page_lines(pdf: PdfDocument, number: int) -> list[PdfLine]:
-    """Return the lines of a page, counted from 0, without those of a table of contents."""
+    """Return the lines of a page, counted from 0, without those of a table of contents.
+
+    The fields of forms, and text that was typed on the page, are in the lines beside them, or are lines of their own.
+    """
     page = pdf[number]
     text_page = page.get_textpage()
     try:
-        return list(_lines_of(text_page, number))
+        found = list(_lines_of(text_page, number))
+        lines = [line for line, _, _ in found]
+        places = [(text, start) for _, text, start in found]
+        # From right to left, so that the letters before a field keep their numbers.
+        fields = sorted(page_fields(pdf, page), key=lambda field: -field.left)
+        own = [field for field in fields if not _fill_in(field, lines, places, text_page)]
+        for field in sorted(own, key=lambda field: (-field.top, field.left)):
+            _add_line(field, lines, number)
+        return [line for line in lines if line.is_filled or not _CONTENTS_LINE.search(line.text)]
     finally:
         text_page.close()
         page.close()
@@ -81,7 +101,8 @@ def has_image(pdf: PdfDocument, number: int) -> bool:
         page.close()
 
 
-def _lines_of(text_page: PdfTextPage, number: int) -> Iterator[PdfLine]:
+def _lines_of(text_page: PdfTextPage, number: int) -> Iterator[tuple[PdfLine, str, int]]:
+    """Yield the lines of a page, each with its text as it is on the page, and the number of its first letter there."""
     from pypdfium2.raw import FPDFText_GetFontSize
 
     position = 0
@@ -90,14 +111,14 @@ def _lines_of(text_page: PdfTextPage, number: int) -> Iterator[PdfLine]:
         # Letters beyond the basic plane count twice.
         length = len(text.rstrip().encode("utf-16-le", "surrogatepass")) // 2
         line = collapse_spaces(_HYPHEN.sub("-", _HYPHEN_IN_WORD.sub("", text)))
-        if line and not _CONTENTS_LINE.search(line):
+        if line:
             end = position + length - 1
             x, y = _origin(text_page, start)
             _, end_y = _origin(text_page, end)
             end_x = text_page.get_charbox(end)[2]
             size = max(round(FPDFText_GetFontSize(text_page, start), 1), 1.0)
             font, last_font = _font(text_page, start), _font(text_page, end)
-            yield PdfLine(
+            made = PdfLine(
                 line,
                 number,
                 x,
@@ -111,7 +132,64 @@ def _lines_of(text_page: PdfTextPage, number: int) -> Iterator[PdfLine]:
                 cells=_cells(text_page, text, position, 1.5 * size),
                 narrow_cells=_cells(text_page, text, position, 0.4 * size),
             )
+            yield made, text.strip(), start
         position += len(text.encode("utf-16-le", "surrogatepass")) // 2 + 2
+
+
+def _fill_in(field: PdfField, lines: list[PdfLine], places: list[tuple[str, int]], text_page: PdfTextPage) -> bool:
+    """Put a field into the line that it stands beside, or in; return whether there is one."""
+
+    def distance(number: int) -> float:
+        line = lines[number]
+        if not field.bottom - 0.3 * line.size <= line.y <= field.top:
+            return _FAR
+        if line.x > field.left:
+            return line.x - field.right if field.is_box and line.x - field.right < 4 * line.size else _FAR
+        return max(field.left - line.end_x, 0.0)
+
+    nearest = min(range(len(lines)), key=distance, default=None)
+    if nearest is None or distance(nearest) >= _FAR:
+        return False
+    line = lines[nearest]
+    text, start = places[nearest]
+    before, after = _split(text, start, field.left, text_page)
+    if field.is_remark and not _BLANK_TO_FILL.search(before):
+        return False
+    before, after = _DOTS_AT_END.sub("", before), _DOTS_AT_START.sub("", after)
+    cells = list(line.cells)
+    number = sum(cell.x <= field.left for cell in cells)
+    is_before = number < len(cells) and field.is_box and cells[number].x - field.right < 2 * line.size
+    if number and not is_before:
+        cell = cells[number - 1]
+        cells[number - 1] = cell._replace(text=f"{_DOTS_AT_END.sub('', cell.text)} {field.text}")
+    elif cells:
+        cells[number] = cells[number]._replace(text=f"{field.text} {cells[number].text}")
+    places[nearest] = f"{before} {field.text} {after}", start
+    text = collapse_spaces(_HYPHEN.sub("-", _HYPHEN_IN_WORD.sub("", places[nearest][0])))
+    lines[nearest] = replace(line, text=text, cells=tuple(cells), narrow_cells=tuple(cells), is_filled=True)
+    return True
+
+
+def _split(text: str, start: int, x: float, text_page: PdfTextPage) -> tuple[str, str]:
+    """Return the text of a line before and after ``x``; ``start`` is the number of its first letter on the page."""
+    for index in range(len(text)):
+        if text[index] != " " and text_page.get_charbox(start + index)[0] >= x - 1:
+            return text[:index], text[index:]
+    return text, ""
+
+
+def _add_line(field: PdfField, lines: list[PdfLine], page: int) -> None:
+    """Add a field that stands alone, with its label, above the first line that is below it."""
+    label = "" if not field.label else f" {field.label}" if field.is_box else f"{field.label}: "
+    text = field.text + label if field.is_box else label + field.text
+    below = (
+        n for n, line in enumerate(lines) if line.y < field.bottom and line.x < field.right and line.end_x > field.left
+    )
+    size = min(max(lines[0].size if lines else 10.0, 1.0), 12.0)
+    cells = (PdfCell(text, field.left),)
+    y = field.top - size
+    made = PdfLine(text, page, field.left, y, field.right, y, size, False, False, cells, cells, is_filled=True)
+    lines.insert(next(below, len(lines)), made)
 
 
 def _cells(text_page: PdfTextPage, text: str, position: int, gap: float) -> tuple[PdfCell, ...]:

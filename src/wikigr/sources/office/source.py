@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
+from typing import Any
 
 from wikigr.errors import RecordError
 from wikigr.sources.article import Names, RawDocument
 from wikigr.sources.documents import NoteRecord, NoteText
 from wikigr.sources.formats import format_named
-from wikigr.sources.office.document import Document, names_of
-from wikigr.text import fold
+from wikigr.sources.office.document import Document, names_of, office_title
 
 _SUFFIXES = format_named("office").suffixes
 # What Office writes before 2007, and when it encrypts.
 _COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+# What programs write by themselves: names of files, of the program, and of an empty document.
+_NO_TITLE = re.compile(
+    r".*\.(?:docx?|dotx?|odt|rtf|pptx?|xls[xm]?|pdf|tex|dvi|indd|html?|txt)|microsoft (?:word|excel|powerpoint)\b.*"
+    r"|(?:powerpoint )?(?:presentation|präsentation)|présentation powerpoint"
+    r"|(?:untitled|unbenannt|sans titre|no title|title|template|vorlage).{0,3}"
+    r"|(?:document|dokument|presentation|slide|book|workbook|mappe|sheet|page|untitled) ?-?\d*",
+    re.IGNORECASE,
+)
+_MAX_TITLE_CHARS = 200
 # What stands for bytes that are no text, and for letters that only the font of the file knows.
 _NO_LETTER = re.compile("[\ufffd\ue000-\uf8ff]")
-
-
 # What tells archives apart: a member that only one kind of file has. The module of that name reads it.
 _ARCHIVES = {
     "META-INF/container.xml": "EPUB",
@@ -32,26 +41,24 @@ _ARCHIVES = {
 class OfficeConverter:
     """Reads PDF, e-books, office files and notebooks.
 
-    The title is the file's name, and the title that the file states is an alias: only parsing tells it. Headings become
-    sections, and the first heading of a section is its page, slide, cell or range of cells.
+    The title is the one that the file states, unless a program or a template wrote it, and else the file's name.
+    Headings become sections, and the first heading of a section is its page, slide, cell or range of cells.
     """
 
     def scan(self, document: RawDocument) -> Names:
-        return Names()
+        try:
+            with _named_errors(document.source_id):
+                stated = getattr(_module(document), "title", office_title)(document.data, document.source_id)
+        except RecordError:
+            # Parsing says what is wrong with the file.
+            return Names()
+        title = " ".join(stated.split())
+        return Names("" if len(title) > _MAX_TITLE_CHARS or _NO_TITLE.fullmatch(title) else title)
 
     def parse_note(self, record: NoteRecord) -> NoteText:
         document = Document(record.title, record.source_id)
-        try:
-            kind = _kind_of(record.data, record.source_id)
-            import_module(f"wikigr.sources.office.{kind.lower()}").read(record.data, document, record.source_id)
-        except (RecordError, MemoryError):
-            raise
-        except RecursionError as error:
-            raise RecordError(record.source_id, "its elements are nested too deeply") from error
-        # The libraries raise whatever a damaged file makes them stumble over.
-        except Exception as error:
-            reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-            raise RecordError(record.source_id, f"the file is damaged or not supported ({reason})") from error
+        with _named_errors(record.source_id):
+            _module(record).read(record.data, document, record.source_id)
         sections = document.writer.sections()
         if not sections and document.pages_of_images:
             raise RecordError(
@@ -66,10 +73,27 @@ class OfficeConverter:
                 "its letters cannot be read: the file is encrypted, or its fonts do not say which letters they show",
                 hint="Recognize the text first, for example with ocrmypdf --force-ocr.",
             )
-        aliases = (document.title,) if document.title and fold(document.title) != fold(record.title) else ()
-        return NoteText(
-            sections, record.targets(document.links, _SUFFIXES), aliases, bad_parts=tuple(document.bad_parts)
-        )
+        return NoteText(sections, record.targets(document.links, _SUFFIXES), bad_parts=tuple(document.bad_parts))
+
+
+@contextmanager
+def _named_errors(where: str) -> Iterator[None]:
+    """Raise ``RecordError`` at ``where`` for a file that is damaged."""
+    try:
+        yield
+    except (RecordError, MemoryError):
+        raise
+    except RecursionError as error:
+        raise RecordError(where, "its elements are nested too deeply") from error
+    # The libraries raise whatever a damaged file makes them stumble over.
+    except Exception as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise RecordError(where, f"the file is damaged or not supported ({reason})") from error
+
+
+def _module(document: RawDocument | NoteRecord) -> Any:
+    """Return the module that reads a document: ``read`` adds its text, and ``title`` returns what it states, if any."""
+    return import_module(f"wikigr.sources.office.{_kind_of(document.data, document.source_id).lower()}")
 
 
 def _kind_of(data: bytes, where: str) -> str:
@@ -88,8 +112,10 @@ def _kind_of(data: bytes, where: str) -> str:
     if data.startswith(b"PK"):
         members = names_of(data, where)
         found = next((kind for member, kind in _ARCHIVES.items() if member in members), None)
+        if found is None and any(name.lower().endswith(".opf") for name in members):
+            found = "EPUB"
         if found is not None:
             return found
-    if data.lstrip()[:1] == b"{":
+    if data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{":
         return "notebook"
     raise RecordError(where, f"the file is none of these: {', '.join(('PDF', *_ARCHIVES.values(), 'notebook'))}")

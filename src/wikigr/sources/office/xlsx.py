@@ -4,107 +4,219 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, time
-from html import escape
+from dataclasses import dataclass, field
 from io import BytesIO
-from itertools import groupby
-from typing import Any, NamedTuple
+from itertools import groupby, zip_longest
+from posixpath import basename, dirname, join, normpath
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zipfile import ZipFile
 
-from wikigr.sources.office.document import Document, archive, names_columns, parse_xml, table_html, title_of
+from wikigr.sources.article import BadPart
+from wikigr.sources.office.document import Document, archive, parse_xml
+from wikigr.sources.office.header import mark_header
+from wikigr.sources.office.number_format import Value, show
+from wikigr.sources.plain_text import collapse_spaces
+from wikigr.sources.tables import MAX_HEADER_ROWS, Cell, Row
+from wikigr.text import some_of
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
 
 # A place of a citation has at most so many rows.
 _ROWS = 50
-_RELATIONS = "xl/_rels/workbook.xml.rels"
-_MERGED = re.compile(r"(?P<column>[A-Z]{1,3})(?P<row>\d{1,7}):[A-Z]{1,3}(?P<last>\d{1,7})")
+_MAX_COLUMNS = 1_000
+_RANGE = re.compile(r"([A-Z]{1,3})(\d{1,7})(?::([A-Z]{1,3})(\d{1,7}))?")
+
+
+class _Range(NamedTuple):
+    """Merged cells, from the first row and column to the last ones, counted from 1."""
+
+    row: int
+    column: int
+    last_row: int
+    last_column: int
+
+
+@dataclass
+class _Extras:
+    """What openpyxl leaves out of a sheet when it reads row by row, by row and column.
+
+    ``merged`` has the ranges by their first cell, and ``formulas`` those without a stored value.
+    """
+
+    merged: dict[tuple[int, int], _Range] = field(default_factory=dict)
+    comments: dict[tuple[int, int], str] = field(default_factory=dict)
+    formulas: dict[tuple[int, int], str] = field(default_factory=dict)
 
 
 class _Row(NamedTuple):
-    """A row of a sheet, counted from 1; ``is_bold`` says that all its texts are."""
+    """A row of a sheet, counted from 1, from the column ``first`` on; ``is_bold`` says that all its texts are.
+
+    A cell that is merged over rows has its text in each of them. ``merged`` has the ranges by their first column.
+    """
 
     number: int
+    first: int
     texts: Sequence[str]
     is_bold: bool
+    merged: Mapping[int, _Range]
 
 
 def read(data: bytes, document: Document, where: str) -> None:
-    """Add the visible sheets; empty rows and columns separate tables, whose first row of names is the header.
+    """Add the visible sheets; empty rows and columns separate tables, whose first rows of names are the header.
 
-    Formulas stand for the values that were stored with them, and a cell merged over rows for each of them.
+    Formulas stand for the values that were stored with them.
     """
     from openpyxl import load_workbook
 
     with archive(data, where) as opened:
-        document.title = title_of(opened)
         book = load_workbook(BytesIO(data), read_only=True, data_only=True)
-        merged = _merged_down(opened)
+        extras = dict(_extras(opened))
     for sheet in book.worksheets:
         if sheet.sheet_state != "visible":
             continue
         document.writer.heading(1, sheet.title)
         # Some programs state too few rows.
         sheet.reset_dimensions()
-        rows = _rows(sheet.iter_rows(), merged.get(sheet.title, {}))
+        extra = extras.get(sheet.title, _Extras())
+        if extra.formulas:
+            cells = list(map(_name, extra.formulas))
+            reason = "the formulas have no stored value; open the file in a spreadsheet program and save it"
+            document.bad_parts.append(BadPart(f"{where}, {sheet.title}!{some_of(cells, 5)}", reason, is_lost=True))
+        rows = _rows(sheet.iter_rows(), extra)
         for has_text, block in groupby(rows, key=lambda row: any(row.texts)):
-            for column, table in _tables(list(block)) if has_text else ():
-                _write(table, column, sheet.title, document)
+            for table in _tables(list(block)) if has_text else ():
+                _write(table, sheet.title, extra.comments, document)
+        for cell, text in sorted(extra.comments.items()):
+            _place(sheet.title, cell, cell, document)
+            _write_comment(cell, text, document)
 
 
-def _merged_down(opened: ZipFile) -> dict[str, dict[tuple[int, int], int]]:
-    """Return the cells that are merged over rows by sheet: (row, column) with the number of the last row."""
+def _extras(opened: ZipFile) -> Iterator[tuple[str, _Extras]]:
+    targets = {relation.id: relation.target for relation in _relations(opened, "xl/workbook.xml")}
+    for sheet in parse_xml(opened, "xl/workbook.xml").iter("{*}sheet"):
+        path = next((targets.get(value, "") for name, value in sheet.items() if name.endswith("}id")), "")
+        if path in opened.namelist():
+            extra = _extras_of(opened, path)
+            kinds = {relation.kind: relation.target for relation in _relations(opened, path)}
+            # Comments in threads come with a copy for programs that do not know them.
+            for kind in ("comments", "threadedComment"):
+                if kinds.get(kind) in opened.namelist():
+                    extra.comments.update(_comments(parse_xml(opened, kinds[kind])))
+            yield sheet.get("name", ""), extra
+
+
+class _Relation(NamedTuple):
+    id: str
+    kind: str
+    target: str
+
+
+def _relations(opened: ZipFile, path: str) -> Iterator[_Relation]:
+    """Yield what the member ``path`` refers to, each with the name of its member."""
+    name = join(dirname(path), "_rels", basename(path) + ".rels")
+    if name in opened.namelist():
+        for relation in parse_xml(opened, name):
+            target = normpath(join("/", dirname(path), relation.get("Target", "")))
+            yield _Relation(relation.get("Id", ""), basename(relation.get("Type", "")), target.lstrip("/"))
+
+
+def _extras_of(opened: ZipFile, path: str) -> _Extras:
+    """Return the merged cells and the formulas without a value of the sheet in the member ``path``."""
     from lxml.etree import iterparse
+
+    extra = _Extras()
+    formulas: list[_Element] = []
+    for _, element in iterparse(opened.open(path), tag=("{*}f", "{*}row", "{*}mergeCell"), resolve_entities=False):
+        if element.tag.endswith("}f"):
+            formulas.append(element)
+            continue
+        if (found := _range(element.get("ref"))) is not None:
+            extra.merged[found.row, found.column] = found
+        for formula in formulas:
+            cell = formula.getparent()
+            if cell is not None and not cell.findtext("{*}v") and (found := _range(cell.get("r"))) is not None:
+                extra.formulas[found.row, found.column] = f"={formula.text or ''} (not calculated)"
+        formulas.clear()
+        element.clear()
+    return extra
+
+
+def _range(name: str | None) -> _Range | None:
     from openpyxl.utils import column_index_from_string
 
-    targets = {relation.get("Id"): relation.get("Target", "") for relation in parse_xml(opened, _RELATIONS)}
-    found: dict[str, dict[tuple[int, int], int]] = {}
-    for sheet in parse_xml(opened, "xl/workbook.xml").iter("{*}sheet"):
-        target = next((targets.get(value, "") for name, value in sheet.items() if name.endswith("}id")), "")
-        path = target.removeprefix("/") if target.startswith("/") else f"xl/{target}"
-        merged = found.setdefault(sheet.get("name", ""), {})
-        if path not in opened.namelist():
-            continue
-        for _, element in iterparse(opened.open(path), tag=("{*}row", "{*}mergeCell"), resolve_entities=False):
-            if cells := _MERGED.fullmatch(element.get("ref", "")):
-                row, last = int(cells["row"]), int(cells["last"])
-                if last > row:
-                    merged[row, column_index_from_string(cells["column"])] = last
-            element.clear()
-    return found
+    found = _RANGE.fullmatch(name or "")
+    if found is None:
+        return None
+    column, row = column_index_from_string(found[1]), int(found[2])
+    return _Range(row, column, int(found[4] or row), column_index_from_string(found[3]) if found[3] else column)
 
 
-def _rows(rows: Iterable[Sequence[Any]], merged: Mapping[tuple[int, int], int]) -> Iterator[_Row]:
-    open_cells: dict[int, tuple[int, str]] = {}
+def _comments(root: _Element) -> dict[tuple[int, int], str]:
+    """Return the comments by the row and column of their cell; those of one thread are joined."""
+    comments: dict[tuple[int, int], str] = {}
+    for comment in root.iter("{*}comment", "{*}threadedComment"):
+        found = _range(comment.get("ref"))
+        text = " ".join("".join(part.text or "" for part in comment.iter("{*}t", "{*}text") if part.text).split())
+        if found is not None and text:
+            before = comments.get((found.row, found.column))
+            comments[found.row, found.column] = f"{before} {text}" if before else text
+    return comments
+
+
+def _rows(rows: Iterable[Sequence[Any]], extra: _Extras) -> Iterator[_Row]:
+    open_cells: dict[int, tuple[_Range, str]] = {}
     for number, cells in enumerate(rows, start=1):
-        cells = cells[:1_000]
+        cells = cells[:_MAX_COLUMNS]
         texts = [_text(cell) for cell in cells]
         is_bold = all(cell.font.b for cell, text in zip(cells, texts, strict=True) if text)
-        for column, (last, text) in open_cells.items():
-            if number <= last and any(texts[column:]):
-                texts[column - 1] = text
-        for column, text in enumerate(texts, start=1):
-            if (number, column) in merged:
-                open_cells[column] = merged[number, column], text
+        merged: dict[int, _Range] = {}
+        if extra.formulas:
+            texts = [text or extra.formulas.get((number, column), "") for column, text in enumerate(texts, start=1)]
         while texts and not texts[-1]:
             texts.pop()
-        yield _Row(number, texts, is_bold)
+        for column, (found, text) in list(open_cells.items()):
+            if number > found.last_row:
+                del open_cells[column]
+            elif column <= len(texts):
+                texts[column - 1] = text
+                merged[column] = found
+        if extra.merged:
+            for column, text in enumerate(texts, start=1):
+                if (own := extra.merged.get((number, column))) is not None:
+                    merged[column] = own
+                    if own.last_row > number:
+                        open_cells[column] = own, text
+        yield _Row(number, 1, texts, is_bold, merged)
 
 
-def _tables(rows: Sequence[_Row]) -> Iterator[tuple[int, Sequence[_Row]]]:
-    """Yield the tables in rows without an empty one, each with its first column: a title, then what is side by side."""
-    start = next((number for number, row in enumerate(rows) if sum(map(bool, row.texts)) > 1), len(rows))
+def _tables(rows: Sequence[_Row]) -> Iterator[Sequence[_Row]]:
+    """Yield the tables in rows without an empty one: a title, then what is side by side."""
     width = max(len(row.texts) for row in rows)
+    first = min(next(column for column, text in enumerate(row.texts, start=1) if text) for row in rows)
+    start = next((number for number, row in enumerate(rows) if not _is_title(row, first, width)), len(rows))
     for part in (rows[:start], rows[start:]):
         filled = [any("".join(row.texts[column : column + 1]) for row in part) for column in range(width)]
+        for row in part:
+            for column, found in row.merged.items():
+                filled[column - 1 : found.last_column] = [True] * (min(found.last_column, width) - column + 1)
         columns = [list(run) for is_filled, run in groupby(range(width), key=filled.__getitem__) if is_filled]
         tables = [_cut(part, run[0], run[-1] + 1) for run in columns]
         if not all(map(_has_names, tables)):
             tables = [_cut(part, columns[0][0], columns[-1][-1] + 1)] if columns else []
-            columns = columns[:1]
-        yield from zip((run[0] + 1 for run in columns), tables, strict=True)
+        yield from tables
+
+
+def _is_title(row: _Row, first: int, width: int) -> bool:
+    """Return whether a row has one text that is not the label of some columns of a table up to ``width``."""
+    columns = [column for column, text in enumerate(row.texts, start=1) if text]
+    found = row.merged.get(columns[0])
+    is_label = found is not None and first < columns[0] < found.last_column >= width
+    return len(columns) == 1 and not is_label
 
 
 def _cut(rows: Sequence[_Row], start: int, end: int) -> list[_Row]:
-    cut = (row._replace(texts=row.texts[start:end]) for row in rows)
+    cut = (row._replace(texts=row.texts[start:end], first=row.first + start) for row in rows)
     return [row for row in cut if any(row.texts)]
 
 
@@ -114,23 +226,73 @@ def _has_names(rows: Sequence[_Row]) -> bool:
     return len(names) > 1 and len(rows) > 1 and all(text and not any(map(str.isdigit, text)) for text in names)
 
 
-def _write(rows: Sequence[_Row], column: int, sheet: str, document: Document) -> None:
+def _write(rows: Sequence[_Row], sheet: str, comments: dict[tuple[int, int], str], document: Document) -> None:
+    """Write a table in parts with the same header, each with the comments on its cells, which are used up."""
+    end = rows[0].first + max(len(row.texts) for row in rows) - 1
+    top = [_cells(row, end, top=rows[0].number) for row in rows[: 3 * MAX_HEADER_ROWS]]
+    marked, header_rows = mark_header(top)
+    header = marked[:header_rows]
+    names = _names(header)
+    for first in range(header_rows, len(rows), _ROWS):
+        part = rows[first : first + _ROWS]
+        start = rows[0].number if first == header_rows else part[0].number
+        _place(sheet, (start, rows[0].first), (part[-1].number, end), document)
+        document.table([*header, *(_cells(row, end) for row in part)])
+        if comments:
+            for row in rows[:header_rows] if first == header_rows else ():
+                _write_comments(row, names, comments, document, has_key=False)
+            for row in part:
+                _write_comments(row, names, comments, document, has_key=True)
+
+
+def _cells(row: _Row, end: int, *, top: int | None = None) -> Row:
+    """Return a row of a table up to the column ``end``; with ``top``, its first row, cells span the rows below."""
+    cells = []
+    column = row.first
+    while column < row.first + len(row.texts):
+        found = row.merged.get(column)
+        if found is None or top is None or not top <= found.row < row.number:
+            columns = min(found.last_column, end) - column + 1 if found is not None else 1
+            below = found.last_row - row.number if found is not None and top is not None else 0
+            cells.append(Cell(row.texts[column - row.first], False, columns, 1 + below, row.is_bold))
+        column = found.last_column + 1 if found is not None else column + 1
+    return Row(cells)
+
+
+def _names(header: Sequence[Row]) -> list[str]:
+    """Return the names of the columns under a header."""
+    levels = [[cell.text for cell in row.cells for _ in range(cell.columns)] for row in header]
+    return [" ".join(dict.fromkeys(filter(None, texts))) for texts in zip_longest(*levels, fillvalue="")]
+
+
+def _write_comments(
+    row: _Row, names: Sequence[str], comments: dict[tuple[int, int], str], document: Document, *, has_key: bool
+) -> None:
+    """Write the comments on a row of a table, each with the name of the row, its first text, and of the column."""
+    for column in range(max(len(row.texts), len(names))):
+        text = comments.pop((row.number, row.first + column), None)
+        if text is not None:
+            about = ", ".join(filter(None, [*row.texts[:has_key], *names[column : column + 1]]))
+            _write_comment((row.number, row.first + column), f"{about}: {text}" if about else text, document)
+
+
+def _write_comment(cell: tuple[int, int], text: str, document: Document) -> None:
+    document.writer.open_kind("footnote", _name(cell))
+    document.writer.write(text)
+    document.writer.close_kind()
+    document.writer.end_block()
+
+
+def _name(cell: tuple[int, int]) -> str:
     from openpyxl.utils import get_column_letter
 
-    texts = [row.texts for row in rows]
-    is_bold = len(rows) > 1 and sum(map(bool, texts[0])) > 1 and rows[0].is_bold and not rows[1].is_bold
-    has_header = is_bold or names_columns(texts)
-    end = get_column_letter(column - 1 + max(map(len, texts)))
-    for first in range(int(has_header), len(rows), _ROWS):
-        start = rows[first if first > has_header else 0].number
-        last = rows[first : first + _ROWS][-1].number
-        cells = f"{sheet}!{get_column_letter(column)}{start}:{end}{last}"
-        document.writer.place(cells, cells)
-        if len(texts[0]) == 1 and not has_header:
-            document.html("".join(f"<p>{escape(text)}</p>" for (text,) in texts[first : first + _ROWS]))
-        else:
-            shown = texts[first : first + _ROWS]
-            document.html(table_html([*texts[:has_header], *shown], has_header=has_header))
+    return f"{get_column_letter(cell[1])}{cell[0]}"
+
+
+def _place(sheet: str, first: tuple[int, int], last: tuple[int, int], document: Document) -> None:
+    """Open the place of the cells from the row and column ``first`` to ``last``."""
+    cells = f"{sheet}!{_name(first)}:{_name(last)}"
+    document.writer.place(cells, cells)
 
 
 def _text(cell: Any) -> str:
@@ -139,11 +301,6 @@ def _text(cell: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, datetime):
-        return value.date().isoformat() if value.time() == time() else value.isoformat(" ", "minutes")
-    if isinstance(value, time):
-        return value.isoformat("auto" if value.second else "minutes")
-    if isinstance(value, int | float):
-        is_share = "%" in (cell.number_format or "")
-        return f"{value * 100:.10g}%" if is_share else f"{value:.15g}"
-    return " ".join(str(value).split())
+    if isinstance(value, Value):
+        return show(value, cell.number_format or "General")
+    return collapse_spaces(str(value))

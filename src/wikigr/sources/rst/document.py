@@ -25,6 +25,8 @@ _SUFFIXES = format_named("rst").suffixes
 
 # The attribute of a container with the signatures of what it describes.
 SIGNATURES = "wikigr-signatures"
+# The attribute of code with its language, and of what states the language of the code below it.
+LANGUAGE = "wikigr-language"
 
 # docutils refuses documents with longer lines.
 _MAX_LINE = 10_000
@@ -192,11 +194,25 @@ def _show_content(block: _Block) -> list[Any]:
     return [*([block.line(line)] if line else []), block.parsed(nodes.container())]
 
 
+_LANGUAGES = {"doctest": "python", "ipython": "python", "prompt": "bash", "testcode": "python", "testoutput": ""}
+
+
 def _show_code(block: _Block) -> list[Any]:
     text = "\n".join(block.content)
-    if block.name.lower() == "productionlist":
+    name = block.name.lower().rpartition(":")[2]
+    if name == "productionlist":
         text = block.block_text.partition("::")[2]
-    return [nodes.literal_block(text, text)] if text.strip() else []
+    if not text.strip():
+        return []
+    code = nodes.literal_block(text, text)
+    if block.argument or name in _LANGUAGES:
+        code[LANGUAGE] = block.argument.strip() if name not in _LANGUAGES else _LANGUAGES[name]
+    caption = str(block.options.get("caption") or "")
+    return [nodes.caption(caption, caption), code] if caption else [code]
+
+
+def _set_language(block: _Block) -> list[Any]:
+    return [nodes.pending(None, **{LANGUAGE: block.argument.strip()})]
 
 
 def _show_change(block: _Block) -> list[Any]:
@@ -236,7 +252,7 @@ def _link_contents(block: _Block) -> list[Any]:
 _DIRECTIVES = {
     # What they show comes from other files, from programs or from the clock, or is not text.
     **dict.fromkeys(
-        "autosummary contents currentmodule date default-role digraph footer graph graphviz header highlight "
+        "autosummary contents currentmodule date default-role digraph footer graph graphviz header "
         "include index literalinclude mermaid meta module namespace plot py:currentmodule py:module raw role "
         "sectnum tabularcolumns target-notes testcleanup testsetup title".split(),
         _ignore,
@@ -245,6 +261,7 @@ _DIRECTIVES = {
     **dict.fromkeys("cssclass glossary hlist ifconfig only rst-class tab-set tabs".split(), _show_transparent),
     **dict.fromkeys(_CHANGES, _show_change),
     **dict.fromkeys(("codeauthor", "moduleauthor", "sectionauthor"), _show_author),
+    "highlight": _set_language,
     "toctree": _link_contents,
 }
 # These may follow the name of a domain ("py:function").

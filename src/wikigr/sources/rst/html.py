@@ -10,7 +10,7 @@ from docutils import nodes
 
 from wikigr.errors import RecordError
 from wikigr.sources.html.document import UNSEEN
-from wikigr.sources.rst.document import SIGNATURES
+from wikigr.sources.rst.document import LANGUAGE, SIGNATURES
 from wikigr.sources.rst.scan import name_in_signature
 
 # Fields for Sphinx at the top of a document.
@@ -23,7 +23,8 @@ _OMITTED = (
 # The elements of other nodes than those that have a case of their own.
 _BLOCK_TAGS = (
     (nodes.bullet_list, "ul"), (nodes.list_item, "li"), ((nodes.definition_list, nodes.option_list), "dl"),
-    (nodes.caption, "figcaption"), (nodes.TextElement, "p"), (nodes.Node, "div"),
+    ((nodes.caption, nodes.legend), "figcaption"), (nodes.block_quote, "blockquote"), (nodes.TextElement, "p"),
+    (nodes.Node, "div"),
 )  # fmt: skip
 
 
@@ -43,6 +44,8 @@ class _Writer:
         self._substitutions = 0
         # The id of the label (``.. _label:``) before what is written next.
         self._label = ""
+        # The language of code that does not state its own.
+        self._language = ""
         # Whether blocks are written on one line, as in the cell of a table.
         self._is_flat = False
 
@@ -80,12 +83,19 @@ class _Writer:
                 tag = f"h{min(self._level, 6)}"
                 anchor = _anchor(node) or self._label
                 return self._block(tag, self.html_of(node.children), f' id="{anchor}"')
+            case nodes.title() if isinstance(node.parent, nodes.table):
+                return self._block("figcaption", self.html_of(node.children))
             case nodes.literal_block() | nodes.doctest_block():
-                return self._block("pre", self._text(node.astext()))
+                language = "python" if isinstance(node, nodes.doctest_block) else node.get(LANGUAGE, self._language)
+                return self._block("pre", self._text(node.astext()), f' data-language="{escape(language)}"')
+            case nodes.pending() if LANGUAGE in node:
+                self._language = node[LANGUAGE]
+                return ""
             case nodes.math_block():
                 return self._block("pre", self._text(f"$${node.astext()}$$"))
             case nodes.enumerated_list():
-                return self._block("ol", self.html_of(node.children), f' start="{int(node.get("start", 1))}"')
+                attributes = f' start="{int(node.get("start", 1))}" class="{node.get("enumtype", "")}"'
+                return self._block("ol", self.html_of(node.children), attributes)
             case nodes.definition_list_item() | nodes.option_list_item():
                 *terms, body = node.children
                 terms = list(terms[0].children) if isinstance(terms[0], nodes.option_group) else terms
@@ -109,8 +119,9 @@ class _Writer:
                 tags = ["th" if node.parent.parent.children[0].get("stub") else "td", *["td"] * (len(node) - 1)]
                 return f"<tr>{''.join(map(self._cell, node.children, tags))}</tr>"
             case nodes.footnote() | nodes.citation():
-                notes = (child for child in node.children if not isinstance(child, nodes.label))
-                return self._block("div", self.html_of(notes))
+                label, *notes = node.children if isinstance(node.children[0], nodes.label) else (None, *node.children)
+                mark = escape(label.astext()) if label is not None else ""
+                return self._block("aside", self.html_of(notes), f' role="doc-footnote" data-label="{mark}"')
             case nodes.Admonition() if not isinstance(node, nodes.admonition):
                 return self._admonition(node)
             case nodes.container() if node.get(SIGNATURES):
@@ -139,6 +150,8 @@ class _Writer:
             case nodes.target() if not isinstance(node.parent, nodes.TextElement):
                 self._label = _label(node)
                 return ""
+            case nodes.literal():
+                return f"<code>{self.html_of(node.children)}</code>"
             case nodes.superscript():
                 return f"<sup>{self.html_of(node.children)}</sup>"
             case nodes.subscript():
@@ -149,11 +162,13 @@ class _Writer:
         return self._block(tag, self.html_of(node.children))
 
     def _field(self, name: Any, body: Any) -> str:
-        """Return the name and the body of a field on one line."""
+        """Return the name and the body of a field on one line: a property, if it has both."""
         if isinstance(name.parent.parent.parent, nodes.document) and name.astext() in _SETTINGS:
             return ""
-        line = f"{self._line(name.children)}: {self._line(body.children)}".rstrip(": ")
-        return self._block("div", line, ' class="line"')
+        stated, value = self._line(name.children), self._line(body.children)
+        if self._is_flat or not value:
+            return self._block("div", f"{stated}: {value}".rstrip(": "), ' class="line"')
+        return self._block("p", value, f' data-property="{escape(name.astext())}"')
 
     def _admonition(self, node: Any) -> str:
         """Return an admonition whose kind is the line above its first paragraph."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from wikigr.errors import RecordError
-from wikigr.sources.article import Names, RawDocument
+from wikigr.sources.article import Names, RawDocument, SourceSection, Triple
 from wikigr.sources.documents import NoteRecord, NoteText, decode_lines
 from wikigr.sources.formats import format_named
 from wikigr.sources.html.document import HtmlDocument
@@ -48,4 +50,17 @@ class RstConverter:
         first = page.root.css_first("h1")
         title = page.flat_text(first) if first is not None else ""
         sections, hrefs = read_note(page, title or record.title)
-        return NoteText(sections, record.targets(hrefs, _SUFFIXES), find_aliases(lines))
+        facts = _stated_facts(record.title, sections[:1])
+        return NoteText(sections, record.targets(hrefs, _SUFFIXES), find_aliases(lines), triples=facts)
+
+
+def _stated_facts(title: str, sections: Sequence[SourceSection]) -> tuple[Triple, ...]:
+    """Return the fields at the top of a document as facts."""
+    facts = []
+    for section in sections:
+        for block in section.blocks if not section.heading_path else ():
+            if block.kind != "property":
+                break
+            value = section.text[block.rows[0][0].start : block.end]
+            facts.append(Triple(title, block.label, value, line=section.text[block.start : block.end]))
+    return tuple(facts)

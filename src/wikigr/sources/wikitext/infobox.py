@@ -33,6 +33,7 @@ _LABELED: dict[str, tuple[tuple[str, ...], str]] = {
 }
 _NUMBER = re.compile(r"(?:_sec)?\d*$")
 _POSITION = re.compile(r"(?:lat|long?|latitude|longitude)(?:_?(?:[dmsnwe]|ns|ew|deg|min|sec|dir|degrees|minutes))?")
+_CAMEL_CASE = re.compile(r"(?<=[a-zà-ÿ]{2})(?=[A-ZÀ-Þ])")
 _NOT_A_WORD = re.compile(r"[\W_]+")
 _FILE_NAME = re.compile(r"[^\n]+\.(?:jpe?g|png|svg|gif|tiff?|og[gv]|webm|pdf)", re.IGNORECASE)
 _VALUE_BREAK = re.compile(f"[\n{BREAK}]|\\s·\\s")
@@ -49,12 +50,16 @@ _BEFORE_PUNCTUATION = re.compile(f" ?{REMOVED} ?(?=[,;:])")
 
 def is_infobox(name: str) -> bool:
     """Return whether a template of this name (lower case, single spaces) describes the subject of the article."""
-    return name.startswith(("infobox", "geobox|")) or name.endswith(" infobox") or name in wikipedia_names("infoboxes")
+    return (
+        name.startswith(("infobox", "geobox|", "ficha de "))
+        or name.endswith(" infobox")
+        or name in wikipedia_names("infoboxes")
+    )
 
 
 def relation_name(field: str) -> str:
-    """Return a field's name as a relation: ``"birth_place"`` for ``"Birth place"`` and ``"birth-place"``."""
-    return _NOT_A_WORD.sub("_", strip_marks(field).strip().lower().replace("(s)", "")).strip("_")
+    """Return a field's name as a relation: ``"birth_place"`` for ``"Birth place"`` and ``"BirthPlace"``."""
+    return _NOT_A_WORD.sub("_", _CAMEL_CASE.sub("_", strip_marks(field)).strip().lower().replace("(s)", "")).strip("_")
 
 
 def is_fact(relation: str) -> bool:

@@ -10,18 +10,25 @@ from mwparserfromhell.nodes import Tag
 from mwparserfromhell.wikicode import Wikicode
 
 from wikigr.sources.article import SourceSection
+from wikigr.sources.block import BlockKind, RowText
 from wikigr.sources.plain_text import LINE_GAP, PlainTextWriter
 from wikigr.sources.tables import Cell, Row, name_columns
 from wikigr.sources.wikitext.preprocess import (
     BLOCK,
     BREAK,
+    CAPTION,
+    END,
     HEADING,
+    KIND_END,
     LINK,
     LIST,
     PLACEHOLDER,
     PREFORMATTED,
+    QUOTATION,
     REMOVED,
     ROW,
+    ROW_NUMBER,
+    PreparedWikitext,
     clean_parentheses,
     strip_marks,
 )
@@ -40,7 +47,8 @@ _SKIPPED_CLASSES = re.compile(
 )
 # The closing marks are sometimes before a parenthesis.
 _BOLD = re.compile(r"\s*'''[^']+'''[^\w\s]?\s*")
-_ITEM_OR_ROW = re.compile(f"\\s*+(?:(?:{LIST}.)++|{ROW})")
+_ITEM_OR_ROW = re.compile(f"\\s*+(?:(?:{LIST}.)++|{ROW_NUMBER.pattern})")
+_KINDS: dict[str, BlockKind | None] = {QUOTATION: "quotation", CAPTION: "caption", KIND_END: None}
 
 
 class PageHeading(NamedTuple):
@@ -53,13 +61,13 @@ class PageHeading(NamedTuple):
 
 
 def lay_out(
-    text: str, headings: Sequence[PageHeading], verbatim: Sequence[str], title: str
+    text: str, headings: Sequence[PageHeading], rows: Sequence[RowText], prepared: PreparedWikitext, title: str
 ) -> tuple[SourceSection, ...]:
     """Return the sections of rendered wikitext.
 
-    The numbers after marks of headings and placeholders index ``headings`` and ``verbatim``, the code and formulas.
+    The numbers after marks index ``headings``, ``rows`` of tables, and the code and formulas of ``prepared``.
     """
-    layout = _Layout(verbatim, title)
+    layout = _Layout(rows, prepared, title)
     for line in text.split("\n"):
         if line.startswith(HEADING):
             layout.begin_section(headings[int(line[1:])])
@@ -69,9 +77,13 @@ def lay_out(
 
 
 class _Layout:
-    def __init__(self, verbatim: Sequence[str], title: str) -> None:
+    def __init__(self, rows: Sequence[RowText], prepared: PreparedWikitext, title: str) -> None:
         self._writer = PlainTextWriter(title)
-        self._verbatim = verbatim
+        self._rows = rows
+        self._verbatim = prepared.verbatim
+        self._languages = prepared.languages
+        # Whether a quotation or a caption is open.
+        self._in_kind = False
         self._items: list[str] = []
         self._counts: list[int] = []
         self._preformatted: list[str] = []
@@ -81,11 +93,11 @@ class _Layout:
         self._after_term = False
 
     def sections(self) -> tuple[SourceSection, ...]:
-        self._end_paragraph()
+        self._end_kind()
         return self._writer.sections()
 
     def begin_section(self, heading: PageHeading) -> None:
-        self._end_paragraph()
+        self._end_kind()
         self._is_dropped = heading.is_dropped
         if not self._is_dropped:
             self._writer.heading(heading.level, heading.text, heading.anchor)
@@ -104,12 +116,17 @@ class _Layout:
             # An empty line ends a paragraph, but a line from which everything was omitted does not.
             if not line.strip():
                 self._end_paragraph()
-        elif line.startswith(ROW):
-            self._add_row(line[1:])
+        elif (mark := line.strip()) in _KINDS:
+            self._end_kind()
+            if kind := _KINDS[mark]:
+                self._writer.open_kind(kind)
+                self._in_kind = True
+        elif row := ROW_NUMBER.match(line):
+            self._add_row(self._rows[int(row[0][1:-1])])
         elif prefix := _LIST_PREFIX.match(line):
             self._add_item("".join(_LIST_MARK.findall(prefix[1])), line[prefix.end() :])
         elif (block := _BLOCK_LINE.search(line)) and block[0] == line.strip():
-            self._add_block(self._verbatim[int(block[1])])
+            self._add_block(int(block[1]))
         else:
             self._add_running_text(line)
 
@@ -122,16 +139,21 @@ class _Layout:
         self._write(line)
         self._writer.write(" ")
 
-    def _add_row(self, line: str) -> None:
+    def _end_kind(self) -> None:
+        self._end_paragraph()
+        if self._in_kind:
+            self._writer.close_kind()
+            self._in_kind = False
+
+    def _add_row(self, row: RowText) -> None:
         if not self._in_rows:
             self._end_paragraph()
             self._in_rows = True
-        self._write(line)
-        self._writer.end_block(LINE_GAP)
+        self._writer.row(row)
 
-    def _add_block(self, code: str) -> None:
+    def _add_block(self, number: int) -> None:
         self._writer.end_block()
-        self._writer.verbatim(code)
+        self._writer.verbatim(self._verbatim[number], self._languages.get(number, ""))
 
     def _add_item(self, prefix: str, text: str) -> None:
         if self._in_rows:
@@ -141,15 +163,21 @@ class _Layout:
             return
         if not levels:
             self._close_items(0)
-            is_definition = prefix[-1] == ":" and self._after_term
-            self._after_term = prefix[-1] == ";" or is_definition
-            if is_definition:
-                self._writer.open_indent()
-            else:
+            term, _, definition = text.partition(f"{LIST}:") if prefix[-1] == ";" else ("", "", text)
+            if prefix[-1] == ";":
                 self._writer.end_block(LINE_GAP)
-            self._write(text)
-            if is_definition:
-                self._writer.close_indent()
+                self._writer.open_kind("term")
+                self._write(term)
+                self._writer.close_kind()
+                self._after_term = True
+            if definition.strip():
+                if self._after_term:
+                    self._writer.open_indent()
+                else:
+                    self._writer.end_block(LINE_GAP)
+                self._write(definition)
+                if self._after_term:
+                    self._writer.close_indent()
             self._writer.end_block(LINE_GAP)
             return
         if prefix[-1] in ":;" and levels == self._items[: len(levels)]:
@@ -208,10 +236,13 @@ class _Layout:
                 self._writer.write(self._fill(piece))
 
 
-def render_table(table: Tag, render: Callable[[Wikicode], str]) -> str:
-    """Return the lines of the rows (see ``sources.tables``); a layout table is rendered as its blocks.
+def render_table(
+    table: Tag, render: Callable[[Wikicode], str], plain: Callable[[str], str], page_rows: list[RowText]
+) -> str:
+    """Return lines for the rows, which are added to those of the page; a layout table is rendered as its blocks.
 
-    Navigation boxes and infoboxes give ``""``.
+    ``render`` gives text with marks, and ``plain`` what is left of it in a cell. Navigation boxes and infoboxes give
+    ``""``.
     """
     classes = _attribute(table, "class")
     if _SKIPPED_CLASSES.search(classes):
@@ -224,27 +255,33 @@ def render_table(table: Tag, render: Callable[[Wikicode], str]) -> str:
     for row in _rows(table):
         if row and str(row[0]).startswith("|+"):
             # The parser reads a caption as a cell.
-            captions[len(rows)] = _flat(render(row[0].contents).strip().removeprefix("+"))
+            captions[len(rows)] = plain(_flat(render(row[0].contents).strip().removeprefix("+")))
             row = row[1:]
         cells = [(cell, render(cell.contents) if cell.contents else "") for cell in row]
         filled = [text for _, text in cells if text.strip()]
         if (len(filled) == 1 and "\n" in filled[0].strip()) or any(_is_block(text, is_data) for text in filled):
             blocks[len(rows)] = filled
             cells = []
-        rows.append(Row([_cell(cell, text) for cell, text in cells]))
+        rows.append(Row([_cell(cell, plain(_flat(text))) for cell, text in cells]))
     lines: list[str] = []
+
+    def add(row_text: RowText) -> None:
+        if row_text.lines:
+            lines.append(f"{ROW}{len(page_rows)}{END}{' '.join(row_text.lines)}")
+            page_rows.append(row_text)
+
     for number, row_text in enumerate(name_columns(rows)):
         if captions.get(number):
-            lines.append(ROW + captions[number])
+            add(RowText((captions[number],), is_alone=True, cells=((),)))
         lines.extend(f"\n{text.strip()}\n" for text in blocks.get(number, ()))
         if number not in blocks:
-            lines.extend(ROW + line for line in row_text.lines)
+            add(row_text)
     return "\n" + "\n".join(lines) + "\n"
 
 
 def _cell(cell: Tag, text: str) -> Cell:
     is_bold = _BOLD.fullmatch(str(cell.contents or "")) is not None
-    return Cell(_flat(text), cell.tag == "th", _span(cell, "colspan"), _span(cell, "rowspan"), is_bold)
+    return Cell(text, cell.tag == "th", _span(cell, "colspan"), _span(cell, "rowspan"), is_bold)
 
 
 def _attribute(tag: Tag, name: str) -> str:

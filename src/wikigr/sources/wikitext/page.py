@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from urllib.parse import unquote
 
 import mwparserfromhell
@@ -14,14 +16,17 @@ from mwparserfromhell.wikicode import Wikicode
 
 from wikigr.sources.anchors import wiki_anchors
 from wikigr.sources.article import SourceSection, Triple
+from wikigr.sources.block import RowText
 from wikigr.sources.facts import Infobox, add_facts
-from wikigr.sources.plain_text import collapse_spaces, format_superscript
-from wikigr.sources.wikitext import is_apparatus, wikipedia_data, wikipedia_names
+from wikigr.sources.plain_text import close_gaps, collapse_spaces, format_superscript
+from wikigr.sources.wikitext import is_apparatus, template_tables, wikipedia_data, wikipedia_names
 from wikigr.sources.wikitext.infobox import apply_labels, infobox_triples, is_fact, is_infobox, relation_name
 from wikigr.sources.wikitext.layout import PageHeading, lay_out, render_table
 from wikigr.sources.wikitext.preprocess import (
     BREAK,
+    CAPTION,
     HEADING,
+    KIND_END,
     LINK_CLOSE,
     LINK_LABEL,
     LINK_OPEN,
@@ -29,12 +34,20 @@ from wikigr.sources.wikitext.preprocess import (
     PLACEHOLDER,
     PREFORMATTED,
     REMOVED,
+    ROW_NUMBER,
     SUP_CLOSE,
     SUP_OPEN,
+    clean_parentheses,
     prepare,
     strip_marks,
 )
-from wikigr.sources.wikitext.templates import TemplateCall, expand_template, is_known_template
+from wikigr.sources.wikitext.templates import (
+    TemplateCall,
+    expand_template,
+    is_known_template,
+    is_silent,
+    plain_arguments,
+)
 
 # Numbers of namespaces.
 _CATEGORY, _FILE, _MEDIA = 14, 6, -2
@@ -44,6 +57,15 @@ _MAGIC_WORD = re.compile(
     r"NO(?:TITLE|CONTENT)CONVERT|NO[TC]C|(?:NO)?INDEX|STATICREDIRECT|START|END|DISAMBIG|ARCHIVEDTALK|NOTALK)__"
 )
 _DISAMBIGUATION_WORD = re.compile(r"__DISAMBIG__")
+# How many nodes before and after a template say where it stands.
+_NEIGHBORS = 4
+_MAX_NAME = 80
+_CLOSING = frozenset(".,;:!?)]}”’»%°")
+_PICTURE_OPTION = re.compile(
+    r"(?:\d{0,4}(?:x\d{1,4})?px|upright(?:=.*)?|alt=.*|link=.*|left|right|cent(?:er|re)|none|border)"
+)
+_COUNTRY_CODE = re.compile(r"[A-Z]{3}")
+_WORD_AS_NAME = re.compile(r"[^\W_][\w .'’/+&-]{0,29}")
 _LINE_BREAKS = re.compile(f"[\n{BREAK}]+")
 _QUOTE_MARKS = re.compile(r"'{2,}")
 _SUPERSCRIPT = re.compile(f"{SUP_OPEN}([^{SUP_OPEN}{SUP_CLOSE}]*){SUP_CLOSE}")
@@ -57,12 +79,14 @@ class WikiSite:
     """The properties of a wiki that affect parsing.
 
     ``namespaces`` maps names in lower case to numbers. ``first_letter`` means that titles always begin with a capital
-    letter. ``page_url`` is the URL of a page without its title, ``""`` if unknown.
+    letter. ``page_url`` is the URL of a page without its title, ``""`` if unknown. ``language`` is the ISO 639-1 code
+    of the wiki's language, or ``""``.
     """
 
     namespaces: Mapping[str, int]
     first_letter: bool = True
     page_url: str = ""
+    language: str = ""
 
     def title(self, written: str) -> str:
         """Return the title of the page that a link target refers to, ``""`` for a link within the page."""
@@ -86,13 +110,17 @@ class WikiSite:
 
 @dataclass(frozen=True, slots=True)
 class WikiPage:
-    """The content of one page; ``links`` are titles of articles in document order, without duplicates."""
+    """The content of one page; ``links`` are titles of articles in document order, without duplicates.
+
+    ``dropped`` are the names of templates whose text is missing, with the number of their calls.
+    """
 
     sections: tuple[SourceSection, ...]
     links: tuple[str, ...]
     categories: tuple[str, ...]
     triples: tuple[Triple, ...]
     is_disambiguation: bool
+    dropped: tuple[tuple[str, int], ...] = ()
 
 
 def parse_wikitext(wikitext: str, title: str, site: WikiSite) -> WikiPage:
@@ -100,11 +128,11 @@ def parse_wikitext(wikitext: str, title: str, site: WikiSite) -> WikiPage:
 
     Raises ``RecursionError`` or ``mwparserfromhell.parser.ParserError`` when the parser itself fails.
     """
-    prepared = prepare(wikitext)
+    prepared = prepare(wikitext, template_tables(site.language)["table_ends"])
     renderer = _Renderer(title, site, prepared.verbatim)
     code = mwparserfromhell.parse(_MAGIC_WORD.sub("", prepared.text), skip_style_tags=True)
     text = renderer.render(code)
-    laid_out = lay_out(_finish(text), renderer.headings, prepared.verbatim, title)
+    laid_out = lay_out(_finish(text), renderer.headings, renderer.rows, prepared, title)
     sections, triples = add_facts(laid_out, renderer.infoboxes)
     return WikiPage(
         sections=sections,
@@ -112,6 +140,7 @@ def parse_wikitext(wikitext: str, title: str, site: WikiSite) -> WikiPage:
         categories=tuple(renderer.categories),
         triples=triples,
         is_disambiguation=renderer.is_disambiguation or bool(_DISAMBIGUATION_WORD.search(wikitext)),
+        dropped=tuple(sorted(renderer.dropped.items())),
     )
 
 
@@ -148,7 +177,11 @@ class _Renderer:
         self.infoboxes: list[Infobox] = []
         self.is_disambiguation = False
         self.headings: list[PageHeading] = []
+        self.rows: list[RowText] = []
+        self.dropped: Counter[str] = Counter()
         self._depth = 0
+        self._is_in_cell = False
+        self._starts_line = True
         self._keeps_links = True
         # The headings above the current node.
         self._above: list[PageHeading] = []
@@ -158,7 +191,14 @@ class _Renderer:
 
     def render(self, code: Wikicode) -> str:
         """Return the text of ``code``."""
-        return "".join([self._node(node) for node in code.nodes])
+        nodes, parts = list(code.nodes), list[str]()
+        for place, node in enumerate(nodes):
+            if isinstance(node, Template):
+                parts.append(self._template(node, nodes, place, parts))
+            else:
+                self._starts_line = not parts or parts[-1].endswith("\n")
+                parts.append(self._node(node))
+        return "".join(parts)
 
     def _nested(self, code: Wikicode) -> str:
         """Return the text of a template argument, table cell or label."""
@@ -167,13 +207,17 @@ class _Renderer:
         self._depth -= 1
         return text
 
+    def _cell(self, code: Wikicode) -> str:
+        before, self._is_in_cell = self._is_in_cell, True
+        text = self._nested(code)
+        self._is_in_cell = before
+        return text
+
     def _node(self, node: object) -> str:
         if isinstance(node, Text):
             return _QUOTE_MARKS.sub(_emphasis, node.value)
         if isinstance(node, Wikilink):
             return self._link(node)
-        if isinstance(node, Template):
-            return self._template(node)
         if isinstance(node, Tag):
             return self._tag(node)
         if isinstance(node, Heading):
@@ -189,7 +233,7 @@ class _Renderer:
     def _tag(self, node: Tag) -> str:
         markup = node.wiki_markup
         if node.tag == "table":
-            return render_table(node, self._nested)
+            return render_table(node, self._cell, self._plain_cell, self.rows)
         if markup == "----":
             return "\n\n"
         if markup and markup in "*#:;":
@@ -212,6 +256,10 @@ class _Renderer:
         self.headings.append(self._above[-1])
         return f"\n{HEADING}{len(self.headings) - 1}\n"
 
+    def _plain_cell(self, text: str) -> str:
+        """Return the text of a table's cell without marks, on one line."""
+        return collapse_spaces(self._plain(close_gaps(clean_parentheses(text), REMOVED)))
+
     def _plain(self, text: str) -> str:
         text = PLACEHOLDER.sub(lambda match: self._verbatim[int(match[1])], _finish(text))
         return strip_marks(text.replace(BREAK, " "))
@@ -226,8 +274,9 @@ class _Renderer:
         if number and not has_colon:
             if number == _CATEGORY and (category := self._site.title(name)):
                 self.categories.setdefault(category)
+            if number == _FILE and node.text is not None and self._starts_line and not self._depth:
+                return self._caption(node.text)
             if number == _CATEGORY or number in (_FILE, _MEDIA):
-                # Image captions are dropped with their links.
                 return ""
         text = self._nested(node.text) if node.text is not None else None
         if text is not None and not strip_marks(text).strip():
@@ -243,6 +292,22 @@ class _Renderer:
             if is_language or prefix.strip().lower() in wikipedia_names("interwiki"):
                 return label
         return self._add_link(written, label)
+
+    def _caption(self, options: Wikicode) -> str:
+        """Return the caption of a picture that is shown with one; it is the last of its ``options``."""
+        nodes = list(options.nodes)
+        last = next(
+            (n for n in reversed(range(len(nodes))) if isinstance(nodes[n], Text) and "|" in nodes[n].value), None
+        )
+        named = {word.strip().lower() for node in nodes if isinstance(node, Text) for word in node.value.split("|")}
+        if last is None or wikipedia_names("framed_pictures").isdisjoint(named):
+            return ""
+        keeps_links, self._keeps_links = self._keeps_links, False
+        text = self._nested(Wikicode([Text(nodes[last].value.rpartition("|")[2]), *nodes[last + 1 :]])).strip()
+        self._keeps_links = keeps_links
+        text = " ".join(text.split("\n"))
+        is_option = _PICTURE_OPTION.fullmatch(text) or text.lower() in wikipedia_names("framed_pictures")
+        return "" if is_option or not text else f"\n\n{CAPTION}\n{text}\n{KIND_END}\n\n"
 
     def _add_link(self, written: str, label: str) -> str:
         target = self._site.title(written)
@@ -264,7 +329,8 @@ class _Renderer:
         number, _ = self._site.namespace(strip_marks(target))
         return label if number else self._add_link(target, label)
 
-    def _template(self, node: Template) -> str:
+    def _template(self, node: Template, siblings: Sequence[object], place: int, before: Sequence[str]) -> str:
+        """Return the text of ``siblings[place]``; ``before`` are the texts of those before it."""
         name = self._name(node)
         if self._depth == 0 and _is_disambiguation_template(name):
             self.is_disambiguation = True
@@ -277,13 +343,48 @@ class _Renderer:
             return "\n"
         if name in ("pagename", "fullpagename", "subst:pagename"):
             return self._title
-        if not is_known_template(name):
+        if is_silent(name, self._site.language):
+            return REMOVED
+        is_known = is_known_template(name, self._site.language)
+        if not is_known and not self._is_shown(siblings, place, before):
+            self.dropped[name[:_MAX_NAME]] += 1
             return REMOVED
         arguments = {
             strip_marks(str(parameter.name)).strip().lower(): self._nested(parameter.value).strip()
             for parameter in node.params
         }
-        return expand_template(name, TemplateCall(arguments, self._link_to_title)) or REMOVED
+        call = TemplateCall(arguments, self._link_to_title, self._site.language)
+        if is_known:
+            return expand_template(name, call) or REMOVED
+        is_cell = self._is_in_cell and self._is_alone(siblings, place)
+        text = plain_arguments(call) if node.params else self._spoken_name(node, is_cell)
+        if not text:
+            self.dropped[name[:_MAX_NAME]] += 1
+        return text or REMOVED
+
+    def _is_shown(self, siblings: Sequence[object], place: int, before: Sequence[str]) -> bool:
+        """Return whether an unknown template stands in a sentence, or is all of a cell, a value or an argument.
+
+        A mark that follows a word or punctuation directly, like that of a note, is no part of the sentence.
+        """
+        if self._is_alone(siblings, place):
+            return True
+        line = strip_marks("".join(before[-_NEIGHBORS:]).rpartition("\n")[2])
+        after = _text_after(siblings[place + 1 : place + 1 + _NEIGHBORS])
+        if line and (line[-1].isalnum() or line[-1] in _CLOSING):
+            return after[:1].isalnum()
+        return any(map(str.isalnum, line)) or any(map(str.isalnum, after))
+
+    def _is_alone(self, siblings: Sequence[object], place: int) -> bool:
+        others = siblings[:place], siblings[place + 1 :]
+        return self._depth > 0 and len(siblings) <= 3 and not "".join(map(str, chain(*others))).strip()
+
+    def _spoken_name(self, node: Template, is_cell: bool) -> str:
+        """Return the name of a template without arguments if it is its text: a code of a country, "XIXe siècle"."""
+        name = " ".join(strip_marks(str(node.name)).replace("_", " ").split())
+        words = wikipedia_names("spoken_words").intersection(name.lower().split())
+        is_spoken = bool(words) or _COUNTRY_CODE.fullmatch(name)
+        return name if is_spoken or (is_cell and _WORD_AS_NAME.fullmatch(name)) else ""
 
     def _name(self, node: Template) -> str:
         name = " ".join(strip_marks(html.unescape(str(node.name))).replace("_", " ").split()).lower()
@@ -303,8 +404,25 @@ class _Renderer:
             value = self._nested(parameter.value)
             self._value_targets = None
             if is_fact(relation):
-                value = PLACEHOLDER.sub(lambda match: self._verbatim[int(match[1])], _finish(value))
+                value = ROW_NUMBER.sub("", _finish(value))
+                value = PLACEHOLDER.sub(lambda match: self._verbatim[int(match[1])], value)
                 yield from infobox_triples(self._title, relation, value, targets)
+
+
+def _text_after(nodes: Sequence[object]) -> str:
+    """Return the text of ``nodes`` up to the end of the line; a link is as good as a word."""
+    parts: list[str] = []
+    for node in nodes:
+        if isinstance(node, Text):
+            line, newline, _ = node.value.partition("\n")
+            parts.append(line)
+            if newline:
+                break
+        elif isinstance(node, (Wikilink, ExternalLink)):
+            parts.append("x")
+        elif isinstance(node, Tag):
+            break
+    return "".join(parts)
 
 
 def _emphasis(match: re.Match[str]) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 # Index into ``PreparedWikitext.verbatim`` between the mark and END: a block on lines of its own, or inline.
@@ -25,7 +26,7 @@ SUP_OPEN = "\ue005"
 SUP_CLOSE = "\ue006"
 # Starts a line that begins with a space in the source (preformatted text).
 PREFORMATTED = "\ue007"
-# Starts the line of a heading (followed by its number on the page) or of a table row.
+# Starts the line of a heading (followed by its number on the page) or of a table row (its number, END and its text).
 HEADING = "\ue008"
 ROW = "\ue009"
 # Precedes each character of a list prefix.
@@ -35,7 +36,13 @@ LINK_OPEN = "\ue00b"
 LINK_LABEL = "\ue00c"
 LINK_CLOSE = "\ue00d"
 
-ALL_MARKS = re.compile("[\ue000-\ue00f]")
+# Lines of their own around a quotation or a caption.
+QUOTATION = "\ue00e"
+CAPTION = "\ue00f"
+KIND_END = "\ue010"
+
+ALL_MARKS = re.compile("[\ue000-\ue010]")
+ROW_NUMBER = re.compile(f"{ROW}\\d+{END}")
 PLACEHOLDER = re.compile(f"[{BLOCK}{INLINE}](\\d+){END}")
 LINK = re.compile(f"{LINK_OPEN}(\\d+){LINK_LABEL}([^{LINK_OPEN}{LINK_CLOSE}]*){LINK_CLOSE}")
 
@@ -69,13 +76,14 @@ _AS_TEXT = {
         """.split(),
         "",
     ),
-    **dict.fromkeys(("blockquote", "hr", "p"), "\n\n"),
+    **dict.fromkeys(("hr", "p"), "\n\n"),
     **dict.fromkeys(("center", "div"), "\n"),
     "br": BREAK,
 }
 _HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 _HIDDEN_CONTENT = re.compile(r"[^<]*</span\s*>", re.IGNORECASE)
 _OPEN_REF = re.compile(r"<ref\b[^<>]*(?<!/)>", re.IGNORECASE)
+_CODE_LANGUAGE = re.compile(r"\blang\s*=\s*[\"']?([\w+#.-]{1,40})")
 _INLINE_CODE = re.compile(r"\binline\b", re.IGNORECASE)
 _EXTERNAL_LINK = re.compile(
     r"\[(?:(?:https?|ftps?|ircs?|news|gopher|git|svn|ssh|telnet|nntp|worldwind)://|//|mailto:)"
@@ -83,8 +91,16 @@ _EXTERNAL_LINK = re.compile(
 )
 _SINGLE_BRACKET = re.compile(r"(?<!\[)\[(?!\[)")
 _LEADING_SPACE = re.compile(r"^[ \t](?=[ \t]*[^\s|!{}\[])", re.MULTILINE)
+_TABLE_START = re.compile(r"^[ \t:]*\{\|(?!\})", re.MULTILINE)
+_TABLE_END = re.compile(r"^[ \t]*\|\}(?!\}(?!\}))", re.MULTILINE)
+_TABLE_AFTER = re.compile(r"[ \t:]*(?:\{\||\|\})")
+_MAX_UNCLOSED_TABLES = 3
+# A parameter of a template with its default; pages that are no templates show the default.
+_PARAMETER = re.compile(r"\{\{\{[^{}|]*+(?:\|([^{}]*+))?\}\}\}")
+_ODD_BRACE = re.compile(r"(?<!\{)\{(?=(?:\{\{)++(?!\{))")
+_LONE_TEMPLATE = re.compile(r"[ \t]*\{\{([^{}|]*)(?:\|[^{}]*)?\}\}[ \t]*")
 _BRACKETS = re.compile(
-    r"\{\{+|\}\}+|\[\[|\]\]|^[ \t:]*\{\|(?!\})|^[ \t]*\|\}(?!\}(?!\}))",
+    rf"\{{\{{+|\}}\}}+|\[\[|\]\]|{_TABLE_START.pattern}|{_TABLE_END.pattern}",
     re.MULTILINE,
 )
 _REST_OF_LINE = re.compile(r"[^\n\[\]{}]*")
@@ -111,25 +127,38 @@ def strip_marks(text: str) -> str:
 
 @dataclass(slots=True)
 class PreparedWikitext:
-    """``text`` for the parser, with the marks of ``marks.py``; ``verbatim`` holds the texts that they index."""
+    """``text`` for the parser, with marks; ``verbatim`` holds the texts that they index.
+
+    ``languages`` has the language of those that are code and state it.
+    """
 
     text: str
     verbatim: list[str] = field(default_factory=list)
+    languages: dict[int, str] = field(default_factory=dict)
 
 
-def prepare(wikitext: str) -> PreparedWikitext:
-    """Prepare one page for the parser, in time linear in its length."""
+def prepare(wikitext: str, table_ends: Collection[str] = ()) -> PreparedWikitext:
+    """Prepare one page for the parser, in time linear in its length.
+
+    ``table_ends`` are names of templates that close a table, in lower case.
+    """
     wikitext = ALL_MARKS.sub("", wikitext).replace("\r\n", "\n")
     scanner = _TagScanner()
     text = scanner.scan(wikitext)
     text = _EXTERNAL_LINK.sub(lambda match: match[1].strip() or REMOVED, text)
     text = _SINGLE_BRACKET.sub("&#91;", text)
-    return PreparedWikitext(_balance(text), scanner.verbatim)
+    if "{{{" in text:
+        for _ in range(3):  # a parameter in the default of another one
+            text = _PARAMETER.sub(r"\1", text)
+        # Of a brace before a template, the parser would try a parameter at every place after it.
+        text = _ODD_BRACE.sub("", text)
+    return PreparedWikitext(_balance(_close_tables(text, table_ends)), scanner.verbatim, scanner.languages)
 
 
 class _TagScanner:
     def __init__(self) -> None:
         self.verbatim: list[str] = []
+        self.languages: dict[int, str] = {}
         self._lists: list[str] = []
         # The last closing tag found for each name, None if no more follow; avoids repeated searches.
         self._closers: dict[str, re.Match[str] | None] = {}
@@ -199,6 +228,8 @@ class _TagScanner:
             is_block = name in _BLOCK_VERBATIM and not _INLINE_CODE.search(attributes)
             mark = BLOCK if is_block else INLINE
             placeholder = f"{mark}{len(self.verbatim)}{END}"
+            if is_block and (language := _CODE_LANGUAGE.search(attributes)):
+                self.languages[len(self.verbatim)] = language[1]
             self.verbatim.append(content)
             out.append(f"\n{placeholder}\n" if is_block else placeholder)
         return end.end()
@@ -206,6 +237,8 @@ class _TagScanner:
     def _html(self, name: str, attributes: str, closing: bool, raw: str) -> str:
         if name in _AS_TEXT:
             return _AS_TEXT[name]
+        if name == "blockquote":
+            return f"\n{KIND_END}\n\n" if closing else f"\n\n{QUOTATION}\n"
         if name == "sup":
             return SUP_CLOSE if closing else SUP_OPEN
         if name in ("ul", "ol"):
@@ -241,6 +274,39 @@ def _escape(segment: str, is_start: bool) -> str:
     return segment[:line_end] + _LEADING_SPACE.sub(PREFORMATTED, segment[line_end:])
 
 
+def _close_tables(text: str, ends: Collection[str]) -> str:
+    """Close the tables that a page leaves open: at a template in ``ends``, otherwise after the last of their rows.
+
+    A table reaches at most to the next heading.
+    """
+    if sum(1 for _ in _TABLE_START.finditer(text)) <= sum(1 for _ in _TABLE_END.finditer(text)):
+        return text
+    lines: list[str] = []
+    is_open = 0
+    # Where the rows of the open tables end: before a blank line or a template on a line of its own.
+    after_rows: int | None = None
+    for line in (*text.split("\n"), None):
+        if is_open and (line is None or line.startswith("=")):
+            place = len(lines) if after_rows is None else after_rows
+            if is_open <= _MAX_UNCLOSED_TABLES:
+                lines[place:place] = ["|}"] * is_open
+            is_open = 0
+        if line is None:
+            break
+        template = _LONE_TEMPLATE.fullmatch(line)
+        if _TABLE_START.match(line):
+            is_open, after_rows = is_open + 1, None
+        elif is_open and (_TABLE_END.match(line) or (template and template[1].strip().lower() in ends)):
+            is_open, after_rows = is_open - 1, None
+            line = "|}" if template else line
+        elif line.lstrip()[:1] in ("|", "!"):
+            after_rows = None
+        elif after_rows is None and (template or not line.strip()):
+            after_rows = len(lines)
+        lines.append(line)
+    return "\n".join(lines)
+
+
 def _balance(text: str) -> str:
     """Remove every bracket without a partner, and those nested deeper than ``_MAX_DEPTH``."""
     stack: list[tuple[str, int, int]] = []
@@ -272,10 +338,16 @@ def _balance(text: str) -> str:
     position = 0
     for start, end in unmatched:
         if start > position:
-            out.append(text[position:start])
+            out.append(_without_table_mark(text, position, start))
         position = max(position, end)
-    out.append(text[position:])
+    out.append(_without_table_mark(text, position, len(text)))
     return "".join(out)
+
+
+def _without_table_mark(text: str, start: int, end: int) -> str:
+    """Return ``text[start:end]``, after a bracket that was removed; no table begins or ends on the same line."""
+    is_mark = start > 0 and text[start - 1] != "\n" and _TABLE_AFTER.match(text, start)
+    return (REMOVED if is_mark else "") + text[start:end]
 
 
 # For each kind of bracket, the kinds of unclosed brackets that it may enclose.

@@ -1,7 +1,7 @@
 """Expand the wikitext templates whose loss would leave a hole in a sentence.
 
-Templates are programs that run on their wiki. ``wikipedia.yaml`` lists the common ones whose arguments are enough to
-produce their text; all others are omitted.
+Templates are programs that run on their wiki. ``wikipedia.yaml`` and the files of other languages list the common ones
+whose arguments are enough to produce their text; of others, the arguments that read as text are kept in a sentence.
 """
 
 from __future__ import annotations
@@ -9,31 +9,53 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
+from typing import Any
 
-from wikigr.sources.wikitext import wikipedia_data
-from wikigr.sources.wikitext.preprocess import BREAK, LIST, SUP_CLOSE, SUP_OPEN
+from wikigr.sources.wikitext import template_tables
+from wikigr.sources.wikitext.preprocess import BREAK, KIND_END, LIST, QUOTATION, SUP_CLOSE, SUP_OPEN
 
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June", "July"),
-    *("August", "September", "October", "November", "December"),
-)
 _SECOND_UNITS = frozenset(("in", "oz", "lb", "yd", "ft", "st", "mi", "chain"))
-_MAGNITUDES = {"k": "thousand", "m": "million", "b": "billion", "t": "trillion", "l": "lakh", "c": "crore"}
 _ACCIDENTALS = {"flat": "♭", "b": "♭", "sharp": "♯", "#": "♯", "natural": "♮", "doubleflat": "𝄫", "doublesharp": "𝄪"}
 _LANGUAGE_TAG = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
 # Numbered arguments that give a width or a side: ``{{columns-list|2|…}}``, ``{{cquote|…|20px|20px|…}}``.
 _PLACEMENT = re.compile(r"\d{1,4}(?:\.\d{1,3})?\s?(?:px|r?em|ex|%)?|left|right|cent(?:er|re)")
 _NUMBER = re.compile(r"[-−+]?[\d.,/⁄+]+$")
-_SLOT = re.compile(r"\{(?:\*(?P<separator>[^{}]*)|(?P<keys>[^{}*]+))\}")
+_SLOT = re.compile(
+    r"\{(?:\*(?P<separator>[^{}]*)|(?P<keys>[^{}*:=]+)(?::(?P<table>\w+))?(?:=(?P<default>[^{}]*))?)\}"
+    r"|<(?P<optional>[^<>]*)>"
+)
+# Arguments that do not read as text: addresses, names of files, colors, switches, codes and sizes.
+_NOT_TEXT = re.compile(
+    r"(?:\d{1,4}(?:\.\d{1,3})?\s?(?:px|r?em|ex)|left|right|cent(?:er|re)|(?:https?:)?//.*|#[0-9a-f]{3,8}|[yn]|"
+    r".*\.(?:jpe?g|png|svg|gif|tiff?|og[gv]|webm|pdf)|(?=[\w-]{10,}$)(?=.*\d)(?=.*[a-z]).*)",
+    re.IGNORECASE,
+)
+_MAX_TEXT = 500
+_ISO_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
+_CASES: dict[str, Callable[[str], str]] = {
+    "formatnum": str.strip,
+    "lc": str.lower,
+    "uc": str.upper,
+    "lcfirst": lambda text: text[:1].lower() + text[1:],
+    "ucfirst": lambda text: text[:1].upper() + text[1:],
+}
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateCall:
-    """A call with its arguments as text; ``link`` records a hyperlink to a title and returns its label."""
+    """A call with its arguments as text; ``link`` records a hyperlink to a title and returns its label.
+
+    ``language`` is that of the wiki, as in ``template_tables``.
+    """
 
     arguments: Mapping[str, str]
     link: Callable[[str, str], str]
+    language: str = "en"
+
+    @property
+    def tables(self) -> dict[str, Any]:
+        return template_tables(self.language)
 
     def arg(self, *keys: str) -> str:
         """Return the first of the named or numbered (``"1"``) arguments that is not empty, otherwise ``""``."""
@@ -47,12 +69,16 @@ class TemplateCall:
         return found
 
 
-_Expansion = Callable[[TemplateCall], str]
+def is_known_template(name: str, language: str = "en") -> bool:
+    """Return whether ``expand_template`` has a rule for ``name`` on a wiki in ``language``."""
+    known = name in template_tables(language)["rules"] or name.startswith(("lang-", "script/"))
+    return known or name.partition(":")[0] in _CASES or is_silent(name, language)
 
 
-def is_known_template(name: str) -> bool:
-    """Return whether ``expand_template`` has a rule for ``name``."""
-    return name in _expansions() or name.startswith(("lang-", "script/", "formatnum:"))
+def is_silent(name: str, language: str = "en") -> bool:
+    """Return whether templates called ``name`` show nothing that belongs to a sentence."""
+    rule = template_tables(language)["rules"].get(name)
+    return not rule if rule is not None else _silent_names(language).fullmatch(name) is not None
 
 
 def expand_template(name: str, call: TemplateCall) -> str | None:
@@ -60,26 +86,39 @@ def expand_template(name: str, call: TemplateCall) -> str | None:
 
     ``name`` is in lower case with single spaces.
     """
-    expansion = _expansions().get(name)
-    if expansion is not None:
-        return expansion(call)
+    rule = call.tables["rules"].get(name)
+    if rule is not None:
+        if not rule.startswith("@"):
+            return _fill_pattern(rule, call)
+        function, *parameters = rule[1:].split()
+        return _FUNCTIONS[function](call, *parameters)
     if name.startswith(("lang-", "script/")):
         return call.arg("1", "text")
-    if name.startswith("formatnum:"):
-        return name.removeprefix("formatnum:").strip()
-    return None
+    case, _, text = name.partition(":")
+    if case in _CASES:
+        return _CASES[case](text.strip())
+    return "" if is_silent(name, call.language) else None
+
+
+def plain_arguments(call: TemplateCall) -> str:
+    """Return the arguments of an unknown template that read as text, on one line; ``""`` if there are none.
+
+    A first argument that is the code of a language says what the others are. Several numbers alone are something that
+    the template computes with.
+    """
+    values = [value for value in call.positional() if value]
+    if len(values) > 1 and _LANGUAGE_TAG.fullmatch(values[0]) and not _LANGUAGE_TAG.fullmatch(values[1]):
+        del values[0]
+    if len(values) > 2 and all(map(_NUMBER.fullmatch, values)):
+        return ""
+    values = values or [call.arg(*call.tables["text_arguments"])]
+    text = " ".join(value for value in values if "\n" not in value and not _NOT_TEXT.fullmatch(value))
+    return text if len(text) <= _MAX_TEXT else ""
 
 
 @cache
-def _expansions() -> dict[str, _Expansion]:
-    return {name: _expansion(rule) for rule, names in wikipedia_data()["expansions"].items() for name in names}
-
-
-def _expansion(rule: str) -> _Expansion:
-    if not rule.startswith("@"):
-        return partial(_fill_pattern, rule)
-    function, *parameters = rule[1:].split()
-    return lambda call: _FUNCTIONS[function](call, *parameters)
+def _silent_names(language: str) -> re.Pattern[str]:
+    return re.compile("|".join(template_tables(language)["silent_patterns"]))
 
 
 def _fill_pattern(pattern: str, call: TemplateCall) -> str:
@@ -87,19 +126,26 @@ def _fill_pattern(pattern: str, call: TemplateCall) -> str:
 
     def fill(slot: re.Match[str]) -> str:
         keys: str | None = slot["keys"]
+        if slot["optional"] is not None:
+            number = len(values)
+            text = _SLOT.sub(fill, slot["optional"])
+            return text if any(values[number:]) else ""
         if keys is None:
             values.append(slot["separator"].join(filter(None, call.positional())))
         else:
-            values.append(call.arg(*keys.split("|")))
+            value = call.arg(*keys.split("|"))
+            values.append(
+                (call.tables[slot["table"]].get(value, "") if slot["table"] else value) or slot["default"] or ""
+            )
         return values[-1]
 
     text = _SLOT.sub(fill, pattern)
-    return text if any(values) or not values else ""
+    return text if any(values) or not values or "=}" in pattern else ""
 
 
 def _convert(call: TemplateCall) -> str:
     """``{{convert|5|km}}``, ``{{convert|5|to|10|km}}``, ``{{convert|6|ft|2|in}}``: the value as stated."""
-    range_words = wikipedia_data()["range_words"]
+    range_words = call.tables["range_words"]
     values = call.positional()
     text = values[0] if values else ""
     rest = values[1:]
@@ -115,7 +161,7 @@ def _convert(call: TemplateCall) -> str:
 
 
 def _with_unit(value: str, code: str) -> str:
-    unit = wikipedia_data()["units"].get(code, code)
+    unit = template_tables("en")["units"].get(code, code)
     return f"{value}{unit}" if unit.startswith(("°", "/")) else f"{value} {unit}".strip()
 
 
@@ -177,27 +223,71 @@ def _nuclide(call: TemplateCall) -> str:
     return f"{element}-{mass}" if mass else element
 
 
-def _rupees(call: TemplateCall) -> str:
-    magnitude = _MAGNITUDES.get(call.arg("2"), "")
-    return f"₹{call.arg('1')} {magnitude}".rstrip()
+def _unit(call: TemplateCall) -> str:
+    """``{{unité|12|km}}``, ``{{unité|300|km|2}}``, ``{{unité|90|km||h|-1}}``: "12 km", "300 km^2", "90 km/h"."""
+    number, *units = call.positional() or [""]
+    text = number
+    for place in range(0, len(units), 2):
+        exponent = units[place + 1] if place + 1 < len(units) else ""
+        if exponent in ("-1", "−1") and place:
+            text += f"/{units[place]}"
+        elif units[place]:
+            text += f" {units[place]}" + (f"^{exponent}" if exponent not in ("", "1") else "")
+    return text
+
+
+def _percentage(call: TemplateCall) -> str:
+    """``{{percentage|1|4}}``, part and whole: "25%"; ``{{percent|12}}``: "12%"."""
+    part, whole, digits = (*call.positional()[:3], "", "", "")[:3]
+    try:
+        share = 100 * float(part.replace(",", "")) / float(whole.replace(",", ""))
+        return f"{share:.{min(int(digits or 0), 6)}f}%"
+    except (ValueError, ZeroDivisionError, OverflowError):
+        return f"{part}%" if part and not whole else ""
 
 
 def _date(call: TemplateCall, parts: str = "") -> str:
-    """Format year, month and day, of which only the first ``parts`` arguments are used; day first with ``df``."""
-    values = call.positional()[: int(parts) if parts else None]
-    if values and not re.fullmatch(r"-?\d{1,4}", values[0]):
+    """Return a date as the wiki writes it, of which only the first ``parts`` arguments are used."""
+    return _format_date(call, call.positional()[: int(parts) if parts else None])
+
+
+def _format_date(call: TemplateCall, values: list[str]) -> str:
+    """Format year, month and day, or day, month and year; English ones have the day first with ``df``."""
+    if values and (iso := _ISO_DATE.match(values[0])):
+        values = list(iso.groups())
+    if values and values[0] and not re.fullmatch(r"-?\d{1,4}", values[0]):
         # These forms take a date as text.
         return values[0]
     year, month, day = (*values[:3], "", "", "")[:3]
-    if month.isdigit() and 1 <= int(month) <= 12:
-        month = _MONTHS[int(month) - 1]
-    day = day.lstrip("0") if day.isdigit() else ""
+    if len(day) > 2 and len(year) <= 2:
+        year, day = day, year
+    if month.isdecimal() and 1 <= int(month) <= 12:
+        month = call.tables["months"].split()[int(month) - 1]
+    day = day.lstrip("0") if day.isdecimal() else ""
     if not month:
         return year
-    if not day:
-        return f"{month} {year}"
-    is_day_first = call.arg("df").lower() not in ("", "n", "no", "false")
-    return f"{day} {month} {year}" if is_day_first else f"{month} {day}, {year}"
+    form = call.tables["date" if day else "month"]
+    if day and call.arg("df").lower() not in ("", "n", "no", "false"):
+        form = "{d} {m} {y}"
+    return str(form.format(d=day, m=month, y=year)).strip()
+
+
+def _dates(call: TemplateCall) -> str:
+    """``{{start and end dates|1911|5|3|1912|6|4}}``: both dates."""
+    values = call.positional()
+    return " – ".join(filter(None, (_format_date(call, values[:3]), _format_date(call, values[3:6]))))
+
+
+def _age(call: TemplateCall) -> str:
+    """Return the years between two dates, each in three arguments; of one date, the age depends on the day."""
+    values = call.positional()
+    if len(values) < 6 or not all(re.fullmatch(r"\d{1,4}", value) for value in values[:6]):
+        return ""
+    numbers = list(map(int, values[:6]))
+    (year, month, day), (until, *end) = (
+        (part if part[0] > 31 or part[2] <= 31 else part[::-1]) for part in (numbers[:3], numbers[3:])
+    )
+    return str(until - year - (tuple(end) < (month, day)))
 
 
 def _as_of(call: TemplateCall) -> str:
@@ -310,7 +400,9 @@ def _quote(call: TemplateCall) -> str:
     if not text:
         return ""
     origin = ", ".join(value for value in (author, source) if value)
-    return f"\n\n{text}{BREAK}— {origin}\n\n" if origin else f"\n\n{text}\n\n"
+    if origin:
+        text = f"{text}{BREAK}— {origin}"
+    return f"\n\n{QUOTATION}\n{text}\n{KIND_END}\n\n"
 
 
 def _list(call: TemplateCall, marker: str) -> str:
@@ -358,9 +450,23 @@ def _block(parts: Iterable[str]) -> str:
 _FUNCTIONS: dict[str, Callable[..., str]] = {
     function.__name__.removeprefix("_"): function
     for function in (
-        *(_as_of, _bar, _blocks, _chinese, _circa, _citation, _columns, _columns_list, _columns_start, _convert, _date),
+        *(
+            _age,
+            _as_of,
+            _bar,
+            _blocks,
+            _chinese,
+            _circa,
+            _citation,
+            _columns,
+            _columns_list,
+            _columns_start,
+            _convert,
+            _date,
+        ),
+        *(_dates, _percentage, _unit),
         *(_flag, _fraction, _height, _interlanguage, _line, _links_only, _list, _marriage, _misspelling, _music),
-        *(_nihongo, _nuclide, _ordinal, _quote, _root, _rupees, _ship, _sort_name, _superscript, _transcription),
+        *(_nihongo, _nuclide, _ordinal, _quote, _root, _ship, _sort_name, _superscript, _transcription),
         *(_value, _years),
     )
 }

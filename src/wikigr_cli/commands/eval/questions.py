@@ -76,11 +76,12 @@ def _print_threshold(environment: Environment, document: Document) -> None:
 @command(_print_threshold, dry_run=Run(help="Show the threshold without changing the pack."))
 def calibrate(
     environment: Environment,
-    pack: str | None = None,
     questions: Path | None = None,
     split: str | None = "dev",
     profile: str = options.DEFAULT_PROFILE,
     dry_run: bool = False,
+    *,
+    pack: str,
 ) -> Result:
     """Fit the probability below which the pack abstains.
 
@@ -90,7 +91,6 @@ def calibrate(
       wikigr eval calibrate --pack packs/physics --dry-run
       wikigr eval calibrate --pack packs/physics --split dev --json
     """
-    pack = options.require_pack(pack)
 
     from wikigr.evaluation.calibration import FittedOn, store_threshold
     from wikigr.evaluation.calibration import calibrate as fit

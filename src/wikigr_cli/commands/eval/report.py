@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from wikigr.evaluation.run import StoredRun
 
 
-ReportFormat = Literal["text", "md", "html", "junit", "json", "github"]
+ReportFormat = Literal["text", "md", "html", "junit", "json"]
 
 
 @command(
@@ -84,10 +84,10 @@ def print_report(
 
         text = html_report(document)
     else:
-        from wikigr.evaluation.reports.ci import github_report, junit_report
+        from wikigr.evaluation.reports.ci import junit_report
         from wikigr.evaluation.reports.text import markdown_report
 
-        text = {"junit": junit_report, "github": github_report}.get(report_format, markdown_report)(document)
+        text = (junit_report if report_format == "junit" else markdown_report)(document)
     if output is None:
         write = environment.write_json if report_format == "json" else environment.write_text
         write(text)
@@ -134,12 +134,13 @@ def trec(folder: Path, output: Path) -> Document:
     """
     from wikigr.evaluation.run import load_run
     from wikigr.evaluation.trec import export_trec
+    from wikigr.files import cannot_write
 
     stored = load_run(folder)
     try:
         articles, passages = export_trec(stored, output)
     except OSError as error:
-        raise WikigrError(f"Cannot write the TREC files to {output}: {error.strerror}.") from error
+        raise cannot_write("the TREC files to", output, error) from error
     return {**articles, "passages": passages}
 
 

@@ -39,7 +39,7 @@ from wikigr_cli.render.output import counted
 )
 def run(
     environment: Environment,
-    pack: str | None = None,
+    pack: str,
     questions: Path | None = None,
     profiles: list[str] | None = None,
     split: str | None = None,
@@ -72,7 +72,6 @@ def run(
       wikigr eval run --pack packs/physics --offline -o runs/first
       wikigr eval run -p packs/physics --profile fast --offline -o runs/second
     """
-    pack = options.require_pack(pack)
     names = profiles or ["baseline", "enhanced"]
     if ablate and len(names) != 1:
         raise UsageError("--ablate needs exactly one profile.", hint="Example: --profile enhanced --ablate")

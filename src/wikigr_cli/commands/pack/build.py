@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import typer
 
 from wikigr.errors import PackError, UsageError
 from wikigr.sources.formats import FORMAT_NAMES, FORMATS
 from wikigr_cli import options
 from wikigr_cli.command import Result, command
 from wikigr_cli.environment import Environment
-from wikigr_cli.exit_codes import ExitStatus
 from wikigr_cli.options import Argument, Check, Input, Metadata, Model, Output, Retrieval, Run
 from wikigr_cli.render import pack as render
 from wikigr_cli.render.output import Document
@@ -211,7 +207,6 @@ def _complete_recipes(incomplete: str) -> list[str]:
         autocompletion=_complete_recipes,
     ),
     list_recipes=Output("--list", help="List the recipes with license and size, and make nothing."),
-    dry_run=Run(help="Say what would be done, and download and build nothing."),
     output=Output("-o", "--output", metavar="DIR", help="The folder of the pack. Default: packs/NAME."),
     source=Input(metavar="SOURCE", help="Read this folder, file or https:// URL in place of the recipe's source."),
     sha256=Check(metavar="HEX", help="Require this SHA-256 of the file, not the recipe's."),
@@ -220,20 +215,19 @@ def make(
     environment: Environment,
     recipe: str | None = None,
     list_recipes: bool = False,
-    dry_run: bool = False,
     output: Path | None = None,
     source: str | None = None,
     sha256: str | None = None,
     allow_private: bool = False,
     resume: bool = True,
     jobs: int = options.PROCESSORS,
-) -> Iterator[Result]:
+) -> Result:
     """Get the documents of a recipe and build a pack from them.
 
     The pack gets the license, the attribution and the gold questions of the recipe.
 
     Downloads must have the SHA-256 that the recipe pins, and are kept in the cache folder. If a recipe pins
-    none, the command prints the SHA-256 of the download and stops: compare it and give it with --sha256.
+    none, give the one that the publisher states with --sha256.
 
     Examples:
       wikigr pack make --list
@@ -245,25 +239,18 @@ def make(
         raise UsageError("No recipe was given.", hint="`wikigr pack make --list` lists the recipes.")
 
     from wikigr.distribution.recipes import recipe as recipes
-    from wikigr.distribution.recipes.fetch import Choice, fetch, plan_fetch
+    from wikigr.distribution.recipes.fetch import Choice, fetch
     from wikigr.evaluation.questions import load_questions
     from wikigr.pack.locate import PACKS
 
     if recipe is None:
-        yield render.recipes_document(recipes.list_recipes()), render.print_recipes
-        return
+        return render.recipes_document(recipes.list_recipes()), render.print_recipes
     chosen = recipes.find_recipe(recipe)
     folder = Path(PACKS, chosen.name) if output is None else output
     _require_folder(folder)
     if chosen.questions_file is not None:
         load_questions(chosen.questions_file)
     choice = Choice(source, sha256, allow_private)
-    if dry_run:
-        plan = render.plan_document(chosen, plan_fetch(chosen, choice), folder)
-        yield plan, render.print_plan
-        if plan["problem"]:
-            raise typer.Exit(ExitStatus.RUNTIME)
-        return
 
     from wikigr.distribution.recipes.make import make_pack
     from wikigr_cli.render.progress import TerminalProgress
@@ -271,4 +258,4 @@ def make(
     with TerminalProgress(environment, resumes=resume) as progress:
         documents = fetch(chosen, choice, progress)
         report = make_pack(chosen, documents, folder, jobs=jobs, resume=resume, progress=progress)
-    yield render.made_document(report, folder)
+    return render.made_document(report, folder)

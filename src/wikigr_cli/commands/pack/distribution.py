@@ -8,7 +8,6 @@ from pathlib import Path
 import typer
 
 from wikigr.errors import PackError, UsageError
-from wikigr_cli import options
 from wikigr_cli.command import command
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus
@@ -35,12 +34,12 @@ from wikigr_cli.render.packs import (
     ),
     sign=Metadata(
         metavar="KEY",
-        help="Sign with this Ed25519 private key (PEM or OpenSSH). WIKIGR_KEY_PASSPHRASE decrypts it.",
+        help="Sign with this Ed25519 private key of OpenSSH, which has no passphrase.",
     ),
     force=Run(help="Replace an existing file."),
 )
 def export(
-    pack: str | None = None,
+    pack: str,
     # A Path would lose the trailing slash that marks a folder.
     output: str | None = None,
     sign: Path | None = None,
@@ -52,7 +51,6 @@ def export(
       wikigr pack export packs/physics -o physics.wikigr
       wikigr pack export packs/physics --sign key -o signed.wikigr
     """
-    pack = options.require_pack(pack, "its folder")
     from wikigr.distribution.archive import archive_path, export_pack
     from wikigr.distribution.signature import read_private_key
     from wikigr.pack.layout import MANIFEST
@@ -74,7 +72,7 @@ def export(
 
 
 @command(print_checks, pack=PACK_ARGUMENT)
-def validate(pack: str | None = None) -> Iterator[Document]:
+def validate(pack: str) -> Iterator[Document]:
     """Check that the parts of a pack agree.
 
     These are the counts, offsets, vectors, index, encoder, anchors and version.
@@ -85,8 +83,6 @@ def validate(pack: str | None = None) -> Iterator[Document]:
       wikigr pack validate packs/physics
       wikigr pack validate --pack packs/notes --json
     """
-    pack = options.require_pack(pack, "its folder")
-
     from wikigr.pack.validate import validate_pack
 
     checks = validate_pack(pack)
@@ -96,7 +92,7 @@ def validate(pack: str | None = None) -> Iterator[Document]:
 
 
 @command(print_checks, pack=Pack(metavar="FILE|PACK", help="An archive or a pack."))
-def verify(pack: str | None = None, sha256: str | None = None, trust: list[str] | None = None) -> Iterator[Document]:
+def verify(pack: str, sha256: str | None = None, trust: list[str] | None = None) -> Iterator[Document]:
     """Check an untrusted pack before it is used.
 
     It checks the archive, the signature, the database and the digest.
@@ -107,8 +103,6 @@ def verify(pack: str | None = None, sha256: str | None = None, trust: list[str] 
       wikigr pack verify physics.wikigr
       wikigr pack verify signed.wikigr --trust key.pub
     """
-    pack = options.require_pack(pack, "an archive or a folder")
-
     from wikigr.distribution.signature import read_public_key
     from wikigr.distribution.verify import verify as verify_pack
 

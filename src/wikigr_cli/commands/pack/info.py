@@ -15,15 +15,13 @@ from wikigr_cli.render.pack import manifest_document, print_manifest
 
 
 @command(print_manifest, pack=PACK_ARGUMENT)
-def info(pack: str | None = None) -> Document:
+def info(pack: str) -> Document:
     """Describe a pack from its manifest.
 
     Examples:
       wikigr pack info packs/physics
       wikigr pack info packs/physics --json
     """
-    pack = options.require_pack(pack, "its folder")
-
     from wikigr.pack.layout import MANIFEST
     from wikigr.pack.locate import find_pack
     from wikigr.pack.manifest import read_manifest

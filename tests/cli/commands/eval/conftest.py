@@ -11,7 +11,6 @@ import pytest
 from wikigr.evaluation.questions import load_questions
 from wikigr.evaluation.runner import Evaluation, evaluate
 from wikigr.pipeline.profile import Profile
-from wikigr.settings import cache_folder
 
 from ...conftest import ROOT_PACK, Result, Wikigr
 
@@ -21,12 +20,8 @@ GOLD = ROOT_PACK / "eval" / "questions.jsonl"
 
 
 @pytest.fixture(autouse=True)
-def _responses_of_this_test(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A cache folder without replies of models; the encoder is the user's own."""
-    own = cache_folder()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    cache_folder().mkdir(parents=True)
-    (cache_folder() / "models").symlink_to(own / "models")
+def _responses_of_this_test(own_caches: Path) -> None:
+    """A cache folder without replies of models."""
 
 
 def write_questions(path: Path, answerable: int, others: int) -> Path:

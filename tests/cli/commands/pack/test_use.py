@@ -97,7 +97,7 @@ def test_several_default_packs_are_the_same_for_every_command(
     refused = wikigr("pack", "info")
     assert (refused.code, "pack must be a single value for `wikigr pack info`" in refused.err) == (2, True)
     assert wikigr("pack", "use", "chem").code == 0
-    assert user_file.read_text() == f"pack: {tmp_path}/packs/chem  # two\n"
+    assert user_file.read_text() == f"pack: {tmp_path}/packs/chem\n"
 
 
 def test_a_variable_that_is_one_pack_is_not_split(

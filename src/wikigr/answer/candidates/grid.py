@@ -1,0 +1,190 @@
+"""The tables and properties of the evidence as rows of named values, and what the question says of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+from wikigr.answer.candidates.candidate import Material, Quotation, quotation_of
+from wikigr.index.candidate import Section
+from wikigr.question.question import Question
+from wikigr.question.values import Amounts, Date, Order, amounts_in, dates_in, order_before
+from wikigr.reader.passage import Span
+from wikigr.retrieval.sentences import SentenceScore
+
+# The column that a question asks for may be named by its first content words.
+_FIRST_STEMS = 2
+# What stands in a cell that has no value.
+_EMPTY = frozenset(("", "-", "–", "—", "no", "none", "n/a", "0", "?"))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The stems of a question, and those of its dates and amounts, which are compared as what they are."""
+
+    question: Question
+    dates: Sequence[tuple[Date, Order, frozenset[str]]]
+    amounts: Sequence[tuple[Amounts, frozenset[str]]]
+
+    @classmethod
+    def by(cls, question: Question) -> Asked:
+        """Return what ``question`` names."""
+
+        def stems(start: int, end: int) -> frozenset[str]:
+            return frozenset(question.weights.keys() & set(question.stems(question.text[start:end])))
+
+        return cls(
+            question,
+            [
+                (date, order_before(question.text, start), stems(start, end))
+                for date, start, end in dates_in(question.text)
+            ],
+            [(amounts, stems(start, end)) for amounts, start, end in amounts_in(question.text)],
+        )
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        """The stems that are compared as words: the 1 of "after 1 May" is not that of "room 1"."""
+        dates = [stems for _, _, stems in self.dates]
+        ranges = [stems for amounts, stems in self.amounts if amounts.is_range]
+        return frozenset(self.question.weights).difference(*dates, *ranges)
+
+    @cached_property
+    def _first(self) -> frozenset[str]:
+        """The stems with which the question begins, which may name the column that it asks for ("Which hives …")."""
+        stems = [stem for stem in self.question.stems(self.question.text) if stem in self.question.weights]
+        return frozenset(stems[:_FIRST_STEMS])
+
+    def begins_with(self, column: str) -> bool:
+        """Return whether the question begins with the name of a column."""
+        own = set(self.question.stems(spelled(column)))
+        return bool(own & self._first) and own <= self.question.weights.keys()
+
+    def share(self, stems: Set[str], rarity: Mapping[str, float] | None = None) -> float:
+        """Return the share of the question in ``stems``, in [0, 1]; ``rarity`` may count some of them less."""
+        weights = self.question.weights
+        found = sum(weights[stem] * (rarity or {}).get(stem, 1.0) for stem in stems & weights.keys())
+        return found / sum(weights.values()) if found else 0.0
+
+    def named_in(self, value: Value) -> frozenset[str]:
+        """Return the stems of the question that ``value`` has: as words, as the same date, or in a range of numbers."""
+        named = self._words & set(self.question.stems(value.text))
+        for date, order, stems in self.dates:
+            if order == "same" and any(date.is_same(other) for other in value.dates):
+                named |= stems
+        for amounts, stems in self.amounts:
+            if any(other.is_range and other.holds(amounts) for other in value.amounts):
+                named |= stems
+        return named
+
+    def pairs_in(self, value: Value) -> frozenset[tuple[str, str]]:
+        """Return the neighboring words of the question that ``value`` has after the name of its column ("hive 9")."""
+        return self.question.pairs & set(pairwise(self.question.stems(f"{spelled(value.column)} {value.text}")))
+
+    def names(self, value: Value) -> bool:
+        """Return whether ``value`` says nothing but what the question names, and therefore does not answer it."""
+        own = set(self.question.stems(value.text))
+        return bool(own) and own <= self.question.weights.keys()
+
+
+@dataclass(frozen=True)
+class Value:
+    """What a row says in one ``column``: the characters ``start`` to ``end`` of the section of ``quotation``.
+
+    ``quotation`` states it: its row, or its line. ``read`` is the short answer that the reader found in it.
+    """
+
+    column: str
+    quotation: Quotation
+    start: int
+    end: int
+    read: Span | None = None
+
+    @cached_property
+    def text(self) -> str:
+        return self.quotation.section.content[self.start : self.end]
+
+    @property
+    def is_empty(self) -> bool:
+        return self.text.strip().lower() in _EMPTY
+
+    @cached_property
+    def dates(self) -> list[Date]:
+        return [date for date, _, _ in dates_in(self.text)]
+
+    @cached_property
+    def amounts(self) -> list[Amounts]:
+        return [amounts for amounts, _, _ in amounts_in(self.text)]
+
+
+@dataclass(frozen=True)
+class Record:
+    """A row: its values in the order of the text; ``is_article`` if they are the properties of an article."""
+
+    values: tuple[Value, ...]
+    is_article: bool = False
+
+    @property
+    def name(self) -> str:
+        """What the row describes: the title of its article if it has it, or else its first value."""
+        title = self.section.title
+        has_title = self.is_article or any(value.text == title for value in self.values)
+        return title if has_title else self.values[0].text
+
+    @property
+    def section(self) -> Section:
+        return self.values[0].quotation.section
+
+    def value_of(self, column: str) -> Value | None:
+        return next((value for value in self.values if value.column == column), None)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The rows of one table, as far as they are in the evidence, or those that the properties of articles are."""
+
+    columns: tuple[str, ...]
+    records: tuple[Record, ...]
+
+
+def spelled(column: str) -> str:
+    """Return the name of a column as words."""
+    return column.replace("_", " ")
+
+
+def grids_of(material: Material) -> Iterator[Grid]:
+    """Yield the tables of the evidence, the parts of one that was cut together, and at last all properties."""
+    tables: dict[tuple[str, tuple[str, ...]], list[Record]] = {}
+    properties: dict[str, list[SentenceScore]] = {}
+    for own in material.by_section.values():
+        for sentence in own:
+            if sentence.row is None:
+                continue
+            if sentence.row.is_property:
+                properties.setdefault(sentence.section.title, []).append(sentence)
+            elif values := tuple(_values(sentence)):
+                key = sentence.section.heading, sentence.row.columns
+                tables.setdefault(key, []).append(Record(values))
+    for (_, columns), records in tables.items():
+        records.sort(key=lambda record: (record.section.title, record.section.position, record.values[0].start))
+        yield Grid(tuple(filter(None, columns)), tuple(records))
+    if properties:
+        found = tuple(
+            Record(tuple(value for sentence in lines for value in _values(sentence)), is_article=True)
+            for lines in properties.values()
+        )
+        labels = dict.fromkeys(value.column for record in found for value in record.values)
+        yield Grid(tuple(labels), found)
+
+
+def _values(sentence: SentenceScore) -> Iterator[Value]:
+    assert sentence.row is not None
+    spans = sentence.cell_spans or (None,) * len(sentence.row.cells)
+    known: set[int] = set()
+    for cell, span in zip(sentence.row.cells, spans, strict=True):
+        # The lines of a long row begin with the same cell.
+        if cell.column not in known:
+            known.add(cell.column)
+            yield Value(sentence.row.column_of(cell), quotation_of(sentence), cell.start, cell.end, span)

@@ -1,0 +1,114 @@
+"""All rows that fit what a question says of the columns of a table: a value, an amount, a date, or that it is empty."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence, Set
+from dataclasses import dataclass, replace
+from functools import partial
+
+from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation
+from wikigr.answer.candidates.grid import Asked, Grid, Record, Value, grids_of, spelled
+from wikigr.question.grammar import is_negation
+from wikigr.question.intent import asked_for
+from wikigr.question.values import Amounts, Date, Order
+from wikigr.text import words
+
+_MAX_ROWS = 12
+_MAX_CANDIDATES = 6
+
+
+# Says whether a value, or that there is none, fits.
+Test = Callable[[Value | None], bool]
+
+
+@dataclass(frozen=True)
+class _Condition:
+    """What the question says of ``column`` with ``stems``; ``test`` takes its value in a row, or ``None``."""
+
+    column: str
+    stems: frozenset[str]
+    test: Test
+
+
+def find_rows(material: Material) -> Iterator[AnswerCandidate]:
+    """Yield the rows that fit all that the question says of the columns of their table, and those that fit a part."""
+    asked = Asked.by(material.question)
+    found: dict[tuple[Record, ...], AnswerCandidate] = {}
+    for grid in grids_of(material):
+        conditions = sorted(_conditions(material, asked, grid), key=lambda condition: -asked.share(condition.stems))
+        best_first = [conditions[:count] for count in range(len(conditions), 1, -1)]
+        for chosen in (*best_first, *([condition] for condition in conditions)):
+            rows = tuple(row for row in grid.records if all(c.test(row.value_of(c.column)) for c in chosen))
+            if _is_choice(material, rows, grid):
+                found.setdefault(rows, _candidate(material, asked, grid, rows, chosen))
+    yield from sorted(found.values(), key=lambda candidate: -candidate.fit)[:_MAX_CANDIDATES]
+
+
+def _is_choice(material: Material, rows: Sequence[Record], grid: Grid) -> bool:
+    if not 0 < len(rows) <= _MAX_ROWS or len(rows) == len(grid.records):
+        return False
+    # One row answers a question for all that there are; for others, its cells do.
+    return len(rows) > 1 or asked_for(material.question) == "list"
+
+
+def _candidate(
+    material: Material, asked: Asked, grid: Grid, rows: Sequence[Record], chosen: Sequence[_Condition]
+) -> AnswerCandidate:
+    """Return the rows with the values of the column that the question begins with, or else their names."""
+    taken = {condition.column for condition in chosen}
+    column = next((name for name in grid.columns if name not in taken and asked.begins_with(name)), "")
+    names = (value.text if (value := row.value_of(column)) is not None else row.name for row in rows)
+    said = frozenset[str]().union(*(condition.stems for condition in chosen))
+    said |= frozenset(asked.question.stems(" ".join(map(spelled, (*taken, column)))))
+    quotations = tuple(dict.fromkeys(quotation for row in rows for quotation in _quoted(row, {*taken, column})))
+    lead = f"{len(rows)} row{'s' if len(rows) > 1 else ''}: {'; '.join(names)}."
+    return AnswerCandidate("rows", quotations, lead=lead, fit=asked.share(said | material.place_stems(rows[0].section)))
+
+
+def _quoted(row: Record, columns: Set[str]) -> Iterator[Quotation]:
+    """Yield what states the values in ``columns``: of a row, the cells up to the last of them."""
+    values = [value for value in row.values if value.column in columns] or row.values[:1]
+    if row.is_article:
+        yield from (value.quotation for value in values)
+    else:
+        yield replace(values[0].quotation, end=max(value.end for value in values))
+
+
+def _conditions(material: Material, asked: Asked, grid: Grid) -> Iterator[_Condition]:
+    for column in grid.columns:
+        values = [value for record in grid.records if (value := record.value_of(column)) is not None]
+        # The rows are of the kind that the question names ("category: stoves") whose values have most of its words.
+        best = max((asked.named_in(value) for value in values), key=asked.share, default=frozenset[str]())
+        if best:
+            yield _Condition(column, best, partial(_names_all, asked, best))
+    tests: list[tuple[frozenset[str], Test]] = [
+        (stems, partial(_has_amount, amounts)) for amounts, stems in asked.amounts if amounts.is_range
+    ]
+    tests += [(stems, partial(_has_date, date, order)) for date, order, stems in asked.dates if order != "same"]
+    if any(map(is_negation, words(asked.question.text))):
+        tests.append((frozenset(), _is_missing))
+    for stems, test in tests:
+        passed = {name: [test(record.value_of(name)) for record in grid.records] for name in grid.columns}
+        telling = [name for name, flags in passed.items() if any(flags) and not all(flags)]
+        if telling:
+            nearest = material.similarity(list(map(spelled, telling)))
+            named = [asked.share(set(asked.question.stems(spelled(name)))) for name in telling]
+            fits = [cosine + share for cosine, share in zip(nearest, named, strict=True)]
+            yield _Condition(telling[fits.index(max(fits))], stems, test)
+
+
+def _names_all(asked: Asked, stems: frozenset[str], value: Value | None) -> bool:
+    return value is not None and stems <= asked.named_in(value)
+
+
+def _has_amount(asked: Amounts, value: Value | None) -> bool:
+    return value is not None and any(asked.holds(amounts) for amounts in value.amounts)
+
+
+def _has_date(asked: Date, order: Order, value: Value | None) -> bool:
+    dates = value.dates if value is not None else ()
+    return any(asked.is_before(date) if order == "after" else date.is_before(asked) for date in dates)
+
+
+def _is_missing(value: Value | None) -> bool:
+    return value is None or value.is_empty

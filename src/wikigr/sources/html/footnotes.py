@@ -1,0 +1,133 @@
+"""Find the footnotes of an HTML page, and the marks that refer to them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from selectolax.lexbor import LexborNode
+
+from wikigr.sources.html.boilerplate import class_names, enclosing_link
+from wikigr.sources.plain_text import collapse_spaces
+
+# Where marks of footnotes may be: raised text, links to a place, and what states that it is one.
+_RAISED = (
+    "sup, :is(span, a, small):is([class~=super], [class~=sup], [class~=superscript], [style*='vertical-align:super'], "
+    "[style*='vertical-align: super'])"
+)
+FOOTNOTE_MARKS = f"{_RAISED}, a[href*='#'], [epub\\:type~=noteref], [role=doc-noteref]"
+_MARK = r"(?:(?:note|nb?|fn|lower-\w+) ?)?(?:\d{1,4}|[a-z]|[ivxl]{1,7}|[*†‡§¶‖#※]{1,4})"
+_MARKS = re.compile(rf"[\[(]?{_MARK}(?: ?[,;–-] ?{_MARK}){{0,9}}[\])]?[.,]?", re.IGNORECASE)
+# The sign of a link from a note to its mark.
+_BACKLINK = re.compile("[↩↑⤴↵⮌⏎^]")
+# How programs call a mark; what notes are called in the address of a mark; and files of notes.
+_IS_MARK = re.compile(
+    r"(?:foot|end|side)?(?:note|fn)[-_]?(?:ref\w*|mark\w*|anchor|anc|link|call)|(?:foot|end)noteanc$|_id\w+NoteLink|"
+    r"Mso(?:Foot|End)noteReference|sd(?:foot|end)noteanc|footnote|endnote|fn-?ref\w*|fnanchor",
+    re.IGNORECASE,
+)
+_NOTE_TARGET = re.compile(r"#(?:cite_|end)note|#cite_ref")
+_NOTE_NAME = re.compile(
+    r"#(?:user-content-)?_?(?:(?:sd)?(?:foot|end|side)?note|f?n|ftn|edn|en)(?:def)?(?:[-_.:]*\d|[-_.:]+[a-z]$)",
+    re.IGNORECASE,
+)
+_NOTE_FILE = re.compile(r"(?:^|/)(?:foot|end)?notes?[-_.\d]*\w*\.x?html?(?:#|$)", re.IGNORECASE)
+# Requests for a source.
+_NOTE_REQUEST = re.compile(
+    r"\[(?:[\w ]+ needed|(?:by |according to )?whom|who|when|where|which|why|how|vague|dubious.*|clarify|verify|"
+    r"(?:permanent )?dead link|original research|failed verification|not in citation given)\??\]",
+    re.IGNORECASE,
+)
+_BRACKETED = re.compile(r"\[[^\[\]]{1,40}\]")
+
+# Notes; those in a list are its items, whatever stands around it.
+FOOTNOTES = (
+    "[role=doc-footnote], [role=doc-endnote], "
+    "[epub\\:type~=footnote], [epub\\:type~=endnote], [epub\\:type~=rearnote], "
+    "aside.footnote, div.footnote, li.footnote, dl.footnote > dd, :is(.footnotes, .footnote, #footnotes, "
+    "[role=doc-endnotes], [epub\\:type~=footnotes], [epub\\:type~=endnotes]) > ol > li, ol.footnotes > li"
+)
+# Steps from a note to the box of all notes.
+_MAX_BOXES = 4
+
+
+def is_footnote_mark(node: LexborNode) -> bool:
+    """Return whether a link or raised text is a reference to a note, a link from the note back, or a request for one.
+
+    A reference is a number, a letter or a sign; words that lead to a note are text.
+    """
+    text = collapse_spaces(node.text())
+    if node.tag == "sup" and _NOTE_REQUEST.fullmatch(text):
+        return True
+    link = node if node.tag == "a" else node.css_first("a[href]") or enclosing_link(node)
+    if link is not None and len(collapse_spaces(link.text())) > len(text):
+        link = None
+    href = (link.attributes.get("href") or "") if link is not None else ""
+    if "#" in href and _BACKLINK.fullmatch(text.strip("[]\ufe0e\ufe0f")):
+        return True
+    is_bracketed = _BRACKETED.fullmatch(text) is not None
+    if is_bracketed and (_NOTE_TARGET.search(href) or (node.tag == "sup" and href.startswith("#"))):
+        return True
+    if len(text) > 60 or not _MARKS.fullmatch(text):
+        return False
+    if any(map(_states_mark, (node, link))):
+        return True
+    if node.tag != "a" or node.css_first(_RAISED) is not None or "super" in class_names(node):
+        return "#" in href or _NOTE_FILE.search(href) is not None
+    # Where nothing raises it, a mark follows a word directly.
+    before = (node.prev.text_content or "") if node.prev is not None and node.prev.is_text_node else ""
+    return _NOTE_NAME.search(href) is not None and (is_bracketed or not before[-1:].isspace()) and before != ""
+
+
+def _states_mark(node: LexborNode | None) -> bool:
+    """Return whether an element says that it is the mark of a note."""
+    if node is None:
+        return False
+    stated = " ".join(node.attributes.get(name) or "" for name in ("epub:type", "role"))
+    return (
+        "noteref" in stated or "data-footnote-ref" in node.attributes or any(map(_IS_MARK.fullmatch, class_names(node)))
+    )
+
+
+def _leading_mark(note: LexborNode) -> str:
+    """Return the mark at the beginning of a note that links back to the text."""
+    link = note.css_first("a[href]")
+    text = collapse_spaces(link.text()) if link is not None else ""
+    is_leading = _MARKS.fullmatch(text) is not None and note.text().lstrip().startswith(text)
+    return text.strip("[]().") if is_leading else ""
+
+
+def mark_targets(marks: Iterable[LexborNode]) -> dict[str, str]:
+    """Return the text of the marks by the id of the note that they lead to."""
+    links = (node if node.tag == "a" else node.css_first("a[href]") or enclosing_link(node) for node in marks)
+    hrefs = [(link.attributes.get("href") or "", link.text()) for link in links if link is not None]
+    return {href.partition("#")[2]: collapse_spaces(text).strip("[]()") for href, text in reversed(hrefs)}
+
+
+def find_footnotes(root: LexborNode, marks: dict[str, str]) -> tuple[dict[int, str], set[int]]:
+    """Return the marks of the notes below ``root`` by ``mem_id``, ``""`` if unknown, and what only shows these marks.
+
+    ``marks`` has those in the text by the id of their note.
+    """
+    found = {node.mem_id: node for node in root.css(FOOTNOTES)}
+    for node in list(found.values()):
+        box = node.parent
+        for _ in range(_MAX_BOXES):
+            if box is None:
+                break
+            found.pop(box.mem_id, None)
+            box = box.parent
+    labels: dict[int, str] = {}
+    shown: set[int] = set()
+    for note in found.values():
+        mark = note.css_first(".label")
+        if note.tag == "dd":
+            mark = note.prev
+            while mark is not None and mark.tag != "dt":
+                mark = mark.prev
+        label = note.attributes.get("data-label") or marks.get(note.attributes.get("id") or "", "")
+        if mark is not None:
+            shown.add(mark.mem_id)
+            label = label or collapse_spaces(mark.text()).strip("[]()")
+        labels[note.mem_id] = label or _leading_mark(note)
+    return labels, shown

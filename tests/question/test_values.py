@@ -1,0 +1,85 @@
+"""Numbers and dates are compared as what they are, however they are written."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wikigr.question.values import Amounts, Date, amounts_in, dates_in, order_before
+
+
+@pytest.mark.parametrize(
+    ("text", "date"),
+    [
+        ("2025-04-04", Date(2025, 4, 4)),
+        ("4.4.2025", Date(2025, 4, 4)),
+        ("04/04/25", Date(2025, 4, 4)),
+        ("22.3.", Date(0, 3, 22)),
+        ("22 March", Date(0, 3, 22)),
+        ("Mar 22, 2024", Date(2024, 3, 22)),
+        ("the 1st of May 2020", Date(2020, 5, 1)),
+        ("Sept 1999", Date(1999, 9, 0)),
+        ("in May", Date(0, 5, 0)),
+    ],
+)
+def test_dates_in_usual_forms(text: str, date: Date) -> None:
+    assert [found for found, _, _ in dates_in(text)] == [date]
+
+
+@pytest.mark.parametrize("text", ["may I come in", "they march on", "version 2.10", "40.13.", "555-0101", "marching"])
+def test_what_is_no_date(text: str) -> None:
+    assert dates_in(text) == []
+
+
+def test_dates_are_the_same_as_far_as_they_are_said() -> None:
+    day = Date(2025, 4, 4)
+    assert day.is_same(Date(0, 4, 4)) and day.is_same(Date(2025, 4, 0))
+    assert not day.is_same(Date(2024, 4, 4)) and not day.is_same(Date(0, 4, 5))
+    assert Date(0, 3, 31).is_before(day) and Date(2024, 12, 31).is_before(day) and not day.is_before(day)
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high", "unit"),
+    [
+        ("1,405", 1405, 1405, ""),
+        ("0.48 / kWh", 0.48, 0.48, ""),
+        ("up to 11 m", -math.inf, 11, "m"),
+        ("over 15 m", 15, math.inf, "m"),
+        ("5–10 t", 5, 10, "t"),
+        ("3 to 5 days", 3, 5, "days"),
+        ("≤ 2 %", -math.inf, 2, "%"),
+        ("more than 30", 30, math.inf, ""),
+    ],
+)
+def test_amounts_and_ranges(text: str, low: float, high: float, unit: str) -> None:
+    ((amounts, start, end),) = amounts_in(text)
+    assert amounts == Amounts(low, high, unit)
+    assert text[start].isdigit() and text[end - 1].isdigit()
+
+
+def test_a_range_holds_what_has_the_same_unit_or_none() -> None:
+    up_to = Amounts(-math.inf, 11, "m")
+    assert up_to.holds(Amounts(10.5, 10.5, "m")) and up_to.holds(Amounts(10.5, 10.5))
+    assert not up_to.holds(Amounts(10.5, 10.5, "t")) and not up_to.holds(Amounts(12, 12, "m"))
+
+
+def test_numbers_of_days_are_no_amounts() -> None:
+    assert [amounts.low for amounts, _, _ in amounts_in("on 4 May for 12 people")] == [12]
+
+
+def test_what_is_asked_of_a_date() -> None:
+    assert [order_before(text, len(text)) for text in ("after ", "until the ", "on ", "the day ")] == [
+        "after",
+        "before",
+        "same",
+        "same",
+    ]
+
+
+@given(st.text(alphabet="0123456789.,-–/ tomayjune", max_size=200))
+def test_any_text_is_read(text: str) -> None:
+    for _, start, end in (*dates_in(text), *amounts_in(text)):
+        assert 0 <= start < end <= len(text)
