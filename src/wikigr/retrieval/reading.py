@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 # The sentences that the reader ``base`` reads again, each with the text around it: at most as many windows, each of
-# which takes it about twelve times as long as the small reader.
+# which takes it six times as long as the small reader.
 REREAD = 8
 
 # Returns the places of names in a text: characters ``(start, end)``.
@@ -78,7 +78,7 @@ def reread_sentences(
     """Return ``sentences``, which another reader has put in order, as ``reader`` judges the best of them.
 
     It reads the windows that hold the ``REREAD`` best sentences. The other sentences follow in their order, as if none
-    had read them: the margins of two readers cannot be compared.
+    had read them: an answer has the margin of one reader.
     """
     best = [sentence for sentence in sentences if sentence.span is not None][:REREAD]
     sections = {sentence.section.section_id: sentence.section for sentence in best}
