@@ -166,7 +166,7 @@ class AnswerDocument(StatedAnswer, Document):
     abstained: bool
     query_type: str
     chain: list[HopShape]
-    reader: Literal["small"] | None
+    reader: Literal["small", "base"] | None
     sources: list[str]
     unverified_claims: list[str]
     entities: list[EntityShape]
