@@ -12,8 +12,8 @@ from wikigr.retrieval.sentences import SentenceScore
 # The kind of such a passage among the alternatives.
 PASSAGE = "passage"
 MAX_PASSAGES = 3
-# A shorter section is shown whole. Of 48 questions of ``asked``, as many are answered on the screen with 400 characters,
-# and two more with 900, which is what the whole sections answer.
+# A shorter section is shown whole. Of 48 questions of ``asked``, as many are answered on the screen with 400 characters
+# as with so many, and two more with 900, which is what the whole sections answer.
 MAX_PASSAGE_CHARS = 600
 
 
