@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING, Any
 # Idle OpenMP threads must sleep instead of spin: on shared cores, a step otherwise takes four times as much CPU time.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
-from training.bases import SMALL, base_folder
+from training.bases import base_folder
 from training.config import RECIPES, Config
 from training.sources import squad2
+from wikigr.reader.passage import SMALL
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -48,6 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--work", type=Path, default=_HERE / ".work", help="the folder of everything that is not shipped"
     )
+    parser.add_argument("--pages", type=Path, help="the pages of training/asked (by default WORK/pages)")
     parser.add_argument("--run", help="the name of the training below --work (by default that of the reader)")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=JSON", help="such as rank=32, data.qamr=0")
     parser.add_argument("--start", type=Path, help="the adapter to continue from, which may be an earlier release's")
@@ -58,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, help="where export writes the adapter")
     options = parser.parse_args(arguments)
     options.run = options.work / (options.run or options.reader)
-    # The large reader teaches, but nothing in wikigr runs it.
+    # The calibration of the other reader comes from that of the small one.
     ships = options.reader == SMALL
     if options.command == "calibrate" and not ships:
         parser.error("only the small reader has a calibration")
@@ -87,16 +89,19 @@ def _with_settings(config: Config, settings: list[str]) -> Config:
 
 
 def _prepare(options: argparse.Namespace, config: Config) -> None:
+    from training.asked_examples import asked_parts
+    from training.cargo import DEVELOPMENT_FILE
     from training.examples import read_lines
     from training.judged import JUDGED_FILE, judge_all, write_judged
     from training.prepare import prepare, read_sources
     from training.retrieve import retrieve
-    from training.structure import make_examples
+    from training.windows import write_questions
     from wikigr.embeddings.loader import open_encoder
 
     encoder = open_encoder(purpose="bulk")
-    structured = make_examples(options.data, config.seed)
-    counts = prepare(options.data, options.work, config, encoder, structured)
+    asked, development = asked_parts(options.data, options.pages or options.work / "pages", config.seed)
+    counts = prepare(options.data, options.work, config, encoder, asked)
+    write_questions(options.work / DEVELOPMENT_FILE, development)
     for name, count in sorted(counts.items()):
         print(f"{name:40} {count:7,}")
     sources = read_sources(options.data, config)

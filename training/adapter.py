@@ -9,8 +9,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
-from safetensors import safe_open
+from numpy.typing import NDArray
+from safetensors.numpy import load
+from safetensors.numpy import save as save_arrays
 from safetensors.torch import save
 from torch import Tensor
 
@@ -28,7 +31,7 @@ from training.sources import (
     webquestions,
 )
 from wikigr.files import write_atomic
-from wikigr.reader.adapter import DESCRIPTION_SUFFIX, FORMAT, as_json
+from wikigr.reader.adapter import DESCRIPTION_SUFFIX, FORMAT, SCALES, as_json, restored
 from wikigr.reader.passage import UNCALIBRATED, Calibration
 
 DATA_LICENSES = {
@@ -40,11 +43,13 @@ DATA_LICENSES = {
     covid_qa.NAME: covid_qa.LICENSE,
     natural_questions.NAME: natural_questions.LICENSE,
     webquestions.NAME: webquestions.LICENSE,
-    "asked": "written for this project; answers and evidence: as the pages that training/asked/sources.json names",
+    "asked": "written for this project; the pages: as the packages of training/asked/sources.json",
 }
 
 _ENCODER = "encoder."
-_UP = ".up"
+_UP, _DOWN = ".up", ".down"
+# The most that an adapter in the repository may take.
+MAX_BYTES = 8_000_000
 
 
 def write_adapter(
@@ -88,16 +93,20 @@ def _content(model: SpanReader, scale: float) -> bytes:
     for name, tensor in sorted(model.adapter().items()):
         scaled = tensor * scale if name.endswith(_UP) else tensor
         tensors[name.removeprefix(_ENCODER)] = scaled.to(torch.float16).contiguous().cpu()
-    return save(tensors, {"format": FORMAT})
+    content: bytes = save(tensors, {"format": FORMAT})
+    return content
 
 
 def ship_adapter(source: Path, target: Path, *, base_sha256: str, command: str) -> None:
     """Copy an adapter that ``training.distill`` wrote to ``target``, without a calibration.
 
-    Its description gets the figures of the whole groups, and the settings of the trainings that it is the mean of.
+    Its description gets the figures of the whole groups, and the settings of the trainings that it comes from. One of
+    more than ``MAX_BYTES`` is rounded to 8 bits.
     """
-    content = source.read_bytes()
     log = _log_of(source)
+    content = source.read_bytes()
+    if len(content) > MAX_BYTES:
+        content = rounded(content)
     described = {
         "format": FORMAT,
         "sha256": hashlib.sha256(content).hexdigest(),
@@ -117,13 +126,29 @@ def ship_adapter(source: Path, target: Path, *, base_sha256: str, command: str) 
     write_atomic(target.with_suffix(DESCRIPTION_SUFFIX), as_json(described).encode())
 
 
+def rounded(content: bytes) -> bytes:
+    """Return the content of an adapter with its updates in 8 bits, with a scale for each rank of each matrix."""
+    stored: dict[str, NDArray[Any]] = dict(sorted(load(content).items()))
+    scales = []
+    for name, array in stored.items():
+        if name.endswith((_UP, _DOWN)):
+            axis = 0 if name.endswith(_UP) else 1
+            values = array.astype(np.float32)
+            scale = (np.abs(values).max(axis=axis, keepdims=True) / 127).astype(np.float16)
+            scale[scale == 0] = 1
+            stored[name] = np.rint(values / scale.astype(np.float32)).clip(-127, 127).astype(np.int8)
+            scales.append(scale.ravel())
+    made: bytes = save_arrays({**stored, SCALES: np.array(scales)}, {"format": FORMAT})
+    return made
+
+
 def _log_of(path: Path) -> dict[str, Any]:
     log: dict[str, Any] = json.loads(path.with_suffix(DESCRIPTION_SUFFIX).read_text(encoding="utf-8"))
     return log
 
 
 def _runs_of(path: Path) -> dict[str, Any]:
-    """Return the settings and shares of the trainings that ``path`` comes from, by name, as far as they lie beside it."""
+    """Return the settings of the trainings that ``path`` comes from, by name, as far as they lie beside it."""
     log = _log_of(path)
     sources = [name for name, _ in log.get("mean", [])] + [name for name in (log.get("start"),) if name]
     found = {path.stem: {name: log[name] for name in ("config", "start", "mean", "trained_steps") if name in log}}
@@ -163,11 +188,10 @@ def read_adapter(path: Path) -> dict[str, Tensor]:
     """Return the tensors of the adapter ``path`` under the names and on the scale of ``SpanReader``."""
     scale = read_shape(path).scale
     tensors: dict[str, Tensor] = {}
-    with safe_open(path, "pt") as file:
-        for name in file.keys():  # noqa: SIM118
-            tensor = file.get_tensor(name).float()
-            full = name if name.startswith("head.") else _ENCODER + name
-            tensors[full] = tensor / scale if name.endswith(_UP) else tensor
+    for name, array in restored(load(path.read_bytes())).items():
+        tensor = torch.from_numpy(array)
+        full = name if name.startswith("head.") else _ENCODER + name
+        tensors[full] = tensor / scale if name.endswith(_UP) else tensor
     return tensors
 
 

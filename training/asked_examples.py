@@ -23,8 +23,6 @@ from training.sources.asked import (
     read_collection,
 )
 
-ASKED = "asked"
-
 # Sections without the answer that a question is read against; a near miss has one more, because it has no other.
 _NEGATIVES = 3
 _SEARCH_DEPTH = 16

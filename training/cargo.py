@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Tokenizer
 
-from training.asked_examples import ASKED
-from training.config import DISTANT, GENERAL, STRUCTURE
+from training.config import ASKED, DISTANT, GENERAL
 from training.distill import PARTS, QUESTION_WINDOWS, QUESTIONS, WINDOWS
 from training.examples import Example, read_examples
 from training.judged import JUDGED_FILE, JudgedQuestion, read_judged
@@ -38,14 +37,14 @@ def write_cargo(work: Path, folder: Path, small: Path, *, seed: int = 7, held_ou
     folder.mkdir(parents=True, exist_ok=True)
     draw = random.Random(seed)
     parts = []
-    for name in (ASKED, GENERAL, DISTANT, STRUCTURE):
+    for name in (ASKED, GENERAL, DISTANT):
         path = work / part_file(name)
         examples = draw_questions(read_examples(path), 0, draw) if path.exists() else []
         # Windows of one question lie together, as sorting by title does with those of a paragraph: both compress well.
         examples.sort(key=lambda example: (example.title, example.text, example.question))
         parts.append((name, examples, places_of(examples) if name == ASKED else [0.0] * len(examples)))
     arrays, names = pack_examples([part for part in parts if part[1]], maker)
-    np.savez(folder / WINDOWS, **arrays)
+    np.savez(folder / WINDOWS, allow_pickle=False, **arrays)
     (folder / PARTS).write_text(json.dumps(names), encoding="utf-8")
     questions = [
         *read_questions(work / DEVELOPMENT_FILE),
@@ -54,7 +53,7 @@ def write_cargo(work: Path, folder: Path, small: Path, *, seed: int = 7, held_ou
     ]
     write_questions(folder / QUESTIONS, questions)
     asked = pack_questions(questions, maker)
-    np.savez(folder / QUESTION_WINDOWS, **asked)
+    np.savez(folder / QUESTION_WINDOWS, allow_pickle=False, **asked)
     counts = Counter(names[part] for part in arrays["part"].tolist())
     return {
         **counts,

@@ -10,8 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from training.bases import LARGE, SMALL
-from wikigr.reader.passage import WindowOptions
+from wikigr.reader.passage import BASE, SMALL, WindowOptions
 
 Rates = tuple[tuple[int, float], ...]
 
@@ -124,16 +123,16 @@ def _phase(values: dict[str, Any]) -> Phase:
 
 
 GENERAL = "general"
-STRUCTURE = "structure"
+ASKED = "asked"
 DISTANT = "distant"
 
 RECIPES = {
-    LARGE: Config(
-        base=LARGE,
+    BASE: Config(
+        base=BASE,
         rank=24,
         phases=(
             Phase("general", ((GENERAL, 0),), ((0, 1e-5), (80, 5e-4), (1_100, 4e-4)), 0.0),
-            Phase("mixed", ((GENERAL, 0), (STRUCTURE, 0), (DISTANT, 0)), ((0, 1e-5), (40, 4e-4), (1_200, 5e-6)), 1.0),
+            Phase("mixed", ((GENERAL, 0), (ASKED, 0), (DISTANT, 0)), ((0, 1e-5), (40, 4e-4), (1_200, 5e-6)), 1.0),
         ),
     ),
     SMALL: Config(
@@ -142,13 +141,13 @@ RECIPES = {
         phases=(
             Phase(
                 "mixed",
-                ((GENERAL, 12_000), (STRUCTURE, 0), (DISTANT, 0)),
+                ((GENERAL, 12_000), (ASKED, 0), (DISTANT, 0)),
                 ((0, 1e-5), (50, 6e-4), (1_000, 4.5e-4)),
                 0.0,
             ),
             Phase(
                 "refine",
-                ((GENERAL, 10_000), (STRUCTURE, 0), (DISTANT, 0)),
+                ((GENERAL, 10_000), (ASKED, 0), (DISTANT, 0)),
                 ((0, 1e-5), (30, 5e-4), (1_600, 1e-5)),
                 0.4,
             ),

@@ -26,7 +26,7 @@ import torch
 from torch import Tensor
 
 from training.adapter import read_adapter, save_adapter, ship_adapter
-from training.bases import BASES, LARGE, SMALL
+from training.bases import BASES
 from training.features import epoch_batches
 from training.measured import Measured, figures_of
 from training.model import SpanReader
@@ -35,7 +35,7 @@ from training.windows import Arrays, DeviceWindows, Vocabulary, read_all, read_q
 from wikigr.embeddings.checkpoint import WEIGHTS
 from wikigr.embeddings.prepared_files import sha256_of
 from wikigr.reader.adapter import ADAPTER
-from wikigr.reader.passage import MAX_ANSWER_TOKENS
+from wikigr.reader.passage import BASE, MAX_ANSWER_TOKENS, SMALL
 
 WINDOWS = "windows.npz"
 PARTS = "parts.json"
@@ -177,7 +177,8 @@ def teach_all(model: SpanReader, windows: DeviceWindows, arrays: Arrays, *, bflo
         chosen = torch.tensor(rows, device=windows.device)
         logits = logits_of(model, bfloat16=bfloat16)(windows.batch(chosen, width))
         windows.scatter(taught, chosen, logits.softmax(1))
-    return taught.cpu().numpy()
+    probabilities: np.ndarray = taught.cpu().numpy()
+    return probabilities
 
 
 def logits_of(model: SpanReader, *, bfloat16: bool) -> Callable[[Any], Tensor]:
@@ -338,7 +339,7 @@ def _mean(options: argparse.Namespace) -> None:
 
 
 def _ship(options: argparse.Namespace) -> None:
-    name = LARGE if options.large is not None else SMALL
+    name = BASE if options.large is not None else SMALL
     source = options.output / f"{options.name}.safetensors"
     command = "see 'With a GPU' in training/README.md"
     ship_adapter(
@@ -361,7 +362,7 @@ def _write(options: argparse.Namespace, model: SpanReader, run: Run, log: Mappin
     """Write the adapter and beside it what ``read_adapter`` needs, the settings and ``log``."""
     options.output.mkdir(parents=True, exist_ok=True)
     described = {
-        "base_model": BASES[LARGE if options.large is not None else SMALL],
+        "base_model": BASES[BASE if options.large is not None else SMALL],
         "config": asdict(run),
         **({"start": options.start.stem} if options.start is not None else {}),
         **log,

@@ -1,17 +1,20 @@
 """Record the ranges of the values that 8-bit products multiply with weights.
 
     python -m training.int8_ranges encoder PACK QUESTIONS.jsonl [--sections 160] [--clip 0.1]
-    python -m training.int8_ranges reader READING.jsonl[.xz]... [--questions 80] [--clip 0.02] [--outliers 4]
+    python -m training.int8_ranges reader READING.jsonl[.xz]... [--questions 80] [--base FOLDER]
 
 ``encoder`` runs the default encoder in single precision on sections of the pack, spread evenly over it, and on the
 questions, and writes ``src/wikigr/embeddings/int8_ranges.json``. Other ranges give other vectors, so change them only
 with the id of the 8-bit form.
 
-``reader`` runs the reader that ships in single precision on questions with their contexts, drawn from files with a
-``question``, a ``context`` (or a ``text``) and maybe a ``title`` and a ``heading`` a line, and on half as many contexts of other questions. It adds the
-ranges to the description of the adapter, ``src/wikigr/reader/adapters/small.json``. Run it for every new adapter. The
-``--outliers`` channels with the greatest values are divided so that these are no greater than those of the next one;
-after the activation, ``--single`` channels are multiplied in single precision instead.
+``reader`` runs the small reader that ships in single precision on questions with their contexts, drawn from files with
+a ``question``, a ``context`` (or a ``text``) and maybe a ``title`` and a ``heading`` a line, and on half as many
+contexts of other questions. It adds the ranges to the description of the adapter,
+``src/wikigr/reader/adapters/small.json``. Run it for every new adapter. The ``--outliers`` channels with the greatest
+values are divided so that these are no greater than those of the next one; after the activation, ``--single`` channels
+are multiplied in single precision instead. With ``--base FOLDER``, it does so for the reader ``base``, whose base model
+lies in that folder. Its outliers are too large to be divided, so run it with ``--outliers 0 --others 32 --single 128``:
+``--others`` channels of all other values are multiplied in single precision as well.
 
 Of the least and the greatest value of every token, the outermost ``--clip`` percent are left out.
 """
@@ -25,6 +28,7 @@ import shutil
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,6 +41,7 @@ from tokenizers import Tokenizer
 from training.examples import read_lines
 from wikigr.embeddings.checkpoint import Checkpoint
 from wikigr.embeddings.int8 import RECORDED, Ranges, ValueRange, ranges_to_json
+from wikigr.embeddings.model_id import DEFAULT_MODEL
 from wikigr.embeddings.models import prepare
 from wikigr.embeddings.prepared import ATTENTION_MASK, INPUT_IDS
 from wikigr.embeddings.runtime import onnxruntime
@@ -44,7 +49,7 @@ from wikigr.embeddings.tokenization import TextTokenizer, token_batches
 from wikigr.embeddings.weights import checkpoint_folder
 from wikigr.pack.locate import find_pack
 from wikigr.pack.open import Pack
-from wikigr.reader.adapter import ADAPTER, Adapter, as_json
+from wikigr.reader.adapter import ADAPTER, BASE_ADAPTER, Adapter, as_json
 from wikigr.reader.graph import write_reader_graph
 from wikigr.reader.windows import TOKEN_TYPES, Window, WindowMaker
 
@@ -58,8 +63,13 @@ def multiplied(model: onnx.ModelProto) -> list[str]:
     return list(dict.fromkeys(node.input[0] for node in nodes if node.input[1] in weights))
 
 
-def record(path: Path, feeds: Iterable[Feed], clip: float, *, outliers: int = 0, single: int = 0) -> Ranges:
-    """Return the range of each value that the graph ``path`` multiplies with weights."""
+def record(
+    path: Path, feeds: Iterable[Feed], clip: float, *, outliers: int = 0, single: int = 0, others: int = 0
+) -> Ranges:
+    """Return the range of each value that the graph ``path`` multiplies with weights.
+
+    ``single`` is the number of channels in single precision after the activation, ``others`` that of other values.
+    """
     model = onnx.load(path)
     names = multiplied(model)
     model.graph.output.extend(helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in names)
@@ -67,13 +77,16 @@ def record(path: Path, feeds: Iterable[Feed], clip: float, *, outliers: int = 0,
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = onnxruntime.InferenceSession(model.SerializeToString(), options)
     found = defaultdict(list)
+    takes = {source.name for source in session.get_inputs()}
     for feed in feeds:
         real = feed[ATTENTION_MASK].astype(bool)
-        for name, values in zip(names, session.run(names, dict(feed)), strict=True):
+        for name, values in zip(names, session.run(names, {name: feed[name] for name in takes}), strict=True):
             found[name].append(values[real])
     return {
         name: range_of(
-            np.concatenate(values), clip, **({"single": single} if "gelu" in name else {"outliers": outliers})
+            np.concatenate(values),
+            clip,
+            **({"single": single} if "gelu" in name else {"outliers": outliers, "single": others}),
         )
         for name, values in found.items()
     }
@@ -113,23 +126,39 @@ def record_encoder(options: argparse.Namespace) -> None:
 
 
 def record_reader(options: argparse.Namespace) -> None:
-    encoder = prepare("all-MiniLM-L6-v2")
-    windows = list(
-        draw_windows(options.reading, options.questions, WindowMaker(Tokenizer.from_file(str(encoder.tokenizer))))
-    )
-    adapter = Adapter()
+    path = BASE_ADAPTER if options.base is not None else ADAPTER
+    adapter = Adapter(path)
     adapter.description = replace(adapter.description, ranges=None)
-    with tempfile.TemporaryDirectory() as folder, checkpoint_folder(adapter.description.base_model) as source:
+    encoder = prepare("all-MiniLM-L6-v2") if options.base is None else None
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        nullcontext(options.base) if encoder is None else checkpoint_folder(DEFAULT_MODEL) as source,
+    ):
         checkpoint = Checkpoint.read(source)
+        maker = WindowMaker(Tokenizer.from_file(str(source / "tokenizer.json")))
+        windows = list(draw_windows(options.reading, options.questions, maker))
         graph = Path(folder) / "reader.onnx"
-        shutil.copy(f"{encoder.graph}.data", folder)
+        if encoder is not None:
+            shutil.copy(f"{encoder.graph}.data", folder)
         write_reader_graph(
-            checkpoint.weights, checkpoint.config, adapter, graph.parent, graph.name, encoder=encoder.graph
+            checkpoint.weights,
+            checkpoint.config,
+            adapter,
+            graph.parent,
+            graph.name,
+            encoder=encoder.graph if encoder is not None else None,
         )
         found = ranges_to_json(
-            record(graph, map(feed_of, windows), options.clip, outliers=options.outliers, single=options.single)
+            record(
+                graph,
+                map(feed_of, windows),
+                options.clip,
+                outliers=options.outliers,
+                single=options.single,
+                others=options.others,
+            )
         )
-    path = ADAPTER.with_suffix(".json")
+    path = path.with_suffix(".json")
     described = json.loads(path.read_text(encoding="utf-8"))
     path.write_text(as_json({**described, "ranges": found}), encoding="utf-8")
     print(f"{path}: {len(found)} ranges from {len(windows)} windows")
@@ -165,10 +194,12 @@ def main() -> None:
     encoder.set_defaults(record=record_encoder)
     reader = models.add_parser("reader")
     reader.add_argument("reading", type=Path, nargs="+")
+    reader.add_argument("--base", type=Path)
     reader.add_argument("--questions", type=int, default=80)
     reader.add_argument("--clip", type=float, default=0.02)
     reader.add_argument("--outliers", type=int, default=4)
-    reader.add_argument("--single", type=int, default=16)
+    reader.add_argument("--single", type=int, default=48)
+    reader.add_argument("--others", type=int, default=0)
     reader.set_defaults(record=record_reader)
     options = parser.parse_args()
     options.record(options)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from training.config import DISTANT, GENERAL, STRUCTURE, Config, DataConfig, Phase
+from training.config import ASKED, DISTANT, GENERAL, Config, DataConfig, Phase
 from training.examples import Example, Question, contains_answer, read_examples, write_examples
 from training.negatives import ATTRIBUTE, ENTITY_SWAP, SAME_ARTICLE, SEARCH, ArticleNegatives, swap_entity
 from training.search import ParagraphSearch
@@ -73,10 +73,10 @@ def read_sources(data: Path, config: Config) -> Sources:
     return Sources(kept, held_out, tuple(titles))
 
 
-def prepare(data: Path, work: Path, config: Config, encoder: Embedder, structured: Sequence[Example]) -> Counter[str]:
+def prepare(data: Path, work: Path, config: Config, encoder: Embedder, asked: Sequence[Example]) -> Counter[str]:
     """Write the parts of the training data and ``held_out.jsonl`` to ``work``.
 
-    ``structured`` are the examples of ``training.structure``; those on held-out articles are left out. Returns the
+    ``asked`` are the examples of ``training.asked_examples``; those on held-out articles are left out. Returns the
     number of examples by source and kind.
     """
     sources = read_sources(data, config)
@@ -89,7 +89,7 @@ def prepare(data: Path, work: Path, config: Config, encoder: Embedder, structure
             *webquestions.distant_examples(data, frozenset(sources.titles), config.data.search_negatives),
             *natural_examples(natural, data / "questions", sources.titles, config.data, encoder, draw),
         ],
-        STRUCTURE: [example for example in structured if example.title not in sources.titles],
+        ASKED: [example for example in asked if example.title not in sources.titles],
     }
     work.mkdir(parents=True, exist_ok=True)
     for name, examples in parts.items():

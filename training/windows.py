@@ -11,6 +11,7 @@ import lzma
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -23,7 +24,7 @@ from training.measured import Measured, Read
 from wikigr.reader.windows import Window, WindowMaker
 from wikigr.segmentation import sentence_spans
 
-Arrays = dict[str, NDArray[np.generic]]
+Arrays = dict[str, NDArray[Any]]
 
 _START, _END, _MAY_START, _MAY_END = 1, 2, 4, 8
 _WIDTH_STEP = 16
@@ -58,7 +59,8 @@ def pack_examples(
     ``parts`` gives for each example a number in [0, 1); a run can read only those below a share.
     """
     ids, marks, lengths, types, text, question, part, place = ([] for _ in range(8))  # type: ignore[var-annotated]
-    names, questions = [], 0
+    names: list[str] = []
+    questions = 0
     for name, examples, places in parts:
         for feature, number in _features(examples, places, maker):
             length = len(feature.input_ids)
@@ -161,11 +163,11 @@ def read_questions(path: Path) -> list[Measured]:
         return [_measured(json.loads(line)) for line in lines]
 
 
-def _measured(values: dict[str, object]) -> Measured:
-    sections = tuple(Passage(**section) for section in values.pop("sections"))  # type: ignore[attr-defined, union-attr]
-    sentences = tuple(tuple(row) for row in values.pop("sentences"))  # type: ignore[attr-defined, union-attr]
-    accepted = tuple(values.pop("accepted"))  # type: ignore[arg-type]
-    return Measured(**values, sections=sections, sentences=sentences, accepted=accepted)  # type: ignore[arg-type]
+def _measured(values: dict[str, Any]) -> Measured:
+    sections = tuple(Passage(**section) for section in values.pop("sections"))
+    sentences = tuple((section, start, end, bonus) for section, start, end, bonus in values.pop("sentences"))
+    accepted = tuple(values.pop("accepted"))
+    return Measured(**values, sections=sections, sentences=sentences, accepted=accepted)
 
 
 class DeviceWindows:
@@ -251,9 +253,9 @@ def width_of(longest: int) -> int:
     return -(-longest // _WIDTH_STEP) * _WIDTH_STEP
 
 
-def _wide(array: NDArray[np.generic]) -> NDArray[np.generic]:
+def _wide(array: NDArray[Any]) -> NDArray[Any]:
     # Torch has no arithmetic for unsigned integers of 16 bits.
-    wider = {np.dtype(np.uint16): np.int32, np.dtype(np.float16): np.float32}
+    wider: dict[np.dtype[Any], type] = {np.dtype(np.uint16): np.int32, np.dtype(np.float16): np.float32}
     return array.astype(wider[array.dtype]) if array.dtype in wider else array
 
 
@@ -296,9 +298,9 @@ def read_all(
     for rows, width in windows.in_order(range(len(windows)), size):
         chosen = torch.tensor(rows, device=windows.device)
         logits = logits_of(windows.batch(chosen, width)).float()
-        tokens = [windows.tokens(name, chosen, width) for name in ("marks", "sentence", "bonus")]
+        marks, sentence, bonus = (windows.tokens(name, chosen, width) for name in ("marks", "sentence", "bonus"))
         for place, (max_tokens, cost) in enumerate(limits):
-            found[place, rows] = best_spans(logits, *tokens, max_tokens, cost).cpu().numpy()
+            found[place, rows] = best_spans(logits, marks, sentence, bonus, max_tokens, cost).cpu().numpy()
     shift = int(windows.doubled)
     return [_best_of(spans, shift, arrays, questions) for spans in found]
 

@@ -60,6 +60,7 @@ def test_baseline_is_one_article_by_vector_search() -> None:
     [
         ("reader: small", True),
         ("reader: auto", True),
+        ("reader: base", True),
         ("reader: off", False),
         ("reader: 'off'", False),
         ("reader: {enabled: false}", False),
@@ -75,9 +76,17 @@ def test_the_reader_is_chosen_in_one_word(tmp_path: Path, text: str, enabled: bo
     assert load_profile(write(tmp_path, "own.yaml", text))[ReaderOptions].enabled is enabled
 
 
+def test_the_reader_base_chooses_among_more_sections(tmp_path: Path) -> None:
+    (tmp_path / "own.yaml").write_text("reader: base", encoding="utf-8")
+    (tmp_path / "less.yaml").write_text("extends: ./own.yaml\nreader: small", encoding="utf-8")
+    options = load_profile(str(tmp_path / "own.yaml"))[ReaderOptions]
+    assert (options.use, options.sections) == ("base", 8)
+    assert load_profile(str(tmp_path / "less.yaml"))[ReaderOptions].use == "small"
+
+
 @pytest.mark.parametrize("text", ["reader: huge", "reader: large"])
 def test_an_unknown_reader_is_named_with_those_that_exist(tmp_path: Path, text: str) -> None:
-    with pytest.raises(UsageError, match=r"own\.yaml:1: reader is .*: input should be 'auto', 'small' or 'off'"):
+    with pytest.raises(UsageError, match=r"own\.yaml:1: reader is .*: input should be 'auto', 'small', 'base' or"):
         load_profile(write(tmp_path, "own.yaml", text))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +14,6 @@ import pytest
 from safetensors.numpy import load_file
 
 from wikigr.embeddings import prepared as encoders
-from wikigr.embeddings.model_id import DEFAULT_MODEL
 from wikigr.embeddings.prepared import PreparedModel
 from wikigr.errors import ModelError
 from wikigr.reader import prepared
@@ -25,7 +24,6 @@ from wikigr.reader.prepared import (
     copy_prepared,
     find_reader,
     prepare_reader,
-    ready_readers,
 )
 
 MEGABYTE = 1_000_000
@@ -58,6 +56,8 @@ def test_the_adapter_that_ships_is_small_and_described() -> None:
         "MIT",
         "Apache-2.0",
         "the passages: GFDL or CC BY-SA",
+        "written for this project",
+        "the pages: as the packages of training/asked/sources.json",
     }
 
 
@@ -148,17 +148,18 @@ def test_abandoned_folders_are_removed(copy: PreparedModel) -> None:
 def test_the_description_becomes_visible_after_the_files_are_on_disk(
     copy: PreparedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    flushed = []
+    written: list[tuple[str, bool]] = []
 
-    def record(folder: Path, names: Sequence[str] = (".",)) -> None:
-        flushed.append((folder.name, names, (copy.folder / prepared.DESCRIPTION).exists()))
+    def record(path: Path) -> None:
+        written.append((path.name, (copy.folder / prepared.DESCRIPTION).exists()))
 
-    monkeypatch.setattr(prepared, "flush", record)
+    monkeypatch.setattr(prepared, "sync_tree", record)
+    monkeypatch.setattr(prepared, "sync", record)
     (copy.folder / prepared.DESCRIPTION).unlink()
     prepare_reader(copy)
-    assert flushed[0][1:] == ((prepared.GRAPH_DATA, prepared.GRAPH, prepared.DESCRIPTION, "."), False)
-    assert flushed[0][0].startswith(".unfinished-")
-    assert flushed[1:] == [("encoder", (".",), False), ("encoder", (".",), True)]
+    (unfinished, _), *published = written
+    assert unfinished.startswith(".unfinished-")
+    assert published == [("encoder", False), ("encoder", True)]
 
 
 def test_a_copy_has_the_files_of_encoder_and_reader_only(copy: PreparedModel, tmp_path: Path) -> None:
@@ -176,14 +177,6 @@ def test_a_copy_has_the_files_of_encoder_and_reader_only(copy: PreparedModel, tm
     (copy.folder / prepared.GRAPH).unlink()
     with pytest.raises(ModelError, match=r"reader\.onnx is missing"):
         copy_prepared(copy.folder, tmp_path / "fourth")
-
-
-def test_the_readers_that_are_ready(copy: PreparedModel, tmp_path: Path) -> None:
-    assert ready_readers(DEFAULT_MODEL, is_bundled=False) == ["small"]
-    assert ready_readers(str(tmp_path / "none"), is_bundled=False) == []
-    assert ready_readers(str(copy.folder), is_bundled=True) == ["small"]
-    (copy.folder / prepared.DESCRIPTION).unlink()
-    assert ready_readers(str(copy.folder), is_bundled=True) == []
 
 
 def test_an_encoder_with_other_weights_has_no_reader(copy: PreparedModel) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import lzma
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from typing import Any
 from tests.conftest import ROOT
 
 from training.asked.pages import Documentation, choose
+from training.sources.asked import ASIDE, DESK, DEVELOPMENT, TRAINING, read_collection, split_sources
 
 ASKED = ROOT / "training" / "asked"
 KINDS = set(
@@ -71,3 +74,47 @@ def test_excerpts_are_the_same_for_the_same_seed_and_leave_out_lists_of_links(tm
     assert {excerpt.page for excerpt in chosen} == {"backup.html", "restore.html"}
     assert chosen == choose(source, 5, seed=1)
     assert all(sentence.strip() in chunk.content for excerpt in chosen for chunk in excerpt.sections)
+
+
+def test_the_split_is_stable_and_disjoint() -> None:
+    names = [f"manual-{number}" for number in range(40)]
+    parts = split_sources(names, 7, aside=True)
+    assert Counter(parts.values()) == {ASIDE: 13, DEVELOPMENT: 6, TRAINING: 21}
+    assert split_sources(reversed(names), 7, aside=True) == parts
+    assert [name for name in names if parts[name] == ASIDE][:3] == ["manual-3", "manual-4", "manual-7"]
+    assert split_sources(names, 8, aside=True) != parts
+    assert Counter(split_sources(names, 7, aside=False).values()) == {DEVELOPMENT: 6, TRAINING: 34}
+
+
+def test_no_page_and_no_desk_is_in_two_parts(tmp_path: Path) -> None:
+    """An own manual and an own encyclopedia of which every article has a question, beside the desks that are here."""
+    (tmp_path / "questions").mkdir()
+    for name, count in (("boiler", 4), ("encyclopedia-9", 30)):
+        pages = [{"page": f"{name}-{n}", "title": f"{name} {n}", "sections": [section(n)]} for n in range(count)]
+        with lzma.open(tmp_path / f"{name}.jsonl.xz", "wt", encoding="utf-8") as file:
+            file.writelines(json.dumps(page) + "\n" for page in pages)
+        asked = [
+            {"page": page["page"], "question": f"How warm is it in {n}?", **ANSWER} for n, page in enumerate(pages)
+        ]
+        lines = "".join(json.dumps(row) + "\n" for row in asked)
+        (tmp_path / "questions" / f"{name}.jsonl").write_text(lines, encoding="utf-8")
+    (tmp_path / "desk").symlink_to(ASKED / "desk")
+    found = list(read_collection(tmp_path, tmp_path, 7, aside=False))
+    pages_of: dict[str, set[tuple[str, str]]] = {}
+    for part, source in found:
+        assert source.lost <= len(source.questions) / 10
+        pages_of.setdefault(part, set()).update((source.name, section.page) for section in source.sections)
+        pages_of[part].update((source.name, question.page) for question in source.questions if question.page)
+    assert pages_of.keys() == {TRAINING, DEVELOPMENT}
+    assert not pages_of[TRAINING] & pages_of[DEVELOPMENT]
+    divided = {part for part, source in found if source.name == "encyclopedia-9"}
+    assert divided == {TRAINING, DEVELOPMENT}
+    desks = [source.name for _, source in found if source.group == DESK]
+    assert len(desks) == len(set(desks)) > 10
+
+
+ANSWER = {"kind": "number", "answer": "60 degrees", "evidence": "The water has 60 degrees", "why": None}
+
+
+def section(number: int) -> dict[str, str]:
+    return {"heading": f"Part {number}", "text": f"This is part {number}. The water has 60 degrees at most."}

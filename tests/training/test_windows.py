@@ -128,8 +128,10 @@ def test_the_best_spans_are_those_of_the_reader(maker: WindowMaker, vocabulary: 
                 spans = best_spans_of_window(window, own, 6, sentence_spans(passage.text))
                 expected = max((span for span in spans if span is not None), key=lambda span: span.margin)
                 rows = torch.tensor([row])
-                tokens = [windows.tokens(name, rows, logits.shape[1]) for name in ("marks", "sentence", "bonus")]
-                margin, first, last = best_spans(logits[row : row + 1], *tokens, 6, TOKEN_COST)[0].tolist()
+                width = logits.shape[1]
+                marks, within, more = (windows.tokens(name, rows, width) for name in ("marks", "sentence", "bonus"))
+                best = best_spans(logits[row : row + 1], marks, within, more, 6, TOKEN_COST)
+                margin, first, last = best[0].tolist()
                 assert margin == pytest.approx(expected.margin, abs=1e-4)
                 offsets = [window.offsets[int(token) - shift - window.text_start] for token in (first, last)]
                 assert (offsets[0][0], offsets[1][1]) == (expected.start, expected.end)

@@ -22,9 +22,9 @@ from wikigr.answer.probability import (
 )
 from wikigr.pack.open import Corpus
 from wikigr.question.question import Question
-from wikigr.reader.passage import SMALL, ReaderName, ReaderOptions
+from wikigr.reader.passage import BASE, ReaderName, ReaderOptions
 from wikigr.reader.prepared import NoReaderError
-from wikigr.retrieval.reading import TwoParts, read_sentences, read_two_parts
+from wikigr.retrieval.reading import TwoParts, read_sentences, read_two_parts, reread_sentences
 from wikigr.retrieval.sentences import SentenceScore, rank_sentences
 from wikigr.retrieval.state import PipelineStage, State, encodes_its_language
 from wikigr.retrieval.trace import StageRecord, Trace
@@ -78,7 +78,7 @@ class RankSentences(_ReadingStage):
 
 
 class ReadSentences(_ReadingStage):
-    """Let the reader read the best sections.
+    """Let the reader read the best sections, and the reader ``base``, if it is asked for, the best passages again.
 
     Without a reader for the pack's encoder, the stage is skipped, which one question says and all of them record.
     """
@@ -92,8 +92,11 @@ class ReadSentences(_ReadingStage):
             self.resources.skip_without_reader(record, reader)
             return draft
 
+        base = self.resources.pack.base_reader if self.options.use == BASE else None
+
         def read(question: Question, sentences: Sequence[SentenceScore]) -> list[SentenceScore]:
-            return read_sentences(reader, question, draft.state.evidence, sentences, self.options)
+            found = read_sentences(reader, question, draft.state.evidence, sentences, self.options)
+            return found if base is None else reread_sentences(base, question, found, self.options)
 
         question = draft.state.question
         sentences = read(question, draft.sentences)
@@ -102,8 +105,8 @@ class ReadSentences(_ReadingStage):
             record.notes["parts"] = [sentence.text for sentence in parts.stating]
         record.scored = sum(sentence.span is not None for sentence in sentences)
         record.ranking = _sections(sentence for sentence in sentences if sentence.span is not None)
-        record.notes["reader"] = SMALL
-        return replace(draft, sentences=tuple(sentences), parts=parts, reader=SMALL)
+        record.notes["reader"] = name = (base or reader).name
+        return replace(draft, sentences=tuple(sentences), parts=parts, reader=name)
 
 
 def _reader(pack: Corpus) -> Reader | NoReaderError:

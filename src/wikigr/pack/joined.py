@@ -144,6 +144,9 @@ class JoinedPack(Corpus):
                 return lead.reader
         return last.reader
 
+    def _open_base_reader(self) -> Reader:
+        return next(iter(self._leads.values())).base_reader
+
     def dense_method(self, limit: int) -> DenseMethod:
         methods = {member.dense_method(limit) for member in self._members}
         return next(iter(methods)) if len(methods) == 1 else "mixed"

@@ -90,6 +90,14 @@ class Corpus(ABC):
         """
         return self.start_reader().result()
 
+    @property
+    def base_reader(self) -> Reader:
+        """The reader ``base``, loaded on first use; it reads the text of any pack.
+
+        Raises ``ModelError`` if it must be prepared (again).
+        """
+        return self.start_base_reader().result()
+
     def start_encoder(self) -> Future[Embedder]:
         """Start loading the encoder in the background, unless that is done."""
         return self._encoder
@@ -106,11 +114,24 @@ class Corpus(ABC):
     def _reader(self) -> Future[Reader]:
         return self._models_from._reader if self._models_from is not None else _in_background(self._open_reader)
 
+    def start_base_reader(self) -> Future[Reader]:
+        """Start loading the reader ``base`` in the background, unless that is done."""
+        return self._base_reader
+
+    @cached_property
+    def _base_reader(self) -> Future[Reader]:
+        if self._models_from is not None:
+            return self._models_from._base_reader
+        return _in_background(self._open_base_reader)
+
     @abstractmethod
     def _open_encoder(self) -> Embedder: ...
 
     @abstractmethod
     def _open_reader(self) -> Reader: ...
+
+    @abstractmethod
+    def _open_base_reader(self) -> Reader: ...
 
     @property
     @abstractmethod
@@ -273,6 +294,12 @@ class Pack(Corpus):
             encoder = find_prepared(self._encoder_source)
             prepared = PreparedReader.beside(encoder) if is_bundled else find_reader(encoder)
             return Reader(prepared, threads=self._threads, packed=self._purpose != "query")
+
+    def _open_base_reader(self) -> Reader:
+        from wikigr.reader.base import find_base
+        from wikigr.reader.reader import Reader
+
+        return Reader(find_base(), threads=self._threads, packed=self._purpose != "query")
 
     def _open_encoder(self) -> Embedder:
         from wikigr.embeddings.loader import open_encoder

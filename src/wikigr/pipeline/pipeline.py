@@ -23,7 +23,7 @@ from wikigr.pipeline.profile import Profile
 from wikigr.pipeline.stages import ANSWER_STAGES, RETRIEVAL_STAGES, Stage
 from wikigr.pipeline.strategies import STRATEGIES, Writers
 from wikigr.question.question import Question, analyze, checked
-from wikigr.reader.passage import ReaderOptions
+from wikigr.reader.passage import BASE, ReaderOptions
 from wikigr.retrieval.candidates import Fetch, RetrievalOptions, search_depth
 from wikigr.retrieval.document_selection import MultiDocOptions
 from wikigr.retrieval.entity_linking import replace_aliases
@@ -142,6 +142,8 @@ class Pipeline:
         """
         if self.pack.preloads and self.profile[ReaderOptions].enabled:
             self.pack.start_reader()
+            if self.profile[ReaderOptions].use == BASE:
+                self.pack.start_base_reader()
         trace = trace if trace is not None else Trace(clock=self.pack.clock)
         before = self.model.usage if self.model else Usage()
         draft = self.read(self.retrieve(question, trace, within=within), trace)

@@ -13,13 +13,18 @@ from typing import Any, get_type_hints
 from wikigr.errors import UsageError
 from wikigr.files import describe_read_error
 from wikigr.pipeline.profile import SUFFIXES, Profile, is_users_own, profile_folders, profile_names
-from wikigr.reader.passage import ReaderOptions
+from wikigr.reader.passage import BASE, SMALL, ReaderOptions
 from wikigr.suggestions import did_you_mean, nearest
 
 DEFAULT_PROFILE = "enhanced"
 _EXTENDS = "extends"
-# The short forms of the section ``reader``, and whether they enable it.
-_READERS = {"auto": True, "small": True, "off": False}
+# What the short forms of the section ``reader`` stand for. The reader ``base`` chooses among more sections.
+_READERS: Mapping[str, Mapping[str, Any]] = {
+    "auto": {"enabled": True},
+    "small": {"enabled": True, "use": SMALL},
+    "base": {"enabled": True, "use": BASE, "sections": 8},
+    "off": {"enabled": False},
+}
 
 
 def load_profile(name: str = DEFAULT_PROFILE) -> Profile:
@@ -141,8 +146,10 @@ def _reader_section(value: Any, file: _File) -> Any:
         return value
     section = ReaderOptions.section
     if value not in _READERS:
-        raise UsageError(f"{file.place((section,))}: {section} is {value!r}: input should be 'auto', 'small' or 'off'.")
-    return {"enabled": _READERS[value]}
+        raise UsageError(
+            f"{file.place((section,))}: {section} is {value!r}: input should be 'auto', 'small', 'base' or 'off'."
+        )
+    return dict(_READERS[value])
 
 
 def _lines(node: Any, at: tuple[str, ...], path: Path) -> Iterator[tuple[tuple[str, ...], int]]:

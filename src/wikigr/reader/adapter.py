@@ -1,10 +1,13 @@
-"""The adapter of the reader, which ships with wikigr: low-rank updates of the encoder's weights, and a head.
+"""The adapters of the readers, which ship with wikigr: low-rank updates of an encoder's weights, and a head.
 
-``adapters/small.safetensors`` holds float16 tensors that are named after the encoder's own: the weight ``NAME.weight``
-of a layer becomes ``NAME.weight + NAME.up @ NAME.down``. ``head.weight`` and ``head.bias`` map a token's vector to the
-logits of the start and the end of an answer. The JSON file beside it describes the adapter: the sha256 of both weights,
-the data, their licenses, the settings, the figures, the calibration, and the command that made it. It may also have
-the ranges for products in 8-bit integers, which ``benchmarks/int8_ranges.py`` adds.
+``adapters/small.safetensors`` and ``adapters/base.safetensors`` hold float16 tensors that are named after the encoder's
+own: the weight ``NAME.weight`` of a layer becomes ``NAME.weight + NAME.up @ NAME.down``. ``head.weight`` and
+``head.bias`` map a token's vector to the logits of the start and the end of an answer. The updates may
+instead be 8-bit integers: the float16 tensor ``scales`` has a row for each of them, in the order of their names, with
+a factor for each rank. The JSON file beside it describes the
+adapter: the sha256 of both weights, the data, their licenses, the settings, the figures, the calibration, and the
+command that made it. It may also have the ranges for products in 8-bit integers, which ``training/int8_ranges.py``
+adds.
 """
 
 from __future__ import annotations
@@ -25,7 +28,11 @@ from wikigr.reader.passage import Calibration
 FORMAT = "wikigr-reader-1"
 DESCRIPTION_SUFFIX = ".json"
 
-ADAPTER = Path(__file__).with_name("adapters") / "small.safetensors"
+SCALES = "scales"
+
+_FOLDER = Path(__file__).with_name("adapters")
+ADAPTER = _FOLDER / "small.safetensors"
+BASE_ADAPTER = _FOLDER / "base.safetensors"
 
 _REINSTALL = "Install wikigr again: pip install --force-reinstall --no-deps wikigr"
 
@@ -81,8 +88,8 @@ class Adapter:
                 hint=_REINSTALL,
             )
         try:
-            self._tensors = {name: np.asarray(array, np.float32) for name, array in load_file(path).items()}
-        except (OSError, SafetensorError) as error:
+            self._tensors = restored(load_file(path))
+        except (OSError, SafetensorError, ValueError) as error:
             raise ModelError(f"Cannot read the reader's adapter {path}: {error}.", hint=_REINSTALL) from error
         self._path = path
 
@@ -102,6 +109,16 @@ class Adapter:
         if tensor is None or tensor.shape != shape:
             raise ModelError(f"The reader's adapter {self._path} does not fit: {name} must have the shape {shape}.")
         return tensor
+
+
+def restored(stored: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.float32]]:
+    """Return the tensors of an adapter in float32; raises ``ValueError`` if the scales do not fit the integers."""
+    tensors = {name: np.asarray(array, np.float32) for name, array in stored.items()}
+    scales = tensors.pop(SCALES, np.zeros((0, 0), np.float32))
+    integers = sorted(name for name, array in stored.items() if array.dtype == np.int8)
+    for name, scale in zip(integers, scales, strict=True):
+        tensors[name] *= scale if name.endswith(".up") else scale[:, None]
+    return tensors
 
 
 def as_json(values: Mapping[str, Any]) -> str:

@@ -1,9 +1,9 @@
 """Write a reader's ONNX graph: the encoder's weights with the adapter merged in, and the head.
 
-The graph has the inputs of an encoder and ``token_type_ids``, int32 ``[batch, tokens]`` as well, and the output
-``logits``, float32 ``[batch, tokens, 2]``. It reads the embeddings of tokens, half of the encoder, from the file of the
-encoder's graph, so both must lie in one folder. With the ranges of the adapter's description, it multiplies matrices of
-8-bit integers (see ``wikigr.embeddings.int8``).
+The graph has the inputs of an encoder, for BERT also ``token_type_ids``, int32 ``[batch, tokens]`` as well, and the
+output ``logits``, float32 ``[batch, tokens, 2]``. Beside a prepared encoder, it reads the embeddings of tokens, half of
+the encoder, from the file of the encoder's graph, so both must lie in one folder. With the ranges of the adapter's
+description, it multiplies matrices of 8-bit integers (see ``wikigr.embeddings.int8``).
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from wikigr.embeddings.onnx_bert import (
     position_tables,
     write_graph,
 )
+from wikigr.embeddings.onnx_mpnet import add_mpnet, is_mpnet
 from wikigr.errors import ModelError
 from wikigr.reader.adapter import Adapter
 from wikigr.reader.windows import LOGITS, TOKEN_TYPES
@@ -52,28 +53,35 @@ class _MergedWeights:
 
 
 def write_reader_graph(
-    weights: Path, config: Mapping[str, Any], adapter: Adapter, folder: Path, name: str, *, encoder: Path
+    weights: Path, config: Mapping[str, Any], adapter: Adapter, folder: Path, name: str, *, encoder: Path | None = None
 ) -> None:
     """Write ``folder/name`` and its tensors ``folder/name + ".data"``; the same input gives the same bytes.
 
-    ``weights`` is the safetensors file of a BERT, ``config`` the parsed ``config.json``, and ``encoder`` the prepared
-    graph beside it. Raises ``ModelError`` if they do not match the adapter.
+    ``weights`` is the safetensors file of a BERT or MPNet, ``config`` the parsed ``config.json``, and ``encoder`` the
+    prepared graph beside it, if there is one. Raises ``ModelError`` if they do not match the adapter.
     """
-    bert = BertConfig.from_json(config)
+    bert = BertConfig.of_layers(config) if is_mpnet(config) else BertConfig.from_json(config)
+    sources = inputs()
     with (folder / f"{name}.data").open("wb") as stream:
         data = WeightFile(stream, f"{name}.data")
         merged = _MergedWeights(CheckpointWeights(weights), adapter)
         graph = BertGraph(bert, merged, data, adapter.description.ranges)
-        data.tensors.append(_shared_embeddings(encoder))
-        positions, segments = position_tables(graph)
-        tables = [data.add("embeddings.positions", positions), data.add("embeddings.segments", segments)]
-        hidden = add_layers(graph, add_embeddings(graph, WORD_EMBEDDINGS, tables[0], (TOKEN_TYPES, tables[1])))
+        if encoder is None:
+            graph.tensor(WORD_EMBEDDINGS, None, bert.hidden)
+        else:
+            data.tensors.append(_shared_embeddings(encoder))
+        if is_mpnet(config):
+            hidden = add_mpnet(graph, config, WORD_EMBEDDINGS)
+        else:
+            positions, segments = position_tables(graph)
+            tables = [data.add("embeddings.positions", positions), data.add("embeddings.segments", segments)]
+            hidden = add_layers(graph, add_embeddings(graph, WORD_EMBEDDINGS, tables[0], (TOKEN_TYPES, tables[1])))
+            sources.append(helper.make_tensor_value_info(TOKEN_TYPES, TensorProto.INT32, ["batch", "tokens"]))
         kernel = data.add("head.weight", adapter.tensor("head.weight", 2, bert.hidden).T)
         bias = data.add("head.bias", adapter.tensor("head.bias", 2))
         graph.op("Add", LOGITS, [graph.op("MatMul", "head", [hidden, kernel]), bias])
-    token_types = helper.make_tensor_value_info(TOKEN_TYPES, TensorProto.INT32, ["batch", "tokens"])
     logits = helper.make_tensor_value_info(LOGITS, TensorProto.FLOAT, ["batch", "tokens", 2])
-    write_graph(graph, [*inputs(), token_types], [logits], folder / name)
+    write_graph(graph, sources, [logits], folder / name)
 
 
 def _shared_embeddings(encoder: Path) -> TensorProto:

@@ -9,9 +9,10 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from wikigr.options import Limits, Options, Positive
 
-# The name of the reader that ships, in answers and in JSON.
-ReaderName = Literal["small"]
+# The names of the readers, in answers and in JSON.
+ReaderName = Literal["small", "base"]
 SMALL: ReaderName = "small"
+BASE: ReaderName = "base"
 
 MAX_ANSWER_TOKENS = 30
 
@@ -38,12 +39,16 @@ class WindowOptions:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A section to read; ``ranges`` are the characters ``(start, end)`` of the sentences in ``text``, in order."""
+    """A section to read; ``ranges`` are the characters ``(start, end)`` of the sentences in ``text``, in order.
+
+    With a ``focus``, only the windows are read that hold most of one of these ranges.
+    """
 
     title: str
     heading: str
     text: str
     ranges: tuple[tuple[int, int], ...]
+    focus: tuple[tuple[int, int], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +122,14 @@ _OverlapTokens = Annotated[int, Limits(ge=0, le=256)]
 class ReaderOptions(Options):
     """Finding the short answer in the best sections.
 
-    In a profile file, ``reader: auto`` and ``reader: small`` stand for the section with ``enabled: true``, and
-    ``reader: off`` for the one with ``enabled: false``.
+    In a profile file, ``reader: small`` (or ``auto``) stands for the section with ``enabled: true``, ``reader: base``
+    for the one with ``use: base`` and eight sections, and ``reader: off`` for the one with ``enabled: false``.
     """
 
     section: ClassVar[str] = "reader"
 
     enabled: Annotated[bool, "find the short answer with the reader; `reader: off` is short for `false`"] = True
+    use: Annotated[ReaderName, "`small` alone, or `base` to read the best passages again"] = SMALL
     sections: Annotated[Positive, "sections to read, the best ones first"] = 4
     window: Annotated[_WindowTokens, "tokens of a window, with the question and the title"] = 256
     overlap: Annotated[_OverlapTokens, "tokens of text that two windows of a section share"] = 64

@@ -1,15 +1,15 @@
-"""The prepared reader in the folder of a prepared encoder: its files, and how they are written and checked.
+"""Prepared readers: their files and checks, and the small reader in the folder of a prepared encoder.
 
 ``reader.json`` is written last, so a folder that has it has the other files as well. Opening compares their sizes; the
-digests are compared by ``verify``. The graph of the reader holds offsets into the weights of the encoder's graph, so
-``reader.json`` names the digest of that graph.
+digests are compared by ``verify``. The graph of the small reader holds offsets into the weights of the encoder's graph,
+so ``reader.json`` names the digest of that graph. The reader ``base`` has a folder of its own (``wikigr.reader.base``).
 """
 
 from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -29,12 +29,17 @@ from wikigr.embeddings.prepared_files import (
 from wikigr.errors import ModelError
 from wikigr.files import sync, sync_tree
 from wikigr.reader.adapter import ADAPTER, Adapter, AdapterDescription, as_json
-from wikigr.reader.passage import SMALL, Calibration, ReaderName
+from wikigr.reader.passage import BASE, SMALL, Calibration, ReaderName
 
 FORMAT_VERSION = 1
 DESCRIPTION = "reader.json"
 GRAPH = "reader.onnx"
 GRAPH_DATA = "reader.onnx.data"
+# The files of each reader, in the order in which they are written.
+FILES: Mapping[ReaderName, tuple[str, ...]] = {
+    SMALL: (GRAPH_DATA, GRAPH),
+    BASE: (GRAPH_DATA, GRAPH, TOKENIZER),
+}
 
 
 class NoReaderError(ModelError):
@@ -43,12 +48,13 @@ class NoReaderError(ModelError):
 
 @dataclass(frozen=True, slots=True)
 class PreparedReader:
-    """A reader that is ready to run.
+    """The reader ``name``, ready to run.
 
     ``adapter_sha256`` says which one, and ``ranges`` in which ranges it rounds values, unless it computes in single
     precision.
     """
 
+    name: ReaderName
     folder: Path
     adapter_sha256: str
     calibration: Calibration
@@ -62,35 +68,56 @@ class PreparedReader:
 
     @property
     def tokenizer(self) -> Path:
-        """The tokenizer, which is that of the encoder."""
+        """The tokenizer, that of the encoder for the small reader."""
         return self.folder / TOKENIZER
+
+    @property
+    def repair_hint(self) -> str:
+        """The command that writes a damaged reader again."""
+        return f"{prepare_hint(self.name)} --force"
 
     @classmethod
     def beside(cls, encoder: PreparedModel) -> PreparedReader:
-        """Open the reader in the folder of ``encoder``.
+        """Open the small reader in the folder of ``encoder``.
 
         Raises ``NoReaderError`` if there is none, and ``ModelError`` if it is damaged or of another encoder.
         """
-        folder = encoder.folder
 
-        def parse(described: Mapping[str, Any]) -> PreparedReader:
+        def check(described: Mapping[str, Any]) -> None:
             if described["base_sha256"] != encoder.identity.weights_sha256:
                 raise ValueError("it belongs to an encoder with other weights")
             if described["encoder_graph_sha256"] != _graph_sha256(encoder):
                 raise ValueError("it belongs to another graph of the encoder")
+
+        return cls.in_folder(SMALL, encoder.folder, check)
+
+    @classmethod
+    def in_folder(
+        cls, name: ReaderName, folder: Path, check: Callable[[Mapping[str, Any]], None] = lambda described: None
+    ) -> PreparedReader:
+        """Open the reader ``name`` in ``folder``; ``check`` raises ``ValueError`` for a description that does not fit.
+
+        Raises ``NoReaderError`` if there is none, and ``ModelError`` if it is damaged.
+        """
+
+        def parse(described: Mapping[str, Any]) -> PreparedReader:
+            check(described)
             return cls(
+                name,
                 folder,
                 str(described["adapter_sha256"]),
                 Calibration.from_json(described["calibration"]),
                 ranges_from_json(described["ranges"]) if "ranges" in described else None,
-                files_from_json(described["files"], {GRAPH, GRAPH_DATA}),
+                files_from_json(described["files"], set(FILES[name])),
             )
 
         try:
             reader = prepared_files.read_prepared(folder / DESCRIPTION, FORMAT_VERSION, parse)
+            prepared_files.check_sizes(folder, reader.files)
         except FileNotFoundError as error:
-            raise NoReaderError(f"The reader has not been prepared in {folder}.", hint=PREPARE_HINT) from error
-        prepared_files.check_sizes(folder, reader.files)
+            raise NoReaderError(f"The reader has not been prepared in {folder}.", hint=prepare_hint(name)) from error
+        except ModelError as error:
+            raise ModelError(error.message, hint=f"{prepare_hint(name)} --force") from error
         return reader
 
     def is_of(self, adapter: AdapterDescription) -> bool:
@@ -101,6 +128,11 @@ class PreparedReader:
     def verify(self) -> None:
         """Compare every file with its recorded digest; raises ``ModelError`` for the first that differs."""
         prepared_files.verify(self.folder, self.files)
+
+
+def prepare_hint(name: ReaderName) -> str:
+    """Return the command that prepares the reader ``name``."""
+    return PREPARE_HINT if name == SMALL else f"{PREPARE_HINT} --reader {name}"
 
 
 def find_reader(encoder: PreparedModel) -> PreparedReader:
@@ -131,21 +163,6 @@ def reader_in(folder: Path) -> PreparedReader | None:
         return None
 
 
-def ready_readers(encoder: str, *, is_bundled: bool) -> list[ReaderName]:
-    """Return the readers that can read for a pack with this ``encoder``: an id or a folder, that of the pack or not."""
-    from wikigr.embeddings.models import find_prepared
-
-    try:
-        prepared = find_prepared(encoder)
-        if is_bundled:
-            PreparedReader.beside(prepared)
-        else:
-            find_reader(prepared)
-    except ModelError:
-        return []
-    return [SMALL]
-
-
 def prepare_reader(encoder: PreparedModel, *, adapter: Path = ADAPTER, force: bool = False) -> PreparedReader | None:
     """Write the reader into the folder of ``encoder`` unless it is there, and return it; ``force`` writes it again.
 
@@ -162,7 +179,10 @@ def prepare_reader(encoder: PreparedModel, *, adapter: Path = ADAPTER, force: bo
             ready = None
         if ready is not None and ready.is_of(shipped):
             return ready
-    _write(encoder, Adapter(adapter))
+    from wikigr.embeddings.weights import checkpoint_folder
+
+    with checkpoint_folder(shipped.base_model) as source:
+        write_reader(SMALL, source, Adapter(adapter), encoder.folder, encoder)
     return PreparedReader.beside(encoder)
 
 
@@ -181,48 +201,52 @@ def copy_prepared(source: Path, target: Path) -> None:
         shutil.copyfile(source / name, target / name)
 
 
-def _write(encoder: PreparedModel, adapter: Adapter) -> None:
-    from wikigr.embeddings.weights import checkpoint_folder
+def write_reader(
+    name: ReaderName, source: Path, adapter: Adapter, folder: Path, encoder: PreparedModel | None = None
+) -> None:
+    """Write the reader ``name`` of ``adapter`` to ``folder``, which is that of ``encoder`` if there is one.
 
-    with checkpoint_folder(adapter.description.base_model) as source:
-        try:
-            prepared_files.remove_abandoned(encoder.folder)
-            with tempfile.TemporaryDirectory(
-                prefix=UNFINISHED, dir=encoder.folder, ignore_cleanup_errors=True
-            ) as temporary:
-                _write_files(source, encoder, adapter, Path(temporary))
-                _publish(Path(temporary), encoder.folder)
-        except OSError as error:
-            raise ModelError(f"Cannot write the reader to {encoder.folder}: {error.strerror or error}.") from error
+    ``source`` holds the files of the adapter's base. Raises ``ModelError``.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        prepared_files.remove_abandoned(folder)
+        with tempfile.TemporaryDirectory(prefix=UNFINISHED, dir=folder, ignore_cleanup_errors=True) as temporary:
+            _write_files(name, source, adapter, Path(temporary), encoder)
+            _publish(name, Path(temporary), folder)
+    except OSError as error:
+        raise ModelError(f"Cannot write the reader to {folder}: {error.strerror or error}.") from error
 
 
-def _write_files(source: Path, encoder: PreparedModel, adapter: Adapter, folder: Path) -> None:
+def _write_files(name: ReaderName, source: Path, adapter: Adapter, folder: Path, encoder: PreparedModel | None) -> None:
     from wikigr.embeddings.checkpoint import Checkpoint
     from wikigr.reader.graph import write_reader_graph
 
     checkpoint = Checkpoint.read(source)
-    write_reader_graph(checkpoint.weights, checkpoint.config, adapter, folder, GRAPH, encoder=encoder.graph)
-    files = tuple(PreparedFile.of(folder, name) for name in (GRAPH_DATA, GRAPH))
+    shared = encoder.graph if encoder is not None else None
+    write_reader_graph(checkpoint.weights, checkpoint.config, adapter, folder, GRAPH, encoder=shared)
+    if TOKENIZER in FILES[name]:
+        (folder / TOKENIZER).write_text(checkpoint.tokenizer_json(), encoding="utf-8")
     ranges = adapter.description.ranges
     described = {
         "format_version": FORMAT_VERSION,
         "adapter_sha256": adapter.description.sha256,
         "base_sha256": adapter.description.base_sha256,
-        "encoder_graph_sha256": _graph_sha256(encoder),
         "calibration": asdict(adapter.description.calibration),
-        "files": files_to_json(files),
+        "files": files_to_json(tuple(PreparedFile.of(folder, file) for file in FILES[name])),
+        **({"encoder_graph_sha256": _graph_sha256(encoder)} if encoder is not None else {}),
         **({"ranges": ranges_to_json(ranges)} if ranges is not None else {}),
     }
     (folder / DESCRIPTION).write_text(as_json(described), encoding="utf-8")
     sync_tree(folder)
 
 
-def _publish(unfinished: Path, target: Path) -> None:
+def _publish(name: ReaderName, unfinished: Path, target: Path) -> None:
     """Move the files of ``unfinished`` to ``target``, the description last."""
     # Another version's description must not stand beside this one's files.
     (target / DESCRIPTION).unlink(missing_ok=True)
-    for name in (GRAPH_DATA, GRAPH):
-        (unfinished / name).replace(target / name)
+    for file in FILES[name]:
+        (unfinished / file).replace(target / file)
     sync(target)
     (unfinished / DESCRIPTION).replace(target / DESCRIPTION)
     sync(target)

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikigr.embeddings.prepared import ATTENTION_MASK, INPUT_IDS
-from wikigr.embeddings.prepared_files import REPAIR_HINT
 from wikigr.embeddings.session import available_cores, open_session, run_in_parallel, run_session
 from wikigr.embeddings.tokenization import load_tokenizer, tokenizer_errors
 from wikigr.errors import ModelError
@@ -24,12 +23,14 @@ class Reader:
 
     def __init__(self, prepared: PreparedReader, *, threads: int | None = None, packed: bool = False) -> None:
         """Load ``prepared``; ``threads`` and ``packed`` as for ``OnnxEncoder``. Raises ``ModelError``."""
+        self.name = prepared.name
         self.calibration = prepared.calibration
         self._prepared = prepared
         self._threads = available_cores() if threads is None else threads
         with self._repaired_by_preparing():
             self._tokenizer = load_tokenizer(prepared.tokenizer)
             self._session = open_session(prepared.graph, packed=packed)
+        self._takes_types = any(source.name == TOKEN_TYPES for source in self._session.get_inputs())
 
     def read(
         self,
@@ -48,7 +49,9 @@ class Reader:
             windows = [
                 (number, window)
                 for number, passage in enumerate(passages)
-                for window in maker.windows(question, passage.title, passage.heading, passage.text)
+                for window in _in_focus(
+                    maker.windows(question, passage.title, passage.heading, passage.text), passage.focus
+                )
             ]
         found: list[list[Span | None]] = [[None] * len(passage.ranges) for passage in passages]
         for (number, window), logits in zip(windows, self.logits([w for _, w in windows]), strict=True):
@@ -66,8 +69,9 @@ class Reader:
 
     def _logits_of(self, window: Window) -> NDArray[np.float32]:
         input_ids = np.array([window.input_ids], np.int32)
-        token_types = np.array([window.token_types], np.int32)
-        feed = {INPUT_IDS: input_ids, ATTENTION_MASK: np.ones_like(input_ids), TOKEN_TYPES: token_types}
+        feed = {INPUT_IDS: input_ids, ATTENTION_MASK: np.ones_like(input_ids)}
+        if self._takes_types:
+            feed[TOKEN_TYPES] = np.array([window.token_types], np.int32)
         logits = run_session(self._session, self._prepared.graph, LOGITS, feed, (*input_ids.shape, 2))
         return logits.reshape(-1, 2)
 
@@ -77,7 +81,22 @@ class Reader:
         try:
             yield
         except ModelError as error:
-            raise ModelError(error.message, hint=REPAIR_HINT if error.hint else None) from error
+            raise ModelError(error.message, hint=self._prepared.repair_hint if error.hint else None) from error
+
+
+def _in_focus(windows: Sequence[Window], focus: Sequence[tuple[int, int]] | None) -> Sequence[Window]:
+    """Return the windows that hold most of one of the ranges in ``focus``, or all windows without a focus."""
+    if focus is None:
+        return windows
+    chosen = {max(range(len(windows)), key=lambda n: _held(windows[n], *held)) for held in focus}
+    return [windows[n] for n in sorted(chosen)]
+
+
+def _held(window: Window, start: int, end: int) -> int:
+    """Return how many of the characters from ``start`` to ``end`` the window holds."""
+    if not window.offsets:
+        return 0
+    return max(0, min(end, window.offsets[-1][1]) - max(start, window.offsets[0][0]))
 
 
 def _better(known: Span | None, new: Span | None) -> Span | None:

@@ -2,7 +2,7 @@
 
 A window is the pair of the question and ``title · heading : text``, with the special tokens that the tokenizer puts
 around a pair: ``[CLS] question [SEP] title · heading : text [SEP]`` for BERT, and ``<s> question </s></s> title ·
-heading : text </s>`` for MPNet, which only training uses. The title and the heading stand in front of every window of a
+heading : text </s>`` for MPNet. The title and the heading stand in front of every window of a
 section, because they name the subject that the text often refers to as "it". Training and answering share this format.
 """
 
@@ -17,7 +17,7 @@ from tokenizers import Encoding, Tokenizer
 from wikigr.reader.passage import WindowOptions
 from wikigr.text import scrub
 
-# What the reader's graph has besides the inputs of an encoder.
+# What the graph of a reader has besides the inputs of an encoder, the first only that of a BERT.
 TOKEN_TYPES = "token_type_ids"
 LOGITS = "logits"
 

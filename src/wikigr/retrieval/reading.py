@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from wikigr.reader.reader import Reader
 
 
+# The sentences that the reader ``base`` reads again, each with the text around it: at most as many windows, each of
+# which takes it six times as long as the small reader.
+REREAD = 8
+
 # Returns the places of names in a text: characters ``(start, end)``.
 FindNames = Callable[[str], Iterable[tuple[int, int]]]
 
@@ -46,7 +50,7 @@ def read_sentences(
     chosen = _with_best_row(list(ranked.values())[: options.sections], sentences)
     facts = (section for section in ranked.values() if section.heading == FACTS and asks_fact(question, section.title))
     chosen += [section for section in islice(facts, 2) if section not in chosen]
-    in_order = sorted(sentences, key=lambda sentence: sentence.start)
+    in_order = sorted(sentences, key=_start)
     own = [[s for s in in_order if s.section.section_id == section.section_id] for section in chosen]
     names = [[[*find_names(s.text)] if find_names is not None else [] for s in group] for group in own]
     passages = [
@@ -66,6 +70,43 @@ def read_sentences(
                 read.append(score_sentence(found_here, reader.calibration))
     places = {s.place for s in read}
     return [*order_sentences(read), *(s for s in sentences if s.place not in places)]
+
+
+def reread_sentences(
+    reader: Reader, question: Question, sentences: Sequence[SentenceScore], options: ReaderOptions
+) -> list[SentenceScore]:
+    """Return ``sentences``, which another reader has put in order, as ``reader`` judges the best of them.
+
+    It reads the windows that hold the ``REREAD`` best sentences. The other sentences follow in their order, as if none
+    had read them: an answer has the margin of one reader.
+    """
+    best = [sentence for sentence in sentences if sentence.span is not None][:REREAD]
+    sections = {sentence.section.section_id: sentence.section for sentence in best}
+    own = {key: sorted((s for s in sentences if s.section.section_id == key), key=_start) for key in sections}
+    passages = [
+        Passage(
+            section.title,
+            section.heading,
+            section.content,
+            tuple((s.start, s.end) for s in own[key]),
+            focus=tuple((s.start, s.end) for s in best if s.section.section_id == key),
+        )
+        for key, section in sections.items()
+    ]
+    found = reader.read(question.text, passages, options.windows(), options.max_answer_tokens)
+    read = [
+        score_sentence(replace(sentence, span=span, name_spans=()), reader.calibration)
+        for key, spans in zip(sections, found, strict=True)
+        for sentence, span in zip(own[key], spans, strict=True)
+        if span is not None
+    ]
+    places = {s.place for s in read}
+    others = (s for s in sentences if s.place not in places)
+    return [*order_sentences(read), *(replace(s, span=None, answer_score=None, name_spans=()) for s in others)]
+
+
+def _start(sentence: SentenceScore) -> int:
+    return sentence.start
 
 
 def _with_best_row(chosen: list[Section], sentences: Sequence[SentenceScore]) -> list[Section]:

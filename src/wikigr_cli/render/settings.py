@@ -81,10 +81,17 @@ def _yaml_value(value: object) -> str:
     return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def model_document(prepared: PreparedModel, reader: PreparedReader | None) -> dict[str, Any]:
-    """Return what ``wikigr model prepare --json`` prints."""
-    fingerprint = reader.adapter_sha256 if reader is not None else None
-    return {"folder": str(prepared.folder), **asdict(prepared.identity), "reader": fingerprint}
+def model_document(
+    prepared: PreparedModel, reader: PreparedReader | None, base: PreparedReader | None = None
+) -> dict[str, Any]:
+    """Return what ``wikigr model prepare --json`` prints; the readers are named by their adapters."""
+    fingerprint, fingerprint_of_base = (r.adapter_sha256 if r is not None else None for r in (reader, base))
+    return {
+        "folder": str(prepared.folder),
+        **asdict(prepared.identity),
+        "reader": fingerprint,
+        "base_reader": fingerprint_of_base,
+    }
 
 
 def print_model(environment: Environment, document: Document) -> None:
@@ -92,3 +99,5 @@ def print_model(environment: Environment, document: Document) -> None:
     reader = "with a reader" if document["reader"] else "without a reader"
     line = f"{document['model_id']}: {document['dimension']} dimensions, {reader}, in {document['folder']}"
     environment.print(line, hang=2)
+    if document["base_reader"]:
+        environment.print("The reader base is ready: `reader: base` in a profile chooses it.", hang=2)

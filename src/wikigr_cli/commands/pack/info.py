@@ -26,7 +26,7 @@ def info(pack: str) -> Document:
     from wikigr.pack.locate import find_pack
     from wikigr.pack.manifest import read_manifest
     from wikigr.pack.open import encoder_source
-    from wikigr.reader.prepared import ready_readers
+    from wikigr.reader.base import ready_readers
 
     layout = find_pack(pack)
     manifest = read_manifest(layout.part(MANIFEST))
