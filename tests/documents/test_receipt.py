@@ -125,6 +125,18 @@ def test_a_receipt_is_the_document_of_the_answer_and_is_confirmed(before: Pack, 
     assert receipt == again
 
 
+def test_a_receipt_without_blocks_as_earlier_versions_wrote_it_is_confirmed(before: Pack, tmp_path: Path) -> None:
+    def without(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: without(own) for key, own in value.items() if key != "blocks"}
+        return [without(own) for own in value] if isinstance(value, list) else value
+
+    receipt = quoted(before, "Who built the lighthouse of Ardmore?")
+    older = signed(without(receipt))
+    assert older != receipt and older["citations"]
+    assert failed(replayed(older, before, tmp_path)) == {}
+
+
 @pytest.mark.parametrize(
     ("question", "problem"),
     [

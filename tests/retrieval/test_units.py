@@ -62,12 +62,14 @@ def test_terms_stand_with_the_first_sentence_of_their_definition() -> None:
 
 
 def test_a_property_is_a_row_of_one_cell_and_a_task_begins_after_its_box() -> None:
-    text = "phone: 555-0199\n\n- [ ] call Ada"
+    text = "phone: 555-0199\n\n- [ ] call Ada\nb. [x] write"
     blocks = [
         Block("property", 0, 15, label="phone", rows=((Cell(0, 7, 15),),)),
         Block("task", 17, 31, label="open"),
+        Block("task", 32, 44, label="done"),
     ]
-    found, task = units_of(evidence("Ada#0", text, 1.0, blocks=blocks).section)
+    found, task, lettered = units_of(evidence("Ada#0", text, 1.0, blocks=blocks).section)
+    assert text[lettered.start : lettered.end] == "write"
     assert found.row is not None
     assert (found.row.columns, found.row.is_property) == (("phone",), True)
     assert text[task.start : task.end] == "call Ada"

@@ -14,9 +14,10 @@ from tests.sources.blocks import without_blocks
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import SourceArticle, SourceSection
 from wikigr.sources.detect import detect_format, open_source
+from wikigr.sources.documents import NoteRecord
 from wikigr.sources.encodings import utf8_stream
 from wikigr.sources.streams import read_lines
-from wikigr.sources.table_file import MAX_ROWS_PER_ARTICLE, TableSource, read_table
+from wikigr.sources.table_file import MAX_ROWS_PER_ARTICLE, TableConverter, TableSource, read_table
 
 DRINKS = "product,size,price,note\nCola,330 ml,2.50,\nCola,500 ml,3.20,cold\nTea,250 ml,1.80,\n"
 
@@ -212,3 +213,23 @@ def test_every_value_of_a_written_table_is_read(
 def test_the_format_can_be_named(tmp_path: Path) -> None:
     path = write(tmp_path, "Ann,born_in,Paris\nBen,born_in,Rome\n")
     assert (open_source(path).format, open_source(path, "table").format) == ("triples", "table")
+
+
+@pytest.mark.parametrize(
+    ("data", "row"),
+    [
+        (b"bag,price,\noats,9,old\nrye,8,new\n", "bag: oats | price: 9 | old"),
+        (b"bag,price,\noats,9,\nrye,8,\n", "bag: oats | price: 9"),
+        (b"bag|2019|2020\noats|9|7\nrye|8|6\n", "bag: oats | 2019: 9 | 2020: 7"),
+        (b"bag,2019,2020\roats,9,7\rrye,8,6\r", "bag: oats | 2019: 9 | 2020: 7"),
+        ("bag,2019,2020\roats,9,7\rrye,8,6\r".encode("utf-16"), "bag: oats | 2019: 9 | 2020: 7"),
+        (
+            b",2019,,2020,\nbag,price,left,price,left\noats,9,4,7,3\nrye,8,2,6,1\n",
+            "bag: oats | 2019 price: 9 | 2019 left: 4 | 2020 price: 7 | 2020 left: 3",
+        ),
+    ],
+)
+def test_columns_without_names_other_delimiters_and_levels(data: bytes, row: str) -> None:
+    note = TableConverter().parse_note(NoteRecord("bags.csv", data, "bags"))
+    assert note.bad_parts == ()
+    assert note.sections[0].text.split("\n")[0] == row

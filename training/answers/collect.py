@@ -55,7 +55,7 @@ def collect(source: QuestionSource, *, reader: bool, seed: int) -> Iterator[Judg
         for asked in source.questions:
             state = pipeline.retrieve(asked.question, Trace())
             yield _judged(source, asked, pipeline.read(state, Trace()), removed=False)
-            if asked.covered and not state.paths and draw.random() < _REMOVED_SHARE:
+            if asked.covered and not (source.has_near_misses or state.paths) and draw.random() < _REMOVED_SHARE:
                 draft = pipeline.read(without_answer(state, asked), Trace())
                 yield _judged(source, asked, draft, removed=True)
 
@@ -70,7 +70,7 @@ def _judged(source: QuestionSource, asked: AskedQuestion, draft: Draft, *, remov
         covered=asked.covered and not removed,
         removed=removed,
         features=tuple(describe(candidates, material)),
-        right=tuple(not removed and asked.is_right(f"{c.short}\n{c.text}") for c in candidates),
+        right=tuple(not removed and asked.is_right(c.text, c.short) for c in candidates),
         rivals=tuple(map(tuple, rivals(candidates))),
     )
 

@@ -14,8 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
+from scipy.sparse import csr_matrix
 from scipy.special import expit, log_expit
 
+from training.answers.asked import GROUP, READ_GROUP
 from training.answers.collect import JudgedAnswers
 from wikigr.answer.probability import AnswerModel, leads_over_rivals, standing, terms
 
@@ -31,11 +33,18 @@ _PENALTY = 0.5
 _MIN_CANDIDATES = 20
 # The weight of a source grows with the square root of its questions.
 _USUAL_QUESTIONS = 40.0
-# Shares of right answers that the levels stand for.
-SURE_SHARE = 0.9
-LIKELY_SHARE = 0.6
-# Most of the questions that are not covered must be declined, at the cost of few right answers.
-_COST_OF_DECLINING = 5.0
+# The sources are divided into so many parts, each of which is measured with weights of the others.
+_FOLDS = 6
+# Questions as people ask them, of what they read and of what they own; the levels hold for these.
+_AS_ASKED = frozenset((GROUP, "people"))
+# The weight in the order of a question of a source that trained the reader; in the probability, it has none.
+_READ_WEIGHT = 0.3
+# The share of the answers at the level *sure* that are right.
+SURE_SHARE = 0.93
+# The share of the questions without an answer that are at most *not sure*.
+DECLINED_SHARE = 0.82
+# The share of the questions with an answer that are said not to be covered.
+FALSELY_DECLINED_SHARE = 0.16
 # The best candidates of each question that the probability is fitted on, the weight of those after the first, and the
 # penalty on squared weights.
 _FITTED_RANKS = 3
@@ -51,7 +60,7 @@ _NOT_COVERED_SHARE = 0.2
 class Rows:
     """The candidates of several questions as a matrix: ``starts`` are the first rows of the questions."""
 
-    values: Floats
+    values: csr_matrix
     right: NDArray[np.bool_]
     starts: NDArray[np.int64]
     weights: Floats
@@ -72,19 +81,29 @@ def make_rows(judged: Sequence[JudgedAnswers], names: Sequence[str]) -> Rows:
     """Return the candidates of ``judged`` as rows with a column for each of ``names``."""
     asked = [item for item in judged if item.features]
     column = {name: number for number, name in enumerate(names)}
-    values = np.zeros((sum(len(item.features) for item in asked), len(names)))
-    starts, row = [], 0
+    cells: list[float] = []
+    columns: list[int] = []
+    ends, starts, row = [0], [], 0
     per_source: dict[str, int] = {}
     for item in asked:
         per_source[item.source] = per_source.get(item.source, 0) + 1
         starts.append(row)
         for features in item.features:
             for name, value in terms(features).items():
-                if name in column:
-                    values[row, column[name]] = value
+                if name in column and value:
+                    cells.append(value)
+                    columns.append(column[name])
+            ends.append(len(cells))
             row += 1
-    weights = np.array([np.sqrt(_USUAL_QUESTIONS / max(_USUAL_QUESTIONS, per_source[item.source])) for item in asked])
+    weights = np.array(
+        [
+            np.sqrt(_USUAL_QUESTIONS / max(_USUAL_QUESTIONS, per_source[item.source]))
+            * (_READ_WEIGHT if item.group == READ_GROUP else 1.0)
+            for item in asked
+        ]
+    )
     right = np.array([flag for item in asked for flag in item.right], dtype=np.bool_)
+    values = csr_matrix((cells, columns, ends), shape=(row, len(names)))
     return Rows(values, right, np.array(starts), weights, asked)
 
 
@@ -149,19 +168,26 @@ def score(judged: Sequence[JudgedAnswers], names: Sequence[str], weights: Floats
 def cross_fit(judged: Sequence[JudgedAnswers]) -> list[Scored]:
     """Return all questions, each scored with weights that were fitted without its source."""
     scored: list[Scored] = []
-    for source in sorted({item.source for item in judged}):
-        others = [item for item in judged if not _same_source(item.source, source)]
+    fold = _folds(judged)
+    for number in range(_FOLDS):
+        others = [item for item in judged if fold[item.source] != number]
         names = term_names(others)
         weights = fit_weights(make_rows(others, names))
-        scored += score([item for item in judged if item.source == source], names, weights)
+        scored += score([item for item in judged if fold[item.source] == number], names, weights)
     return scored
 
 
-def _same_source(one: str, other: str) -> bool:
-    """Return whether two sources are the same text, such as ``git`` and ``people-git``."""
-    texts = {"demo": "physics", "python-faq": "python"}
-    bare = [texts.get(name, name) for name in (one.removeprefix("people-"), other.removeprefix("people-"))]
-    return bare[0] == bare[1]
+def _folds(judged: Sequence[JudgedAnswers]) -> dict[str, int]:
+    """Return the number of the part of each source; sources of the same text are in one part."""
+    texts = {name: _text_of(name) for name in {item.source for item in judged}}
+    numbers = {text: number % _FOLDS for number, text in enumerate(sorted(set(texts.values())))}
+    return {name: numbers[text] for name, text in texts.items()}
+
+
+def _text_of(source: str) -> str:
+    """Return a name of the text of ``source``, the same for ``git`` and ``people-git``."""
+    bare = source.removeprefix("people-")
+    return {"demo": "physics", "python-faq": "python"}.get(bare, bare)
 
 
 def first_rows(scored: Sequence[Scored], names: Sequence[str], ranks: int) -> tuple[Floats, Floats, Floats]:
@@ -183,7 +209,7 @@ def source_weights(scored: Sequence[Scored]) -> Floats:
     A source with many questions does not decide alone, and at most ``_NOT_COVERED_SHARE`` of its weight is that of
     questions that it does not cover.
     """
-    own = [_REMOVED_WEIGHT if item.judged.removed else 1.0 for item in scored]
+    own = [_weight(item.judged) for item in scored]
     totals: dict[tuple[str, bool], float] = defaultdict(float)
     for item, weight in zip(scored, own, strict=True):
         totals[item.judged.source, item.judged.covered] += weight
@@ -192,9 +218,14 @@ def source_weights(scored: Sequence[Scored]) -> Floats:
     def share(item: Scored) -> float:
         covered, others = (totals[item.judged.source, flag] for flag in (True, False))
         usual = min(1.0, _USUAL_QUESTIONS / max(1.0, covered))
-        return usual if item.judged.covered else usual * min(1.0, most * max(1.0, covered) / others)
+        return usual if item.judged.covered else usual * min(1.0, most * max(1.0, covered) / max(1.0, others))
 
     return np.array([weight * share(item) for item, weight in zip(scored, own, strict=True)])
+
+
+def _weight(judged: JudgedAnswers) -> float:
+    """Return the weight of a question in the probability before that of its source."""
+    return 0.0 if judged.group == READ_GROUP else _REMOVED_WEIGHT if judged.removed else 1.0
 
 
 def fit_right(scored: Sequence[Scored], names: Sequence[str]) -> Floats:
@@ -225,11 +256,12 @@ def _negative_log_likelihood(logits: Floats, labels: Floats) -> Floats:
 def cross_fit_right(scored: Sequence[Scored]) -> Floats:
     """Return the probability of the best candidate of each question, fitted without its source."""
     found = np.zeros(len(scored))
-    for source in sorted({item.judged.source for item in scored}):
-        others = [item for item in scored if not _same_source(item.judged.source, source)]
+    fold = _folds([item.judged for item in scored])
+    for number in range(_FOLDS):
+        others = [item for item in scored if fold[item.judged.source] != number]
         names = [*STANDING, *term_names([item.judged for item in others])]
         fitted = fit_right(others, names)
-        own = [n for n, item in enumerate(scored) if item.judged.source == source]
+        own = [n for n, item in enumerate(scored) if fold[item.judged.source] == number]
         found[own] = probabilities([scored[n] for n in own], names, fitted)
     return found
 
@@ -237,25 +269,17 @@ def cross_fit_right(scored: Sequence[Scored]) -> Floats:
 def lowest_with_share(probability: Floats, right: Floats, weights: Floats, share: float) -> float:
     """Return the lowest threshold from which on at least ``share`` of the answers are right; 1 if there is none."""
     order = np.argsort(-probability, kind="stable")
-    shares = np.cumsum((right * weights)[order]) / np.cumsum(weights[order])
+    shares = np.cumsum((right * weights)[order]) / np.maximum(np.cumsum(weights[order]), 1e-9)
     enough = np.flatnonzero(shares >= share)
     return float(probability[order][enough[-1]]) if enough.size else 1.0
 
 
-def covered_threshold(probability: Floats, covered: NDArray[np.bool_], right: Floats, weights: Floats) -> float:
-    """Return the threshold below which most answers are to questions that the pack does not cover.
-
-    It maximizes the share of uncovered questions that are declined minus that of right answers that are, times
-    ``_COST_OF_DECLINING``.
-    """
-    wrong = np.where(~covered, weights, 0.0)
-    kept = np.where(covered, weights * right, 0.0)
-
-    def gain(cut: float) -> float:
-        below = probability < cut
-        return float(wrong[below].sum() / wrong.sum() - _COST_OF_DECLINING * kept[below].sum() / kept.sum())
-
-    return float(max(np.unique(probability), key=gain))
+def highest_with_share(probability: Floats, weights: Floats, share: float) -> float:
+    """Return the highest threshold below which at most ``share`` of the weight lies; 0 if nothing has weight."""
+    order = np.argsort(probability, kind="stable")
+    below = np.cumsum(weights[order]) - weights[order]
+    few = np.flatnonzero(below <= share * weights.sum())
+    return float(probability[order][few[-1]]) if weights.sum() else 0.0
 
 
 def fit_model(judged: Sequence[JudgedAnswers], scored: Sequence[Scored], probability: Floats) -> AnswerModel:
@@ -269,15 +293,14 @@ def fit_model(judged: Sequence[JudgedAnswers], scored: Sequence[Scored], probabi
     share = source_weights(scored)
     sure = lowest_with_share(probability, right, share, SURE_SHARE)
     # What is left of a section whose answer was removed is still about the question.
-    asked = np.array([not item.judged.removed for item in scored])
-    covered_from = covered_threshold(probability, covered, right, share * asked)
-    below = probability < sure
-    likely = lowest_with_share(probability[below], right[below], share[below], LIKELY_SHARE)
+    as_asked = share * np.array([item.judged.group in _AS_ASKED and not item.judged.removed for item in scored])
+    covered_from = highest_with_share(probability, as_asked * covered, FALSELY_DECLINED_SHARE)
+    likely = highest_with_share(probability, as_asked * ~covered, DECLINED_SHARE)
     return AnswerModel(
         order={name: round(float(value), 4) for name, value in zip(names, weights, strict=True)},
         right={name: round(float(value), 4) for name, value in zip(right_names, fitted[1:], strict=True)},
         intercept=round(float(fitted[0]), 4),
         sure=round(sure, 4),
-        likely=round(max(covered_from, likely), 4),
+        likely=round(min(sure, max(covered_from, likely)), 4),
         covered=round(covered_from, 4),
     )

@@ -6,7 +6,7 @@ import json
 import random
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -46,22 +46,28 @@ class AskedQuestion:
     def covered(self) -> bool:
         return bool(self.pattern or self.accepted)
 
-    def is_right(self, text: str) -> bool:
-        """Return whether ``text`` states the answer."""
-        return self.covered and states_answer(text, self.pattern, self.accepted)
+    def is_right(self, text: str, short: str = "") -> bool:
+        """Return whether ``text`` or the ``short`` answer states the answer."""
+        return self.covered and states_answer(f"{short}\n{text}", self.pattern, self.accepted)
 
 
 @dataclass(frozen=True)
 class QuestionSource:
     """The questions that are asked of one pack; ``group`` names the data set, and ``build`` returns the pack's folder.
 
-    ``build`` raises ``WikigrError`` if the pack cannot be built.
+    ``build`` raises ``WikigrError`` if the pack cannot be built. Of a source that ``has_near_misses``, no question
+    needs to be asked without its answer.
     """
 
     group: str
     name: str
     build: Callable[[], Path]
     questions: tuple[AskedQuestion, ...] = field(repr=False)
+    has_near_misses: bool = False
+
+    def drawn(self, most: int) -> QuestionSource:
+        """Return the source with at most ``most`` of its questions, the same ones each time."""
+        return replace(self, questions=_drawn(list(self.questions), most))
 
 
 def question_sources(data: Path, work: Path, cache: Path) -> Iterator[QuestionSource]:
@@ -74,7 +80,7 @@ def question_sources(data: Path, work: Path, cache: Path) -> Iterator[QuestionSo
         yield QuestionSource("bench", source.name, partial(build, source, cache), asked)
     yield from _people(data, work)
     yield QuestionSource(
-        "demo", "demo", partial(_built, _PROJECT / "packs" / "physics" / "articles", work / "demo"), _demo()
+        "demo", "demo", partial(build_folder, _PROJECT / "packs" / "physics" / "articles", work / "demo"), _demo()
     )
     yield from _schemas(work)
     yield QuestionSource(
@@ -92,7 +98,7 @@ def _people(data: Path, work: Path) -> Iterator[QuestionSource]:
             print(f"people/{name} is left out: {place} is missing", file=sys.stderr)
             continue
         asked = tuple(AskedQuestion(question, gold or "") for question, gold in people[name])
-        yield QuestionSource("people", f"people-{name}", partial(_built, place, work / f"people-{name}"), asked)
+        yield QuestionSource("people", f"people-{name}", partial(build_folder, place, work / f"people-{name}"), asked)
 
 
 def _demo() -> tuple[AskedQuestion, ...]:
@@ -116,7 +122,7 @@ def _schemas(work: Path) -> Iterator[QuestionSource]:
         write(folder, graph, iter(rows))
         asked = [AskedQuestion(row["question"], accepted=tuple(row["answers"])) for row in rows]
         yield QuestionSource(
-            "schemas", f"schema-{name}", partial(_built, folder / "graph.tsv", folder / "pack"), _drawn(asked)
+            "schemas", f"schema-{name}", partial(build_folder, folder / "graph.tsv", folder / "pack"), _drawn(asked)
         )
 
 
@@ -139,9 +145,9 @@ def _corpus_questions(folder: Path) -> Iterator[AskedQuestion]:
             yield AskedQuestion(row["question"], accepted=tuple(row["answers"]) if is_answered else ())
 
 
-def _drawn(questions: list[AskedQuestion]) -> tuple[AskedQuestion, ...]:
+def _drawn(questions: list[AskedQuestion], most: int = MAX_QUESTIONS) -> tuple[AskedQuestion, ...]:
     draw = random.Random(len(questions))
-    return tuple(draw.sample(questions, min(MAX_QUESTIONS, len(questions))))
+    return tuple(draw.sample(questions, min(most, len(questions))))
 
 
 def _built_lines(corpus: Path, pack: Path) -> Path:
@@ -150,10 +156,11 @@ def _built_lines(corpus: Path, pack: Path) -> Path:
     lines = pack.with_suffix(".jsonl")
     lines.parent.mkdir(parents=True, exist_ok=True)
     lines.write_text("".join(json.dumps(row) + "\n" for row in read_lines(corpus)), encoding="utf-8")
-    return _built(lines, pack)
+    return build_folder(lines, pack)
 
 
-def _built(source: Path, pack: Path) -> Path:
+def build_folder(source: Path, pack: Path) -> Path:
+    """Return the folder of the pack of ``source``, which is built if it is missing."""
     if not (pack / "manifest.json").exists():
         pack.parent.mkdir(parents=True, exist_ok=True)
         options = BuildOptions(name=pack.name, jobs=1, keep_going=True)

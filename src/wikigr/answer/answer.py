@@ -61,8 +61,9 @@ class Answer(PossibleAnswer):
     the short answer, if there are several. ``reader`` is the one that decided over the sentences and the confidence,
     or ``None`` if none has read them. ``usage`` is what the model used for this answer.
 
-    ``level`` says in a word how sure the answer is. ``alternatives`` are the other answers that are shown with one
-    that is not sure, best first, from other sections.
+    ``level`` says in a word how sure the answer is. ``alternatives`` are the other answers that are shown with a
+    likely one, best first, from other sections; without an answer and with one that is not sure, they are the passages
+    of the nearest sections.
     """
 
     question: str

@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar
 from wikigr.answer.answer import EXTRACTIVE, Answer, AnswerHop, PossibleAnswer
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation
 from wikigr.answer.citations import Citation, StoredText, verify_against
+from wikigr.answer.passages import PASSAGE, nearest_passages
 from wikigr.answer.probability import overlaps
 from wikigr.answer.stages import Draft, material_of
 from wikigr.options import Few, Options
@@ -21,7 +22,7 @@ from wikigr.text import words
 SENTENCE_FLOOR = 0.75
 # … and where a few words answer, a further one must be more likely right than wrong.
 MIN_PROBABILITY = 0.5
-# Other answers that are shown with one that is not sure.
+# Other answers that are shown with a likely one.
 MAX_ALTERNATIVES = 2
 # Characters of the surroundings before and after a quotation at most.
 _MAX_AROUND = 300
@@ -54,11 +55,11 @@ def write_extractive(pack: Corpus, draft: Draft, answer: Answer, options: Extrac
     quotations = list(dict.fromkeys(q for candidate in quoted for q in candidate.quotations))
     citations = quote(quotations)
     level = draft.confidence.level
-    others = [] if level == "sure" else other_answers(draft.answers, quoted)
+    others = other_answers(draft.answers, quoted) if level == "likely" else []
     quoted_by_others = [quote(other.quotations) for other in others]
     verify_against(pack, [*citations, *(c for each in quoted_by_others for c in each)], answer.trace)
     material = material_of(draft)
-    return replace(
+    stated = replace(
         answer,
         query_type=EXTRACTIVE,
         level=level,
@@ -68,6 +69,37 @@ def write_extractive(pack: Corpus, draft: Draft, answer: Answer, options: Extrac
             for other, cited in zip(others, quoted_by_others, strict=True)
         ),
         **_stated(best, quotations, citations, material),
+    )
+    return with_passages(pack, draft, stated) if level == "not_sure" else stated
+
+
+def with_passages(pack: Corpus, draft: Draft, answer: Answer) -> Answer:
+    """Return ``answer`` with the passages of the nearest sections as its alternatives, in their order.
+
+    Raises ``WikigrError`` when a quotation does not match the pack.
+    """
+    shown = [StoredText(c.quote, c.section_id, c.start, c.end) for c in answer.citations]
+    passages = list(nearest_passages(material_of(draft), [*shown, *filter(None, (answer.context,))]))
+    quoted = [quote((passage,)) for passage in passages]
+    verify_against(pack, [citation for (citation,) in quoted], answer.trace)
+    return replace(
+        answer,
+        alternatives=tuple(
+            PossibleAnswer(
+                text=as_text((passage,)),
+                kind=PASSAGE,
+                citations=cited,
+                confidence=max((a.probability for a in draft.answers if _is_in(a, passage)), default=0.0),
+            )
+            for passage, cited in zip(passages, quoted, strict=True)
+        ),
+    )
+
+
+def _is_in(candidate: AnswerCandidate, passage: Quotation) -> bool:
+    return any(
+        q.section.section_id == passage.section.section_id and passage.start <= q.start and q.end <= passage.end
+        for q in candidate.quotations
     )
 
 

@@ -16,9 +16,10 @@ LEVEL_WORDS: Mapping[Level, str] = {
     "not_sure": "Not sure",
     "not_covered": "Not covered",
 }
-# The headings of what is shown with a likely answer, and instead of an answer that is not sure.
+# The headings of what is shown with a likely answer, instead of an answer that is not sure, and without any answer.
 OTHERS = "Other possible answers"
 PERHAPS = "Perhaps one of these:"
+NEAREST = "Nearest passages"
 
 
 def level_in_words(level: Level, confidence: float) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from wikigr.answer.presentation import OTHERS, PERHAPS, level_in_words
+from wikigr.answer.presentation import NEAREST, OTHERS, PERHAPS, level_in_words
 from wikigr.documents.blocks import group_items, number_columns, run_text, shown_rows, used_columns
 from wikigr.index.candidate import place
 from wikigr.text import escape_markdown, markdown_link
@@ -48,7 +48,7 @@ def answer_markdown(document: StatedAnswer, link_to: LinkTo) -> str:
             # Without a line between them, the numbers of a list in the text would go on in those of the sources.
             parts += ["Sources", _sources(own, 1, link_to)]
         if others:
-            parts += [OTHERS, _sources(others, len(own) + 1, link_to)]
+            parts += [OTHERS if own else NEAREST, _sources(others, len(own) + 1, link_to)]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from wikigr.documents.blocks import show_blocks
+from wikigr.documents.blocks import Mark, show_blocks
 from wikigr.documents.pack import SCHEMA_VERSION, fields_of, pack_document
 
 if TYPE_CHECKING:
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from wikigr.pack.manifest import Manifest
 
 
-def section_document(view: SectionView, pack: Manifest, warnings: Sequence[str]) -> SectionDocument:
+def section_document(
+    view: SectionView, pack: Manifest, warnings: Sequence[str], marks: Sequence[Mark] = ()
+) -> SectionDocument:
     """Return what ``wikigr show SECTION_ID --json`` prints; ``warnings`` are about a corrected or ambiguous name."""
     return {
         "schema_version": SCHEMA_VERSION,
@@ -32,7 +34,7 @@ def section_document(view: SectionView, pack: Manifest, warnings: Sequence[str])
         "source_id": view.section.source_id,
         "url": view.url,
         "content": view.section.content,
-        "blocks": show_blocks(view.section.content, view.section.blocks),
+        "blocks": show_blocks(view.section.content, view.section.blocks, marks=marks),
         "previous": fields_of(view.previous) if view.previous is not None else None,
         "next": fields_of(view.next) if view.next is not None else None,
         "links": [fields_of(link) for link in view.links],

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from wikigr.sources.block import Block, Cell, fill_paragraphs, shift_blocks
+from wikigr.sources.block import Block, Cell, after_marker, fill_paragraphs, shift_blocks
 
 if TYPE_CHECKING:
     from wikigr.documents.shapes import BlockShape, RunRole, RunShape
@@ -25,7 +25,6 @@ _ROWS_AROUND = 2
 # Blocks do not stand deeper, whatever a pack says; what further columns have stands in the last one.
 _MAX_DEPTH = 12
 _MAX_COLUMNS = 100
-_TASK = re.compile(r"(?:\S{1,9}[^\S\n]+)?\[[^\]\n]?\][^\S\n]*")
 _BLANKS = re.compile(r"[^\S\n]+")
 _NUMBER = re.compile(r"[^\w\s]?\s?[-+−–]?\d[\d.,  '’]*\s?(?:[^\w\s]|[A-Za-z]{1,3})?")
 _BREAK = re.compile(r" *\n *")
@@ -115,11 +114,8 @@ def _label(text: str, block: Block) -> str:
 
 def _body(text: str, block: Block) -> int:
     """Return where the text of a block begins after its marker or check box, or with its value."""
-    if block.kind == "task":
-        box = _TASK.match(text, block.start, block.end)
-        return box.end() if box is not None else block.start
-    if block.kind == "item" and text.startswith(block.label, block.start):
-        return block.start + len(block.label)
+    if block.kind in ("item", "task"):
+        return after_marker(text, block)
     if block.kind == "property" and block.rows and block.rows[0]:
         return block.rows[0][0].start
     return block.start

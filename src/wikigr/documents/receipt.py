@@ -130,7 +130,7 @@ def _parse(text: bytes, place: str, line: int) -> ReceiptRead:
             what = "is a receipt of an earlier version" if older else "is not a wikigr receipt"
             raise UsageError(f"{place} {what}.", hint="Create one with `wikigr ask QUESTION --receipt FILE`.")
         digest = digest_of({key: value for key, value in document.items() if key != "sha256"})
-        checked = validated(ReceiptDocument, json.dumps(document))
+        checked = validated(ReceiptDocument, json.dumps(json.loads(text.decode(), object_hook=_with_blocks)))
         return ReceiptRead(line, checked, checked["sha256"] == digest)
     except RecursionError as error:
         raise UsageError(f"{place} is not a receipt: it is nested too deeply.") from error
@@ -145,3 +145,8 @@ def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         raise ValueError("it has a duplicate key")
     return found
+
+
+def _with_blocks(found: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer or a citation with the key ``blocks``, which earlier versions did not write."""
+    return {"blocks": [], **found} if found.keys() & {"citations", "quote"} else found

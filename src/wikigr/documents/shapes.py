@@ -46,14 +46,15 @@ class Stored(TypedDict):
     pack: NotRequired[str]
 
 
-RunRole = Literal["", "around", "quoted", "short", "match", "citation", "unverified"]
+RunRole = Literal["", "around", "quoted", "short", "match", "found", "citation", "unverified"]
 
 
 class RunShape(TypedDict):
     """A piece of text, such as the surroundings of a quotation, a quotation in surroundings, or a short answer in it.
 
-    ``match`` is a word of the question, ``citation`` the number ``n`` of one, and ``unverified`` the mark of a claim.
-    Only pages have the address ``target`` of a link, and say where what they open ``begins``.
+    ``match`` is a word of the question, ``found`` a quotation that was looked for, ``citation`` the number ``n`` of a
+    citation, and ``unverified`` the mark of a claim. Only pages have the address ``target`` of a link, and say where
+    what they open ``begins``.
     """
 
     text: str

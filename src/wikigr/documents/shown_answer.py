@@ -34,7 +34,11 @@ class ShownAnswers:
         if missing:
             self._sections |= pack.sections(missing)
         self._answer = answer
-        self._asked = frozenset(content_stems(answer.question, pack.language)) if is_doubtful(answer) else None
+        self._asked = (
+            frozenset(content_stems(answer.question, pack.language))
+            if answer.abstained or is_doubtful(answer)
+            else None
+        )
 
     def document(self, answer: PossibleAnswer) -> PossibleAnswerShape:
         """Return what an answer and its alternatives have in common."""

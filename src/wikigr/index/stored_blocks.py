@@ -124,8 +124,8 @@ def _decoded(text: str, stored: str) -> Iterator[Block]:
         label = _text(label) or own_label
         names = tuple(_list_of(columns, str))
         cells = tuple(_cells(rows, start, end)) or own_cells
-        if kind == "table" and any(cell.column >= len(names) for row in cells for cell in row):
-            raise ValueError("a cell is in no column")
+        if kind == "table" and (not cells or any(cell.column >= len(names) for row in cells for cell in row)):
+            raise ValueError("a table has no rows, or a cell is in no column")
         if kind not in ("table", "property") and (names or cells):
             raise ValueError("a block that is not a table has cells")
         if kind == "property" and [*map(len, cells)] != [1]:

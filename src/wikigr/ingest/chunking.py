@@ -18,7 +18,7 @@ from wikigr.languages import ENGLISH, Language
 from wikigr.progress import Progress
 from wikigr.segmentation import sentence_spans
 from wikigr.sources.article import SourceArticle
-from wikigr.sources.block import BLANK_LINES, Block, cut_blocks, fill_paragraphs
+from wikigr.sources.block import BLANK_LINES, Block, cut_blocks, fill_paragraphs, row_extent
 from wikigr.text import word_count
 
 # Characters. 1,200 is about 250 word pieces of English: the window of the default encoder.
@@ -310,8 +310,8 @@ def _paragraphs(text: str, blocks: Sequence[Block]) -> Iterator[list[Block]]:
 
 def _parts_of(text: str, block: Block, limit: int, language: Language) -> Iterator[tuple[int, int]]:
     """Yield the parts of a block that is too long: rows, or text between blank lines, then lines, sentences, words."""
-    parts = _rows(text, block) if block.rows else _between(text, block.start, block.end, BLANK_LINES)
-    for part in parts:
+    rows = (row_extent(text, block, row) for row in block.rows)
+    for part in rows if block.rows else _between(text, block.start, block.end, BLANK_LINES):
         if part[1] - part[0] <= limit:
             yield part
             continue
@@ -327,16 +327,6 @@ def _parts_of(text: str, block: Block, limit: int, language: Language) -> Iterat
                 for word in _between(text, *sentence, _SPACE):
                     for cut in range(word[0], word[1], limit):
                         yield cut, min(cut + limit, word[1])
-
-
-def _rows(text: str, table: Block) -> Iterator[tuple[int, int]]:
-    """Yield the lines of each row of a table."""
-    start = table.start
-    for row, following in zip(table.rows, (*table.rows[1:], None), strict=True):
-        end = table.end if following is None else text.rfind("\n", start, following[0].start)
-        end = max(end, row[-1].end)
-        yield start, end
-        start = end + 1
 
 
 def _between(text: str, start: int, end: int, separator: re.Pattern[str]) -> Iterator[tuple[int, int]]:

@@ -81,6 +81,8 @@ def _found(wanted: str | None, source: Source, staging: Staging) -> tuple[Langua
             "pip install 'wikigr[languages]'"
         ) + unknown
     language, share = _detected(texts)
+    if not share:
+        return ENGLISH, "because its text has too few words to tell" + unknown
     if stated is None:
         return language, f"in which {share:.0%} of its text is written; --language overrides that" + unknown
     # Nearly all of the text must be in the other language for a stated English to be wrong.
@@ -95,7 +97,8 @@ def _found(wanted: str | None, source: Source, staging: Staging) -> tuple[Langua
 def _detected(texts: list[list[str]]) -> tuple[Language, float]:
     """Return the language of most of ``texts``, and its share of their characters, 0 to 1.
 
-    Texts of few words are judged as one. Those in which the detector finds no language do not count.
+    Texts of few words are judged as one, and not at all if that has few ASCII words. Those in which the detector finds
+    no language do not count.
     """
     import py3langid
 
@@ -105,7 +108,8 @@ def _detected(texts: list[list[str]]) -> tuple[Language, float]:
     for words in (*long, short):
         # Rows of a table repeat the names of its columns.
         text = " ".join(dict.fromkeys(words))
-        if text and (code := py3langid.classify(text)[0]) != _NO_LANGUAGE:
+        is_enough = len(words) >= _MIN_WORDS or not text.isascii()
+        if text and is_enough and (code := py3langid.classify(text)[0]) != _NO_LANGUAGE:
             characters[code] += len(text)
     if not characters:
         return ENGLISH, 0.0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from wikigr.answer.abstention import NOT_COVERED
 from wikigr.answer.answer import ABSTAINED, Answer
 from wikigr.answer.citations import Citation
-from wikigr.answer.extractive import ExtractiveOptions
+from wikigr.answer.extractive import ExtractiveOptions, with_passages
 from wikigr.answer.stages import Draft
 from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
@@ -152,6 +152,8 @@ class Pipeline:
             if answer.abstained and strategy.applies(self.resources, draft):
                 answer = strategy.write(self._writers, draft, answer, on_text)
                 assert answer.query_type in (ABSTAINED, strategy.query_type)
+        if answer.abstained:
+            answer = with_passages(self.pack, draft, answer)
         evidence = self._with_urls(answer.evidence)
         alternatives = tuple(replace(o, citations=self._cited_urls(o.citations)) for o in answer.alternatives)
         citations = self._cited_urls(answer.citations)

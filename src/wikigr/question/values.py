@@ -26,7 +26,7 @@ _UP_TO = re.compile(r"(?:\b(?:(?:up )?to|under|below|(?:less|fewer) than|until|a
 _FROM = re.compile(r"(?:\b(?:over|above|from|more than|at least|min\.?|minimum)|[≥>])\s*$", re.IGNORECASE)
 _AFTER = re.compile(r"\b(?:after|since|from)\s+(?:the\s+)?$", re.IGNORECASE)
 _BEFORE = re.compile(r"\b(?:before|until|by)\s+(?:the\s+)?$", re.IGNORECASE)
-_LONGEST_BEFORE = 20
+_MAX_CHARS_BEFORE = 20
 
 # What a question asks of a date: the same, a later or an earlier one.
 Order = Literal["same", "after", "before"]
@@ -96,7 +96,7 @@ def _month(name: str) -> int:
 
 def order_before(text: str, place: int) -> Order:
     """Return what the words before the character ``place`` of a question, where a date begins, ask of it."""
-    before = text[max(0, place - _LONGEST_BEFORE) : place]
+    before = text[max(0, place - _MAX_CHARS_BEFORE) : place]
     return "after" if _AFTER.search(before) else "before" if _BEFORE.search(before) else "same"
 
 
@@ -111,7 +111,7 @@ def amounts_in(text: str) -> list[tuple[Amounts, int, int]]:
         number = float(re.sub(r"[,  ]", "", match.group()).replace("−", "-"))
         unit = _UNIT.match(text, end)
         measured = unit[1].lower() if unit is not None else ""
-        before = text[max(0, start - _LONGEST_BEFORE) : start]
+        before = text[max(0, start - _MAX_CHARS_BEFORE) : start]
         if found and found[-1][0].low < number and _TO.fullmatch(text, found[-1][2], start):
             found[-1] = (Amounts(found[-1][0].low, number, measured), found[-1][1], end)
             continue

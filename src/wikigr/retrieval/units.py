@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from wikigr.index.candidate import Section
 from wikigr.languages import ENGLISH, Language
 from wikigr.segmentation import sentence_spans
-from wikigr.sources.block import Block, Cell
+from wikigr.sources.block import Block, Cell, after_marker, row_extent
 
 # A longer item is split into sentences.
 _MAX_ITEM_CHARS = 300
@@ -20,7 +20,6 @@ _MAX_ITEM_CHARS = 300
 _MAX_INTRODUCED_CHARS = 600
 # Longer code is split at blank lines.
 _MAX_CODE_CHARS = 1_600
-_CHECK_BOX = re.compile(r"(?:[-*+]|\d+[.)])\s+\[.\]\s*")
 _STANZA = re.compile(r"[^\s](?:.|\n(?!\s*\n))*")
 # Consecutive blocks of these kinds are one text.
 _PROSE = frozenset(("paragraph", "quotation", "footnote", "caption"))
@@ -82,26 +81,6 @@ def units_of(section: Section, language: Language = ENGLISH) -> list[Unit]:
     return [unit for unit in units if unit.start < unit.end]
 
 
-def after_marker(text: str, block: Block) -> int:
-    """Return where the words of an item or a task begin."""
-    if block.kind == "task":
-        box = _CHECK_BOX.match(text, block.start, block.end)
-        return box.end() if box is not None else block.start
-    start = block.start
-    if block.label and text.startswith(block.label, start):
-        start += len(block.label)
-    while start < block.end and text[start].isspace():
-        start += 1
-    return start
-
-
-def row_extent(text: str, block: Block, cells: tuple[Cell, ...]) -> tuple[int, int]:
-    """Return the characters of the lines of a row of the table ``block``."""
-    start = max(block.start, text.rfind("\n", 0, cells[0].start) + 1)
-    end = text.find("\n", cells[-1].end, block.end)
-    return start, block.end if end < 0 else end
-
-
 def _row(text: str, block: Block, cells: tuple[Cell, ...]) -> Unit:
     return Unit(*row_extent(text, block, cells), Row(block.columns, cells))
 
@@ -114,19 +93,14 @@ def _sentences(text: str, start: int, end: int, language: Language) -> Iterator[
 def _add_code(units: list[Unit], text: str, block: Block) -> None:
     """Append the code ``block``, or join it with the sentence before it that ends in a colon."""
     size = block.end - block.start
-    before = units[-1] if units else None
-    if before is not None and size <= _MAX_INTRODUCED_CHARS and introduces(text, before.start, before.end, block):
-        units[-1] = Unit(before.start, block.end)
+    is_introduced = units and text[units[-1].end - 1] in ":：" and not text[units[-1].end : block.start].strip()
+    if is_introduced and size <= _MAX_INTRODUCED_CHARS:
+        units[-1] = Unit(units[-1].start, block.end)
     elif size <= _MAX_CODE_CHARS:
         units.append(Unit(block.start, block.end))
     else:
         stanzas = _STANZA.finditer(text, block.start, block.end)
         units += (Unit(stanza.start(), stanza.start() + len(stanza.group().rstrip())) for stanza in stanzas)
-
-
-def introduces(text: str, start: int, end: int, block: Block) -> bool:
-    """Return whether the text from ``start`` to ``end`` stands right before ``block`` and ends in a colon."""
-    return start < end and text[end - 1] in ":：" and not text[end : block.start].strip()
 
 
 def _add_definition(units: list[Unit], text: str, blocks: tuple[Block, ...], number: int, language: Language) -> int:

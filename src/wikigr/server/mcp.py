@@ -18,7 +18,7 @@ from pydantic import Field
 from starlette.types import ASGIApp
 
 from wikigr import __version__
-from wikigr.answer.presentation import OTHERS, PERHAPS, level_in_words
+from wikigr.answer.presentation import NEAREST, OTHERS, PERHAPS, level_in_words
 from wikigr.documents.answer_markdown import blocks_markdown
 from wikigr.documents.shapes import AnswerDocument, CitationShape, PossibleAnswerShape, ResultShape
 from wikigr.errors import WikigrError
@@ -264,7 +264,7 @@ def _answer_text(found: AnswerDocument) -> str:
     if found["level"] == "not_sure" and found["citations"] and not found["model"]:
         parts.insert(0, PERHAPS)
     elif found["alternatives"]:
-        parts.insert(1, f"{OTHERS}:")
+        parts.insert(1, f"{OTHERS if found['citations'] else NEAREST}:")
     if found["understood"]:
         parts.insert(0, f"Understood as: {found['understood']}")
     return "\n\n".join([*parts, level_in_words(found["level"], found["confidence"])])

@@ -35,6 +35,10 @@ BLANK_LINES = re.compile(r"\n(?:[^\S\n]*+\n)++")
 MAX_EMPTY_COLUMNS = 20
 # The kinds whose label or cell belongs to the beginning of the text.
 _WHOLE = frozenset(("item", "task", "term", "property", "footnote"))
+_MARKER = {
+    "item": re.compile(r"\S+\s*"),
+    "task": re.compile(r"(?:\S{1,9}[^\S\n]+)?\[[^\]\n]?\]\s*"),
+}
 
 
 class Cell(NamedTuple):
@@ -89,6 +93,19 @@ def extent(blocks: Sequence[Block], number: int) -> int:
     while after < len(blocks) and blocks[after].depth > blocks[number].depth:
         after += 1
     return after
+
+
+def after_marker(text: str, block: Block) -> int:
+    """Return where the words of an item or a task begin, after its marker and its check box."""
+    marker = _MARKER[block.kind].match(text, block.start, block.end)
+    return marker.end() if marker is not None else block.start
+
+
+def row_extent(text: str, block: Block, cells: Sequence[Cell]) -> tuple[int, int]:
+    """Return the characters of the lines of a row of the table ``block``."""
+    start = max(block.start, text.rfind("\n", 0, cells[0].start) + 1)
+    end = text.find("\n", cells[-1].end, block.end)
+    return start, block.end if end < 0 else end
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,8 +252,6 @@ def _not_blank(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
     """Return the range without the white space at its ends."""
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return start, end
+    part = text[start:end]
+    first = start + len(part) - len(part.lstrip())
+    return first, first + len(part.strip())

@@ -79,16 +79,18 @@ def utf8_stream(stream: BinaryIO) -> BinaryIO:
     """
     head = cast(io.BufferedReader, stream).peek()
     encoding = declared_encoding(head) or detect_encoding(head) or "utf-8"
-    if encoding.startswith("utf-8"):
+    is_old_mac = b"\r" in head and b"\n" not in head
+    if encoding.startswith("utf-8") and not is_old_mac:
         return stream
-    return cast(BinaryIO, io.BufferedReader(_Recoded(stream, encoding)))
+    return cast(BinaryIO, io.BufferedReader(_Recoded(stream, encoding, "\n" if is_old_mac else "\r")))
 
 
 class _Recoded(io.RawIOBase):
-    """The text of a stream in UTF-8."""
+    """The text of a stream in UTF-8, with ``line_end`` for carriage returns."""
 
-    def __init__(self, stream: BinaryIO, encoding: str) -> None:
+    def __init__(self, stream: BinaryIO, encoding: str, line_end: str) -> None:
         self._stream = stream
+        self._line_end = line_end
         errors = "replace" if encoding.startswith("utf-16") else "surrogateescape"
         self._decoder = codecs.getincrementaldecoder(encoding)(errors)
 
@@ -100,7 +102,8 @@ class _Recoded(io.RawIOBase):
         while True:
             # A character takes at most three bytes for each of its own, and some may wait in the decoder.
             data = self._stream.read(len(view) // 4)
-            text = self._decoder.decode(data, final=not data).encode("utf-8", "surrogateescape")
+            decoded = self._decoder.decode(data, final=not data).replace("\r", self._line_end)
+            text = decoded.encode("utf-8", "surrogateescape")
             if text or not data:
                 view[: len(text)] = text
                 return len(text)

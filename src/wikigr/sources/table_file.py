@@ -15,9 +15,11 @@ from wikigr.sources.article import BadPart, Names, RawDocument, SourceArticle, S
 from wikigr.sources.csv_rows import DELIMITERS, SAMPLE_ROWS, Row, read_rows, sample_lines
 from wikigr.sources.documents import NoteRecord, NoteText
 from wikigr.sources.encodings import utf8_stream
+from wikigr.sources.office.header import column_names, mark_header
 from wikigr.sources.plain_text import PlainTextWriter, collapse_spaces
 from wikigr.sources.streams import Line, line_place, open_bytes, read_lines, stem
-from wikigr.sources.tables import row_text, shorten_name
+from wikigr.sources.tables import Cell, row_text, shorten_name
+from wikigr.sources.tables import Row as TableRow
 from wikigr.sources.triples import find_columns
 from wikigr.text import fold
 
@@ -43,6 +45,8 @@ _YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
 _DELIMITER = re.compile(rb'"?sep=([\x09\x20-\x7e])"?', re.IGNORECASE)
 _OTHER_DELIMITER = re.compile(r"[\t,;|]")
 _MIN_EVIDENCE = 2
+# So many rows say whether there are levels of names.
+_SHOWN_ROWS = 10
 _QUESTION_MARKS = ("?", "？")
 
 
@@ -184,6 +188,13 @@ def read_table(lines: Iterable[Line]) -> Table | None:
             break
     if header is None or not first:
         return None
+    width = max(len(row.cells) for row in first)
+    while header.cells and not header.cells[-1] and len(header.cells) > width:
+        header.cells.pop()
+    levels = [TableRow(list(map(Cell, row.cells))) for row in (header, *first[:_SHOWN_ROWS])]
+    marked, depth = mark_header(levels)
+    if depth > 1 and not any(row.problem for row in first[: depth - 1]):
+        header, first = Row(header.line, column_names(marked[:depth])), first[depth - 1 :]
     names = tuple(map(collapse_spaces, header.cells))
     titles = _title_column(names, [row.cells for row in first if not row.problem])
     return Table(names, titles, (_of_width(row, len(names)) for row in chain(first, rows)))
@@ -236,12 +247,16 @@ def _rows(lines: Iterable[Line]) -> Iterator[Row]:
 
 
 def _with_text(lines: Iterable[Line], delimiter: str) -> Iterator[Row]:
+    is_first = True
     for row in read_rows(lines, delimiter):
         cells = [cell.replace("\0", "") for cell in row.cells]
+        width = len(cells)
         while cells and not cells[-1]:
             cells.pop()
         if cells or row.problem:
-            yield row._replace(cells=cells)
+            # The last columns may have no name.
+            yield row._replace(cells=[*cells, *[""] * (width - len(cells))] if is_first else cells)
+            is_first = False
 
 
 def _delimiter(lines: Sequence[Line]) -> str:
@@ -254,7 +269,7 @@ def _delimiter(lines: Sequence[Line]) -> str:
             return 0.0, 0
         return sum(1 < width <= widths[0] for width in widths) / len(widths), widths[0]
 
-    return max(DELIMITERS, key=fit)
+    return max((*DELIMITERS, "|"), key=fit)
 
 
 def _may_be_header(cells: Sequence[str]) -> bool:

@@ -93,11 +93,11 @@ def name_columns(rows: Sequence[Row]) -> Iterator[RowText]:
     """Yield the text of each row, in time linear in the size of the table.
 
     A row of header cells names the columns of the rows below it, until the next one; the names of several such rows
-    are joined. In a table without header cells, a first row in bold does. Without a header, the cells stand side by
+    are joined; see also ``mark_header``. Without a header, the cells stand side by
     side (``a | b``), and a header cell in front names what follows. Cells without text are left out where the columns
     have names.
     """
-    grid = _grid(_with_bold_header(rows))
+    grid = _grid(rows)
     names: dict[int, str] = {}
     columns: tuple[str, ...] = ()
     number = 0
@@ -112,18 +112,6 @@ def name_columns(rows: Sequence[Row]) -> Iterator[RowText]:
         row = grid[number]
         number += 1
         yield _row_text(_cells_of(row, names), columns, is_alone=row.is_alone)
-
-
-def _with_bold_header(rows: Sequence[Row]) -> Sequence[Row]:
-    """Return ``rows`` with the first one of several cells as head, if it is the only one of the first two in bold."""
-    several = [number for number, row in enumerate(rows) if len(row.cells) > 1][:2]
-    if len(several) < 2 or any(row.is_head or any(cell.is_header for cell in row.cells) for row in rows):
-        return rows
-    is_bold = [all(cell.is_bold for cell in rows[number].cells if cell.text) for number in several]
-    if is_bold != [True, False]:
-        return rows
-    first = several[0]
-    return [*rows[:first], replace(rows[first], is_head=True), *rows[first + 1 :]]
 
 
 def row_text(names: Sequence[str], values: Sequence[str]) -> RowText:

@@ -54,7 +54,7 @@ def print_answer(environment: Environment, answer: Answer, stated: StatedAnswer,
 
 def _print_stated(environment: Environment, answer: Answer, stated: StatedAnswer, *, streamed: bool) -> None:
     """Print an answer in its surroundings, its sources, and the other possible answers if it has any."""
-    from wikigr.answer.presentation import OTHERS
+    from wikigr.answer.presentation import NEAREST, OTHERS
 
     # The text is already on the screen if a model streamed it; answers from its own knowledge are never streamed.
     if streamed and bool(answer.model) and answer.query_type != "own_knowledge":
@@ -65,9 +65,10 @@ def _print_stated(environment: Environment, answer: Answer, stated: StatedAnswer
             environment.print()
         print_blocks(environment, stated["blocks"], "[{}]".format)
     if answer.abstained:
-        titles = list(dict.fromkeys(item.section.title for item in answer.evidence))[:3]
-        if titles:
-            environment.print(f"Nearest articles: {', '.join(titles)}", style="dim")
+        if stated["alternatives"]:
+            environment.print()
+            environment.print(NEAREST, style="bold")
+            _print_passages(environment, stated["alternatives"])
         return
     environment.print()
     environment.print("Sources", style="bold")
@@ -89,8 +90,13 @@ def _print_doubtful(environment: Environment, stated: StatedAnswer) -> None:
     from wikigr.answer.presentation import PERHAPS
 
     environment.print(PERHAPS)
+    _print_passages(environment, (stated, *stated["alternatives"]))
+
+
+def _print_passages(environment: Environment, passages: Sequence[PossibleAnswerShape]) -> None:
+    """Print each of ``passages`` under its place."""
     before = 0
-    for possible in (stated, *stated["alternatives"]):
+    for possible in passages:
         environment.print()
         _print_sources(environment, possible, before)
         _print_passage(environment, possible, before, _WHOLE)

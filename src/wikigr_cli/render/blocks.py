@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 # Returns the number of a citation as it is printed, or nothing.
 Number = Callable[[int], str]
 
-_STYLES: dict[RunRole, str] = {"around": "dim", "short": "bold", "match": "bold", "unverified": "yellow"}
+_STYLES: dict[RunRole, str] = {
+    "around": "dim", "short": "bold", "match": "bold", "found": "reverse", "unverified": "yellow",
+}  # fmt: skip
 _LINES = frozenset(("item", "task", "property", "footnote"))
 _BOXES = {"open": "[ ]", "done": "[x]"}
 # Columns by which a definition is indented, and the text of a quotation.
@@ -116,7 +118,7 @@ def _print_code(environment: Environment, block: BlockShape, number: Number, col
     environment.print(margin, end="")
     for run in block["runs"]:
         first, *others = run["text"].split("\n")
-        style = "bold" if run["role"] in ("short", "match") else ""
+        style = "" if run["role"] == "around" else _STYLES.get(run["role"], "")
         environment.print(first, style=style, end="")
         for line in others:
             environment.print(overflow="keep")
@@ -230,21 +232,27 @@ def _print_records(
 def shorten_blocks(blocks: Sequence[BlockShape], max_chars: int, max_lines: int) -> list[BlockShape]:
     """Return ``blocks``, or those at the beginning with an ellipsis, in about these characters and lines."""
     kept: list[BlockShape] = []
-    more: RunShape = {"text": " …", "role": "", "n": None}
     for block in blocks:
         if max_lines <= 0 or max_chars <= 0:
-            return [*kept[:-1], {**kept[-1], "runs": [*kept[-1]["runs"], more]}]
+            return _with_ellipsis(kept)
         runs: list[RunShape] = []
         for run in block["runs"]:
             text = "\n".join(run["text"].split("\n")[:max_lines])
             if len(text) > max_chars:
-                blank = text.rfind(" ", 0, max_chars)
-                text = text[: blank if blank > 0 else max_chars]
+                # A word is cut only if nothing stands before it.
+                blank = max(text.rfind(" ", 0, max_chars + 1), 0)
+                text = text[: blank if blank or kept or runs else max_chars]
             if text != run["text"]:
-                return [*kept, {**block, "runs": [*runs, {**run, "text": text.rstrip()}, more]}]
+                begun: list[RunShape] = [*runs, {**run, "text": text.rstrip()}]
+                return _with_ellipsis([*kept, {**block, "runs": begun}] if text or runs else kept)
             max_chars -= len(text)
             max_lines -= text.count("\n")
             runs.append(run)
         max_lines -= len(shown_rows(block)) or 1
         kept.append(block)
     return kept
+
+
+def _with_ellipsis(blocks: Sequence[BlockShape]) -> list[BlockShape]:
+    more: RunShape = {"text": " …", "role": "", "n": None}
+    return [*blocks[:-1], {**blocks[-1], "runs": [*blocks[-1]["runs"], more]}]

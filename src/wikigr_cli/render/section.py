@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING
 from urllib.parse import quote as percent_encode
 from urllib.parse import urlsplit
 
 from wikigr.documents.article import section_document
+from wikigr.documents.blocks import Mark
 from wikigr.errors import WikigrError
 from wikigr.text import harmless
 from wikigr_cli.environment import Environment
+from wikigr_cli.render.blocks import print_blocks
 from wikigr_cli.render.output import Document, one_line, print_address
 from wikigr_cli.render.terminal import openable
 
@@ -24,11 +27,10 @@ _MAX_LISTED = 12
 _FRAGMENT_WORDS = 4
 
 
-def print_section(environment: Environment, document: Document, quote: str | None = None) -> None:
-    """Print a section under its heading, then where to go from it; the text ``quote`` stands out."""
-    _print_text(
-        environment, [document["title"], *document["heading_path"]], document["url"], document["content"], quote
-    )
+def print_section(environment: Environment, document: Document) -> None:
+    """Print a section under its heading, with all rows of its tables, then where to go from it."""
+    _print_heading(environment, [document["title"], *document["heading_path"]], document["url"])
+    print_blocks(environment, document["blocks"], str, max_rows=sys.maxsize)
     environment.print()
     for label, entry in (("Previous", document["previous"]), ("Next", document["next"])):
         if entry is not None:
@@ -40,7 +42,8 @@ def print_section(environment: Environment, document: Document, quote: str | Non
 
 def print_article(environment: Environment, document: Document) -> None:
     """Print the lead of an article and its outline."""
-    _print_text(environment, [document["title"]], document["url"], document["lead"], None)
+    _print_heading(environment, [document["title"]], document["url"])
+    environment.print(document["lead"])
     environment.print()
     environment.print("Sections", style="bold")
     for entry in document["sections"]:
@@ -57,10 +60,24 @@ def print_place(environment: Environment, pack: Pack, title: str, section_id: st
     from wikigr.pack.article_view import view_article, view_section
 
     if section_id is not None:
-        print_section(environment, section_document(view_section(pack, section_id), pack.manifest, []), quote)
-    else:
-        view = view_article(pack, title)
-        _print_text(environment, [view.title], view.url, view.content, quote)
+        section = view_section(pack, section_id)
+        start, end = _find(environment, quote, section.section.content)
+        print_section(environment, section_document(section, pack.manifest, [], [Mark(start, end, "found")]))
+        return
+    view = view_article(pack, title)
+    _print_heading(environment, [view.title], view.url)
+    start, end = _find(environment, quote, view.content)
+    environment.print(view.content[:start], end="")
+    environment.print(view.content[start:end], style="reverse", end="")
+    environment.print(view.content[end:])
+
+
+def _find(environment: Environment, quote: str | None, content: str) -> tuple[int, int]:
+    """Return where ``quote``, whose white space may differ, is in ``content``, or say that it is not."""
+    found = re.search(r"\s+".join(map(re.escape, quote.split())), content) if quote else None
+    if quote and found is None:
+        environment.note("The text does not contain the quotation.")
+    return found.span() if found is not None else (0, 0)
 
 
 def open_place(environment: Environment, pack: Pack, title: str, section_id: str | None, quote: str | None) -> None:
@@ -96,19 +113,11 @@ def _with_quote(url: str, quote: str | None) -> str:
     return f"{url}{'' if parts.fragment else '#'}:~:text={text}"
 
 
-def _print_text(environment: Environment, path: list[str], url: str | None, content: str, quote: str | None) -> None:
-    """Print ``content`` under its heading, with ``quote``, whose white space may differ, in reverse video."""
+def _print_heading(environment: Environment, path: list[str], url: str | None) -> None:
     heading = " › ".join(one_line(part, _MAX_NAME_LENGTH) for part in path)
     environment.print(heading, style="bold", link=url, hang=2)
     print_address(environment, url, indent=0)
     environment.print()
-    found = re.search(r"\s+".join(map(re.escape, quote.split())), content) if quote else None
-    start, end = found.span() if found is not None else (0, 0)
-    if quote and found is None:
-        environment.note("The text does not contain the quotation.")
-    environment.print(content[:start], end="")
-    environment.print(content[start:end], style="reverse" if found else "", end="")
-    environment.print(content[end:])
 
 
 def _print_list(environment: Environment, label: str, names: list[str]) -> None:

@@ -87,6 +87,11 @@ def test_a_list_is_whole_and_has_its_introduction(pack: Pack) -> None:
     assert found.span is None
 
 
+def test_code_introduces_no_list(pack: Pack) -> None:
+    text = "```c\nint main(void);\n```\n\n- Take a number\n- Wait"
+    assert texts(pack, "list", "what do I do at the desk", from_markdown("Desk#0", text)) == ["- Take a number\n- Wait"]
+
+
 def test_a_list_in_an_item_is_a_list_with_the_item_as_introduction(pack: Pack) -> None:
     text = "- Winter:\n  - wool hat\n  - gloves\n- Summer:\n  - straw hat\n  - sandals"
     found = texts(pack, "list", "what do I pack for winter", from_markdown("Packing#0", text))

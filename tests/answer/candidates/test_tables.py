@@ -40,7 +40,14 @@ FERRY = """
 | up to 7 m | 44 | 30 |
 | over 7 m | 68 | 51 |
 """
-ITEMS = {"Workshop": WORKSHOP, "Loans": LOANS, "Ferry": FERRY}
+REVENUE = """
+| Product | Q3 2024 | Q4 2024 | Note |
+|---|---|---|---|
+| LX-200 | 512,000 | 498,000 | ends soon |
+| LX-300 | 655,000 | 713,000 | |
+| LX-400 | 12,000 | 44,000 | new |
+"""
+ITEMS = {"Workshop": WORKSHOP, "Loans": LOANS, "Ferry": FERRY, "Revenue": REVENUE}
 
 
 def items() -> list[Evidence]:
@@ -62,6 +69,8 @@ def best(pack: Pack, kind: str, question: str) -> AnswerCandidate:
         ("Which instrument was lent on 14 April?", "oboe 1", "instrument: oboe 1"),
         ("price in winter for a vehicle of 6.4 m length", "30", "length of the vehicle: up to 7 m"),
         ("What does a vehicle with a length of 9 m pay in summer?", "68", "length of the vehicle: over 7 m"),
+        ("What was the revenue of the LX-300 in Q3 2024?", "655,000", "Product: LX-300"),
+        ("What was the revenue of the LX-300 in Q4 2024?", "713,000", "Product: LX-300"),
     ],
 )
 def test_the_cell_of_the_row_and_the_column_that_are_named(pack: Pack, question: str, short: str, row: str) -> None:

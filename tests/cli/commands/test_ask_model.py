@@ -130,7 +130,7 @@ def test_a_batch_goes_on_after_a_question_that_fails(wikigr: Wikigr, physics_pac
 def test_a_refusal_is_streamed_once(wikigr: Wikigr, physics_pack: Path, model: MessagesServer) -> None:
     model.always(reply(f"{NOT_COVERED} But it was Bob."))
     streamed = wikigr("ask", QUESTION, "--pack", str(physics_pack), "--stream").out
-    assert streamed.startswith(f"{NOT_COVERED}\nNearest articles: ")
+    assert streamed.startswith(f"{NOT_COVERED}\n\nNearest passages\n")
     assert "Bob" not in streamed
     assert streamed == wikigr("ask", QUESTION, "--pack", str(physics_pack), "--no-stream").out
 

@@ -100,13 +100,20 @@ def test_an_answer_that_is_not_sure_is_one_of_three_passages(pack: Pack) -> None
     assert f"{BOLD}Würzburg" not in shown
 
 
-def test_what_is_not_covered_is_only_said(wikigr: Wikigr, physics_pack: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_covered_is_followed_by_the_nearest_passages(
+    wikigr: Wikigr, physics_pack: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("wikigr.pipeline.pipeline.STRATEGIES", ())
     result = wikigr("ask", QUESTION, "-p", str(physics_pack), "--offline")
-    first, nearest, level = result.out.splitlines()
-    assert first == "The pack does not cover this."
-    assert nearest.startswith("Nearest articles: ")
-    assert level.startswith("Not covered (0.")
+    assert result.out.startswith("The pack does not cover this.\n\nNearest passages\n\n  [1] Werner Heisenberg › ")
+    assert "in the city of Würzburg" in " ".join(result.out.split())
+    assert [line[:5] for line in result.out.splitlines() if line.startswith("  [")] == ["  [1]", "  [2]", "  [3]"]
+    assert result.out.splitlines()[-1].startswith("Not covered (0.")
+    document = json.loads(wikigr("ask", QUESTION, "-p", str(physics_pack), "--offline", "--json").out)
+    assert (document["citations"], document["span"], len(document["alternatives"])) == ([], None, 3)
+    for other in document["alternatives"]:
+        (cited,) = other["citations"]
+        assert (other["kind"], other["span"], cited["quote"] != "") == ("passage", None, True)
 
 
 @pytest.mark.parametrize("level", ["sure", "likely", "not_sure"])

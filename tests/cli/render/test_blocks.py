@@ -79,3 +79,6 @@ def test_blocks_are_cut_between_words_lines_and_blocks() -> None:
     ]
     assert texts == [["one two …"], ["one two three", "a\nb …"]]
     assert ["".join(r["text"] for r in b["runs"]) for b in shorten_blocks(made, 13, 9)] == ["one two three …"]
+    # No line of code is one letter of its first word.
+    assert ["".join(r["text"] for r in b["runs"]) for b in shorten_blocks(made[:1] * 2, 14, 9)] == ["one two three …"]
+    assert shorten_blocks([block("code", "unbreakable")], 4, 9)[0]["runs"][0]["text"] == "unbr"

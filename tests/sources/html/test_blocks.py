@@ -119,3 +119,22 @@ def test_definitions_quotations_and_captions() -> None:
     assert [x[:2] for x in found] == [
         (0, "term"), (1, "paragraph"), (1, "paragraph"), (0, "quotation"), (0, "caption"), (0, "caption"), (0, "table"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        ("<tr><td>Bag<td>Price<td>Left<tr><td>Oats<td>9<td>4<tr><td>Rye<td>8<td>2", "Bag: Oats | Price: 9 | Left: 4"),
+        (
+            "<tr><td rowspan=2>Bag<td colspan=2>2024<tr><td>Price<td>Left<tr><td>Oats<td>9<td>4<tr><td>Rye<td>8<td>2",
+            "Bag: Oats | 2024 Price: 9 | 2024 Left: 4",
+        ),
+        (
+            "<tr><td><td colspan=2>2024<td colspan=2>2025<tr><td>Bag<td>Price<td>Left<td>Price<td>Left"
+            "<tr><td>Oats<td>9<td>4<td>7<td>3<tr><td>Rye<td>8<td>2<td>6<td>1",
+            "Bag: Oats | 2024 Price: 9 | 2024 Left: 4 | 2025 Price: 7 | 2025 Left: 3",
+        ),
+    ],
+)
+def test_cells_that_are_not_marked_may_name_columns(rows: str, text: str) -> None:
+    assert section(f"<table>{rows}</table>").text.split("\n")[0] == text

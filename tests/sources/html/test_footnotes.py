@@ -35,6 +35,8 @@ def lead(markup: str) -> str:
         '<a id="FNanchor_3_3" href="#Footnote_3_3" class="fnanchor">[3]</a>',
         '<sup class="noteref">iv</sup>',
         '<a href="#fn3">3</a>',
+        '<a data-type="noteref" href="#idm46">3</a>',
+        '<a href="#filepos812">3</a>',
     ],
 )
 def test_a_mark_is_left_out(mark: str) -> None:
@@ -48,6 +50,7 @@ def test_a_mark_is_left_out(mark: str) -> None:
     [
         ("10<sup>3</sup> m<sup>2</sup>", "10^3 m^2"),
         ('12 <a href="#unit">km<sup>2</sup></a>', "12 km^2"),
+        ('see (<a href="#e4">4</a>), §<a href="#s5">5</a>, v<a href="#v2">2</a>', "see (4), §5, v2"),
         ('see note <a href="#note3">3</a> and chapter <a href="#c3">3</a>', "see note 3 and chapter 3"),
         ('the <a epub:type="noteref" href="#n1">miller</a>', "the miller"),
         ('the 3<sup><a href="#ordinal">rd</a></sup> mill', "the 3rd mill"),
@@ -63,7 +66,15 @@ def test_what_is_no_mark_stays(markup: str, text: str) -> None:
     [
         ('<aside epub:type="footnote" id="n3"><p>By Ida.</p></aside>', (0, "footnote", "3", "By Ida.")),
         ('<aside epub:type="footnote" id="n3" hidden><p>By Ida.</p></aside>', (0, "footnote", "3", "By Ida.")),
-        ('<aside role="doc-footnote"><p><a href="#r">3</a> By Ida.</p></aside>', (0, "footnote", "3", "3 By Ida.")),
+        ('<aside role="doc-footnote"><p><a href="#r">3</a> By Ida.</p></aside>', (0, "footnote", "3", "By Ida.")),
+        ('<div id="ftn3"><p><a href="#_ftnref3">[3]</a> By Ida.</p></div>', (0, "footnote", "3", "By Ida.")),
+        (
+            '<div id="sdfootnote3"><p><a class="sdfootnotesym" href="#sdfootnote3anc">3</a>By Ida.</p></div>',
+            (0, "footnote", "3", "By Ida."),
+        ),
+        ('<p data-type="footnote"><sup><a href="#m">3</a></sup> By Ida.</p>', (0, "footnote", "3", "By Ida.")),
+        ('<div class="_idFootnote"><p><a href="#b">3</a> By Ida.</p></div>', (0, "footnote", "3", "By Ida.")),
+        ('<div class="footnote"><a href="#_footnoteref_3">3</a>. By Ida.</div>', (0, "footnote", "3", "3. By Ida.")),
         (
             '<aside class="footnote brackets" role="doc-footnote"><span class="label">[3]</span><p>By Ida.</p></aside>',
             (0, "footnote", "3", "By Ida."),

@@ -402,3 +402,21 @@ def test_nested_and_very_wide_elements_are_fast(markup: str) -> None:
     start = time.process_time()
     parse_html(markup)
     assert time.process_time() - start < 10
+
+
+def test_time_grows_with_the_depth_of_tables() -> None:
+    def seconds(depth: int) -> float:
+        start = time.process_time()
+        parse_html("<table><tr><td>a" * depth)
+        return time.process_time() - start
+
+    # Four times the text takes four times as long; quadratic growth would take sixteen times. The best of three runs.
+    assert any(seconds(4_000) < 9 * seconds(1_000) + 0.1 for _ in range(3))
+
+
+@pytest.mark.parametrize("encoding", ["iso-8859-2", "cp1250"])
+def test_tags_do_not_hide_the_encoding(encoding: str) -> None:
+    text = "Żółta łódź płynie przez rzekę. Mieszkańców jest około stu."
+    markup = f"<html><head><title>Łódź</title></head><body><p>{text}</p></body></html>".encode(encoding)
+    page = parse_html(markup)
+    assert (page.title, page.sections[0].text) == ("Łódź", text)

@@ -25,7 +25,7 @@ def test_front_matter() -> None:
     assert [s.heading_path for s in found.sections] == [(), ("Properties",), ("A",)]
 
 
-NAMED = "tags: waves, 1900\nborn: 1984-03-04\nnet weight: 1.50\nadult: true\naddress city: Oslo"
+NAMED = "born: 1984-03-04\nnet weight: 1.50\nadult: true\naddress city: Oslo"
 
 
 @pytest.mark.parametrize(
@@ -48,11 +48,11 @@ def test_every_key_is_a_property_and_a_fact(matter: str) -> None:
     lead, properties = found.sections
     assert (lead.text, properties.heading_path, properties.text) == ("Text of the note.", ("Properties",), NAMED)
     assert [(kind, label) for _, kind, label, _ in described(properties)] == [
-        ("property", name) for name in ("tags", "born", "net weight", "adult", "address city")
+        ("property", name) for name in ("born", "net weight", "adult", "address city")
     ]
     facts = [(fact.subject, fact.relation, fact.object) for fact in found.triples]
     assert facts == [
-        ("Note", "tags", "waves"), ("Note", "tags", "1900"), ("Note", "born", "1984-03-04"),
+        ("Note", "born", "1984-03-04"),
         ("Note", "net weight", "1.50"), ("Note", "adult", "true"), ("Note", "address city", "Oslo"),
     ]  # fmt: skip
     assert all(fact.line in properties.text for fact in found.triples)
@@ -88,6 +88,7 @@ def test_a_note_of_properties_alone_is_an_article() -> None:
     ("text", "lead"),
     [
         ("+++ is a sign.\n\nText.", "+++ is a sign.\n\nText."),
+        ('{"a": 1} is JSON.\n\nText.', '{"a": 1} is JSON.\n\nText.'),
         ("{not json}\n\nText.", "{not json}\n\nText."),
         ("---\n\nText without an end.", "Text without an end."),
     ],

@@ -73,6 +73,8 @@ SHOWN: list[tuple[Value, str, str]] = [
     (DAY, "mm-dd-yy", "2026-03-05"),
     (DAY, "[$-F800]dddd\\,\\ mmmm\\ dd\\,\\ yyyy", "2026-03-05"),
     (DAY, "[$-407]d. mmmm yyyy", "2026-03-05"),
+    (datetime(2026, 3, 5, 14, 5), "[$-407]d. mmmm yyyy", "2026-03-05"),
+    (datetime(2026, 3, 5, 14, 5), "[$-407]d. mmmm yyyy hh:mm", "2026-03-05 14:05"),
     # What is not understood.
     (0.5, "# ?/?", "0.5"),
     (3.0, "General", "3"),

@@ -102,3 +102,11 @@ def test_blocks_cover_the_text_and_cells_lie_in_their_rows(parts: list[str]) -> 
             position = block.end
             assert all(block.start <= cell.start < cell.end <= block.end for row in block.rows for cell in row)
         assert not section.text[position:].strip()
+
+
+def test_cells_that_are_not_marked_may_name_columns() -> None:
+    columns, rows = table_of(
+        '{|\n| || colspan="2" | 2024\n|-\n| Bag || Price || Left\n|-\n| Oats || 9 || 4\n|-\n| Rye || 8 || 2\n|}'
+    )
+    assert columns == ("Bag", "2024 Price", "2024 Left")
+    assert rows[0] == [(0, "Oats"), (1, "9"), (2, "4")]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TypeVar
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material
@@ -52,17 +53,20 @@ class _Named:
         """The margin of the cell that the reader likes best, or one that no answer has if it has read none."""
         return max((value.read.margin for value in self.values if value.read is not None), default=-MAX_MARGIN)
 
-    def share(self, asked: Asked, left_out: int = -1) -> float:
-        """Return the share of the question in the values but one, as far as they tell the row from others."""
-        return asked.share(_all_but(self.stems, left_out), self.rarity)
-
-    def neighbors(self, left_out: int = -1) -> float:
-        """Return how many pairs are in the values but one, up to two: 0 to 1."""
-        return min(2, len(_all_but(self.pairs, left_out))) / 2
+    def rank(self, asked: Asked) -> float:
+        """Return how much of the question the row names, and how likely the reader finds it that it answers."""
+        stems, pairs = frozenset[str]().union(*self.stems), frozenset[tuple[str, str]]().union(*self.pairs)
+        return asked.share(stems, self.rarity) + _share_of_pairs(pairs) + as_probability(self.margin)
 
 
-def _all_but(sets: Sequence[frozenset[_Element]], left_out: int) -> frozenset[_Element]:
-    return frozenset[_Element]().union(*(own for number, own in enumerate(sets) if number != left_out))
+def _share_of_pairs(pairs: Collection[tuple[str, str]]) -> float:
+    return min(2, len(pairs)) / 2
+
+
+def _in_others(sets: Sequence[frozenset[_Element]]) -> list[frozenset[_Element]]:
+    """Return for each of ``sets`` what all others together have, in time linear in their sizes."""
+    count = Counter(chain.from_iterable(sets))
+    return [frozenset(element for element in count if count[element] > (element in own)) for own in sets]
 
 
 def find_cells(material: Material) -> Iterator[AnswerCandidate]:
@@ -97,17 +101,18 @@ def cell_signals(material: Material) -> Iterator[tuple[Value, dict[str, float]]]
     for row in rows:
         headers = [cosines.get(value.column, 0.0) for value in row.values]
         is_named = [asked.names(value) for value in row.values]
-        whole = [stems if named else frozenset() for stems, named in zip(row.stems, is_named, strict=True)]
+        whole = _in_others([stems if named else frozenset() for stems, named in zip(row.stems, is_named, strict=True)])
+        stems_of_others, pairs_of_others = _in_others(row.stems), _in_others(row.pairs)
         for number, value in enumerate(row.values):
             # A value that the question names is not what it asks for.
             if is_named[number]:
                 continue
             column = frozenset(asked.question.stems(spelled(value.column)))
-            said = _all_but(row.stems, number) | column
+            said = stems_of_others[number] | column
             signals = {
-                "row": row.share(asked, number),
-                "whole": asked.share(_all_but(whole, number), row.rarity),
-                "pairs": row.neighbors(number),
+                "row": asked.share(stems_of_others[number], row.rarity),
+                "whole": asked.share(whole[number], row.rarity),
+                "pairs": _share_of_pairs(pairs_of_others[number]),
                 "column": asked.share(column),
                 "begins": float(asked.begins_with(value.column)),
                 "header": headers[number],
@@ -127,14 +132,14 @@ def _named_rows(material: Material, asked: Asked) -> list[_Named]:
     found: list[_Named] = []
     for grid in grids_of(material):
         named = [tuple(map(asked.named_in, record.values)) for record in grid.records]
-        held = Counter(stem for stems in named for stem in _all_but(stems, -1))
+        held = Counter(stem for stems in named for stem in frozenset[str]().union(*stems))
         # What most rows have in common tells none of them.
         rarity = {stem: 1.0 - (count - 1) / len(named) for stem, count in held.items()}
         found += (
             _Named(record.values, stems, tuple(map(asked.pairs_in, record.values)), rarity)
             for record, stems in zip(grid.records, named, strict=True)
         )
-    return sorted(found, key=lambda row: -row.share(asked) - row.neighbors() - as_probability(row.margin))
+    return sorted(found, key=lambda row: -row.rank(asked))
 
 
 def _fits_type(question: Question, value: Value) -> float:

@@ -80,8 +80,12 @@ class Asked:
         return named
 
     def pairs_in(self, value: Value) -> frozenset[tuple[str, str]]:
-        """Return the neighboring words of the question that ``value`` has after the name of its column ("hive 9")."""
-        return self.question.pairs & set(pairwise(self.question.stems(f"{spelled(value.column)} {value.text}")))
+        """Return the neighboring words of the question that ``value`` has after the name of its column ("hive 9").
+
+        Those in the name itself, which every row repeats, are left out.
+        """
+        name = self.question.stems(spelled(value.column))
+        return self.question.pairs & set(pairwise([*name, *self.question.stems(value.text)])) - set(pairwise(name))
 
     def names(self, value: Value) -> bool:
         """Return whether ``value`` says nothing but what the question names, and therefore does not answer it."""

@@ -159,6 +159,8 @@ def _introduced(material: Material, section: Section, start: int, end: int) -> t
     before = next((s for s in reversed(material.by_section.get(section.section_id, ())) if s.start < start), None)
     if before is not None and before.row is None and end - before.start <= MAX_CHARS:
         text = section.content[before.start : min(before.end, start)]
-        if len(text) <= _MAX_INTRODUCTION_CHARS and not section.content[before.start + len(text) : start].strip():
+        last = before.start + len(text.rstrip())
+        is_code = any(block.kind == "code" and block.start < last <= block.end for block in section.blocks)
+        if len(text) <= _MAX_INTRODUCTION_CHARS and not is_code and not section.content[last:start].strip():
             return before.start, material.question.coverage(said | set(material.question.stems(text)))
     return start, material.question.coverage(said)

@@ -11,6 +11,7 @@ from wikigr.answer.answer import OWN_KNOWLEDGE, Answer, PossibleAnswer
 from wikigr.answer.citations import Citation
 from wikigr.answer.presentation import (
     LEVEL_WORDS,
+    NEAREST,
     OTHERS,
     PERHAPS,
     is_doubtful,
@@ -27,8 +28,6 @@ from wikigr.text import fold
 
 if TYPE_CHECKING:
     from wikigr.documents.shapes import BlockShape, PossibleAnswerShape
-
-_MAX_NEAREST = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +94,7 @@ class AnswerPage:
 
     ``sources`` are by number. ``others`` are the other possible answers, under the heading ``others_heading``; instead
     of an answer that is not sure, which has neither ``text`` nor ``sources``, they contain its passage. ``chain_href``
-    shows the articles of the chain in the graph, ``nearest`` the articles nearest to a question that the pack does not
-    cover.
+    shows the articles of the chain in the graph.
     """
 
     question: str
@@ -108,7 +106,6 @@ class AnswerPage:
     sources: dict[str, Source]
     others_heading: str
     others: tuple[OtherAnswer, ...]
-    nearest: tuple[ArticleLink, ...]
     chain: tuple[HopRow, ...]
     chain_href: str
     unverified: int
@@ -140,9 +137,8 @@ def answer_page(answer: Answer, pack: Corpus, back: Back = NOWHERE) -> AnswerPag
         own_knowledge=answer.query_type == OWN_KNOWLEDGE,
         confidence=Confidence(round(min(1.0, max(0.0, answer.confidence)), 2), LEVEL_WORDS[answer.level]),
         sources=sources if is_stated else {},
-        others_heading=OTHERS if is_stated else PERHAPS,
+        others_heading=NEAREST if answer.abstained else OTHERS if is_stated else PERHAPS,
         others=others,
-        nearest=_nearest(answer, pack, back) if answer.abstained else (),
         chain=tuple(
             HopRow(
                 hop.question,
@@ -197,11 +193,6 @@ def _source(pack: Corpus, citation: Citation, quote: Sequence[BlockShape], back:
         outside=outside,
         file=citation.source_id if outside is None else None,
     )
-
-
-def _nearest(answer: Answer, pack: Corpus, back: Back) -> tuple[ArticleLink, ...]:
-    titles = dict.fromkeys(item.section.title for item in answer.evidence)
-    return tuple(link_to(pack, title, back) for title in list(titles)[:_MAX_NEAREST])
 
 
 def _chain_address(answer: Answer, pack: Corpus) -> str:

@@ -51,7 +51,7 @@ _NO_INDEX_COMMENTS = {
 }
 
 # Text that no longer counts, and what stands around it where it is kept.
-STRUCK = "del, s, strike, [style*='line-through'], .strikethrough, .line-through"
+STRUCK = "del, s, strike, [style*='line-through'], .strike, .strikethrough, .line-through"
 STRUCK_MARK = "~~"
 _CHECK_BOX = re.compile(r"^\s*\[[ xX]\]")
 
@@ -64,8 +64,8 @@ class HtmlDocument:
 
     ``skip``, ``contents_tables`` and ``infoboxes`` hold the ``mem_id`` of elements that are omitted, read only for
     their links, and read as fields. ``tab_labels`` maps the ``mem_id`` of a tab panel to its label. ``special`` has all
-    of these. ``footnotes`` maps the ``mem_id`` of notes to their marks, ``""`` if unknown. ``content`` is the element
-    with the page's own text.
+    of these. ``outer_tables`` are those with tables in their cells. ``footnotes`` maps the ``mem_id`` of notes to their
+    marks, ``""`` if unknown. ``content`` is the element with the page's own text.
     """
 
     def __init__(
@@ -90,6 +90,9 @@ class HtmlDocument:
         self.footnotes, shown = find_footnotes(self.root, marks)
         self.skip |= shown
         self._find_struck_text()
+        # Asking each table for tables in it would be quadratic in their depth.
+        inner = self.root.css("table table")
+        self.outer_tables = {table.mem_id for table in map(_enclosing_table, inner) if table is not None}
         self.content = self._tree.body or self.root
         if not is_note:
             self.infoboxes = {node.mem_id for node in self.root.css(INFOBOX)}
@@ -364,3 +367,10 @@ def _character_before(node: LexborNode) -> str:
             return text[-1]
         current = previous
     return ""
+
+
+def _enclosing_table(table: LexborNode) -> LexborNode | None:
+    node = table.parent
+    while node is not None and node.tag != "table":
+        node = node.parent
+    return node

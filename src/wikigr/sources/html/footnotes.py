@@ -15,7 +15,7 @@ _RAISED = (
     "sup, :is(span, a, small):is([class~=super], [class~=sup], [class~=superscript], [style*='vertical-align:super'], "
     "[style*='vertical-align: super'])"
 )
-FOOTNOTE_MARKS = f"{_RAISED}, a[href*='#'], [epub\\:type~=noteref], [role=doc-noteref]"
+FOOTNOTE_MARKS = f"{_RAISED}, a[href*='#'], [epub\\:type~=noteref], [role=doc-noteref], [data-type=noteref]"
 _MARK = r"(?:(?:note|nb?|fn|lower-\w+) ?)?(?:\d{1,4}|[a-z]|[ivxl]{1,7}|[*†‡§¶‖#※]{1,4})"
 _MARKS = re.compile(rf"[\[(]?{_MARK}(?: ?[,;–-] ?{_MARK}){{0,9}}[\])]?[.,]?", re.IGNORECASE)
 # The sign of a link from a note to its mark.
@@ -31,6 +31,7 @@ _NOTE_NAME = re.compile(
     r"#(?:user-content-)?_?(?:(?:sd)?(?:foot|end|side)?note|f?n|ftn|edn|en)(?:def)?(?:[-_.:]*\d|[-_.:]+[a-z]$)",
     re.IGNORECASE,
 )
+_BEFORE_MARK = re.compile(r"(?:\d|[^\W\d_]{3})[”’»\"]?\Z")
 _NOTE_FILE = re.compile(r"(?:^|/)(?:foot|end)?notes?[-_.\d]*\w*\.x?html?(?:#|$)", re.IGNORECASE)
 # Requests for a source.
 _NOTE_REQUEST = re.compile(
@@ -42,7 +43,8 @@ _BRACKETED = re.compile(r"\[[^\[\]]{1,40}\]")
 
 # Notes; those in a list are its items, whatever stands around it.
 FOOTNOTES = (
-    "[role=doc-footnote], [role=doc-endnote], "
+    "[role=doc-footnote], [role=doc-endnote], [data-type=footnote], ._idFootnote, "
+    ":is(div, p):is([id^=ftn], [id^=edn], [id^=sdfootnote], [id^=sdendnote]), [data-footnotes] > ol > li, "
     "[epub\\:type~=footnote], [epub\\:type~=endnote], [epub\\:type~=rearnote], "
     "aside.footnote, div.footnote, li.footnote, dl.footnote > dd, :is(.footnotes, .footnote, #footnotes, "
     "[role=doc-endnotes], [epub\\:type~=footnotes], [epub\\:type~=endnotes]) > ol > li, ol.footnotes > li"
@@ -76,25 +78,27 @@ def is_footnote_mark(node: LexborNode) -> bool:
         return "#" in href or _NOTE_FILE.search(href) is not None
     # Where nothing raises it, a mark follows a word directly.
     before = (node.prev.text_content or "") if node.prev is not None and node.prev.is_text_node else ""
-    return _NOTE_NAME.search(href) is not None and (is_bracketed or not before[-1:].isspace()) and before != ""
+    if _NOTE_NAME.search(href) is None:
+        # Whatever the address is, a number that is glued to a number or a word is no part of it.
+        return "#" in href and text.isdecimal() and _BEFORE_MARK.search(before[-3:]) is not None
+    return (is_bracketed or not before[-1:].isspace()) and before != ""
 
 
 def _states_mark(node: LexborNode | None) -> bool:
     """Return whether an element says that it is the mark of a note."""
     if node is None:
         return False
-    stated = " ".join(node.attributes.get(name) or "" for name in ("epub:type", "role"))
+    stated = " ".join(node.attributes.get(name) or "" for name in ("epub:type", "role", "data-type"))
     return (
         "noteref" in stated or "data-footnote-ref" in node.attributes or any(map(_IS_MARK.fullmatch, class_names(node)))
     )
 
 
-def _leading_mark(note: LexborNode) -> str:
+def _leading_mark(note: LexborNode) -> LexborNode | None:
     """Return the mark at the beginning of a note that links back to the text."""
     link = note.css_first("a[href]")
     text = collapse_spaces(link.text()) if link is not None else ""
-    is_leading = _MARKS.fullmatch(text) is not None and note.text().lstrip().startswith(text)
-    return text.strip("[]().") if is_leading else ""
+    return link if _MARKS.fullmatch(text) and note.text().lstrip().startswith(text) else None
 
 
 def mark_targets(marks: Iterable[LexborNode]) -> dict[str, str]:
@@ -120,14 +124,17 @@ def find_footnotes(root: LexborNode, marks: dict[str, str]) -> tuple[dict[int, s
     labels: dict[int, str] = {}
     shown: set[int] = set()
     for note in found.values():
-        mark = note.css_first(".label")
+        mark = note.css_first(".label") or _leading_mark(note)
         if note.tag == "dd":
             mark = note.prev
             while mark is not None and mark.tag != "dt":
                 mark = mark.prev
         label = note.attributes.get("data-label") or marks.get(note.attributes.get("id") or "", "")
         if mark is not None:
-            shown.add(mark.mem_id)
-            label = label or collapse_spaces(mark.text()).strip("[]()")
-        labels[note.mem_id] = label or _leading_mark(note)
+            # What follows may belong to it: "3. Text".
+            after = mark.next.text_content if mark.next is not None and mark.next.is_text_node else None
+            if mark.tag != "a" or not (after or "").startswith((".", ")")):
+                shown.add(mark.mem_id)
+            label = label or collapse_spaces(mark.text()).strip("[]().")
+        labels[note.mem_id] = label
     return labels, shown

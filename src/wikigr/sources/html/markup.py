@@ -24,6 +24,7 @@ _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 # The HTML standard looks for a declaration in this many bytes.
 _DECLARATION_BYTES = 1024
 
+_ANY_TAG = re.compile(rb"<[^<>]*+>")
 _TAG = re.compile(rb"<(/?+)([a-zA-Z][^\s/<>]*+)([^<>]*+)")
 # Pages with fewer tags cannot exceed the limits.
 _MIN_TAGS = 1_000
@@ -80,7 +81,8 @@ def _decode(markup: bytes | str) -> bytes | str:
     encoding = _xml_encoding(markup)
     if encoding is not None:
         return markup if encoding == "utf-8" else markup.decode(encoding, "replace")
-    guess = detect_encoding(markup)
+    # The ASCII of tags would hide which language the other characters belong to.
+    guess = detect_encoding(_ANY_TAG.sub(b" ", markup))
     return markup if guess is None else markup.decode(guess, "replace")
 
 

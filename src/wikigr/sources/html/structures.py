@@ -11,6 +11,7 @@ from selectolax.lexbor import LexborNode
 from wikigr.sources.block import TaskState
 from wikigr.sources.html.boilerplate import class_names
 from wikigr.sources.html.document import HtmlDocument, outermost
+from wikigr.sources.office.header import mark_header
 from wikigr.sources.plain_text import collapse_spaces
 from wikigr.sources.tables import (
     CELL_SEPARATOR,
@@ -62,16 +63,10 @@ def is_layout(table: LexborNode, page: HtmlDocument) -> bool:
     if table.attributes.get("role") in ("presentation", "none"):
         return True
     rows = rows_of(table, page)
-    if has_table(table) or table.css_first("h1, h2, h3, h4, pre") is not None:
-        is_code = any("\n" in node.text().strip("\n") for node in table.css("pre"))
-        return is_code or not _names_columns(rows)
+    if table.mem_id in page.outer_tables or table.css_first("h1, h2, h3, h4, pre") is not None:
+        return not _names_columns(rows) or any("\n" in node.text().strip("\n") for node in table.css("pre"))
     is_column = all(len(cells_of(row)) < 2 for row in rows)
     return is_column and (len(rows) == 1 or table.css_first("ul, ol, dl") is not None)
-
-
-def has_table(table: LexborNode) -> bool:
-    """Return whether there is a table in a table; a selector of descendants would find the outer one too."""
-    return any(inner.mem_id != table.mem_id for inner in table.css("table"))
 
 
 def _names_columns(rows: Sequence[LexborNode]) -> bool:
@@ -99,7 +94,8 @@ def table_rows(table: LexborNode, page: HtmlDocument, texts: Sequence[Sequence[s
                 group=parent.mem_id if parent is not None else 0,
             )
         )
-    return rows
+    # What no file marks may still look like a header, as in office documents.
+    return mark_header(rows)[0] if bold_rows else rows
 
 
 def cell_text(cell: LexborNode, page: HtmlDocument) -> str:

@@ -47,7 +47,6 @@ from wikigr.sources.html.structures import (
     cell_text,
     cells_of,
     entry_name,
-    has_table,
     infobox_rows,
     is_ignored,
     is_layout,
@@ -432,7 +431,7 @@ class _Walker:
         cells = [[cell for cell in cells_of(row) if cell.mem_id not in skip] for row in rows_of(table, self._page)]
         # Each cell is read once, however many rows and columns it spans.
         text_of = self._page.flat_text
-        if has_table(table):
+        if table.mem_id in self._page.outer_tables:
             text_of = partial(cell_text, page=self._page)
         texts = [list(map(text_of, row)) for row in cells]
         rows = table_rows(table, self._page, texts)

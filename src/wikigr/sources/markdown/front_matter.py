@@ -22,8 +22,8 @@ _FENCED = re.compile(
 )
 _BEGINS_WITH_JSON = re.compile(r'\A\s*\{\s*"(?:[^"\\\n]|\\.)*+"\s*:')
 _WIKILINK = re.compile(r"!?\[\[([^\[\]|]++)(?:\|([^\[\]]*+))?\]\]")
-# Keys that name the note; what they say is its title and its aliases.
-_NAMES = frozenset({"title", "alias", "aliases"})
+# Keys whose values are the title, the aliases, the categories and the address of the note.
+_FIELDS = frozenset({"title", "alias", "aliases", "category", "categories", "tags", "url"})
 # The depth of a property in mappings and lists, and the number of values of a note.
 _MAX_DEPTH = 4
 _MAX_VALUES = 1_000
@@ -50,7 +50,8 @@ class Property:
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """The metadata of a note; absent fields are empty. ``properties`` has all of it but its names."""
+    """The metadata of a note; absent fields are empty. ``properties`` has all of it that is no other field; the byline
+    is in both."""
 
     title: str = ""
     categories: tuple[str, ...] = ()
@@ -78,7 +79,8 @@ def split_front_matter(text: str, where: str) -> tuple[FrontMatter, str]:
             fields, end = _JSON.raw_decode(text, start)
         except (ValueError, RecursionError) as error:
             raise _invalid(where, 1, "JSON", error) from error
-        return _front_matter(fields, where), text[end:]
+        if not text[end:].partition("\n")[0].strip():
+            return _front_matter(fields, where), text[end:]
     return FrontMatter(), text
 
 
@@ -156,7 +158,7 @@ def _values(name: str, value: object, depth: int) -> Iterator[tuple[str, str]]:
         return
     if isinstance(value, dict):
         for key, inner in value.items():
-            if depth or str(key).casefold() not in _NAMES:
+            if depth or str(key).casefold() not in _FIELDS:
                 own = readable_relation(str(key)).rstrip(":")
                 yield from _values(f"{name} {own}".strip(), inner, depth + 1)
     elif isinstance(value, list):

@@ -58,10 +58,23 @@ def read(data: bytes, document: Document, where: str) -> None:
         made = mammoth.convert_to_html(
             BytesIO(_prepared(opened) or data),
             convert_image=mammoth.images.img_element(lambda image: {"src": ""}),
-            style_map=_STYLES,
+            style_map=_STYLES + _struck_styles(opened),
             transform_document=_transformed if has_boxes else transforms.element_of_type(documents.Table, _with_header),
         )
         document.html(_with_notes(made.value), anchor_of=outline_anchor)
+
+
+def _struck_styles(opened: ZipFile) -> str:
+    """Return rules for the styles whose text is struck through, of which mammoth reads only what runs state."""
+    rules = ""
+    if "word/styles.xml" in opened.namelist() and b"trike" in opened.read("word/styles.xml"):
+        for strike in parse_xml(opened, "word/styles.xml").iterfind("{*}style/{*}rPr/{*}strike"):
+            style = next(strike.iterancestors("{*}style"))
+            name, kind = (next(iter(style.find("{*}name").values()), ""), dict(style.items()))
+            is_run = "character" in kind.values()
+            if "'" not in name and "\\" not in name and not {"0", "false"}.intersection(strike.values()):
+                rules += f"{'r' if is_run else 'p'}[style-name='{name}'] => {'s' if is_run else 'p > s:fresh'}\n"
+    return rules
 
 
 def _with_notes(markup: str) -> str:

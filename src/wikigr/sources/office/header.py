@@ -53,6 +53,12 @@ def mark_header(rows: Sequence[Row]) -> tuple[list[Row], int]:
     return [*rows[:start], *header, *rows[start + depth :]], start + depth
 
 
+def column_names(header: Sequence[Row]) -> list[str]:
+    """Return the names of the columns under the rows of a header."""
+    levels = [[cell.text for cell in row.cells for _ in range(cell.columns)] for row in header]
+    return [" ".join(dict.fromkeys(filter(None, texts))) for texts in zip_longest(*levels, fillvalue="")]
+
+
 def names_columns(rows: Sequence[Sequence[str]]) -> bool:
     """Return whether the first row looks like a header: several names, or years above cells that are no years.
 

@@ -27,6 +27,7 @@ _TOKEN = re.compile(
 )
 _LITERALS = ("quoted", "escaped", "currency", "other")
 _DATES = ("date", "second", "elapsed", "half")
+_TIMES = frozenset("hs")
 _CONDITION = re.compile(r"([<>=]+)(-?\d+(?:\.\d+)?)")
 _COMPARED = {
     "<": operator.lt,
@@ -89,7 +90,8 @@ def show(value: Value, code: str) -> str:
         return plain(value)
     sections = _sections(code)
     shown = _number(value, sections) if isinstance(value, int | float) else _date(value, sections[0])
-    return " ".join(shown.split()) or plain(value)
+    has_time = not _TIMES.isdisjoint(text[:1].lower() for kind, text in sections[0].parts if kind in _DATES)
+    return " ".join(shown.split()) or plain(value if has_time or not isinstance(value, datetime) else value.date())
 
 
 @lru_cache(maxsize=1000)

@@ -73,7 +73,8 @@ class _Html:
         }
         self._struck: set[str] = set()
         for properties in root.iter("{*}text-properties"):
-            if _attribute(properties, "text-line-through-style") not in ("", "none"):
+            lines = (_attribute(properties, f"text-line-through-{name}") for name in ("style", "type"))
+            if not {"", "none"}.issuperset(lines):
                 self._struck.add(_attribute(properties.getparent(), "name"))
         for style in root.iter("{*}list-style"):
             is_numbered = next(iter(style.iterchildren("{*}*")), style).tag.endswith("number")

@@ -7,6 +7,7 @@ from io import BytesIO
 from itertools import zip_longest
 from typing import Any
 
+from wikigr.sources.html.document import STRUCK_MARK
 from wikigr.sources.office.document import Document, archive
 from wikigr.sources.office.header import mark_header
 from wikigr.sources.plain_text import LINE_GAP, PARAGRAPH_GAP, collapse_spaces
@@ -21,6 +22,7 @@ def read(data: bytes, document: Document, where: str) -> None:
         slides = Presentation(BytesIO(data)).slides
     for number, slide in enumerate(slides, start=1):
         document.writer.place(f"Slide {number}", f"slide={number}")
+        _leave_out_struck(slide.element)
         title = slide.shapes.title
         document.writer.leave_headings()
         if title is not None and title.has_text_frame:
@@ -30,6 +32,19 @@ def read(data: bytes, document: Document, where: str) -> None:
                 _write(shape, document)
         if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
             _write_text(slide.notes_slide.notes_text_frame, document)
+
+
+def _leave_out_struck(slide: Any) -> None:
+    """Empty the runs that are struck through; where all of a paragraph is, it is marked instead."""
+    struck = [look.getparent() for look in slide.iter("{*}rPr") if look.get("strike", "noStrike") != "noStrike"]
+    for paragraph in dict.fromkeys(run.getparent() for run in struck):
+        texts = [text for text in paragraph.iter("{*}t") if (text.text or "").strip()]
+        is_whole = all(text.getparent() in struck for text in texts)
+        for text in texts:
+            if is_whole:
+                text.text = f"{STRUCK_MARK * (text is texts[0])}{text.text}{STRUCK_MARK * (text is texts[-1])}"
+            elif text.getparent() in struck:
+                text.text = ""
 
 
 def _shapes(shapes: Iterable[Any], depth: int) -> Iterator[Any]:

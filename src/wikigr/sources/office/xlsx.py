@@ -6,14 +6,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
-from itertools import groupby, zip_longest
+from itertools import groupby
 from posixpath import basename, dirname, join, normpath
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zipfile import ZipFile
 
 from wikigr.sources.article import BadPart
+from wikigr.sources.html.document import STRUCK_MARK
 from wikigr.sources.office.document import Document, archive, parse_xml
-from wikigr.sources.office.header import mark_header
+from wikigr.sources.office.header import column_names, mark_header
 from wikigr.sources.office.number_format import Value, show
 from wikigr.sources.plain_text import collapse_spaces
 from wikigr.sources.tables import MAX_HEADER_ROWS, Cell, Row
@@ -70,7 +71,10 @@ def read(data: bytes, document: Document, where: str) -> None:
     from openpyxl import load_workbook
 
     with archive(data, where) as opened:
-        book = load_workbook(BytesIO(data), read_only=True, data_only=True)
+        # Reading what is struck through takes time that few workbooks need.
+        parts = [part for part in ("xl/styles.xml", "xl/sharedStrings.xml") if part in opened.namelist()]
+        has_struck = any(b"<strike" in opened.read(part) for part in parts)
+        book = load_workbook(BytesIO(data), read_only=True, data_only=True, rich_text=has_struck)
         extras = dict(_extras(opened))
     for sheet in book.worksheets:
         if sheet.sheet_state != "visible":
@@ -83,7 +87,7 @@ def read(data: bytes, document: Document, where: str) -> None:
             cells = list(map(_name, extra.formulas))
             reason = "the formulas have no stored value; open the file in a spreadsheet program and save it"
             document.bad_parts.append(BadPart(f"{where}, {sheet.title}!{some_of(cells, 5)}", reason, is_lost=True))
-        rows = _rows(sheet.iter_rows(), extra)
+        rows = _rows(sheet.iter_rows(), extra, has_struck=has_struck)
         for has_text, block in groupby(rows, key=lambda row: any(row.texts)):
             for table in _tables(list(block)) if has_text else ():
                 _write(table, sheet.title, extra.comments, document)
@@ -164,11 +168,11 @@ def _comments(root: _Element) -> dict[tuple[int, int], str]:
     return comments
 
 
-def _rows(rows: Iterable[Sequence[Any]], extra: _Extras) -> Iterator[_Row]:
+def _rows(rows: Iterable[Sequence[Any]], extra: _Extras, *, has_struck: bool) -> Iterator[_Row]:
     open_cells: dict[int, tuple[_Range, str]] = {}
     for number, cells in enumerate(rows, start=1):
         cells = cells[:_MAX_COLUMNS]
-        texts = [_text(cell) for cell in cells]
+        texts = [_unstruck(cell) if has_struck else _text(cell) for cell in cells]
         is_bold = all(cell.font.b for cell, text in zip(cells, texts, strict=True) if text)
         merged: dict[int, _Range] = {}
         if extra.formulas:
@@ -232,7 +236,7 @@ def _write(rows: Sequence[_Row], sheet: str, comments: dict[tuple[int, int], str
     top = [_cells(row, end, top=rows[0].number) for row in rows[: 3 * MAX_HEADER_ROWS]]
     marked, header_rows = mark_header(top)
     header = marked[:header_rows]
-    names = _names(header)
+    names = column_names(header)
     for first in range(header_rows, len(rows), _ROWS):
         part = rows[first : first + _ROWS]
         start = rows[0].number if first == header_rows else part[0].number
@@ -257,12 +261,6 @@ def _cells(row: _Row, end: int, *, top: int | None = None) -> Row:
             cells.append(Cell(row.texts[column - row.first], False, columns, 1 + below, row.is_bold))
         column = found.last_column + 1 if found is not None else column + 1
     return Row(cells)
-
-
-def _names(header: Sequence[Row]) -> list[str]:
-    """Return the names of the columns under a header."""
-    levels = [[cell.text for cell in row.cells for _ in range(cell.columns)] for row in header]
-    return [" ".join(dict.fromkeys(filter(None, texts))) for texts in zip_longest(*levels, fillvalue="")]
 
 
 def _write_comments(
@@ -293,6 +291,15 @@ def _place(sheet: str, first: tuple[int, int], last: tuple[int, int], document: 
     """Open the place of the cells from the row and column ``first`` to ``last``."""
     cells = f"{sheet}!{_name(first)}:{_name(last)}"
     document.writer.place(cells, cells)
+
+
+def _unstruck(cell: Any) -> str:
+    """Return the text of a cell without what is struck through; if all of it is, it is marked as such."""
+    parts = cell.value if isinstance(cell.value, list) else ()
+    kept = [str(part) for part in parts if not getattr(getattr(part, "font", None), "strike", None)]
+    is_struck = bool(parts and not "".join(kept).strip()) or (cell.value is not None and cell.font.strike)
+    text = collapse_spaces("".join(kept)) if len(kept) < len(parts) and not is_struck else _text(cell)
+    return f"{STRUCK_MARK}{text}{STRUCK_MARK}" if is_struck and text else text
 
 
 def _text(cell: Any) -> str:

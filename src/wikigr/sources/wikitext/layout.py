@@ -11,6 +11,7 @@ from mwparserfromhell.wikicode import Wikicode
 
 from wikigr.sources.article import SourceSection
 from wikigr.sources.block import BlockKind, RowText
+from wikigr.sources.office.header import mark_header
 from wikigr.sources.plain_text import LINE_GAP, PlainTextWriter
 from wikigr.sources.tables import Cell, Row, name_columns
 from wikigr.sources.wikitext.preprocess import (
@@ -270,6 +271,8 @@ def render_table(
             lines.append(f"{ROW}{len(page_rows)}{END}{' '.join(row_text.lines)}")
             page_rows.append(row_text)
 
+    if not any(cell.is_header for row in rows for cell in row.cells):
+        rows, _ = mark_header(rows)
     for number, row_text in enumerate(name_columns(rows)):
         if captions.get(number):
             add(RowText((captions[number],), is_alone=True, cells=((),)))

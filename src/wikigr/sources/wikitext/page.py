@@ -376,8 +376,9 @@ class _Renderer:
         return any(map(str.isalnum, line)) or any(map(str.isalnum, after))
 
     def _is_alone(self, siblings: Sequence[object], place: int) -> bool:
-        others = siblings[:place], siblings[place + 1 :]
-        return self._depth > 0 and len(siblings) <= 3 and not "".join(map(str, chain(*others))).strip()
+        if not self._depth or len(siblings) > 3:
+            return False
+        return not "".join(map(str, chain(siblings[:place], siblings[place + 1 :]))).strip()
 
     def _spoken_name(self, node: Template, is_cell: bool) -> str:
         """Return the name of a template without arguments if it is its text: a code of a country, "XIXe siècle"."""

@@ -80,6 +80,12 @@ _AS_TEXT = {
     **dict.fromkeys(("center", "div"), "\n"),
     "br": BREAK,
 }
+# Text that no longer counts, and what stands around it where it is all of a line or a cell.
+_STRUCK = frozenset(("del", "s", "strike"))
+_STRUCK_MARK = "~~"
+_MAX_STRUCK = 2_000
+_ENTRY_START = re.compile(r"(?:\A|\n|[|!])[*#:; \t]*\Z")
+_ENTRY_END = re.compile(r"[ \t]*(?:\n|\|\||!!|\Z)")
 _HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 _HIDDEN_CONTENT = re.compile(r"[^<]*</span\s*>", re.IGNORECASE)
 _OPEN_REF = re.compile(r"<ref\b[^<>]*(?<!/)>", re.IGNORECASE)
@@ -180,6 +186,12 @@ class _TagScanner:
             elif name == "poem" and not closing and (end := self._closer(text, "poem", position)):
                 out.append("\n\n" + self._scan_part(text[position : end.start()].strip()).replace("\n", BREAK) + "\n\n")
                 position = end.end()
+            elif name in _STRUCK and not closing and (end := self._struck_end(text, name, position)):
+                before = text[max(match.start() - 50, 0) : match.start()]
+                content = self._scan_part(text[position : end.start()]).strip()
+                is_entry = content and _ENTRY_START.search(before) and _ENTRY_END.match(text, end.end())
+                out.append(f"{_STRUCK_MARK}{content}{_STRUCK_MARK}" if is_entry else REMOVED)
+                position = end.end()
             elif name == "span" and not closing and _HIDDEN.search(attributes):
                 hidden = _HIDDEN_CONTENT.match(text, position)
                 position = hidden.end() if hidden else position
@@ -212,6 +224,14 @@ class _TagScanner:
                 return known
         self._closers[name] = re.compile(rf"</{name}\s*+>", re.IGNORECASE).search(text, position)
         return self._closers[name]
+
+    def _struck_end(self, text: str, name: str, position: int) -> re.Match[str] | None:
+        """Return the closing tag of struck text; ``None`` if it seems to be missing."""
+        end = self._closer(text, name, position)
+        if end is None or end.start() - position > _MAX_STRUCK:
+            return None
+        content = text[position : end.start()]
+        return None if "\n\n" in content or f"<{name}>" in content.lower() else end
 
     def _extension(self, text: str, match: re.Match[str], name: str, attributes: str, out: list[str]) -> int:
         if name in _TAG_WITHOUT_CONTENT:

@@ -32,6 +32,7 @@ _NOT_TEXT = re.compile(
     re.IGNORECASE,
 )
 _MAX_TEXT = 500
+_ROMAN = re.compile("[IVXLC]+")
 _ISO_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _CASES: dict[str, Callable[[str], str]] = {
     "formatnum": str.strip,
@@ -234,6 +235,13 @@ def _unit(call: TemplateCall) -> str:
         elif units[place]:
             text += f" {units[place]}" + (f"^{exponent}" if exponent not in ("", "1") else "")
     return text
+
+
+def _centuries(call: TemplateCall, name: str) -> str:
+    """``{{sp|XVI|e|et|XVII|e}}``, in which the word between the two may be missing: "XVIe et XVIIe siècles"."""
+    first, second, *rest = (*call.positional(), "", "", "")
+    joint = f" {rest.pop(0)} " if rest[0] and not _ROMAN.fullmatch(rest[0]) else " – "
+    return f"{first}{second or 'e'}{joint}{rest[0]}{rest[1] or 'e'} {name}" if first else ""
 
 
 def _percentage(call: TemplateCall) -> str:
@@ -455,6 +463,7 @@ _FUNCTIONS: dict[str, Callable[..., str]] = {
             _as_of,
             _bar,
             _blocks,
+            _centuries,
             _chinese,
             _circa,
             _citation,

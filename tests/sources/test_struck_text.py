@@ -1,0 +1,98 @@
+"""Text that is struck through is left out, and marked where it is all of a cell, an item or a paragraph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.sources.office import files
+
+from wikigr.sources.article import SourceArticle
+from wikigr.sources.folder import FolderSource
+from wikigr.sources.wikitext.page import WikiSite, parse_wikitext
+
+
+def text_of(folder: Path, name: str, data: bytes) -> str:
+    (folder / name).write_bytes(data)
+    source = FolderSource(folder)
+    (article,) = (item for record in source.records() for item in source.parse(record))
+    assert isinstance(article, SourceArticle)
+    return "\n".join(section.text for section in article.sections)
+
+
+@pytest.mark.parametrize(
+    ("wikitext", "expected"),
+    [
+        ("The price is <s>30</s> 20 EUR, <del>5</del>6.", "The price is 20 EUR, 6."),
+        ("* <strike>all of it</strike>\n* kept", "- ~~all of it~~\n- kept"),
+        ("{|\n! A !! B\n|-\n| <s>5</s> 6 || <del>7</del>\n|}", "A: 6 | B: ~~7~~"),
+        ("From {{strike|30}} to 20", "From to 20"),
+        ("Never <s> closed.\n\nMore text.", "Never closed.\n\nMore text."),
+        ("One <s>two.\n\nThree</s> four.", "One two.\n\nThree four."),
+    ],
+)
+def test_in_wikitext(wikitext: str, expected: str) -> None:
+    (section,) = parse_wikitext(wikitext, "Subject", WikiSite({})).sections
+    assert section.text == expected
+
+
+def test_in_a_workbook(tmp_path: Path) -> None:
+    from openpyxl import Workbook
+    from openpyxl.styles import Font
+
+    made = Workbook()
+    sheet = made.active
+    for row in (["Item", "Old", "Note"], ["Rope", 30, "part"]):
+        sheet.append(row)
+    sheet["B2"].font = Font(strike=True)
+    # As Excel writes it; openpyxl writes text into the cell.
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
+    override = f'<Override PartName="/xl/sharedStrings.xml" ContentType="{kind}"/></Types>'
+    rich = "<si><r><rPr><strike/></rPr><t>95 EUR </t></r><r><t>80 EUR</t></r></si>"
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    data = files.changed(
+        files.saved(made),
+        {
+            "xl/worksheets/sheet1.xml": ('t="inlineStr"><is><t>part</t></is>', 't="s"><v>0</v>'),
+            "[Content_Types].xml": ("</Types>", override),
+        },
+        {"xl/sharedStrings.xml": f'<sst xmlns="{main}">{rich}</sst>'},
+    )
+    assert text_of(tmp_path, "a.xlsx", data) == "Item: Rope | Old: ~~30~~ | Note: 80 EUR"
+
+
+def test_on_slides(tmp_path: Path) -> None:
+    from pptx import Presentation
+
+    made = Presentation()
+    slide = made.slides.add_slide(made.slide_layouts[1])
+    frame = slide.placeholders[1].text_frame
+    for parts in ((("Rope 30 ", True), ("20 EUR", False)), (("All of it", True),), (("Kept", False),)):
+        paragraph = frame.add_paragraph()
+        for text, is_struck in parts:
+            run = paragraph.add_run()
+            run.text = text
+            if is_struck:
+                run.font._element.set("strike", "dblStrike")
+    assert text_of(tmp_path, "a.pptx", files.saved(made)) == "- 20 EUR\n- ~~All of it~~\n- Kept"
+
+
+@pytest.mark.parametrize(("is_on", "expected"), [(True, "Price 20 EUR"), (False, "Price 30 20 EUR")])
+def test_by_a_style_of_word(tmp_path: Path, is_on: bool, expected: str) -> None:
+    from docx import Document
+    from docx.enum.style import WD_STYLE_TYPE
+
+    made = Document()
+    style = made.styles.add_style("Gone", WD_STYLE_TYPE.CHARACTER)
+    style.font.strike = is_on
+    paragraph = made.add_paragraph("Price ")
+    paragraph.add_run("30 ", style="Gone")
+    paragraph.add_run("20 EUR")
+    assert text_of(tmp_path, "a.docx", files.saved(made)) == expected
+
+
+def test_by_the_kind_of_line_of_opendocument(tmp_path: Path) -> None:
+    line = '<style:text-properties style:text-line-through-type="single"/>'
+    style = f'<style:style style:name="P1" style:family="paragraph">{line}</style:style>'
+    data = files.odt_of('<text:p text:style-name="P1">All of it.</text:p><text:p>Kept.</text:p>', style)
+    assert text_of(tmp_path, "a.odt", data) == "~~All of it.~~\n\nKept."
