@@ -18,8 +18,10 @@ from wikigr.stop_words import STOP_WORDS
 _SAMPLES = 200
 _MAX_CHARACTERS = 2_000
 _MAX_SECTION = 20_000
-# Fewer words are too few to tell a language.
+# Fewer words are too few to tell a language; those of several records, which are names and the like, must be more.
 _MIN_WORDS = 10
+_MIN_JOINED_WORDS = 60
+_MIN_WORDS_OF_RARE = 200
 # What the detector finds in numbers and the like (ISO 639-2).
 _NO_LANGUAGE = "zxx"
 _ASCII_WORD = re.compile(r"[A-Za-z]{1,30}(?:['’-][A-Za-z]{1,30})*")
@@ -81,7 +83,9 @@ def _found(wanted: str | None, source: Source, staging: Staging) -> tuple[Langua
             "pip install 'wikigr[languages]'"
         ) + unknown
     language, share = _detected(texts)
-    if not share:
+    # The detector takes names and facts for one of its rare languages.
+    is_short = not is_described(language.code) and sum(map(len, texts)) < _MIN_WORDS_OF_RARE
+    if not share or is_short:
         return ENGLISH, "because its text has too few words to tell" + unknown
     if stated is None:
         return language, f"in which {share:.0%} of its text is written; --language overrides that" + unknown
@@ -105,11 +109,11 @@ def _detected(texts: list[list[str]]) -> tuple[Language, float]:
     long = [words for words in texts if len(words) >= _MIN_WORDS]
     short = [word for words in texts if len(words) < _MIN_WORDS for word in words]
     characters: Counter[str] = Counter()
-    for words in (*long, short):
+    joined = [short] if len(short) >= _MIN_JOINED_WORDS or not " ".join(short).isascii() else []
+    for words in (*long, *joined):
         # Rows of a table repeat the names of its columns.
         text = " ".join(dict.fromkeys(words))
-        is_enough = len(words) >= _MIN_WORDS or not text.isascii()
-        if text and is_enough and (code := py3langid.classify(text)[0]) != _NO_LANGUAGE:
+        if text and (code := py3langid.classify(text)[0]) != _NO_LANGUAGE:
             characters[code] += len(text)
     if not characters:
         return ENGLISH, 0.0

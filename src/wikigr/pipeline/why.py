@@ -87,7 +87,7 @@ def explain_article(answer: Answer, title: str, section_id: str | None = None) -
     if stages[-1].rank is not None:
         numbers = [f"[{c.n}]" for c in answer.citations if target.matches(c.section_id)]
         return Why(title, section_id, tuple(stages), "cited", f"The answer quotes it: {', '.join(numbers)}.")
-    if target.is_alternative():
+    if target.is_alternative() and not answer.abstained:
         reason = "The answer does not quote it, but one of the other possible answers does."
         return Why(title, section_id, tuple(stages), "read", reason)
     if not found:

@@ -91,7 +91,6 @@ def prepare(model_id: str | None = None, reader: ReaderName = SMALL, force: bool
     Examples:
       wikigr model prepare
       wikigr model prepare --reader base
-      wikigr model prepare --json
     """
     from wikigr.embeddings import models
     from wikigr.reader.base import prepare_base

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.sources.markdown.notes import article
 
-from wikigr.segmentation import sentence_spans
 from wikigr.sources.facts import FACTS
 from wikigr.sources.html.boilerplate import BOILERPLATE, TABLES_OF_CONTENTS
 from wikigr.sources.html.text import HtmlPage, parse_html, state_infoboxes
@@ -277,24 +276,6 @@ def test_sections_of_markup(markup: str, sections: list[tuple[tuple[str, ...], s
 )
 def test_permalinks_and_buttons_are_not_part_of_a_heading(heading: str, text: str) -> None:
     assert texts(body(f"<h2>{heading}</h2><p>x</p>")) == [((text,), "x")]
-
-
-def test_terms_code_and_rows_can_be_quoted() -> None:
-    text = lead(
-        "<dl><dt>-m<dt>--move<dd><p>Move or rename a branch. Keep its log.<dt>-c<dd>Copy it.</dl>"
-        "<p>To create one, run:</p><div><pre>python -m venv \\\n    /path\n</pre></div>"
-        "<ol><li>To leave it, type:<pre>deactivate</pre><li>Wait.</ol>"
-        "<table><tr><th>Code<th>Meaning<tr><td>42P01<td>It is missing. Create it.</table>"
-    )
-    assert [text[start:end] for start, end in sentence_spans(text)] == [
-        "-m\n--move\n    Move or rename a branch.",
-        "Keep its log.",
-        "-c\n    Copy it.",
-        "To create one, run:\n\npython -m venv \\\n    /path",
-        "1. To leave it, type:\n\ndeactivate",
-        "2. Wait.",
-        "Code: 42P01 | Meaning: It is missing. Create it.",
-    ]
 
 
 @pytest.mark.parametrize("hidden", ["hidden=true", "aria-hidden=true", "style='display:none'", "class=hidden"])

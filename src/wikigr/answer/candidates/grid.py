@@ -13,6 +13,7 @@ from wikigr.question.question import Question
 from wikigr.question.values import Amounts, Date, Order, amounts_in, dates_in, order_before
 from wikigr.reader.passage import Span
 from wikigr.retrieval.sentences import SentenceScore
+from wikigr.sources.facts import FACTS
 
 # The column that a question asks for may be named by its first content words.
 _FIRST_STEMS = 2
@@ -164,7 +165,8 @@ def grids_of(material: Material) -> Iterator[Grid]:
     properties: dict[str, list[SentenceScore]] = {}
     for own in material.by_section.values():
         for sentence in own:
-            if sentence.row is None:
+            # Facts are candidates of a kind of their own, which compares their relation with the question.
+            if sentence.row is None or sentence.section.heading == FACTS:
                 continue
             if sentence.row.is_property:
                 properties.setdefault(sentence.section.title, []).append(sentence)
