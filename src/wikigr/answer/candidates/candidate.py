@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from wikigr.answer.candidates.grid import Asked, Grid, grids_of
 from wikigr.index.candidate import Evidence, Section
 from wikigr.question.question import Question
 from wikigr.reader.passage import Span
@@ -122,6 +123,16 @@ class Material:
     def statements(self) -> list[SentenceScore]:
         """The sentences, best first, without questions, which do not answer."""
         return [sentence for sentence in self.sentences if not sentence.text.rstrip().endswith("?")]
+
+    @cached_property
+    def asked(self) -> Asked:
+        """What the question names, as values of tables are compared with it."""
+        return Asked.by(self.question)
+
+    @cached_property
+    def grids(self) -> tuple[Grid, ...]:
+        """The tables and the properties of the evidence."""
+        return tuple(grids_of(self.by_section.values()))
 
     def place_stems(self, section: Section) -> frozenset[str]:
         """Return the stems of the title and the heading of ``section``."""

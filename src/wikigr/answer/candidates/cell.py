@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TypeVar
 
-from wikigr.answer.candidates.candidate import AnswerCandidate, Material
-from wikigr.answer.candidates.grid import Asked, Value, grids_of, spelled
+from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotation_of
+from wikigr.answer.candidates.grid import Asked, Value, spelled
 from wikigr.question.intent import asks_yes_no
 from wikigr.question.question import Question
 from wikigr.reader.passage import Span, as_probability
@@ -79,7 +79,7 @@ def find_cells(material: Material) -> Iterator[AnswerCandidate]:
     ]
     for value, fit in sorted(fits, key=lambda item: -item[1])[:_MAX_CELLS]:
         span = Span(value.start, value.end, value.read.margin if value.read is not None else 0.0)
-        yield AnswerCandidate("cell", (value.quotation,), span=span, fit=fit)
+        yield AnswerCandidate("cell", (quotation_of(value.sentence),), span=span, fit=fit)
 
 
 def cell_signals(material: Material) -> Iterator[tuple[Value, dict[str, float]]]:
@@ -93,8 +93,8 @@ def cell_signals(material: Material) -> Iterator[tuple[Value, dict[str, float]]]
     of the row, and ``unread`` is 1 if it has read others. ``type`` is 1 if the value is of the type asked for, and -1
     if it is not. ``key`` is 1 for the first value of its row.
     """
-    asked = Asked.by(material.question)
-    rows = _named_rows(material, asked)[:_MAX_RECORDS]
+    asked = material.asked
+    rows = _named_rows(material)[:_MAX_RECORDS]
     has_read = any(sentence.span is not None for sentence in material.sentences)
     columns = list(dict.fromkeys(value.column for row in rows for value in row.values if value.column))
     cosines = dict(zip(columns, material.similarity([spelled(column) for column in columns]), strict=True))
@@ -117,7 +117,7 @@ def cell_signals(material: Material) -> Iterator[tuple[Value, dict[str, float]]]
                 "begins": float(asked.begins_with(value.column)),
                 "header": headers[number],
                 "below": headers[number] - max(headers),
-                "place": asked.share(material.place_stems(value.quotation.section) - said),
+                "place": asked.share(material.place_stems(value.sentence.section) - said),
                 "read": value.read.margin / MAX_MARGIN if value.read is not None else 0.0,
                 "rank": (value.read.margin - row.margin) / MAX_MARGIN if value.read is not None else 0.0,
                 "unread": float(has_read and value.read is None),
@@ -127,10 +127,11 @@ def cell_signals(material: Material) -> Iterator[tuple[Value, dict[str, float]]]
             yield value, signals
 
 
-def _named_rows(material: Material, asked: Asked) -> list[_Named]:
+def _named_rows(material: Material) -> list[_Named]:
     """Return the rows of the evidence, those first of which the question names most."""
+    asked = material.asked
     found: list[_Named] = []
-    for grid in grids_of(material):
+    for grid in material.grids:
         named = [tuple(map(asked.named_in, record.values)) for record in grid.records]
         held = Counter(stem for stems in named for stem in frozenset[str]().union(*stems))
         # What most rows have in common tells none of them.

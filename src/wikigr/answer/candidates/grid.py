@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from wikigr.answer.candidates.candidate import Material, Quotation, quotation_of
 from wikigr.index.candidate import Section
 from wikigr.question.question import Question
 from wikigr.question.values import Amounts, Date, Order, amounts_in, dates_in, order_before
@@ -96,20 +95,20 @@ class Asked:
 
 @dataclass(frozen=True)
 class Value:
-    """What a row says in one ``column``: the characters ``start`` to ``end`` of the section of ``quotation``.
+    """What a row says in one ``column``: the characters ``start`` to ``end`` of the section of ``sentence``.
 
-    ``quotation`` states it: its row, or its line. ``read`` is the short answer that the reader found in it.
+    ``sentence`` states it: its row, or its line. ``read`` is the short answer that the reader found in it.
     """
 
     column: str
-    quotation: Quotation
+    sentence: SentenceScore
     start: int
     end: int
     read: Span | None = None
 
     @cached_property
     def text(self) -> str:
-        return self.quotation.section.content[self.start : self.end]
+        return self.sentence.section.content[self.start : self.end]
 
     @property
     def is_empty(self) -> bool:
@@ -140,7 +139,7 @@ class Record:
 
     @property
     def section(self) -> Section:
-        return self.values[0].quotation.section
+        return self.values[0].sentence.section
 
     def value_of(self, column: str) -> Value | None:
         return next((value for value in self.values if value.column == column), None)
@@ -159,11 +158,14 @@ def spelled(column: str) -> str:
     return column.replace("_", " ")
 
 
-def grids_of(material: Material) -> Iterator[Grid]:
-    """Yield the tables of the evidence, the parts of one that was cut together, and at last all properties."""
+def grids_of(sections: Iterable[Sequence[SentenceScore]]) -> Iterator[Grid]:
+    """Yield the tables of sections, the parts of one that was cut together, and at last all properties.
+
+    ``sections`` has the sentences of each, in the order of its text.
+    """
     tables: dict[tuple[str, tuple[str, ...]], list[Record]] = {}
     properties: dict[str, list[SentenceScore]] = {}
-    for own in material.by_section.values():
+    for own in sections:
         for sentence in own:
             # Facts are candidates of a kind of their own, which compares their relation with the question.
             if sentence.row is None or sentence.section.heading == FACTS:
@@ -193,4 +195,4 @@ def _values(sentence: SentenceScore) -> Iterator[Value]:
         # The lines of a long row begin with the same cell.
         if cell.column not in known:
             known.add(cell.column)
-            yield Value(sentence.row.column_of(cell), quotation_of(sentence), cell.start, cell.end, span)
+            yield Value(sentence.row.column_of(cell), sentence, cell.start, cell.end, span)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 
-from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation
-from wikigr.answer.candidates.grid import Asked, Grid, Record, Value, grids_of, spelled
+from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation, quotation_of
+from wikigr.answer.candidates.grid import Asked, Grid, Record, Value, spelled
 from wikigr.question.grammar import is_negation
 from wikigr.question.intent import asked_for
 from wikigr.question.values import Amounts, Date, Order
@@ -32,15 +32,15 @@ class _Condition:
 
 def find_rows(material: Material) -> Iterator[AnswerCandidate]:
     """Yield the rows that fit all that the question says of the columns of their table, and those that fit a part."""
-    asked = Asked.by(material.question)
+    asked = material.asked
     found: dict[tuple[Record, ...], AnswerCandidate] = {}
-    for grid in grids_of(material):
-        conditions = sorted(_conditions(material, asked, grid), key=lambda condition: -asked.share(condition.stems))
+    for grid in material.grids:
+        conditions = sorted(_conditions(material, grid), key=lambda condition: -asked.share(condition.stems))
         best_first = [conditions[:count] for count in range(len(conditions), 1, -1)]
         for chosen in (*best_first, *([condition] for condition in conditions)):
             rows = tuple(row for row in grid.records if all(c.test(row.value_of(c.column)) for c in chosen))
             if _is_choice(material, rows, grid):
-                found.setdefault(rows, _candidate(material, asked, grid, rows, chosen))
+                found.setdefault(rows, _candidate(material, grid, rows, chosen))
     yield from sorted(found.values(), key=lambda candidate: -candidate.fit)[:_MAX_CANDIDATES]
 
 
@@ -51,10 +51,9 @@ def _is_choice(material: Material, rows: Sequence[Record], grid: Grid) -> bool:
     return len(rows) > 1 or asked_for(material.question) == "list"
 
 
-def _candidate(
-    material: Material, asked: Asked, grid: Grid, rows: Sequence[Record], chosen: Sequence[_Condition]
-) -> AnswerCandidate:
+def _candidate(material: Material, grid: Grid, rows: Sequence[Record], chosen: Sequence[_Condition]) -> AnswerCandidate:
     """Return the rows with the values of the column that the question begins with, or else their names."""
+    asked = material.asked
     taken = {condition.column for condition in chosen}
     column = next((name for name in grid.columns if name not in taken and asked.begins_with(name)), "")
     names = (value.text if (value := row.value_of(column)) is not None else row.name for row in rows)
@@ -69,12 +68,13 @@ def _quoted(row: Record, columns: Set[str]) -> Iterator[Quotation]:
     """Yield what states the values in ``columns``: of a row, the cells up to the last of them."""
     values = [value for value in row.values if value.column in columns] or row.values[:1]
     if row.is_article:
-        yield from (value.quotation for value in values)
+        yield from (quotation_of(value.sentence) for value in values)
     else:
-        yield replace(values[0].quotation, end=max(value.end for value in values))
+        yield replace(quotation_of(values[0].sentence), end=max(value.end for value in values))
 
 
-def _conditions(material: Material, asked: Asked, grid: Grid) -> Iterator[_Condition]:
+def _conditions(material: Material, grid: Grid) -> Iterator[_Condition]:
+    asked = material.asked
     for column in grid.columns:
         values = [value for record in grid.records if (value := record.value_of(column)) is not None]
         # The rows are of the kind that the question names ("category: stoves") whose values have most of its words.
