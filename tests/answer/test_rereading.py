@@ -19,6 +19,7 @@ from wikigr.reader.base import find_base, prepare_base
 from wikigr.reader.passage import Passage, ReaderName, ReaderOptions
 from wikigr.retrieval.reading import REREAD, reread_sentences
 
+READERS: tuple[ReaderName, ...] = ("small", "base")
 QUESTION = "When did Niels Bohr receive the Nobel Prize?"
 
 
@@ -32,9 +33,9 @@ def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prepare_base(str(folder), adapter=adapter)
 
 
-def ask(pack: Pack, use: ReaderName, *, enabled: bool = True) -> tuple[Answer, Pipeline]:
+def ask(pack: Pack, use: ReaderName, question: str = QUESTION, *, enabled: bool = True) -> tuple[Answer, Pipeline]:
     pipeline = Pipeline(Profile().override(ReaderOptions, use=use, enabled=enabled), pack, offline=True)
-    return pipeline.answer(QUESTION), pipeline
+    return pipeline.answer(question), pipeline
 
 
 @pytest.mark.usefixtures("base")
@@ -70,6 +71,18 @@ def test_its_margins_are_those_of_the_windows_around_the_best_sentences(physics_
                 ((span,),) = pack.base_reader.read(QUESTION, [passage])
                 assert span is not None
                 assert span.margin >= sentence.span.margin - 1e-4
+
+
+@pytest.mark.usefixtures("base")
+def test_the_cells_of_rows_have_its_margins_too(physics_pack: Path) -> None:
+    with Pack(physics_pack) as pack:
+        read = [ask(pack, use, "In which year did Jönsson send electrons through two slits?")[0] for use in READERS]
+        small, base = ({s.place: s.cell_spans for s in answer.sentences if s.row is not None} for answer in read)
+        assert small.keys() == base.keys()
+        both = [(one, other) for place in small for one, other in zip(small[place], base[place], strict=False)]
+        assert any(one is not None and other is not None for one, other in both)
+        assert all(one is None or other is None or one.margin != other.margin for one, other in both)
+        assert {len(base[s.place]) for s in read[1].sentences if s.row is not None and s.span is None} <= {0}
 
 
 def test_one_that_is_not_prepared_names_the_command(

@@ -50,24 +50,7 @@ def read_sentences(
     chosen = _with_best_row(list(ranked.values())[: options.sections], sentences)
     facts = (section for section in ranked.values() if section.heading == FACTS and asks_fact(question, section.title))
     chosen += [section for section in islice(facts, 2) if section not in chosen]
-    in_order = sorted(sentences, key=_start)
-    own = [[s for s in in_order if s.section.section_id == section.section_id] for section in chosen]
-    names = [[[*find_names(s.text)] if find_names is not None else [] for s in group] for group in own]
-    passages = [
-        Passage(section.title, section.heading, section.content, tuple(_ranges(group, named)))
-        for section, group, named in zip(chosen, own, names, strict=True)
-    ]
-    found = reader.read(question.text, passages, options.windows(), options.max_answer_tokens)
-    read = []
-    for group, named, spans in zip(own, names, found, strict=True):
-        following = iter(spans)
-        for sentence, ranges in zip(group, named, strict=True):
-            span = next(following)
-            in_cells = tuple(islice(following, len(_cells(sentence))))
-            others = tuple(filter(None, islice(following, len(ranges))))
-            if span is not None:
-                found_here = replace(sentence, span=span, name_spans=others, cell_spans=in_cells)
-                read.append(score_sentence(found_here, reader.calibration))
+    read = _read(reader, question, chosen, sentences, options, find_names)
     places = {s.place for s in read}
     return [*order_sentences(read), *(s for s in sentences if s.place not in places)]
 
@@ -81,28 +64,57 @@ def reread_sentences(
     had read them: an answer has the margin of one reader.
     """
     best = [sentence for sentence in sentences if sentence.span is not None][:REREAD]
-    sections = {sentence.section.section_id: sentence.section for sentence in best}
-    own = {key: sorted((s for s in sentences if s.section.section_id == key), key=_start) for key in sections}
+    sections = list({sentence.section.section_id: sentence.section for sentence in best}.values())
+    read = _read(reader, question, sections, sentences, options, focus=best)
+    places = {s.place for s in read}
+    others = (s for s in sentences if s.place not in places)
+    return [*order_sentences(read), *map(_unread, others)]
+
+
+def _unread(sentence: SentenceScore) -> SentenceScore:
+    return replace(sentence, span=None, answer_score=None, name_spans=(), cell_spans=())
+
+
+def _read(
+    reader: Reader,
+    question: Question,
+    sections: Sequence[Section],
+    sentences: Sequence[SentenceScore],
+    options: ReaderOptions,
+    find_names: FindNames | None = None,
+    focus: Sequence[SentenceScore] | None = None,
+) -> list[SentenceScore]:
+    """Return those of ``sentences`` that are in ``sections``, as far as ``reader`` has read them, with its spans.
+
+    It reads the windows that hold the sentences in ``focus``, or all windows without a focus.
+    """
+    in_order = sorted(sentences, key=_start)
+    own = [[s for s in in_order if s.section.section_id == section.section_id] for section in sections]
+    names = [[[*find_names(s.text)] if find_names is not None else [] for s in group] for group in own]
     passages = [
         Passage(
             section.title,
             section.heading,
             section.content,
-            tuple((s.start, s.end) for s in own[key]),
-            focus=tuple((s.start, s.end) for s in best if s.section.section_id == key),
+            tuple(_ranges(group, named)),
+            focus=None
+            if focus is None
+            else tuple((s.start, s.end) for s in focus if s.section.section_id == section.section_id),
         )
-        for key, section in sections.items()
+        for section, group, named in zip(sections, own, names, strict=True)
     ]
     found = reader.read(question.text, passages, options.windows(), options.max_answer_tokens)
-    read = [
-        score_sentence(replace(sentence, span=span, name_spans=()), reader.calibration)
-        for key, spans in zip(sections, found, strict=True)
-        for sentence, span in zip(own[key], spans, strict=True)
-        if span is not None
-    ]
-    places = {s.place for s in read}
-    others = (s for s in sentences if s.place not in places)
-    return [*order_sentences(read), *(replace(s, span=None, answer_score=None, name_spans=()) for s in others)]
+    read: list[SentenceScore] = []
+    for group, named, spans in zip(own, names, found, strict=True):
+        following = iter(spans)
+        for sentence, ranges in zip(group, named, strict=True):
+            span = next(following)
+            in_cells = tuple(islice(following, len(_cells(sentence))))
+            others = tuple(filter(None, islice(following, len(ranges))))
+            if span is not None:
+                found_here = replace(sentence, span=span, name_spans=others, cell_spans=in_cells)
+                read.append(score_sentence(found_here, reader.calibration))
+    return read
 
 
 def _start(sentence: SentenceScore) -> int:
@@ -181,7 +193,8 @@ def _ranges(
 
 
 def _cells(sentence: SentenceScore) -> tuple[Cell, ...]:
-    return sentence.row.cells if sentence.row is not None else ()
+    """Return the cells that are read as answers; of facts, the lines are compared with the question."""
+    return sentence.row.cells if sentence.row is not None and sentence.section.heading != FACTS else ()
 
 
 def score_sentence(sentence: SentenceScore, calibration: Calibration) -> SentenceScore:
