@@ -15,7 +15,7 @@ from wikigr.sources.article import BadPart, Names, RawDocument, SourceArticle, S
 from wikigr.sources.csv_rows import DELIMITERS, SAMPLE_ROWS, Row, read_rows, sample_lines
 from wikigr.sources.documents import NoteRecord, NoteText
 from wikigr.sources.encodings import utf8_stream
-from wikigr.sources.office.header import column_names, mark_header
+from wikigr.sources.header import column_names, mark_header
 from wikigr.sources.plain_text import PlainTextWriter, collapse_spaces
 from wikigr.sources.streams import Line, line_place, open_bytes, read_lines, stem
 from wikigr.sources.tables import Cell, row_text, shorten_name

@@ -18,8 +18,8 @@ from wikigr.errors import RecordError
 from wikigr.sources.article import BadPart, SourceArticle, SourceSection
 from wikigr.sources.documents import NoteRecord
 from wikigr.sources.folder import FolderSource
+from wikigr.sources.header import names_columns
 from wikigr.sources.office import document
-from wikigr.sources.office.header import names_columns
 from wikigr.sources.office.pdf_pages import check_content
 
 LONG = "The harbor master decides in which order ships enter, and the pilot may refuse a ship that is too deep for it. "

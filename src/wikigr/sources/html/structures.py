@@ -9,9 +9,9 @@ from itertools import chain
 from selectolax.lexbor import LexborNode
 
 from wikigr.sources.block import TaskState
+from wikigr.sources.header import mark_header
 from wikigr.sources.html.boilerplate import class_names
 from wikigr.sources.html.document import HtmlDocument, outermost
-from wikigr.sources.office.header import mark_header
 from wikigr.sources.plain_text import collapse_spaces
 from wikigr.sources.tables import (
     CELL_SEPARATOR,

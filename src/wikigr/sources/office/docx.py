@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
 from wikigr.sources.anchors import outline_anchor
+from wikigr.sources.header import mark_header
 from wikigr.sources.office.document import Document, archive, parse_xml
 from wikigr.sources.office.equation import equation_text
-from wikigr.sources.office.header import mark_header
 from wikigr.sources.tables import Cell, Row
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from wikigr.errors import RecordError
 from wikigr.sources.anchors import outline_anchor
+from wikigr.sources.header import mark_header
 from wikigr.sources.office.document import Document, archive, parse_xml, row_html
-from wikigr.sources.office.header import mark_header
 from wikigr.sources.tables import Cell, Row
 
 if TYPE_CHECKING:

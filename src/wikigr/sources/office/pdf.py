@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from wikigr.errors import RecordError
 from wikigr.sources.article import BadPart
 from wikigr.sources.block import TaskState
+from wikigr.sources.header import mark_header
 from wikigr.sources.office.document import Document
-from wikigr.sources.office.header import mark_header
 from wikigr.sources.office.pdf_pages import PdfCell, PdfLine, check_content, has_image, page_lines
 from wikigr.sources.plain_text import collapse_spaces, fold_title
 from wikigr.sources.tables import Cell, Row

@@ -7,9 +7,9 @@ from io import BytesIO
 from itertools import zip_longest
 from typing import Any
 
+from wikigr.sources.header import mark_header
 from wikigr.sources.html.document import STRUCK_MARK
 from wikigr.sources.office.document import Document, archive
-from wikigr.sources.office.header import mark_header
 from wikigr.sources.plain_text import LINE_GAP, PARAGRAPH_GAP, collapse_spaces
 from wikigr.sources.tables import Cell, Row
 

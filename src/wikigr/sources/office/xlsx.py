@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from zipfile import ZipFile
 
 from wikigr.sources.article import BadPart
+from wikigr.sources.header import column_names, mark_header
 from wikigr.sources.html.document import STRUCK_MARK
 from wikigr.sources.office.document import Document, archive, parse_xml
-from wikigr.sources.office.header import column_names, mark_header
 from wikigr.sources.office.number_format import Value, show
 from wikigr.sources.plain_text import collapse_spaces
 from wikigr.sources.tables import MAX_HEADER_ROWS, Cell, Row

@@ -11,7 +11,7 @@ from mwparserfromhell.wikicode import Wikicode
 
 from wikigr.sources.article import SourceSection
 from wikigr.sources.block import BlockKind, RowText
-from wikigr.sources.office.header import mark_header
+from wikigr.sources.header import mark_header
 from wikigr.sources.plain_text import LINE_GAP, PlainTextWriter
 from wikigr.sources.tables import Cell, Row, name_columns
 from wikigr.sources.wikitext.preprocess import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wikigr.sources.office.header import mark_header
+from wikigr.sources.header import mark_header
 from wikigr.sources.tables import Cell, Row, name_columns
 
 # A text, or a text with the columns and the rows that it spans.
