@@ -82,8 +82,8 @@ def collection(tmp_path: Path) -> Path:
 
 
 def test_a_source_is_a_pack_of_what_is_asked_about(collection: Path, tmp_path: Path) -> None:
-    every = {s.name: s for s in asked_sources(collection, collection / "pages", tmp_path / "work", 7, aside=False)}
-    kept = {s.name for s in asked_sources(collection, collection / "pages", tmp_path / "work", 7, aside=True)}
+    every = {s.name: s for s in asked_sources(collection, collection / "pages", tmp_path / "packages", tmp_path / "work", 7, aside=False)}
+    kept = {s.name for s in asked_sources(collection, collection / "pages", tmp_path / "packages", tmp_path / "work", 7, aside=True)}
     assert every.keys() == {"manual-harbor", "manual-kiln", "manual-mill", "desk-shop"}
     assert len(kept & {"manual-harbor", "manual-kiln", "manual-mill"}) == 2, "a third is never read"
     source = every["manual-mill"]

@@ -42,6 +42,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, default=data, help="the folder of the data sets (WIKIGR_TRAINING_DATA)")
     pages = Path(os.environ.get("WIKIGR_TRAINING_PAGES", _HERE.parent / ".work" / "pages"))
     parser.add_argument("--pages", type=Path, default=pages, help="the pages of training/asked (WIKIGR_TRAINING_PAGES)")
+    packages = Path(os.environ.get("WIKIGR_TRAINING_PACKAGES", _HERE.parent / ".work" / "packages"))
+    packages_help = "the unpacked Debian packages of the manuals (WIKIGR_TRAINING_PACKAGES)"
+    parser.add_argument("--packages", type=Path, default=packages, help=packages_help)
     parser.add_argument("--work", type=Path, default=_HERE.parent / ".work" / "answers")
     parser.add_argument("--sources", nargs="+", default=["*"], help="collect only these again; * is any part of a name")
     parser.add_argument("--settings", nargs="+", choices=tuple(_SETTINGS), default=tuple(_SETTINGS), help="only these")
@@ -76,7 +79,7 @@ def _sources(options: argparse.Namespace) -> Iterator[QuestionSource]:
         (options.data / "asked", options.data / "asked" / "pages", True),
         (_HERE.parent / "asked", options.pages, False),
     ):
-        yield from asked_sources(folder, pages, packs / "asked", options.seed, aside=aside)
+        yield from asked_sources(folder, pages, options.packages, packs / "asked", options.seed, aside=aside)
 
 
 def _fit(options: argparse.Namespace) -> None:

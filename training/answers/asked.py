@@ -109,11 +109,15 @@ def _share(text: str, evidence: str) -> float:
     return (wanted & Counter(_words(text))).total() / max(1, wanted.total())
 
 
-def asked_sources(folder: Path, pages: Path, work: Path, seed: int, *, aside: bool) -> Iterator[QuestionSource]:
+def asked_sources(
+    folder: Path, pages: Path, packages: Path, work: Path, seed: int, *, aside: bool
+) -> Iterator[QuestionSource]:
     """Yield the sources of the collection ``folder``; of the shared ones, a third is put ``aside`` and not read.
 
-    ``pages`` holds the pages of its manuals; those without pages are left out. Packs are built below ``work``.
+    The pages of a manual are read from its Debian package, unpacked in a folder of its name below ``packages``; where
+    it is missing, from the excerpts in ``pages``. Manuals without either are left out. Packs are built below ``work``.
     """
+    documentation = json.loads((folder / "sources.json").read_text(encoding="utf-8"))
     for kind, names in source_names(folder).items():
         parts = split_sources(names, seed, aside=aside)
         for name in names:
@@ -125,7 +129,11 @@ def asked_sources(folder: Path, pages: Path, work: Path, seed: int, *, aside: bo
                 build = partial(_desk_pack, files, work / f"desk-{name}")
             elif (pages / f"{name}.jsonl.xz").exists():
                 rows = _rows(folder / "questions" / f"{name}.jsonl")
-                build = partial(_manual_pack, pages / f"{name}.jsonl.xz", {row["page"] for row in rows}, work / name)
+                asked_about = {row["page"] for row in rows}
+                build = partial(_excerpt_pack, pages / f"{name}.jsonl.xz", asked_about, work / name)
+                files = _documents(packages, documentation.get(name))
+                if files is not None and all((files / page).is_file() for page in asked_about):
+                    build = partial(_page_pack, files, asked_about, work / f"{name}-pages")
             else:
                 sys.stderr.write(f"asked/{name} is left out: {pages} has no pages of it\n")
                 continue
@@ -162,7 +170,22 @@ def _desk_pack(files: Path, pack: Path) -> Path:
     return build_folder(copy, pack)
 
 
-def _manual_pack(pages: Path, asked_about: set[str], pack: Path) -> Path:
+def _documents(packages: Path, source: dict[str, str] | None) -> Path | None:
+    """Return the folder of the documents of ``source`` if they are HTML pages."""
+    if source is None or source.get("format", "html") != "html":
+        return None
+    return packages / source["package"] / source["folder"].lstrip("/")
+
+
+def _page_pack(files: Path, asked_about: set[str], pack: Path) -> Path:
+    copy = pack.with_name(f"{pack.name}-files")
+    for page in sorted(asked_about):
+        (copy / page).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(files / page, copy / page)
+    return build_folder(copy, pack, "html")
+
+
+def _excerpt_pack(pages: Path, asked_about: set[str], pack: Path) -> Path:
     lines = pack.with_suffix(".jsonl")
     if not lines.exists():
         lines.parent.mkdir(parents=True, exist_ok=True)

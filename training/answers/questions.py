@@ -159,10 +159,10 @@ def _built_lines(corpus: Path, pack: Path) -> Path:
     return build_folder(lines, pack)
 
 
-def build_folder(source: Path, pack: Path) -> Path:
+def build_folder(source: Path, pack: Path, source_format: str | None = None) -> Path:
     """Return the folder of the pack of ``source``, which is built if it is missing."""
     if not (pack / "manifest.json").exists():
         pack.parent.mkdir(parents=True, exist_ok=True)
         options = BuildOptions(name=pack.name, jobs=1, keep_going=True)
-        build_pack(open_source(source), str(source), pack, open_encoder(ENCODER, purpose="bulk"), options)
+        build_pack(open_source(source, source_format), str(source), pack, open_encoder(ENCODER, purpose="bulk"), options)
     return pack

@@ -14,7 +14,7 @@ ReaderName = Literal["small", "base"]
 SMALL: ReaderName = "small"
 BASE: ReaderName = "base"
 
-MAX_ANSWER_TOKENS = 15
+MAX_ANSWER_TOKENS = 30
 
 
 @dataclass(frozen=True, slots=True)
