@@ -75,6 +75,11 @@ def collection(tmp_path: Path) -> Path:
         stored.parent.mkdir(exist_ok=True)
         with lzma.open(stored, "wt", encoding="utf-8") as lines:
             lines.writelines(json.dumps(page) + "\n" for page in pages)
+    documentation = {name: {"package": f"{name}-doc", "folder": "/usr/share/html"} for name in ("harbor", "kiln")}
+    (tmp_path / "sources.json").write_text(json.dumps(documentation), encoding="utf-8")
+    page = tmp_path / "packages" / "kiln-doc" / "usr" / "share" / "html" / "a.html"
+    page.parent.mkdir(parents=True)
+    page.write_text("<title>A whole page</title><p>The lock is 9 m wide.<p>It leaks.", encoding="utf-8")
     desk = [{"file": "list.md", "question": "Who opens?", "kind": "who", "answer": "Ada", "evidence": "Ada opens"}]
     _write_rows(tmp_path / "desk" / "shop" / "questions.jsonl", desk)
     (tmp_path / "desk" / "shop" / "list.md").write_text("# List\n\nAda opens the shop at nine.\n", encoding="utf-8")
@@ -82,8 +87,9 @@ def collection(tmp_path: Path) -> Path:
 
 
 def test_a_source_is_a_pack_of_what_is_asked_about(collection: Path, tmp_path: Path) -> None:
-    every = {s.name: s for s in asked_sources(collection, collection / "pages", tmp_path / "packages", tmp_path / "work", 7, aside=False)}
-    kept = {s.name for s in asked_sources(collection, collection / "pages", tmp_path / "packages", tmp_path / "work", 7, aside=True)}
+    folders = (collection, collection / "pages", collection / "packages", tmp_path / "work")
+    every = {s.name: s for s in asked_sources(*folders, 7, aside=False)}
+    kept = {s.name for s in asked_sources(*folders, 7, aside=True)}
     assert every.keys() == {"manual-harbor", "manual-kiln", "manual-mill", "desk-shop"}
     assert len(kept & {"manual-harbor", "manual-kiln", "manual-mill"}) == 2, "a third is never read"
     source = every["manual-mill"]
@@ -95,6 +101,7 @@ def test_a_source_is_a_pack_of_what_is_asked_about(collection: Path, tmp_path: P
     assert sorted((item.covered, item.removed) for item in judged) == [(False, False), (True, False)]
     (answered,) = [item for item in judged if item.covered]
     assert any(answered.right) and not all(answered.right)
+    assert _titles(every["manual-kiln"]) == ["A whole page"], "where the package is there"
     assert _titles(every["desk-shop"]) == ["List"], "the questions are not among the files"
 
 

@@ -60,6 +60,7 @@ FACTS = [
     ("Ines Moll", "born_in", "Dorn"),
 ]
 BORN = "Where was the director of The Iron Bell born?"
+DIRECTED = "Who directed The Iron Bell?"
 BELL = "<entity-extraction>The Iron Bell</entity-extraction>"
 FINISH = "<task-completion>FINISH</task-completion>"
 DIRECTORS = (
@@ -175,7 +176,8 @@ def stages(answer: Answer) -> list[str]:
 
 
 def test_finish_in_the_second_iteration_stops_before_any_further_retrieval(ask: Ask) -> None:
-    answer, conversation = ask(BELL, FINISH + "<entity-extraction>Emil Roth</entity-extraction>", iterations=5)
+    explored = FINISH + "<entity-extraction>Emil Roth</entity-extraction>"
+    answer, conversation = ask(BELL, explored, question=DIRECTED, iterations=5)
     assert stopped(answer) == ("finish", 1)
     assert (len(conversation.of("plan")), len(conversation.of("relations"))) == (2, 1)
     assert conversation.asked[-2][0] == "plan"
@@ -187,7 +189,7 @@ def test_finish_in_the_second_iteration_stops_before_any_further_retrieval(ask: 
 
 
 def test_finish_at_once_looks_nothing_up(ask: Ask) -> None:
-    answer, conversation = ask(FINISH)
+    answer, conversation = ask(FINISH, question=DIRECTED)
     assert stopped(answer) == ("finish", 0)
     assert (answer.graph_context, answer.cypher_query, conversation.planning) == ((), "", 1)
     assert (answer.query_type, answer.trace.degraded) == ("synthesis", False)
@@ -274,7 +276,7 @@ def test_the_end_of_a_path_can_still_be_explored(ask: Ask) -> None:
 def test_never_one_call_more_than_the_budget(ask: Ask, calls: int) -> None:
     entities = "<entities>1, 2, 3</entities>"
     plans = [f"<entity-extraction>{name}</entity-extraction>" for name in ("The Iron Bell", "Harbor Lane", "Ostia")]
-    answer, conversation = ask(*plans, entities=entities, iterations=9, max_calls=calls)
+    answer, conversation = ask(*plans, question=DIRECTED, entities=entities, iterations=9, max_calls=calls)
     assert conversation.planning == calls
     assert stopped(answer)[0] == "budget"
     assert Counter(kind for kind, _ in conversation.asked)["write"] == 1
@@ -311,7 +313,7 @@ def test_max_seconds_ends_the_search(ask: Ask, clock: Clock) -> None:
         clock.now += 0.3
         return respond(reply(BELL), request)
 
-    answer, conversation = ask(late, max_seconds=0.2, iterations=9)
+    answer, conversation = ask(late, question=DIRECTED, max_seconds=0.2, iterations=9)
     assert (stopped(answer), conversation.planning) == (("budget", 1), 1)
     assert answer.query_type == "synthesis"
 
@@ -441,7 +443,7 @@ def test_pack_and_question_do_not_steer(ask: Ask) -> None:
 
 
 def test_a_planner_that_fails_degrades_the_question(ask: Ask) -> None:
-    answer, conversation = ask(BELL, status(400, "the planner is out of order"), iterations=5)
+    answer, conversation = ask(BELL, status(400, "the planner is out of order"), question=DIRECTED, iterations=5)
     assert answer.trace.degraded
     assert any(warning.startswith("graph_2:") and "out of order" in warning for warning in answer.trace.warnings)
     assert (answer.query_type, len(conversation.of("plan")), len(conversation.of("write"))) == ("synthesis", 2, 1)
