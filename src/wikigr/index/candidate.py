@@ -21,6 +21,7 @@ CROSS_ENCODER = "cross_encoder"
 WALK = "walk"
 FACT = "fact"
 HOPS = "hops"
+UNIT = "unit"
 RELEVANCE = "relevance"
 
 

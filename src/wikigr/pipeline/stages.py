@@ -18,7 +18,7 @@ from wikigr.graph_search.explore.stage import MultiStrategyStage
 from wikigr.graph_search.hops.chain_search import HopsOptions
 from wikigr.graph_search.hops.stage import Hops
 from wikigr.graph_search.relation_paths.stage import RelationPaths, RelationPathsOptions
-from wikigr.index.candidate import CROSS_ENCODER, DENSE, HOPS, LEXICAL, WALK
+from wikigr.index.candidate import CROSS_ENCODER, DENSE, HOPS, LEXICAL, UNIT, WALK
 from wikigr.llm.options import BudgetOptions, FewShotOptions, ModelFileOptions, SynthesisOptions
 from wikigr.options import Options
 from wikigr.pipeline.profile import Profile
@@ -27,6 +27,7 @@ from wikigr.rerankers.cross_encoder import CrossEncoderOptions, CrossEncoding
 from wikigr.rerankers.graph_reranker import GraphRerankerOptions, GraphReranking
 from wikigr.rerankers.graph_walk import EntityLinking, GraphWalk, GraphWalkOptions
 from wikigr.rerankers.section_quality import SectionQuality, SectionQualityOptions
+from wikigr.rerankers.unit_match import UnitMatch, UnitMatchOptions
 from wikigr.retrieval.candidates import DenseSearch, Encode, Fetch, Fuse, LexicalSearch, RetrievalOptions
 from wikigr.retrieval.document_selection import DocumentSelection, MultiDocOptions
 from wikigr.retrieval.multi_query import MultiQuery
@@ -122,6 +123,7 @@ RETRIEVAL_STAGES = (
         ranker=True,
     ),
     Stage(Fuse, RetrievalOptions, _always, reason="no ranker found it", finds=True),
+    Stage(UnitMatch, UnitMatchOptions, score=UNIT),
     Stage(
         CrossEncoding,
         CrossEncoderOptions,
