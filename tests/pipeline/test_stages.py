@@ -52,7 +52,7 @@ def test_a_score_key_is_written_by_its_stage(physics_pack: Path) -> None:
         answer = Pipeline(Profile(), pack, offline=True).answer("Where was the man born who discovered the neutron?")
     written = {key for candidate in answer.ranking for key in candidate.scores}
     enabled = {stage.score for stage in RETRIEVAL_STAGES if stage.score and stage.applies_to(Profile())}
-    assert enabled == {"dense", "hops", "lexical", "walk"}
+    assert enabled == {"dense", "hops", "lexical", "unit", "walk"}
     assert enabled <= written
 
 
@@ -81,5 +81,5 @@ def test_ablations_come_from_the_options() -> None:
     found = {name for kind in SECTIONS for name in Profile()[kind].ablations()}
     assert found == {
         "lexical", "dense", "graph_reranker", "graph_walk", "multi_doc", "section_quality", "few_shot", "reader",
-        "relation_paths", "hops",
+        "relation_paths", "hops", "unit_match",
     }  # fmt: skip

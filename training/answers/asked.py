@@ -40,7 +40,7 @@ READ_GROUP = "asked, read"
 # Questions that are drawn of a source of each kind.
 _MAX_QUESTIONS = {
     READ_GROUP: {MANUAL: 16, DESK: 10, ENCYCLOPEDIA: 80},
-    GROUP: {MANUAL: 40, DESK: 40, ENCYCLOPEDIA: 80},
+    GROUP: {MANUAL: 80, DESK: 40, ENCYCLOPEDIA: 160},
 }
 
 # What holds a list, steps or a reason may be as long as a paragraph; any other answer, as a sentence or two.

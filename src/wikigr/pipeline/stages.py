@@ -123,7 +123,7 @@ RETRIEVAL_STAGES = (
         ranker=True,
     ),
     Stage(Fuse, RetrievalOptions, _always, reason="no ranker found it", finds=True),
-    Stage(UnitMatch, UnitMatchOptions, score=UNIT),
+    Stage(UnitMatch, UnitMatchOptions, score=UNIT, optional=True),
     Stage(
         CrossEncoding,
         CrossEncoderOptions,

@@ -33,8 +33,8 @@ def test_a_cited_article(wikigr: Wikigr, physics_pack: Path) -> None:
     assert (found["schema_version"], found["title"], found["outcome"]) == (1, "Louis de Broglie", "cited")
     assert found["dropped_at"] is None and found["reason"] == "The answer quotes it: [1]."
     assert list(stages(found)) == [
-        "dense", "lexical", "fuse", "graph_reranker", "graph_walk", "hops", "documents", "section_quality",
-        "sentences", "reader", "answers", "citations",
+        "dense", "lexical", "fuse", "unit_match", "graph_reranker", "graph_walk", "hops", "documents",
+        "section_quality", "sentences", "reader", "answers", "citations",
     ]  # fmt: skip
     assert all(
         list(s) == ["stage", "rank", "article_rank", "of", "section_id", "score", "reason"] for s in found["stages"]
@@ -95,7 +95,7 @@ def test_the_last_ranks_are_those_of_the_answer(wikigr: Wikigr, physics_pack: Pa
 
 def test_what_was_read_and_not_quoted(wikigr: Wikigr, physics_pack: Path) -> None:
     Path("without.yaml").write_text("extends: enhanced\nreader: {enabled: false}\n")
-    found = why(wikigr, physics_pack, QUESTION, "Davisson–Germer experiment", "--profile", "without.yaml")
+    found = why(wikigr, physics_pack, QUESTION, "Double-slit experiment", "--profile", "without.yaml")
     assert found["outcome"] == "read"
     number = stages(found)["answers"]
     assert f"by its best answer, it is number {number['rank']} of {number['of']} sections" in found["reason"]
