@@ -194,6 +194,7 @@ class _Walker:
 
     def walk(self, root: LexborNode) -> None:
         """Write everything below ``root``."""
+        self.writer.join_words(root.text)
         stack = [(child, True) for child in reversed(visible_children(root))]
         while stack:
             node, entering = stack.pop()
