@@ -27,6 +27,9 @@ BlockKind = Literal[
 
 TaskState = Literal["open", "done"]
 
+CHECK_BOXES: dict[str, str] = {"open": "[ ]", "done": "[x]"}
+"""What stands before a task for its state."""
+
 BLANK_LINES = re.compile(r"\n(?:[^\S\n]*+\n)++")
 """Blank lines without the indentation of the next line, which matters in code."""
 

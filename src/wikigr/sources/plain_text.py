@@ -12,7 +12,7 @@ from collections.abc import Callable, Container
 from typing import NamedTuple
 
 from wikigr.sources.article import SourceSection
-from wikigr.sources.block import Block, BlockKind, Cell, RowText, TaskState, without_paragraphs
+from wikigr.sources.block import CHECK_BOXES, Block, BlockKind, Cell, RowText, TaskState, without_paragraphs
 
 LINE_GAP = 1
 PARAGRAPH_GAP = 2
@@ -433,7 +433,7 @@ class PlainTextWriter:
         column = self._marker_column
         prefix = indent[:column] + self._marker + indent[column + len(self._marker) :]
         if self._state:
-            prefix += "[x] " if self._state == "done" else "[ ] "
+            prefix += f"{CHECK_BOXES[self._state]} "
         kind: BlockKind = "task" if self._state else "item"
         label = self._state or self._marker.strip()
         if self._kinds and self._kinds[-1][0] == "footnote":
