@@ -43,6 +43,8 @@ def _drop_control(text: str) -> str:
 
 # Words are not longer where they are divided; looking back only so far keeps the time linear.
 _DIVIDED_WORD = re.compile(r"([^\W\d_]{1,64})([-\u2010\u00ad])[^\S\n]*\n\s*(?=([^\W\d_]+))")
+# Finds out much faster that there is none.
+_HYPHEN_AT_END = re.compile(r"[-\u2010\u00ad](?<=[^\W\d_].)[^\S\n]*\n")
 # A word, with hyphens inside it but not at the end of its line.
 _WORD = re.compile(r"[^\W\d_]+(?:[-\u2010][^\W\d_]+)*(?![-\u2010]\s*$)", re.MULTILINE)
 # After these, the hyphen stands for the second part of a compound: "pre- and post-war".
@@ -51,7 +53,8 @@ _CONJUNCTIONS = frozenset("and or to und oder bis bzw et ou à y o e ed en of oc
 
 def divides_word(line: str, following: str) -> bool:
     """Return whether a hyphen divides a word between two lines."""
-    found = _DIVIDED_WORD.search(f"{line[-100:]}\n{following}")
+    lines = f"{line[-100:]}\n{following}"
+    found = _DIVIDED_WORD.search(lines) if _HYPHEN_AT_END.search(lines) else None
     return found is not None and _is_divided(found)
 
 
@@ -396,7 +399,7 @@ class PlainTextWriter:
             return
         text = "".join(self._inline)
         self._inline.clear()
-        if self._whole is not None and "\n" in text and _DIVIDED_WORD.search(text):
+        if self._whole is not None and _HYPHEN_AT_END.search(text):
             if self._words is None:
                 self._words = frozenset(_WORD.findall(self._whole().lower()))
             text = _join_words(text, self._words)
