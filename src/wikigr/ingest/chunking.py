@@ -29,9 +29,10 @@ MIN_PIECE_CHARS = 200
 # Every section below a heading repeats it. Longer headings are truncated there; the article's text keeps them whole.
 MAX_HEADING_CHARS = 500
 
-# A longer paragraph that ends in a question mark is text, not the question of an answer, and one that ends in a colon
-# is not the introduction of a list.
-_MAX_INTRODUCTION_CHARS = 300
+# A longer paragraph that ends in a question mark is text, not the question of an answer.
+_MAX_QUESTION_CHARS = 300
+# A longer sentence before a list is no heading.
+_MAX_INTRODUCTION_CHARS = 160
 
 LEAD_TITLE = "Introduction"
 
@@ -178,14 +179,15 @@ def chunk_article(
             if section.heading_path:
                 append(f"{'#' * (len(section.heading_path) + 1)} {section.heading_path[-1]}\n\n")
             headings = tuple(map(_truncated, section.heading_path))
-            lists = list(_introduced_lists(body, blocks))
-            for start, end in split_text(body, blocks, language=language):
+            pieces = split_text(body, blocks, language=language)
+            lists = list(_introduced_lists(body, blocks)) if len(pieces) > 1 else []
+            for start, end in pieces:
                 position = len(chunks)
                 path = headings
                 before = bisect_left(lists, (start,)) - 1
                 if before >= 0 and start < lists[before][1]:
-                    # Its introduction stands in front of the rest of a list as a heading does.
-                    path = (*headings, lists[before][2])
+                    # It stands in front of the rest of a list as a heading does.
+                    path += tuple(_introduction(body, lists[before][2], language))
                 chunks.append(
                     Chunk(
                         section_id=section_id(title, position),
@@ -204,11 +206,10 @@ def chunk_article(
     return ChunkedArticle(title, "".join(text), tuple(chunks))
 
 
-def _introduced_lists(text: str, blocks: Sequence[Block]) -> Iterator[tuple[int, int, str]]:
+def _introduced_lists(text: str, blocks: Sequence[Block]) -> Iterator[tuple[int, int, Block]]:
     """Yield the start and the end of each list after a paragraph that ends in ":", and that paragraph."""
     for number, block in enumerate(blocks):
-        is_introduction = block.kind == "paragraph" and text[block.end - 1] == ":"
-        if not is_introduction or block.end - block.start > _MAX_INTRODUCTION_CHARS:
+        if block.kind != "paragraph" or text[block.end - 1] != ":":
             continue
         after = number + 1
         while after < len(blocks) and (
@@ -217,8 +218,15 @@ def _introduced_lists(text: str, blocks: Sequence[Block]) -> Iterator[tuple[int,
         ):
             after += 1
         if after > number + 1:
-            introduction = collapse_spaces(text[block.start : block.end - 1])
-            yield blocks[number + 1].start, blocks[after - 1].end, introduction
+            yield blocks[number + 1].start, blocks[after - 1].end, block
+
+
+def _introduction(text: str, paragraph: Block, language: Language) -> Iterator[str]:
+    """Yield the sentence at the end of ``paragraph`` that introduces a list, unless it is too long for a heading."""
+    written = text[paragraph.start : paragraph.end]
+    start, end = sentence_spans(written, language)[-1]
+    if end - start <= _MAX_INTRODUCTION_CHARS:
+        yield collapse_spaces(written[start:end]).rstrip(" :")
 
 
 def _truncated(heading: str) -> str:
@@ -281,7 +289,7 @@ def _first_introducing(text: str, atoms: Sequence[_Atom]) -> int:
     if first < len(atoms) or not atoms:
         return first
     last = atoms[-1]
-    is_question = text[last.end - 1] in "?？" and last.end - last.start <= _MAX_INTRODUCTION_CHARS
+    is_question = text[last.end - 1] in "?？" and last.end - last.start <= _MAX_QUESTION_CHARS
     return len(atoms) - 1 if is_question or text[last.end - 1] == ":" else 0
 
 
