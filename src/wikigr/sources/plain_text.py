@@ -22,8 +22,9 @@ _MAX_NAVIGATION_CHARS = 300
 _MAX_HEADING_LEVEL = 6
 
 # Removing control characters from the input frees two of them for internal marks.
-# A soft hyphen at the end of a line divides a word.
-_CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\u200b\u2060\ufeff]|\u00ad(?![^\\S\n]*\n)")
+_CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\u00ad\u200b\u2060\ufeff]")
+# At the end of a line, a soft hyphen divides a word.
+_CONTROL_IN_LINES = re.compile(rf"(?!\u00ad[^\S\n]*\n){_CONTROL.pattern}")
 _BREAK = "\x00"
 _REMOVED = "\x01"
 # The lookbehind and the possessive quantifier keep each search linear.
@@ -36,9 +37,9 @@ def collapse_spaces(text: str) -> str:
     return " ".join(_drop_control(text).split())
 
 
-def _drop_control(text: str) -> str:
+def _drop_control(text: str, control: re.Pattern[str] = _CONTROL) -> str:
     # Most texts are printable, which is much faster to find out.
-    return text if text.isprintable() else _CONTROL.sub("", text)
+    return text if text.isprintable() else control.sub("", text)
 
 
 # Words are not longer where they are divided; looking back only so far keeps the time linear.
@@ -176,7 +177,7 @@ class PlainTextWriter:
 
     def write(self, text: str, *, is_link: bool = False) -> None:
         """Add running text to the current block; white space is collapsed when the block ends."""
-        self._inline.append(_drop_control(text))
+        self._inline.append(_drop_control(text, _CONTROL_IN_LINES))
         if len(text) <= _MAX_NAVIGATION_CHARS:
             self._short.append((text, is_link))
         else:
