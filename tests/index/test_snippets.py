@@ -14,7 +14,7 @@ def marked(snippet: Snippet) -> list[str]:
 
 
 def test_a_short_text_is_shown_whole_on_one_line() -> None:
-    snippet = make_snippet("Two\n Electrons  met.", TERMS, 40)
+    snippet = make_snippet("Two\n\n Electrons  met.", TERMS, 40)
     assert (snippet.text, marked(snippet)) == ("Two Electrons met.", ["Electrons"])
 
 
@@ -52,3 +52,10 @@ def test_it_fits_and_every_match_is_a_word_of_the_query(text: str, length: int) 
     assert len(snippet.text) <= length
     assert "\n" not in snippet.text
     assert {word.lower() for word in marked(snippet)} <= {"electron", "electrons"}
+
+
+def test_rows_and_items_are_told_apart_and_a_snippet_begins_with_one() -> None:
+    rows = "\n".join(f"part: {name} | mass: {mass} kg" for name, mass in (("shell", 3), ("electron", 0), ("core", 9)))
+    snippet = make_snippet(f"All of them.\n\n{rows}", TERMS, 60)
+    assert snippet.text == "… part: electron | mass: 0 kg · part: core | mass: 9 kg"
+    assert make_snippet("Of them: \n- one\n- two\n", TERMS, 60).text == "Of them: · - one · - two"

@@ -61,6 +61,27 @@ def test_in_a_workbook(tmp_path: Path) -> None:
     assert text_of(tmp_path, "a.xlsx", data) == "Item: Rope | Old: ~~30~~ | Note: 80 EUR"
 
 
+def test_in_text_that_a_workbook_has_in_its_cells(tmp_path: Path) -> None:
+    from openpyxl import Workbook
+
+    made = Workbook()
+    for row in (["Item", "Note"], ["Rope", "part"], ["Hook", "all"]):
+        made.active.append(row)
+    struck = '<r><rPr><strike/></rPr><t xml:space="preserve">95 EUR </t></r>'
+    data = files.changed(
+        files.saved(made), {"xl/worksheets/sheet1.xml": ("<t>part</t>", f"{struck}<r><t>80 EUR</t></r>")}, {}
+    )
+    assert text_of(tmp_path, "a.xlsx", data) == "Item | Note\nRope | 80 EUR\nHook | all"
+    data = files.changed(files.saved(made), {"xl/worksheets/sheet1.xml": ("<t>all</t>", struck)}, {})
+    assert text_of(tmp_path, "a.xlsx", data) == "Item | Note\nRope | part\nHook | ~~95 EUR~~"
+
+
+@pytest.mark.parametrize("role", ["strike", "del", "s", "strikethrough"])
+def test_by_a_role_of_restructured_text(tmp_path: Path, role: str) -> None:
+    text = f"Fare\n====\n\n.. role:: {role}\n\nA berth costs :{role}:`30 <x>` 20.\n\n- :{role}:`all of it`\n- kept\n"
+    assert text_of(tmp_path, "a.rst", text.encode()) == "A berth costs 20.\n\n- ~~all of it~~\n- kept"
+
+
 def test_on_slides(tmp_path: Path) -> None:
     from pptx import Presentation
 
@@ -96,3 +117,16 @@ def test_by_the_kind_of_line_of_opendocument(tmp_path: Path) -> None:
     style = f'<style:style style:name="P1" style:family="paragraph">{line}</style:style>'
     data = files.odt_of('<text:p text:style-name="P1">All of it.</text:p><text:p>Kept.</text:p>', style)
     assert text_of(tmp_path, "a.odt", data) == "~~All of it.~~\n\nKept."
+
+
+def test_by_a_named_style_of_opendocument(tmp_path: Path) -> None:
+    def style(name: str, parent: str, properties: str = "") -> str:
+        return f'<style:style style:name="{name}" style:parent-style-name="{parent}">{properties}</style:style>'
+
+    named = style("Gone", "", '<style:text-properties style:text-line-through-style="solid"/>')
+    kept = style("Kept", "Gone", '<style:text-properties style:text-line-through-style="none"/>')
+    spans = "".join(f'<text:span text:style-name="{name}">{name} </text:span>' for name in ("Gone", "T1", "Kept", "T2"))
+    data = files.odt_of(
+        f"<text:p>Price {spans}</text:p>", style("T1", "Gone") + style("T2", "Kept"), named_styles=named + kept
+    )
+    assert text_of(tmp_path, "a.odt", data) == "Price Kept T2"

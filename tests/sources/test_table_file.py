@@ -233,3 +233,30 @@ def test_columns_without_names_other_delimiters_and_levels(data: bytes, row: str
     note = TableConverter().parse_note(NoteRecord("bags.csv", data, "bags"))
     assert note.bad_parts == ()
     assert note.sections[0].text.split("\n")[0] == row
+
+
+@pytest.mark.parametrize(
+    ("above", "caption"),
+    [
+        ("Prices of 2024\n\n", "Prices of 2024"),
+        ("Prices of 2024,,\n", "Prices of 2024"),
+        ("Prices of 2024\nAll in euros\n", "Prices of 2024 All in euros"),
+        ('"Prices, all of them"\n', "Prices, all of them"),
+    ],
+)
+def test_lines_above_the_header_are_a_caption(tmp_path: Path, above: str, caption: str) -> None:
+    path = write(tmp_path, f"{above}item,price,stock\nRope,30,7\nHook,4,0\nPin,28,2\n", "parts.csv")
+    assert detect_format(path).name == "table"
+    articles, bad = read(path)
+    assert not bad
+    assert texts(articles)[0][1].split("\n") == [caption, "item: Rope | price: 30 | stock: 7"]
+    (section,) = TableConverter().parse_note(NoteRecord("parts.csv", path.read_bytes(), "parts")).sections
+    assert section.text.split("\n")[::3] == [caption, "item: Pin | price: 28 | stock: 2"]
+    assert section.blocks[0].kind == "caption"
+
+
+@pytest.mark.parametrize("text", ["part\nRope\nHook, big\nPin\n", "part,,\nRope,30,7\nHook,4,0\n"])
+def test_a_header_of_one_name_is_not_a_caption(tmp_path: Path, text: str) -> None:
+    table = read_table(read_lines(utf8_stream(io.BufferedReader(io.BytesIO(text.encode()))), ""))
+    assert table is not None
+    assert (table.names[0], table.caption) == ("part", "")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from wikigr.answer.presentation import NEAREST, OTHERS, PERHAPS, level_in_words
 from wikigr.documents.blocks import group_items, number_columns, run_text, shown_rows, used_columns
 from wikigr.index.candidate import place
+from wikigr.sources.block import CHECK_BOXES
 from wikigr.text import escape_markdown, markdown_link
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ Escape = Callable[[str], str]
 
 # What would begin a list, or make a heading of the line above it, at the beginning of a line.
 _LINE_MARK = re.compile(r"^(\d{0,9})([-+=.)])(?=[-=\s]|$)")
-_BOXES = {"open": "[ ]", "done": "[x]"}
 
 
 def answer_entry(document: StatedAnswer, link_to: LinkTo) -> str:
@@ -109,7 +109,7 @@ def _block_lines(block: BlockShape, escape: Escape, before: int) -> Iterator[str
 def _marker(block: BlockShape) -> str:
     """Return the marker of a list item as Markdown knows it: a dash for what is neither a dash nor a number."""
     if block["kind"] == "task":
-        return f"- {_BOXES.get(block['label'], '[ ]')} "
+        return f"- {CHECK_BOXES.get(block['label'], '[ ]')} "
     if block["kind"] != "item":
         return ""
     return f"{block['label']} " if re.fullmatch(r"\d{1,9}[.)]", block["label"]) else "- "

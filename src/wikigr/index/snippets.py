@@ -12,7 +12,10 @@ from wikigr.text import MARKS
 
 # What the tokenizer of the lexical index takes for a word.
 _WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*")
-_SENTENCE_START = re.compile(r"(?<=[.!?])[\"”’)]* (?=[\"“‘(]*[^\W\d_a-z])")
+# What a line break inside a paragraph becomes: it separates rows of a table, items of a list and the like.
+_LINE_BREAK = re.compile(r"(?<!\n)\n(?!\n)")
+_LINE_START = " · "
+_SENTENCE_START = re.compile(rf"(?<=[.!?])[\"”’)]* (?=[\"“‘(]*[^\W\d_a-z])|{_LINE_START}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +40,10 @@ class Snippet:
 def make_snippet(text: str, query: QueryTerms, length: int) -> Snippet:
     """Return the best part of ``text``, which has at most ``length`` characters and contains whole words only.
 
-    The best part has the greatest weight of distinct stems;
-    of equal parts, the first one. It begins with a sentence if possible. Without a match, it is the beginning.
+    The best part has the greatest weight of distinct stems; of equal parts, the first one. It begins with a sentence or
+    a line if possible. Without a match, it is the beginning.
     """
-    line = " ".join(text.split())
+    line = " ".join(_LINE_BREAK.sub(_LINE_START, text.strip()).split())
     matches = list(_matches(line, query.weights, query.language))
     if len(line) <= length:
         return Snippet(line, tuple((start, end) for start, end, _ in matches))

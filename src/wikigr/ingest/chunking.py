@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -19,6 +19,7 @@ from wikigr.progress import Progress
 from wikigr.segmentation import sentence_spans
 from wikigr.sources.article import SourceArticle
 from wikigr.sources.block import BLANK_LINES, Block, cut_blocks, fill_paragraphs, row_extent
+from wikigr.sources.plain_text import collapse_spaces
 from wikigr.text import word_count
 
 # Characters. 1,200 is about 250 word pieces of English: the window of the default encoder.
@@ -30,6 +31,8 @@ MAX_HEADING_CHARS = 500
 
 # A longer paragraph that ends in a question mark is text, not the question of an answer.
 _MAX_QUESTION_CHARS = 300
+# A longer sentence before a list is no heading.
+_MAX_INTRODUCTION_CHARS = 160
 
 LEAD_TITLE = "Introduction"
 
@@ -150,8 +153,9 @@ def chunk_article(
 ) -> ChunkedArticle:
     """Join the records of ``title`` into one text and split it into sections; see also ``tidy_sections``.
 
-    Sections without text are left out, but their headings remain in the paths of the sections below them. An article
-    without any text has no sections.
+    Sections without text are left out, but their headings remain in the paths of the sections below them. Where a list
+    is divided, the sentence that introduces it is a heading above the rest of it. An article without any text has no
+    sections.
     """
     text: list[str] = []
     length = 0
@@ -169,14 +173,21 @@ def chunk_article(
                 continue
             section = section.trimmed()
             body = section.text
-            blocks = fill_paragraphs(body, section.blocks) if section.blocks else ()
+            blocks = fill_paragraphs(body, section.blocks)
             if length:
                 append("\n\n")
             if section.heading_path:
                 append(f"{'#' * (len(section.heading_path) + 1)} {section.heading_path[-1]}\n\n")
-            path = tuple(map(_truncated, section.heading_path))
-            for start, end in split_text(body, section.blocks, language=language):
+            headings = tuple(map(_truncated, section.heading_path))
+            pieces = split_text(body, blocks, language=language)
+            lists = list(_introduced_lists(body, blocks)) if len(pieces) > 1 else []
+            for start, end in pieces:
                 position = len(chunks)
+                path = headings
+                before = bisect_left(lists, (start,)) - 1
+                if before >= 0 and start < lists[before][1]:
+                    # It stands in front of the rest of a list as a heading does.
+                    path += tuple(_introduction(body, lists[before][2], language))
                 chunks.append(
                     Chunk(
                         section_id=section_id(title, position),
@@ -188,11 +199,34 @@ def chunk_article(
                         position=position,
                         source_id=record.source_id,
                         anchor=section.anchor,
-                        blocks=cut_blocks(body, blocks, start, end),
+                        blocks=cut_blocks(body, blocks, start, end) if section.blocks else (),
                     )
                 )
             append(body)
     return ChunkedArticle(title, "".join(text), tuple(chunks))
+
+
+def _introduced_lists(text: str, blocks: Sequence[Block]) -> Iterator[tuple[int, int, Block]]:
+    """Yield the start and the end of each list after a paragraph that ends in ":", and that paragraph."""
+    for number, block in enumerate(blocks):
+        if block.kind != "paragraph" or text[block.end - 1] != ":":
+            continue
+        after = number + 1
+        while after < len(blocks) and (
+            blocks[after].depth > block.depth
+            or (blocks[after].depth == block.depth and blocks[after].kind in ("item", "task"))
+        ):
+            after += 1
+        if after > number + 1:
+            yield blocks[number + 1].start, blocks[after - 1].end, block
+
+
+def _introduction(text: str, paragraph: Block, language: Language) -> Iterator[str]:
+    """Yield the sentence at the end of ``paragraph`` that introduces a list, unless it is too long for a heading."""
+    written = text[paragraph.start : paragraph.end]
+    start, end = sentence_spans(written, language)[-1]
+    if end - start <= _MAX_INTRODUCTION_CHARS:
+        yield collapse_spaces(written[start:end]).rstrip(" :")
 
 
 def _truncated(heading: str) -> str:
@@ -213,19 +247,19 @@ class _Atom:
 
 
 def split_text(
-    text: str, blocks: Sequence[Block] = (), limit: int = MAX_SECTION_CHARS, language: Language = ENGLISH
+    text: str, blocks: Sequence[Block], limit: int = MAX_SECTION_CHARS, language: Language = ENGLISH
 ) -> list[tuple[int, int]]:
     """Split ``text`` into pieces of at most about ``limit`` characters and return their offsets in order.
 
-    ``blocks`` are those of ``text`` that are not paragraphs of depth 0. The text is split between blocks with blank
-    lines between them, then between all blocks and the rows of tables; a longer block at line ends, then at sentence
-    ends, then at spaces. Only a run without any of these is split inside a word. A short last piece is joined to the
-    piece before it. A piece does not end in what introduces the next one: a sentence that ends in ":", a question, or
-    terms. What stands inside a block, such as a definition, or is indented below it, stays with it if it fits.
+    ``blocks`` are all those of ``text``. The text is split between blocks with blank lines between them, then between
+    all blocks and the rows of tables; a longer block at line ends, then at sentence ends, then at spaces. Only a run
+    without any of these is split inside a word. A short last piece is joined to the piece before it. A piece does not
+    end in what introduces the next one: a sentence that ends in ":", a question, or terms. What stands inside a block,
+    such as a definition, or is indented below it, stays with it if it fits.
     """
     pieces: list[tuple[int, int]] = []
     atoms: list[_Atom] = []
-    for atom in _atoms(text, fill_paragraphs(text, blocks), limit, language):
+    for atom in _atoms(text, blocks, limit, language):
         if pieces and atom.end - pieces[-1][0] <= limit:
             pieces[-1] = (pieces[-1][0], atom.end)
             atoms.append(atom)

@@ -27,6 +27,9 @@ BlockKind = Literal[
 
 TaskState = Literal["open", "done"]
 
+CHECK_BOXES: dict[str, str] = {"open": "[ ]", "done": "[x]"}
+"""What stands before a task for its state."""
+
 BLANK_LINES = re.compile(r"\n(?:[^\S\n]*+\n)++")
 """Blank lines without the indentation of the next line, which matters in code."""
 
@@ -206,7 +209,10 @@ def _cut(text: str, block: Block, start: int, end: int) -> Block | None:
         return None
     first = bisect_right(block.rows, start, key=lambda row: row[-1].end)
     beyond = bisect_left(block.rows, end, lo=first, key=lambda row: row[0].start)
-    rows = (tuple(_cut_cells(row, start, end)) for row in block.rows[first:beyond])
+    rows = (
+        row if start <= row[0].start and row[-1].end <= end else tuple(_cut_cells(row, start, end))
+        for row in block.rows[first:beyond]
+    )
     part = replace(block, start=start, end=end, rows=tuple(filter(None, rows)))
     if block.kind == "table":
         return _with_own_columns(part) if part.rows else Block("paragraph", start, end, block.depth)

@@ -6,22 +6,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise, zip_longest
-from typing import NamedTuple
 
-from wikigr.sources.tables import MAX_COLUMN_SPAN, MAX_HEADER_ROWS, Cell, Row
+from wikigr.sources.tables import MAX_HEADER_ROWS, Cell, Row, Slot, place_cells
 
 _YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
 # So many rows below a level show what its columns contain.
 _SHOWN_ROWS = 6
 # A label is repeated for every column that it spans; names are cut anyway.
 _MAX_LABEL_CHARS = 200
-
-
-class _Slot(NamedTuple):
-    """The text in one column of a row; a cell has the same ``number`` in all columns and rows that it spans."""
-
-    number: int
-    text: str
+_EMPTY = Slot(0, "", is_header=False)
 
 
 def mark_header(rows: Sequence[Row]) -> tuple[list[Row], int]:
@@ -108,7 +101,7 @@ def _is_only_bold(rows: Sequence[Row]) -> bool:
     return len(several) > 1 and several[0] is rows[0] and _is_bold(rows[0]) and not _is_bold(several[1])
 
 
-def _is_level(grid: Sequence[Sequence[_Slot]], rows: Sequence[Row], depth: int) -> bool:
+def _is_level(grid: Sequence[Sequence[Slot]], rows: Sequence[Row], depth: int) -> bool:
     """Return whether row ``depth`` has names under the labels of the row above, which spans some of its columns."""
     if len(grid) < depth + 2:
         return False
@@ -137,7 +130,7 @@ def _is_level(grid: Sequence[Sequence[_Slot]], rows: Sequence[Row], depth: int) 
     return any(below) and all(map(_has_digit, filter(None, below)))
 
 
-def _spans(grid: Sequence[Sequence[_Slot]], level: int) -> Iterator[tuple[int, int]]:
+def _spans(grid: Sequence[Sequence[Slot]], level: int) -> Iterator[tuple[int, int]]:
     """Yield the columns, from and up to, under each label of the row ``level``.
 
     A label that is not merged also spans what repeats it, and empty cells after it that have text below; the last label
@@ -161,7 +154,7 @@ def _spans(grid: Sequence[Sequence[_Slot]], level: int) -> Iterator[tuple[int, i
         yield start, end
 
 
-def _labels(header: Sequence[Sequence[_Slot]]) -> list[list[str]]:
+def _labels(header: Sequence[Sequence[Slot]]) -> list[list[str]]:
     """Return the texts of the levels of a header, the labels of all but the last one in all columns that they span."""
     made = [[slot.text[:_MAX_LABEL_CHARS] for slot in row] for row in header]
     for level, texts in enumerate(made[:-1]):
@@ -170,29 +163,8 @@ def _labels(header: Sequence[Sequence[_Slot]]) -> list[list[str]]:
     return made
 
 
-def _grid(rows: Sequence[Row]) -> list[list[_Slot]]:
+def _grid(rows: Sequence[Row]) -> list[list[Slot]]:
     """Return the columns of each row; a cell stands in all columns and rows that it spans."""
-    above: dict[int, tuple[int, _Slot]] = {}
-    grid: list[list[_Slot]] = []
-    number = 0
-    for row in rows:
-        line: list[_Slot] = []
-        below: dict[int, tuple[int, _Slot]] = {}
-        cells = iter(row.cells)
-        while len(line) < MAX_COLUMN_SPAN:
-            if len(line) in above:
-                left, slot = above[len(line)]
-                left, width = left - 1, 1
-            elif (cell := next(cells, None)) is not None:
-                number += 1
-                left, slot, width = cell.rows - 1, _Slot(number, cell.text), max(cell.columns, 1)
-            else:
-                break
-            for column in range(len(line), min(len(line) + width, MAX_COLUMN_SPAN)):
-                if left > 0:
-                    below[column] = (left, slot)
-                line.append(slot)
-        above = below
-        grid.append(line)
-    width = max(map(len, grid), default=0)
-    return [[*line, *[_Slot(0, "")] * (width - len(line))] for line in grid]
+    grid = [row.slots for row in place_cells(rows)]
+    width = max((column + 1 for slots in grid for column in slots), default=0)
+    return [[slots.get(column, _EMPTY) for column in range(width)] for slots in grid]

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Container
+from collections.abc import Callable, Container
 from typing import NamedTuple
 
 from wikigr.sources.article import SourceSection
-from wikigr.sources.block import Block, BlockKind, Cell, RowText, TaskState, without_paragraphs
+from wikigr.sources.block import CHECK_BOXES, Block, BlockKind, Cell, RowText, TaskState, without_paragraphs
 
 LINE_GAP = 1
 PARAGRAPH_GAP = 2
@@ -23,6 +23,8 @@ _MAX_HEADING_LEVEL = 6
 
 # Removing control characters from the input frees two of them for internal marks.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\u00ad\u200b\u2060\ufeff]")
+# At the end of a line, a soft hyphen divides a word.
+_CONTROL_IN_LINES = re.compile(rf"(?!\u00ad[^\S\n]*\n){_CONTROL.pattern}")
 _BREAK = "\x00"
 _REMOVED = "\x01"
 # The lookbehind and the possessive quantifier keep each search linear.
@@ -35,38 +37,47 @@ def collapse_spaces(text: str) -> str:
     return " ".join(_drop_control(text).split())
 
 
-def _drop_control(text: str) -> str:
+def _drop_control(text: str, control: re.Pattern[str] = _CONTROL) -> str:
     # Most texts are printable, which is much faster to find out.
-    return text if text.isprintable() else _CONTROL.sub("", text)
+    return text if text.isprintable() else control.sub("", text)
 
 
-HYPHENS = ("-", "\u2010", "\u00ad")
-_BROKEN_WORD = re.compile(rf"([^\W\d_]+)[{''.join(HYPHENS)}]\Z")
-_REST_OF_WORD = re.compile(r"\s*([^\W\d_]+)")
+# Words are not longer where they are divided; looking back only so far keeps the time linear.
+_DIVIDED_WORD = re.compile(r"([^\W\d_]{1,64})([-\u2010\u00ad])[^\S\n]*\n\s*(?=([^\W\d_]+))")
+# Finds out much faster that there is none.
+_HYPHEN_AT_END = re.compile(r"[-\u2010\u00ad](?<=[^\W\d_].)[^\S\n]*\n")
+# A word, with hyphens inside it but not at the end of its line.
+_WORD = re.compile(r"[^\W\d_]+(?:[-\u2010][^\W\d_]+)*(?![-\u2010]\s*$)", re.MULTILINE)
 # After these, the hyphen stands for the second part of a compound: "pre- and post-war".
 _CONJUNCTIONS = frozenset("and or to und oder bis bzw et ou à y o e ed en of och eller".split())
-# Longer words are not divided; looking back only so far keeps the time linear.
-_MAX_DIVIDED = 64
 
 
-def line_joint(line: str, following: str, words: Container[str]) -> tuple[str, str] | None:
-    """Return how a line goes on in ``following`` if a hyphen divides a word between them, otherwise ``None``.
+def divides_word(line: str, following: str) -> bool:
+    """Return whether a hyphen divides a word between two lines."""
+    lines = f"{line[-100:]}\n{following}"
+    found = _DIVIDED_WORD.search(lines) if _HYPHEN_AT_END.search(lines) else None
+    return found is not None and _is_divided(found)
 
-    That is the line without the hyphen, and what stands between them: ``"-"`` or nothing. ``words`` are those of the
-    whole text in lower case, with the hyphens inside them. The hyphen stays where the text has the word with it
-    elsewhere, or where both parts are words themselves and the whole is not.
+
+def _is_divided(found: re.Match[str]) -> bool:
+    return found[3][0].islower() and found[3].lower() not in _CONJUNCTIONS
+
+
+def _join_words(text: str, words: Container[str]) -> str:
+    """Return ``text`` with the words joined that a hyphen divides between lines.
+
+    ``words`` are those of the whole text in lower case, with the hyphens inside them. The hyphen stays where the text
+    has the word with it elsewhere, or where both parts are words themselves and the whole is not.
     """
-    line = line.rstrip()
-    if not line.endswith(HYPHENS):
-        return None
-    broken, rest = _BROKEN_WORD.search(line[-_MAX_DIVIDED:]), _REST_OF_WORD.match(following)
-    if broken is None or rest is None or not rest[1][0].islower():
-        return None
-    left, right = broken[1].lower(), rest[1].lower()
-    if right in _CONJUNCTIONS:
-        return None
-    is_compound = f"{left}-{right}" in words or (left in words and right in words and left + right not in words)
-    return line[:-1], "-" if is_compound and line[-1] != "\u00ad" else ""
+
+    def joined(found: re.Match[str]) -> str:
+        if not _is_divided(found):
+            return found[0]
+        left, right = found[1].lower(), found[3].lower()
+        is_compound = f"{left}-{right}" in words or (left in words and right in words and left + right not in words)
+        return f"{found[1]}-" if is_compound and found[2] != "\u00ad" else found[1]
+
+    return _DIVIDED_WORD.sub(joined, text)
 
 
 def close_gaps(text: str, mark: str) -> str:
@@ -147,6 +158,9 @@ class PlainTextWriter:
         self._rows: list[_Row] = []
         self._columns: tuple[str, ...] = ()
         self._inline: list[str] = []
+        # What reads the whole text, and the words in it.
+        self._whole: Callable[[], str] | None = None
+        self._words: frozenset[str] | None = None
         self._gap = 0
         self._gap_is_fixed = False
         self._indents: list[str] = []
@@ -163,11 +177,15 @@ class PlainTextWriter:
 
     def write(self, text: str, *, is_link: bool = False) -> None:
         """Add running text to the current block; white space is collapsed when the block ends."""
-        self._inline.append(_drop_control(text))
+        self._inline.append(_drop_control(text, _CONTROL_IN_LINES))
         if len(text) <= _MAX_NAVIGATION_CHARS:
             self._short.append((text, is_link))
         else:
             self._long += len(text)
+
+    def join_words(self, whole: Callable[[], str]) -> None:
+        """From here on, join the words that a hyphen divides between lines; ``whole`` returns all of the text."""
+        self._whole, self._words = whole, None
 
     def line_break(self) -> None:
         """Start a new line inside the current block."""
@@ -382,6 +400,11 @@ class PlainTextWriter:
             return
         text = "".join(self._inline)
         self._inline.clear()
+        if self._whole is not None and _HYPHEN_AT_END.search(text):
+            if self._words is None:
+                self._words = frozenset(_WORD.findall(self._whole().lower()))
+            text = _join_words(text, self._words)
+        text = text.replace("\u00ad", "")
         if _REMOVED in text:
             text = close_gaps(text, _REMOVED)
         lines = [" ".join(line.split()) for line in text.split(_BREAK)]
@@ -414,7 +437,7 @@ class PlainTextWriter:
         column = self._marker_column
         prefix = indent[:column] + self._marker + indent[column + len(self._marker) :]
         if self._state:
-            prefix += "[x] " if self._state == "done" else "[ ] "
+            prefix += f"{CHECK_BOXES[self._state]} "
         kind: BlockKind = "task" if self._state else "item"
         label = self._state or self._marker.strip()
         if self._kinds and self._kinds[-1][0] == "footnote":

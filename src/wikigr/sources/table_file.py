@@ -15,8 +15,8 @@ from wikigr.sources.article import BadPart, Names, RawDocument, SourceArticle, S
 from wikigr.sources.csv_rows import DELIMITERS, SAMPLE_ROWS, Row, read_rows, sample_lines
 from wikigr.sources.documents import NoteRecord, NoteText
 from wikigr.sources.encodings import utf8_stream
-from wikigr.sources.header import column_names, mark_header
-from wikigr.sources.plain_text import PlainTextWriter, collapse_spaces
+from wikigr.sources.header import column_names, mark_header, names_columns
+from wikigr.sources.plain_text import LINE_GAP, PlainTextWriter, collapse_spaces
 from wikigr.sources.streams import Line, line_place, open_bytes, read_lines, stem
 from wikigr.sources.tables import Cell, row_text, shorten_name
 from wikigr.sources.tables import Row as TableRow
@@ -47,6 +47,7 @@ _OTHER_DELIMITER = re.compile(r"[\t,;|]")
 _MIN_EVIDENCE = 2
 # So many rows say whether there are levels of names.
 _SHOWN_ROWS = 10
+_MAX_TITLE_ROWS = 3
 _QUESTION_MARKS = ("?", "？")
 
 
@@ -55,6 +56,7 @@ class TableRecord:
     """Rows of the table with the names of their columns; one that is unreadable stands alone.
 
     ``titles`` is the number of the column with the title of the only row, ``None`` if ``title`` is that of the rows.
+    ``caption`` is what stands above the table.
     """
 
     where: str
@@ -62,6 +64,7 @@ class TableRecord:
     names: tuple[str, ...]
     rows: tuple[Row, ...]
     titles: int | None = None
+    caption: str = ""
 
 
 class TableSource:
@@ -90,11 +93,13 @@ class TableSource:
 
             def part() -> TableRecord:
                 title = f"{name} (rows {count + 1} to {count + len(batch)})" if count else name
-                return TableRecord(line_place(self.path, batch[0].line), title, table.names, tuple(batch))
+                where = line_place(self.path, batch[0].line)
+                return TableRecord(where, title, table.names, tuple(batch), None, table.caption)
 
             for row in table.rows:
                 if row.problem or (table.titles is not None and row.cells[table.titles]):
-                    yield TableRecord(line_place(self.path, row.line), name, table.names, (row,), table.titles)
+                    where = line_place(self.path, row.line)
+                    yield TableRecord(where, name, table.names, (row,), table.titles, table.caption)
                     continue
                 batch.append(row)
                 if len(batch) == MAX_ROWS_PER_ARTICLE:
@@ -110,7 +115,7 @@ class TableSource:
             raise RecordError(record.where, first.problem)
         source_id = f"row-{first.line}"
         if record.titles is None:
-            writer = PlainTextWriter("")
+            writer = _writer(record.caption)
             for row in record.rows:
                 writer.row(row_text(record.names, row.cells))
             yield SourceArticle(record.title, source_id, writer.sections() or (SourceSection((), ""),))
@@ -120,7 +125,7 @@ class TableSource:
         yield SourceArticle(
             title=collapse_spaces(title),
             source_id=source_id,
-            sections=(_row_section(record.names, first.cells, title),),
+            sections=(_row_section(record.names, first.cells, title, record.caption),),
             aliases=_list(of.get("aliases", "")),
             categories=_list(of.get("categories", "")),
             url=of.get("url", ""),
@@ -142,7 +147,7 @@ class TableConverter:
         if table is None:
             return NoteText(())
         sections: list[SourceSection] = []
-        others = PlainTextWriter("")
+        others = _writer(table.caption)
         bad: list[BadPart] = []
         for row in table.rows:
             title = row.cells[table.titles] if table.titles is not None and not row.problem else ""
@@ -166,28 +171,25 @@ def file_title(name: str) -> str:
 class Table(NamedTuple):
     """The names of the columns, the number of the column with the titles of rows if there is one, and the rows.
 
-    A row has as many cells as there are names, or a problem.
+    A row has as many cells as there are names, or a problem. ``caption`` is what stands above the header.
     """
 
     names: tuple[str, ...]
     titles: int | None
     rows: Iterator[Row]
+    caption: str
 
 
 def read_table(lines: Iterable[Line]) -> Table | None:
     """Return the table whose first row names the columns, ``None`` if there is no other row."""
     rows = _rows(lines)
-    first: list[Row] = []
-    header: Row | None = None
-    for row in rows:
-        if header is None and not row.problem:
-            header = row
-        else:
-            first.append(row)
-        if len(first) >= SAMPLE_ROWS:
-            break
-    if header is None or not first:
+    first = list(islice(rows, SAMPLE_ROWS + 1))
+    readable = [row for row in first if not row.problem]
+    above = _title_rows([row.cells for row in readable])
+    if len(first) == above + 1 or len(readable) <= above:
         return None
+    titles_above, header = readable[:above], readable[above]
+    first = [row for row in first if row is not header and row not in titles_above]
     width = max(len(row.cells) for row in first)
     while header.cells and not header.cells[-1] and len(header.cells) > width:
         header.cells.pop()
@@ -197,7 +199,20 @@ def read_table(lines: Iterable[Line]) -> Table | None:
         header, first = Row(header.line, column_names(marked[:depth])), first[depth - 1 :]
     names = tuple(map(collapse_spaces, header.cells))
     titles = _title_column(names, [row.cells for row in first if not row.problem])
-    return Table(names, titles, (_of_width(row, len(names)) for row in chain(first, rows)))
+    caption = " ".join(collapse_spaces(row.cells[0]) for row in titles_above)
+    return Table(names, titles, (_of_width(row, len(names)) for row in chain(first, rows)), caption)
+
+
+def _title_rows(rows: Sequence[Sequence[str]]) -> int:
+    """Return the number of rows above the header: those with text in their first cell alone."""
+    texts = [sum(map(bool, cells)) for cells in rows]
+    above = 0
+    while above < min(_MAX_TITLE_ROWS, len(rows)) and texts[above] == 1 and rows[above][0]:
+        above += 1
+    below = rows[above:]
+    # The first row may also be the header of a table with one named column.
+    is_header = bool(below) and (max(map(len, rows[:above]), default=0) == 1 or names_columns(below))
+    return above if is_header and 2 * sum(count > 1 for count in texts[above:]) > len(below) else 0
 
 
 def _of_width(row: Row, width: int) -> Row:
@@ -216,6 +231,7 @@ def has_header(head: bytes) -> bool:
     stream = utf8_stream(cast(BinaryIO, io.BufferedReader(io.BytesIO(head), len(head) or 1)))
     lines = islice(read_lines(stream, ""), SAMPLE_ROWS)
     rows = [row.cells for row in _rows(lines) if not row.problem]
+    rows = rows[_title_rows(rows) :]
     if len(rows) < 2 or find_columns(rows[0]) is not None:
         return False
     header, *below = rows
@@ -260,14 +276,17 @@ def _with_text(lines: Iterable[Line], delimiter: str) -> Iterator[Row]:
 
 
 def _delimiter(lines: Sequence[Line]) -> str:
-    """Return the delimiter that splits most rows into as many cells as the first; of several, the one of more cells."""
+    """Return the delimiter that splits most rows into as many cells as the first that it splits.
+
+    Of several such delimiters, it is the one of more cells.
+    """
     readable = [line for line in lines if not line.decoded()[1]]
 
     def fit(mark: str) -> tuple[float, int]:
         widths = [len(row.cells) for row in _with_text(readable, mark)]
-        if not widths or widths[0] < 2:
-            return 0.0, 0
-        return sum(1 < width <= widths[0] for width in widths) / len(widths), widths[0]
+        # A title may stand above the header.
+        first = next((width for width in widths[: _MAX_TITLE_ROWS + 1] if width > 1), 0)
+        return sum(1 < width <= first for width in widths) / max(len(widths), 1), first
 
     return max((*DELIMITERS, "|"), key=fit)
 
@@ -321,7 +340,18 @@ def _has_words(rows: Sequence[Sequence[str]]) -> bool:
     return all(sum(map(str.isalpha, value)) > sum(map(str.isdigit, value)) for value in values)
 
 
-def _row_section(names: Sequence[str], cells: Sequence[str], title: str) -> SourceSection:
+def _writer(caption: str) -> PlainTextWriter:
+    """Return the writer of a table with this caption, if it has one."""
+    writer = PlainTextWriter("")
+    if caption:
+        writer.open_kind("caption")
+        writer.write(caption)
+        writer.close_kind()
+        writer.end_block(LINE_GAP)
+    return writer
+
+
+def _row_section(names: Sequence[str], cells: Sequence[str], title: str, caption: str = "") -> SourceSection:
     """Return a row with the title ``title``: its short cells on one line, and each long one in a paragraph.
 
     A title that is a question is left out, so that the text is the answer.
@@ -329,7 +359,7 @@ def _row_section(names: Sequence[str], cells: Sequence[str], title: str) -> Sour
     is_long = [cell != title and (len(cell) > 200 or "\n" in cell) for cell in cells]
     is_question = title.endswith(_QUESTION_MARKS)
     short = ["" if long or (is_question and cell == title) else cell for cell, long in zip(cells, is_long, strict=True)]
-    writer = PlainTextWriter("")
+    writer = _writer(caption)
     writer.row(row_text(names, short))
     for name, cell, long in zip(names, cells, is_long, strict=True):
         if long:

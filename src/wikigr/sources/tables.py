@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import groupby
+from typing import NamedTuple
 
 from wikigr.sources.block import Cell as CellRange
 from wikigr.sources.block import RowText
@@ -51,8 +53,7 @@ class Row:
     group: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _NamedCell:
+class _NamedCell(NamedTuple):
     """A cell that stands in ``columns``, and its name, which may be a cell in the column ``name_column``."""
 
     columns: tuple[int, ...]
@@ -66,8 +67,8 @@ class _NamedCell:
 
 
 @dataclass(frozen=True, slots=True)
-class _Slot:
-    """A cell in one column of the grid; a cell that spans several columns has the same ``number`` in each."""
+class Slot:
+    """A cell in one column of a row; a cell has the same ``number`` in all columns and rows that it spans."""
 
     number: int
     text: str
@@ -75,8 +76,10 @@ class _Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class _GridRow:
-    slots: dict[int, _Slot]
+class GridRow:
+    """The cells of a row by column; ``is_alone`` says that the row has one cell."""
+
+    slots: dict[int, Slot]
     is_head: bool
     is_alone: bool
 
@@ -97,7 +100,7 @@ def name_columns(rows: Sequence[Row]) -> Iterator[RowText]:
     side (``a | b``), and a header cell in front names what follows. Cells without text are left out where the columns
     have names.
     """
-    grid = _grid(rows)
+    grid = place_cells(rows)
     names: dict[int, str] = {}
     columns: tuple[str, ...] = ()
     number = 0
@@ -127,6 +130,7 @@ def _row_text(cells: list[_NamedCell], columns: tuple[str, ...], *, is_alone: bo
     return RowText(tuple(text for text, _ in lines), is_alone, columns, tuple(ranges for _, ranges in lines))
 
 
+@lru_cache(maxsize=1_000)
 def shorten_name(name: str) -> str:
     """Return a column's name without the marks of the format, and at most ``MAX_NAME_CHARS`` characters of it."""
     name = collapse_spaces(name.replace("|", "/")).rstrip(" :")
@@ -136,7 +140,7 @@ def shorten_name(name: str) -> str:
     return (cut[: cut.rfind(" ")] if " " in cut else cut[:-1]).rstrip(" ,;:") + "…"
 
 
-def _header_rows(grid: Sequence[_GridRow], start: int, names: dict[int, str]) -> int:
+def _header_rows(grid: Sequence[GridRow], start: int, names: dict[int, str]) -> int:
     """Return the number of rows from ``start`` on that name the columns of the rows after them.
 
     Below an earlier header, with its ``names``, a row with a number is a total or the like.
@@ -154,7 +158,7 @@ def _header_rows(grid: Sequence[_GridRow], start: int, names: dict[int, str]) ->
     return end - start if is_repeated or not (names and has_number) else 0
 
 
-def _names(header: Sequence[_GridRow]) -> dict[int, str]:
+def _names(header: Sequence[GridRow]) -> dict[int, str]:
     """Return the name of each column; of several rows, the distinct texts from top to bottom."""
     parts: dict[int, dict[str, None]] = {}
     for row in header:
@@ -164,7 +168,7 @@ def _names(header: Sequence[_GridRow]) -> dict[int, str]:
     return {column: shorten_name(" ".join(texts)) for column, texts in parts.items()}
 
 
-def _cells_of(row: _GridRow, names: dict[int, str]) -> list[_NamedCell]:
+def _cells_of(row: GridRow, names: dict[int, str]) -> list[_NamedCell]:
     """Return a row's cells, each with the name of its column if it has one."""
     slots = sorted(row.slots.items())
     if row.is_alone:
@@ -179,7 +183,7 @@ def _cells_of(row: _GridRow, names: dict[int, str]) -> list[_NamedCell]:
         is_field = len(slots) > 1 and slots[0][1].is_header and not slots[1][1].is_header
         if is_field and cells[0].text and cells[1].text:
             field = cells[0].text.rstrip(" :")
-            cells[:2] = [replace(cells[1], name=field, name_column=cells[0].columns[0] if field else None)]
+            cells[:2] = [cells[1]._replace(name=field, name_column=cells[0].columns[0] if field else None)]
         return cells
     cells = []
     for _, same in groupby(slots, key=lambda slot: slot[1].number):
@@ -193,7 +197,7 @@ def _cells_of(row: _GridRow, names: dict[int, str]) -> list[_NamedCell]:
 
 def _lines(cells: list[_NamedCell]) -> Iterator[tuple[str, tuple[CellRange, ...]]]:
     """Yield the line of the cells of a row, or several lines if they are long, with the cells as ranges of it."""
-    if sum(len(cell.written) for cell in cells) <= MAX_LINE_CHARS or len(cells) < 3:
+    if len(cells) < 3 or sum(len(cell.name) + len(cell.text) + 2 for cell in cells) <= MAX_LINE_CHARS:
         if cells:
             yield _line(cells)
         return
@@ -214,20 +218,21 @@ def _line(cells: Sequence[_NamedCell]) -> tuple[str, tuple[CellRange, ...]]:
     ranges: list[CellRange] = []
     length = 0
     for number, cell in enumerate(cells):
+        written = cell.written
         # An empty cell between separators leaves a single space.
-        for part in ("|" if number else "", cell.written):
+        for part in ("|" if number else "", written):
             if part:
                 length += len(part) + bool(parts)
                 parts.append(part)
         if cell.text:
-            begin = length - len(cell.written)
             if cell.name_column is not None:
+                begin = length - len(written)
                 ranges.append(CellRange(cell.name_column, begin, begin + len(cell.name)))
             ranges.extend(CellRange(column, length - len(cell.text), length) for column in cell.columns)
     return " ".join(parts), tuple(ranges)
 
 
-def _grid(rows: Sequence[Row]) -> list[_GridRow]:
+def place_cells(rows: Sequence[Row]) -> list[GridRow]:
     """Place the cells in columns; a cell is repeated in all the columns and rows that it spans.
 
     The only cell of a row is not repeated, and neither is any cell of a table with one row. Columns that no cell fills
@@ -237,13 +242,13 @@ def _grid(rows: Sequence[Row]) -> list[_GridRow]:
     left = 1_000 + 20 * sum(len(cell.text) + len(CELL_SEPARATOR) for row in rows for cell in row.cells)
     number = 0
     # The cells above that span the next row, with the number of rows that are left.
-    above: dict[int, tuple[int, _Slot]] = {}
-    slots: dict[int, _Slot] = {}
-    below: dict[int, tuple[int, _Slot]] = {}
-    grid: list[_GridRow] = []
+    above: dict[int, tuple[int, Slot]] = {}
+    slots: dict[int, Slot] = {}
+    below: dict[int, tuple[int, Slot]] = {}
+    grid: list[GridRow] = []
     is_in_head = False
 
-    def may_repeat(slot: _Slot) -> bool:
+    def may_repeat(slot: Slot) -> bool:
         nonlocal left
         left -= len(slot.text) + len(CELL_SEPARATOR)
         return left >= 0
@@ -272,7 +277,7 @@ def _grid(rows: Sequence[Row]) -> list[_GridRow]:
                 repeat_above(column)
                 column += 1
             number += 1
-            slot = _Slot(number, cell.text, cell.is_header or (row.is_head and not is_alone))
+            slot = Slot(number, cell.text, cell.is_header or (row.is_head and not is_alone))
             for repeated in range(1 if is_alone else min(max(cell.columns, 1), MAX_COLUMN_SPAN)):
                 if repeated and not may_repeat(slot):
                     break
@@ -283,5 +288,5 @@ def _grid(rows: Sequence[Row]) -> list[_GridRow]:
         for beyond in sorted(key for key in above if key >= column):
             repeat_above(beyond)
         above = below
-        grid.append(_GridRow(slots, row.is_head, is_alone))
+        grid.append(GridRow(slots, row.is_head, is_alone))
     return grid

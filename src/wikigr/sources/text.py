@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from wikigr.sources.article import Names, RawDocument
 from wikigr.sources.documents import NoteRecord, NoteText, decode_lines
-from wikigr.sources.plain_text import HYPHENS, PlainTextWriter, collapse_spaces, line_joint
+from wikigr.sources.plain_text import PlainTextWriter, collapse_spaces, divides_word
 
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1{2,}[ \t]*")
 # Columns of a table under a heading.
 _HEADING_COLUMNS = re.compile(r"\S(?: {2,}|\t)\S| \| ")
-# A word, with hyphens inside it but not at its end.
-_WORD = re.compile(r"[^\W\d_]+(?:[-\u2010][^\W\d_]+)*(?![-\u2010]\s*$)")
+_HYPHENS = ("-", "\u2010", "\u00ad")
 _LETTER = re.compile(r"[^\W_]")
 _ITEM_MARK = re.compile(r"\s*([-*+•‣·o]|\(?(?:\d{1,3}|[A-Za-z])[.)])\s+(?=\S)")
 # The end of a sentence or of a part of one, which may be quoted or in parentheses.
@@ -44,16 +43,13 @@ class TextConverter:
             lines = lines[_first_line(lines) + 1 :]
         writer = PlainTextWriter(heading_on_top or record.title)
         common_indent = _common_indent([line for n, line in enumerate(lines) if not _is_manual_heading(lines, n)])
-        has_divided = any(line.rstrip().endswith(HYPHENS) and line.rstrip()[-2:-1].isalpha() for line in lines)
-        words = (
-            frozenset(word for line in lines for word in _WORD.findall(line.lower())) if has_divided else frozenset()
-        )
+        writer.join_words(lambda: "\n".join(lines))
         start = 0
         for heading in find_headings(lines, manual=True):
-            _write_paragraphs(lines[start : heading.start], common_indent, words, writer)
+            _write_paragraphs(lines[start : heading.start], common_indent, writer)
             writer.heading(heading.level, heading.text)
             start = heading.end
-        _write_paragraphs(lines[start:], common_indent, words, writer)
+        _write_paragraphs(lines[start:], common_indent, writer)
         return NoteText(writer.sections())
 
 
@@ -88,7 +84,7 @@ def _common_indent(lines: Sequence[str]) -> int:
     return max(found, key=lambda indent: (found[indent], -indent), default=0)
 
 
-def _write_paragraphs(lines: Sequence[str], common_indent: int, words: Set[str], writer: PlainTextWriter) -> None:
+def _write_paragraphs(lines: Sequence[str], common_indent: int, writer: PlainTextWriter) -> None:
     for paragraph in _paragraphs(lines):
         # Code, a table or a drawing is indented by more than most.
         if min(map(_indent, paragraph)) >= common_indent + 4 or any(map(_COLUMNS.search, paragraph)):
@@ -99,10 +95,10 @@ def _write_paragraphs(lines: Sequence[str], common_indent: int, words: Set[str],
             writer.write(paragraph[0])
             writer.close_kind()
             writer.open_indent()
-            _write_lines(paragraph[1:], words, writer)
+            _write_lines(paragraph[1:], writer)
             writer.close_indent()
         else:
-            _write_lines(paragraph, words, writer)
+            _write_lines(paragraph, writer)
         writer.end_block()
 
 
@@ -112,24 +108,24 @@ def _is_definition(paragraph: Sequence[str]) -> bool:
     indents = {_indent(line) - _indent(term) for line in rest}
     is_text = (
         begins_item(term)
-        or term.rstrip().endswith(HYPHENS)
+        or term.rstrip().endswith(_HYPHENS)
         or _SENTENCE_END.search(term.rstrip())
         or len(term.strip()) > 80
     )
     return bool(indents) and min(indents) >= 2 and not is_text and not begins_item(rest[0])
 
 
-def _write_lines(paragraph: Sequence[str], words: Set[str], writer: PlainTextWriter) -> None:
+def _write_lines(paragraph: Sequence[str], writer: PlainTextWriter) -> None:
     """Write one paragraph, the items of which are list items."""
     width = max(map(len, paragraph))
     marks = [_ITEM_MARK.match(line) for line in paragraph]
     is_list = len(marks) - marks.count(None) > 1
     indents: list[int] = []
-    joint = None
+    is_divided = False
     for position, (line, mark) in enumerate(zip(paragraph, marks, strict=True)):
         is_item = mark is not None and (is_list or not mark[1][0].isalpha())
         before = paragraph[position - 1] if position else ""
-        if is_item or not before or (joint is None and not _is_wrapped(before, line, width)):
+        if is_item or not before or not (is_divided or _is_wrapped(before, line, width)):
             while indents and (not is_item or indents[-1] >= _indent(line)):
                 writer.close_item()
                 indents.pop()
@@ -139,10 +135,8 @@ def _write_lines(paragraph: Sequence[str], words: Set[str], writer: PlainTextWri
                 line = line[mark.end() :]
             elif position:
                 writer.line_break()
-        joint = None
-        if line.endswith(HYPHENS) and position + 1 < len(paragraph):
-            joint = line_joint(line, paragraph[position + 1], words)
-        writer.write("".join(joint).lstrip() if joint is not None else f"{line.lstrip()} ")
+        is_divided = position + 1 < len(paragraph) and divides_word(line, paragraph[position + 1])
+        writer.write(f"{line.lstrip()}\n")
     for _ in indents:
         writer.close_item()
 

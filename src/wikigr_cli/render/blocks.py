@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from wikigr.documents.blocks import MAX_ROWS, number_columns, run_text, shown_rows, used_columns
+from wikigr.sources.block import CHECK_BOXES
 from wikigr.text import harmless
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.terminal import cells
@@ -24,7 +25,6 @@ _STYLES: dict[RunRole, str] = {
     "around": "dim", "short": "bold", "match": "bold", "found": "reverse", "unverified": "yellow",
 }  # fmt: skip
 _LINES = frozenset(("item", "task", "property", "footnote"))
-_BOXES = {"open": "[ ]", "done": "[x]"}
 # Columns by which a definition is indented, and the text of a quotation.
 _INDENTS = {"term": 4, "quotation": 2}
 # A table of which fewer columns per cell are left is printed as lines of names and values.
@@ -78,7 +78,7 @@ def _marker(block: BlockShape) -> str:
     if block["kind"] == "item":
         return f"{block['label']} " if block["label"] else "- "
     if block["kind"] == "task":
-        return f"{_BOXES.get(block['label'], '[ ]')} "
+        return f"{CHECK_BOXES.get(block['label'], '[ ]')} "
     return "> " if block["kind"] == "quotation" else ""
 
 

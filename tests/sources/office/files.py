@@ -331,8 +331,8 @@ def odt(first: str = "", styles: str = "", *, has_header: bool = True) -> bytes:
     )
 
 
-def odt_of(body: str, styles: str = "", *, title: str = "") -> bytes:
-    """Return an OpenDocument text with this body, these automatic styles, and a title in its properties."""
+def odt_of(body: str, styles: str = "", *, named_styles: str = "", title: str = "") -> bytes:
+    """Return an OpenDocument text with this body, these automatic and named styles, and a title in its properties."""
     prefixes = {name: name for name in ("office", "text", "table", "style", "form")}
     prefixes |= {"draw": "drawing", "loext": "experimental:office:xmlns:loext"}
     names = " ".join(
@@ -343,7 +343,8 @@ def odt_of(body: str, styles: str = "", *, title: str = "") -> bytes:
     content = f"<office:document-content {names}>{automatic}{text}</office:document-content>"
     meta = f'<meta xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>{title}</dc:title></meta>'
     kind = "application/vnd.oasis.opendocument.text"
-    return archive({"mimetype": kind, "content.xml": content, "meta.xml": meta})
+    named = f"<office:document-styles {names}><office:styles>{named_styles}</office:styles></office:document-styles>"
+    return archive({"mimetype": kind, "content.xml": content, "styles.xml": named, "meta.xml": meta})
 
 
 def archive(members: Mapping[str, str]) -> bytes:

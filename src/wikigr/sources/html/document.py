@@ -35,8 +35,7 @@ PARAGRAPH_ELEMENTS = frozenset(
 )
 LINE_ELEMENTS = frozenset("dd dt figcaption legend li option summary tbody td tfoot th thead tr".split())
 BLOCK_ELEMENTS = PARAGRAPH_ELEMENTS | LINE_ELEMENTS | HEADING_LEVELS.keys() | {"pre", "br", "body"}
-# The elements with a ``replacement_text``, some of them at least.
-REPLACED_ELEMENTS = frozenset(("math", "span", "sup"))
+_MATH = ".mwe-math-element"
 # The number of ancestors, or of neighbors, examined for the context of an element.
 MAX_ANCESTORS = 50
 # The number of texts examined before a superscript, and the depth of exponents in one.
@@ -78,6 +77,8 @@ class HtmlDocument:
         """
         self._tree = LexborHTMLParser(markup if is_note else prepare_markup(markup, where), encoding=True)
         self.root: LexborNode = self._tree.root or self._tree.create_node("html")
+        # The elements with a ``replacement_text``, some of them at least; only formulas are spans.
+        self.replaced = {"math", "sup", *(["span"] if self.root.css_first(_MATH) is not None else [])}
         self.skip: set[int] = set()
         self.contents_tables: set[int] = set()
         self.infoboxes: set[int] = set()
@@ -189,7 +190,7 @@ class HtmlDocument:
                 if current.mem_id in self.skip and current.mem_id != node.mem_id and not is_math(current):
                     continue
                 tag = current.tag or ""
-                replacement = replacement_text(current) if tag in REPLACED_ELEMENTS else None
+                replacement = replacement_text(current) if tag in self.replaced else None
                 if replacement is not None:
                     yield replacement
                     continue

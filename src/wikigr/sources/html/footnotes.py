@@ -61,16 +61,20 @@ def is_footnote_mark(node: LexborNode) -> bool:
     text = collapse_spaces(node.text())
     if node.tag == "sup" and _NOTE_REQUEST.fullmatch(text):
         return True
+    is_bracketed = _BRACKETED.fullmatch(text) is not None
+    is_back_link = _BACKLINK.fullmatch(text.strip("[]\ufe0e\ufe0f")) is not None
+    is_mark = len(text) <= 60 and _MARKS.fullmatch(text) is not None
+    if not (is_bracketed or is_back_link or is_mark):
+        return False
     link = node if node.tag == "a" else node.css_first("a[href]") or enclosing_link(node)
-    if link is not None and len(collapse_spaces(link.text())) > len(text):
+    if link is not None and link is not node and len(collapse_spaces(link.text())) > len(text):
         link = None
     href = (link.attributes.get("href") or "") if link is not None else ""
-    if "#" in href and _BACKLINK.fullmatch(text.strip("[]\ufe0e\ufe0f")):
+    if "#" in href and is_back_link:
         return True
-    is_bracketed = _BRACKETED.fullmatch(text) is not None
     if is_bracketed and (_NOTE_TARGET.search(href) or (node.tag == "sup" and href.startswith("#"))):
         return True
-    if len(text) > 60 or not _MARKS.fullmatch(text):
+    if not is_mark:
         return False
     if any(map(_states_mark, (node, link))):
         return True

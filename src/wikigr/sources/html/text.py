@@ -24,7 +24,6 @@ from wikigr.sources.html.document import (
     LINE_ELEMENTS,
     MAX_ANCESTORS,
     PARAGRAPH_ELEMENTS,
-    REPLACED_ELEMENTS,
     SECTIONING_ELEMENTS,
     HtmlDocument,
     id_of,
@@ -194,6 +193,7 @@ class _Walker:
 
     def walk(self, root: LexborNode) -> None:
         """Write everything below ``root``."""
+        self.writer.join_words(root.text)
         stack = [(child, True) for child in reversed(visible_children(root))]
         while stack:
             node, entering = stack.pop()
@@ -222,7 +222,7 @@ class _Walker:
         """Begin an element; returns False when its children need no visit."""
         if node.mem_id in self._page.special and not self._enter_special(node, tag):
             return False
-        replacement = replacement_text(node) if tag in REPLACED_ELEMENTS else None
+        replacement = replacement_text(node) if tag in self._page.replaced else None
         if replacement is not None:
             self._write(replacement)
         elif tag in HEADING_LEVELS and not self._open_admonitions:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Set
+from contextlib import suppress
 from html import escape
 from typing import TYPE_CHECKING
+from zipfile import BadZipFile, ZipFile
 
 from wikigr.errors import RecordError
 from wikigr.sources.anchors import outline_anchor
@@ -50,9 +53,41 @@ def read(data: bytes, document: Document, where: str) -> None:
         if _MANIFEST in opened.namelist() and b":encryption-data" in opened.read(_MANIFEST):
             raise RecordError(where, "the file is encrypted", hint="Save it without a password.")
         root = parse_xml(opened, "content.xml")
+        styles = [*_named_styles(opened), *root.iter("{*}style")]
         body = next(root.iter("{*}body"), None)
         if body is not None:
-            document.html(_Html(root).of(body), anchor_of=outline_anchor)
+            document.html(_Html(root, _struck_styles(styles)).of(body), anchor_of=outline_anchor)
+
+
+def _named_styles(opened: ZipFile) -> Iterator[_Element]:
+    """Yield the styles with names of their own; the text can be read without them."""
+    from lxml.etree import XMLSyntaxError
+
+    with suppress(KeyError, BadZipFile, XMLSyntaxError):
+        for styles in parse_xml(opened, "styles.xml").iterchildren("{*}styles"):
+            yield from styles.iterchildren("{*}style")
+
+
+def _struck_styles(styles: Iterable[_Element]) -> set[str]:
+    """Return the names of the styles that strike text through, or whose parents do."""
+    struck: set[str] = set()
+    waiting: dict[str, list[str]] = {}
+    for style in styles:
+        name, parent = (_attribute(style, key) for key in ("name", "parent-style-name"))
+        lines = {
+            _attribute(properties, f"text-line-through-{key}")
+            for properties in style.iterchildren("{*}text-properties")
+            for key in ("style", "type")
+        }
+        if not {"", "none"}.issuperset(lines):
+            struck.add(name)
+        elif lines.issubset({""}):
+            waiting.setdefault(parent, []).append(name)
+    found = list(struck)
+    while found:
+        found += [name for name in waiting.pop(found.pop(), ()) if name not in struck]
+        struck.update(found)
+    return struck
 
 
 def _name(element: _Element) -> str:
@@ -66,16 +101,12 @@ def _attribute(element: _Element, name: str) -> str:
 class _Html:
     """Writes elements as HTML; what is nested too deeply is left out."""
 
-    def __init__(self, root: _Element) -> None:
+    def __init__(self, root: _Element, struck: Set[str]) -> None:
         # What is behind the names of automatic styles: the parent of each, or the tag of a list.
         self._styles = {
             _attribute(style, "name"): _attribute(style, "parent-style-name") for style in root.iter("{*}style")
         }
-        self._struck: set[str] = set()
-        for properties in root.iter("{*}text-properties"):
-            lines = (_attribute(properties, f"text-line-through-{name}") for name in ("style", "type"))
-            if not {"", "none"}.issuperset(lines):
-                self._struck.add(_attribute(properties.getparent(), "name"))
+        self._struck = struck
         for style in root.iter("{*}list-style"):
             is_numbered = next(iter(style.iterchildren("{*}*")), style).tag.endswith("number")
             self._styles[_attribute(style, "name")] = "ol" if is_numbered else "ul"

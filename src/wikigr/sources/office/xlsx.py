@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # A place of a citation has at most so many rows.
 _ROWS = 50
+# The elements of a sheet that are read before its cells.
+_READ_BEFORE = ("{*}f", "{*}is", "{*}row", "{*}mergeCell")
 _MAX_COLUMNS = 1_000
 _RANGE = re.compile(r"([A-Z]{1,3})(\d{1,7})(?::([A-Z]{1,3})(\d{1,7}))?")
 
@@ -42,12 +44,14 @@ class _Range(NamedTuple):
 class _Extras:
     """What openpyxl leaves out of a sheet when it reads row by row, by row and column.
 
-    ``merged`` has the ranges by their first cell, and ``formulas`` those without a stored value.
+    ``merged`` has the ranges by their first cell, ``formulas`` those without a stored value, and ``struck`` the texts
+    without what is struck through.
     """
 
     merged: dict[tuple[int, int], _Range] = field(default_factory=dict)
     comments: dict[tuple[int, int], str] = field(default_factory=dict)
     formulas: dict[tuple[int, int], str] = field(default_factory=dict)
+    struck: dict[tuple[int, int], str] = field(default_factory=dict)
 
 
 class _Row(NamedTuple):
@@ -126,14 +130,23 @@ def _relations(opened: ZipFile, path: str) -> Iterator[_Relation]:
 
 
 def _extras_of(opened: ZipFile, path: str) -> _Extras:
-    """Return the merged cells and the formulas without a value of the sheet in the member ``path``."""
+    """Return the merged cells, the formulas without a value and the struck text in the member ``path``, a sheet.
+
+    openpyxl loses the fonts of text that is in the cells themselves.
+    """
     from lxml.etree import iterparse
 
     extra = _Extras()
     formulas: list[_Element] = []
-    for _, element in iterparse(opened.open(path), tag=("{*}f", "{*}row", "{*}mergeCell"), resolve_entities=False):
+    for _, element in iterparse(opened.open(path), tag=_READ_BEFORE, resolve_entities=False):
         if element.tag.endswith("}f"):
             formulas.append(element)
+            continue
+        if element.tag.endswith("}is"):
+            cell = element.getparent()
+            runs = [(run.findtext("{*}t") or "", _is_on(run.find("{*}rPr/{*}strike"))) for run in element.iter("{*}r")]
+            if any(is_struck for _, is_struck in runs) and (found := _range(cell.get("r"))) is not None:
+                extra.struck[found.row, found.column] = _unstruck(runs)
             continue
         if (found := _range(element.get("ref"))) is not None:
             extra.merged[found.row, found.column] = found
@@ -172,11 +185,13 @@ def _rows(rows: Iterable[Sequence[Any]], extra: _Extras, *, has_struck: bool) ->
     open_cells: dict[int, tuple[_Range, str]] = {}
     for number, cells in enumerate(rows, start=1):
         cells = cells[:_MAX_COLUMNS]
-        texts = [_unstruck(cell) if has_struck else _text(cell) for cell in cells]
+        texts = [_marked_text(cell) if has_struck else _text(cell) for cell in cells]
         is_bold = all(cell.font.b for cell, text in zip(cells, texts, strict=True) if text)
         merged: dict[int, _Range] = {}
         if extra.formulas:
             texts = [text or extra.formulas.get((number, column), "") for column, text in enumerate(texts, start=1)]
+        if extra.struck:
+            texts = [extra.struck.get((number, column), text) for column, text in enumerate(texts, start=1)]
         while texts and not texts[-1]:
             texts.pop()
         for column, (found, text) in list(open_cells.items()):
@@ -293,13 +308,24 @@ def _place(sheet: str, first: tuple[int, int], last: tuple[int, int], document: 
     document.writer.place(cells, cells)
 
 
-def _unstruck(cell: Any) -> str:
+def _marked_text(cell: Any) -> str:
     """Return the text of a cell without what is struck through; if all of it is, it is marked as such."""
-    parts = cell.value if isinstance(cell.value, list) else ()
-    kept = [str(part) for part in parts if not getattr(getattr(part, "font", None), "strike", None)]
-    is_struck = bool(parts and not "".join(kept).strip()) or (cell.value is not None and cell.font.strike)
-    text = collapse_spaces("".join(kept)) if len(kept) < len(parts) and not is_struck else _text(cell)
-    return f"{STRUCK_MARK}{text}{STRUCK_MARK}" if is_struck and text else text
+    runs = cell.value if isinstance(cell.value, list) else ()
+    is_struck = [bool(getattr(getattr(run, "font", None), "strike", None)) for run in runs]
+    if any(is_struck):
+        return _unstruck(list(zip(map(str, runs), is_struck, strict=True)))
+    text = _text(cell)
+    return f"{STRUCK_MARK}{text}{STRUCK_MARK}" if text and cell.font.strike else text
+
+
+def _unstruck(runs: Sequence[tuple[str, bool]]) -> str:
+    """Return the texts of ``runs`` that are not struck through, or all of them between marks."""
+    kept = collapse_spaces("".join(text for text, is_struck in runs if not is_struck))
+    return kept or f"{STRUCK_MARK}{collapse_spaces(''.join(text for text, _ in runs))}{STRUCK_MARK}"
+
+
+def _is_on(switch: _Element | None) -> bool:
+    return switch is not None and switch.get("val") not in ("0", "false")
 
 
 def _text(cell: Any) -> str:

@@ -286,6 +286,8 @@ _INLINE = {
     "math": nodes.math, "sub": nodes.subscript, "subscript": nodes.subscript, "sup": nodes.superscript,
     "superscript": nodes.superscript,
 }  # fmt: skip
+# docutils has no role for text that is struck through; documents define one of these names.
+_STRUCK = frozenset("del line-through s strike strikeout strikethrough strike-through".split())
 _LINKING = frozenset(("any", "doc", "numref", "ref", "term"))
 
 
@@ -302,6 +304,8 @@ def _run_role(
         return [nodes.inline(rawtext, title if title != target else f"{name.upper()} {target}")], []
     if name in ("code", "literal", "samp", "file", "abbr", "kbd", "title-reference", "title"):
         return [nodes.literal(rawtext, plain)], []
+    if name in _STRUCK:
+        return [nodes.inline(rawtext, plain, classes=["strike"])], []
     title, target = role_text(plain)
     if name in _CODE_ROLES and title == target:
         title = title.removeprefix(".")

@@ -156,6 +156,8 @@ class _Writer:
                 return f"<sup>{self.html_of(node.children)}</sup>"
             case nodes.subscript():
                 return f"<sub>{self.html_of(node.children)}</sub>"
+            case nodes.inline() if "strike" in node["classes"]:
+                return f"<s>{self.html_of(node.children)}</s>"
             case nodes.Inline():
                 return self.html_of(node.children)
         tag = next(tag for kind, tag in _BLOCK_TAGS if isinstance(node, kind))
