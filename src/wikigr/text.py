@@ -56,6 +56,11 @@ def harmless(text: str) -> str:
     return CONTROL.sub("�", text)
 
 
+def one_line(text: str) -> str:
+    """Return ``text`` with a space for its line breaks of every kind, so that a name cannot look like another line."""
+    return text if text.isprintable() else " ".join(filter(None, map(str.strip, text.splitlines())))
+
+
 def escape_markdown(text: str) -> str:
     """Return ``text`` on one line with each character that Markdown takes for a mark escaped."""
     return _MARKDOWN_MARK.sub(r"\\\g<0>", re.sub(r"\s+", " ", text))

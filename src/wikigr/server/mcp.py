@@ -8,12 +8,14 @@ from contextlib import closing
 from itertools import count
 from typing import Annotated, Any, TypeVar
 
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp.server.mcpserver.resources.templates import ResourceSecurity
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp.types import CallToolResult, TextContent, ToolAnnotations
+from mcp.shared.exceptions import MCPError
+from mcp.types import INVALID_PARAMS, CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field
 from starlette.types import ASGIApp
 
@@ -22,9 +24,11 @@ from wikigr.answer.presentation import NEAREST, OTHERS, PERHAPS, level_in_words
 from wikigr.documents.answer_markdown import blocks_markdown
 from wikigr.documents.shapes import AnswerDocument, CitationShape, PossibleAnswerShape, ResultShape
 from wikigr.errors import WikigrError
+from wikigr.server.log import start_log
 from wikigr.server.packs import ServedPacks
 from wikigr.server.security import MAX_BODY_BYTES
 from wikigr.server.service import (
+    MAX_NAME_CHARS,
     Direction,
     Hops,
     Node,
@@ -40,7 +44,7 @@ from wikigr.server.service import (
     client_hint,
 )
 from wikigr.server.workers import Task
-from wikigr.text import harmless
+from wikigr.text import harmless, one_line
 
 INSTRUCTIONS = (
     "Knowledge packs whose text can be quoted: `ask` answers a question, `search` finds passages, `article` reads on.\n"
@@ -59,6 +63,10 @@ _MAX_OTHER = 300
 _MAX_SNIPPET = 800
 # Entries of a list.
 _MAX_LISTED = 60
+# Characters of a name in a request, such as that of a resource: three parts, each of them percent-encoded.
+_MAX_NAME_CHARS = 3 * 3 * MAX_NAME_CHARS
+# Characters of an error.
+_MAX_ERROR = 500
 # Keys of the documents that cost more tokens than they are worth to a model.
 _LEFT_OUT = frozenset(
     ("schema_version", "timings", "usage", "scores", "nodes", "lead", "word_count", "facts", "blocks")
@@ -75,8 +83,17 @@ _Result = TypeVar("_Result")
 def make_server(service: Service) -> MCPServer[Any]:
     """Return a server with the tools and resources of ``service``."""
     server = MCPServer[Any](
-        "wikigr", title="wikigr", version=__version__, instructions=INSTRUCTIONS, log_level="ERROR", subscriptions=False
+        "wikigr",
+        title="wikigr",
+        version=__version__,
+        instructions=INSTRUCTIONS,
+        log_level="ERROR",
+        subscriptions=False,
+        middleware=[_bound],
     )
+    # There are none, and the SDK takes a request for one that is missing for a bug of the server.
+    for method in ("prompts/list", "prompts/get"):
+        del server._lowlevel_server._request_handlers[method]
 
     @server.tool(title="Search the packs", annotations=_READ_ONLY)
     async def search(
@@ -233,8 +250,28 @@ def http_endpoint(server: MCPServer[Any]) -> ASGIApp:
 
 def serve_stdio(packs: ServedPacks) -> None:
     """Answer one client until it closes standard input."""
+    start_log()
     with closing(Service(packs)) as service:
         make_server(service).run("stdio")
+
+
+async def _bound(context: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Refuse long names before anything uses them, and cut errors, in which the SDK repeats what it was sent."""
+    params = context.params or {}
+    for name in (context.method, params.get("name"), params.get("uri"), *(params.get("arguments") or ())):
+        if isinstance(name, str) and len(name) > _MAX_NAME_CHARS:
+            raise MCPError(INVALID_PARAMS, f"A name has {len(name):,} characters, more than {_MAX_NAME_CHARS:,}.")
+    try:
+        result = await call_next(context)
+    except MCPError as error:
+        raise MCPError(error.code, _short(error.message)) from error
+    if isinstance(result, dict) and result.get("isError"):
+        result["content"] = [{**part, "text": _short(part["text"])} for part in result["content"]]
+    return result
+
+
+def _short(error: str) -> str:
+    return harmless(cut(one_line(error), _MAX_ERROR))
 
 
 def _task(context: Context) -> Task:
