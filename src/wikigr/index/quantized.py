@@ -40,6 +40,7 @@ from numpy.typing import NDArray
 
 from wikigr.embeddings.embedder import Vectors
 from wikigr.errors import PackError
+from wikigr.files import open_regular, read_regular
 from wikigr.index.candidate import Hit
 
 HEADER, SIGNS, ROWS, IDS = FILES = ("header.json", "signs.npy", "rows.npy", "ids.npy")
@@ -113,6 +114,7 @@ class QuantizedVectors:
     def _map(self, name: str, dtype: np.dtype[Any], shape: tuple[int, ...] | None) -> NDArray[Any]:
         path = self._folder / name
         try:
+            open_regular(path).close()
             array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
         # NumPy parses the header as Python.
         except (OSError, ValueError, EOFError, SyntaxError, TokenError) as error:
@@ -323,9 +325,7 @@ def _write_npy_header(stream: Any, dtype: np.dtype[Any], shape: tuple[int, ...])
 
 def _read_header(path: Path) -> _Header:
     try:
-        if path.stat().st_size > 4096:
-            raise ValueError("it is too long")
-        fields = json.loads(path.read_bytes())
+        fields = json.loads(read_regular(path, 4096))
         header = _Header(**fields)
         numbers = (header.version, header.sections, header.dimension, header.signs_crc)
         if type(header.digest) is not str or any(type(value) is not int or value < 0 for value in numbers):

@@ -19,7 +19,7 @@ from wikigr.progress import Progress
 from wikigr.segmentation import sentence_spans
 from wikigr.sources.article import SourceArticle
 from wikigr.sources.block import BLANK_LINES, Block, cut_blocks, fill_paragraphs, row_extent
-from wikigr.text import word_count
+from wikigr.text import one_line, word_count
 
 # Characters. 1,200 is about 250 word pieces of English: the window of the default encoder.
 MAX_SECTION_CHARS = 1_200
@@ -196,6 +196,7 @@ def chunk_article(
 
 
 def _truncated(heading: str) -> str:
+    heading = one_line(heading)
     return heading if len(heading) <= MAX_HEADING_CHARS else f"{heading[: MAX_HEADING_CHARS - 1]}…"
 
 

@@ -44,7 +44,7 @@ from wikigr.server.service import (
     client_hint,
 )
 from wikigr.server.workers import Task
-from wikigr.text import harmless, one_line
+from wikigr.text import escape_numbers, harmless, one_line
 
 INSTRUCTIONS = (
     "Knowledge packs whose text can be quoted: `ask` answers a question, `search` finds passages, `article` reads on.\n"
@@ -135,10 +135,10 @@ def make_server(service: Service) -> MCPServer[Any]:
         """Read one section. Use it for the text around a passage of `search` or a citation of `ask`."""
         found = await _or(ToolError, service.section(section_id, pack=pack))
         parts = [
-            f"{' › '.join([found['title'], *found['heading_path']])} ({_place(found['section_id'], found)})",
+            one_line(f"{' › '.join([found['title'], *found['heading_path']])} ({_place(found['section_id'], found)})"),
             _page(found, offset),
             *(
-                f"{name} section: {section['section_id']}"
+                one_line(f"{name} section: {section['section_id']}")
                 for name, section in (("Previous", found["previous"]), ("Next", found["next"]))
                 if section is not None
             ),
@@ -153,10 +153,10 @@ def make_server(service: Service) -> MCPServer[Any]:
         sections = [f"{entry['section_id']} ({entry['section']})" for entry in found["sections"][:_MAX_LISTED]]
         links = [link["title"] for link in found["links"][:_MAX_LISTED]]
         parts = [
-            f"{found['title']} ({_place(None, found)})",
+            one_line(f"{found['title']} ({_place(None, found)})"),
             _page(found, offset),
-            f"Sections: {'; '.join(sections)}",
-            f"Links to: {'; '.join(links)}",
+            one_line(f"Sections: {'; '.join(sections)}"),
+            one_line(f"Links to: {'; '.join(links)}"),
         ]
         return _result("\n\n".join(parts), found)
 
@@ -173,7 +173,8 @@ def make_server(service: Service) -> MCPServer[Any]:
             ToolError, service.neighbors(name, pack=pack, relation=relation, direction=direction, top_k=top_k)
         )
         lines = [
-            f"{edge['source']['name']} -> {edge['relation']} -> {edge['target']['name']}" for edge in found["edges"]
+            one_line(f"{edge['source']['name']} -> {edge['relation']} -> {edge['target']['name']}")
+            for edge in found["edges"]
         ]
         return _result("\n".join(lines[:_MAX_LISTED]) or f"{found['node']['name']} has no such edge.", found)
 
@@ -188,7 +189,7 @@ def make_server(service: Service) -> MCPServer[Any]:
         """Find the shortest connections between two articles or entities. `~` is an edge against its
         direction. Use it for how two are related."""
         found = await _or(ToolError, service.paths(start, end, pack=pack, max_hops=max_hops, top_k=top_k))
-        lines = [path["text"] for path in found["paths"]]
+        lines = [one_line(path["text"]) for path in found["paths"]]
         return _result("\n".join(lines) or f"No path of at most {max_hops} hops was found.", found)
 
     @server.tool(title="Explain why an article was not cited", annotations=_READ_ONLY)
@@ -199,7 +200,7 @@ def make_server(service: Service) -> MCPServer[Any]:
         answers."""
         task = _task(context)
         found = await _or(ToolError, service.why(question, title, pack=pack, profile=profile, task=task))
-        return _result(f"{found['title']}: {found['reason']}", found)
+        return _result(one_line(f"{found['title']}: {found['reason']}"), found)
 
     @server.tool(title="List the packs", annotations=_READ_ONLY)
     async def packs() -> CallToolResult:
@@ -208,7 +209,7 @@ def make_server(service: Service) -> MCPServer[Any]:
         listed = (await service.list_packs())["packs"]
         rows = [{"pack": row["given_as"], **{key: row[key] for key in keys}} for row in listed]  # type: ignore[literal-required]
         lines = [
-            f"{row['pack']} {row['version']}: {row['description']} ({row['counts']['articles']:,} articles)"
+            one_line(f"{row['pack']} {row['version']}: {row['description']} ({row['counts']['articles']:,} articles)")
             for row in rows
         ]
         return _result("\n".join(lines), {"packs": rows})
@@ -318,17 +319,19 @@ def _possible_text(answer: PossibleAnswerShape) -> str:
 
 def _unmarked(text: str) -> str:
     """Return stored text on one line, in which nothing is the number of a citation or ends the cell of a table."""
-    return re.sub(r"\[(?=\d+\])|\|", r"\\\g<0>", re.sub(r"\s+", " ", text))
+    return escape_numbers(re.sub(r"\s+", " ", text)).replace("|", r"\|")
 
 
 def _source(place: ResultShape | CitationShape) -> str:
-    return ", ".join(filter(None, (f"{place['section_id']} ({place['section']})", place["url"])))
+    return one_line(", ".join(filter(None, (f"{place['section_id']} ({place['section']})", place["url"]))))
 
 
 def _place(section_id: str | None, document: Any) -> str:
     """Return where a text is, so that it can be cited: its section, pack and address, as far as they are known."""
     pack = document.get("pack") or {}
-    return ", ".join(filter(None, (section_id, pack.get("name") and f"pack {pack['name']}", document.get("url"))))
+    return one_line(
+        ", ".join(filter(None, (section_id, pack.get("name") and f"pack {pack['name']}", document.get("url"))))
+    )
 
 
 def _page(document: Any, offset: int) -> str:

@@ -128,7 +128,7 @@ class Security:
     def _refuse(self, request: HTTPConnection) -> Response | None:
         """Return the answer to a request that is refused, else ``None``."""
         headers = request.headers
-        head = sum(len(name) + len(value) for name, value in request.scope["headers"])
+        head = sum(len(name) + len(value) + 4 for name, value in request.scope["headers"])
         if head + len(request.scope["raw_path"]) + len(request.scope["query_string"]) > MAX_HEAD_BYTES:
             return _closing(431, f"The head has more than {MAX_HEAD_BYTES:,} bytes.")
         if "transfer-encoding" in headers and "content-length" in headers:

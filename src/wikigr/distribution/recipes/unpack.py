@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, NoReturn
 
 from wikigr.errors import SourceError
+from wikigr.files import open_regular
 
 MAX_BYTES = 8 << 30
 MAX_MEMBERS = 500_000
@@ -45,7 +46,7 @@ def unpack_archive(
     part.mkdir(parents=True)
     total = 0
     try:
-        with archive.open("rb") as file:
+        with open_regular(archive) as file:
             is_zip = file.read(4) == b"PK\x03\x04"
         for number, (name, size, content) in enumerate(_zip_members(archive) if is_zip else _tar_members(archive), 1):
             total += size
