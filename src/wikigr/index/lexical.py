@@ -199,8 +199,10 @@ class LexicalIndex:
             return self._best(tantivy.Query.boolean_query(clauses), limit) if clauses else []
 
     def _terms(self, query: str) -> list[str]:
-        # In lower case, AND, OR, NOT and IN are words rather than operators.
-        return [word.lower() for word in self.language.tokens(query)[:MAX_QUERY_WORDS]]
+        # In lower case, AND, OR, NOT and IN are words rather than operators. The index has no words as long as a SHA-256,
+        # and the parser refuses a query of nothing else.
+        words = [word.lower() for word in self.language.tokens(query)[:MAX_QUERY_WORDS]]
+        return [word for word in words if stems(word, self.language)]
 
     def _best(self, parsed: Any, limit: int) -> list[Hit]:
         hits = self.searcher.search(parsed, limit).hits

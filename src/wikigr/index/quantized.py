@@ -75,13 +75,16 @@ class _Header:
 
 @dataclass(frozen=True, slots=True)
 class _Data:
-    """The bytes of an open ``file`` from ``first`` on."""
+    """The ``size`` bytes of an open ``file`` from ``first`` on."""
 
     file: int
     first: int
+    size: int
 
     def read(self, spans: Sequence[tuple[int, int]]) -> list[bytes]:
-        """Return the bytes of each span, given as its first byte and its length; fewer at the end of the file."""
+        """Return the bytes of each span, given as its first byte and its length; none if it is not within the data."""
+        if any(not 0 <= first <= first + length <= self.size for first, length in spans):
+            return [b"" for _ in spans]
         if hasattr(os, "posix_fadvise"):
             # The disk reads all of them at the same time: a fifth of the time of one after the other.
             for first, length in spans:
@@ -129,7 +132,7 @@ class QuantizedVectors:
         path = self._folder / name
         file = os.open(path, os.O_RDONLY)
         weakref.finalize(self, os.close, file)
-        return _Data(file, path.stat().st_size - content)
+        return _Data(file, path.stat().st_size - content, content)
 
     def __len__(self) -> int:
         return self._header.sections
