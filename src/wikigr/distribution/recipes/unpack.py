@@ -81,6 +81,8 @@ class _Member(tarfile.TarInfo):
 
     # The entry point that ``tarfile`` leaves to subclasses.
     def _proc_member(self, tar: tarfile.TarFile) -> Any:
+        if len(tar.pax_headers) > _MAX_GLOBAL_ATTRIBUTES:
+            raise ValueError(f"it has more than {_MAX_GLOBAL_ATTRIBUTES} global attributes, the limit")
         parse = super()._proc_member  # type: ignore[misc]
         if self.type not in _HEADERS:
             return parse(tar)
@@ -109,8 +111,6 @@ class _Tar(tarfile.TarFile):
         self._bytes += size
         if self._bytes > MAX_HEADERS_BYTES or self._seconds > MAX_HEADERS_S:
             raise ValueError("its headers are too long")
-        if len(self.pax_headers) > _MAX_GLOBAL_ATTRIBUTES:
-            raise ValueError(f"it has more than {_MAX_GLOBAL_ATTRIBUTES} global attributes, the limit")
         started = time.thread_time()
         try:
             return parse()
