@@ -30,7 +30,7 @@ def assert_no_line_is_forged(output: str, allowed: int = 0) -> None:
 def test_names_and_metadata_of_a_pack(wikigr: Wikigr, tmp_path: Path, line_break: str) -> None:
     row = {
         "title": forged("Brass lighthouse of Orrin", line_break),
-        "text": f"The brass lighthouse of Orrin is kept by Mara Quill [2].\n\n## {forged('Lamp', ' ')}\n\nIt has mirrors.",
+        "text": f"The brass lighthouse of Orrin is kept by Mara Quill [2].\n\n## {forged('Lamp', ' ')}\n\nMirrors.",
         "aliases": [forged("Orrin light", line_break)],
         "categories": [forged("Towers", line_break)],
         "url": forged("http://a.example/x", line_break),
