@@ -2,8 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.sources.test_hostile_input import limit
 
 from wikigr.segmentation import ends_as_prose, extract_facts, has_statement, sentence_spans
 
@@ -143,3 +145,15 @@ def test_each_once_in_order_over_all_texts() -> None:
         "Alpha holds.",
         "Gamma holds.",
     ]
+
+
+@pytest.mark.parametrize("unit", ["!", "a.)", "(!", '!"', "![a](", "?)", ". ", "! ", "! ! ", "(a. ", "-! ", '" . '])
+def test_long_runs_are_split_in_linear_time(unit: str) -> None:
+    with limit():
+        sentence_spans(unit * (300_000 // len(unit)))
+
+
+def test_a_sentence_ends_after_a_long_word() -> None:
+    text = f"It is at http://a.example/{'a.b!' * 300}. The next one follows."
+    first, second = sentence_spans(text)
+    assert text[slice(*first)].endswith("a.b!.") and text[slice(*second)] == "The next one follows."

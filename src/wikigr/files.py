@@ -126,10 +126,15 @@ def read_regular(path: Path, limit: int) -> bytes:
     longer one.
     """
     with open_regular(path) as file:
-        data = file.read(limit + 1)
-    if len(data) > limit:
+        # Nothing is read, and no memory taken, for a size that is over the limit.
+        is_too_long = os.fstat(file.fileno()).st_size > limit
+        pieces: list[bytes] = []
+        while not is_too_long and (piece := file.read(1 << 20)):
+            pieces.append(piece)
+            is_too_long = len(pieces) > (limit >> 20) and sum(map(len, pieces)) > limit
+    if is_too_long:
         raise ValueError(f"{path} has more than {limit:,} bytes, the limit")
-    return data
+    return b"".join(pieces)
 
 
 def describe_read_error(error: BaseException) -> str:

@@ -28,6 +28,9 @@ QUESTION_START = (
 _QUESTION = re.compile(rf"\W*{QUESTION_START}", re.IGNORECASE)
 # The end of a statement in any script, closing quotes and brackets included.
 _PROSE_END = re.compile(r"[.!…。！।۔][\"'”’)\]]*$")
+# What is longer than any word or address, without its end. The segmenter looks for ends of sentences in all of a run at
+# each mark in it, and takes time that grows with the square of the length of the run.
+_LONG_RUN = re.compile(r"\S{400,}(?=\S{3})")
 # Scripts that end sentences with these do not separate words.
 _FULL_WIDTH_END = ("。", "！")
 # A sentence in such a script, with the quotes and brackets that close after it.
@@ -109,7 +112,7 @@ def _block_spans(text: str, block: re.Match[str], language: Language) -> list[tu
     if language.characters:
         found = [match.span() for match in _FULL_WIDTH_SENTENCE.finditer(block.group())]
     else:
-        found = load_segmenter()(block.group())
+        found = load_segmenter()(_LONG_RUN.sub(lambda run: "x" * len(run[0]), block.group()))
     for left, right in found:
         span = _trim(text, block.start() + left if pending is None else pending, block.start() + right)
         if span is None:

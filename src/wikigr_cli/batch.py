@@ -10,11 +10,16 @@ from pathlib import Path
 from typing import TextIO, TypeVar
 
 from wikigr.errors import UsageError, WikigrError
+from wikigr.files import read_regular
 from wikigr_cli.environment import Environment, strict_utf8
 from wikigr_cli.render.answer import failure_document
 from wikigr_cli.render.output import print_json_line
 
 T = TypeVar("T")
+
+_MAX_LINE_CHARS = 1 << 20
+# The questions of a longer file are not counted before they are asked.
+_MAX_COUNTED_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +47,9 @@ def ask_each(
         total = None
         if location != "-" and Path(location).is_file():
             # An unreadable file is reported where it is read; what comes through a pipe is not known yet.
-            with suppress(OSError):
-                total = sum(1 for line in Path(location).read_bytes().splitlines() if line.strip())
+            with suppress(OSError, ValueError):
+                lines = read_regular(Path(location), _MAX_COUNTED_BYTES).splitlines()
+                total = sum(1 for line in lines if line.strip())
         if progress is not None and total != 0:
             progress.start("asking", total, "questions")
         for item in read_batch(location, environment.stdin):
@@ -82,7 +88,9 @@ def read_batch(location: str, stdin: TextIO) -> Iterator[BatchQuestion]:
     with ExitStack() as stack:
         lines = strict_utf8(stdin) if location == "-" else stack.enter_context(open_batch(location))
         try:
-            for number, line in enumerate(lines, start=1):
+            for number, line in enumerate(iter(lambda: lines.readline(_MAX_LINE_CHARS + 1), ""), start=1):
+                if len(line) > _MAX_LINE_CHARS:
+                    raise UsageError(f"Line {number} of the questions has more than {_MAX_LINE_CHARS:,} characters.")
                 text = line.removeprefix("\ufeff").strip()
                 if text:
                     yield _parse(number, text)

@@ -14,7 +14,7 @@ from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 from wikigr.errors import UsageError
-from wikigr.text import CONTROL, harmless
+from wikigr.text import CONTROL, harmless, one_line
 from wikigr_cli.render.terminal import breaks, cells, cut, openable, wrap_pieces
 
 if TYPE_CHECKING:
@@ -166,8 +166,11 @@ class Environment:
         hang: int | None = None,
         overflow: Overflow = "wrap",
         link: str | None = None,
+        has_lines: bool = False,
     ) -> None:
         """Write a piece of the result to stdout, without control characters, in ``style`` if stdout has color.
+
+        It stays on its line, unless it is a text that ``has_lines``: no name or metadata begins a line of its own.
 
         ``style`` is ``bold``, ``dim``, ``reverse`` or a color. In a terminal a piece is held back until its line ends;
         the call that ends the line decides how it overflows. ``wrap`` breaks it between words and indents the next
@@ -175,7 +178,7 @@ class Environment:
         table, and ``keep`` leaves it whole so that a command can be copied. A terminal that can opens the address
         ``link`` on a click.
         """
-        text = harmless(text)
+        text = harmless(text if has_lines else one_line(text))
         width = self.width(self.stdout)
         shown = (style, openable(link) or "")
         if width is None:
@@ -225,9 +228,9 @@ class Environment:
         self.write(harmless(text))
 
     def note(self, message: str, *, overflow: Overflow = "wrap") -> None:
-        """Write a note to stderr; ``-q`` silences it."""
+        """Write a note of one line to stderr; ``-q`` silences it."""
         if self.verbosity >= 0:
-            self.print_error(message, overflow=overflow)
+            self.print_error(one_line(message), overflow=overflow)
 
     def print_error(self, message: str, *, overflow: Overflow = "wrap") -> None:
         """Write a message to stderr whatever the verbosity; a closed stderr is ignored.
@@ -248,6 +251,6 @@ class Environment:
 
     def report(self, error: WikigrError) -> None:
         """Write the message and the hint of an error to stderr."""
-        self.print_error(f"wikigr: {error.message}")
+        self.print_error(one_line(f"wikigr: {error.message}"))
         if error.hint:
-            self.print_error(error.hint)
+            self.print_error(one_line(error.hint))

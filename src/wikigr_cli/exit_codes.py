@@ -26,6 +26,8 @@ class ExitStatus(IntEnum):
     """Interrupted (Ctrl-C)."""
 
 
+# What the loader of libraries, the runtime of C++ and the system say when there is no memory left.
+_NO_MEMORY = ("failed to map segment", "std::bad_alloc", "cannot allocate memory")
 # docs/generate splits this text at " · " for the man page.
 EXIT_CODES_HELP = (
     "Exit codes: 0 success · 1 a check failed, or --strict and no answer · 2 wrong usage or configuration · "
@@ -46,12 +48,12 @@ def report_error(environment: Environment, error: Exception) -> ExitStatus:
     """Print what failed on stderr, with the traceback if ``--debug`` was given; return the exit code."""
     if environment.debug:
         environment.print_error("".join(traceback.format_exception(error)), overflow="keep")
-    if isinstance(error, WikigrError):
-        environment.report(error)
-        return exit_status(error)
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or any(words in str(error).lower() for words in _NO_MEMORY):
         environment.print_error("wikigr: There is not enough memory.")
         environment.print_error("Free some, or raise the limit of this process (ulimit -v), then run it again.")
+    elif isinstance(error, WikigrError):
+        environment.report(error)
+        return exit_status(error)
     elif isinstance(error, OSError):
         # A full disk or a missing permission: the system's message says it best.
         file = f": {error.filename}" if error.filename is not None else ""

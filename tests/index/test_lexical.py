@@ -125,3 +125,10 @@ def test_the_whole_index_as_a_part_of_itself_gives_the_same_scores(index: Lexica
     found = index.search_as_part(query, 10, index)
     assert [hit.section_id for hit in found] == ids(index, query)
     assert [hit.score for hit in found] == pytest.approx([hit.score for hit in index.search(query, 10)], rel=1e-5)
+
+
+@pytest.mark.parametrize("word", ["e3b0c442" * 8, "x" * 40, "ü" * 20])
+def test_words_that_the_index_drops_are_no_damage(index: LexicalIndex, word: str) -> None:
+    assert ids(index, word) == ids(index, f"{word} {word}1") == []
+    assert ids(index, f"electron {word}") == ["Spin#0"]
+    assert index.search_as_part(word, 10, index) == []

@@ -218,3 +218,13 @@ def test_holds_compares_ids_and_vectors(tmp_path: Path) -> None:
     assert not stored.holds(0, [*ids[:-1], "b#299"], vectors)
     assert not stored.holds(0, ids, np.concatenate([vectors[:299], -vectors[299:]]))
     assert not stored.holds(200, ids[100:201], vectors[100:201])
+
+
+@pytest.mark.parametrize("span", [(1 << 63, 5), (0, 1 << 40), (8, -5), (-3, 5), (6, 5)])
+def test_a_span_outside_of_the_ids_reads_as_nothing(tmp_path: Path, span: tuple[int, int]) -> None:
+    # The end of an id is a number in the file, whose checksum a stranger can compute as well.
+    (tmp_path / IDS).write_bytes(b"header0123456789")
+    with (tmp_path / IDS).open("rb") as file:
+        data = quantized._Data(file.fileno(), 6, 10)
+        assert data.read([(0, 10)]) == [b"0123456789"]
+        assert data.read([(0, 3), span]) == [b"", b""]

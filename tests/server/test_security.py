@@ -350,3 +350,74 @@ def test_a_model_that_hangs_does_not_block_reading(
             time.sleep(0.01)
         for path in ("/api/articles/Kettle", "/api/neighbors?name=Kettle", "/api/packs", "/", "/article?title=Kettle"):
             assert server.client.get(path).status_code == 200, path
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b'Cookie: x="' + b'\\"' * 60_000,
+        b"Cookie: " + b'a="\\";' * 20_000,
+        b"X-Long: " + b"x" * 120_000,
+        b"X: y\r\n" * 10_000 + b"X: y",
+    ],
+)
+def test_a_long_head_is_refused_before_it_is_parsed(physics: Running, head: bytes) -> None:
+    assert b" 431 " in _send(physics.port, b"GET /api/packs HTTP/1.1\r\nHost: localhost\r\n" + head + b"\r\n\r\n")[:20]
+
+
+def test_a_long_address_is_refused(physics: Running) -> None:
+    for target in (b"/" + b"a" * 40_000, b"/api/search?question=" + b"a" * 40_000):
+        assert b" 431 " in _send(physics.port, b"GET " + target + b" HTTP/1.1\r\nHost: localhost\r\n\r\n")[:20]
+
+
+@pytest.mark.parametrize("value", ['"' + '\\"' * 15_000, '"' + '\\"' * 15_000 + '"', "a=b;" * 7_000])
+def test_a_cookie_takes_linear_time(physics_pack: Path, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Its regular expression for what is quoted takes seconds for 20 KB.
+    monkeypatch.delattr("starlette.requests.cookie_parser")
+    token = '0123456789abcdef;"\\,='
+    with running(physics_pack, token=token) as server:
+        visit = server.client.get("/api/packs", params={"token": token})
+        (cookie, *_) = visit.headers["set-cookie"].split(";")
+        server.client.cookies.clear()
+        assert server.client.get("/api/packs", headers={"Cookie": f"x={value}"}).status_code == 401
+        assert server.client.get("/api/packs", headers={"Cookie": f"{cookie}; x={value}"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("evil.com@127.0.0.1", "127.0.0.1/evil", "127.0.0.1?x", "127.0.0.1#x", "localhost,evil", "localhost\\evil"),
+        *("localhost:80:90", "localhost:", "local host", "[::1]x", "localhost:999999", "%6cocalhost"),
+    ],
+)
+def test_a_host_that_is_none_is_refused(physics_pack: Path, host: str) -> None:
+    with running(physics_pack, host="0.0.0.0", token=TOKEN) as server:
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        assert server.client.get("/api/packs", headers={**headers, "Host": "any.example:80"}).status_code == 200
+        assert server.client.get("/api/packs", headers={**headers, "Host": host}).status_code == 400
+
+
+@pytest.mark.parametrize(
+    "lengths",
+    [
+        b"Content-Length: 5\r\nTransfer-Encoding: chunked",
+        b"Transfer-Encoding: chunked\r\nContent-Length: 100",
+        b"content-length: 0\r\nTRANSFER-ENCODING: chunked",
+    ],
+)
+def test_an_ambiguous_body_closes_the_connection(physics: Running, lengths: bytes) -> None:
+    second = b"GET /api/packs HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    answer = _send(
+        physics.port, b"POST /api/ask HTTP/1.1\r\nHost: localhost\r\n" + lengths + b"\r\n\r\n0\r\n\r\n" + second
+    )
+    assert answer.startswith(b"HTTP/1.1 400 ") and answer.count(b"HTTP/1.1") == 1
+
+
+def _send(port: int, request: bytes) -> bytes:
+    """Return everything that the server answers until it closes the connection."""
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
+        connection.sendall(request.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1))
+        answer = b""
+        while piece := connection.recv(65536):
+            answer += piece
+    return answer

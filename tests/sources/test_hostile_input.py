@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from wikigr.errors import RecordError, SourceError, UsageError
+from wikigr.sources.article import SourceArticle
 from wikigr.sources.detect import detect_format, open_source
 from wikigr.sources.documents import NoteRecord
 from wikigr.sources.folder import FolderSource
@@ -198,3 +199,40 @@ def test_a_tag_of_very_many_attributes_is_refused_before_it_is_parsed() -> None:
     with pytest.raises(RecordError, match="more than 20,000 attributes"):
         HtmlDocument("<p " + " ".join(f"a{n}=x" for n in range(200_000)) + ">x")
     assert HtmlDocument("<p " + " ".join(f"a{n}=x" for n in range(2_000)) + ">x").root.text().strip() == "x"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a__ " * 10_000,
+        ".. _a: b_\n\n" + "a_ " * 13_000,
+        "a__ b__\n\n__ http://a.b\n\n" + "c__ " * 10_000,
+    ],
+)
+def test_references_that_lead_nowhere(text: str) -> None:
+    with limit():
+        list(FolderSource(Path("a.rst"), "rst").parse(NoteRecord("a.rst", text.encode(), "a")))
+
+
+def test_references_that_lead_somewhere_stay_links() -> None:
+    text = "See `it <b.rst>`__ and that__.\n\n__ http://a.b/\n"
+    (article,) = FolderSource(Path("a.rst"), "rst").parse(NoteRecord("a.rst", text.encode(), "a"))
+    assert isinstance(article, SourceArticle) and article.sections[0].text == "See it and that."
+    (article,) = FolderSource(Path("a.rst"), "rst").parse(NoteRecord("a.rst", b"See that__.\n", "a"))
+    assert isinstance(article, SourceArticle) and article.sections[0].text == "See that."
+
+
+def test_a_document_that_expands_is_a_bad_record(tmp_path: Path) -> None:
+    from openpyxl import Workbook
+
+    for name, fill in (("strings", "x" * 30_000), ("cells", "y" * 3_000), ("merged", "z" * 30_000)):
+        book = Workbook(write_only=True)
+        sheet = book.create_sheet()
+        for _ in range(10_000 if name == "cells" else 1_000):
+            sheet.append([fill])
+        book.save(tmp_path / f"{name}.xlsx")
+        source = FolderSource(tmp_path / f"{name}.xlsx")
+        (record,) = source.records()
+        assert len(record.data) < 200_000
+        with limit(), pytest.raises(RecordError, match="expands to more than"):
+            list(source.parse(record))

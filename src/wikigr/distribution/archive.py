@@ -30,7 +30,7 @@ from wikigr.distribution.signature import (
     signature_file,
 )
 from wikigr.errors import PackError, UsageError, WikigrError
-from wikigr.files import cannot_write, replacing, sync, sync_tree
+from wikigr.files import cannot_write, open_regular, replacing, sync, sync_tree
 from wikigr.pack.layout import MANIFEST, SIGNATURE, Layout
 from wikigr.pack.locate import ARCHIVE, find_pack
 from wikigr.pack.manifest import (
@@ -141,7 +141,7 @@ def export_pack(location: str | Path, output: Path, *, key: PrivateKey | None = 
                 manifest, ArchiveLimits(), "The pack's manifest", "Build the pack again with `wikigr pack build`."
             )
             try:
-                files = [(name, stack.enter_context(_pack_file(layout, name).open("rb"))) for name in manifest.files]
+                files = [(name, stack.enter_context(open_regular(_pack_file(layout, name)))) for name in manifest.files]
             except OSError as error:
                 raise PackError(
                     f"Cannot read the pack's file {error.filename}: {error.strerror or error}.",
@@ -184,7 +184,7 @@ def unpack(archive: Path, into: Path, *, limits: ArchiveLimits = ArchiveLimits()
     try:
         into.mkdir()
         try:
-            with archive.open("rb") as file:
+            with open_regular(archive) as file:
                 return _unpack(file, into, limits)
         except BaseException:
             shutil.rmtree(into)

@@ -27,7 +27,7 @@ from wikigr.distribution.archive import UnpackedPack, export_pack, normalize_sha
 from wikigr.distribution.download import is_url, open_download, redact_url
 from wikigr.distribution.signature import PublicKey
 from wikigr.errors import PackError, UsageError, WikigrError
-from wikigr.files import locked, sync, sync_tree, write_atomic
+from wikigr.files import locked, read_regular, sync, sync_tree, write_atomic
 from wikigr.pack.layout import MANIFEST, ORIGIN, SIGNATURE, VERSIONS, Layout, installed_packs
 from wikigr.pack.locate import installed_names, is_pack_name
 from wikigr.pack.manifest import (
@@ -89,7 +89,7 @@ class Origin:
 def read_origin(folder: Path) -> Origin:
     """Return where the installed pack in ``folder`` came from; raises ``PackError`` when that is unknown."""
     try:
-        fields: Any = json.loads((folder / ORIGIN).read_text(encoding="utf-8"))
+        fields: Any = json.loads(read_regular(folder / ORIGIN, 1 << 20))
         return Origin(**{name: fields[name] for name in Origin.__slots__})
     except (OSError, ValueError, TypeError, LookupError) as error:
         raise PackError(

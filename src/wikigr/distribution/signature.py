@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from wikigr.errors import PackError, UsageError
-from wikigr.files import describe_read_error, read_regular
+from wikigr.files import describe_read_error, open_regular, read_regular
 
 # Prepended to the signed bytes, so that a signature of a pack is not valid for anything else, or the other way round.
 _DOMAIN = b"wikigr pack manifest v1\n"
@@ -113,7 +113,7 @@ def read_signature(path: Path) -> bytes:
 
     Raises ``OSError``.
     """
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return file.read(MAX_SIGNATURE_BYTES + 1)
 
 

@@ -21,12 +21,13 @@ from wikigr.distribution.archive import normalize_sha256, temporary_folder, unpa
 from wikigr.distribution.signature import PublicKey, check_signature, read_signature
 from wikigr.distribution.untrusted_checks import DISTRUST, LAST_CHECK, untrusted_checks
 from wikigr.errors import PackError, UsageError, WikigrError
+from wikigr.files import read_regular
 from wikigr.graph.engine import reserved_space
 from wikigr.index.lexical import link_index
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import DATABASE, LEXICAL, Layout
 from wikigr.pack.locate import find_pack
-from wikigr.pack.manifest import EXTRAS, Manifest, describe_file, file_path, read_manifest
+from wikigr.pack.manifest import EXTRAS, MAX_MANIFEST_BYTES, Manifest, describe_file, file_path, read_manifest
 from wikigr.sandbox.process import (
     Channel,
     ProcessLimits,
@@ -88,7 +89,9 @@ def verify(location: str | Path, *, sha256: str | None = None, trust: Sequence[P
     signature = layout.signature()
     signer = None
     if signature is not None:
-        signer = check_signature(read_signature(signature), layout.part(parts.MANIFEST).read_bytes())
+        signer = check_signature(
+            read_signature(signature), read_regular(layout.part(parts.MANIFEST), MAX_MANIFEST_BYTES)
+        )
     checks = [_check_signer(signer, trust)]
     if signer is not None:
         fix = "Remove it, or install the pack."

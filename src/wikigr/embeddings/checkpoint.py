@@ -11,11 +11,14 @@ from typing import Any, Literal
 from tokenizers import Tokenizer, normalizers
 
 from wikigr.errors import ModelError
+from wikigr.files import read_regular
 
 Pooling = Literal["mean", "cls"]
 
 WEIGHTS = "model.safetensors"
 CONFIG = "config.json"
+# Of a tokenizer, the largest of its files but the weights.
+MAX_DESCRIPTION_BYTES = 64 << 20
 _MODULES = "modules.json"
 
 
@@ -64,7 +67,7 @@ class Checkpoint:
         """Return the tokenizer as JSON, with this encoder's window, padding and lower-casing."""
         path = self.folder / "tokenizer.json"
         try:
-            tokenizer = Tokenizer.from_buffer(path.read_bytes())
+            tokenizer = Tokenizer.from_buffer(read_regular(path, MAX_DESCRIPTION_BYTES))
         except (OSError, ValueError) as error:
             raise ModelError(f"Cannot read {path}: {error}.") from error
         if self.lowercase:
@@ -131,7 +134,7 @@ def _whole(value: object, default: int) -> int:
 
 def _json(path: Path, *, want: type = dict, missing_ok: bool = False) -> Any:
     try:
-        value = json.loads(path.read_bytes())
+        value = json.loads(read_regular(path, MAX_DESCRIPTION_BYTES))
     except FileNotFoundError as error:
         if missing_ok:
             return want()

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from wikigr.errors import ModelError
-from wikigr.files import read_regular
+from wikigr.files import open_regular, read_regular
 
 PREPARE_HINT = "wikigr model prepare"
 # The command that writes a damaged model again.
@@ -49,7 +49,7 @@ def sha256_of(path: Path) -> str:
     import hashlib
 
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise ModelError(f"Cannot read {path}: {error.strerror}.", hint=PREPARE_HINT) from error

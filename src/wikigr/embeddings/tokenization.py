@@ -17,6 +17,7 @@ from tokenizers import Tokenizer
 from wikigr.embeddings.prepared import TOKENIZER, PreparedModel
 from wikigr.embeddings.prepared_files import PREPARE_HINT
 from wikigr.errors import ModelError, panics_as
+from wikigr.files import read_regular
 
 # Texts per call of the tokenizer: enough for all its threads, but few enough to bound memory.
 _CHUNK = 1024
@@ -38,9 +39,7 @@ def check_tokenizer(folder: Path) -> None:
     """Raise ``ModelError`` unless the tokenizer of the untrusted encoder in ``folder`` has known components only."""
     path = folder / TOKENIZER
     try:
-        if path.stat().st_size > _MAX_BYTES:
-            raise ModelError(f"The tokenizer {path} has more than {_MAX_BYTES:,} bytes.")
-        described = json.loads(path.read_bytes())
+        described = json.loads(read_regular(path, _MAX_BYTES))
         parts = [described.get(name) for name in ("normalizer", "pre_tokenizer", "post_processor", "decoder")]
         unknown = _unknown_component(parts)
     except (OSError, ValueError, AttributeError, RecursionError) as error:
@@ -65,7 +64,7 @@ def _unknown_component(part: Any) -> str | None:
 def load_tokenizer(path: Path) -> Tokenizer:
     """Load the tokenizer of a prepared model; raises ``ModelError`` if it is missing or damaged."""
     with tokenizer_errors(path):
-        return Tokenizer.from_buffer(path.read_bytes())
+        return Tokenizer.from_buffer(read_regular(path, _MAX_BYTES))
 
 
 def padding_id(tokenizer: Tokenizer) -> int:

@@ -15,10 +15,10 @@ from wikigr.errors import UsageError, WikigrError
 from wikigr.evaluation.comparison import MARGIN, PRIMARY, Comparison, compare, flips, means_by_question
 from wikigr.evaluation.judge import ERROR, JUDGED, NO_JUDGE
 from wikigr.evaluation.metrics import METRICS, known_metric
-from wikigr.evaluation.run import RUN, SCHEMA_VERSION, StoredRun, late_choices
+from wikigr.evaluation.run import MAX_RUN_BYTES, RUN, SCHEMA_VERSION, StoredRun, late_choices
 from wikigr.evaluation.samples import Sample
 from wikigr.evaluation.statistics.paired import MIN_QUESTIONS, PairedResult, Verdict, in_points
-from wikigr.files import write_atomic
+from wikigr.files import read_regular, write_atomic
 from wikigr.options import Share
 from wikigr.validation import NO_OTHER_KEYS, validated
 
@@ -242,7 +242,7 @@ def read_baseline(path: Path) -> Baseline:
             hint=f"Make a baseline of it: wikigr eval bless {shlex.quote(str(path))} -o baseline.json",
         )
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = json.loads(read_regular(path, MAX_RUN_BYTES))
         if values.pop("schema_version") != SCHEMA_VERSION:
             raise ValueError("it has another version")
         return validated(Baseline, json.dumps(values))

@@ -13,11 +13,13 @@ from wikigr import __version__
 from wikigr.errors import UsageError, WikigrError
 from wikigr.evaluation.questions import Gold, GoldQuestion
 from wikigr.evaluation.samples import Sample, read_samples
-from wikigr.files import write_atomic
+from wikigr.files import read_regular, write_atomic
 from wikigr.options import Limits
 from wikigr.validation import NO_OTHER_KEYS, Having, InvalidError, validated
 
 RUN = "run.json"
+# Of a description of a run, and of its questions.
+MAX_RUN_BYTES = 256 << 20
 # The folder, inside the folder of a run, of the profiles that exist nowhere else.
 PROFILES = "profiles"
 # The entry in ``Run.models`` of a profile whose answers no model writes.
@@ -91,7 +93,7 @@ def read_run(folder: Path) -> Run:
     """
     path = folder / RUN
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = json.loads(read_regular(path, MAX_RUN_BYTES))
         if values.get("schema_version") != SCHEMA_VERSION:
             raise WikigrError(
                 f"The run {folder} has version {values.get('schema_version')!r} instead of {SCHEMA_VERSION}."
@@ -210,7 +212,7 @@ def load_run(folder: Path) -> StoredRun:
     """Read the folder of a run; raise ``UsageError`` if it has no run, ``WikigrError`` if a part of it is bad."""
     run = read_run(folder)
     try:
-        questions = json.loads((folder / QUESTIONS).read_text(encoding="utf-8"))
+        questions = json.loads(read_regular(folder / QUESTIONS, MAX_RUN_BYTES))
     except (OSError, ValueError) as error:
         raise WikigrError(f"Cannot read the questions of the run {folder}: {error}.") from error
     if not isinstance(questions, dict) or not all(

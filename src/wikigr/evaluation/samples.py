@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from wikigr.errors import WikigrError
-from wikigr.files import locked
+from wikigr.files import locked, read_regular
 from wikigr.llm.usage import Usage
 from wikigr.options import Share
 from wikigr.validation import NO_OTHER_KEYS, Finite, Having, validated
 
 SAMPLES = "samples.jsonl"
+MAX_SAMPLES_BYTES = 2 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,12 @@ class SampleStore:
     """An append-only sample file. Each line is complete and on disk before the next one is written."""
 
     def __init__(self, folder: Path) -> None:
-        self._file = (folder / SAMPLES).open("a+b")
+        path = folder / SAMPLES
+        # Not through a link, which may lead to a file of the user's.
+        safely = os.O_NOFOLLOW | os.O_NONBLOCK
+        self._file = open(  # noqa: SIM115
+            path, "a+b", opener=lambda name, flags: os.open(name, flags | safely, 0o644)
+        )
         # Remove the incomplete last line of a killed run.
         self._file.seek(0)
         self._file.truncate(self._file.read().rfind(b"\n") + 1)
@@ -100,9 +106,9 @@ def read_samples(folder: Path) -> list[Sample]:
     """
     path = folder / SAMPLES
     try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise WikigrError(f"Cannot read the samples {path}: {error.strerror}.") from error
+        content = read_regular(path, MAX_SAMPLES_BYTES)
+    except (OSError, ValueError) as error:
+        raise WikigrError(f"Cannot read the samples {path}: {getattr(error, 'strerror', None) or error}.") from error
     found: dict[tuple[str, str, int], Sample] = {}
     # Bytes, because an incomplete last line may end inside a character.
     for number, line in enumerate(content.split(b"\n")[:-1], start=1):

@@ -12,6 +12,7 @@ from types import ModuleType, TracebackType
 from typing import Any, Self
 
 from wikigr.errors import PackError, UsageError, WikigrError
+from wikigr.files import open_regular
 
 ENGINE = "real_ladybug"
 # The newest storage version that the engine reads, which is the one that it writes.
@@ -45,7 +46,7 @@ def import_engine(name: str = ENGINE) -> ModuleType:
 def check_storage_version(database: Path) -> None:
     """Raise ``PackError`` if a newer engine than this one wrote ``database``; other damage shows when it is opened."""
     try:
-        with database.open("rb") as file:
+        with open_regular(database) as file:
             header = file.read(_HEADER_BYTES)
     except OSError:
         return

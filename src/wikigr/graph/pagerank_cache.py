@@ -21,6 +21,8 @@ SCHEMA_VERSION = 1
 DAMPING = 0.85
 MAX_ITER = 100
 TOLERANCE = 1e-6
+# Of a cache file whose pack is not known.
+MAX_CACHE_BYTES = 1 << 30
 
 _REBUILD = "Rebuild it: wikigr pagerank build PACK --force"
 
@@ -69,7 +71,7 @@ def read_cache(path: Path) -> PageRankCache:
     Raises ``PageRankCacheError`` if the file is missing or damaged, or if a score is not in [0, 1].
     """
     with _reading(path):
-        return _parse_json(path.read_bytes())
+        return _parse_json(read_regular(path, MAX_CACHE_BYTES))
 
 
 def read_pack_cache(path: Path, digest: str, counts: Mapping[str, int], damage: str = "") -> PageRankCache:

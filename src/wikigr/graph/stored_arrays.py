@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wikigr.files import open_regular
+
 # What the zip and npy readers raise on damaged files, besides ``TooLargeError``.
 UNREADABLE = (
     *(OSError, EOFError, ValueError, KeyError, TypeError, RuntimeError, struct.error),
@@ -60,15 +62,14 @@ def load_arrays(
     its limit in ``limits``. Memory use is bounded by the size of the file, because members must be uncompressed and as
     large as their headers say; that is checked before any is read.
     """
-    with zipfile.ZipFile(path) as archive:
+    with open_regular(path) as file, zipfile.ZipFile(file) as archive:
         stored = set(archive.namelist())
         names = [*required, *(name for name in optional if f"{name}.npy" in stored)]
         headers = {name: _header(archive, name) for name in names}
         for name, limit in limits.items():
             if math.prod(headers[name].shape) > limit:
                 raise TooLargeError(f"its array {name} has more than {limit:,} elements")
-        with path.open("rb") as file:
-            content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         return {name: _mapped(archive.getinfo(f"{name}.npy"), header, content) for name, header in headers.items()}
 
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from wikigr.graph.schema import article_title
+from wikigr.text import one_line
 
 if TYPE_CHECKING:
     from wikigr.sources.block import Block
@@ -27,7 +28,7 @@ RELEVANCE = "relevance"
 
 def place(title: str, heading: str | None) -> str:
     """Return the label of a section for a reader: the article's title, and the heading if there is one."""
-    return f"{title} › {heading}" if heading else title
+    return one_line(f"{title} › {heading}" if heading else title)
 
 
 @dataclass(frozen=True, slots=True)

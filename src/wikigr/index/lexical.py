@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -23,6 +24,8 @@ FIELDS = ["title", "heading", CONTENT]
 _BOOSTS = {"title": 0.5, "heading": 0.5, CONTENT: 1.0}
 # The tokenizer of English text is tantivy's own; those of other languages are registered when an index is opened.
 _STEMMED = "en_stem"
+# It drops tokens of so many bytes and more.
+_LONG_TOKEN = 40
 # Further words of a query are ignored: for a pasted page, BM25 finds no more with the rest than with the beginning.
 MAX_QUERY_WORDS = 64
 
@@ -43,6 +46,11 @@ def _analyzer(language: Language) -> Any:
 def _split(text: str, language: Language) -> str:
     """Return ``text`` with its tokens separated by spaces, unless tantivy finds them itself."""
     return without_points(text) if language.is_english else " ".join(language.tokens(text))
+
+
+def _has_token(word: str) -> bool:
+    """Return whether the index has a part of ``word``: the parser refuses a query of nothing but, say, a SHA-256."""
+    return any(len(part.encode()) < _LONG_TOKEN for part in re.findall(r"[^\W_]+", word))
 
 
 def stems(text: str, language: Language = ENGLISH) -> list[str]:
@@ -200,7 +208,8 @@ class LexicalIndex:
 
     def _terms(self, query: str) -> list[str]:
         # In lower case, AND, OR, NOT and IN are words rather than operators.
-        return [word.lower() for word in self.language.tokens(query)[:MAX_QUERY_WORDS]]
+        words = [word.lower() for word in self.language.tokens(query)[:MAX_QUERY_WORDS]]
+        return [word for word in words if not self.language.is_english or _has_token(word)]
 
     def _best(self, parsed: Any, limit: int) -> list[Hit]:
         hits = self.searcher.search(parsed, limit).hits

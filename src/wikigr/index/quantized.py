@@ -40,6 +40,7 @@ from numpy.typing import NDArray
 
 from wikigr.embeddings.embedder import Vectors
 from wikigr.errors import PackError
+from wikigr.files import open_regular, read_regular
 from wikigr.index.candidate import Hit
 
 HEADER, SIGNS, ROWS, IDS = FILES = ("header.json", "signs.npy", "rows.npy", "ids.npy")
@@ -74,13 +75,16 @@ class _Header:
 
 @dataclass(frozen=True, slots=True)
 class _Data:
-    """The bytes of an open ``file`` from ``first`` on."""
+    """The ``size`` bytes of an open ``file`` from ``first`` on."""
 
     file: int
     first: int
+    size: int
 
     def read(self, spans: Sequence[tuple[int, int]]) -> list[bytes]:
-        """Return the bytes of each span, given as its first byte and its length; fewer at the end of the file."""
+        """Return the bytes of each span, given as its first byte and its length; none if it is not within the data."""
+        if any(not 0 <= first <= first + length <= self.size for first, length in spans):
+            return [b"" for _ in spans]
         if hasattr(os, "posix_fadvise"):
             # The disk reads all of them at the same time: a fifth of the time of one after the other.
             for first, length in spans:
@@ -113,6 +117,7 @@ class QuantizedVectors:
     def _map(self, name: str, dtype: np.dtype[Any], shape: tuple[int, ...] | None) -> NDArray[Any]:
         path = self._folder / name
         try:
+            open_regular(path).close()
             array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
         # NumPy parses the header as Python.
         except (OSError, ValueError, EOFError, SyntaxError, TokenError) as error:
@@ -127,7 +132,7 @@ class QuantizedVectors:
         path = self._folder / name
         file = os.open(path, os.O_RDONLY)
         weakref.finalize(self, os.close, file)
-        return _Data(file, path.stat().st_size - content)
+        return _Data(file, path.stat().st_size - content, content)
 
     def __len__(self) -> int:
         return self._header.sections
@@ -323,9 +328,7 @@ def _write_npy_header(stream: Any, dtype: np.dtype[Any], shape: tuple[int, ...])
 
 def _read_header(path: Path) -> _Header:
     try:
-        if path.stat().st_size > 4096:
-            raise ValueError("it is too long")
-        fields = json.loads(path.read_bytes())
+        fields = json.loads(read_regular(path, 4096))
         header = _Header(**fields)
         numbers = (header.version, header.sections, header.dimension, header.signs_crc)
         if type(header.digest) is not str or any(type(value) is not int or value < 0 for value in numbers):

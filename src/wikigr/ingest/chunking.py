@@ -20,7 +20,7 @@ from wikigr.segmentation import sentence_spans
 from wikigr.sources.article import SourceArticle
 from wikigr.sources.block import BLANK_LINES, Block, cut_blocks, fill_paragraphs, row_extent
 from wikigr.sources.plain_text import collapse_spaces
-from wikigr.text import word_count
+from wikigr.text import one_line, word_count
 
 # Characters. 1,200 is about 250 word pieces of English: the window of the default encoder.
 MAX_SECTION_CHARS = 1_200
@@ -230,6 +230,7 @@ def _introduction(text: str, paragraph: Block, language: Language) -> Iterator[s
 
 
 def _truncated(heading: str) -> str:
+    heading = one_line(heading)
     return heading if len(heading) <= MAX_HEADING_CHARS else f"{heading[: MAX_HEADING_CHARS - 1]}…"
 
 

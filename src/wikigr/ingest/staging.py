@@ -24,7 +24,7 @@ from wikigr.errors import BuildError
 from wikigr.index.stored_blocks import decode_blocks, encode_blocks
 from wikigr.sources.article import Dropped, Redirect, SourceArticle, Triple
 from wikigr.sources.block import compose
-from wikigr.text import fold, scrub
+from wikigr.text import fold, one_line, scrub
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -230,7 +230,7 @@ class Staging:
         ``evidence`` holds, for each triple of the records in order, the position of the section that states it.
         """
         positions = iter(evidence)
-        categories = list(dict.fromkeys(c for r in records for c in r.categories))
+        categories = list(dict.fromkeys(one_line(c) for r in records for c in r.categories))
         number = self._db.execute(
             "INSERT INTO article (title, title_fold, categories, word_count, content, url, revision) "
             "VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -240,7 +240,7 @@ class Staging:
                 json.dumps(categories, ensure_ascii=False),
                 words,
                 content,
-                next((r.url for r in records if r.url), ""),
+                one_line(next((r.url for r in records if r.url), "")),
                 next((r.revision for r in records if r.revision), ""),
             ),
         ).lastrowid
@@ -260,8 +260,8 @@ class Staging:
                     (
                         number,
                         _name(t.subject),
-                        t.relation,
-                        t.object,
+                        one_line(t.relation),
+                        one_line(t.object),
                         t.object_link and _name(t.object_link),
                         next(positions),
                     )
@@ -297,8 +297,8 @@ def batches(rows: Iterable[tuple[Any, ...]], size: int) -> Iterator[list[tuple[A
 
 
 def _name(name: str) -> str:
-    """Return a title or alias in its stored form: NFC, without unpaired surrogates."""
-    return unicodedata.normalize("NFC", scrub(name))
+    """Return a title or alias in its stored form: one line in NFC, without unpaired surrogates."""
+    return unicodedata.normalize("NFC", scrub(one_line(name))).strip()
 
 
 def _compact_json(value: Any) -> str:

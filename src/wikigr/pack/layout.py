@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from wikigr.errors import BuildError, UsageError
-from wikigr.files import locked, sync, sync_tree
+from wikigr.files import locked, read_regular, sync, sync_tree
 from wikigr.settings import data_folder
 from wikigr.text import some_of
 
@@ -326,7 +326,7 @@ def listed_files(manifest: Path) -> frozenset[str]:
 def read_object(path: Path) -> dict[str, Any]:
     """Return the JSON object in a file; an empty one if there is none."""
     try:
-        fields = json.loads(path.read_bytes())
+        fields = json.loads(read_regular(path, 64 << 20))
     except (OSError, ValueError, RecursionError):
         return {}
     return fields if isinstance(fields, dict) else {}

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from wikigr.embeddings.embedder import EncoderIdentity
 from wikigr.errors import PackError, UsageError
-from wikigr.files import read_regular
+from wikigr.files import open_regular, read_regular
 from wikigr.graph.schema import FORMAT_VERSION, READABLE_FORMATS
 from wikigr.languages import ENGLISH, language_of
 from wikigr.pack import layout
+from wikigr.text import one_line
 
 if TYPE_CHECKING:
     import semver
@@ -169,7 +170,7 @@ def check_file(path: Path, record: FileRecord) -> str | None:
 
 def file_sha256(path: Path) -> str:
     """Return the SHA-256 of a file, in hexadecimal digits."""
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
@@ -249,7 +250,7 @@ def _typed(value: Any, kind: type) -> Any:
 
 
 def _text(value: Any) -> str:
-    return str(_typed(value, str))
+    return one_line(str(_typed(value, str)))
 
 
 def _flag(value: Any) -> bool:

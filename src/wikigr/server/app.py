@@ -26,6 +26,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from wikigr.errors import UsageError, WikigrError
 from wikigr.server.api import api_routes, error_response
+from wikigr.server.log import start_log
 from wikigr.server.packs import ServedPacks
 from wikigr.server.security import HEALTH, Security, is_loopback
 from wikigr.server.service import Service
@@ -163,11 +164,13 @@ class AppServer(uvicorn.Server):
     """Serves an application, and returns normally when it is told to stop."""
 
     def __init__(self, app: Starlette, on_ready: Callable[[], None]) -> None:
+        start_log()
         files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         most = MAX_CONNECTIONS if files == resource.RLIM_INFINITY else min(MAX_CONNECTIONS, max(8, files // 2))
         super().__init__(
             uvicorn.Config(
                 app,
+                log_config=None,
                 log_level="error",
                 access_log=False,  # it would hold tokens
                 http=_Protocol,

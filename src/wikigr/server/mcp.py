@@ -8,12 +8,14 @@ from contextlib import closing
 from itertools import count
 from typing import Annotated, Any, TypeVar
 
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp.server.mcpserver.resources.templates import ResourceSecurity
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp.types import CallToolResult, TextContent, ToolAnnotations
+from mcp.shared.exceptions import MCPError
+from mcp.types import INVALID_PARAMS, CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field
 from starlette.types import ASGIApp
 
@@ -22,9 +24,11 @@ from wikigr.answer.presentation import NEAREST, OTHERS, PERHAPS, level_in_words
 from wikigr.documents.answer_markdown import blocks_markdown
 from wikigr.documents.shapes import AnswerDocument, CitationShape, PossibleAnswerShape, ResultShape
 from wikigr.errors import WikigrError
+from wikigr.server.log import start_log
 from wikigr.server.packs import ServedPacks
 from wikigr.server.security import MAX_BODY_BYTES
 from wikigr.server.service import (
+    MAX_NAME_CHARS,
     Direction,
     Hops,
     Node,
@@ -40,7 +44,7 @@ from wikigr.server.service import (
     client_hint,
 )
 from wikigr.server.workers import Task
-from wikigr.text import harmless
+from wikigr.text import escape_numbers, harmless, one_line
 
 INSTRUCTIONS = (
     "Knowledge packs whose text can be quoted: `ask` answers a question, `search` finds passages, `article` reads on.\n"
@@ -59,6 +63,10 @@ _MAX_OTHER = 300
 _MAX_SNIPPET = 800
 # Entries of a list.
 _MAX_LISTED = 60
+# Characters of a name in a request, such as that of a resource: three parts, each of them percent-encoded.
+_MAX_NAME_CHARS = 3 * 3 * MAX_NAME_CHARS
+# Characters of an error.
+_MAX_ERROR = 500
 # Keys of the documents that cost more tokens than they are worth to a model.
 _LEFT_OUT = frozenset(
     ("schema_version", "timings", "usage", "scores", "nodes", "lead", "word_count", "facts", "blocks")
@@ -75,8 +83,17 @@ _Result = TypeVar("_Result")
 def make_server(service: Service) -> MCPServer[Any]:
     """Return a server with the tools and resources of ``service``."""
     server = MCPServer[Any](
-        "wikigr", title="wikigr", version=__version__, instructions=INSTRUCTIONS, log_level="ERROR", subscriptions=False
+        "wikigr",
+        title="wikigr",
+        version=__version__,
+        instructions=INSTRUCTIONS,
+        log_level="ERROR",
+        subscriptions=False,
+        middleware=[_bound],
     )
+    # There are none, and the SDK takes a request for one that is missing for a bug of the server.
+    for method in ("prompts/list", "prompts/get"):
+        del server._lowlevel_server._request_handlers[method]
 
     @server.tool(title="Search the packs", annotations=_READ_ONLY)
     async def search(
@@ -118,10 +135,10 @@ def make_server(service: Service) -> MCPServer[Any]:
         """Read one section. Use it for the text around a passage of `search` or a citation of `ask`."""
         found = await _or(ToolError, service.section(section_id, pack=pack))
         parts = [
-            f"{' › '.join([found['title'], *found['heading_path']])} ({_place(found['section_id'], found)})",
+            one_line(f"{' › '.join([found['title'], *found['heading_path']])} ({_place(found['section_id'], found)})"),
             _page(found, offset),
             *(
-                f"{name} section: {section['section_id']}"
+                one_line(f"{name} section: {section['section_id']}")
                 for name, section in (("Previous", found["previous"]), ("Next", found["next"]))
                 if section is not None
             ),
@@ -136,10 +153,10 @@ def make_server(service: Service) -> MCPServer[Any]:
         sections = [f"{entry['section_id']} ({entry['section']})" for entry in found["sections"][:_MAX_LISTED]]
         links = [link["title"] for link in found["links"][:_MAX_LISTED]]
         parts = [
-            f"{found['title']} ({_place(None, found)})",
+            one_line(f"{found['title']} ({_place(None, found)})"),
             _page(found, offset),
-            f"Sections: {'; '.join(sections)}",
-            f"Links to: {'; '.join(links)}",
+            one_line(f"Sections: {'; '.join(sections)}"),
+            one_line(f"Links to: {'; '.join(links)}"),
         ]
         return _result("\n\n".join(parts), found)
 
@@ -156,7 +173,8 @@ def make_server(service: Service) -> MCPServer[Any]:
             ToolError, service.neighbors(name, pack=pack, relation=relation, direction=direction, top_k=top_k)
         )
         lines = [
-            f"{edge['source']['name']} -> {edge['relation']} -> {edge['target']['name']}" for edge in found["edges"]
+            one_line(f"{edge['source']['name']} -> {edge['relation']} -> {edge['target']['name']}")
+            for edge in found["edges"]
         ]
         return _result("\n".join(lines[:_MAX_LISTED]) or f"{found['node']['name']} has no such edge.", found)
 
@@ -171,7 +189,7 @@ def make_server(service: Service) -> MCPServer[Any]:
         """Find the shortest connections between two articles or entities. `~` is an edge against its
         direction. Use it for how two are related."""
         found = await _or(ToolError, service.paths(start, end, pack=pack, max_hops=max_hops, top_k=top_k))
-        lines = [path["text"] for path in found["paths"]]
+        lines = [one_line(path["text"]) for path in found["paths"]]
         return _result("\n".join(lines) or f"No path of at most {max_hops} hops was found.", found)
 
     @server.tool(title="Explain why an article was not cited", annotations=_READ_ONLY)
@@ -182,7 +200,7 @@ def make_server(service: Service) -> MCPServer[Any]:
         answers."""
         task = _task(context)
         found = await _or(ToolError, service.why(question, title, pack=pack, profile=profile, task=task))
-        return _result(f"{found['title']}: {found['reason']}", found)
+        return _result(one_line(f"{found['title']}: {found['reason']}"), found)
 
     @server.tool(title="List the packs", annotations=_READ_ONLY)
     async def packs() -> CallToolResult:
@@ -191,7 +209,7 @@ def make_server(service: Service) -> MCPServer[Any]:
         listed = (await service.list_packs())["packs"]
         rows = [{"pack": row["given_as"], **{key: row[key] for key in keys}} for row in listed]  # type: ignore[literal-required]
         lines = [
-            f"{row['pack']} {row['version']}: {row['description']} ({row['counts']['articles']:,} articles)"
+            one_line(f"{row['pack']} {row['version']}: {row['description']} ({row['counts']['articles']:,} articles)")
             for row in rows
         ]
         return _result("\n".join(lines), {"packs": rows})
@@ -233,8 +251,28 @@ def http_endpoint(server: MCPServer[Any]) -> ASGIApp:
 
 def serve_stdio(packs: ServedPacks) -> None:
     """Answer one client until it closes standard input."""
+    start_log()
     with closing(Service(packs)) as service:
         make_server(service).run("stdio")
+
+
+async def _bound(context: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Refuse long names before anything uses them, and cut errors, in which the SDK repeats what it was sent."""
+    params = context.params or {}
+    for name in (context.method, params.get("name"), params.get("uri"), *(params.get("arguments") or ())):
+        if isinstance(name, str) and len(name) > _MAX_NAME_CHARS:
+            raise MCPError(INVALID_PARAMS, f"A name has {len(name):,} characters, more than {_MAX_NAME_CHARS:,}.")
+    try:
+        result = await call_next(context)
+    except MCPError as error:
+        raise MCPError(error.code, _short(error.message)) from error
+    if isinstance(result, dict) and result.get("isError"):
+        result["content"] = [{**part, "text": _short(part["text"])} for part in result["content"]]
+    return result
+
+
+def _short(error: str) -> str:
+    return harmless(cut(one_line(error), _MAX_ERROR))
 
 
 def _task(context: Context) -> Task:
@@ -281,17 +319,19 @@ def _possible_text(answer: PossibleAnswerShape) -> str:
 
 def _unmarked(text: str) -> str:
     """Return stored text on one line, in which nothing is the number of a citation or ends the cell of a table."""
-    return re.sub(r"\[(?=\d+\])|\|", r"\\\g<0>", re.sub(r"\s+", " ", text))
+    return escape_numbers(re.sub(r"\s+", " ", text)).replace("|", r"\|")
 
 
 def _source(place: ResultShape | CitationShape) -> str:
-    return ", ".join(filter(None, (f"{place['section_id']} ({place['section']})", place["url"])))
+    return one_line(", ".join(filter(None, (f"{place['section_id']} ({place['section']})", place["url"]))))
 
 
 def _place(section_id: str | None, document: Any) -> str:
     """Return where a text is, so that it can be cited: its section, pack and address, as far as they are known."""
     pack = document.get("pack") or {}
-    return ", ".join(filter(None, (section_id, pack.get("name") and f"pack {pack['name']}", document.get("url"))))
+    return one_line(
+        ", ".join(filter(None, (section_id, pack.get("name") and f"pack {pack['name']}", document.get("url"))))
+    )
 
 
 def _page(document: Any, offset: int) -> str:

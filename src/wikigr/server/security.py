@@ -7,10 +7,9 @@ import hmac
 import ipaddress
 import re
 from collections.abc import Sequence
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.datastructures import MutableHeaders
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -19,10 +18,14 @@ from wikigr.documents.pack import SCHEMA_VERSION
 from wikigr.errors import UsageError
 
 MAX_BODY_BYTES = 64 << 10
+# Of the address and all headers of a request. uvicorn has no such limit for what arrives at once.
+MAX_HEAD_BYTES = 32 << 10
 # Seconds in which a client must have sent its body.
 BODY_TIME_LIMIT = 20.0
 COOKIE = "wikigr_token"
 HEALTH = "/healthz"
+# A name or an address and a port (RFC 9110, 7.2).
+_HOST = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?")
 _TOO_LARGE = f"The body has more than {MAX_BODY_BYTES:,} bytes."
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -84,10 +87,10 @@ class Security:
     def __init__(self, app: ASGIApp, *, host: str, token: str | None = None, allowed_hosts: Sequence[str] = ()) -> None:
         own = f"[{host}]" if ":" in host and not host.startswith("[") else host
         names = ["localhost", "127.0.0.1", "[::1]", own, *allowed_hosts]
-        is_any = not is_loopback(host) and not allowed_hosts
         self._app = app
         self._token = token
-        self._checked = TrustedHostMiddleware(self._check, ["*"] if is_any else names, www_redirect=False)
+        self._any_host = not is_loopback(host) and not allowed_hosts
+        self._hosts = frozenset(name.lower() for name in names)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -101,10 +104,10 @@ class Security:
                     sent.setdefault(name, value)
             await send(message)
 
-        await self._checked(scope, receive, send_protected)
+        await self._check(scope, receive, send_protected)
 
     async def _check(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, whose ``Host`` is allowed, unless it is refused."""
+        """Answer a request unless it is refused."""
         refused = self._refuse(HTTPConnection(scope))
         if refused is not None:
             await refused(scope, receive, send)
@@ -125,6 +128,15 @@ class Security:
     def _refuse(self, request: HTTPConnection) -> Response | None:
         """Return the answer to a request that is refused, else ``None``."""
         headers = request.headers
+        head = sum(len(name) + len(value) + 4 for name, value in request.scope["headers"])
+        if head + len(request.scope["raw_path"]) + len(request.scope["query_string"]) > MAX_HEAD_BYTES:
+            return _closing(431, f"The head has more than {MAX_HEAD_BYTES:,} bytes.")
+        if "transfer-encoding" in headers and "content-length" in headers:
+            # Where the body ends is ambiguous, and what follows may not be a request (RFC 9112, 6.1).
+            return _closing(400, "Content-Length and Transfer-Encoding exclude each other.")
+        host = _HOST.fullmatch(headers.get("host", ""))
+        if host is None or not (self._any_host or host[1].lower() in self._hosts):
+            return _closing(400, "The header Host does not name this server.")
         origin = headers.get("origin")
         if origin is not None and origin.partition("://")[2].lower() != headers.get("host", "").lower():
             return _error(403, "Requests from pages of other sites are not allowed.")
@@ -142,7 +154,9 @@ def _authorize(request: HTTPConnection, token: str) -> Response | None:
     scheme, _, given = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and _same(given.strip(), token):
         return None
-    if _same(request.cookies.get(COOKIE, ""), token):
+    # Not with ``SimpleCookie``, whose time grows with the square of what is quoted in a header.
+    cookies = (part.strip().partition("=") for part in request.headers.get("cookie", "").split(";"))
+    if any(name == COOKIE and _same(value, quote(token, safe="")) for name, _, value in cookies):
         return None
     scope = request.scope
     query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
@@ -153,7 +167,7 @@ def _authorize(request: HTTPConnection, token: str) -> Response | None:
         response = RedirectResponse(path + (f"?{rest}" if rest else ""), status_code=303)
         # A proxy in front of this server says whether the browser's connection is encrypted.
         secure = "https" in (scope["scheme"], request.headers.get("x-forwarded-proto"))
-        response.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=secure)
+        response.set_cookie(COOKIE, quote(token, safe=""), httponly=True, samesite="strict", secure=secure)
         return response
     refused = _error(401, "The token is missing or wrong.", "Send it in the header Authorization: Bearer TOKEN.")
     refused.headers["WWW-Authenticate"] = "Bearer"
@@ -195,6 +209,13 @@ def _is_visit(request: HTTPConnection) -> bool:
 
 def _same(given: str, token: str) -> bool:
     return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), token.encode())
+
+
+def _closing(status: int, message: str) -> Response:
+    """Return an error after which the connection is closed."""
+    refused = _error(status, message)
+    refused.headers["Connection"] = "close"
+    return refused
 
 
 def _error(status: int, message: str, hint: str | None = None) -> Response:

@@ -18,6 +18,10 @@ from wikigr.sources.source_files import Folder
 from wikigr.sources.streams import stem
 from wikigr.text import fold
 
+# The text of a document may have so many characters, and as many more for each of its bytes, which may be compressed.
+MIN_TEXT_LIMIT = 1_000_000
+MAX_EXPANSION = 100
+
 
 class FolderSource:
     """Documents below a folder, or one document; the path relative to the folder is the ``source_id``.
@@ -73,6 +77,10 @@ class FolderSource:
             raise record.error
         note = self._converter(record.source_id, record.data).parse_note(record)
         yield from note.bad_parts
+        # Parts of a document may be shown again and again: pages of a spine, strings of a workbook, merged cells.
+        limit = MIN_TEXT_LIMIT + MAX_EXPANSION * len(record.data)
+        if sum(len(section.text) for section in note.sections) > limit:
+            raise RecordError(record.source_id, f"its text expands to more than {limit:,} characters")
         if not note.sections:
             yield Skipped(record.source_id, "no text")
             return

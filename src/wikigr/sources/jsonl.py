@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from wikigr.errors import RecordError, SourceError
+from wikigr.files import open_regular
 from wikigr.sources.article import Skipped, SourceArticle, SourceItem, SourceSection
 from wikigr.sources.splits import FileSplit
 from wikigr.sources.streams import BYTE_ORDER_MARK, MAX_LINE_BYTES, STDIN, Line, is_compressed, open_bytes, read_lines
@@ -96,7 +97,7 @@ class JsonlSource:
 @contextmanager
 def _opened(path: Path) -> Iterator[BufferedReader]:
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             yield stream
     except OSError as error:
         raise SourceError(f"Cannot read {path}: {error.strerror or error}.") from error

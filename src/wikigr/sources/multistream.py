@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from wikigr.errors import SourceError
+from wikigr.files import open_regular
 from wikigr.sources.splits import FileSplit
 from wikigr.sources.streams import decompressed, open_bytes, read_lines
 
@@ -54,7 +55,7 @@ def read_index(index: Path, dump: Path) -> list[FileSplit]:
 
 def read_head(dump: Path, end: int | None = None) -> bytes:
     """Return what precedes the first page, or the first ``end`` compressed bytes; raises ``SourceError``."""
-    with dump.open("rb") as file:
+    with open_regular(dump) as file:
         part = cast(BinaryIO, _Range(file, dump.stat().st_size if end is None else end))
         with decompressed(part, str(dump)) as stream:
             head = stream.read(4 << 20)
@@ -68,7 +69,7 @@ def read_export(split: FileSplit, head: bytes) -> Iterator[bytes]:
         raise SourceError(f"No part of {dump} begins at byte {split.start}, as its index says.", hint=HINT)
     yield head
     end = b""
-    with dump.open("rb") as file:
+    with open_regular(dump) as file:
         file.seek(split.start)
         part = cast(BinaryIO, _Range(file, split.end - split.start))
         with decompressed(part, str(dump)) as stream:
@@ -82,7 +83,7 @@ def read_export(split: FileSplit, head: bytes) -> Iterator[bytes]:
 
 def _begins_with_stream(dump: Path, offset: int) -> bool:
     try:
-        with dump.open("rb") as file:
+        with open_regular(dump) as file:
             file.seek(offset)
             return file.read(len(_STREAM_MAGIC)) == _STREAM_MAGIC
     except OSError:

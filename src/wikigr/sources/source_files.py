@@ -11,6 +11,7 @@ from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from wikigr.errors import MissingSourceError, SourceError
+from wikigr.files import open_regular
 from wikigr.sources.formats import FOLDER, FORMATS, SourceFormat, format_named, has_suffix, suffixes_read
 from wikigr.sources.streams import STDIN, decompressed, stem, strip_compression
 
@@ -106,9 +107,8 @@ class Folder:
         path = self._path if self._path.is_file() else self._path / source_id
         try:
             if not stat.S_ISREG(path.stat().st_mode):
-                # Opening a pipe would wait for a writer.
                 raise SourceError("the file is a pipe or a device, not a regular file")
-            with path.open("rb") as raw, decompressed(raw, "the file") as stream:
+            with open_regular(path) as raw, decompressed(raw, "the file") as stream:
                 return stream.read(size)
         except OSError as error:
             raise SourceError(f"cannot read the file: {error.strerror or error}") from error

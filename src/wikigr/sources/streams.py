@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from wikigr.errors import MissingSourceError, SourceError
+from wikigr.files import open_regular
 
 STDIN = "-"
 MAX_LINE_BYTES = 64 * 1024 * 1024
@@ -51,7 +52,7 @@ def open_bytes(location: Path | str) -> Iterator[BinaryIO]:
             yield stream
         return
     try:
-        raw = Path(location).open("rb")  # noqa: SIM115
+        raw = open_regular(Path(location))
     except FileNotFoundError as error:
         raise MissingSourceError(f"{location} does not exist.", hint="Check the path.") from error
     except OSError as error:

@@ -10,7 +10,7 @@ import typer
 
 from wikigr.documents.answer import search_document
 from wikigr.errors import UsageError
-from wikigr.files import describe_read_error
+from wikigr.files import describe_read_error, read_regular
 from wikigr_cli import options
 from wikigr_cli.batch import BatchQuestion, ask_each
 from wikigr_cli.command import command
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from wikigr.embeddings.loader import Purpose
 
 
+_MAX_RESULTS_BYTES = 256 << 20
 _PIPED = "Example: wikigr search spin --json | wikigr rerank"
 
 
@@ -196,8 +197,11 @@ def _read(location: str, environment: Environment) -> tuple[list[dict[str, Any]]
     """Return the documents to rerank, and whether they are JSON Lines."""
     name = "standard input" if location == "-" else location
     try:
-        text = read_stdin(environment, "search results") if location == "-" else Path(location).read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        if location == "-":
+            text = read_stdin(environment, "search results")
+        else:
+            text = read_regular(Path(location), _MAX_RESULTS_BYTES).decode("utf-8")
+    except (OSError, ValueError) as error:
         raise UsageError(f"Cannot read the results from {name}: {describe_read_error(error)}.") from error
     text = text.removeprefix("\ufeff").strip()
     if not text:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from wikigr.documents.blocks import MAX_ROWS, number_columns, run_text, shown_rows, used_columns
 from wikigr.sources.block import CHECK_BOXES
-from wikigr.text import harmless
+from wikigr.text import escape_numbers, harmless, one_line
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.terminal import cells
 
@@ -101,7 +101,7 @@ def _print_runs(environment: Environment, block: BlockShape, marker: str, number
 
 def _text_of(run: RunShape, number: Number) -> str:
     if run["n"] is None:
-        return run["text"]
+        return run["text"] if run["role"] == "unverified" else escape_numbers(run["text"])
     cited = number(run["n"])
     return f" {cited}" if cited and run["text"].startswith(" ") else cited
 
@@ -206,10 +206,10 @@ def _rich(content: str | Sequence[RunShape], style: str = "") -> Text:
     from rich.text import Text
 
     if isinstance(content, str):
-        return Text(harmless(content), style=style)
+        return Text(harmless(one_line(content)), style=style)
     made = Text(style=style)
     for run in content:
-        made.append(harmless(run["text"]), style=_STYLES.get(run["role"], ""))
+        made.append(harmless(escape_numbers(one_line(run["text"]))), style=_STYLES.get(run["role"], ""))
     return made
 
 

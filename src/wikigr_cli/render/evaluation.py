@@ -42,7 +42,8 @@ def evaluation(environment: Environment, document: Document, *, folder: Path, sh
     if len(comparisons) == 1:
         _print_flips(environment, document, comparisons[0]["second"])
     path = shlex.quote(str(folder))
-    environment.note(f"\nAll figures:            wikigr eval report {path} --all", overflow="keep")
+    environment.note("")
+    environment.note(f"All figures:            wikigr eval report {path} --all", overflow="keep")
     if comparisons:
         # `eval flips` compares the subject with the first profile.
         which = "" if [c["second"] for c in comparisons] == [document["subject"]] else " --profile NAME"

@@ -43,7 +43,7 @@ def print_section(environment: Environment, document: Document) -> None:
 def print_article(environment: Environment, document: Document) -> None:
     """Print the lead of an article and its outline."""
     _print_heading(environment, [document["title"]], document["url"])
-    environment.print(document["lead"])
+    environment.print(document["lead"], has_lines=True)
     environment.print()
     environment.print("Sections", style="bold")
     for entry in document["sections"]:
@@ -67,9 +67,9 @@ def print_place(environment: Environment, pack: Pack, title: str, section_id: st
     view = view_article(pack, title)
     _print_heading(environment, [view.title], view.url)
     start, end = _find(environment, quote, view.content)
-    environment.print(view.content[:start], end="")
-    environment.print(view.content[start:end], style="reverse", end="")
-    environment.print(view.content[end:])
+    environment.print(view.content[:start], end="", has_lines=True)
+    environment.print(view.content[start:end], style="reverse", end="", has_lines=True)
+    environment.print(view.content[end:], has_lines=True)
 
 
 def _find(environment: Environment, quote: str | None, content: str) -> tuple[int, int]:

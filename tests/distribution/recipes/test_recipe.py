@@ -126,3 +126,19 @@ def test_a_name_means_a_shipped_recipe_and_a_path_ones_own(tmp_path: Path, monke
         with pytest.raises(UsageError) as caught:
             find_recipe(name)
         assert hint in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("path", ["notes", "notes.md", "notes/deep/more"])
+def test_a_source_that_leads_out_through_a_link_is_refused(tmp_path: Path, path: str) -> None:
+    private, folder = tmp_path / "private", tmp_path / "recipe"
+    (private / "more").mkdir(parents=True)
+    (private / "key.md").write_text("secret")
+    (folder / "notes").mkdir(parents=True)
+    file = write(folder, source={"path": path})
+    if path == "notes":
+        assert read_recipe(file).local_path == folder / "notes"
+        (folder / "notes").rmdir()
+    link = folder / ("notes/deep" if "/" in path else path)
+    link.symlink_to("../private/key.md" if path.endswith("md") else private)
+    with pytest.raises(UsageError, match=r"`source.path`: .* leads out of the folder of the recipe"):
+        read_recipe(file)

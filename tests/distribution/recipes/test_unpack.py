@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from tests.sources.test_hostile_input import limit
 
 from wikigr.distribution.recipes.unpack import unpack_archive
 from wikigr.errors import SourceError
@@ -102,6 +103,30 @@ def test_headers_that_would_fill_the_memory_are_refused_by_name(tmp_path: Path) 
             archive.addfile(tarfile.TarInfo("last"))
         with pytest.raises(SourceError, match=f"{name} cannot be unpacked: .*{reason}"):
             unpack_archive(tmp_path / name, tmp_path / "out")
+
+
+@pytest.mark.parametrize("content", [b"1" * 60_000, b"1" * 8_000, b"9 a=bbb\n" * 1_000])
+def test_headers_take_a_limited_time(tmp_path: Path, content: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wikigr.distribution.recipes.unpack.MAX_HEADERS_BYTES", 100_000)
+    header = special(tarfile.XHDTYPE)
+    header.size = len(content)
+    with (tmp_path / "endless").open("wb") as file:
+        for number in range(200):
+            file.write(header.tobuf(tarfile.USTAR_FORMAT) + content + bytes(-len(content) % 512))
+            file.write(tarfile.TarInfo(f"{number}").tobuf(tarfile.USTAR_FORMAT))
+        file.write(bytes(1024))
+    with limit(), pytest.raises(SourceError, match="cannot be unpacked"):
+        unpack_archive(tmp_path / "endless", tmp_path / "out")
+
+
+def test_headers_take_a_limited_processor_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wikigr.distribution.recipes.unpack.MAX_HEADERS_S", 0.0)
+    named = tarfile.TarInfo("n" * 200)
+    with tarfile.open(tmp_path / "slow", "w", format=tarfile.PAX_FORMAT) as archive:
+        archive.addfile(named)
+        archive.addfile(named)
+    with pytest.raises(SourceError, match="its headers are too long"):
+        unpack_archive(tmp_path / "slow", tmp_path / "out")
 
 
 def test_ordinary_attributes_are_read(tmp_path: Path) -> None:

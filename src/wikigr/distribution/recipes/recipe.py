@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
@@ -150,11 +151,13 @@ def _mistakes(recipe: Recipe) -> Iterator[str]:
         yield "`source.archive.folder` must be a relative path within the archive"
     if not _stays(source.path):
         yield "`source.path` must be a relative path within the folder of the recipe; --source names another"
+    elif source.path is not None and _leads_out(recipe, recipe.local_path):
+        yield f"`source.path`: {recipe.local_path} leads out of the folder of the recipe; --source names another"
     if not _stays(recipe.questions):
         yield "`questions` must be a relative path within the folder of the recipe"
     elif questions is not None and not questions.is_file():
         yield f"`questions`: there is no file {questions}"
-    elif questions is not None and not questions.resolve().is_relative_to(recipe.file.parent.resolve()):
+    elif questions is not None and _leads_out(recipe, questions):
         yield f"`questions`: {questions} leads out of the folder of the recipe"
     if recipe.options.source_format not in (None, *FORMAT_NAMES):
         yield f"`options.source_format` must be one of {', '.join(FORMAT_NAMES)}"
@@ -162,6 +165,11 @@ def _mistakes(recipe: Recipe) -> Iterator[str]:
         local_folder(recipe.options.embedding_model)
     except ModelError as error:
         yield f"`options.embedding_model`: {error.message.rstrip('.')}"
+
+
+def _leads_out(recipe: Recipe, path: Path) -> bool:
+    """Return whether links in ``path`` lead out of the folder of the recipe, whose author may not read files there."""
+    return not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(recipe.file.parent))
 
 
 def _stays(path: str | None) -> bool:

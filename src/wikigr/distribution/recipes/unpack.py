@@ -6,13 +6,15 @@ import errno
 import lzma
 import shutil
 import tarfile
+import time
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NoReturn
 
 from wikigr.errors import SourceError
+from wikigr.files import open_regular
 
 MAX_BYTES = 8 << 30
 MAX_MEMBERS = 500_000
@@ -21,6 +23,11 @@ MAX_HEADER_BYTES = 64 << 10
 _HEADERS = (
     tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE,
 )  # fmt: skip
+# Of one with attributes. Python before 3.11.10 takes time that grows with the square of a run of digits.
+MAX_ATTRIBUTES_BYTES = 8 << 10
+# Of all headers of a file, and the seconds of processor time that parsing them may take.
+MAX_HEADERS_BYTES = 256 << 20
+MAX_HEADERS_S = 20.0
 # How many attributes may hold for all members that follow.
 _MAX_GLOBAL_ATTRIBUTES = 100
 _DAMAGE = (
@@ -45,7 +52,7 @@ def unpack_archive(
     part.mkdir(parents=True)
     total = 0
     try:
-        with archive.open("rb") as file:
+        with open_regular(archive) as file:
             is_zip = file.read(4) == b"PK\x03\x04"
         for number, (name, size, content) in enumerate(_zip_members(archive) if is_zip else _tar_members(archive), 1):
             total += size
@@ -74,11 +81,16 @@ class _Member(tarfile.TarInfo):
 
     # The entry point that ``tarfile`` leaves to subclasses.
     def _proc_member(self, tar: tarfile.TarFile) -> Any:
-        if self.type in _HEADERS and self.size > MAX_HEADER_BYTES:
-            raise ValueError(f"a header of {self.size:,} bytes is larger than {MAX_HEADER_BYTES:,}, the limit")
         if len(tar.pax_headers) > _MAX_GLOBAL_ATTRIBUTES:
             raise ValueError(f"it has more than {_MAX_GLOBAL_ATTRIBUTES} global attributes, the limit")
-        return super()._proc_member(tar)  # type: ignore[misc]
+        parse = super()._proc_member  # type: ignore[misc]
+        if self.type not in _HEADERS:
+            return parse(tar)
+        limit = MAX_HEADER_BYTES if self.type in _HEADERS[:2] else MAX_ATTRIBUTES_BYTES
+        if self.size > limit:
+            raise ValueError(f"a header of {self.size:,} bytes is larger than {limit:,}, the limit")
+        assert isinstance(tar, _Tar)
+        return tar.within_limits(self.size, lambda: parse(tar))
 
     # The maps of the gaps in a sparse file have any length.
     def _refuse_sparse(self, *_: object) -> NoReturn:
@@ -87,8 +99,27 @@ class _Member(tarfile.TarInfo):
     _proc_sparse = _proc_gnusparse_00 = _proc_gnusparse_01 = _proc_gnusparse_10 = _refuse_sparse
 
 
+class _Tar(tarfile.TarFile):
+    """An archive whose headers take a limited amount of memory and time in all; raises ``ValueError`` for others."""
+
+    tarinfo = _Member
+    _bytes = 0
+    _seconds = 0.0
+
+    def within_limits(self, size: int, parse: Callable[[], Any]) -> Any:
+        """Return what ``parse`` makes of a header of ``size`` bytes."""
+        self._bytes += size
+        if self._bytes > MAX_HEADERS_BYTES or self._seconds > MAX_HEADERS_S:
+            raise ValueError("its headers are too long")
+        started = time.thread_time()
+        try:
+            return parse()
+        finally:
+            self._seconds += time.thread_time() - started
+
+
 def _tar_members(archive: Path) -> _Members:
-    with tarfile.open(archive, tarinfo=_Member) as tar:
+    with _Tar.open(archive) as tar:
         for member in tar:
             # The list of all members, with the attributes of each, would grow with the archive.
             tar.members.clear()  # type: ignore[attr-defined]

@@ -32,11 +32,28 @@ LANGUAGE = "wikigr-language"
 _MAX_LINE = 10_000
 # Finding inline markup takes quadratic time in the length of a paragraph, so longer ones are parsed in parts.
 _MAX_PARAGRAPH = 4_000
-_TRANSFORMS = (
-    references.AnonymousHyperlinks,
-    references.IndirectHyperlinks,
-    references.ExternalTargets,
-)
+
+
+class _AnonymousHyperlinks(references.AnonymousHyperlinks):  # type: ignore[misc]
+    """Leaves references alone if their number is wrong: docutils replaces each by an error, in quadratic time."""
+
+    def apply(self) -> None:
+        found = [
+            sum(1 for node in self.document.findall(kind) if node.get("anonymous"))
+            for kind in (nodes.reference, nodes.target)
+        ]
+        if found[0] == found[1]:
+            super().apply()
+
+
+class _IndirectHyperlinks(references.IndirectHyperlinks):  # type: ignore[misc]
+    """Leaves references to a target that leads nowhere alone, for the same reason."""
+
+    def indirect_target_error(self, target: Any, explanation: str) -> None:
+        target.resolved = True
+
+
+_TRANSFORMS = (_AnonymousHyperlinks, _IndirectHyperlinks, references.ExternalTargets)
 
 # Directives of docutils that only show text, code or tables.
 _PLAIN = frozenset(
