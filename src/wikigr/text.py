@@ -10,6 +10,7 @@ _SPACES = re.compile(r"[\s_]+")
 # C0 and C1 control characters except tab and newline, halves of surrogate pairs, and the characters that change the
 # direction of text.
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_LOOKALIKE = re.compile(r"\[(?=(?:\d{1,4}|unverified)\])")
 _MARKDOWN_MARK = re.compile(r"[\\`*_\[\]<>|&#~]")
 # In the address of a link.
 _ADDRESS_MARKS = {ord("<"): "%3C", ord(">"): "%3E", ord("\n"): "%0A", ord("\r"): "%0D"}
@@ -54,6 +55,11 @@ def without_points(text: str) -> str:
 def harmless(text: str) -> str:
     """Return ``text`` with each control character replaced by ``�``, so that it cannot drive a terminal or reader."""
     return CONTROL.sub("�", text)
+
+
+def escape_marks(text: str) -> str:
+    """Return stored text in which nothing looks like the number of a citation or the mark of a claim."""
+    return _LOOKALIKE.sub(r"\\[", text)
 
 
 def escape_markdown(text: str) -> str:

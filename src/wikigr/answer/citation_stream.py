@@ -154,7 +154,9 @@ class CitationStream:
                 return 0
             return rule.end() if rule is not None and "-" in rule[0] else line_end
         line = text[:line_end] if line_end else text
-        if len(line) <= _MAX_SENTENCE_CHARS and _SENTENCE_ENDS.search(line):
+        if len(line) > _MAX_SENTENCE_CHARS:
+            return _MAX_SENTENCE_CHARS
+        if _SENTENCE_ENDS.search(line):
             mark = _LINE_MARK.match(line) if self._at_line_start else None
             start = mark.end() if mark is not None else 0
             for _, end in sentence_spans(line[start:], self.language)[:-1]:
@@ -169,7 +171,7 @@ class CitationStream:
                     return following
         if line_end:
             return line_end + len(text[line_end:]) - len(text[line_end:].lstrip("\n"))
-        return len(text) if is_final or len(text) > _MAX_SENTENCE_CHARS else 0
+        return len(text) * is_final
 
     def _fence(self, text: str) -> re.Match[str] | None:
         """Return the first line of a block of code, unless it is around prose."""

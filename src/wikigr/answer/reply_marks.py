@@ -30,7 +30,6 @@ _SOURCE = r"(?:sources?|sections?|ref(?:erence)?s?|doc(?:ument)?s?|passages?|cit
 _PREFIX = re.compile(rf"(?:{_SOURCE}\b[\s:.]*)*(?:no\b|n[°º])?[\s.#^]*", re.IGNORECASE)
 _NUMBERS = re.compile(r"(\d{1,3})(?:\s*[-–—]\s*(\d{1,3}))?")
 _SEPARATOR = re.compile(r"\s*(?:[,;&]|\band\b)\s*")
-_LOOKALIKE = re.compile(r"\[(?=\d{1,4}\]|unverified\])", re.IGNORECASE)
 _DECORATION = " \t\n#*_>`~|-–—•:.“”\"'"
 _OWN_HEADINGS = frozenset(fold(heading).strip(_DECORATION) for heading in (OTHERS, PERHAPS, NEAREST))
 _OWN_LEVEL = re.compile(rf"(?:{'|'.join(map(fold, LEVEL_WORDS.values()))})\s*\(\s*[\d.,]+\s*\)")
@@ -41,11 +40,6 @@ _SOURCES_LINE = re.compile(rf"\W*{_SOURCE}\s*[:：]\s*(?P<named>.+)", re.IGNOREC
 def plain(text: str) -> str:
     """Return a model's text without characters that nobody sees or that drive a terminal."""
     return _UNSEEN.sub("", CONTROL.sub("", text))
-
-
-def escape_marks(text: str) -> str:
-    """Return stored text in which nothing is taken for the number of a citation or for the mark of a claim."""
-    return _LOOKALIKE.sub(r"\\[", text)
 
 
 @dataclass(slots=True)
@@ -78,10 +72,15 @@ class ReplyMarks:
             if named is not None:
                 sections.extend(named)
                 return ""
-            shown = found[0] if found["address"] is None else f" {inside} ({found['address']})"
-            return shown.replace("[", "(").replace("]", ")") if _is_own(inside) else shown
+            if found["address"] is not None:
+                return f" {inside} ({found['address']})"
+            return f" ({inside})" if re.fullmatch(r"[\d\s,;]+", inside) else found[0]
 
-        return _MARK.sub(take, text), sections, cited
+        before = None
+        while before != text:
+            # Within brackets there may be others; what is left of "[[1]]" goes too.
+            before, text = text, _MARK.sub(take, text)
+        return re.sub(r"[ \t]*\[+\]+", "", text) if sections else text, sections, cited
 
     def is_source_line(self, line: str, *, after_heading: bool) -> bool:
         """Return whether ``line`` only names sources, as the lines of a list of sources do."""
@@ -127,7 +126,3 @@ def is_own_line(line: str) -> bool:
 
 def _bare(line: str) -> str:
     return fold(_JOINERS.sub("", unicodedata.normalize("NFKC", line))).strip(_DECORATION)
-
-
-def _is_own(inside: str) -> bool:
-    return re.fullmatch(r"[\d\s,;]+|unverified", fold(inside)) is not None
