@@ -22,12 +22,16 @@ PERHAPS = "Perhaps one of these:"
 NEAREST = "Nearest passages"
 
 
-_SAME = {None: "", True: ", the same with and without the model", False: ", not the same with and without the model"}
+AGREEMENT: Mapping[bool | None, str] = {
+    None: "",
+    True: ", the same with and without the model",
+    False: ", not the same with and without the model",
+}
 
 
 def level_in_words(level: Level, confidence: float, agrees: bool | None = None) -> str:
     """Return a level with its confidence, and whether a model ``agrees``: ``Likely (0.87)``."""
-    return f"{LEVEL_WORDS[level]} ({confidence:.2f}){_SAME[agrees]}"
+    return f"{LEVEL_WORDS[level]} ({confidence:.2f}){AGREEMENT[agrees]}"
 
 
 def rejected_in_words(model: str, *, is_cited: bool) -> str:

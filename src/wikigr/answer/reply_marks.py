@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from wikigr.answer.presentation import LEVEL_WORDS, NEAREST, OTHERS, PERHAPS
+from wikigr.answer.presentation import AGREEMENT, LEVEL_WORDS, NEAREST, OTHERS, PERHAPS
 from wikigr.index.candidate import Evidence, place
 from wikigr.text import CONTROL, fold
 
@@ -24,15 +24,18 @@ _OPEN, _CLOSE = "[［【〔〖⟦⁅", "]］】〕〗⟧⁆"
 _MARK = re.compile(
     rf"(?P<code>`[^`\n]*`)|[ \t]*[{re.escape(_OPEN)}](?P<square>[^{re.escape(_OPEN + _CLOSE)}\n]{{1,200}})"
     rf"[{re.escape(_CLOSE)}](?:\((?P<address>[^()\s]{{0,500}})\))?|[ \t]*[(（](?P<round>[^()（）\n]{{1,200}})[)）]"
+    r"|<sup>(?P<raised>[^<>\n]{1,20})</sup>|(?<=[.!?,;:”\"'’)])(?P<superscript>[¹²³⁰⁴-⁹]{1,3})"
 )
 OPEN_MARK = re.compile(rf"[{re.escape(_OPEN + CITED)}]")
-_SOURCE = r"(?:sources?|sections?|ref(?:erence)?s?|doc(?:ument)?s?|passages?|citations?|notes?|see|cf\.?)"
+_SOURCE = r"(?:in|from|per|sources?|sections?|ref(?:erence)?s?|doc(?:ument)?s?|passages?|citations?|notes?|see|cf\.?)"
 _PREFIX = re.compile(rf"(?:{_SOURCE}\b[\s:.]*)*(?:no\b|n[°º])?[\s.#^]*", re.IGNORECASE)
 _NUMBERS = re.compile(r"(\d{1,3})(?:\s*[-–—]\s*(\d{1,3}))?")
 _SEPARATOR = re.compile(r"\s*(?:[,;&]|\band\b)\s*")
 _DECORATION = " \t\n#*_>`~|-–—•:.“”\"'"
 _OWN_HEADINGS = frozenset(fold(heading).strip(_DECORATION) for heading in (OTHERS, PERHAPS, NEAREST))
-_OWN_LEVEL = re.compile(rf"(?:{'|'.join(map(fold, LEVEL_WORDS.values()))})\s*\(\s*[\d.,]+\s*\)")
+_OWN_LEVEL = re.compile(
+    rf"(?:{'|'.join(map(fold, LEVEL_WORDS.values()))})\s*\(\s*[\d.,]+\s*\)(?:{'|'.join(AGREEMENT.values())})"
+)
 _SOURCES_HEADING = re.compile(r"(?:sources?|references?|citations?|footnotes?)(?: (?:used|cited))?")
 _SOURCES_LINE = re.compile(rf"\W*{_SOURCE}\s*[:：]\s*(?P<named>.+)", re.IGNORECASE)
 
@@ -64,7 +67,7 @@ class ReplyMarks:
             if found["code"]:
                 # A number in code stands right after a name.
                 return re.sub(r"(?<!\w)\[(\d{1,4}|unverified)\]", r"(\1)", found["code"])
-            inside = found["square"] or found["round"]
+            inside = found["square"] or found["round"] or found["raised"] or found["superscript"]
             if inside.startswith(CITED):
                 cited.append(int(inside[1:]))
                 return ""
@@ -72,8 +75,10 @@ class ReplyMarks:
             if named is not None:
                 sections.extend(named)
                 return ""
-            if found["address"] is not None:
-                return f" {inside} ({found['address']})"
+            if (address := found["address"]) is not None:
+                # The target of a link is nothing that anyone reads, so it cannot be judged.
+                is_stored = any(address in item.section.content for item in self.evidence)
+                return f" {inside} ({address})" if is_stored else f" {inside}"
             return f" ({inside})" if re.fullmatch(r"[\d\s,;]+", inside) else found[0]
 
         before = None
@@ -86,6 +91,7 @@ class ReplyMarks:
         """Return whether ``line`` only names sources, as the lines of a list of sources do."""
         found = _SOURCES_LINE.fullmatch(line.strip())
         text, sections, _ = self.read(found["named"] if found is not None else re.sub(r"^\W*\d{1,3}[.):]\s", "", line))
+        text = re.sub(r"https?://\S+", "", text) if after_heading else text
         left = fold(plain(_JOINERS.sub("", text))).strip(_DECORATION)
         names = [
             name.strip(_DECORATION) for name in (left, *re.split(r"[,;]| [-–—] ", left)) if name.strip(_DECORATION)
@@ -103,7 +109,7 @@ class ReplyMarks:
         found: list[int] = []
         for part in (text,) if _PREFIX.sub("", text, count=1) in self._names else _SEPARATOR.split(text):
             name = _PREFIX.sub("", part, count=1)
-            number = _NUMBERS.fullmatch(name)
+            number = _NUMBERS.fullmatch(name.partition("†")[0])
             if part not in self._names and name not in self._names and number is None:
                 return None
             if number is not None:
