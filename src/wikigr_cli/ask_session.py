@@ -176,7 +176,10 @@ class AskSession:
         return self.pipeline.model is not None and (self._environment.stdout.isatty() if wanted is None else wanted)
 
     def answer(self, question: str, *, live: bool) -> Answer:
-        """Return the answer; ``live`` prints it while it is written, and ends its line before an error message."""
+        """Return the answer; ``live`` prints it while it is written, and ends its line before an error message.
+
+        In a terminal, the answer that needs no model is printed first.
+        """
         started = False
         stop_progress = self._progress.stop if self._progress is not None else lambda: None
 
@@ -186,8 +189,19 @@ class AskSession:
             stop_progress()
             self._environment.write_text(piece)
 
+        def show_offline(answer: Answer) -> None:
+            from wikigr.documents.answer import stated_answer
+            from wikigr_cli.render.answer import print_answer
+
+            stop_progress()
+            print_answer(self._environment, answer, stated_answer(answer, self.pack))
+            self._environment.print()
+
         try:
-            return self.pipeline.answer(question, on_text=show if live else None)
+            in_terminal = live and self._environment.stdout.isatty()
+            return self.pipeline.answer(
+                question, on_text=show if live else None, on_offline=show_offline if in_terminal else None
+            )
         except WikigrError:
             if started:
                 self._environment.print()

@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from wikigr.answer.abstention import NOT_COVERED
+from wikigr.answer.agreement import settle
 from wikigr.answer.answer import OWN_KNOWLEDGE, SYNTHESIS, Answer
-from wikigr.answer.citation_stream import CitationStream, Written, neutralize_marks
+from wikigr.answer.citation_stream import CitationStream, Written
 from wikigr.answer.citations import verify_against
 from wikigr.answer.few_shot import FewShotManager
+from wikigr.answer.reply_marks import ReplyMarks, plain
 from wikigr.answer.requests import CitationStyle, Request, build_request, own_knowledge_request
+from wikigr.answer.stages import Draft
 from wikigr.index.candidate import Evidence
 from wikigr.llm import cites
 from wikigr.llm.failures import BadRequestError
@@ -59,14 +62,14 @@ class Synthesizer:
             language=self._pack.language,
         )
 
-    def write(self, answer: Answer, on_text: Callable[[str], None] | None) -> Answer:
-        """Return ``answer`` with the text that the model writes from its evidence, or unchanged if the model declines.
+    def write(self, draft: Draft, answer: Answer, on_text: Callable[[str], None] | None) -> Answer:
+        """Return what ``answer``, which was found without the model, becomes with the text that the model writes.
 
         Raises ``LlmError``, ``BudgetError``, and ``WikigrError`` when a verified span differs from the database.
         """
         style = self._citation_style()
         try:
-            written = self._write(answer, style, on_text)
+            written = self._write(draft, answer, style, on_text)
         except BadRequestError as error:
             forced = style == "markers" or self._options.citations == "native"
             if forced or not _ABOUT_BLOCKS.search(error.message):
@@ -74,23 +77,10 @@ class Synthesizer:
             with answer.trace.stage(SYNTHESIS) as record:
                 record.warning = f"{error.message} The sections are sent again, numbered in the text."
                 record.degraded = True
-            written = self._write(answer, "markers", on_text)
+            written = self._write(draft, answer, "markers", on_text)
         verify_against(self._pack, written.citations, answer.trace)
         assert self._model is not None
-        model = self._model.answering(self._options.model)
-        if written.declined:
-            return replace(answer, model=model, confidence=0.0)
-        claims = len(written.citations) + len(written.unverified)
-        held = len(written.citations) / claims if claims else 0.0
-        return replace(
-            answer,
-            text=written.text,
-            query_type=SYNTHESIS,
-            confidence=answer.confidence * held,
-            citations=written.citations,
-            unverified=written.unverified,
-            model=model,
-        )
+        return settle(answer, written, draft, self._model.answering(self._options.model))
 
     def from_own_knowledge(self, answer: Answer) -> Answer:
         """Return ``answer``, an abstention, with what the model knows from memory, labeled as such."""
@@ -101,17 +91,26 @@ class Synthesizer:
             reply = self._model.complete(
                 **own_knowledge_request(answer.question).to_dict(), model=options.model, max_tokens=options.max_tokens
             )
-        said = neutralize_marks(reply.text.strip())
+        said, _, _ = ReplyMarks(()).read(plain(reply.text.strip()))
         text = f"{NOT_COVERED} From the memory of {model}, not from the pack: {said}"
         return replace(answer, text=text, query_type=OWN_KNOWLEDGE, confidence=0.0, model=model)
 
-    def _write(self, answer: Answer, style: CitationStyle, on_text: Callable[[str], None] | None) -> Written:
+    def _write(
+        self, draft: Draft, answer: Answer, style: CitationStyle, on_text: Callable[[str], None] | None
+    ) -> Written:
         assert self._model is not None
         request = self.request(answer.question, answer.evidence, answer.trace, style, answer.graph_context)
         options = self._options
         with answer.trace.stage(SYNTHESIS) as record:
             warnings: list[str] = []
-            stream = CitationStream(answer.evidence, style, on_text or _discard, self._pack.language)
+            stream = CitationStream(
+                answer.evidence,
+                style,
+                on_text or _discard,
+                self._pack.language,
+                question=draft.state.question.text,
+                offline=answer,
+            )
             record.scored = len(answer.evidence)
             model = self._model.answering(options.model)
             record.notes.update(model=model, citations=style)
@@ -135,8 +134,8 @@ class Synthesizer:
             written = stream.finish()
             if written.unverified:
                 record.notes["unverified"] = len(written.unverified)
-            if written.unverified and not written.citations:
-                warnings.append("nothing in the answer could be verified against the pack")
+            if not (written.citations or written.declined):
+                warnings.append(f"nothing that {model} wrote could be verified against the pack")
             record.warning = "; ".join(warnings)
             return written
 

@@ -208,12 +208,15 @@ def show_written(text: str, citations: int, *, is_markdown: bool = False) -> lis
     """Return a text that was written with numbers of ``citations`` and marks of unverified claims, except in code."""
     from wikigr.answer.citation_stream import UNVERIFIED
 
-    marker = re.compile(rf" ?(?:\[(\d{{1,4}})\]|{re.escape(UNVERIFIED)})")
+    one = re.compile(rf" ?(?:\[(\d{{1,4}})\]|{re.escape(UNVERIFIED)})")
+    # Marks follow a blank. In code that a model writes within a line, as in "rows[1]", there is none.
+    several = re.compile(rf"(?<!\S)(?:{one.pattern})+| (?:{one.pattern})+")
     text, blocks = _read_markdown(text) if is_markdown else (text, fill_paragraphs(text, ()))
     code = [block for block in blocks if block.kind == "code"]
     marks = [
         Mark(*found.span(), "citation" if found[1] else "unverified")
-        for found in marker.finditer(text)
+        for run in several.finditer(text)
+        for found in one.finditer(text, *run.span())
         if not found[1] or 1 <= int(found[1]) <= citations
         if not any(block.start <= found.start() < block.end for block in code)
     ]
