@@ -19,7 +19,7 @@ from typing import Any
 from wikigr.errors import UsageError
 from wikigr.evaluation.questions import GoldQuestion
 from wikigr.evaluation.samples import Sample
-from wikigr.llm import open_client
+from wikigr.llm import name_of, open_client
 from wikigr.llm.budget import Budget, BudgetError
 from wikigr.llm.failures import LlmError
 from wikigr.llm.model_client import ModelClient
@@ -80,7 +80,7 @@ class JudgeOptions:
     def identity(self) -> str:
         """The model id and a hash of its whole prompt, as stored in ``Run.judge``."""
         rubric = json.dumps([prompt("judge"), _TOOL, SCORES, _MAX_TOKENS], sort_keys=True)
-        return f"{self.model} rubric:{hashlib.sha256(rubric.encode()).hexdigest()[:16]}"
+        return f"{name_of(self.model)} rubric:{hashlib.sha256(rubric.encode()).hexdigest()[:16]}"
 
 
 class Judge:

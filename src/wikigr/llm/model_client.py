@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypedDict
 
 from wikigr.errors import UsageError
@@ -184,8 +185,11 @@ class ModelClient(ABC):
 
     def _ask(self, request: Request, reader: ReplyReader, *, stream: bool) -> Reply:
         """Send a request and let ``reader``, which removes credentials, read what arrives."""
+        begun, first = time.monotonic(), None
         with self._accounted(request, reader), self._events(request, stream=stream) as (events, request_id):
             for event in events:
+                if first is None and event.get("type") == "content_block_delta":
+                    first = time.monotonic()
                 if event.get("type") == "error":
                     raise self._server.reported(event, model=request.model)
                 reader.take(event)
@@ -194,7 +198,8 @@ class ModelClient(ABC):
             else:
                 raise self._server.disconnected("the stream ended without its last event")
         self._holds_streams = reader.thoughts.unopened
-        return self._reply(request, reader, request_id)
+        reply = self._reply(request, reader, request_id)
+        return reply if first is None else replace(reply, first_token=first - begun, writing=time.monotonic() - first)
 
     @contextmanager
     def _accounted(self, request: Request, reader: ReplyReader) -> Iterator[None]:

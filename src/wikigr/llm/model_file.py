@@ -232,7 +232,7 @@ class _Engine:
                 "context": self._options.context,
                 "socket": f"{folder}/{_SOCKET}",
             }
-            # A thread that waits for another one sleeps: on a busy machine, it would take the time that the other needs.
+            # A thread that waits for another sleeps: on a busy machine, it would take the time that the other needs.
             environment = {"OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive"}
             process = SandboxedProcess("wikigr.llm.model_process:serve", arguments, limits, environment=environment)
             # Ten minutes, and the time in which a slow disk reads the file.

@@ -54,6 +54,9 @@ class ModelFileOptions(Options):
     context: Annotated[
         int, Limits(ge=256, le=1_048_576), "tokens of the prompt and the answer together; more take more memory"
     ] = 8192
+    prompt_tokens: Annotated[
+        int, Limits(ge=500, le=1_048_576), "tokens of the prompt of an answer, about; more sections take more time"
+    ] = 1200
 
 
 @dataclass(frozen=True, slots=True)

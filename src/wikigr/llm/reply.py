@@ -37,7 +37,8 @@ class ToolUse:
 class Reply:
     """A model's reply. ``request_id`` identifies the call to the provider's support.
 
-    ``usage`` is the usage of this call, which is empty for a ``cached`` reply.
+    ``usage`` is the usage of this call, which is empty for a ``cached`` reply. Of one that arrived in pieces,
+    ``first_token`` is the time until the first one and ``writing`` that from then on, in seconds.
     """
 
     blocks: tuple[TextBlock, ...]
@@ -47,6 +48,8 @@ class Reply:
     request_id: str | None
     tool_uses: tuple[ToolUse, ...] = ()
     cached: bool = False
+    first_token: float | None = None
+    writing: float = 0.0
 
     @property
     def text(self) -> str:
