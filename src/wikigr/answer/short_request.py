@@ -1,13 +1,12 @@
-"""The request to a model in a file: a short prompt, and a reply in a forced format.
+"""The request to a small model, such as one in a file: a short prompt, and a reply in a forced format.
 
-Every token of the prompt costs such a model time, and more sections make a small one less sure. It reads the sections
-that hold most of the probability of an answer, as far as they fit. llama.cpp lets it write nothing but a quotation, the
-number of its section and the answer. The instructions come first and never change, so llama.cpp keeps them.
+Every token of the prompt costs such a model time, and more sections make it less sure. It reads the sections that hold
+most of the probability of an answer, as far as they fit. Its server lets it write nothing but a quotation, the number
+of its section and the answer. The instructions come first and never change, so the server need not read them again.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -18,10 +17,12 @@ from wikigr.answer.stages import Draft
 from wikigr.index.candidate import Evidence, Section
 from wikigr.languages import Language
 from wikigr.llm.prompts import prompt
+from wikigr.llm.reply import Reply
 from wikigr.retrieval.units import units_of
 
 # Sections are read until they hold this share of the probability of all possible answers.
 _SHARE = 0.9
+_NAME = "answer"
 # What is left of the limit is not worth another section.
 _MIN_TOKENS = 40
 _MAX_ANSWER_CHARS, _MAX_QUOTATION_CHARS = 400, 500
@@ -69,14 +70,14 @@ def build_short_request(draft: Draft, question: str, limit: int, language: Langu
     )
 
 
-def read_short_reply(text: str) -> str:
-    """Return a reply as a sentence with the number of its section, or as it is if it is cut."""
-    try:
-        found = json.loads(text)
-        section, answer = found["section"], " ".join((found["answer"] or found["quotation"]).split())
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return text
-    return f"{answer.rstrip('. ')} [{section}]." if section and answer else NOT_COVERED
+def read_short_reply(reply: Reply) -> str:
+    """Return a reply as a sentence with the number of its section, or as it is if it has another format."""
+    match reply.input_of(_NAME):
+        case {"quotation": str(quotation), "section": int(section), "answer": str(answer)}:
+            said = " ".join((answer.strip() or quotation).split()).rstrip(".")
+            return f"{said} [{section}]." if section and said else NOT_COVERED
+        case _:
+            return reply.text
 
 
 def _format(sections: int) -> dict[str, Any]:
@@ -87,7 +88,7 @@ def _format(sections: int) -> dict[str, Any]:
         "answer": {"type": "string", "maxLength": _MAX_ANSWER_CHARS},
     }
     schema = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
-    return {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}
+    return {"type": "json_schema", "json_schema": {"name": _NAME, "schema": schema}}
 
 
 def _likeliest(draft: Draft) -> Iterator[Evidence]:

@@ -22,7 +22,7 @@ from wikigr.answer.stages import Draft
 from wikigr.llm import api_of, cites
 from wikigr.llm.failures import BadRequestError
 from wikigr.llm.options import FewShotOptions, ModelFileOptions
-from wikigr.llm.reply import BlockEnd, TextDelta
+from wikigr.llm.reply import BlockEnd, TextBlock, TextDelta
 from wikigr.retrieval.state import Resources
 from wikigr.retrieval.trace import Trace
 
@@ -75,7 +75,7 @@ class Synthesizer:
         try:
             written = self._write(draft, answer, style, on_text)
         except BadRequestError as error:
-            forced = style == "markers" or self._options.citations == "native"
+            forced = style != "native" or self._options.citations == "native"
             if forced or not _ABOUT_BLOCKS.search(error.message):
                 raise
             with answer.trace.stage(SYNTHESIS) as record:
@@ -123,8 +123,9 @@ class Synthesizer:
                 reply = self._model.stream(**fields, on_event=stream.take)
             else:
                 reply = self._model.complete(**fields)
-                for block in reply.blocks:
-                    stream.take(TextDelta(read_short_reply(block.text) if style == "short" else block.text))
+                blocks = (TextBlock(read_short_reply(reply)),) if style == "short" else reply.blocks
+                for block in blocks:
+                    stream.take(TextDelta(block.text))
                     stream.take(BlockEnd(block))
             if reply.stop_reason == "max_tokens":
                 warnings.append(f"the answer was cut at {options.max_tokens:,} tokens (synthesis.max_tokens)")
