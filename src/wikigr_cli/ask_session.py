@@ -60,6 +60,7 @@ class AskOptions:
         from wikigr.graph_search.explore.options import MultiStrategyOptions
         from wikigr.llm import api_of
         from wikigr.llm.options import BudgetOptions, ModelFileOptions, SynthesisOptions
+        from wikigr.pipeline.connect import with_model
         from wikigr.retrieval.candidates import RetrievalOptions
 
         def override(section: type[Any], **values: Any) -> None:
@@ -68,10 +69,8 @@ class AskOptions:
             if given:
                 profile = profile.override(section, **given)
 
-        if self.model is not None and not self.model.strip():
-            raise UsageError("--model must not be empty.")
         override(RetrievalOptions, exact=self.exact or None)
-        override(SynthesisOptions, model=self.model)
+        profile = with_model(profile, self.model)
         for name, value in (("threads", self.threads), ("context", self.context_size)):
             if value is not None and api_of(profile[SynthesisOptions].model) != "file":
                 raise UsageError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -14,15 +14,15 @@ from wikigr.answer.agreement import settle
 from wikigr.answer.answer import OWN_KNOWLEDGE, SYNTHESIS, Answer
 from wikigr.answer.citation_stream import CitationStream, Written
 from wikigr.answer.citations import verify_against
-from wikigr.answer.few_shot import FewShotManager
+from wikigr.answer.few_shot import FewShotManager, cited_by_number
 from wikigr.answer.reply_marks import ReplyMarks, plain
 from wikigr.answer.requests import CitationStyle, Request, build_request, own_knowledge_request
+from wikigr.answer.short_request import build_short_request, read_short_reply
 from wikigr.answer.stages import Draft
-from wikigr.index.candidate import Evidence
-from wikigr.llm import cites
+from wikigr.llm import api_of, cites
 from wikigr.llm.failures import BadRequestError
-from wikigr.llm.options import FewShotOptions
-from wikigr.llm.reply import BlockEnd, TextDelta
+from wikigr.llm.options import FewShotOptions, ModelFileOptions
+from wikigr.llm.reply import BlockEnd, TextBlock, TextDelta
 from wikigr.retrieval.state import Resources
 from wikigr.retrieval.trace import Trace
 
@@ -36,29 +36,33 @@ class Synthesizer:
     ``few_shot_path`` is a file of worked examples that replaces the pack's own.
     """
 
-    def __init__(self, resources: Resources, few_shot: FewShotOptions, few_shot_path: Path | None = None) -> None:
+    def __init__(
+        self,
+        resources: Resources,
+        few_shot: FewShotOptions,
+        model_file: ModelFileOptions,
+        few_shot_path: Path | None = None,
+    ) -> None:
         self._pack = resources.pack
         self._model = resources.model
         self._options = resources.synthesis
+        self._model_file = model_file
         self._few_shot_options = few_shot
         self._few_shot_path = few_shot_path
 
-    def request(
-        self,
-        question: str,
-        evidence: Sequence[Evidence],
-        trace: Trace,
-        style: CitationStyle | None = None,
-        graph_context: Sequence[str] = (),
-    ) -> Request:
-        """Return what the model is sent for ``question``, by default in the configured citation style."""
+    def request(self, draft: Draft, trace: Trace, style: CitationStyle | None = None) -> Request:
+        """Return what the model is sent for the question of ``draft``, by default in the configured citation style."""
         style = style or self._citation_style()
+        state = draft.state
+        question = state.question.asked or state.question.text
+        if style == "short":
+            return build_short_request(draft, question, self._model_file.prompt_tokens, self._pack.language)
         return build_request(
             question,
-            evidence,
+            state.evidence,
             style=style,
-            examples=self._examples(question, trace),
-            graph_context=graph_context,
+            examples=self._examples(question, trace, marked=style == "markers"),
+            graph_context=state.exploration.context.lines if state.exploration is not None else (),
             language=self._pack.language,
         )
 
@@ -71,7 +75,7 @@ class Synthesizer:
         try:
             written = self._write(draft, answer, style, on_text)
         except BadRequestError as error:
-            forced = style == "markers" or self._options.citations == "native"
+            forced = style != "native" or self._options.citations == "native"
             if forced or not _ABOUT_BLOCKS.search(error.message):
                 raise
             with answer.trace.stage(SYNTHESIS) as record:
@@ -99,33 +103,37 @@ class Synthesizer:
         self, draft: Draft, answer: Answer, style: CitationStyle, on_text: Callable[[str], None] | None
     ) -> Written:
         assert self._model is not None
-        request = self.request(answer.question, answer.evidence, answer.trace, style, answer.graph_context)
+        request = self.request(draft, answer.trace, style)
         options = self._options
         with answer.trace.stage(SYNTHESIS) as record:
             warnings: list[str] = []
             stream = CitationStream(
-                answer.evidence,
+                request.evidence,
                 style,
                 on_text or _discard,
                 self._pack.language,
                 question=draft.state.question.text,
                 offline=answer,
             )
-            record.scored = len(answer.evidence)
+            record.scored = len(request.evidence)
             model = self._model.answering(options.model)
             record.notes.update(model=model, citations=style)
             fields: dict[str, Any] = {**request.to_dict(), "model": options.model, "max_tokens": options.max_tokens}
-            if on_text is not None:
+            if on_text is not None and style != "short":
                 reply = self._model.stream(**fields, on_event=stream.take)
             else:
                 reply = self._model.complete(**fields)
-                for block in reply.blocks:
+                blocks = (TextBlock(read_short_reply(reply)),) if style == "short" else reply.blocks
+                for block in blocks:
                     stream.take(TextDelta(block.text))
                     stream.take(BlockEnd(block))
             if reply.stop_reason == "max_tokens":
                 warnings.append(f"the answer was cut at {options.max_tokens:,} tokens (synthesis.max_tokens)")
             elif reply.stop_reason == "refusal":
                 warnings.append(f"{model} refused to answer")
+            if reply.first_token is not None and reply.writing:
+                record.notes["first_token_s"] = reply.first_token
+                record.notes["tokens_per_s"] = reply.usage.output_tokens / reply.writing
             if reply.usage.is_unknown:
                 warnings.append("the server did not report how many tokens it used")
             if self._model.caveat:
@@ -143,9 +151,11 @@ class Synthesizer:
         options = self._options
         if options.citations != "auto":
             return options.citations
+        if api_of(options.model) == "file":
+            return "short"
         return "native" if cites(options.model) else "markers"
 
-    def _examples(self, question: str, trace: Trace) -> str:
+    def _examples(self, question: str, trace: Trace, *, marked: bool) -> str:
         """Return worked examples for the prompt; a pack need not have any."""
         if not self._few_shot_options.enabled:
             return ""
@@ -159,7 +169,7 @@ class Synthesizer:
                 return ""
             examples = manager.get_examples(question)
             record.scored = len(examples)
-            return manager.format_for_prompt(examples)
+            return manager.format_for_prompt([cited_by_number(example, marked=marked) for example in examples])
         return ""
 
     @cached_property

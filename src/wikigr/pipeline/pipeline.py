@@ -16,7 +16,7 @@ from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
 from wikigr.graph_search.explore.options import MultiStrategyOptions
 from wikigr.index.candidate import Evidence
-from wikigr.llm.options import FewShotOptions, SynthesisOptions
+from wikigr.llm.options import FewShotOptions, ModelFileOptions, SynthesisOptions
 from wikigr.llm.usage import Usage
 from wikigr.pack.open import Corpus
 from wikigr.pipeline.profile import Profile
@@ -90,7 +90,13 @@ class Pipeline:
         self.resources = Resources(
             pack, model, profile[SynthesisOptions], profile[ReaderOptions], offline, search=self._search_in_one_hop
         )
-        self._writers = Writers(self.resources, profile[FewShotOptions], profile[ExtractiveOptions], few_shot_path)
+        self._writers = Writers(
+            self.resources,
+            profile[FewShotOptions],
+            profile[ExtractiveOptions],
+            profile[ModelFileOptions],
+            few_shot_path,
+        )
         self._stages: dict[type[PipelineStage[Any, Any]], PipelineStage[Any, Any]] = {}
 
     def stage(self, kind: type[_Stage]) -> _Stage:
@@ -162,9 +168,7 @@ class Pipeline:
 
     def request(self, question: str, trace: Trace) -> Request:
         """Return what a model would be sent for ``question``, whether or not there is one; sends nothing."""
-        state = self.retrieve(question, trace)
-        lines = state.exploration.context.lines if state.exploration is not None else ()
-        return self.synthesizer.request(state.question.text, state.evidence, trace, graph_context=lines)
+        return self.synthesizer.request(self.read(self.retrieve(question, trace), trace), trace)
 
     @property
     def synthesizer(self) -> Synthesizer:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from wikigr.answer.answer import ABSTAINED, EXTRACTIVE, OWN_KNOWLEDGE, SYNTHESIS, Answer
 from wikigr.answer.extractive import ExtractiveOptions, write_extractive
 from wikigr.answer.stages import Draft
-from wikigr.llm.options import FewShotOptions
+from wikigr.llm.options import FewShotOptions, ModelFileOptions
 from wikigr.retrieval.state import Resources
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ class Writers:
     resources: Resources
     few_shot: FewShotOptions
     extractive: ExtractiveOptions
+    model_file: ModelFileOptions
     few_shot_path: Path | None = None
 
     @cached_property
@@ -35,7 +36,7 @@ class Writers:
         """Writes answers with the model; imported on first use, because most answers do not use a model."""
         from wikigr.answer.synthesizer import Synthesizer
 
-        return Synthesizer(self.resources, self.few_shot, self.few_shot_path)
+        return Synthesizer(self.resources, self.few_shot, self.model_file, self.few_shot_path)
 
 
 @dataclass(frozen=True, slots=True)
