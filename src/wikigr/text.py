@@ -10,7 +10,7 @@ _SPACES = re.compile(r"[\s_]+")
 # C0 and C1 control characters except tab and newline, halves of surrogate pairs, and the characters that change the
 # direction of text.
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-_NUMBERS = re.compile(r"\[(?=\s*\d+(?:[\s,;–-]+\d+)*\s*\])")
+_LOOKALIKE = re.compile(r"\[(?=\s*(?:\d{1,4}(?:[\s,;–-]+\d{1,4})*|unverified)\s*\])")
 _MARKDOWN_MARK = re.compile(r"[\\`*_\[\]<>|&#~]")
 # In the address of a link.
 _ADDRESS_MARKS = {ord("<"): "%3C", ord(">"): "%3E", ord("\n"): "%0A", ord("\r"): "%0D"}
@@ -62,9 +62,9 @@ def one_line(text: str) -> str:
     return text if text.isprintable() else " ".join(text.splitlines())
 
 
-def escape_numbers(text: str) -> str:
-    """Return stored text in which nothing is the number of a citation: ``[2]`` becomes ``\\[2]``."""
-    return _NUMBERS.sub(r"\\[", text)
+def escape_marks(text: str) -> str:
+    """Return stored text in which nothing looks like the number of a citation or the mark of a claim."""
+    return _LOOKALIKE.sub(r"\\[", text)
 
 
 def escape_markdown(text: str) -> str:

@@ -60,6 +60,7 @@ class AskOptions:
         from wikigr.graph_search.explore.options import MultiStrategyOptions
         from wikigr.llm import api_of
         from wikigr.llm.options import BudgetOptions, ModelFileOptions, SynthesisOptions
+        from wikigr.pipeline.connect import with_model
         from wikigr.retrieval.candidates import RetrievalOptions
 
         def override(section: type[Any], **values: Any) -> None:
@@ -68,10 +69,8 @@ class AskOptions:
             if given:
                 profile = profile.override(section, **given)
 
-        if self.model is not None and not self.model.strip():
-            raise UsageError("--model must not be empty.")
         override(RetrievalOptions, exact=self.exact or None)
-        override(SynthesisOptions, model=self.model)
+        profile = with_model(profile, self.model)
         for name, value in (("threads", self.threads), ("context", self.context_size)):
             if value is not None and api_of(profile[SynthesisOptions].model) != "file":
                 raise UsageError(
@@ -176,7 +175,10 @@ class AskSession:
         return self.pipeline.model is not None and (self._environment.stdout.isatty() if wanted is None else wanted)
 
     def answer(self, question: str, *, live: bool) -> Answer:
-        """Return the answer; ``live`` prints it while it is written, and ends its line before an error message."""
+        """Return the answer; ``live`` prints it while it is written, and ends its line before an error message.
+
+        In a terminal, the answer that needs no model is printed first.
+        """
         started = False
         stop_progress = self._progress.stop if self._progress is not None else lambda: None
 
@@ -186,8 +188,19 @@ class AskSession:
             stop_progress()
             self._environment.write_text(piece)
 
+        def show_offline(answer: Answer) -> None:
+            from wikigr.documents.answer import stated_answer
+            from wikigr_cli.render.answer import print_answer
+
+            stop_progress()
+            print_answer(self._environment, answer, stated_answer(answer, self.pack))
+            self._environment.print()
+
         try:
-            return self.pipeline.answer(question, on_text=show if live else None)
+            in_terminal = live and self._environment.stdout.isatty()
+            return self.pipeline.answer(
+                question, on_text=show if live else None, on_offline=show_offline if in_terminal else None
+            )
         except WikigrError:
             if started:
                 self._environment.print()

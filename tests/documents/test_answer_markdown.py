@@ -24,7 +24,10 @@ def document(text: str, **fields: Any) -> Any:
         "citations": [source("One", "a\nb", "https://x.org/(a)<b>")],
         "level": "likely",
         "alternatives": [],
+        "kind": "span",
         "model": "",
+        "agrees": None,
+        "rejected": None,
         "pack": {"name": "notes", "version": "1.0.0"},
         **fields,
     }

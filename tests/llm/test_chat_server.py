@@ -101,11 +101,97 @@ def test_a_reply_is_read_with_its_usage(chat_api: ChatApi, make: Make, stream: b
     assert reply.usage == client.usage == Usage(20, 7, 100, 0, calls=1, cost_usd=None)
 
 
-def test_a_stream_passes_on_its_words(chat_api: ChatApi, make: Make) -> None:
-    chat_api.script(chat_reply("In Würzburg."))
+def pieces_of(client: ChatServer) -> list[str]:
     events: list[Any] = []
-    make().stream(system="", messages=[QUESTION], max_tokens=9, on_event=events.append)
-    assert events == [TextDelta("In "), TextDelta("Würzburg."), BlockEnd(TextBlock("In Würzburg."))]
+    client.stream(system="", messages=[QUESTION], max_tokens=9, on_event=events.append)
+    pieces = [event.text for event in events if isinstance(event, TextDelta)]
+    assert events == [*map(TextDelta, pieces), BlockEnd(TextBlock("".join(pieces)))]
+    return pieces
+
+
+def test_a_stream_passes_on_its_words_once_it_is_known_to_bring_no_thoughts(chat_api: ChatApi, make: Make) -> None:
+    chat_api.always(chat_reply("In Würzburg."))
+    client = make()
+    assert [pieces_of(client), pieces_of(client)] == [["In Würzburg."], ["In ", "Würzburg."]]
+
+
+THOUGHTS = {
+    "in tags": "<think>He may be from Munich. [1]</think>\n\nIn Würzburg.",
+    "in other tags, twice": "<thinking>Munich?</thinking> <reasoning>No.</reasoning>In Würzburg.",
+    "without an opening tag": "He may be from Munich. [1]\n</think>\n\nIn Würzburg.",
+    "empty": "<think>\n\n</think>\n\nIn Würzburg.",
+    "apart": "In Würzburg.",
+}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_thoughts_are_never_the_answer(chat_api: ChatApi, make: Make, stream: bool) -> None:
+    for name, content in THOUGHTS.items():
+        said = {"reasoning_content": "Munich?"} if name == "apart" else {}
+        chat_api.script(chat_reply(content, **said), chat_reply(content, **said))
+        client = make()
+        for _ in range(2):
+            assert ask(client, stream).text == "In Würzburg.", name
+    for content in ("<think>Is it Munich", None):
+        chat_api.script(chat_reply(content, reasoning_content="Is it Munich", finish_reason="length"))
+        with pytest.raises(LlmError, match=r"no text but its thoughts \(stop reason: max_tokens\)") as failed:
+            ask(make(), stream)
+        assert "synthesis.max_tokens" in (failed.value.hint or "")
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_tags_within_an_answer_are_no_thoughts(chat_api: ChatApi, make: Make, stream: bool) -> None:
+    for content in ("The tag <think> opens them, </think> ends them.", "<table> begins a table.", "<thin", "  < 5 V"):
+        chat_api.script(chat_reply(content))
+        assert ask(make(), stream).text == content
+
+
+REFUSALS: Mapping[str, tuple[str, dict[str, Any]]] = {
+    "max_tokens": (
+        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+        {},
+    ),
+    "temperature": ("Unsupported value: 'temperature' does not support 0 with this model.", {"temperature": 0}),
+    "stream_options": ("Extra inputs are not permitted: stream_options", {}),
+    "tool_choice": ("tool_choice is not supported", {"tools": [PICK], "tool_choice": {"type": "tool", "name": "pick"}}),
+    "tools": ("qwen does not support tools", {"tools": [PICK], "tool_choice": {"type": "tool", "name": "pick"}}),
+    "response_format": ("unknown field response_format", {"response_format": {"type": "json_object"}}),
+}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_what_a_server_refuses_is_left_out_and_remembered(chat_api: ChatApi, make: Make, stream: bool) -> None:
+    for name, (message, extra) in REFUSALS.items():
+        if name == "stream_options" and not stream:
+            continue
+        model = f"model-{name}"
+
+        def answers(request: dict[str, Any], name: str = name, message: str = message) -> Response:
+            return chat_error(400, message) if name in request else chat_reply("Yes.")(request)
+
+        chat_api.always(answers)
+        for client in (make(model=model), make(model=model)):
+            assert ask(client, stream, extra=extra).text == "Yes.", name
+        sent = [request.json for request in chat_api.requests if request.json["model"] == model]
+        assert [name in body for body in sent] == [True, False, False], name
+        limits = [body.get("max_tokens") or body.get("max_completion_tokens") for body in sent]
+        assert limits == [64, 64, 64], name
+
+
+def test_instructions_go_to_the_user_where_a_template_has_no_role_for_them(chat_api: ChatApi, make: Make) -> None:
+    chat_api.script(chat_error(400, "System role not supported"), chat_reply("Yes."))
+    assert ask(make(model="gemma")).text == "Yes."
+    assert chat_api.requests[-1].json["messages"] == [{"role": "user", "content": "Be brief.\n\nWhere was\n\nhe born?"}]
+
+
+def test_a_limit_that_is_too_large_is_not_left_out(chat_api: ChatApi, make: Make) -> None:
+    chat_api.always(chat_error(400, "max_tokens or max_completion_tokens is too large: 64"))
+    with pytest.raises(BadRequestError, match="too large"):
+        ask(make(model="small"))
+    assert [sorted({"max_tokens", "max_completion_tokens"} & r.json.keys()) for r in chat_api.requests] == [
+        ["max_tokens"],
+        ["max_completion_tokens"],
+    ]
 
 
 @pytest.mark.parametrize("stream", [False, True])

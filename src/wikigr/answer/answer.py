@@ -55,11 +55,14 @@ class Answer(PossibleAnswer):
 
     ``query_type`` names the strategy that wrote it: sentences were quoted (``extractive``), a model wrote from them
     (``synthesis``), the pack does not cover the question (``abstained``), or a model answered from its own memory,
-    which the text says (``own_knowledge``). ``unverified`` holds the claims whose citations failed the check; the text
-    marks them. ``ranking`` holds all candidates, ``evidence`` the sections that were read. ``graph_context`` is what a
-    search of the graph found, ``cypher_query`` the queries that it ran, in order. ``chain`` are the hops that lead to
-    the short answer, if there are several. ``reader`` is the one that decided over the sentences and the confidence,
-    or ``None`` if none has read them. ``usage`` is what the model used for this answer.
+    which the text says (``own_knowledge``). ``model`` is the one that was asked, if any. ``claims`` is the number of
+    claims that it made, and ``unverified`` holds those that nothing supports; its text marks them. ``agrees`` says
+    whether it gives the answer that was found without it, and ``rejected`` is what it wrote if that is not the answer.
+
+    ``ranking`` holds all candidates, ``evidence`` the sections that were read. ``graph_context`` is what a search of
+    the graph found, ``cypher_query`` the queries that it ran, in order. ``chain`` are the hops that lead to the short
+    answer, if there are several. ``reader`` is the one that decided over the sentences and the confidence, or ``None``
+    if none has read them. ``usage`` is what the model used for this answer.
 
     ``level`` says in a word how sure the answer is. ``alternatives`` are the other answers that are shown with a
     likely one, best first, from other sections; without an answer and with one that is not sure, they are the passages
@@ -74,7 +77,10 @@ class Answer(PossibleAnswer):
     ranking: tuple[Candidate, ...] = ()
     profile: str = ""
     unverified: tuple[str, ...] = ()
+    claims: int = 0
     model: str = ""
+    agrees: bool | None = None
+    rejected: PossibleAnswer | None = None
     graph_context: tuple[str, ...] = ()
     cypher_query: str = ""
     chain: tuple[AnswerHop, ...] = ()

@@ -1,7 +1,7 @@
-"""Check the citations of a model's reply while it streams in.
+"""Account for every claim of a model's reply while it streams in: its support in the sections, or a mark.
 
-Native citations name a range of sentences. Markers in the text name a section, whose sentences must then support the
-claim. Every citation that is passed on is a verified span of stored text.
+A claim is a sentence, an item of a list, a row of a table, or a block of code. Citations of the API, marks in any form
+and claims without a mark all end as verified spans of stored text, or the claim is marked.
 """
 
 from __future__ import annotations
@@ -12,84 +12,106 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from wikigr.answer.abstention import NOT_COVERED
+from wikigr.answer.answer import PossibleAnswer
 from wikigr.answer.citations import Citation
+from wikigr.answer.claims import Claims, Support
+from wikigr.answer.reply_marks import CITED, OPEN_MARK, ReplyMarks, is_own_line, is_sources_heading, plain
 from wikigr.answer.requests import CitationStyle
 from wikigr.index.candidate import Evidence, Section
 from wikigr.languages import ENGLISH, Language
 from wikigr.llm.reply import Event, TextDelta
 from wikigr.retrieval.units import units_of
-from wikigr.stop_words import STOP_WORDS
-from wikigr.text import words
+from wikigr.segmentation import sentence_spans
 
 UNVERIFIED = "[unverified]"
 
-
-_MARKERS = re.compile(r"\s*\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
-_CLAIM_END = re.compile(r"(?<=[.!?\]])[\"'”’)]*\s+(?=\S)|\n+")
-# The model's own text that looks like one of our marks, and a bracket that may be the beginning of such text.
-_LOOKALIKE = re.compile(r"\[(\d[\d\s,;]*|unverified)\]", re.IGNORECASE)
-_OPEN_MARKER = re.compile(r"\[[\w\s,;]{0,40}$")
-_NEGATION = re.compile(r"\b(?:not|never|no|none|neither|nor|without|cannot)\b|n['’]t\b", re.IGNORECASE)
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_LINE_MARK = re.compile(r"[ \t]*(?:(?:[-*+•]|\d{1,3}[.)]|#{1,6}|>+)[ \t]+)*")
+_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^\n]*\n")
+# A fence with such a label stands around prose.
+_PROSE_LABELS = frozenset(("markdown", "md", "text", "txt", "plaintext"))
+_SENTENCE_ENDS = re.compile(r"[.!?…。！？][\"'”’)\]]*\s|[。！？]")
+_RULE = re.compile(r"[ \t]*[|:\- \t]+(?:\n|$)")
+_FINAL = re.compile(r"(?<![A-Z])[.!?…。！？:]+[\"'”’)*_]*$|\s*\|$")
+# A longer sentence is taken as it is.
+_MAX_SENTENCE_CHARS = 4_000
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The model's checked answer: ``text`` with citation numbers, and the claims whose citations failed.
+    """The model's checked answer: ``text`` with citation numbers, and the claims that nothing supports.
 
-    ``declined`` means that the model found no answer in the sections.
+    ``claims`` is the number of all claims. ``declined`` means that the model found no answer in the sections.
     """
 
     text: str
     citations: tuple[Citation, ...]
     unverified: tuple[str, ...]
     declined: bool
+    claims: int
+    verified: str = ""
+
+
+NOTHING = Written("", (), (), False, 0)
 
 
 @dataclass(slots=True)
 class CitationStream:
-    """Reads a model's reply piece by piece, checks its citations, and emits the text to print.
+    """Reads a model's reply piece by piece, checks its claims, and emits the text to print.
 
     Feed events to ``take`` and call ``finish`` at the end. The pieces that ``emit`` receives together are the answer.
+    ``offline`` is the answer to ``question`` without the model, if there is one.
     """
 
     evidence: Sequence[Evidence]
     style: CitationStyle
     emit: Callable[[str], None]
     language: Language = ENGLISH
+    question: str = ""
+    offline: PossibleAnswer | None = None
     _text: list[str] = field(default_factory=list)
     _pending: str = ""
+    _at_line_start: bool = True
+    _in_sources: bool = False
+    _in_prose_fence: bool = False
     _declined: bool | None = None
+    _verified: list[str] = field(default_factory=list)
     _unverified: list[str] = field(default_factory=list)
     _numbers: dict[tuple[str, int, int], Citation] = field(default_factory=dict)
+    _cited: list[tuple[Support, ...]] = field(default_factory=list)
+    _claims: Claims = field(init=False)
+    _marks: ReplyMarks = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._claims = Claims(self.evidence, self.question, self.offline, self.language)
+        self._marks = ReplyMarks(self.evidence)
 
     def take(self, event: Event) -> None:
         """Read the next event of the reply."""
         if self._declined:
             return
         if isinstance(event, TextDelta):
-            self._pending += event.text
+            self._pending += plain(event.text)
             self._detect_refusal()
-            if self._declined is False:
-                if self.style == "native":
-                    self._emit_model_text()
-                else:
-                    self._emit_claims()
         elif self.style == "native" and event.block.citations:
             self._declined = False
-            self._emit_held_back()
-            self._emit(self._marks(event.block.text, [self._span_of(citation) for citation in event.block.citations]))
+            self._cited.append(tuple(filter(None, map(self._span_of, event.block.citations))))
+            self._pending += f"[{CITED}{len(self._cited) - 1}]"
+        if self._declined is False:
+            self._emit_complete(is_final=False)
 
     def finish(self) -> Written:
-        """Return the whole answer; without any verified citation, all of it is marked as unverified."""
+        """Return the whole answer."""
         if not self._declined:
-            self._emit_held_back()
+            self._emit_complete(is_final=True)
         text = "".join(self._text).strip()
-        if text and not self._numbers and not self._unverified and not self._declined:
-            self._unverified.append(" ".join(text.split()))
-            self._emit(f" {UNVERIFIED}")
-            text = f"{text} {UNVERIFIED}"
-        return Written(text, tuple(self._numbers.values()), tuple(self._unverified), bool(self._declined))
+        return Written(
+            text=text,
+            citations=tuple(self._numbers.values()),
+            unverified=tuple(self._unverified),
+            declined=bool(self._declined),
+            claims=len(self._verified) + len(self._unverified),
+            verified="\n".join(self._verified),
+        )
 
     def _detect_refusal(self) -> None:
         """Decide as early as possible whether the reply says that the sections do not answer the question.
@@ -98,7 +120,7 @@ class CitationStream:
         """
         if self._declined is not None:
             return
-        begun, refusal = _plain(self._pending), _plain(NOT_COVERED)
+        begun, refusal = _letters(self._pending), _letters(NOT_COVERED)
         if begun.startswith(refusal):
             self._declined = True
             self._pending = ""
@@ -106,31 +128,109 @@ class CitationStream:
         elif not refusal.startswith(begun):
             self._declined = False
 
-    def _emit_held_back(self) -> None:
-        """Emit what is still held back."""
-        held, self._pending = self._pending, ""
-        if held:
-            self._emit(neutralize_marks(held) if self.style == "native" else self._with_citations(held))
-
-    def _emit_model_text(self) -> None:
-        """Emit the model's text, without anything that looks like one of our citation numbers."""
-        open_bracket = _OPEN_MARKER.search(self._pending)
-        end = open_bracket.start() if open_bracket else len(self._pending)
-        ready, self._pending = self._pending[:end], self._pending[end:]
-        if ready:
-            self._emit(neutralize_marks(ready))
-
     def _emit(self, text: str) -> None:
-        self._text.append(text)
-        self.emit(text)
+        if text:
+            self._text.append(text)
+            self.emit(text)
 
-    def _marks(self, claim: str, spans: Sequence[tuple[Section, int, int] | None]) -> str:
-        """Return the numbers of the verified spans, or the mark of an unverified claim if there are none."""
-        numbers = dict.fromkeys(self._number(*span) for span in spans if span is not None)
-        if numbers:
-            return " " + "".join(f"[{n}]" for n in numbers)
-        self._unverified.append(" ".join(claim.split()))
-        return f" {UNVERIFIED}"
+    def _emit_complete(self, *, is_final: bool) -> None:
+        """Emit the claims that are complete, with their marks."""
+        while self._pending and (end := self._end_of_claim(is_final)):
+            piece, self._pending = self._pending[:end], self._pending[end:]
+            self._emit_claim(piece)
+            self._at_line_start = piece.endswith("\n")
+
+    def _end_of_claim(self, is_final: bool) -> int:
+        """Return where the first claim of what is pending ends, or 0 if that is not known yet."""
+        text = self._pending
+        line_end = text.find("\n") + 1
+        if self._at_line_start and text.lstrip(" \t")[:1] in ("`", "~", "|", "") and not (line_end or is_final):
+            return 0
+        if self._at_line_start and (fence := self._fence(text)) is not None:
+            closed = re.compile(rf"^[ \t]*{fence[1]}[ \t]*(?:\n|$)", re.MULTILINE).search(text, fence.end())
+            return closed.end() if closed is not None else len(text) * is_final
+        if self._at_line_start and line_end and text.lstrip().startswith("|"):
+            # The line under the names of the columns belongs to them.
+            rule = _RULE.match(text, line_end)
+            below = text.find("\n", line_end) + 1
+            if not is_final and not below and (rule is not None or line_end == len(text)):
+                return 0
+            return rule.end() if rule is not None and "-" in rule[0] else line_end
+        line = text[:line_end] if line_end else text
+        if len(line) > _MAX_SENTENCE_CHARS:
+            return _MAX_SENTENCE_CHARS
+        if _SENTENCE_ENDS.search(line):
+            mark = _LINE_MARK.match(line) if self._at_line_start else None
+            start = mark.end() if mark is not None else 0
+            for _, end in sentence_spans(line[start:], self.language)[:-1]:
+                following = start + end + len(line[start + end :]) - len(line[start + end :].lstrip())
+                # A mark after the period still belongs to the sentence before it.
+                while (opened := OPEN_MARK.match(line, following)) is not None:
+                    closed = re.compile(r"[\]］】〕〗⟧⁆]\s*").search(line, opened.end())
+                    if closed is None:
+                        return 0 if not line_end and not is_final else len(line)
+                    following = closed.end()
+                if following < len(line):
+                    return following
+        if line_end:
+            return line_end + len(text[line_end:]) - len(text[line_end:].lstrip("\n"))
+        return len(text) * is_final
+
+    def _fence(self, text: str) -> re.Match[str] | None:
+        """Return the first line of a block of code, unless it is around prose."""
+        found = _FENCE.match(text)
+        return None if found is None or self._in_prose_fence or found[2].lower() in _PROSE_LABELS else found
+
+    def _emit_claim(self, piece: str) -> None:
+        is_line = self._at_line_start
+        fence = self._fence(piece) if is_line else None
+        if fence is not None:
+            code = re.sub(rf"\n[ \t]*{fence[1]}[ \t]*\n?$", "", piece[fence.end() - 1 :])
+            found = self._claims.find_code(code)
+            self._emit(f"{piece.rstrip()}\n\n{self._account(code, found).strip()}\n\n")
+            return
+        if is_line and _FENCE.match(f"{piece}\n") is not None:
+            self._in_prose_fence = not self._in_prose_fence
+            return
+        mark = _LINE_MARK.match(piece) if is_line else None
+        lead = mark[0] if mark is not None else ""
+        body = piece[len(lead) :]
+        if is_sources_heading(body) and piece.endswith("\n") | is_line:
+            self._in_sources = True
+            return
+        if is_own_line(body) or (is_line and self._marks.is_source_line(body, after_heading=self._in_sources)):
+            return
+        said, sections, cited = self._marks.read(body)
+        if sections and is_line:
+            # What is left of a footnote.
+            said = said.lstrip(" \t:")
+        stated = said.rstrip()
+        rest = said[len(stated) :] or body[len(body.rstrip()) :]
+        if not stated:
+            return
+        first, rule, _ = stated.partition("\n")
+        # A word above a column only names it.
+        judged = " ".join(cell for cell in first.split("|") if len(cell.split()) > 1) if rule else stated
+        is_heading = "#" in lead or stated.endswith(":") or bool(rule)
+        is_refusal = _letters(stated) == _letters(NOT_COVERED)
+        if is_refusal or not self._claims.states_something(judged, is_heading=is_heading):
+            self._emit(lead + stated + rest)
+            return
+        spans = [span for number in cited for span in self._cited[number]]
+        found = tuple(spans) if spans and self._claims.accept(stated, spans) else self._claims.find(stated, sections)
+        self._in_sources = False
+        final = _FINAL.search(first)
+        at = final.start() if final is not None else len(first)
+        self._emit(lead + stated[:at] + self._account(stated, found) + stated[at:] + rest)
+
+    def _account(self, claim: str, found: Sequence[Support]) -> str:
+        """Return the numbers of the spans that support ``claim``, or the mark of an unverified one."""
+        said = " ".join(claim.split())
+        if not found:
+            self._unverified.append(said)
+            return f" {UNVERIFIED}"
+        self._verified.append(said)
+        return " " + "".join(f"[{n}]" for n in dict.fromkeys(self._number(*span) for span in found))
 
     def _number(self, section: Section, start: int, end: int) -> int:
         key = (section.section_id, start, end)
@@ -147,7 +247,7 @@ class CitationStream:
             )
         return self._numbers[key].n
 
-    def _span_of(self, citation: Mapping[str, Any]) -> tuple[Section, int, int] | None:
+    def _span_of(self, citation: Mapping[str, Any]) -> Support | None:
         """Return the span that a search-result citation names, or ``None`` if its text is not the cited one."""
         index, first, last = (
             citation.get(key) for key in ("search_result_index", "start_block_index", "end_block_index")
@@ -168,62 +268,10 @@ class CitationStream:
             return None
         return section, units[first].start, units[last - 1].end
 
-    def _emit_claims(self) -> None:
-        """Emit complete claims; a sentence is held back until its markers have arrived."""
-        while match := _CLAIM_END.search(self._pending):
-            # A marker after the period still belongs to the sentence before it.
-            if self._pending[match.end() :].startswith("["):
-                close = self._pending.find("]", match.end())
-                if close < 0:
-                    return
-                following = _CLAIM_END.search(self._pending, close)
-                if following is None:
-                    return
-                match = following
-            claim, self._pending = self._pending[: match.end()], self._pending[match.end() :]
-            self._emit(self._with_citations(claim))
-
-    def _with_citations(self, claim: str) -> str:
-        """Return ``claim`` with its markers replaced by the numbers of verified citations."""
-        numbers = [int(n) for found in _MARKERS.findall(claim) for n in re.findall(r"\d+", found)]
-        if not numbers:
-            return neutralize_marks(claim)
-        stated = neutralize_marks(_MARKERS.sub("", claim))
-        spans = [
-            self._supporting_span(stated, self.evidence[n - 1].section) if 1 <= n <= len(self.evidence) else None
-            for n in numbers
-        ]
-        body = stated.rstrip()
-        return body + self._marks(body, spans) + (stated[len(body) :] or claim[len(claim.rstrip()) :])
-
-    def _supporting_span(self, claim: str, section: Section) -> tuple[Section, int, int] | None:
-        """Return the shortest run of sentences of ``section`` that best supports ``claim``, or ``None``."""
-        wanted = set(words(claim)) - STOP_WORDS
-        if not wanted:
-            return None
-        figures = set(_NUMBER.findall(claim))
-        denied = bool(_NEGATION.search(claim))
-        units = units_of(section, self.language)
-        best: tuple[float, int, int] | None = None
-        # Two sentences together may support a claim.
-        for size in (1, 2):
-            for i in range(len(units) - size + 1):
-                start, end = units[i].start, units[i + size - 1].end
-                text = section.content[start:end]
-                if not figures <= set(_NUMBER.findall(text)) or denied != bool(_NEGATION.search(text)):
-                    continue
-                share = len(wanted & set(words(f"{section.title} {text}"))) / len(wanted)
-                # Paraphrases keep well over half of a claim's words; a sentence about something else in the same
-                # article shares only the subject.
-                if share >= 0.5 and (best is None or share > best[0]):
-                    best = (share, start, end)
-        return None if best is None else (section, best[1], best[2])
-
-
-def neutralize_marks(text: str) -> str:
-    """Return the model's text with parentheses in place of brackets that would look like one of our marks."""
-    return _LOOKALIKE.sub(r"(\1)", text)
-
 
 def _plain(text: str) -> str:
     return "".join(text.split()).casefold()
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).casefold()

@@ -16,7 +16,7 @@ from wikigr.answer.stages import Draft, material_of
 from wikigr.options import Few, Options
 from wikigr.pack.open import Corpus
 from wikigr.retrieval.sentences import SentenceScore
-from wikigr.text import words
+from wikigr.text import escape_marks, words
 
 # Further sentences must be as likely to be right as this share of the first one; below it they are padding.
 SENTENCE_FLOOR = 0.75
@@ -230,7 +230,9 @@ def lay_out(quotation: Quotation) -> tuple[str, bool]:
         if text:
             text += " " if is_text and after_text else content[before:first]
         piece = content[first:last]
-        text += piece if block.kind in ("code", "table") else " ".join(piece.split())
+        if block.kind != "code":
+            piece = escape_marks(piece if block.kind == "table" else " ".join(piece.split()))
+        text += piece
         before, after_text = last, is_text
     has_lines = any(block.kind not in _RUNNING for block in blocks)
     # A number in the last line of code would seem to belong to it.

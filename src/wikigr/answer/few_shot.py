@@ -110,6 +110,20 @@ class FewShotManager:
         return _read(self._file) if self._examples is None else self._examples
 
 
+def cited_by_number(example: dict[str, Any], *, marked: bool) -> dict[str, Any]:
+    """Return ``example`` with articles that are numbered and cited as ``[1]``, or, unless ``marked``, not cited."""
+    numbers = {title: n for n, title in enumerate(example["context"].get("articles", []), start=1)}
+
+    def cited(mark: re.Match[str]) -> str:
+        if mark[2] not in numbers:
+            return mark[0]
+        return f"{mark[1]}[{numbers[mark[2]]}]" if marked else ""
+
+    articles = [f"{n}: {title}" if marked else title for title, n in numbers.items()]
+    answer = re.sub(r"(\s*)\[([^\[\]]+)\]", cited, example["answer"])
+    return {**example, "context": {**example["context"], "articles": articles}, "answer": answer}
+
+
 def _at_least_one(num_examples: int) -> int:
     if num_examples < 1:
         raise ValueError(f"num_examples must be at least 1, not {num_examples}")

@@ -22,9 +22,21 @@ PERHAPS = "Perhaps one of these:"
 NEAREST = "Nearest passages"
 
 
-def level_in_words(level: Level, confidence: float) -> str:
-    """Return a level with its confidence: ``Likely (0.87)``."""
-    return f"{LEVEL_WORDS[level]} ({confidence:.2f})"
+AGREEMENT: Mapping[bool | None, str] = {
+    None: "",
+    True: ", the same with and without the model",
+    False: ", not the same with and without the model",
+}
+
+
+def level_in_words(level: Level, confidence: float, agrees: bool | None = None) -> str:
+    """Return a level with its confidence, and whether a model ``agrees``: ``Likely (0.87)``."""
+    return f"{LEVEL_WORDS[level]} ({confidence:.2f}){AGREEMENT[agrees]}"
+
+
+def rejected_in_words(model: str, *, is_cited: bool) -> str:
+    """Return the heading of what ``model`` wrote where that is not the answer."""
+    return f"What {model} wrote{'' if is_cited else ', of which nothing is verified'}"
 
 
 def usage_in_words(usage: Usage) -> str:
@@ -38,14 +50,17 @@ def usage_in_words(usage: Usage) -> str:
 
 def is_doubtful(answer: Answer) -> bool:
     """Return whether passages are shown instead of an answer: it quotes the pack and is not sure."""
-    return answer.level == "not_sure" and not answer.model and bool(answer.citations)
+    return answer.level == "not_sure" and bool(answer.kind and answer.citations)
 
 
 def numbered_alternatives(answer: Answer) -> tuple[PossibleAnswer, ...]:
-    """Return the alternatives with citations that are numbered on from those of the answer, as outputs show them."""
+    """Return the alternatives with citations that are numbered on from those of the answer, as outputs show them.
+
+    What a model wrote that is not the answer is the last.
+    """
     found = []
     number = len(answer.citations)
-    for alternative in answer.alternatives:
+    for alternative in (*answer.alternatives, *filter(None, (answer.rejected,))):
         cited = tuple(replace(c, n=number + n) for n, c in enumerate(alternative.citations, start=1))
         number += len(cited)
         found.append(replace(alternative, citations=cited))

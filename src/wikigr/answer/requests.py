@@ -16,20 +16,24 @@ from wikigr.languages import ENGLISH, Language
 from wikigr.llm.prompts import prompt
 from wikigr.retrieval.units import units_of
 
-CitationStyle = Literal["native", "markers"]
+# With citations of the API, with numbers in the text, or in the format of a short request (``short_request``).
+CitationStyle = Literal["native", "markers", "short"]
 
 MAX_QUESTION_CHARS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is sent to the model, apart from the key."""
+    """What is sent to the model, apart from the key: ``evidence`` are the sections, in the order of their numbers."""
 
     system: tuple[Mapping[str, Any], ...]
     messages: tuple[Mapping[str, Any], ...]
+    evidence: tuple[Evidence, ...] = ()
+    response_format: Mapping[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        return {"system": list(self.system), "messages": list(self.messages)}
+        extra = {"extra": {"response_format": self.response_format}} if self.response_format is not None else {}
+        return {"system": list(self.system), "messages": list(self.messages), **extra}
 
 
 def build_request(
@@ -47,40 +51,46 @@ def build_request(
     that of the sections. The instructions
     never change, so they come first and are marked for the server's prompt cache.
     """
-    _check_length(question)
+    check_length(question)
     instructions = f"{prompt('synthesis')}\n\n{prompt(f'citations_{style}')}"
     system: list[Mapping[str, Any]] = [
         {"type": "text", "text": instructions, "cache_control": {"type": "ephemeral"}},
     ]
-    asked = [_asked(question)]
+    asked = [asked_block(question)]
     if examples:
         # Examples are text of the pack, so they get a block of their own and are never among the instructions.
         asked.insert(0, {"type": "text", "text": f"<examples>\n{prompt('examples')}\n\n{examples}\n</examples>"})
     if graph_context:
-        lines = "\n".join(line.replace("<", "&lt;") for line in graph_context)
-        block = f"<graph-context>\n{prompt('graph_context')}\n\n{lines}\n</graph-context>"
-        asked.insert(0, {"type": "text", "text": block})
+        asked.insert(0, context_block(graph_context))
     if style == "native":
         content = [*(_search_result(item.section, language) for item in evidence), *asked]
     else:
-        numbered = "\n".join(_numbered(n, item.section) for n, item in enumerate(evidence, start=1))
-        content = [{"type": "text", "text": numbered}, *asked]
-    return Request(tuple(system), ({"role": "user", "content": content},))
+        sections = "\n".join(numbered(n, item.section) for n, item in enumerate(evidence, start=1))
+        content = [{"type": "text", "text": sections}, *asked]
+    return Request(tuple(system), ({"role": "user", "content": content},), tuple(evidence))
 
 
 def own_knowledge_request(question: str) -> Request:
     """Return the request for an answer from the model's memory. Raises the same errors as ``build_request``."""
-    _check_length(question)
+    check_length(question)
     system = {"type": "text", "text": prompt("own_knowledge")}
-    return Request((system,), ({"role": "user", "content": [_asked(question)]},))
+    return Request((system,), ({"role": "user", "content": [asked_block(question)]},))
 
 
-def _asked(question: str) -> dict[str, Any]:
+def context_block(lines: Sequence[str]) -> dict[str, Any]:
+    """Return the block of what a search of the graph found."""
+    inside = "\n".join(line.replace("<", "&lt;") for line in lines)
+    return {"type": "text", "text": f"<graph-context>\n{prompt('graph_context')}\n\n{inside}\n</graph-context>"}
+
+
+def asked_block(question: str) -> dict[str, Any]:
+    """Return the block of the question."""
     # A question may come from an untrusted file; escaped, it cannot pass for a section or an example.
     return {"type": "text", "text": f"Question: {question.replace('<', '&lt;')}"}
 
 
-def _check_length(question: str) -> None:
+def check_length(question: str) -> None:
+    """Raise ``UsageError`` for a question that is too long to send."""
     if len(question) > MAX_QUESTION_CHARS:
         raise UsageError(
             f"The question has {len(question):,} characters; at most {MAX_QUESTION_CHARS:,} are sent to a model.",
@@ -100,8 +110,9 @@ def _search_result(section: Section, language: Language) -> dict[str, Any]:
     }
 
 
-def _numbered(n: int, section: Section) -> str:
+def numbered(n: int, section: Section, start: int = 0, end: int | None = None) -> str:
+    """Return the block of the characters ``start:end`` of ``section``, with its number."""
     # An escaped "<" cannot close the block.
-    text = section.content.replace("<", "&lt;")
+    text = section.content[start:end].replace("<", "&lt;")
     title = place(section.title, section.heading).replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
     return f'<section number="{n}" title="{title}">\n{text}\n</section>'

@@ -182,8 +182,13 @@ def _level_in_another_language(level: Level, best: AnswerCandidate | None, draft
 
 
 def level_of_claims(draft: Draft, confidence: float) -> Level:
-    """Return the level of an answer that a model wrote, for its ``confidence``; such an answer is never not covered."""
+    """Return the level of an answer that a model has written or judged; it is never not covered.
+
+    As without a model, none is sure that is not English.
+    """
     level = _model_of(draft).level(confidence)
+    if level == "sure" and not draft.state.question.language.is_english:
+        return "likely"
     return "not_sure" if level == "not_covered" else level
 
 

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from wikigr.answer.abstention import NOT_COVERED
+from wikigr.answer.agreement import settle
 from wikigr.answer.answer import OWN_KNOWLEDGE, SYNTHESIS, Answer
-from wikigr.answer.citation_stream import CitationStream, Written, neutralize_marks
+from wikigr.answer.citation_stream import NOTHING, CitationStream, Written
 from wikigr.answer.citations import verify_against
-from wikigr.answer.few_shot import FewShotManager
+from wikigr.answer.few_shot import FewShotManager, cited_by_number
+from wikigr.answer.reply_marks import ReplyMarks, plain
 from wikigr.answer.requests import CitationStyle, Request, build_request, own_knowledge_request
-from wikigr.index.candidate import Evidence
-from wikigr.llm import cites
-from wikigr.llm.failures import BadRequestError
-from wikigr.llm.options import FewShotOptions
-from wikigr.llm.reply import BlockEnd, TextDelta
+from wikigr.answer.short_request import build_short_request, read_short_reply
+from wikigr.answer.stages import Draft
+from wikigr.llm import api_of, cites
+from wikigr.llm.failures import BadRequestError, EmptyReplyError
+from wikigr.llm.options import FewShotOptions, ModelFileOptions
+from wikigr.llm.reply import BlockEnd, TextBlock, TextDelta
 from wikigr.retrieval.state import Resources
 from wikigr.retrieval.trace import Trace
 
@@ -33,64 +36,59 @@ class Synthesizer:
     ``few_shot_path`` is a file of worked examples that replaces the pack's own.
     """
 
-    def __init__(self, resources: Resources, few_shot: FewShotOptions, few_shot_path: Path | None = None) -> None:
+    def __init__(
+        self,
+        resources: Resources,
+        few_shot: FewShotOptions,
+        model_file: ModelFileOptions,
+        few_shot_path: Path | None = None,
+    ) -> None:
         self._pack = resources.pack
         self._model = resources.model
         self._options = resources.synthesis
+        self._model_file = model_file
         self._few_shot_options = few_shot
         self._few_shot_path = few_shot_path
 
-    def request(
-        self,
-        question: str,
-        evidence: Sequence[Evidence],
-        trace: Trace,
-        style: CitationStyle | None = None,
-        graph_context: Sequence[str] = (),
-    ) -> Request:
-        """Return what the model is sent for ``question``, by default in the configured citation style."""
+    def request(self, draft: Draft, trace: Trace, style: CitationStyle | None = None) -> Request:
+        """Return what the model is sent for the question of ``draft``, by default in the configured citation style."""
         style = style or self._citation_style()
+        state = draft.state
+        question = state.question.asked or state.question.text
+        if style == "short":
+            return build_short_request(draft, question, self._model_file.prompt_tokens, self._pack.language)
         return build_request(
             question,
-            evidence,
+            state.evidence,
             style=style,
-            examples=self._examples(question, trace),
-            graph_context=graph_context,
+            examples=self._examples(question, trace, marked=style == "markers"),
+            graph_context=state.exploration.context.lines if state.exploration is not None else (),
             language=self._pack.language,
         )
 
-    def write(self, answer: Answer, on_text: Callable[[str], None] | None) -> Answer:
-        """Return ``answer`` with the text that the model writes from its evidence, or unchanged if the model declines.
+    def write(self, draft: Draft, answer: Answer, on_text: Callable[[str], None] | None) -> Answer:
+        """Return what ``answer``, which was found without the model, becomes with the text that the model writes.
 
         Raises ``LlmError``, ``BudgetError``, and ``WikigrError`` when a verified span differs from the database.
         """
         style = self._citation_style()
         try:
-            written = self._write(answer, style, on_text)
+            written = self._write(draft, answer, style, on_text)
+        except EmptyReplyError as error:
+            with answer.trace.stage(SYNTHESIS) as record:
+                record.warning = error.message
+            written = NOTHING
         except BadRequestError as error:
-            forced = style == "markers" or self._options.citations == "native"
+            forced = style != "native" or self._options.citations == "native"
             if forced or not _ABOUT_BLOCKS.search(error.message):
                 raise
             with answer.trace.stage(SYNTHESIS) as record:
                 record.warning = f"{error.message} The sections are sent again, numbered in the text."
                 record.degraded = True
-            written = self._write(answer, "markers", on_text)
+            written = self._write(draft, answer, "markers", on_text)
         verify_against(self._pack, written.citations, answer.trace)
         assert self._model is not None
-        model = self._model.answering(self._options.model)
-        if written.declined:
-            return replace(answer, model=model, confidence=0.0)
-        claims = len(written.citations) + len(written.unverified)
-        held = len(written.citations) / claims if claims else 0.0
-        return replace(
-            answer,
-            text=written.text,
-            query_type=SYNTHESIS,
-            confidence=answer.confidence * held,
-            citations=written.citations,
-            unverified=written.unverified,
-            model=model,
-        )
+        return settle(answer, written, draft, self._model.answering(self._options.model))
 
     def from_own_knowledge(self, answer: Answer) -> Answer:
         """Return ``answer``, an abstention, with what the model knows from memory, labeled as such."""
@@ -101,32 +99,45 @@ class Synthesizer:
             reply = self._model.complete(
                 **own_knowledge_request(answer.question).to_dict(), model=options.model, max_tokens=options.max_tokens
             )
-        said = neutralize_marks(reply.text.strip())
+        said, _, _ = ReplyMarks(()).read(plain(reply.text.strip()))
         text = f"{NOT_COVERED} From the memory of {model}, not from the pack: {said}"
         return replace(answer, text=text, query_type=OWN_KNOWLEDGE, confidence=0.0, model=model)
 
-    def _write(self, answer: Answer, style: CitationStyle, on_text: Callable[[str], None] | None) -> Written:
+    def _write(
+        self, draft: Draft, answer: Answer, style: CitationStyle, on_text: Callable[[str], None] | None
+    ) -> Written:
         assert self._model is not None
-        request = self.request(answer.question, answer.evidence, answer.trace, style, answer.graph_context)
+        request = self.request(draft, answer.trace, style)
         options = self._options
         with answer.trace.stage(SYNTHESIS) as record:
             warnings: list[str] = []
-            stream = CitationStream(answer.evidence, style, on_text or _discard, self._pack.language)
-            record.scored = len(answer.evidence)
+            stream = CitationStream(
+                request.evidence,
+                style,
+                on_text or _discard,
+                self._pack.language,
+                question=draft.state.question.text,
+                offline=answer,
+            )
+            record.scored = len(request.evidence)
             model = self._model.answering(options.model)
             record.notes.update(model=model, citations=style)
             fields: dict[str, Any] = {**request.to_dict(), "model": options.model, "max_tokens": options.max_tokens}
-            if on_text is not None:
+            if on_text is not None and style != "short":
                 reply = self._model.stream(**fields, on_event=stream.take)
             else:
                 reply = self._model.complete(**fields)
-                for block in reply.blocks:
+                blocks = (TextBlock(read_short_reply(reply)),) if style == "short" else reply.blocks
+                for block in blocks:
                     stream.take(TextDelta(block.text))
                     stream.take(BlockEnd(block))
             if reply.stop_reason == "max_tokens":
                 warnings.append(f"the answer was cut at {options.max_tokens:,} tokens (synthesis.max_tokens)")
             elif reply.stop_reason == "refusal":
                 warnings.append(f"{model} refused to answer")
+            if reply.first_token is not None and reply.writing:
+                record.notes["first_token_s"] = reply.first_token
+                record.notes["tokens_per_s"] = reply.usage.output_tokens / reply.writing
             if reply.usage.is_unknown:
                 warnings.append("the server did not report how many tokens it used")
             if self._model.caveat:
@@ -135,8 +146,8 @@ class Synthesizer:
             written = stream.finish()
             if written.unverified:
                 record.notes["unverified"] = len(written.unverified)
-            if written.unverified and not written.citations:
-                warnings.append("nothing in the answer could be verified against the pack")
+            if not (written.citations or written.declined):
+                warnings.append(f"nothing that {model} wrote could be verified against the pack")
             record.warning = "; ".join(warnings)
             return written
 
@@ -144,9 +155,11 @@ class Synthesizer:
         options = self._options
         if options.citations != "auto":
             return options.citations
+        if api_of(options.model) == "file":
+            return "short"
         return "native" if cites(options.model) else "markers"
 
-    def _examples(self, question: str, trace: Trace) -> str:
+    def _examples(self, question: str, trace: Trace, *, marked: bool) -> str:
         """Return worked examples for the prompt; a pack need not have any."""
         if not self._few_shot_options.enabled:
             return ""
@@ -160,7 +173,7 @@ class Synthesizer:
                 return ""
             examples = manager.get_examples(question)
             record.scored = len(examples)
-            return manager.format_for_prompt(examples)
+            return manager.format_for_prompt([cited_by_number(example, marked=marked) for example in examples])
         return ""
 
     @cached_property

@@ -42,6 +42,7 @@ def answer_document(
         "chain": [fields_of(hop) for hop in answer.chain],
         "reader": answer.reader,
         "sources": answer.sources,
+        "claims": answer.claims,
         "unverified_claims": list(answer.unverified),
         "entities": pipeline.entities(answer),  # type: ignore[typeddict-item]
         "facts": facts_among(citation.quote for citation in answer.citations),
@@ -70,6 +71,8 @@ def stated_answer(answer: Answer, pack: Corpus) -> StatedAnswer:
         "alternatives": [shown.document(other) for other in answer.alternatives],
         **packs_document(pack, [c.section_id for c in answer.citations]),  # type: ignore[typeddict-item]
         "model": answer.model,
+        "agrees": answer.agrees,
+        "rejected": None if answer.rejected is None else shown.document(answer.rejected),
     }
 
 

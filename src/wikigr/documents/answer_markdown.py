@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from wikigr.answer.presentation import NEAREST, OTHERS, PERHAPS, level_in_words
+from wikigr.answer.presentation import NEAREST, OTHERS, PERHAPS, level_in_words, rejected_in_words
 from wikigr.documents.blocks import group_items, number_columns, run_text, shown_rows, used_columns
 from wikigr.index.candidate import place
 from wikigr.sources.block import CHECK_BOXES
@@ -28,7 +28,7 @@ def answer_entry(document: StatedAnswer, link_to: LinkTo) -> str:
     """Return an answer under its question, followed by its level and its packs."""
     packs: Sequence[PackShape | None] = document.get("packs") or [document["pack"]]
     names = ", ".join(f"{pack['name']} {pack['version']}" for pack in packs if pack is not None)
-    level = level_in_words(document["level"], document["confidence"])
+    level = level_in_words(document["level"], document["confidence"], document["agrees"])
     heading, last = escape_markdown(document["question"]), f"{level}, {escape_markdown(names)}"
     return f"## {heading}\n\n{answer_markdown(document, link_to)}\n{last}\n"
 
@@ -39,16 +39,22 @@ def answer_markdown(document: StatedAnswer, link_to: LinkTo) -> str:
     An answer that is not sure is not stated: its passage and those of the alternatives follow as sources.
     """
     own, others = document["citations"], [c for other in document["alternatives"] for c in other["citations"]]
-    if document["level"] == "not_sure" and own and not document["model"]:
+    if document["level"] == "not_sure" and own and document["kind"]:
         parts = [PERHAPS, _sources([*own, *others], 1, link_to)]
     else:
-        parts = [f"**{escape_markdown(document['span']['text'])}**"] if document["span"] is not None else []
+        short = document["span"] if document["kind"] else None
+        parts = [f"**{escape_markdown(short['text'])}**"] if short is not None else []
         parts.append(blocks_markdown(document["blocks"]))
         if own:
             # Without a line between them, the numbers of a list in the text would go on in those of the sources.
             parts += ["Sources", _sources(own, 1, link_to)]
         if others:
             parts += [OTHERS if own else NEAREST, _sources(others, len(own) + 1, link_to)]
+    if (rejected := document["rejected"]) is not None:
+        before = len(own) + len(others)
+        heading = rejected_in_words(document["model"], is_cited=bool(rejected["citations"]))
+        parts += [escape_markdown(heading), blocks_markdown(rejected["blocks"], before=before)]
+        parts.append(_sources(rejected["citations"], before + 1, link_to))
     return "\n\n".join(filter(None, parts)) + "\n"
 
 

@@ -28,6 +28,10 @@ _MAX_COLUMNS = 100
 _BLANKS = re.compile(r"[^\S\n]+")
 _NUMBER = re.compile(r"[^\w\s]?\s?[-+−–]?\d[\d.,  '’]*\s?(?:[^\w\s]|[A-Za-z]{1,3})?")
 _BREAK = re.compile(r" *\n *")
+# The number of a citation, or the mark of a claim, in what a model has written; characters for its brackets meanwhile.
+_OWN_MARK = re.compile(r"\[(\d{1,4}|unverified)\]")
+_BRACKETS = {0xE000: "[", 0xE001: "]"}
+_NO_BRACKETS = dict.fromkeys(_BRACKETS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,17 +210,22 @@ def text_runs(
 
 def show_written(text: str, citations: int, *, is_markdown: bool = False) -> list[BlockShape]:
     """Return a text that was written with numbers of ``citations`` and marks of unverified claims, except in code."""
-    from wikigr.answer.citation_stream import UNVERIFIED
-
-    marker = re.compile(rf" ?(?:\[(\d{{1,4}})\]|{re.escape(UNVERIFIED)})")
+    # Our marks follow a blank. Replaced by as many characters, they are told from what Markdown turns into brackets.
+    ours = re.compile(rf"(?<!\S)(?:{_OWN_MARK.pattern})+")
+    text = ours.sub(lambda run: _OWN_MARK.sub("\ue000\\1\ue001", run[0]), text.translate(_NO_BRACKETS))
     text, blocks = _read_markdown(text) if is_markdown else (text, fill_paragraphs(text, ()))
     code = [block for block in blocks if block.kind == "code"]
+
+    def is_code(found: re.Match[str]) -> bool:
+        return any(block.start <= found.start() < block.end for block in code)
+
+    text = _OWN_MARK.sub(lambda found: found[0] if is_code(found) else f"({found[1]})", text)
     marks = [
-        Mark(*found.span(), "citation" if found[1] else "unverified")
-        for found in marker.finditer(text)
-        if not found[1] or 1 <= int(found[1]) <= citations
-        if not any(block.start <= found.start() < block.end for block in code)
+        Mark(*found.span(), "unverified" if found[1] == "unverified" else "citation")
+        for found in re.finditer(" ?\ue000(\\w+)\ue001", text)
+        if not is_code(found) and (found[1] == "unverified" or 1 <= int(found[1]) <= citations)
     ]
+    text = text.translate(_BRACKETS)
     return show_blocks(text, blocks, marks=marks)
 
 

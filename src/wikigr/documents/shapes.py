@@ -158,6 +158,8 @@ class StatedAnswer(PossibleAnswerShape, OfPacks):
     level: Literal["sure", "likely", "not_sure", "not_covered"]
     alternatives: list[PossibleAnswerShape]
     model: str
+    agrees: bool | None
+    rejected: PossibleAnswerShape | None
 
 
 class AnswerDocument(StatedAnswer, Document):
@@ -168,6 +170,7 @@ class AnswerDocument(StatedAnswer, Document):
     chain: list[HopShape]
     reader: Literal["small", "base"] | None
     sources: list[str]
+    claims: int
     unverified_claims: list[str]
     entities: list[EntityShape]
     facts: list[str]

@@ -29,7 +29,8 @@ class ShownAnswers:
     def __init__(self, answer: Answer, pack: Corpus) -> None:
         self._pack = pack
         self._sections = {item.section.section_id: item.section for item in answer.evidence}
-        cited = {c.section_id for possible in (answer, *answer.alternatives) for c in possible.citations}
+        shown = (answer, *answer.alternatives, *filter(None, (answer.rejected,)))
+        cited = {c.section_id for possible in shown for c in possible.citations}
         missing = sorted(cited - self._sections.keys())
         if missing:
             self._sections |= pack.sections(missing)

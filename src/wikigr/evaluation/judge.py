@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from threading import local
 from typing import Any
@@ -20,16 +19,14 @@ from typing import Any
 from wikigr.errors import UsageError
 from wikigr.evaluation.questions import GoldQuestion
 from wikigr.evaluation.samples import Sample
-from wikigr.llm import open_client
+from wikigr.llm import name_of, open_client
 from wikigr.llm.budget import Budget, BudgetError
-from wikigr.llm.failures import BadRequestError, LlmError
+from wikigr.llm.failures import LlmError
 from wikigr.llm.model_client import ModelClient
 from wikigr.llm.prompts import prompt
 from wikigr.llm.reply import Reply
 from wikigr.llm.response_cache import ResponseCache
 from wikigr.llm.usage import Usage, cost
-
-_log = logging.getLogger(__name__)
 
 MODEL = "claude-opus-4-6"
 NO_JUDGE = "none"
@@ -83,7 +80,7 @@ class JudgeOptions:
     def identity(self) -> str:
         """The model id and a hash of its whole prompt, as stored in ``Run.judge``."""
         rubric = json.dumps([prompt("judge"), _TOOL, SCORES, _MAX_TOKENS], sort_keys=True)
-        return f"{self.model} rubric:{hashlib.sha256(rubric.encode()).hexdigest()[:16]}"
+        return f"{name_of(self.model)} rubric:{hashlib.sha256(rubric.encode()).hexdigest()[:16]}"
 
 
 class Judge:
@@ -101,8 +98,6 @@ class Judge:
         self.options = options
         self._cache = cache
         self._budget = Budget(max_cost_usd=options.max_cost_usd)
-        # Newer models reject a temperature. After the first rejection, all requests leave it out.
-        self._sampling: dict[str, Any] = {"temperature": 0}
         client = self.connect()
         client.check_model("--judge-model")
         client.close()
@@ -123,7 +118,12 @@ class Judge:
         Raises ``BudgetError`` if the call could exceed the budget.
         """
         try:
-            reply = self._ask(judge_request(question, answer), client)
+            reply = client.complete(
+                **judge_request(question, answer),
+                max_tokens=_MAX_TOKENS,
+                extra={"tools": [_TOOL], "tool_choice": {"type": "tool", "name": _TOOL["name"]}, "temperature": 0},
+                usable=lambda reply: _read(reply)[0] in SCORES,
+            )
         except BudgetError as error:
             error.hint = "Raise --judge-max-cost; the same command then resumes the run."
             raise
@@ -132,23 +132,6 @@ class Judge:
         else:
             verdict, reason = _read(reply)
         return {"verdict": verdict, "reason": reason[:_MAX_REASON_LENGTH], "model": self.options.model}
-
-    def _ask(self, request: Mapping[str, Any], client: ModelClient) -> Reply:
-        sampling = self._sampling
-        extra = {"tools": [_TOOL], "tool_choice": {"type": "tool", "name": _TOOL["name"]}}
-        fields: dict[str, Any] = {
-            **request,
-            "max_tokens": _MAX_TOKENS,
-            "usable": lambda reply: _read(reply)[0] in SCORES,
-        }
-        try:
-            return client.complete(**fields, extra={**extra, **sampling})
-        except BadRequestError as error:
-            if not sampling or "temperature" not in error.message.lower():
-                raise
-            _log.warning("%s rejects a temperature, so its verdicts may vary.", self.options.model)
-            self._sampling = {}
-        return client.complete(**fields, extra=extra)
 
 
 def judge_request(question: GoldQuestion, answer: str) -> dict[str, Any]:
@@ -170,13 +153,7 @@ def _read(reply: Reply) -> tuple[str, str]:
     """Return the verdict and the reason in a reply: one call of the tool, or a text that is exactly its input."""
     if reply.stop_reason in ("max_tokens", "refusal"):
         return ERROR, f"the judge stopped early ({reply.stop_reason})"
-    found: object = None
-    if len(reply.tool_uses) == 1 and reply.tool_uses[0].name == _TOOL["name"]:
-        found = reply.tool_uses[0].input
-    elif not reply.tool_uses:
-        # A local server may not support tools.
-        with suppress(ValueError, RecursionError):
-            found = json.loads(reply.text)
+    found = reply.input_of(_TOOL["name"])
     if not isinstance(found, Mapping) or found.keys() != {"reason", "verdict"}:
         return ERROR, "the judge gave no verdict"
     verdict, reason = found["verdict"], found["reason"]

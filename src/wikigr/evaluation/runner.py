@@ -40,7 +40,8 @@ from wikigr.evaluation.run import (
 from wikigr.evaluation.samples import SAMPLES, Sample, SampleStore, lock_run, read_samples
 from wikigr.files import write_atomic
 from wikigr.ingest.engines.cluster import Cluster
-from wikigr.llm.options import BudgetOptions
+from wikigr.llm import api_of
+from wikigr.llm.options import BudgetOptions, SynthesisOptions
 from wikigr.llm.response_cache import ResponseCache
 from wikigr.llm.usage import Usage
 from wikigr.pipeline.connect import budget_of, connect
@@ -167,9 +168,10 @@ def _check(evaluation: Evaluation, *, on_cluster: bool) -> None:
             "The profiles have different budgets, so the smaller budget would limit the comparison.",
             hint="Give all of them the same `budget`.",
         )
-    if on_cluster and not evaluation.offline:
+    is_file = any(api_of(profile[SynthesisOptions].model) == "file" for profile in evaluation.profiles)
+    if on_cluster and (is_file or not evaluation.offline):
         raise UsageError(
-            "A cluster asks questions offline only, because the budget of a model is counted in one process.",
+            "A cluster asks questions without a model only, because its budget is counted in one process.",
             hint="Add --offline, or use --jobs without --engine ray: a model's answers wait for its server.",
         )
     if evaluation.judge is not None and evaluation.offline:
@@ -234,7 +236,7 @@ def _server_of(profile: Profile, *, offline: bool) -> str:
     if client is None:
         return NO_MODEL
     client.close()
-    return client.server
+    return client.server or f"{client.model} sha256:{client.weights_sha256}"
 
 
 def _store_profiles(folder: Path, run: Run) -> None:

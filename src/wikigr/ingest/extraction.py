@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, field
 from threading import local
-from typing import Any
 
 from wikigr.errors import BuildError, UsageError
 from wikigr.ingest.entity_resolution import resolve_entities
@@ -30,10 +29,9 @@ from wikigr.ingest.extraction_format import (
 from wikigr.ingest.staging import Staging
 from wikigr.llm import open_client
 from wikigr.llm.budget import Budget, BudgetError
-from wikigr.llm.failures import BadRequestError, LlmError
+from wikigr.llm.failures import LlmError
 from wikigr.llm.model_client import ModelClient
 from wikigr.llm.prompts import prompt
-from wikigr.llm.reply import Reply
 from wikigr.llm.response_cache import ResponseCache
 from wikigr.llm.usage import Usage, cost
 from wikigr.progress import Progress
@@ -46,6 +44,8 @@ MAX_COST_USD = 5.0
 _JOBS = 4
 # Statuses that will not change with the next section: invalid key, missing permission, unknown model.
 _PERMANENT_STATUSES = (401, 403, 404)
+
+_EXTRA = {"tools": [TOOL], "tool_choice": {"type": "tool", "name": TOOL["name"]}, "temperature": 0}
 
 _SPENT = "extraction_usd"
 
@@ -142,9 +142,6 @@ class Extractor:
         self.options = options
         self._cache = cache
         self._budget: Budget | None = None
-        # Optional features. If the server rejects one, later requests omit it.
-        self._sampling: dict[str, Any] = {"temperature": 0}
-        self._tool = TOOL
         client = self._connect()
         client.check_model("--extract-model")
         client.close()
@@ -237,7 +234,9 @@ class Extractor:
         reason = ""
         for attempt in range(2):  # an unreadable reply is requested once more
             try:
-                extraction = read_reply(self._complete(section_request(section.text), client))
+                request = section_request(section.text)
+                reply = client.complete(**request, max_tokens=MAX_REPLY_TOKENS, extra=_EXTRA, usable=is_readable)
+                extraction = read_reply(reply)
             except BudgetError:
                 if attempt == 0:
                     raise
@@ -250,22 +249,6 @@ class Extractor:
                 return _Outcome(extraction, "", client.usage - before)
             reason = extraction
         return _Outcome(None, reason, client.usage - before)
-
-    def _complete(self, request: Mapping[str, Any], client: ModelClient) -> Reply:
-        for _ in range(3):
-            sampling, tool = self._sampling, self._tool
-            extra = {"tools": [tool], "tool_choice": {"type": "tool", "name": tool["name"]}, **sampling}
-            try:
-                return client.complete(**request, max_tokens=MAX_REPLY_TOKENS, extra=extra, usable=is_readable)
-            except BadRequestError as error:
-                message = error.message.lower()
-                if sampling and "temperature" in message:
-                    self._sampling = {}
-                elif "strict" in tool and "strict" in message:
-                    self._tool = {name: value for name, value in tool.items() if name != "strict"}
-                else:
-                    raise
-        raise AssertionError("a server can reject each of the two optional features only once")
 
     def _budget_exhausted(self, run: _Run) -> BuildError:
         return BuildError(

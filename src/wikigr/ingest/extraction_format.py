@@ -150,15 +150,9 @@ def read_reply(reply: Reply) -> Extraction | str:
     """
     if reply.stop_reason in ("max_tokens", "refusal"):
         return f"the model stopped early ({reply.stop_reason})"
-    given: object = None
-    if len(reply.tool_uses) == 1 and reply.tool_uses[0].name == TOOL["name"]:
-        given = reply.tool_uses[0].input
-    elif not reply.tool_uses:
-        # A local server may not support tools.
-        try:
-            given = json.loads(reply.text)
-        except (ValueError, RecursionError):
-            return "the reply does not call the tool"
+    given = reply.input_of(str(TOOL["name"]))
+    if given is None:
+        return "the reply does not call the tool"
     extraction = parse_extraction(given)
     return "the reply does not match the requested format" if extraction is None else extraction
 

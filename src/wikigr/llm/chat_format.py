@@ -28,7 +28,7 @@ _STOP_REASONS = {
     "content_filter": "refusal",
     "safety": "refusal",
 }
-_TEXT_BLOCK = 0
+_THINKING_BLOCK, _TEXT_BLOCK = -1, 0
 
 
 def chat_body(request: Request) -> dict[str, Any]:
@@ -127,6 +127,8 @@ class _Stream:
             delta = choice.get("delta") or {}
             if not isinstance(delta, Mapping):
                 raise MalformedReply("delta is not an object")
+            if delta.get("reasoning_content") or delta.get("reasoning"):
+                yield from self._open(_THINKING_BLOCK, {"type": "thinking"})
             content = delta.get("content")
             if isinstance(content, list):
                 content = "".join(_string(part.get("text"), "text") for part in _objects(content, "content"))

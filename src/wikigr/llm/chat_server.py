@@ -41,8 +41,10 @@ class ChatServer(HttpClient):
     """
 
     _package = "openai"
+    _arguments = ("model", "messages")
     _end_of_stream = "[DONE]"
     _requires_usage = False
+    _holds_streams = True
 
     def __init__(
         self, *, model: str, api_key: str | None = None, base_url: str | None = None, **options: Unpack[CallOptions]
@@ -114,13 +116,9 @@ class ChatServer(HttpClient):
     def _calls(self, sdk: Any) -> Any:
         return sdk.chat.completions
 
-    def _body(self, request: Request, *, stream: bool) -> Mapping[str, Any]:
+    def _body(self, request: Request, *, stream: bool) -> dict[str, Any]:
         body = chat_body(request)
-        if self._base_url.startswith("https://api.openai.com/"):
-            body["max_completion_tokens"] = body.pop("max_tokens")
-        if stream:
-            body["stream_options"] = {"include_usage": True}
-        return {"model": body.pop("model"), "messages": body.pop("messages"), "extra_body": body}
+        return {**body, "stream_options": {"include_usage": True}} if stream else body
 
     def _of_message(self, message: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         return events_of([as_chunk(message), END_OF_STREAM])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from wikigr.errors import UsageError
@@ -31,6 +30,7 @@ class Claude(HttpClient):
     """
 
     _package = "anthropic"
+    _arguments = ("model", "max_tokens", "messages")
 
     def __init__(
         self, *, model: str, api_key: str | None = None, base_url: str | None = None, **options: Unpack[CallOptions]
@@ -62,10 +62,6 @@ class Claude(HttpClient):
     def _calls(self, sdk: Any) -> Any:
         return sdk.messages
 
-    def _body(self, request: Request, *, stream: bool) -> Mapping[str, Any]:
-        return {
-            "model": request.model,
-            "max_tokens": request.max_tokens,
-            "messages": request.messages,
-            "extra_body": request.fields,
-        }
+    def _body(self, request: Request, *, stream: bool) -> dict[str, Any]:
+        named = {"model": request.model, "max_tokens": request.max_tokens, "messages": request.messages}
+        return {**named, **request.fields}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import email.utils
+import logging
 import math
 import os
 import ssl
@@ -10,15 +11,16 @@ import time
 import urllib.request
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
 from wikigr.errors import UsageError
-from wikigr.llm.failures import LlmError, Server
+from wikigr.llm.failures import BadRequestError, LlmError, Server
 from wikigr.llm.model_client import CallOptions, ModelClient, Request, decoded
+from wikigr.llm.refusals import refused_in, without
 from wikigr.llm.reply import END_OF_STREAM, MalformedReply, events_of_message
 
 if TYPE_CHECKING:
@@ -33,6 +35,11 @@ _FIRST_WAIT = 0.5
 _MAX_WAIT = 8.0
 
 _T = TypeVar("_T")
+
+_log = logging.getLogger(__name__)
+
+# What servers refused, by their address and the model.
+_refused: dict[tuple[str, str], set[str]] = {}
 
 
 class HttpClient(ModelClient):
@@ -49,6 +56,8 @@ class HttpClient(ModelClient):
     # The package of the SDK, and the data that end a stream of events, for which ``END_OF_STREAM`` stands.
     _package: ClassVar[str]
     _end_of_stream: ClassVar[str | None] = None
+    # The parts of a body that are arguments of ``create``.
+    _arguments: ClassVar[tuple[str, ...]]
 
     def __init__(self, *, model: str, server: Server, base_url: str, **options: Unpack[CallOptions]) -> None:
         super().__init__(model=model, server=server, **options)
@@ -70,7 +79,7 @@ class HttpClient(ModelClient):
         """Return the resource of the SDK whose ``create`` sends a request."""
 
     @abstractmethod
-    def _body(self, request: Request, *, stream: bool) -> Mapping[str, Any]:
+    def _body(self, request: Request, *, stream: bool) -> dict[str, Any]:
         """Return the body of a request, apart from ``stream``; raises ``BadRequestError`` if it cannot be expressed."""
 
     def _prepare(self, request: httpx2.Request) -> None:
@@ -99,22 +108,45 @@ class HttpClient(ModelClient):
 
     @contextmanager
     def _events(self, request: Request, *, stream: bool) -> Iterator[tuple[Iterator[Mapping[str, Any]], str | None]]:
-        body = self._body(request, stream=stream)
         if not stream:
 
-            def send(sdk: Any) -> Any:
-                return self._calls(sdk).with_raw_response.create(**body, stream=False, timeout=self.timeout)
+            def fetch(body: Mapping[str, Any]) -> tuple[bytes, str | None]:
+                def send(sdk: Any) -> Any:
+                    return self._calls(sdk).with_raw_response.create(**body, stream=False, timeout=self.timeout)
 
-            raw, request_id = self._fetch(send, request.max_reply_bytes, request.model)
+                return self._fetch(send, request.max_reply_bytes, request.model)
+
+            raw, request_id = self._accepted(request, fetch, stream=False)
             yield self._of_message(decoded(raw)), request_id
             return
-        with self._connected(request.max_reply_bytes) as (sdk, transport):
-            sent = self._calls(sdk).with_streaming_response.create(**body, stream=True, timeout=self.timeout)
-            response = self._attempted(sent.__enter__, request.model)
+        with self._connected(request.max_reply_bytes) as (sdk, transport), ExitStack() as opened:
+
+            def open_stream(body: Mapping[str, Any]) -> Any:
+                sent = self._calls(sdk).with_streaming_response.create(**body, stream=True, timeout=self.timeout)
+                response = self._attempted(sent.__enter__, request.model)
+                opened.callback(sent.__exit__, None, None, None)
+                return response
+
+            response = self._accepted(request, open_stream, stream=True)
+            yield self._of_stream(self._received(response.http_response, transport, request)), response.request_id
+
+    def _accepted(self, request: Request, send: Callable[[Mapping[str, Any]], _T], *, stream: bool) -> _T:
+        """Return what ``send`` gets for the body, without the optional parameters that the server refuses.
+
+        All clients of the process remember what a server refused for a model. Raises ``LlmError``.
+        """
+        refused = _refused.setdefault((self._base_url, request.model), set())
+        while True:
+            body = without(self._body(request, stream=stream), refused)
+            arguments = {name: body.pop(name) for name in self._arguments}
             try:
-                yield self._of_stream(self._received(response.http_response, transport, request)), response.request_id
-            finally:
-                sent.__exit__(None, None, None)
+                return send({**arguments, "extra_body": body})
+            except BadRequestError as error:
+                name = refused_in(error.message, {"messages": arguments["messages"], **body})
+                if name is None:
+                    raise
+                _log.warning("%s refuses %s for the model %s: requests do without.", self.server, name, request.model)
+                refused.add(name)
 
     def _fetch(self, send: Callable[[Any], Any], max_body: int, model: str) -> tuple[bytes, str | None]:
         """Return the body of the response to what ``send`` sends with the SDK, and its request id."""

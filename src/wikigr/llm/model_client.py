@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypedDict
 
 from wikigr.errors import UsageError
 from wikigr.llm.budget import Budget
-from wikigr.llm.failures import LlmError, Server
+from wikigr.llm.failures import EmptyReplyError, LlmError, Server
 from wikigr.llm.redaction import Secrets
 from wikigr.llm.reply import Event, MalformedReply, Reply, ReplyReader
 from wikigr.llm.response_cache import ResponseCache, request_key
+from wikigr.llm.thoughts import Thoughts
 from wikigr.llm.usage import Usage, cost
 
 
@@ -43,6 +45,8 @@ class ModelClient(ABC):
     runs_here: ClassVar[bool] = False
     # Whether a reply without its tokens is refused. Otherwise its usage is unknown, and the budget counts its maximum.
     _requires_usage: ClassVar[bool] = True
+    # Whether streams are held back until one has shown that the model's thoughts do not come without an opening tag.
+    _holds_streams: bool = False
 
     def __init__(
         self,
@@ -137,7 +141,7 @@ class ModelClient(ABC):
         tool.
         """
         request = Request.of(self.answering(model), system, messages, max_tokens, extra)
-        reader = ReplyReader(secrets=self.secrets, requires_usage=self._requires_usage)
+        reader = ReplyReader(secrets=self.secrets, requires_usage=self._requires_usage, thoughts=Thoughts(holds=True))
         if self.cache is None:
             return self._ask(request, reader, stream=False)
         key = request_key(
@@ -176,12 +180,16 @@ class ModelClient(ABC):
         an error, the events passed so far are not an answer.
         """
         request = Request.of(self.answering(model), system, messages, max_tokens, extra)
-        return self._ask(request, ReplyReader(on_event, self.secrets, self._requires_usage), stream=True)
+        thoughts = Thoughts(holds=self._holds_streams)
+        return self._ask(request, ReplyReader(on_event, self.secrets, self._requires_usage, thoughts), stream=True)
 
     def _ask(self, request: Request, reader: ReplyReader, *, stream: bool) -> Reply:
         """Send a request and let ``reader``, which removes credentials, read what arrives."""
+        begun, first = time.monotonic(), None
         with self._accounted(request, reader), self._events(request, stream=stream) as (events, request_id):
             for event in events:
+                if first is None and event.get("type") == "content_block_delta":
+                    first = time.monotonic()
                 if event.get("type") == "error":
                     raise self._server.reported(event, model=request.model)
                 reader.take(event)
@@ -189,7 +197,9 @@ class ModelClient(ABC):
                     break
             else:
                 raise self._server.disconnected("the stream ended without its last event")
-        return self._reply(request, reader, request_id)
+        self._holds_streams = reader.thoughts.unopened
+        reply = self._reply(request, reader, request_id)
+        return reply if first is None else replace(reply, first_token=first - begun, writing=time.monotonic() - first)
 
     @contextmanager
     def _accounted(self, request: Request, reader: ReplyReader) -> Iterator[None]:
@@ -230,8 +240,9 @@ class ModelClient(ABC):
         # A use of a tool that was not offered does not count.
         if not reply.text.strip() and not (reply.tool_uses and "tools" in request.fields):
             reason = self._server.clean(reader.stop_reason or "none")
-            raise LlmError(
-                f"The model {request.model} gave no text (stop reason: {reason}).",
+            thought = " but its thoughts" if reader.thoughts.found else ""
+            raise EmptyReplyError(
+                f"The model {request.model} gave no text{thought} (stop reason: {reason}).",
                 hint="Raise synthesis.max_tokens in the profile." if reason == "max_tokens" else None,
             )
         return reply

@@ -232,7 +232,8 @@ class _Engine:
                 "context": self._options.context,
                 "socket": f"{folder}/{_SOCKET}",
             }
-            environment = {"OMP_NUM_THREADS": str(threads)}
+            # A thread that waits for another sleeps: on a busy machine, it would take the time that the other needs.
+            environment = {"OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive"}
             process = SandboxedProcess("wikigr.llm.model_process:serve", arguments, limits, environment=environment)
             # Ten minutes, and the time in which a slow disk reads the file.
             seconds = 600.0 + size / (20 << 20)

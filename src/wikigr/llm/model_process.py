@@ -44,6 +44,7 @@ def _load(model: str, threads: int, context: int, socket: str) -> Any:
     parameters.n_batch = _BATCH
     parameters.n_parallel = 1
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = threads
+    parameters.cpuparams.poll = parameters.cpuparams_batch.poll = 0
     parameters.n_gpu_layers = 0
     parameters.hostnames = [socket]
     parameters.n_threads_http = 1

@@ -34,9 +34,10 @@ class SynthesisOptions(Options):
     )
     expansion_model: Annotated[Name, "the model that rephrases the question"] = "claude-haiku-4-5-20251001"
     citations: Annotated[
-        Literal["auto", "native", "markers"],
-        "how a model cites: the API's search results (`native`) or numbers in the text that are then checked "
-        "(`markers`); `auto` is `native` for Claude models",
+        Literal["auto", "native", "markers", "short"],
+        "how a model cites: the API's search results (`native`), numbers in the text that are then checked "
+        "(`markers`), or one quotation in answer to a short prompt, for small models (`short`); `auto` is `native` for "
+        "Claude models, `short` for files and `markers` for others",
     ] = "auto"
     max_tokens: Annotated[int, Limits(ge=1, le=32_000), "maximum length of a model's answer, in tokens"] = 1024
     own_knowledge: Annotated[bool, "let the model answer from memory, labeled, if the pack has no answer"] = False
@@ -54,6 +55,11 @@ class ModelFileOptions(Options):
     context: Annotated[
         int, Limits(ge=256, le=1_048_576), "tokens of the prompt and the answer together; more take more memory"
     ] = 8192
+    prompt_tokens: Annotated[
+        int,
+        Limits(ge=500, le=1_048_576),
+        "tokens of the prompt of an answer, about, where `synthesis.citations` is `short`",
+    ] = 1200
 
 
 @dataclass(frozen=True, slots=True)

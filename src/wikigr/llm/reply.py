@@ -7,11 +7,13 @@ would refuse replies of local servers over fields that nothing here reads.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from wikigr.llm.redaction import Cleaner, Secrets
+from wikigr.llm.thoughts import Thoughts
 from wikigr.llm.usage import Usage
 
 
@@ -35,7 +37,8 @@ class ToolUse:
 class Reply:
     """A model's reply. ``request_id`` identifies the call to the provider's support.
 
-    ``usage`` is the usage of this call, which is empty for a ``cached`` reply.
+    ``usage`` is the usage of this call, which is empty for a ``cached`` reply. Of one that arrived in pieces,
+    ``first_token`` is the time until the first one and ``writing`` that from then on, in seconds.
     """
 
     blocks: tuple[TextBlock, ...]
@@ -45,11 +48,25 @@ class Reply:
     request_id: str | None
     tool_uses: tuple[ToolUse, ...] = ()
     cached: bool = False
+    first_token: float | None = None
+    writing: float = 0.0
 
     @property
     def text(self) -> str:
         """The text of all blocks."""
         return "".join(block.text for block in self.blocks)
+
+    def input_of(self, tool: str) -> object:
+        """Return the input of the only call of ``tool``, or the JSON that the text is, maybe in a fence; else ``None``.
+
+        Servers without tools, and models that do not know them, write the input as text.
+        """
+        if self.tool_uses:
+            return self.tool_uses[0].input if [use.name for use in self.tool_uses] == [tool] else None
+        try:
+            return json.loads(_FENCE.sub("", self.text.strip()))
+        except (ValueError, RecursionError):
+            return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +84,9 @@ class BlockEnd:
 
 
 Event = TextDelta | BlockEnd
+
+# The lines before and after code in Markdown.
+_FENCE = re.compile(r"\A```\w*\s+|\s*```\Z")
 
 
 # What a client puts after the events of a stream that ended with the marker of the API.
@@ -92,12 +112,13 @@ class ReplyReader:
     """Assembles a reply from a complete message or from the events of a stream, whose text it passes on as it arrives.
 
     ``secrets`` are removed from everything that is passed on or assembled. ``tokens`` are the counts reported so far,
-    by their names in the API. Without ``requires_usage``, a reply may lack them.
+    by their names in the API. Without ``requires_usage``, a reply may lack them. ``thoughts`` are no text of the reply.
     """
 
     on_event: Callable[[Event], None] = lambda _: None
     secrets: Secrets = field(default_factory=Secrets)
     requires_usage: bool = True
+    thoughts: Thoughts = field(default_factory=Thoughts)
     blocks: list[TextBlock] = field(default_factory=list)
     tool_uses: list[ToolUse] = field(default_factory=list)
     model: str = ""
@@ -163,6 +184,8 @@ class ReplyReader:
 
     def _start_block(self, index: int, block: Mapping[Any, Any]) -> None:
         self._open[index] = None
+        if block.get("type") == "thinking":
+            self.thoughts.apart()
         if block.get("type") == "tool_use":
             self._open[index] = _OpenBlock(block)
         elif block.get("type") == "text":
@@ -181,7 +204,7 @@ class ReplyReader:
             return
         match delta:
             case {"type": "text_delta", "text": str(piece)} if opened.cleaner is not None:
-                self._pass_on(opened, opened.cleaner.feed(piece))
+                self._pass_on(opened, opened.cleaner.feed(self.thoughts.feed(piece)))
             case {"type": "citations_delta", "citation": {**citation}} if opened.cleaner is not None:
                 opened.citations.append(self._cleaned(citation))
             case {"type": "input_json_delta", "partial_json": str(piece)} if opened.cleaner is None:
@@ -193,6 +216,7 @@ class ReplyReader:
         if opened is None:
             return
         if opened.cleaner is not None:
+            self._pass_on(opened, opened.cleaner.feed(self.thoughts.finish()))
             self._pass_on(opened, opened.cleaner.end_block())
             self._last = opened.cleaner
             self.blocks.append(TextBlock("".join(opened.pieces), tuple(opened.citations)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wikigr.errors import UsageError
 from wikigr.llm.options import BudgetOptions, ModelFileOptions, SynthesisOptions
 from wikigr.pipeline.profile import Profile
 
@@ -51,6 +52,20 @@ def connect(
         file=profile[ModelFileOptions],
         progress=progress,
     )
+
+
+def with_model(profile: Profile, model: str | None) -> Profile:
+    """Return ``profile`` with ``model``, if one is given, for all that a model does; raises ``UsageError`` for a blank.
+
+    Claude's models rephrase questions with a smaller one; a server of other models may have no second one.
+    """
+    if model is None:
+        return profile
+    if not model.strip():
+        raise UsageError("--model must not be empty.")
+    if model.startswith("claude"):
+        return profile.override(SynthesisOptions, model=model)
+    return profile.override(SynthesisOptions, model=model, expansion_model=model)
 
 
 def budget_of(profile: Profile) -> Budget:

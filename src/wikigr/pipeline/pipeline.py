@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from wikigr.answer.abstention import NOT_COVERED
-from wikigr.answer.answer import ABSTAINED, Answer
+from wikigr.answer.answer import ABSTAINED, SYNTHESIS, Answer
 from wikigr.answer.citations import Citation
 from wikigr.answer.extractive import ExtractiveOptions, with_passages
 from wikigr.answer.stages import Draft
@@ -16,7 +16,7 @@ from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
 from wikigr.graph_search.explore.options import MultiStrategyOptions
 from wikigr.index.candidate import Evidence
-from wikigr.llm.options import FewShotOptions, SynthesisOptions
+from wikigr.llm.options import FewShotOptions, ModelFileOptions, SynthesisOptions
 from wikigr.llm.usage import Usage
 from wikigr.pack.open import Corpus
 from wikigr.pipeline.profile import Profile
@@ -90,7 +90,13 @@ class Pipeline:
         self.resources = Resources(
             pack, model, profile[SynthesisOptions], profile[ReaderOptions], offline, search=self._search_in_one_hop
         )
-        self._writers = Writers(self.resources, profile[FewShotOptions], profile[ExtractiveOptions], few_shot_path)
+        self._writers = Writers(
+            self.resources,
+            profile[FewShotOptions],
+            profile[ExtractiveOptions],
+            profile[ModelFileOptions],
+            few_shot_path,
+        )
         self._stages: dict[type[PipelineStage[Any, Any]], PipelineStage[Any, Any]] = {}
 
     def stage(self, kind: type[_Stage]) -> _Stage:
@@ -130,13 +136,15 @@ class Pipeline:
         question: str,
         *,
         on_text: Callable[[str], None] | None = None,
+        on_offline: Callable[[Answer], None] | None = None,
         within: Collection[str] | None = None,
         trace: Trace | None = None,
     ) -> Answer:
         """Answer ``question`` from the pack, or say that the pack does not cover it.
 
-        ``within`` restricts the answer to the articles of these titles. ``on_text`` receives the pieces of a model's
-        answer as they arrive; together they are the answer's text. ``trace`` records the stages. Raises
+        ``within`` restricts the answer to the articles of these titles. ``on_offline`` receives the answer without the
+        model before the model is asked, and ``on_text`` the pieces of what the model writes as they arrive. Together
+        they are the text of the answer, or of what is rejected. ``trace`` records the stages. Raises
         ``UsageError`` for an empty question, ``WikigrError`` when a quotation does not match the pack, and
         ``LlmError`` or ``BudgetError`` when a model is to write the answer and cannot.
         """
@@ -149,22 +157,18 @@ class Pipeline:
         draft = self.read(self.retrieve(question, trace, within=within), trace)
         answer = self._abstention(draft, trace)
         for strategy in STRATEGIES:
-            if answer.abstained and strategy.applies(self.resources, draft):
+            if strategy.applies(self.resources, draft, answer):
+                if strategy.query_type == SYNTHESIS and on_offline is not None:
+                    on_offline(self._with_addresses(answer))
                 answer = strategy.write(self._writers, draft, answer, on_text)
-                assert answer.query_type in (ABSTAINED, strategy.query_type)
-        if answer.abstained:
+        if answer.abstained and not answer.alternatives:
             answer = with_passages(self.pack, draft, answer)
-        evidence = self._with_urls(answer.evidence)
-        alternatives = tuple(replace(o, citations=self._cited_urls(o.citations)) for o in answer.alternatives)
-        citations = self._cited_urls(answer.citations)
-        answer = replace(answer, citations=citations, alternatives=alternatives, evidence=evidence)
+        answer = self._with_addresses(answer)
         return replace(answer, usage=self.model.usage - before) if self.model else answer
 
     def request(self, question: str, trace: Trace) -> Request:
         """Return what a model would be sent for ``question``, whether or not there is one; sends nothing."""
-        state = self.retrieve(question, trace)
-        lines = state.exploration.context.lines if state.exploration is not None else ()
-        return self.synthesizer.request(state.question.text, state.evidence, trace, graph_context=lines)
+        return self.synthesizer.request(self.read(self.retrieve(question, trace), trace), trace)
 
     @property
     def synthesizer(self) -> Synthesizer:
@@ -195,6 +199,17 @@ class Pipeline:
                 query, {"title": citation.title, "limit": 20}
             )
         ]
+
+    def _with_addresses(self, answer: Answer) -> Answer:
+        """Return ``answer`` with the addresses of its sections and citations."""
+        rejected = answer.rejected
+        return replace(
+            answer,
+            citations=self._cited_urls(answer.citations),
+            alternatives=tuple(replace(o, citations=self._cited_urls(o.citations)) for o in answer.alternatives),
+            rejected=None if rejected is None else replace(rejected, citations=self._cited_urls(rejected.citations)),
+            evidence=self._with_urls(answer.evidence),
+        )
 
     def _with_urls(self, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
         urls = self.pack.urls_of(item.section.section_id for item in evidence)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wikigr.answer.answer import ABSTAINED, EXTRACTIVE, OWN_KNOWLEDGE, SYNTHESIS, Answer
 from wikigr.answer.extractive import ExtractiveOptions, write_extractive
-from wikigr.answer.stages import Draft, level_of_claims
-from wikigr.llm.options import FewShotOptions
+from wikigr.answer.stages import Draft
+from wikigr.llm.options import FewShotOptions, ModelFileOptions
 from wikigr.retrieval.state import Resources
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ class Writers:
     resources: Resources
     few_shot: FewShotOptions
     extractive: ExtractiveOptions
+    model_file: ModelFileOptions
     few_shot_path: Path | None = None
 
     @cached_property
@@ -35,43 +36,40 @@ class Writers:
         """Writes answers with the model; imported on first use, because most answers do not use a model."""
         from wikigr.answer.synthesizer import Synthesizer
 
-        return Synthesizer(self.resources, self.few_shot, self.few_shot_path)
+        return Synthesizer(self.resources, self.few_shot, self.model_file, self.few_shot_path)
 
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
     """A way to write an answer of type ``query_type``.
 
-    ``applies`` is called only while the answer is an abstention; ``write`` may return it unchanged.
+    ``applies`` is asked with the answer so far, an abstention at first; ``write`` may return it unchanged.
     """
 
     query_type: str
-    applies: Callable[[Resources, Draft], bool]
+    applies: Callable[[Resources, Draft, Answer], bool]
     write: Callable[[Writers, Draft, Answer, OnText | None], Answer]
 
 
-def _synthesize(writers: Writers, draft: Draft, answer: Answer, on_text: OnText | None) -> Answer:
-    written = writers.synthesizer.write(answer, on_text)
-    return written if written.abstained else replace(written, level=level_of_claims(draft, written.confidence))
-
-
-# They are tried in this order until one has written an answer.
+# All that apply write in this order: a model after what was found without it, which it may confirm or replace.
 STRATEGIES = (
     Strategy(
-        SYNTHESIS,
-        lambda resources, draft: resources.model is not None and not draft.confidence.abstain,
-        _synthesize,
-    ),
-    Strategy(
         EXTRACTIVE,
-        lambda resources, draft: resources.model is None and bool(draft.answers) and not draft.confidence.abstain,
+        lambda resources, draft, answer: answer.abstained and bool(draft.answers) and not draft.confidence.abstain,
         lambda writers, draft, answer, on_text: write_extractive(
             writers.resources.pack, draft, answer, writers.extractive
         ),
     ),
     Strategy(
+        SYNTHESIS,
+        lambda resources, draft, answer: resources.model is not None and not draft.confidence.abstain,
+        lambda writers, draft, answer, on_text: writers.synthesizer.write(draft, answer, on_text),
+    ),
+    Strategy(
         OWN_KNOWLEDGE,
-        lambda resources, draft: resources.model is not None and resources.synthesis.own_knowledge,
+        lambda resources, draft, answer: (
+            answer.abstained and resources.model is not None and resources.synthesis.own_knowledge
+        ),
         lambda writers, draft, answer, on_text: writers.synthesizer.from_own_knowledge(answer),
     ),
 )

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from wikigr.answer.answer import OWN_KNOWLEDGE, Answer
+from wikigr.answer.answer import OWN_KNOWLEDGE, SYNTHESIS, Answer
 from wikigr.answer.citations import CITATIONS
 from wikigr.answer.extractive import MIN_PROBABILITY, SENTENCE_FLOOR
 from wikigr.answer.stages import FindAnswers, RankSentences, ReadSentences
@@ -180,7 +180,7 @@ class _Target:
             return f"{best}, and the answer is that the pack does not cover the question"
         if answer.query_type == OWN_KNOWLEDGE:
             return f"{best}, and the model answered from its own memory"
-        if answer.model:
+        if answer.query_type == SYNTHESIS:
             return f"{best}, and the model cited other sections"
         quoted = (
             "the likeliest answer is quoted, and after a sentence others, up to extractive.max_sentences, with a "

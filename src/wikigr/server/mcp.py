@@ -20,7 +20,7 @@ from pydantic import Field
 from starlette.types import ASGIApp
 
 from wikigr import __version__
-from wikigr.answer.presentation import NEAREST, OTHERS, PERHAPS, level_in_words
+from wikigr.answer.presentation import NEAREST, OTHERS, PERHAPS, level_in_words, rejected_in_words
 from wikigr.documents.answer_markdown import blocks_markdown
 from wikigr.documents.shapes import AnswerDocument, CitationShape, PossibleAnswerShape, ResultShape
 from wikigr.errors import WikigrError
@@ -299,13 +299,16 @@ async def _or(kind: type[Exception], call: Awaitable[_Result]) -> _Result:
 def _answer_text(found: AnswerDocument) -> str:
     """Return an answer with its sources, and its alternatives; one that is not sure is one of several."""
     parts = [_possible_text(answer) for answer in (found, *found["alternatives"])]
-    if found["level"] == "not_sure" and found["citations"] and not found["model"]:
+    if found["level"] == "not_sure" and found["citations"] and found["kind"]:
         parts.insert(0, PERHAPS)
     elif found["alternatives"]:
         parts.insert(1, f"{OTHERS if found['citations'] else NEAREST}:")
     if found["understood"]:
         parts.insert(0, f"Understood as: {found['understood']}")
-    return "\n\n".join([*parts, level_in_words(found["level"], found["confidence"])])
+    if (rejected := found["rejected"]) is not None:
+        heading = rejected_in_words(found["model"], is_cited=bool(rejected["citations"]))
+        parts += [f"{heading}:", _possible_text(rejected)]
+    return "\n\n".join([*parts, level_in_words(found["level"], found["confidence"], found["agrees"])])
 
 
 def _possible_text(answer: PossibleAnswerShape) -> str:

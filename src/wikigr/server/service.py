@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, TypeVar, cast
 
 from pydantic import Field, StringConstraints
 
+from wikigr.answer.answer import Answer
 from wikigr.documents.answer import answer_document, search_document, why_document
 from wikigr.documents.article import article_document, neighbors_document, paths_document, section_document
 from wikigr.documents.pack import SCHEMA_VERSION, listed_document, without_paths
@@ -125,7 +126,7 @@ class Service:
         previous: Previous = (),
         task: Task | None = None,
     ) -> AnswerDocument:
-        """Answer ``question`` with citations; ``task`` receives the stages and the text of a model.
+        """Answer ``question`` with citations; ``task`` receives the stages, the answer without the model, and its text.
 
         ``previous`` are the questions before it, the last one last; what ``question`` refers to is looked for there.
         Raises ``UsageError`` if it refers to something that they do not name.
@@ -136,10 +137,19 @@ class Service:
                 pipeline = session.pipeline(profile or self.packs.profile)
                 turns = replay(previous, pipeline) if previous and may_refer_back(question) else ()
                 understood = understand(question, turns, session.pack)
-                answer = pipeline.answer(understood, on_text=task.on_text, trace=Trace(on_stage=task.on_stage))
-                document = answer_document(answer, pipeline, explain=explain)
-                document["understood"] = None if understood == question else understood
-                return document
+
+                def document_of(answer: Answer) -> AnswerDocument:
+                    document = answer_document(answer, pipeline, explain=explain)
+                    document["understood"] = None if understood == question else understood
+                    return document
+
+                answer = pipeline.answer(
+                    understood,
+                    on_text=task.on_text,
+                    on_offline=lambda offline: task.on_offline(self._public(document_of(offline))),
+                    trace=Trace(on_stage=task.on_stage),
+                )
+                return document_of(answer)
 
         return self._public(await self.workers.run(run, task))
 

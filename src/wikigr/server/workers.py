@@ -34,8 +34,8 @@ class Cancelled(Exception):  # noqa: N818
 class Task:
     """One question in a thread. Its client reads the stages and the text that arrive; ``cancel`` ends it."""
 
-    def __init__(self, on_event: Callable[[str, str], None] | None = None) -> None:
-        """Call ``on_event`` with ``stage`` and its name, or ``text`` and a piece of a model's answer, in the thread."""
+    def __init__(self, on_event: Callable[[str, Any], None] | None = None) -> None:
+        """Call ``on_event`` in the thread with the kind of an event and its value: ``stage``, ``offline``, ``text``."""
         self._on_event = on_event
         self._cancelled = threading.Event()
 
@@ -50,7 +50,11 @@ class Task:
         """Report a piece of a model's answer; raises ``Cancelled`` like ``on_stage``."""
         self._report("text", piece)
 
-    def _report(self, kind: str, value: str) -> None:
+    def on_offline(self, document: Any) -> None:
+        """Report the answer that needs no model, before a model writes; raises ``Cancelled`` like ``on_stage``."""
+        self._report("offline", document)
+
+    def _report(self, kind: str, value: Any) -> None:
         if self._cancelled.is_set():
             raise Cancelled
         if self._on_event is not None:
@@ -106,13 +110,14 @@ async def stream_events(
 ) -> AsyncIterator[str]:
     """Yield the Server-Sent Events of ``answer``, each in the form that ``show`` gives its kind and its value.
 
-    ``stage`` and ``text`` come while it is answered, each with a string. ``answer`` with what it returns, or ``error``
-    with a ``WikigrError``, is the last one. The answer is cancelled when the client goes away.
+    ``stage`` and ``text`` come while it is answered, each with a string, and ``offline`` with the document of the
+    answer that needs no model. ``answer`` with what it returns, or ``error`` with a ``WikigrError``, is the last one.
+    The answer is cancelled when the client goes away.
     """
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[tuple[str, Any] | None] = asyncio.Queue()
 
-    def report(kind: str, value: str) -> None:
+    def report(kind: str, value: Any) -> None:
         loop.call_soon_threadsafe(queue.put_nowait, (kind, value))
 
     async def run() -> None:

@@ -15,7 +15,7 @@ from wikigr_cli import options
 from wikigr_cli.batch import BatchQuestion, ask_each
 from wikigr_cli.command import command
 from wikigr_cli.environment import Environment, read_stdin, typed_in
-from wikigr_cli.options import Argument, Input, Output, Retrieval
+from wikigr_cli.options import Argument, Input, Model, Output, Retrieval
 from wikigr_cli.render.formats import OutputFormat, chosen_fields, chosen_format
 from wikigr_cli.render.output import SCHEMA_VERSION, print_json, print_json_line, print_trace
 from wikigr_cli.render.search import FIELDS, PACK, print_reranked, print_search, rerank_document, search_fields
@@ -31,6 +31,7 @@ _PIPED = "Example: wikigr search spin --json | wikigr rerank"
 
 @command(
     mode=Retrieval(help="Rank only by vectors, BM25 or both. Default: the stages of the profile."),
+    model=Model(metavar="ID", help="The model that rephrases the question: an id or a .gguf file."),
     fusion=Retrieval(help="How hybrid fuses the two: by weighted scores or reciprocal ranks."),
     output_format=Output("--format", help="The output format; jsonl has a line per result. Default: text."),
     fields=Output(metavar="A,B,C", help=f"Only these keys: {', '.join((*FIELDS, PACK))}."),
@@ -45,6 +46,7 @@ def search(
     mode: Literal["hybrid", "dense", "lexical"] | None = None,
     fusion: Literal["weighted", "rrf"] | None = None,
     exact: bool = False,
+    model: str | None = None,
     offline: bool = False,
     batch: str | None = None,
     output_format: OutputFormat | None = None,
@@ -55,8 +57,8 @@ def search(
     """Find the sections that best match a question.
 
     Nothing leaves this machine, unless the profile rephrases the question (as `recall` does). In that case the question
-    is sent to a model server. If the profile names a cross-encoder other than the reader, it is downloaded once.
-    --offline prevents both.
+    is sent to a model server, or with --model FILE.gguf to a model on this machine. If the profile names a
+    cross-encoder other than the reader, it is downloaded once. --offline prevents both.
 
     Examples:
       wikigr search exclusion principle --pack packs/physics -k 3
@@ -74,6 +76,8 @@ def search(
         raise UsageError("--fields needs another format than text.", hint="Example: --format csv")
     packs = options.require_packs(pack)
 
+    from wikigr.llm.options import SynthesisOptions
+    from wikigr.pipeline.connect import connect, with_model
     from wikigr.pipeline.profile_files import load_profile
     from wikigr.pipeline.stages import rankers_only
     from wikigr.retrieval.candidates import RetrievalOptions
@@ -87,9 +91,15 @@ def search(
         chosen = rankers_only(chosen).override(RetrievalOptions, mode=mode)
     purpose: Purpose = "query" if batch is None else "queries"
     retrieval = chosen[RetrievalOptions]
+    if model is not None:
+        if not retrieval.multi_query:
+            raise UsageError(
+                f"--model has no effect: the profile {profile} does not rephrase the question.",
+                hint="Add --profile recall.",
+            )
+        chosen = with_model(chosen, model).override(SynthesisOptions, expansion_model=model)
     with open_all(environment, packs, encoder=embedding_model, purpose=purpose, preload=retrieval.uses_dense) as opened:
         # Imported while the encoder loads.
-        from wikigr.pipeline.connect import connect
         from wikigr.pipeline.pipeline import Pipeline
         from wikigr.question.question import query_terms
         from wikigr.retrieval.trace import Trace

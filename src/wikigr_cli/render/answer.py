@@ -37,17 +37,25 @@ def failure_document(id_: str | int, question: str, error: WikigrError) -> dict[
 def print_answer(environment: Environment, answer: Answer, stated: StatedAnswer, *, streamed: bool = False) -> None:
     """Print an answer as its level says; if a model's was ``streamed``, only what follows its text.
 
-    ``stated`` is its document.
+    ``stated`` is its document. In a terminal, the answer without the model stands above a streamed text.
     """
     from wikigr.answer.presentation import is_doubtful, level_in_words, usage_in_words
 
-    if is_doubtful(answer):
+    if streamed and answer.rejected is not None:
+        environment.print()
+    if streamed and answer.rejected is not None and environment.stdout.isatty():
+        environment.print()
+        environment.print("The answer above stands.", style="bold")
+    elif is_doubtful(answer):
         _print_doubtful(environment, stated)
     else:
         _print_stated(environment, answer, stated, streamed=streamed)
-    environment.print(level_in_words(answer.level, answer.confidence), style="dim")
+    if answer.rejected is not None:
+        _print_rejected(environment, stated, streamed=streamed)
+    environment.print(level_in_words(answer.level, answer.confidence, answer.agrees), style="dim")
     if answer.unverified:
-        environment.print(f"{len(answer.unverified)} of the claims could not be verified.", style="yellow")
+        counted_claims = counted(answer.claims, "claims")
+        environment.print(f"{len(answer.unverified)} of {counted_claims} could not be verified.", style="yellow")
     if answer.usage.calls:
         environment.print(f"{answer.model}: {usage_in_words(answer.usage)}", style="dim")
 
@@ -57,10 +65,11 @@ def _print_stated(environment: Environment, answer: Answer, stated: StatedAnswer
     from wikigr.answer.presentation import NEAREST, OTHERS
 
     # The text is already on the screen if a model streamed it; answers from its own knowledge are never streamed.
-    if streamed and bool(answer.model) and answer.query_type != "own_knowledge":
+    if streamed and not (answer.kind or answer.query_type == "own_knowledge"):
         environment.print()
     else:
-        if stated["span"] is not None:
+        # What a model writes says it by itself.
+        if stated["span"] is not None and stated["kind"]:
             environment.print(" ".join(stated["span"]["text"].split()), style="bold")
             environment.print()
         print_blocks(environment, stated["blocks"], "[{}]".format)
@@ -83,6 +92,20 @@ def _print_stated(environment: Environment, answer: Answer, stated: StatedAnswer
             environment.print(f"{' ' * _INDENT}{' '.join(other['span']['text'].split())}", style="bold")
         _print_passage(environment, other, before, _COMPACT)
         before += len(other["citations"])
+
+
+def _print_rejected(environment: Environment, stated: StatedAnswer, *, streamed: bool) -> None:
+    """Print what a model wrote where that is not the answer; only its sources if it was ``streamed``."""
+    from wikigr.answer.presentation import rejected_in_words
+
+    rejected = stated["rejected"]
+    assert rejected is not None
+    before = sum(len(shown["citations"]) for shown in (stated, *stated["alternatives"]))
+    environment.print()
+    environment.print(rejected_in_words(stated["model"], is_cited=bool(rejected["citations"])), style="bold")
+    if not streamed:
+        print_blocks(environment, rejected["blocks"], lambda n: f"[{before + n}]")
+    _print_sources(environment, rejected, 0 if streamed else before)
 
 
 def _print_doubtful(environment: Environment, stated: StatedAnswer) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from wikigr.documents.blocks import MAX_ROWS, number_columns, run_text, shown_rows, used_columns
 from wikigr.sources.block import CHECK_BOXES
-from wikigr.text import escape_numbers, harmless, one_line
+from wikigr.text import escape_marks, harmless, one_line
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.terminal import cells
 
@@ -101,7 +101,7 @@ def _print_runs(environment: Environment, block: BlockShape, marker: str, number
 
 def _text_of(run: RunShape, number: Number) -> str:
     if run["n"] is None:
-        return run["text"] if run["role"] == "unverified" else escape_numbers(run["text"])
+        return run["text"] if run["role"] == "unverified" else escape_marks(run["text"])
     cited = number(run["n"])
     return f" {cited}" if cited and run["text"].startswith(" ") else cited
 
@@ -209,7 +209,7 @@ def _rich(content: str | Sequence[RunShape], style: str = "") -> Text:
         return Text(harmless(one_line(content)), style=style)
     made = Text(style=style)
     for run in content:
-        made.append(harmless(escape_numbers(one_line(run["text"]))), style=_STYLES.get(run["role"], ""))
+        made.append(harmless(escape_marks(one_line(run["text"]))), style=_STYLES.get(run["role"], ""))
     return made
 
 
@@ -225,7 +225,9 @@ def _print_records(
             name = " ".join(block["columns"][n].split())
             environment.print(f"{' ' * column}{name}: " if name else " " * column, style="dim", end="")
             for run in row["cells"][n]:
-                environment.print(run["text"].replace("\n", " "), style=_STYLES.get(run["role"], ""), end="")
+                environment.print(
+                    escape_marks(run["text"]).replace("\n", " "), style=_STYLES.get(run["role"], ""), end=""
+                )
             environment.print(end if n == filled[-1] else "", hang=column + 4)
 
 

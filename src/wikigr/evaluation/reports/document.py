@@ -33,6 +33,7 @@ from wikigr.evaluation.run import (
     late_choices,
 )
 from wikigr.evaluation.samples import Sample
+from wikigr.llm.options import SynthesisOptions
 from wikigr.llm.usage import Usage
 
 
@@ -197,6 +198,9 @@ def _command(stored: StoredRun, question: str, profile: str) -> str:
     options = ["--pack", str(run.pack.get("path") or run.pack["name"]), "--profile", source]
     if run.offline or run.models.get(profile) == NO_MODEL:
         options.append("--offline")
+    model = run.profiles[profile].get("synthesis", {}).get("model")
+    if run.models.get(profile, NO_MODEL) != NO_MODEL and model not in (None, SynthesisOptions().model):
+        options += ["--model", str(model)]
     options.append("--explain")
     # A question that begins with a dash would be parsed as an option.
     words = [*options, "--", question] if question.startswith("-") else [question, *options]

@@ -52,9 +52,8 @@ class RelationPaths(RetrievalStage[RelationPathsOptions]):
     leaves_articles = True
 
     def applies(self, state: State) -> bool:
-        # A model decides by itself what it needs. A path leads to what is asked for, and says neither yes nor no.
-        wanted = self.resources.model is None and not asks_yes_no(state.question)
-        return bool(self._of_triples) and wanted and super().applies(state)
+        # A path leads to what is asked for, and says neither yes nor no.
+        return bool(self._of_triples) and not asks_yes_no(state.question) and super().applies(state)
 
     @cached_property
     def _of_triples(self) -> tuple[Pack, ...]:

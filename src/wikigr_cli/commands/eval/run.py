@@ -32,8 +32,9 @@ from wikigr_cli.render.output import counted
     primary=Check(metavar="METRIC", help="The metric that decides, declared before the run."),
     margin=Check(help="Differences up to this size do not matter, declared before the run.", min=0.0, max=1.0),
     output=Output("-o", "--output", metavar="DIR", help="The folder of the run; by default named after its content."),
+    model=Model(metavar="ID", help="The model that writes the answers: an id or a .gguf file. Default: the profiles'."),
     judge=Model(help="An additional grader of the answers."),
-    judge_model=Model(metavar="ID", help="The model of the judge; claude-opus-4-6 by default."),
+    judge_model=Model(metavar="ID", help="The model of the judge, or a .gguf file; claude-opus-4-6 by default."),
     judge_max_cost=Model(metavar="USD", min=0.0, help="The maximum cost of the judge."),
     fresh=Model(help="Ask models again for cached replies and cache the new ones."),
 )
@@ -44,6 +45,7 @@ def run(
     profiles: list[str] | None = None,
     split: str | None = None,
     ablate: bool = False,
+    model: str | None = None,
     offline: bool = False,
     seed: int = 0,
     repeat: int = 1,
@@ -86,6 +88,7 @@ def run(
     from wikigr.evaluation.run import load_run
     from wikigr.evaluation.runner import Evaluation, ablations, evaluate
     from wikigr.pack.locate import find_pack
+    from wikigr.pipeline.connect import with_model
     from wikigr.pipeline.profile_files import load_profile
     from wikigr_cli.render.progress import TerminalProgress
 
@@ -93,7 +96,7 @@ def run(
         raise UsageError(f"The metric {JUDGED} needs a judge.", hint="Add --judge claude.")
     file = questions or question_file(find_pack(pack).root)
     loaded = load_questions(file, split=split)
-    chosen = [load_profile(name) for name in names]
+    chosen = [with_model(load_profile(name), model) for name in names]
     options_of_judge = None if judge == "none" else JudgeOptions(judge_model or MODEL, judge_max_cost)
     blessed = None
     if required.baseline is not None:

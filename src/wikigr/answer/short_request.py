@@ -1,0 +1,134 @@
+"""The request to a small model, such as one in a file: a short prompt, and a reply in a forced format.
+
+Every token of the prompt costs such a model time, and more sections make it less sure. It reads the sections that hold
+most of the probability of an answer, as far as they fit. Its server lets it write nothing but a quotation, the number
+of its section and the answer. The instructions come first and never change, so the server need not read them again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from wikigr.answer.abstention import NOT_COVERED
+from wikigr.answer.requests import Request, asked_block, check_length, context_block, numbered
+from wikigr.answer.stages import Draft
+from wikigr.index.candidate import Evidence, Section
+from wikigr.languages import Language
+from wikigr.llm.prompts import prompt
+from wikigr.llm.reply import Reply
+from wikigr.retrieval.units import units_of
+
+# Sections are read until they hold this share of the probability of all possible answers.
+_SHARE = 0.9
+_NAME = "answer"
+# What is left of the limit is not worth another section.
+_MIN_TOKENS = 40
+_MAX_ANSWER_CHARS, _MAX_QUOTATION_CHARS = 400, 500
+# Tokenizers split words of more than six letters or so, numbers into digits, and other scripts into characters.
+_TOKENS = re.compile(r"[A-Za-z]{1,6}|\d|[^\sA-Za-z\d]")
+
+
+def estimate_tokens(text: str) -> int:
+    """Return about how many tokens ``text`` has for most models, rather too many than too few."""
+    return sum(1 for _ in _TOKENS.finditer(text))
+
+
+def build_short_request(draft: Draft, question: str, limit: int, language: Language) -> Request:
+    """Return the request for ``question``, with about ``limit`` tokens; raises ``UsageError`` if it is too long."""
+    check_length(question)
+    instructions = prompt("short_answer")
+    asked = asked_block(question)["text"]
+    left = limit - estimate_tokens(instructions) - estimate_tokens(asked) - _MIN_TOKENS
+    read: list[Evidence] = []
+    shown: list[str] = []
+    for item in _likeliest(draft):
+        start, end = _excerpt(item.section, draft, left if not shown else left // 2, language)
+        text = numbered(len(shown) + 1, item.section, start, end)
+        size = estimate_tokens(text)
+        if shown and (start == end or size > left):
+            continue
+        shown.append(text)
+        read.append(item)
+        left -= size
+        if left < _MIN_TOKENS:
+            break
+    exploration = draft.state.exploration
+    lines: list[str] = []
+    for line in exploration.context.lines if exploration is not None else ():
+        left -= estimate_tokens(line)
+        if left < 0:
+            break
+        lines.append(line)
+    blocks = [*shown, *([context_block(lines)["text"]] if lines else []), asked]
+    return Request(
+        system=({"type": "text", "text": instructions},),
+        messages=({"role": "user", "content": "\n".join(blocks)},),
+        evidence=tuple(read),
+        response_format=_format(len(read)),
+    )
+
+
+def read_short_reply(reply: Reply) -> str:
+    """Return a reply as a sentence with the number of its section, or as it is if it has another format."""
+    match reply.input_of(_NAME):
+        case {"quotation": str(quotation), "section": int(section), "answer": str(answer)}:
+            said = " ".join((answer.strip() or quotation).split()).rstrip(".")
+            return f"{said} [{section}]." if section and said else NOT_COVERED
+        case _:
+            return reply.text
+
+
+def _format(sections: int) -> dict[str, Any]:
+    """Return the format of a reply about as many sections; 0 stands for none of them."""
+    fields = {
+        "quotation": {"type": "string", "maxLength": _MAX_QUOTATION_CHARS},
+        "section": {"type": "integer", "enum": list(range(sections + 1))},
+        "answer": {"type": "string", "maxLength": _MAX_ANSWER_CHARS},
+    }
+    schema = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+    return {"type": "json_schema", "json_schema": {"name": _NAME, "schema": schema}}
+
+
+def _likeliest(draft: Draft) -> Iterator[Evidence]:
+    """Yield the sections of the likeliest answers up to ``_SHARE`` of the probability; without any, all, best first."""
+    by_id = {item.section.section_id: item for item in draft.state.evidence}
+    found: dict[str, float] = {}
+    for candidate in draft.answers:
+        for quotation in candidate.quotations:
+            section = quotation.section.section_id
+            if section in by_id:
+                found[section] = max(found.get(section, 0.0), candidate.probability)
+    if not found:
+        yield from draft.state.evidence
+    rest = sum(found.values()) * _SHARE
+    for section, probability in sorted(found.items(), key=lambda pair: (-pair[1], pair[0])):
+        if rest <= 0:
+            return
+        rest -= probability
+        yield by_id[section]
+
+
+def _excerpt(section: Section, draft: Draft, limit: int, language: Language) -> tuple[int, int]:
+    """Return the part of ``section`` around what answers best that has at most ``limit`` tokens; empty if none fits."""
+    units = units_of(section, language)
+    sizes = [estimate_tokens(section.content[unit.start : unit.end]) for unit in units]
+    if sum(sizes) <= limit or not units:
+        return 0, len(section.content)
+    places = (s.start for s in draft.sentences if s.section.section_id == section.section_id)
+    best = next(places, units[0].start)
+    first = next((n for n, unit in enumerate(units) if unit.start <= best < unit.end), 0)
+    last, left = first + 1, limit - sizes[first]
+    if left < 0:
+        return 0, 0
+    # What follows explains it, and what precedes it says what it is about.
+    while True:
+        if last < len(units) and sizes[last] <= left:
+            left -= sizes[last]
+            last += 1
+        elif first and sizes[first - 1] <= left:
+            first -= 1
+            left -= sizes[first]
+        else:
+            return units[first].start, units[last - 1].end
