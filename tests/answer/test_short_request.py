@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +86,7 @@ def test_a_likely_answer_needs_few_sections_and_a_small_limit_cuts_them(make: Ma
 
 def test_a_quotation_becomes_a_checked_claim_with_its_section(make: Make, server: ChatApi) -> None:
     for fence in ("", "json"):
-        server.script(lambda request, fence=fence: first_sentence(request, fence))
+        server.script(partial(first_sentence, fence=fence))
         answer = make().answer(QUESTION)
         section = answer.citations[0].section_id if answer.citations else ""
         assert (answer.unverified, section) == ((), make().request(QUESTION, Trace()).evidence[0].section.section_id)

@@ -127,13 +127,14 @@ THOUGHTS = {
 @pytest.mark.parametrize("stream", [False, True])
 def test_thoughts_are_never_the_answer(chat_api: ChatApi, make: Make, stream: bool) -> None:
     for name, content in THOUGHTS.items():
-        said = {"reasoning_content": "Munich?"} if name == "apart" else {}
+        said: dict[str, Any] = {"reasoning_content": "Munich?"} if name == "apart" else {}
         chat_api.script(chat_reply(content, **said), chat_reply(content, **said))
         client = make()
         for _ in range(2):
             assert ask(client, stream).text == "In Würzburg.", name
-    for content in ("<think>Is it Munich", None):
-        chat_api.script(chat_reply(content, reasoning_content="Is it Munich", finish_reason="length"))
+    endless: tuple[str | None, ...] = ("<think>Is it Munich", None)
+    for unfinished in endless:
+        chat_api.script(chat_reply(unfinished, reasoning_content="Is it Munich", finish_reason="length"))
         with pytest.raises(LlmError, match=r"no text but its thoughts \(stop reason: max_tokens\)") as failed:
             ask(make(), stream)
         assert "synthesis.max_tokens" in (failed.value.hint or "")
