@@ -198,22 +198,26 @@ class CitationStream:
         if is_own_line(body) or (is_line and self._marks.is_source_line(body, after_heading=self._in_sources)):
             return
         said, sections, cited = self._marks.read(body)
+        if sections and is_line:
+            # What is left of a footnote.
+            said = said.lstrip(" \t:")
         stated = said.rstrip()
         rest = said[len(stated) :] or body[len(body.rstrip()) :]
         if not stated:
             return
-        is_heading = "#" in lead or stated.endswith(":") or "|\n" in said
-        if _letters(stated) == _letters(NOT_COVERED) or not self._claims.states_something(
-            stated, is_heading=is_heading
-        ):
+        first, rule, _ = stated.partition("\n")
+        # A word above a column only names it.
+        judged = " ".join(cell for cell in first.split("|") if len(cell.split()) > 1) if rule else stated
+        is_heading = "#" in lead or stated.endswith(":") or bool(rule)
+        is_refusal = _letters(stated) == _letters(NOT_COVERED)
+        if is_refusal or not self._claims.states_something(judged, is_heading=is_heading):
             self._emit(lead + stated + rest)
             return
         spans = [span for number in cited for span in self._cited[number]]
         found = tuple(spans) if spans and self._claims.accept(stated, spans) else self._claims.find(stated, sections)
         self._in_sources = False
-        line = stated.partition("\n")[0]
-        final = _FINAL.search(line)
-        at = final.start() if final is not None else len(line)
+        final = _FINAL.search(first)
+        at = final.start() if final is not None else len(first)
         self._emit(lead + stated[:at] + self._account(stated, found) + stated[at:] + rest)
 
     def _account(self, claim: str, found: Sequence[Support]) -> str:

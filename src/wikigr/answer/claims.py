@@ -25,12 +25,14 @@ _MIN_ASKED = 0.5
 # No more claims of one reply are looked up; the others are unverified.
 _MAX_CLAIMS = 300
 _MAX_CLAUSES = 6
-_CLAUSE = re.compile(r";\s+|,?\s+(?:and|but|while|whereas)\s+|,\s+(?:which|who)\s+")
+_CLAUSE = re.compile(r";\s+|,?\s+(?:and|but|so|while|whereas)\s+|,\s+(?:which|who)\s+")
 # A number that may be a year is stated, not computed.
 _YEARS = range(1000, 2200)
 _MAX_OPERANDS = 24
 # Stems of words that say how a number was computed.
-_COMPUTING = frozenset("age altogeth averag combin differ later longer more old older sum than total year".split())
+_COMPUTING = frozenset(
+    "age altogeth averag combin differ last later live longer more old older sum than total year".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,11 @@ class Claims:
         if self._looked_up > _MAX_CLAIMS or said.is_empty:
             return ()
         one = self._best(said, preferred)
-        found = (one.support,) if one is not None else self._by_clauses(claim, preferred) or self._computed(said)
+        found = (
+            (one.support,)
+            if one is not None
+            else self._by_clauses(claim, preferred) or self._computed(said, self.verified)
+        )
         if found:
             self.verified.append((said, found))
         return found
@@ -194,12 +200,9 @@ class Claims:
     def _is_asked_of(self, unit: _Unit) -> bool:
         """Return whether ``unit`` says enough of what the question says, for a few words in it to answer."""
         asked, known = self._asked, unit.said.tokens | unit.context
-        around = known | self._whole[unit.section.section_id].tokens
-        names = {token for name in asked.names for token in name}
         return (
-            names <= around
-            and asked.numbers <= around
-            and asked.limits <= around
+            self._names_are_kept(asked, unit)
+            and asked.numbers | asked.limits <= known
             and unit.said.share_of(asked.words, unit.context) >= _MIN_ASKED
         )
 
@@ -221,23 +224,23 @@ class Claims:
             return ()
         first = self._read(clauses[0])
         subject = " ".join(first.names[0]).title() if first.names else ""
-        found: list[Support] = []
-        operands: frozenset[str] = frozenset()
+        before = list(self.verified)
         for number, clause in enumerate(clauses):
             said = self._read(f"{subject} {clause}" if number else clause)
+            operands = frozenset(value for own, _ in before[len(self.verified) :] for value in own.numbers)
             unit = self._best(said, preferred, operands) if said.words else None
-            if unit is None:
+            found = (unit.support,) if unit is not None else self._computed(said, before)
+            if not found:
                 return ()
-            operands |= said.numbers
-            found.append(unit.support)
-        return tuple(dict.fromkeys(found))
+            before.append((said, found))
+        return tuple(dict.fromkeys(support for _, found in before[len(self.verified) :] for support in found))
 
-    def _computed(self, said: Statement) -> tuple[Support, ...]:
-        """Return what supports the claims whose numbers give those of ``said``, if it speaks of the same things."""
-        if not said.values or not self.verified:
-            return ()
-        known = frozenset(token for before, _ in self.verified for token in before.tokens) | self._asked.tokens
-        operands = [number for before, _ in self.verified for number in sorted(before.numbers)]
+    def _computed(
+        self, said: Statement, before: Sequence[tuple[Statement, tuple[Support, ...]]]
+    ) -> tuple[Support, ...]:
+        """Return what supports the claims ``before`` if their numbers give those of ``said``, about the same things."""
+        known = frozenset(token for own, _ in before for token in own.tokens) | self._asked.tokens
+        operands = [number for own, _ in before for number in sorted(own.numbers)]
         missing = {value for value in said.values if value[0] not in operands}
         names = {token for name in said.names for token in name}
         if not (missing and _are_computed(missing, operands) and names <= known and not said.dates):
@@ -245,7 +248,7 @@ class Claims:
         of_others = said.words - _COMPUTING
         if said.denies or len(of_others - known) > len(of_others) * (1 - _MIN_SHARE):
             return ()
-        return tuple(dict.fromkeys(s for before, found in self.verified if before.values for s in found))
+        return tuple(dict.fromkeys(support for own, found in before if own.numbers for support in found))
 
 
 def _is_fragment(said: Statement, text: Statement) -> bool:
