@@ -233,6 +233,8 @@ def test_a_run_names_its_model(
     }
     other = wikigr(*arguments, "--model", "local-8b", "-o", "r")
     assert (other.code, "contains a different run" in other.err) == (3, True)
+    flips = json.loads(wikigr("eval", "flips", "r", "--primary", "ndcg@10", "--json").out)["flips"]
+    assert flips and all("--model local-7b" in side["command"] for flip in flips for side in flip["sides"])
     missing = wikigr(*arguments, "--model", "none.gguf", "--offline", "-o", "s")
     assert (missing.code, "none.gguf" in missing.err) == (2, True)
     on_cluster = wikigr(*arguments, "--model", "none.gguf", "--offline", "--engine", "ray", "-o", "s")
