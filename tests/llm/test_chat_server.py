@@ -119,6 +119,7 @@ THOUGHTS = {
     "in tags": "<think>He may be from Munich. [1]</think>\n\nIn Würzburg.",
     "in other tags, twice": "<thinking>Munich?</thinking> <reasoning>No.</reasoning>In Würzburg.",
     "without an opening tag": "He may be from Munich. [1]\n</think>\n\nIn Würzburg.",
+    "in capitals": "<Think>\u0130s it?</THINK>In Würzburg.",
     "empty": "<think>\n\n</think>\n\nIn Würzburg.",
     "apart": "In Würzburg.",
 }
