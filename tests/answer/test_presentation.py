@@ -21,6 +21,7 @@ from wikigr.pack.open import Pack
 def test_every_level_has_words() -> None:
     assert tuple(LEVEL_WORDS) == LEVELS
     assert level_in_words("likely", 0.874) == "Likely (0.87)"
+    assert level_in_words("sure", 0.99, True) == "Sure (0.99), the same with and without the model"
 
 
 def test_the_quotation_stands_in_its_surroundings(pack: Pack) -> None:
@@ -48,5 +49,6 @@ def test_alternatives_are_numbered_on(pack: Pack) -> None:
 
 def test_only_a_quotation_that_is_not_sure_is_one_of_several(pack: Pack) -> None:
     assert [is_doubtful(demo_answer(pack, level)) for level in LEVELS] == [False, False, True, False]
-    assert not is_doubtful(replace(demo_answer(pack, "not_sure"), model="claude"))
+    # What a model writes has no kind.
+    assert not is_doubtful(replace(demo_answer(pack, "not_sure"), kind="", model="claude"))
     assert not is_doubtful(replace(demo_answer(pack, "not_sure"), citations=()))

@@ -51,6 +51,9 @@ class Written:
     verified: str = ""
 
 
+NOTHING = Written("", (), (), False, 0)
+
+
 @dataclass(slots=True)
 class CitationStream:
     """Reads a model's reply piece by piece, checks its claims, and emits the text to print.

@@ -37,13 +37,17 @@ _COMPUTING = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """A sentence of a section; ``context`` are the words of its title, heading and of what its pronoun stands for."""
+    """A sentence of a section: ``place`` are the words of its title and heading.
+
+    ``subject`` are the names of the sentence before it, for one of which the pronoun stands that it begins with.
+    """
 
     section: Section
     start: int
     end: int
     said: Statement
-    context: frozenset[str]
+    place: frozenset[str]
+    subject: frozenset[str]
 
     @property
     def support(self) -> Support:
@@ -150,8 +154,8 @@ class Claims:
                 said = self._read(section.content[unit.start : unit.end])
                 if not said.begins_with_pronoun:
                     subject = frozenset(token for name in said.names for token in name)
-                context = place | subject if said.begins_with_pronoun else place
-                found.append(_Unit(section, unit.start, unit.end, said, context))
+                own = subject if said.begins_with_pronoun else frozenset()
+                found.append(_Unit(section, unit.start, unit.end, said, place, own))
         return found
 
     @cached_property
@@ -182,28 +186,32 @@ class Claims:
         is_offline, is_fragment = self._is_quoted_offline(unit), _is_fragment(said, text)
         if is_fragment and not (self._agrees(said) if is_offline else self._is_asked_of(unit)):
             return None
-        more = unit.context | (self._asked.tokens if is_offline and not is_fragment else frozenset())
+        more = unit.place | (self._asked.tokens if is_offline and not is_fragment else frozenset())
         share = text.share_of(said.words - _COMPUTING if missing else said.words, more)
         knows_negation = self.language.is_english or self.language.negations
         return share if share >= (1.0 if is_fragment or not knows_negation else _MIN_SHARE) else None
 
     def _names_are_kept(self, said: Statement, unit: _Unit) -> bool:
         tokens, whole = unit.said.tokens, self._whole[unit.section.section_id].tokens
-        for name in said.names:
+        for number, name in enumerate(said.names):
+            # The subject of a claim is named first.
+            known = tokens | unit.place | (unit.subject if said.words and not number else frozenset())
             # "Wolfgang Pauli" of a sentence about Pauli, if the section names him in full.
-            if not (set(name) <= tokens | unit.context or (name[-1] in tokens and set(name) <= whole)):
+            if not (set(name) <= known or (name[-1] in tokens and set(name) <= whole)):
                 return False
+        if not (said.words or said.numbers or any(set(name) <= tokens for name in said.names)):
+            return False
         named = {token for name in said.names for token in name}
         # A sentence that begins with another name is not about the subject of the claim, which only the title names.
-        return named <= tokens or unit.said.lead in ("", *named, *unit.context)
+        return named <= tokens or unit.said.lead in ("", *named, *unit.place)
 
     def _is_asked_of(self, unit: _Unit) -> bool:
         """Return whether ``unit`` says enough of what the question says, for a few words in it to answer."""
-        asked, known = self._asked, unit.said.tokens | unit.context
+        asked, known = self._asked, unit.said.tokens | unit.place
         return (
             self._names_are_kept(asked, unit)
             and asked.numbers | asked.limits <= known
-            and unit.said.share_of(asked.words, unit.context) >= _MIN_ASKED
+            and unit.said.share_of(asked.words, unit.place) >= _MIN_ASKED
         )
 
     def _is_quoted_offline(self, unit: _Unit) -> bool:
@@ -253,11 +261,11 @@ class Claims:
 
 def _is_fragment(said: Statement, text: Statement) -> bool:
     """Return whether a claim is only a few words of ``text``, and states something only as the answer to a question."""
-    if not said.is_short:
-        return False
+    if not said.words or not said.is_short:
+        return not said.words
     few, all_words = words(said.text), words(text.text)
     whole, part = f" {' '.join(all_words)} ", f" {' '.join(few)} "
-    return not said.words or (part in whole and not (whole.startswith(part) and 2 * len(few) >= len(all_words)))
+    return part in whole and not (whole.startswith(part) and 2 * len(few) >= len(all_words))
 
 
 def _are_computed(values: Collection[Value], operands: Collection[str]) -> bool:

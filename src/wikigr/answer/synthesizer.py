@@ -12,7 +12,7 @@ from typing import Any
 from wikigr.answer.abstention import NOT_COVERED
 from wikigr.answer.agreement import settle
 from wikigr.answer.answer import OWN_KNOWLEDGE, SYNTHESIS, Answer
-from wikigr.answer.citation_stream import CitationStream, Written
+from wikigr.answer.citation_stream import NOTHING, CitationStream, Written
 from wikigr.answer.citations import verify_against
 from wikigr.answer.few_shot import FewShotManager, cited_by_number
 from wikigr.answer.reply_marks import ReplyMarks, plain
@@ -20,7 +20,7 @@ from wikigr.answer.requests import CitationStyle, Request, build_request, own_kn
 from wikigr.answer.short_request import build_short_request, read_short_reply
 from wikigr.answer.stages import Draft
 from wikigr.llm import api_of, cites
-from wikigr.llm.failures import BadRequestError
+from wikigr.llm.failures import BadRequestError, EmptyReplyError
 from wikigr.llm.options import FewShotOptions, ModelFileOptions
 from wikigr.llm.reply import BlockEnd, TextBlock, TextDelta
 from wikigr.retrieval.state import Resources
@@ -74,6 +74,10 @@ class Synthesizer:
         style = self._citation_style()
         try:
             written = self._write(draft, answer, style, on_text)
+        except EmptyReplyError as error:
+            with answer.trace.stage(SYNTHESIS) as record:
+                record.warning = error.message
+            written = NOTHING
         except BadRequestError as error:
             forced = style != "native" or self._options.citations == "native"
             if forced or not _ABOUT_BLOCKS.search(error.message):

@@ -42,7 +42,8 @@ def answer_markdown(document: StatedAnswer, link_to: LinkTo) -> str:
     if document["level"] == "not_sure" and own and document["kind"]:
         parts = [PERHAPS, _sources([*own, *others], 1, link_to)]
     else:
-        parts = [f"**{escape_markdown(document['span']['text'])}**"] if document["span"] is not None else []
+        short = document["span"] if document["kind"] else None
+        parts = [f"**{escape_markdown(short['text'])}**"] if short is not None else []
         parts.append(blocks_markdown(document["blocks"]))
         if own:
             # Without a line between them, the numbers of a list in the text would go on in those of the sources.

@@ -62,6 +62,10 @@ class LlmError(WikigrError):
         self.status = status
 
 
+class EmptyReplyError(LlmError):
+    """The model wrote nothing, or only its thoughts."""
+
+
 class BadRequestError(LlmError):
     """The server rejected the request (400); a request with fewer options may succeed."""
 

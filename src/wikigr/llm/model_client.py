@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypedDict
 
 from wikigr.errors import UsageError
 from wikigr.llm.budget import Budget
-from wikigr.llm.failures import LlmError, Server
+from wikigr.llm.failures import EmptyReplyError, LlmError, Server
 from wikigr.llm.redaction import Secrets
 from wikigr.llm.reply import Event, MalformedReply, Reply, ReplyReader
 from wikigr.llm.response_cache import ResponseCache, request_key
@@ -241,7 +241,7 @@ class ModelClient(ABC):
         if not reply.text.strip() and not (reply.tool_uses and "tools" in request.fields):
             reason = self._server.clean(reader.stop_reason or "none")
             thought = " but its thoughts" if reader.thoughts.found else ""
-            raise LlmError(
+            raise EmptyReplyError(
                 f"The model {request.model} gave no text{thought} (stop reason: {reason}).",
                 hint="Raise synthesis.max_tokens in the profile." if reason == "max_tokens" else None,
             )

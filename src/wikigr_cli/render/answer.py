@@ -68,7 +68,8 @@ def _print_stated(environment: Environment, answer: Answer, stated: StatedAnswer
     if streamed and not (answer.kind or answer.query_type == "own_knowledge"):
         environment.print()
     else:
-        if stated["span"] is not None:
+        # What a model writes says it by itself.
+        if stated["span"] is not None and stated["kind"]:
             environment.print(" ".join(stated["span"]["text"].split()), style="bold")
             environment.print()
         print_blocks(environment, stated["blocks"], "[{}]".format)

@@ -155,9 +155,43 @@ def test_a_refusal_is_streamed_once(wikigr: Wikigr, physics_pack: Path, model: M
     assert streamed == wikigr("ask", QUESTION, "--pack", str(physics_pack), "--no-stream").out
 
 
-def test_strict_rejects_an_unsupported_answer(wikigr: Wikigr, physics_pack: Path, model: MessagesServer) -> None:
+def test_strict_accepts_the_answer_that_needs_no_model(
+    wikigr: Wikigr, physics_pack: Path, model: MessagesServer
+) -> None:
     model.always(reply("It was Bob."))
-    assert wikigr("ask", QUESTION, "--pack", str(physics_pack), "--strict").code == 1
+    assert wikigr("ask", QUESTION, "--pack", str(physics_pack), "--strict").code == 0
+
+
+def test_what_is_not_verified_stands_below_the_answer_that_needs_no_model(
+    wikigr: Wikigr, physics_pack: Path, model: MessagesServer
+) -> None:
+    model.always(reply("It was Bob [1]. Bob lived in Rome."))
+    offline = wikigr("ask", QUESTION, "--pack", str(physics_pack), "--offline").out
+    answer, level = offline.rstrip().rsplit("\n", 1)
+    below = (
+        "What claude-opus-4-6 wrote, of which nothing is verified\n"
+        "It was Bob [unverified]. Bob lived in Rome [unverified].\n"
+    )
+    shown = wikigr("ask", QUESTION, "--pack", str(physics_pack)).out
+    assert shown.startswith(f"{answer}\n\n{below}{level}\n2 of 2 claims could not be verified.\n")
+    markdown = wikigr("ask", QUESTION, "--pack", str(physics_pack), "--format", "md").out
+    assert markdown.endswith(below.replace("verified\n", "verified\n\n", 1)), markdown
+    document = json.loads(wikigr("ask", QUESTION, "--pack", str(physics_pack), "--json").out)
+    assert (document["query_type"], document["model"], document["claims"]) == ("extractive", "claude-opus-4-6", 2)
+    assert document["unverified_claims"] == ["It was Bob.", "Bob lived in Rome."]
+    assert document["rejected"]["citations"] == []
+
+
+def test_a_terminal_shows_the_answer_that_needs_no_model_first(physics_pack: Path, model: MessagesServer) -> None:
+    ask = ("ask", QUESTION, "--pack", str(physics_pack))
+    offline = in_terminal(*ask, "--offline").out
+    agreed = in_terminal(*ask).out
+    assert agreed.startswith(f"{offline}\nDavisson and Germer [1].\n\nSources\n")
+    assert agreed.splitlines()[-2].endswith(", the same with and without the model")
+    model.always(reply("It was Bob."))
+    rejected = in_terminal(*ask).out
+    assert rejected.startswith(f"{offline}\nIt was Bob [unverified].\n\nThe answer above stands.\n")
+    assert rejected.count("Davisson") == offline.count("Davisson")
 
 
 def test_strict_counts_a_model_that_declines(wikigr: Wikigr, physics_pack: Path, model: MessagesServer) -> None:
