@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import statistics
 import sys
 import textwrap
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from language_model import model_file
-from page import describe_machine, number, rows
+from page import MODEL_HEADING, describe_machine, number, rows
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
@@ -49,7 +48,6 @@ from wikigr.settings import cache_folder  # noqa: E402
 
 RECORDS = Path(__file__).parent / ".data" / "model_loop.jsonl"
 PAGE = ROOT / "docs" / "benchmarks.md"
-HEADING = "## A language model in the loop"
 DEMO = ROOT / "packs" / "physics"
 Record = dict[str, Any]
 Question = GoldQuestion | BenchQuestion
@@ -257,11 +255,11 @@ def render(records: Sequence[Record], machine: Mapping[str, str], model: str) ->
     text = (
         f"`make bench-model` on {machine['processor']}, {machine['cores']} cores, commit {machine['commit']}, load "
         f"{machine['load at the start']} at the end, with the model {model}. Shares have 95% intervals (Wilson), and "
-        "times are medians. A question that is not covered is right if it is declined. Questions are spread evenly over "
-        "their file, and asked in turn, so that a run that was stopped has some of all kinds."
+        "times are medians. A question that is not covered is right if it is declined. Questions are spread evenly "
+        "over their file, and asked in turn, so that a run that was stopped has some of all kinds."
         + (f" {failed} questions failed." if failed else "")
     )
-    parts = [HEADING, textwrap.fill(text, 120)]
+    parts = [MODEL_HEADING, textwrap.fill(text, 120)]
     titles = {
         "demo": "Gold questions of the demo pack",
         "desk": "Questions about the files of a garden",
@@ -306,7 +304,7 @@ def main() -> None:
     if not options.render:
         measure(options, str(model), records)
     page = options.output.read_text(encoding="utf-8") if options.output.is_file() else ""
-    before = re.split(rf"^{HEADING}$", page, maxsplit=1, flags=re.MULTILINE)[0]
+    before = page.partition(f"\n{MODEL_HEADING}\n")[0]
     options.output.write_text(before.rstrip() + "\n\n" + render(records.all, machine, model.name), encoding="utf-8")
 
 

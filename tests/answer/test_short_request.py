@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,15 @@ from tests.llm.server import Response
 from wikigr.answer.abstention import NOT_COVERED
 from wikigr.answer.answer import Answer
 from wikigr.answer.short_request import estimate_tokens
+from wikigr.embeddings.embedder import Embedder
+from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.llm.chat_server import ChatServer
 from wikigr.llm.options import ModelFileOptions, SynthesisOptions
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile_files import load_profile
 from wikigr.retrieval.trace import Trace
+from wikigr.sources.detect import open_source
 
 QUESTION = "Who measured the wavelength of the electron?"
 
@@ -85,7 +89,7 @@ def test_a_likely_answer_needs_few_sections_and_a_small_limit_cuts_them(make: Ma
 
 def test_a_quotation_becomes_a_checked_claim_with_its_section(make: Make, server: ChatApi) -> None:
     for fence in ("", "json"):
-        server.script(lambda request, fence=fence: first_sentence(request, fence))
+        server.script(partial(first_sentence, fence=fence))
         answer = make().answer(QUESTION)
         section = answer.citations[0].section_id if answer.citations else ""
         assert (answer.unverified, section) == ((), make().request(QUESTION, Trace()).evidence[0].section.section_id)
@@ -143,3 +147,20 @@ def test_examples_cite_as_the_rules_say(make: Make, tmp_path: Path, pack: Pack, 
     else:
         assert "A quantum of light. It has no mass [Nothing], and no charge." in block
         assert "[Photon]" in block
+
+
+def test_one_sentence_does_not_replace_steps(server: ChatApi, encoder: Embedder, tmp_path: Path) -> None:
+    (tmp_path / "pump.md").write_text(
+        "# Priming the pump\n\nTo prime the pump:\n\n1. Close the outlet valve.\n2. Fill the casing with water.\n"
+        "3. Start the motor.\n4. Open the outlet valve slowly.\n\n# The motor\n\nThe motor weighs 12 kg.\n"
+    )
+    build_pack(open_source(tmp_path), str(tmp_path), tmp_path / "built", encoder, BuildOptions(name="pump", jobs=1))
+    server.always(chat_reply(said("Close the outlet valve.", 1, "Close the outlet valve.")))
+    profile = load_profile("enhanced").override(SynthesisOptions, citations="short")
+    with Pack(str(tmp_path / "built")) as built:
+        pipeline = Pipeline(profile, built, model=ChatServer(model="small", base_url=server.base_url))
+        steps = pipeline.answer("How do I prime the pump?")
+        assert (steps.kind, "Open the outlet valve slowly" in steps.text) == ("steps", True)
+        assert server.requests == []
+        pipeline.answer("How much does the motor weigh?")
+        assert len(server.requests) == 1

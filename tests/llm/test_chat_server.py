@@ -119,6 +119,7 @@ THOUGHTS = {
     "in tags": "<think>He may be from Munich. [1]</think>\n\nIn Würzburg.",
     "in other tags, twice": "<thinking>Munich?</thinking> <reasoning>No.</reasoning>In Würzburg.",
     "without an opening tag": "He may be from Munich. [1]\n</think>\n\nIn Würzburg.",
+    "in capitals": "<Think>\u0130s it?</THINK>In Würzburg.",
     "empty": "<think>\n\n</think>\n\nIn Würzburg.",
     "apart": "In Würzburg.",
 }
@@ -127,13 +128,14 @@ THOUGHTS = {
 @pytest.mark.parametrize("stream", [False, True])
 def test_thoughts_are_never_the_answer(chat_api: ChatApi, make: Make, stream: bool) -> None:
     for name, content in THOUGHTS.items():
-        said = {"reasoning_content": "Munich?"} if name == "apart" else {}
+        said: dict[str, Any] = {"reasoning_content": "Munich?"} if name == "apart" else {}
         chat_api.script(chat_reply(content, **said), chat_reply(content, **said))
         client = make()
         for _ in range(2):
             assert ask(client, stream).text == "In Würzburg.", name
-    for content in ("<think>Is it Munich", None):
-        chat_api.script(chat_reply(content, reasoning_content="Is it Munich", finish_reason="length"))
+    endless: tuple[str | None, ...] = ("<think>Is it Munich", None)
+    for unfinished in endless:
+        chat_api.script(chat_reply(unfinished, reasoning_content="Is it Munich", finish_reason="length"))
         with pytest.raises(LlmError, match=r"no text but its thoughts \(stop reason: max_tokens\)") as failed:
             ask(make(), stream)
         assert "synthesis.max_tokens" in (failed.value.hint or "")

@@ -167,6 +167,24 @@ class TestRealModel:
         assert "".join(pieces) == reply.text
         assert isinstance(events[-1], BlockEnd)
 
+    def test_a_format_is_forced_on_any_model(self, loaded: ModelFile) -> None:
+        fields = {"section": {"enum": [1, 2]}, "answer": {"type": "string", "maxLength": 20}}
+        schema = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+        extra = {"response_format": {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}}
+        found = loaded.complete(**{**ASKED, "max_tokens": 80}, extra=extra).input_of("answer")
+        assert isinstance(found, dict)
+        assert (list(found), found["section"] in (1, 2)) == (["section", "answer"], True)
+        assert len(found["answer"]) <= 20
+
+    def test_the_same_beginning_is_read_once_and_the_speed_is_known(self, loaded: ModelFile) -> None:
+        system = "Answer in one word. " * 20
+        replies = [
+            loaded.complete(system=system, messages=[{"role": "user", "content": question}], max_tokens=4)
+            for question in ("Who was Bohr?", "Where was he born?")
+        ]
+        assert replies[1].usage.cache_read_tokens >= 80
+        assert all(reply.first_token is not None and reply.writing > 0 for reply in replies)
+
     def test_another_model_of_the_profile_is_this_one(self, loaded: ModelFile) -> None:
         assert loaded.complete(**ASKED, model="claude-haiku-4-5").model == "tiny.gguf"
 
@@ -255,8 +273,8 @@ def command(*arguments: str) -> list[str]:
 def test_an_offline_answer_with_checked_citations_a_receipt_and_its_replay(
     gguf: Path, physics_pack: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "short.yaml").write_text("extends: enhanced\nsynthesis: {max_tokens: 60, timeout: 300}\n")
-    options = ("--pack", str(physics_pack), "--profile", "short.yaml", "--threads", "2", "--json")
+    (tmp_path / "patient.yaml").write_text("extends: enhanced\nsynthesis: {timeout: 300}\n")
+    options = ("--pack", str(physics_pack), "--profile", "patient.yaml", "--threads", "2", "--json")
     receipt = ("--receipt", "r.json")
     asked = subprocess.run(
         command("ask", QUESTION, *options, *receipt, "--model", str(gguf), "--offline"),
@@ -267,11 +285,12 @@ def test_an_offline_answer_with_checked_citations_a_receipt_and_its_replay(
     )
     assert asked.returncode == 0, asked.stderr
     answer = json.loads(asked.stdout)
-    assert (answer["query_type"], answer["model"]) == ("synthesis", "tiny.gguf")
+    # What a base model writes is seldom right; then the answer is the one that was found without it.
+    assert (answer["query_type"] in ("synthesis", "extractive", "abstained"), answer["model"]) == (True, "tiny.gguf")
+    assert answer["usage"]["input_tokens"] + answer["usage"]["cache_read_tokens"] < 1200
     # The small model is a base model.
     assert "tiny.gguf has no chat template" in asked.stderr
-    assert answer["citations"] or answer["unverified_claims"]
-    assert answer["usage"]["output_tokens"] == 60
+    assert answer["citations"] or answer["abstained"]
     text = (tmp_path / "r.json").read_text()
     document = json.loads(text)
     digest = hashlib.sha256(gguf.read_bytes()).hexdigest()

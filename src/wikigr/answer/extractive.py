@@ -27,7 +27,7 @@ MAX_ALTERNATIVES = 2
 # Characters of the surroundings before and after a quotation at most.
 _MAX_AROUND = 300
 # The kinds that quote one sentence, which others may follow.
-_SENTENCE_KINDS = frozenset(("span", "yes_no", "definition"))
+SENTENCE_KINDS = frozenset(("span", "yes_no", "definition"))
 # The kinds of blocks that are running text, in which line breaks say nothing.
 _RUNNING = frozenset(("paragraph", "quotation", "caption", "footnote"))
 # A sentence that begins so names its subject in the sentence before.
@@ -146,7 +146,7 @@ def further_answers(answers: Sequence[AnswerCandidate], limit: int) -> Iterator[
     and does not repeat what is quoted.
     """
     best = answers[0]
-    if best.kind not in _SENTENCE_KINDS:
+    if best.kind not in SENTENCE_KINDS:
         return
     chosen = [best]
     least = max(MIN_PROBABILITY if best.span is not None else 0.0, SENTENCE_FLOOR * best.probability)
@@ -154,7 +154,7 @@ def further_answers(answers: Sequence[AnswerCandidate], limit: int) -> Iterator[
         if len(chosen) == limit:
             return
         # The order is not that of the probabilities.
-        is_likely = candidate.kind in _SENTENCE_KINDS and candidate.probability >= least
+        is_likely = candidate.kind in SENTENCE_KINDS and candidate.probability >= least
         if is_likely and not any(_repeats(candidate, other) for other in chosen):
             chosen.append(candidate)
             yield candidate

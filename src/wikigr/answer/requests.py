@@ -13,6 +13,8 @@ from typing import Any, Literal
 from wikigr.errors import UsageError
 from wikigr.index.candidate import Evidence, Section, place
 from wikigr.languages import ENGLISH, Language
+from wikigr.llm import api_of, cites
+from wikigr.llm.options import SynthesisOptions
 from wikigr.llm.prompts import prompt
 from wikigr.retrieval.units import units_of
 
@@ -34,6 +36,15 @@ class Request:
     def to_dict(self) -> dict[str, Any]:
         extra = {"extra": {"response_format": self.response_format}} if self.response_format is not None else {}
         return {"system": list(self.system), "messages": list(self.messages), **extra}
+
+
+def style_of(options: SynthesisOptions) -> CitationStyle:
+    """Return how the model of ``options`` is to cite."""
+    if options.citations != "auto":
+        return options.citations
+    if api_of(options.model) == "file":
+        return "short"
+    return "native" if cites(options.model) else "markers"
 
 
 def build_request(

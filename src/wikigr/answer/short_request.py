@@ -111,24 +111,18 @@ def _likeliest(draft: Draft) -> Iterator[Evidence]:
 
 
 def _excerpt(section: Section, draft: Draft, limit: int, language: Language) -> tuple[int, int]:
-    """Return the part of ``section`` around what answers best that has at most ``limit`` tokens; empty if none fits."""
+    """Return a part of ``section`` of at most ``limit`` tokens with what answers best in it; empty if none has it.
+
+    It begins with the section, or with the sentence before, or with the answer itself.
+    """
     units = units_of(section, language)
-    sizes = [estimate_tokens(section.content[unit.start : unit.end]) for unit in units]
-    if sum(sizes) <= limit or not units:
-        return 0, len(section.content)
-    places = (s.start for s in draft.sentences if s.section.section_id == section.section_id)
-    best = next(places, units[0].start)
-    first = next((n for n, unit in enumerate(units) if unit.start <= best < unit.end), 0)
-    last, left = first + 1, limit - sizes[first]
-    if left < 0:
-        return 0, 0
-    # What follows explains it, and what precedes it says what it is about.
-    while True:
-        if last < len(units) and sizes[last] <= left:
-            left -= sizes[last]
-            last += 1
-        elif first and sizes[first - 1] <= left:
-            first -= 1
-            left -= sizes[first]
-        else:
+    answering = next((s.start for s in draft.sentences if s.section.section_id == section.section_id), 0)
+    best = next((n for n, unit in enumerate(units) if unit.start <= answering < unit.end), 0)
+    for first in sorted({0, max(best - 1, 0), best}):
+        last, left = first, limit
+        while last < len(units) and left >= 0:
+            left -= estimate_tokens(section.content[units[last].start : units[last].end])
+            last += left >= 0
+        if last > best:
             return units[first].start, units[last - 1].end
+    return 0, 0

@@ -16,10 +16,9 @@ from wikigr.answer.citation_stream import NOTHING, CitationStream, Written
 from wikigr.answer.citations import verify_against
 from wikigr.answer.few_shot import FewShotManager, cited_by_number
 from wikigr.answer.reply_marks import ReplyMarks, plain
-from wikigr.answer.requests import CitationStyle, Request, build_request, own_knowledge_request
+from wikigr.answer.requests import CitationStyle, Request, build_request, own_knowledge_request, style_of
 from wikigr.answer.short_request import build_short_request, read_short_reply
 from wikigr.answer.stages import Draft
-from wikigr.llm import api_of, cites
 from wikigr.llm.failures import BadRequestError, EmptyReplyError
 from wikigr.llm.options import FewShotOptions, ModelFileOptions
 from wikigr.llm.reply import BlockEnd, TextBlock, TextDelta
@@ -52,7 +51,7 @@ class Synthesizer:
 
     def request(self, draft: Draft, trace: Trace, style: CitationStyle | None = None) -> Request:
         """Return what the model is sent for the question of ``draft``, by default in the configured citation style."""
-        style = style or self._citation_style()
+        style = style or style_of(self._options)
         state = draft.state
         question = state.question.asked or state.question.text
         if style == "short":
@@ -71,7 +70,7 @@ class Synthesizer:
 
         Raises ``LlmError``, ``BudgetError``, and ``WikigrError`` when a verified span differs from the database.
         """
-        style = self._citation_style()
+        style = style_of(self._options)
         try:
             written = self._write(draft, answer, style, on_text)
         except EmptyReplyError as error:
@@ -150,14 +149,6 @@ class Synthesizer:
                 warnings.append(f"nothing that {model} wrote could be verified against the pack")
             record.warning = "; ".join(warnings)
             return written
-
-    def _citation_style(self) -> CitationStyle:
-        options = self._options
-        if options.citations != "auto":
-            return options.citations
-        if api_of(options.model) == "file":
-            return "short"
-        return "native" if cites(options.model) else "markers"
 
     def _examples(self, question: str, trace: Trace, *, marked: bool) -> str:
         """Return worked examples for the prompt; a pack need not have any."""

@@ -95,7 +95,7 @@ class ChatServer(HttpClient):
     def _listed(self) -> tuple[str, ...]:
         """The ids of the server's models; empty if it does not list them."""
         try:
-            raw, _ = self._fetch(lambda sdk: sdk.models.with_raw_response.list(), 32 << 20, self.model)
+            raw = self._fetch(lambda sdk: sdk.models.with_raw_response.list(), 32 << 20, self.model)
             found = decoded(raw).get("data")
         except LlmError as error:
             if error.status is None:

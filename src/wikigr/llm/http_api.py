@@ -12,7 +12,7 @@ import urllib.request
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
@@ -108,39 +108,30 @@ class HttpClient(ModelClient):
 
     @contextmanager
     def _events(self, request: Request, *, stream: bool) -> Iterator[tuple[Iterator[Mapping[str, Any]], str | None]]:
-        if not stream:
-
-            def fetch(body: Mapping[str, Any]) -> tuple[bytes, str | None]:
-                def send(sdk: Any) -> Any:
-                    return self._calls(sdk).with_raw_response.create(**body, stream=False, timeout=self.timeout)
-
-                return self._fetch(send, request.max_reply_bytes, request.model)
-
-            raw, request_id = self._accepted(request, fetch, stream=False)
-            yield self._of_message(decoded(raw)), request_id
-            return
         with self._connected(request.max_reply_bytes) as (sdk, transport), ExitStack() as opened:
+            calls = self._calls(sdk)
 
-            def open_stream(body: Mapping[str, Any]) -> Any:
-                sent = self._calls(sdk).with_streaming_response.create(**body, stream=True, timeout=self.timeout)
-                response = self._attempted(sent.__enter__, request.model)
-                opened.callback(sent.__exit__, None, None, None)
-                return response
+            def send(body: Mapping[str, Any]) -> Any:
+                if stream:
+                    sent = calls.with_streaming_response.create(**body, stream=True, timeout=self.timeout)
+                    return opened.enter_context(sent)
+                return calls.with_raw_response.create(**body, stream=False, timeout=self.timeout)
 
-            response = self._accepted(request, open_stream, stream=True)
-            yield self._of_stream(self._received(response.http_response, transport, request)), response.request_id
+            response = self._accepted(request, send, stream=stream)
+            if stream:
+                events = self._of_stream(self._received(response.http_response, transport, request))
+            else:
+                events = self._of_message(decoded(_content_of(response, transport)))
+            yield events, response.request_id
 
-    def _accepted(self, request: Request, send: Callable[[Mapping[str, Any]], _T], *, stream: bool) -> _T:
-        """Return what ``send`` gets for the body, without the optional parameters that the server refuses.
-
-        All clients of the process remember what a server refused for a model. Raises ``LlmError``.
-        """
+    def _accepted(self, request: Request, send: Callable[[Mapping[str, Any]], Any], *, stream: bool) -> Any:
+        """Return the response to the body without what the server refused before, or refuses now: it is remembered."""
         refused = _refused.setdefault((self._base_url, request.model), set())
         while True:
             body = without(self._body(request, stream=stream), refused)
             arguments = {name: body.pop(name) for name in self._arguments}
             try:
-                return send({**arguments, "extra_body": body})
+                return self._attempted(partial(send, {**arguments, "extra_body": body}), request.model)
             except BadRequestError as error:
                 name = refused_in(error.message, {"messages": arguments["messages"], **body})
                 if name is None:
@@ -148,13 +139,10 @@ class HttpClient(ModelClient):
                 _log.warning("%s refuses %s for the model %s: requests do without.", self.server, name, request.model)
                 refused.add(name)
 
-    def _fetch(self, send: Callable[[Any], Any], max_body: int, model: str) -> tuple[bytes, str | None]:
-        """Return the body of the response to what ``send`` sends with the SDK, and its request id."""
+    def _fetch(self, send: Callable[[Any], Any], max_body: int, model: str) -> bytes:
+        """Return the body of the response to what ``send`` sends with the SDK."""
         with self._connected(max_body) as (sdk, transport):
-            response = self._attempted(lambda: send(sdk), model)
-            if transport.refused:
-                raise MalformedReply(transport.refused)
-            return response.http_response.content, response.request_id
+            return _content_of(self._attempted(lambda: send(sdk), model), transport)
 
     @contextmanager
     def _connected(self, max_body: int) -> Iterator[tuple[Any, Transport]]:
@@ -260,6 +248,12 @@ class HttpClient(ModelClient):
                 f"The proxy for {parts.scheme} in the environment is not a valid URL.",
                 hint="Set HTTPS_PROXY, HTTP_PROXY or ALL_PROXY to a URL such as http://proxy.example:3128.",
             ) from None
+
+
+def _content_of(response: Any, transport: Transport) -> bytes:
+    if transport.refused:
+        raise MalformedReply(transport.refused)
+    return bytes(response.http_response.content)
 
 
 # The header of a response that says, in seconds, which wait its server asked for in vain.

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_NAMES = ("think", "thinking", "thought", "thoughts", "reasoning")
-_OPENING = re.compile(rf"\s*<({'|'.join(_NAMES)})>", re.IGNORECASE)
+_NAMES = "think|thinking|thought|thoughts|reasoning"
+_OPENING = re.compile(rf"\s*<({_NAMES})>", re.IGNORECASE)
+# What may become an opening tag.
+_BEGUN = re.compile(r"\s*(?:<[a-z]{0,9})?", re.IGNORECASE)
 # Thoughts without an opening tag end with a tag at the end of a line; one within a line is part of an answer.
-_CLOSING = re.compile(rf"</(?:{'|'.join(_NAMES)})>[^\S\n]*(?:\n|\Z)\s*", re.IGNORECASE)
-_LONGEST = max(map(len, _NAMES)) + 2
+_CLOSING = re.compile(rf"</(?:{_NAMES})>[^\S\n]*(?:\n|\Z)\s*", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -41,38 +42,35 @@ class Thoughts:
         if self._answers:
             return piece
         self._held += piece
-        return "" if self.holds else self._ready()
+        if self.holds or not self._is_answer() or _BEGUN.fullmatch(self._held):
+            return ""
+        return self._release()
 
     def finish(self) -> str:
         """Return the text that was kept back; thoughts that do not end are dropped."""
-        ready = self._ready()
-        if self._closing:
-            return ready
-        rest, self._held, self._answers = self._held, "", True
-        ended = list(_CLOSING.finditer(rest)) if not self.found else []
-        self.found, self.unopened = self.found or bool(ended), bool(ended)
-        return ready + (rest[ended[-1].end() :] if ended else rest)
+        if not self._is_answer():
+            return ""
+        ended = [] if self.found or self._answers else list(_CLOSING.finditer(self._held))
+        if ended:
+            self.found = self.unopened = True
+            self._held = self._held[ended[-1].end() :]
+        return self._release()
 
-    def _ready(self) -> str:
-        """Drop thoughts at the beginning of the held text, and return what follows if nothing more can precede it."""
-        while True:
-            if not self._closing:
-                opening = _OPENING.match(self._held)
-                if opening is None:
-                    break
-                self.found, self._closing = True, f"</{opening[1].casefold()}>"
+    def _is_answer(self) -> bool:
+        """Drop thoughts in tags from the beginning of the held text, and return whether they have ended."""
+        while self._closing or (opening := _OPENING.match(self._held)):
+            if not self._closing and opening is not None:
+                self.found, self._closing = True, f"</{opening[1]}>"
                 self._held = self._held[opening.end() :]
-            end = self._held.casefold().find(self._closing)
-            if end < 0:
+            end = re.search(self._closing, self._held, re.IGNORECASE)
+            if end is None:
                 # Only the beginning of the tag may be needed again.
                 self._held = self._held[-len(self._closing) :]
-                return ""
-            self._held = self._held[end + len(self._closing) :].lstrip()
-            self._closing = ""
-        begun = self._held.lstrip()
-        may_open = not begun or (len(begun) < _LONGEST and any(f"<{n}>".startswith(begun.casefold()) for n in _NAMES))
-        if may_open or (self.holds and not self.found):
-            return ""
-        ready = begun if self.found else self._held
+                return False
+            self._held, self._closing = self._held[end.end() :], ""
+        return True
+
+    def _release(self) -> str:
+        ready = self._held.lstrip() if self.found else self._held
         self._held, self._answers = "", True
         return ready

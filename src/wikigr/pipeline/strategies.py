@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wikigr.answer.answer import ABSTAINED, EXTRACTIVE, OWN_KNOWLEDGE, SYNTHESIS, Answer
-from wikigr.answer.extractive import ExtractiveOptions, write_extractive
+from wikigr.answer.extractive import SENTENCE_KINDS, ExtractiveOptions, write_extractive
+from wikigr.answer.requests import style_of
 from wikigr.answer.stages import Draft
 from wikigr.llm.options import FewShotOptions, ModelFileOptions
 from wikigr.retrieval.state import Resources
@@ -51,6 +52,14 @@ class Strategy:
     write: Callable[[Writers, Draft, Answer, OnText | None], Answer]
 
 
+def _asks_model(resources: Resources, draft: Draft, answer: Answer) -> bool:
+    if resources.model is None or draft.confidence.abstain:
+        return False
+    # In reply to a short request, a model writes one sentence, which cannot replace a list, steps or several hops.
+    is_sentence = answer.kind in SENTENCE_KINDS or (len(answer.citations) == 1 and "\n" not in answer.text)
+    return is_sentence or style_of(resources.synthesis) != "short"
+
+
 # All that apply write in this order: a model after what was found without it, which it may confirm or replace.
 STRATEGIES = (
     Strategy(
@@ -62,7 +71,7 @@ STRATEGIES = (
     ),
     Strategy(
         SYNTHESIS,
-        lambda resources, draft, answer: resources.model is not None and not draft.confidence.abstain,
+        _asks_model,
         lambda writers, draft, answer, on_text: writers.synthesizer.write(draft, answer, on_text),
     ),
     Strategy(

@@ -104,8 +104,8 @@ def search(
         from wikigr.question.question import query_terms
         from wikigr.retrieval.trace import Trace
 
-        model = connect(chosen, offline=offline) if retrieval.multi_query else None
-        pipeline = Pipeline(chosen, opened, model=model, offline=offline)
+        client = connect(chosen, offline=offline) if retrieval.multi_query else None
+        pipeline = Pipeline(chosen, opened, model=client, offline=offline)
 
         def run(text: str) -> SearchDocument:
             trace = Trace()

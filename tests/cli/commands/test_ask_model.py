@@ -120,6 +120,26 @@ def test_rephrasing_needs_a_model_or_says_so(wikigr: Wikigr, physics_pack: Path,
     assert "multi_query" in offline.err
 
 
+def test_search_names_the_model_that_rephrases(wikigr: Wikigr, physics_pack: Path, model: MessagesServer) -> None:
+    model.always(reply("Who found how long electron waves are?"))
+    arguments = ("search", QUESTION, "--pack", str(physics_pack), "--json", "--model", "local")
+    found = json.loads(wikigr(*arguments, "--profile", "recall").out)
+    assert (found["degraded"], [request.json["model"] for request in model.requests]) == (False, ["local"])
+    refused = wikigr(*arguments)
+    assert (refused.code, "--profile recall" in refused.err, len(model.requests)) == (2, True, 1)
+    # A file that cannot be used is an error, also offline: nobody would expect a search without it.
+    for options in ((), ("--offline",)):
+        missing = wikigr(*arguments[:-1], "none.gguf", "--profile", "recall", *options)
+        assert (missing.code, "none.gguf" in missing.err) == (2, True)
+
+
+def test_a_model_is_named_for_all_that_it_does(wikigr: Wikigr, physics_pack: Path, model: MessagesServer) -> None:
+    model.always(reply("Spin is a property of particles."))
+    for named, rephrasing in (("local", "local"), ("claude-sonnet-4-5", "claude-haiku-4-5-20251001")):
+        wikigr("ask", QUESTION, "--pack", str(physics_pack), "--profile", "recall", "--model", named)
+        assert [request.json["model"] for request in model.requests[-2:]] == [rephrasing, named]
+
+
 def test_a_batch_goes_on_after_a_question_that_fails(wikigr: Wikigr, physics_pack: Path, model: MessagesServer) -> None:
     model.script(status(400, "no"), _cite_first)
     result = wikigr("ask", "--batch", "-", "--pack", str(physics_pack), stdin=f"{QUESTION}\n{QUESTION}\n")

@@ -61,7 +61,10 @@ def content(server: MessagesServer, number: int = -1) -> str:
         ("", Plan()),
         ("I would look at films.", Plan()),
         ("<task-completion>FINISH</task-completion>", Plan(finish=True)),
-        ("<task-completion>\n FINISH \n</task-completion><opencypher>RETURN 1</opencypher>", Plan(finish=True)),
+        (
+            "<task-completion>\n FINISH \n</task-completion><opencypher>RETURN 1</opencypher>",
+            Plan(queries=("RETURN 1",)),
+        ),
         ("<task-completion>do not FINISH</task-completion>", Plan()),
         ("<task-completion></task-completion>FINISH", Plan()),
         ("FINISH", Plan()),
@@ -88,6 +91,15 @@ def content(server: MessagesServer, number: int = -1) -> str:
 def test_tags_are_read_strictly(client: Claude, messages_server: MessagesServer, said: str, plan: Plan) -> None:
     messages_server.script(reply(said or " . "))
     assert planner(client).plan(FIRST) == plan
+
+
+def test_a_plan_beside_finish_counts_only_before_anything_was_looked_up(
+    client: Claude, messages_server: MessagesServer
+) -> None:
+    messages_server.always(reply("<entity-extraction>A</entity-extraction><task-completion>FINISH</task-completion>"))
+    asking = planner(client)
+    assert asking.plan(FIRST) == Plan(mentions=("A",))
+    assert asking.plan(PlannerState(QUESTION, 1, ["A -> r -> B"], [], ())) == Plan(finish=True)
 
 
 def test_long_plans_are_cut(client: Claude, messages_server: MessagesServer) -> None:

@@ -82,7 +82,8 @@ class ModelPlanner:
         self._trace = trace
 
     def plan(self, state: PlannerState) -> Plan:
-        plan = _parse_tags(self._ask(state).text)
+        # Before anything was looked up, nothing can be enough: a small model fills in every tag that it is shown.
+        plan = _parse_tags(self._ask(state).text, may_finish=state.iteration > 0)
         if plan.empty and not plan.finish:
             with self._trace.stage("graph_plan") as record:
                 record.degrade("the model's reply contains nothing to look up")
@@ -114,16 +115,20 @@ def _block(tag: str, lines: Sequence[str]) -> str:
 _PLAN_TAGS = re.compile(r"<(entity-extraction|path-extraction|opencypher)>.*?</\1>", re.DOTALL)
 
 
-def _parse_tags(reply: str) -> Plan:
-    """Parse the tags of the reference document. Repeated tags are merged, missing ones are empty."""
+def _parse_tags(reply: str, *, may_finish: bool) -> Plan:
+    """Parse the tags of the reference document. Repeated tags are merged, missing ones are empty.
+
+    Unless the plan ``may_finish``, FINISH counts only without anything to look up.
+    """
     # A FINISH tag inside another tag may repeat pack text, so it does not count.
-    if any(text.strip() == "FINISH" for text in find_tagged(_PLAN_TAGS.sub("", reply), "task-completion")):
-        return Plan(finish=True)
-    return Plan(
+    others = find_tagged(_PLAN_TAGS.sub("", reply), "task-completion")
+    finish = any(text.strip() == "FINISH" for text in others)
+    plan = Plan(
         mentions=_clean(line for text in find_tagged(reply, "entity-extraction") for line in text.splitlines()),
         metapaths=_clean(line for text in find_tagged(reply, "path-extraction") for line in text.splitlines()),
         queries=_clean(find_tagged(reply, "opencypher")),
     )
+    return Plan(finish=True) if finish and (may_finish or plan.empty) else plan
 
 
 def find_tagged(reply: str, tag: str) -> list[str]:

@@ -216,6 +216,31 @@ def test_gold_answers_reach_no_prompt(
     assert all(b"xyzzy-gold" not in request.raw for request in messages_server.requests)
 
 
+def test_a_run_names_its_model(
+    wikigr: Wikigr, physics_pack: Path, questions: Path, messages_server: MessagesServer,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+) -> None:  # fmt: skip
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_server.url)
+    messages_server.always(reply("The pack does not cover this."))
+    arguments = ("eval", "run", "--pack", str(physics_pack), "--questions", str(questions))
+    result = wikigr(*arguments, "--model", "local-7b", "-o", "r")
+    assert result.code == 0
+    assert {request.json["model"] for request in messages_server.requests} == {"local-7b"}
+    described = read_run(tmp_path / "r")
+    assert {name: values["synthesis"]["model"] for name, values in described.profiles.items()} == {
+        "baseline": "local-7b",
+        "enhanced": "local-7b",
+    }
+    other = wikigr(*arguments, "--model", "local-8b", "-o", "r")
+    assert (other.code, "contains a different run" in other.err) == (3, True)
+    flips = json.loads(wikigr("eval", "flips", "r", "--primary", "ndcg@10", "--json").out)["flips"]
+    assert flips and all("--model local-7b" in side["command"] for flip in flips for side in flip["sides"])
+    missing = wikigr(*arguments, "--model", "none.gguf", "--offline", "-o", "s")
+    assert (missing.code, "none.gguf" in missing.err) == (2, True)
+    on_cluster = wikigr(*arguments, "--model", "none.gguf", "--offline", "--engine", "ray", "-o", "s")
+    assert on_cluster.code == 2
+
+
 def test_a_model_that_fails_for_a_third_is_counted_apart(
     wikigr: Wikigr, physics_pack: Path, questions: Path, messages_server: MessagesServer,
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
