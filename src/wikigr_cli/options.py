@@ -19,6 +19,8 @@ from wikigr_cli.environment import Environment
 DEFAULT_PROFILE = "enhanced"
 # The pack of every command that has no variable or settings of its own.
 PACK_VARIABLE = "WIKIGR_PACK"
+# The value of --pack that stands for all installed packs.
+ALL = "all"
 # The headings of options in help texts, in this order, and ``typer.Option`` under each of them.
 PANELS = (
     "Input",
@@ -94,8 +96,21 @@ def packs_of_variable(value: str | None) -> list[str] | None:
 
 
 def require_packs(packs: list[str] | None) -> list[str]:
-    """Return the packs; raises ``UsageError`` if none or an empty one was given."""
-    return [require_pack(pack) for pack in packs or [""]]
+    """Return the packs, or all installed ones for ``ALL`` or if none was given; raises ``UsageError`` without any."""
+    if packs and ALL not in packs:
+        return [require_pack(pack) for pack in packs]
+    from wikigr.pack.locate import installed_names
+
+    names = installed_names()
+    if not names:
+        raise (
+            no_pack("--pack")
+            if not packs
+            else UsageError(
+                "No pack is installed.", hint="`wikigr pack list` lists all packs; give --pack for each one."
+            )
+        )
+    return [*(pack for pack in packs or () if pack != ALL), *names]
 
 
 def require_pack(pack: str | None) -> str:
@@ -218,7 +233,7 @@ def declared(parameter: Parameter, own: Mapping[str, Any]) -> Any:
     """Return the declaration of a command's parameter: its ``own`` or the shared one. A flag has no ``--no-`` form."""
     name, hint = parameter.name, parameter.annotation
     if name == "pack" and name not in own:
-        several = " Repeatable." if hint == list[str] | None else ""
+        several = " Repeatable; `all` are the installed ones." if hint == list[str] | None else ""
         callback = _require if hint is str else _note_ambiguous
         return _PACK_OPTION(help=_PACK_HELP + several, callback=callback)
     found = copy(own[name] if name in own else SHARED[name])

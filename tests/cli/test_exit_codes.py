@@ -12,8 +12,10 @@ from .conftest import Wikigr
 
 USAGE = [
     ("why 'What is spin?'", "Missing argument 'TITLE'."),
-    ("What is spin?", "To ask a question: wikigr ask 'What is spin?'"),
-    ("'spin?'", "To ask a question: wikigr ask 'spin?'"),
+    ("What is spin?", "No pack was given."),
+    ("photon", "Try 'wikigr --help', or ask a question: wikigr ask photon"),
+    ("bild notes", "Did you mean 'pack build'?"),
+    ("help bild", "Did you mean 'pack build'?"),
     ("aks x", "Did you mean 'ask'?"),
     ("help pack biuld", "wikigr pack has no command 'biuld'.\nDid you mean 'build'?"),
     ("help ask more", "wikigr ask has no command 'more'."),

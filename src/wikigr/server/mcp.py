@@ -19,6 +19,7 @@ from starlette.types import ASGIApp
 
 from wikigr import __version__
 from wikigr.answer.presentation import NEAREST, OTHERS, PERHAPS, level_in_words
+from wikigr.documents.answer import shows_passages
 from wikigr.documents.answer_markdown import blocks_markdown
 from wikigr.documents.shapes import AnswerDocument, CitationShape, PossibleAnswerShape, ResultShape
 from wikigr.errors import WikigrError
@@ -261,7 +262,7 @@ async def _or(kind: type[Exception], call: Awaitable[_Result]) -> _Result:
 def _answer_text(found: AnswerDocument) -> str:
     """Return an answer with its sources, and its alternatives; one that is not sure is one of several."""
     parts = [_possible_text(answer) for answer in (found, *found["alternatives"])]
-    if found["level"] == "not_sure" and found["citations"] and not found["model"]:
+    if shows_passages(found):
         parts.insert(0, PERHAPS)
     elif found["alternatives"]:
         parts.insert(1, f"{OTHERS if found['citations'] else NEAREST}:")
