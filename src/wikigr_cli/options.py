@@ -37,6 +37,14 @@ Input, Metadata, Retrieval, Model, Run, Check, Server, Output, Global = (
     partial(typer.Option, rich_help_panel=panel) for panel in PANELS
 )
 Argument = typer.Argument
+# The options that the help of a command leaves out first if it does not fit a screen.
+RARE = frozenset((
+    "ablate", "allow_private", "alpha", "attribution", "batch", "beta", "bundle_encoder", "context", "description",
+    "embedding_model", "engine", "exact", "explain_limit", "extract_max_cost", "extract_model", "fail_on", "fields",
+    "follow_links", "fresh", "fusion", "iterations", "jobs", "judge", "judge_max_cost", "judge_model", "keep_going",
+    "license", "limit", "log", "margin", "max_cost", "max_errors", "max_sentences", "pack_version", "ray_address",
+    "receipt", "refuse_leaks", "repeat", "resume", "seed", "sha256", "show_prompt", "split", "stream", "threads", "workers",
+))  # fmt: skip
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -53,13 +61,20 @@ def complete_packs(incomplete: str) -> list[str]:
     return []
 
 
-def complete_profiles(incomplete: str) -> list[str]:
-    """Return the built-in and user profiles whose names begin with ``incomplete``; see ``complete_packs``."""
-    from wikigr.pipeline.profile import profile_names
+def complete_profiles(incomplete: str) -> list[tuple[str, str]]:
+    """Return the profiles whose names begin with ``incomplete``, with their descriptions; see ``complete_packs``.
 
+    These are the ones that ship and the user's own; one with a mistake is left out.
+    """
+    from wikigr.pipeline.profile import profile_names
+    from wikigr.pipeline.profile_files import load_profile
+
+    found = []
     with suppress(OSError):
-        return [name for name in profile_names() if name.startswith(incomplete)]
-    return []
+        for name in profile_names():
+            with suppress(UsageError):
+                found += [(name, load_profile(name).description)] if name.startswith(incomplete) else []
+    return found
 
 
 def note_other_packs(environment: Environment, pack: str) -> None:
@@ -184,7 +199,8 @@ SHARED: dict[str, Any] = {
     "embedding_model": Retrieval(metavar="ID", help="Load the pack's encoder from this model id or folder instead."),
     "profile": Retrieval(
         metavar="NAME",
-        help="The profile: baseline, enhanced, fast, precise, recall, multi-strategy, a custom profile or a YAML file.",
+        help="How to search: enhanced (usual), fast (reads less), recall (reads more), precise (the reader chooses), "
+        "multi-strategy (follows a graph), baseline (to compare with), or a file; see `wikigr profile list`.",
         autocompletion=complete_profiles,
     ),
     "exact": Retrieval(help="Compare the question with every vector, even if the pack has quantized vectors."),
@@ -212,7 +228,9 @@ SHARED: dict[str, Any] = {
     "json_output": Output("--json", help="Print one JSON document instead of text."),
     # Of the commands of `wikigr eval`. The metric and the margin default to those declared when the run was made.
     "folder": Argument(metavar="RUN", help="The folder of a run."),
-    "questions": Input(metavar="FILE", help="Gold questions; by default the pack's eval/questions.jsonl."),
+    "questions": Input(
+        metavar="FILE", help="Test questions with their right answers; by default the pack's eval/questions.jsonl."
+    ),
     "split": Input(metavar="NAME", help="Use only the questions of this split."),
     "judged": Retrieval(
         "--profile",
@@ -222,7 +240,7 @@ SHARED: dict[str, Any] = {
     "primary": Check(metavar="METRIC", help="The metric that decides; by default the declared one."),
     "margin": Check(help="Differences up to this size do not matter; by default the declared one.", min=0.0, max=1.0),
     "floors": Check("--min", metavar="METRIC=VALUE", help="A floor, such as accuracy=0.8. Repeatable."),
-    "baseline": Check(metavar="FILE", help="A blessed baseline; the run must not be worse."),
+    "baseline": Check(metavar="FILE", help="A file of `wikigr eval bless`; the run must not be worse."),
     "fail_on": Check(help="The verdict against the baseline that fails the gate; regression by default."),
     "max_errors": Check(metavar="SHARE", min=0.0, max=1.0, help="The share of samples that may fail; 0 by default."),
     "show_all": Output("--all", help="Print all figures, not only those that matter most."),

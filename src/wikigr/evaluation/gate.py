@@ -238,7 +238,7 @@ def read_baseline(path: Path) -> Baseline:
     """Read a blessed baseline; raise ``UsageError`` if the file is not one."""
     if (path / RUN).is_file():
         raise UsageError(
-            f"{path} is a run, not a blessed baseline.",
+            f"{path} is a run, not a baseline.",
             hint=f"Make a baseline of it: wikigr eval bless {shlex.quote(str(path))} -o baseline.json",
         )
     try:

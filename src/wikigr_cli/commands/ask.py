@@ -45,7 +45,7 @@ _EXAMPLE = 'Example: wikigr ask "Who proposed matter waves?" --pack packs/physic
     stream=Model("--stream/--no-stream", help="Print an answer as a model writes it. Default: in a terminal."),
     max_cost=Model(metavar="USD", help="Stop before the run costs more than this, in US dollars."),
     show_prompt=Model(help="Print the request to the model as JSON and send nothing."),
-    web=Output(help="Open the answer in the web page; Ctrl-C stops its server."),
+    web=Output(help="Open the answer in the web page, until Ctrl-C."),
     log=Run("--log/--no-log", help="Keep the answer for `wikigr log`."),
     strict=Check(help="Exit with 1 if the pack does not cover the question."),
     explain=Output(help="Show all candidates, with scores and reasons."),

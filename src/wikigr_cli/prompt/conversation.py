@@ -200,7 +200,9 @@ class Conversation:
 
     def _change_profile(self, name: str) -> None:
         if not name:
-            self._list(complete_profiles(""), self.profile)
+            for known, description in complete_profiles(""):
+                mark = "*" if known == self.profile else " "
+                self._environment.print(f"{mark} {known:<14} {description}", hang=17)
             return
         self._session.use_profile(name)
         self._environment.note(f"Profile {self.profile}.")

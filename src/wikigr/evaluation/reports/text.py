@@ -154,7 +154,8 @@ def _groups(document: Document, title: str, part: str, key: str) -> Iterator[Tab
 
 
 _GROUPS_LEGEND = (
-    f"{SHOWN[0]}: the answer is right; {SHOWN[1]}: every gold article (passage, section) is among the first 5. "
+    f"{SHOWN[0]}: the answer is right; {SHOWN[1]}: every article (passage, section) that the answer "
+    "needs is among the first 5. "
     "The number of questions is in parentheses."
 )
 _ABSTENTION: Mapping[str, Cell] = {
