@@ -43,7 +43,8 @@ RARE = frozenset((
     "embedding_model", "engine", "exact", "explain_limit", "extract_max_cost", "extract_model", "fail_on", "fields",
     "follow_links", "fresh", "fusion", "iterations", "jobs", "judge", "judge_max_cost", "judge_model", "keep_going",
     "license", "limit", "log", "margin", "max_cost", "max_errors", "max_sentences", "pack_version", "ray_address",
-    "receipt", "refuse_leaks", "repeat", "resume", "seed", "sha256", "show_prompt", "split", "stream", "threads", "workers",
+    "receipt", "refuse_leaks", "repeat", "resume", "seed", "sha256", "show_prompt", "split", "stream", "threads",
+    "workers",
 ))  # fmt: skip
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -242,6 +243,10 @@ SHARED: dict[str, Any] = {
     "floors": Check("--min", metavar="METRIC=VALUE", help="A floor, such as accuracy=0.8. Repeatable."),
     "baseline": Check(metavar="FILE", help="A file of `wikigr eval bless`; the run must not be worse."),
     "fail_on": Check(help="The verdict against the baseline that fails the gate; regression by default."),
+    "max_flips": Check(
+        metavar="N", min=0, help="How many answers may change from right to wrong. Default: what an exact test allows."
+    ),
+    "junit": Output(metavar="FILE", help="Also write JUnit XML, whose failures are those of the gate."),
     "max_errors": Check(metavar="SHARE", min=0.0, max=1.0, help="The share of samples that may fail; 0 by default."),
     "show_all": Output("--all", help="Print all figures, not only those that matter most."),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,8 @@ Document = Mapping[str, Any]
 _MAX_WIDTH = 80
 # Questions shown as lost, and as won; `wikigr eval flips` shows all.
 _MAX_FLIPS = 5
+# The columns of a forest plot on each side of no difference.
+_FOREST = 25
 
 
 def evaluation(environment: Environment, document: Document, *, folder: Path, show_all: bool) -> None:
@@ -30,6 +32,7 @@ def evaluation(environment: Environment, document: Document, *, folder: Path, sh
     if show_all or len(comparisons) == 1:
         for comparison in comparisons:
             environment.print(comparison["summary"], style="bold")
+    _print_forest(environment, comparisons)
     for line in (*document["notices"], *text.sample_lines(document)):
         environment.print(on_one_line(line), style="yellow")
     if show_all:
@@ -47,6 +50,29 @@ def evaluation(environment: Environment, document: Document, *, folder: Path, sh
         # `eval flips` compares the subject with the first profile.
         which = "" if [c["second"] for c in comparisons] == [document["subject"]] else " --profile NAME"
         environment.note(f"All changed questions:  wikigr eval flips {path}{which}", overflow="keep")
+
+
+def _print_forest(environment: Environment, comparisons: Sequence[Document]) -> None:
+    """Print the difference of each comparison in the primary metric on one axis, with its interval, in a terminal."""
+    from wikigr.evaluation.reports.plots import axis
+
+    rows = [(c, r) for c in comparisons for r in c["results"] if r["metric"] == c["primary"]]
+    if not rows or not environment.stdout.isatty():
+        return
+    _, widest = axis(max(abs(r["interval"][end]) for _, r in rows for end in ("low", "high")))
+    indent = max(len(c["second"]) for c, _ in rows) + 1 if len(rows) > 1 else 0
+
+    def place(value: float) -> int:
+        return round(_FOREST * (1 + max(-1.0, min(1.0, value / widest))))
+
+    for comparison, result in rows:
+        low, middle, high = (
+            place(v) for v in (result["interval"]["low"], result["difference"], result["interval"]["high"])
+        )
+        marks = {**dict.fromkeys(range(low, high), "─"), low: "├", high: "┤", _FOREST: "┼", middle: "●"}
+        line = "".join(marks.get(at, "·") for at in range(2 * _FOREST + 1))
+        name = f"{comparison['second']:<{indent}}" if indent else ""
+        environment.print(f"{name}{-100 * widest:+.0f} {line} {100 * widest:+.0f} points", overflow="cut")
 
 
 def _print_flips(environment: Environment, document: Document, name: str) -> None:
@@ -77,6 +103,7 @@ def compare(environment: Environment, document: Document, *, show_all: bool) -> 
     environment.print(which, style="dim")
     environment.print()
     environment.print(document["summary"], style="bold")
+    _print_forest(environment, [document])
     results = document["results"]
     shown = [
         # Differences of questions can cancel out in the mean.
