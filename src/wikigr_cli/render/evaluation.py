@@ -20,8 +20,6 @@ Document = Mapping[str, Any]
 _MAX_WIDTH = 80
 # Questions shown as lost, and as won; `wikigr eval flips` shows all.
 _MAX_FLIPS = 5
-# The columns of a forest plot on each side of no difference.
-_FOREST = 25
 
 
 def evaluation(environment: Environment, document: Document, *, folder: Path, show_all: bool) -> None:
@@ -32,7 +30,6 @@ def evaluation(environment: Environment, document: Document, *, folder: Path, sh
     if show_all or len(comparisons) == 1:
         for comparison in comparisons:
             environment.print(comparison["summary"], style="bold")
-    _print_forest(environment, comparisons)
     for line in (*document["notices"], *text.sample_lines(document)):
         environment.print(on_one_line(line), style="yellow")
     if show_all:
@@ -42,6 +39,7 @@ def evaluation(environment: Environment, document: Document, *, folder: Path, sh
             _print_table(environment, table)
         return
     _print_table(environment, text.summary_table(document))
+    _print_forest(environment, comparisons, text.short_names(document))
     if len(comparisons) == 1:
         _print_flips(environment, document, comparisons[0]["second"])
     path = shlex.quote(str(folder))
@@ -52,27 +50,27 @@ def evaluation(environment: Environment, document: Document, *, folder: Path, sh
         environment.note(f"All changed questions:  wikigr eval flips {path}{which}", overflow="keep")
 
 
-def _print_forest(environment: Environment, comparisons: Sequence[Document]) -> None:
+def _print_forest(environment: Environment, comparisons: Sequence[Document], names: Mapping[str, str]) -> None:
     """Print the difference of each comparison in the primary metric on one axis, with its interval, in a terminal."""
     from wikigr.evaluation.reports.plots import axis
 
-    rows = [(c, r) for c in comparisons for r in c["results"] if r["metric"] == c["primary"]]
-    if not rows or not environment.stdout.isatty():
+    rows = [(names.get(c["second"], ""), r) for c in comparisons for r in c["results"] if r["metric"] == c["primary"]]
+    width = environment.width(environment.stdout)
+    if not rows or width is None:
         return
-    _, widest = axis(max(abs(r["interval"][end]) for _, r in rows for end in ("low", "high")))
-    indent = max(len(c["second"]) for c, _ in rows) + 1 if len(rows) > 1 else 0
-
-    def place(value: float) -> int:
-        return round(_FOREST * (1 + max(-1.0, min(1.0, value / widest))))
-
-    for comparison, result in rows:
+    _, widest = axis(max(abs(result["interval"][end]) for _, result in rows for end in ("low", "high")))
+    indent = max(len(name) for name, _ in rows) + 1 if len(rows) > 1 else 0
+    ends = f"{-100 * widest:+.0f} ", f" {100 * widest:+.0f} points"
+    # The columns on each side of no difference.
+    half = max(5, (min(width, _MAX_WIDTH) - indent - len("".join(ends)) - 1) // 2)
+    for name, result in rows:
+        interval = result["interval"]
         low, middle, high = (
-            place(v) for v in (result["interval"]["low"], result["difference"], result["interval"]["high"])
+            half + round(half * value / widest) for value in (interval["low"], result["difference"], interval["high"])
         )
-        marks = {**dict.fromkeys(range(low, high), "─"), low: "├", high: "┤", _FOREST: "┼", middle: "●"}
-        line = "".join(marks.get(at, "·") for at in range(2 * _FOREST + 1))
-        name = f"{comparison['second']:<{indent}}" if indent else ""
-        environment.print(f"{name}{-100 * widest:+.0f} {line} {100 * widest:+.0f} points", overflow="cut")
+        marks = {**dict.fromkeys(range(low, high), "─"), low: "├", high: "┤", half: "┼", middle: "●"}
+        plot = "".join(marks.get(at, "·") for at in range(2 * half + 1))
+        environment.print(f"{name if indent else '':<{indent}}{plot.join(ends)}", overflow="cut")
 
 
 def _print_flips(environment: Environment, document: Document, name: str) -> None:
@@ -103,7 +101,7 @@ def compare(environment: Environment, document: Document, *, show_all: bool) -> 
     environment.print(which, style="dim")
     environment.print()
     environment.print(document["summary"], style="bold")
-    _print_forest(environment, [document])
+    _print_forest(environment, [document], {})
     results = document["results"]
     shown = [
         # Differences of questions can cancel out in the mean.
