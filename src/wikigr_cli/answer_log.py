@@ -35,7 +35,7 @@ def keep_answer(stated: StatedAnswer) -> None:
             file.write(line)
 
 
-def kept_answers() -> Iterator[dict[str, Any]]:
+def kept_answers() -> Iterator[Any]:
     """Yield the documents of the answers in the log with their ``time``, the latest first; raises ``OSError``.
 
     A line that is not such a document, as after a full disk, is skipped.

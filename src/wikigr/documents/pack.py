@@ -48,7 +48,7 @@ def packs_document(pack: Corpus, section_ids: Sequence[str]) -> dict[str, Any]:
 
 def packs_in_words(document: OfPacks) -> str:
     """Return the names and versions of the packs of a result."""
-    packs = document.get("packs") or [document["pack"]]
+    packs: Sequence[PackShape | None] = document.get("packs") or [document["pack"]]
     return ", ".join(f"{pack['name']} {pack['version']}" for pack in packs if pack is not None)
 
 

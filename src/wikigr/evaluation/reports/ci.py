@@ -59,7 +59,7 @@ def junit_report(document: Document, seconds: Mapping[str, float]) -> str:
             continue
         sample, check = question["by_profile"][subject], blamed.get(question["id"])
         attributes = {"classname": _xml(subject), "time": f"{seconds.get(question['id'], 0.0):.3f}"}
-        case = ElementTree.SubElement(suite, "testcase", name=_xml(question["question"]), **attributes)
+        case = ElementTree.SubElement(suite, "testcase", {"name": _xml(question["question"]), **attributes})
         score = sample["metrics"].get(primary)
         given = f"expected {question['answers']}, got: {sample['answer']}"
         if check is not None and check["passed"]:
