@@ -6,11 +6,13 @@ import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from wikigr.documents.shapes import StatedAnswer
 from wikigr.files import locked, open_private
 from wikigr.settings import state_folder
+
+if TYPE_CHECKING:
+    from wikigr.documents.shapes import StatedAnswer
 
 # A file of this size in bytes becomes the older one of two, and replaces the one before.
 FILE_LIMIT = 1 << 20

@@ -62,20 +62,13 @@ def complete_packs(incomplete: str) -> list[str]:
     return []
 
 
-def complete_profiles(incomplete: str) -> list[tuple[str, str]]:
-    """Return the profiles whose names begin with ``incomplete``, with their descriptions; see ``complete_packs``.
-
-    These are the ones that ship and the user's own; one with a mistake is left out.
-    """
+def complete_profiles(incomplete: str) -> list[str]:
+    """Return the built-in and user profiles whose names begin with ``incomplete``; see ``complete_packs``."""
     from wikigr.pipeline.profile import profile_names
-    from wikigr.pipeline.profile_files import load_profile
 
-    found = []
     with suppress(OSError):
-        for name in profile_names():
-            with suppress(UsageError):
-                found += [(name, load_profile(name).description)] if name.startswith(incomplete) else []
-    return found
+        return [name for name in profile_names() if name.startswith(incomplete)]
+    return []
 
 
 def note_other_packs(environment: Environment, pack: str) -> None:

@@ -41,7 +41,7 @@ class AskCompleter(Completer):
         if not blank:
             return name, [f"{PREFIX}{command}" for command in COMMANDS]
         if name == f"{PREFIX}profile":
-            return argument, [name for name, _ in complete_profiles("")]
+            return argument, complete_profiles("")
         if name == f"{PREFIX}pack":
             return argument, complete_packs("")
         number, blank, place = argument.partition(" ")

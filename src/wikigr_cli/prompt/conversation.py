@@ -200,9 +200,15 @@ class Conversation:
 
     def _change_profile(self, name: str) -> None:
         if not name:
-            for known, description in complete_profiles(""):
+            from wikigr.pipeline.profile_files import load_profile
+
+            for known in complete_profiles(""):
+                try:
+                    described = load_profile(known).description
+                except UsageError as error:
+                    described = error.message
                 mark = "*" if known == self.profile else " "
-                self._environment.print(f"{mark} {known:<14} {description}", hang=17)
+                self._environment.print(f"{mark} {known:<14} {described}", hang=17)
             return
         self._session.use_profile(name)
         self._environment.note(f"Profile {self.profile}.")

@@ -15,7 +15,6 @@ from wikigr_cli.environment import Environment
 from wikigr_cli.render.blocks import print_blocks, shorten_blocks
 from wikigr_cli.render.formats import address_to_link
 from wikigr_cli.render.output import Document, counted, one_line, print_address, stage_lines
-from wikigr_cli.render.packs import age_text
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
@@ -240,6 +239,7 @@ def _place_of(fields: Document) -> str:
 def print_log(environment: Environment, document: Document) -> None:
     """Print the latest answers, one per line: their number, age, question and short answer or level."""
     from wikigr.answer.presentation import LEVEL_WORDS
+    from wikigr_cli.render.packs import age_text
 
     now = datetime.now(UTC)
     for number, answer in enumerate(document["answers"], start=1):
