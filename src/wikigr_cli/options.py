@@ -111,14 +111,10 @@ def require_packs(packs: list[str] | None) -> list[str]:
     from wikigr.pack.locate import installed_names
 
     names = installed_names()
+    if not names and not packs:
+        raise no_pack("--pack")
     if not names:
-        raise (
-            no_pack("--pack")
-            if not packs
-            else UsageError(
-                "No pack is installed.", hint="`wikigr pack list` lists all packs; give --pack for each one."
-            )
-        )
+        raise UsageError("No pack is installed.", hint="`wikigr pack list` lists all packs.")
     return [*(pack for pack in packs or () if pack != ALL), *names]
 
 

@@ -67,7 +67,7 @@ def junit_report(document: Document, seconds: Mapping[str, float]) -> str:
         elif sample["error"] is not None:
             _outcome(case, "error", sample["error"])
         elif check is not None:
-            _outcome(case, "failure", f"{primary} is lower than in the baseline", given)
+            _outcome(case, "failure", f"{primary} is worse than in the baseline", given)
         elif score is None:
             # Neither right nor wrong: the metric does not apply, or the judge gave no grade.
             _outcome(case, "skipped", f"{primary} does not apply")
