@@ -10,7 +10,7 @@ import shlex
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from io import BufferedRandom, BufferedReader
+from io import BufferedRandom, BufferedReader, BufferedWriter
 from pathlib import Path
 
 from wikigr.errors import UsageError, WikigrError
@@ -93,6 +93,18 @@ def sync_tree(root: Path) -> None:
     for folder, _, files in os.walk(root, topdown=False):
         for name in (*files, ""):
             sync(Path(folder, name))
+
+
+def open_private(path: Path) -> BufferedWriter:
+    """Open a file for appending that only the user may read; it is created, with its folder, if necessary.
+
+    Raises ``OSError``, also for a symbolic link.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600), "ab")
+    # An earlier file, or one from a backup, may have other permissions.
+    os.fchmod(file.fileno(), 0o600)
+    return file
 
 
 def cannot_write(what: str, path: Path, error: OSError, hint: str | None = None) -> WikigrError:

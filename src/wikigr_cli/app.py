@@ -11,8 +11,9 @@ import typer
 
 from wikigr.errors import causes_of
 from wikigr.suggestions import did_you_mean
+from wikigr.text import some_of
 from wikigr_cli import options
-from wikigr_cli.command_class import is_option, options_of, prepare, takes_words
+from wikigr_cli.command_class import leaf_commands, long_name, options_of, prepare, takes_words
 from wikigr_cli.command_table import HELP_OPTIONS, CommandTable, print_help
 from wikigr_cli.environment import Environment, Interrupted, OutputClosed
 from wikigr_cli.exit_codes import ExitStatus, report_error
@@ -122,10 +123,15 @@ def _unknown_option(context: typer.Context, option: str, near: Sequence[str]) ->
     """Yield the lines of the message for an option that a command does not have."""
     command = context.command
     shown = {spelling for parameter in options_of(command) for spelling in parameter.opts + parameter.secondary_opts}
-    hint = did_you_mean([spelling for spelling in near if spelling in shown][:1], shown=str)
+    root, name = context.find_root().command, option.lstrip("-")
+    others = [path for path, other in leaf_commands(root) if name in map(long_name, options_of(other))]
+    hint = did_you_mean([spelling for spelling in near if spelling in shown][:1] if not others else [], shown=str)
     yield f"wikigr: No such option: {option}.{f' {hint}' if hint else ''}"
-    if context.parent is None and is_option(command, option.lstrip("-")):
+    if others and context.parent is None:
         yield f"{option} is an option of a command and goes after it."
+    elif others:
+        commands = ["`wikigr {}`".format(" ".join(path)) for path in others]
+        yield f"It is an option of {some_of(commands, 2)}."
     for parameter in filter(takes_words, command.params):
         yield f"If it is a part of the {parameter.name}, quote the {parameter.name} or put -- before it."
     yield f"Try '{context.command_path} --help'."

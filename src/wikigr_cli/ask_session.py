@@ -14,6 +14,7 @@ from wikigr_cli.environment import Environment
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
+    from wikigr.documents.shapes import StatedAnswer
     from wikigr.embeddings.loader import Purpose
     from wikigr.llm.budget import Budget
     from wikigr.llm.model_client import ModelClient
@@ -45,6 +46,7 @@ class AskOptions:
     stream: bool | None = None
     max_cost: float | None = None
     show_prompt: bool = False
+    log: bool = True
     strict: bool = False
     explain: bool = False
     explain_limit: int = EXPLAIN_LIMIT
@@ -207,6 +209,16 @@ class AskSession:
             raise
         finally:
             stop_progress()
+
+    def keep(self, stated: StatedAnswer) -> None:
+        """Keep an answer for ``wikigr log``, unless it is not wanted."""
+        if self._options.log:
+            from wikigr_cli.answer_log import keep_answer
+
+            try:
+                keep_answer(stated)
+            except OSError as error:
+                self._environment.note(f"The answer is not kept for `wikigr log`: {error.strerror}.")
 
     def _open(self, packs: Sequence[str]) -> Corpus:
         # The encoder loads meanwhile.

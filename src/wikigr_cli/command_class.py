@@ -18,7 +18,7 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 from wikigr.errors import UsageError
 from wikigr_cli.environment import Environment, read_stdin, typed_in
 from wikigr_cli.exit_codes import EXIT_CODES_HELP
-from wikigr_cli.options import PANELS, complete_packs, no_pack, packs_of_variable
+from wikigr_cli.options import PANELS, RARE, complete_packs, no_pack, packs_of_variable
 
 # The options that mean the same before and after a command, each with its short form and its help.
 GLOBAL_OPTIONS = {
@@ -29,8 +29,11 @@ GLOBAL_OPTIONS = {
 }
 # What stands for a value in help texts, by type.
 _METAVARS = {"int": "N", "int range": "N", "float": "NUMBER", "float range": "NUMBER", "str": "TEXT"}
-# A context with this key prints the whole help.
-_SHOWS_ALL = "wikigr.help_all"
+# A context with this key prints the whole help, and one with the other one a help that leaves these parts out.
+_SHOWS_ALL, _OMITTED = "wikigr.help_all", "wikigr.omitted"
+# The lines of a help, which leaves out as much as it must to fit: first options, then what follows the summary.
+MAX_HELP_LINES = 40
+_TO_OMIT: tuple[tuple[str, ...], ...] = ((), ("options",), ("options", "text"))
 # These commands remove or choose a pack, so it must be named: neither a variable nor the settings name it.
 NAMED_PACK = (("pack", "remove"), ("pack", "use"))
 CommandPath = tuple[str, ...]
@@ -46,7 +49,8 @@ class _InTree:
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], **{panel: [] for panel in PANELS}}
         for parameter in ctx.command.get_params(ctx):
             record = parameter.get_help_record(ctx)
-            if record is not None:
+            is_omitted = "options" in _omitted(ctx) and parameter.name in RARE
+            if record is not None and not is_omitted:
                 sections[heading_of(parameter)].append(record)
         if _SHOWS_ALL not in ctx.meta:
             del sections[PANELS[-1]]
@@ -57,14 +61,34 @@ class _InTree:
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Write the exit codes, or where they are shown."""
-        more = f"Global options and exit codes: {ctx.command_path} --help-all"
+        more = "More, global options" if _omitted(ctx) else "Global options"
+        more += f" and exit codes: {ctx.command_path} --help-all"
         formatter.write_paragraph()
         with formatter.indentation():
             formatter.write_text(EXIT_CODES_HELP if _SHOWS_ALL in ctx.meta else more)
 
 
+def _omitted(ctx: Any) -> tuple[str, ...]:
+    return () if _SHOWS_ALL in ctx.meta else ctx.meta.get(_OMITTED, ())
+
+
 class Command(_InTree, TyperCommand):
-    """A command of the tree."""
+    """A command of the tree. Its help fits a screen, unless all of it is asked for."""
+
+    def get_help(self, ctx: Any) -> str:
+        for ctx.meta[_OMITTED] in _TO_OMIT:
+            text = super().get_help(ctx)
+            if text.count("\n") < MAX_HELP_LINES:
+                break
+        return text
+
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        summary, *paragraphs = (self.help or "").split("\n\n")
+        if "text" in _omitted(ctx):
+            paragraphs = [paragraph for paragraph in paragraphs if paragraph.startswith("\b\nExamples:")]
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text("\n\n".join([summary, *paragraphs]))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         _refuse_second_pack(self, ctx, args)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
+from itertools import takewhile
 from typing import Any
 
 import typer
 
 from wikigr.errors import UsageError
-from wikigr.suggestions import nearest
-from wikigr_cli.command_class import Command, Group, prepare
+from wikigr.suggestions import did_you_mean, nearest
+from wikigr_cli.command_class import Command, Group, leaf_commands, prepare
 from wikigr_cli.environment import Environment
 
 HELP_OPTIONS = ("-h", "--help")
@@ -19,6 +21,7 @@ HELP_OPTIONS = ("-h", "--help")
 _MODULES = {
     "ask": "ask",
     "replay": "replay",
+    "log": "log",
     "search": "search",
     "rerank": "search",
     "why": "show",
@@ -95,10 +98,35 @@ class CommandTable(Group):
         self.commands = _Commands()  # type: ignore[assignment]  # click only reads it
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        word = args[0]
-        is_asked = " " in word or (args[-1].endswith("?") and not nearest(word, self.commands))
-        if word not in self.commands and is_asked:
-            raise UsageError(
-                f"No such command {word!r}.", hint=f"To ask a question: wikigr ask {shlex.quote(' '.join(args))}"
-            )
-        return super().resolve_command(ctx, args)
+        if args[0] in self.commands:
+            return super().resolve_command(ctx, args)
+        words = [args[0], *takewhile(lambda word: not word.startswith("-"), args[1:])]
+        if not _is_question(words) and (len(words) == 1 or nearest_commands(self, self, words[0])):
+            question = shlex.join(("wikigr", "ask", *words))
+            raise unknown_command(self, self, args[0], f"Try 'wikigr --help', or ask a question: {question}")
+        return "ask", self.commands["ask"], args
+
+
+def _is_question(words: Sequence[str]) -> bool:
+    """Return whether words without a command can only be a question: quoted, or beginning or ending like one."""
+    from wikigr.segmentation import QUESTION_START
+
+    begins = len(words) > 1 and re.match(QUESTION_START, words[0], re.IGNORECASE)
+    return " " in words[0] or words[-1].endswith("?") or bool(begins)
+
+
+def nearest_commands(root: Any, group: Any, word: str) -> list[str]:
+    """Return the command of ``group`` that ``word`` probably means, or one elsewhere in the tree, or nothing."""
+    near = nearest(word, getattr(group, "commands", ()))
+    if near:
+        return near
+    # Of commands with the same name, the first one.
+    known = {path[-1]: " ".join(path) for path, _ in reversed(list(leaf_commands(root)))}
+    return [known[name] for name in nearest(word, known)]
+
+
+def unknown_command(root: Any, group: Any, word: str, otherwise: str) -> UsageError:
+    """Return the error for a ``word`` that is not a command of ``group``; without a near one, it says ``otherwise``."""
+    name = " ".join(("wikigr", *group.path))
+    hint = did_you_mean(nearest_commands(root, group, word), otherwise)
+    return UsageError(f"{name} has no command {word!r}.", hint=hint)

@@ -19,6 +19,8 @@ from wikigr_cli.environment import Environment
 DEFAULT_PROFILE = "enhanced"
 # The pack of every command that has no variable or settings of its own.
 PACK_VARIABLE = "WIKIGR_PACK"
+# The value of --pack that stands for all installed packs.
+ALL = "all"
 # The headings of options in help texts, in this order, and ``typer.Option`` under each of them.
 PANELS = (
     "Input",
@@ -35,6 +37,15 @@ Input, Metadata, Retrieval, Model, Run, Check, Server, Output, Global = (
     partial(typer.Option, rich_help_panel=panel) for panel in PANELS
 )
 Argument = typer.Argument
+# The options that the help of a command leaves out first if it does not fit a screen.
+RARE = frozenset((
+    "ablate", "allow_private", "alpha", "attribution", "batch", "beta", "bundle_encoder", "context", "description",
+    "embedding_model", "engine", "exact", "explain_limit", "extract_max_cost", "extract_model", "fail_on", "fields",
+    "follow_links", "fresh", "fusion", "iterations", "jobs", "judge", "judge_max_cost", "judge_model", "keep_going",
+    "license", "limit", "log", "margin", "max_cost", "max_errors", "max_sentences", "pack_version", "ray_address",
+    "receipt", "refuse_leaks", "repeat", "resume", "seed", "sha256", "show_prompt", "split", "stream", "threads",
+    "workers",
+))  # fmt: skip
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -94,8 +105,17 @@ def packs_of_variable(value: str | None) -> list[str] | None:
 
 
 def require_packs(packs: list[str] | None) -> list[str]:
-    """Return the packs; raises ``UsageError`` if none or an empty one was given."""
-    return [require_pack(pack) for pack in packs or [""]]
+    """Return the packs, or all installed ones for ``ALL`` or if none was given; raises ``UsageError`` without any."""
+    if packs and ALL not in packs:
+        return [require_pack(pack) for pack in packs]
+    from wikigr.pack.locate import installed_names
+
+    names = installed_names()
+    if not names and not packs:
+        raise no_pack("--pack")
+    if not names:
+        raise UsageError("No pack is installed.", hint="`wikigr pack list` lists all packs.")
+    return [*(pack for pack in packs or () if pack != ALL), *names]
 
 
 def require_pack(pack: str | None) -> str:
@@ -169,7 +189,8 @@ SHARED: dict[str, Any] = {
     "embedding_model": Retrieval(metavar="ID", help="Load the pack's encoder from this model id or folder instead."),
     "profile": Retrieval(
         metavar="NAME",
-        help="The profile: baseline, enhanced, fast, precise, recall, multi-strategy, a custom profile or a YAML file.",
+        help="How to search: enhanced (usual), fast (reads less), recall (reads more), precise (the reader chooses), "
+        "multi-strategy (follows a graph), baseline (to compare with), or a file; see `wikigr profile list`.",
         autocompletion=complete_profiles,
     ),
     "exact": Retrieval(help="Compare the question with every vector, even if the pack has quantized vectors."),
@@ -197,7 +218,9 @@ SHARED: dict[str, Any] = {
     "json_output": Output("--json", help="Print one JSON document instead of text."),
     # Of the commands of `wikigr eval`. The metric and the margin default to those declared when the run was made.
     "folder": Argument(metavar="RUN", help="The folder of a run."),
-    "questions": Input(metavar="FILE", help="Gold questions; by default the pack's eval/questions.jsonl."),
+    "questions": Input(
+        metavar="FILE", help="Test questions with their right answers; by default the pack's eval/questions.jsonl."
+    ),
     "split": Input(metavar="NAME", help="Use only the questions of this split."),
     "judged": Retrieval(
         "--profile",
@@ -207,8 +230,12 @@ SHARED: dict[str, Any] = {
     "primary": Check(metavar="METRIC", help="The metric that decides; by default the declared one."),
     "margin": Check(help="Differences up to this size do not matter; by default the declared one.", min=0.0, max=1.0),
     "floors": Check("--min", metavar="METRIC=VALUE", help="A floor, such as accuracy=0.8. Repeatable."),
-    "baseline": Check(metavar="FILE", help="A blessed baseline; the run must not be worse."),
+    "baseline": Check(metavar="FILE", help="A file of `wikigr eval bless`; the run must not be worse."),
     "fail_on": Check(help="The verdict against the baseline that fails the gate; regression by default."),
+    "max_flips": Check(
+        metavar="N", min=0, help="How many answers may change from right to wrong. Default: what an exact test allows."
+    ),
+    "junit": Output(metavar="FILE", help="Also write JUnit XML, whose failures are those of the gate."),
     "max_errors": Check(metavar="SHARE", min=0.0, max=1.0, help="The share of samples that may fail; 0 by default."),
     "show_all": Output("--all", help="Print all figures, not only those that matter most."),
 }
@@ -218,7 +245,7 @@ def declared(parameter: Parameter, own: Mapping[str, Any]) -> Any:
     """Return the declaration of a command's parameter: its ``own`` or the shared one. A flag has no ``--no-`` form."""
     name, hint = parameter.name, parameter.annotation
     if name == "pack" and name not in own:
-        several = " Repeatable." if hint == list[str] | None else ""
+        several = " Repeatable; `all` are the installed ones." if hint == list[str] | None else ""
         callback = _require if hint is str else _note_ambiguous
         return _PACK_OPTION(help=_PACK_HELP + several, callback=callback)
     found = copy(own[name] if name in own else SHARED[name])

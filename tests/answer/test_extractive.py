@@ -74,6 +74,9 @@ def test_alternatives_are_from_other_sections_and_say_something_else() -> None:
     again = candidate("B#0", "Ulm is where he was born.", 0.7, "Ulm")
     others = [candidate(f"C#{n}", f"He lived in town {n}.", 0.5 - n / 10, f"town {n}") for n in range(3)]
     assert other_answers([best, beside, again, *others], [best]) == others[:2]
+    # At 0.9, an answer of 0.3 is shown and a less likely one is not.
+    unlikely = candidate("D#0", "He lived in a town.", 0.29, "a town")
+    assert other_answers([best, unlikely, others[2]], [best]) == [others[2]]
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,15 @@ from .conftest import Wikigr
 
 USAGE = [
     ("why 'What is spin?'", "Missing argument 'TITLE'."),
-    ("What is spin?", "To ask a question: wikigr ask 'What is spin?'"),
-    ("'spin?'", "To ask a question: wikigr ask 'spin?'"),
+    ("What is spin?", "No pack was given."),
+    ("photon", "Try 'wikigr --help', or ask a question: wikigr ask photon"),
+    ("bild notes", "Did you mean 'pack build'?"),
+    ("help bild", "Did you mean 'pack build'?"),
     ("aks x", "Did you mean 'ask'?"),
     ("help pack biuld", "wikigr pack has no command 'biuld'.\nDid you mean 'build'?"),
     ("help ask more", "wikigr ask has no command 'more'."),
     ("--pack x ask y", "--pack is an option of a command and goes after it."),
+    ("ask x --top-k 3", "No such option: --top-k.\nIt is an option of `wikigr log`, `wikigr search` and "),
     ("ask x --pakc y", "No such option: --pakc. Did you mean --pack?"),
     ("graph neighbors x --depht 2", "If it is a part of the name, quote the name or put -- before it."),
     ("graph schema", "No pack was given.\nGive --pack, set WIKIGR_PACK, or choose a default pack"),

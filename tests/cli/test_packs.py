@@ -205,3 +205,24 @@ def _cite_one_of_each(request: dict[str, Any]) -> Response:
     }
     parts = text("A physicist", cited["Werner Heisenberg#0"]), text(" and Beta", cited["Beta#0"]), text(".")
     return reply(*parts)(request)
+
+
+def test_all_are_the_installed_packs_which_are_also_asked_without_a_default(
+    wikigr: Wikigr, physics_pack: Path, letters: Path, tmp_path: Path, quick_validation: None
+) -> None:
+    none = wikigr("ask", QUESTION, "--pack", "all")
+    assert (none.code, none.err.splitlines()[0]) == (2, "wikigr: No pack is installed.")
+    for name, pack in (("physics", physics_pack), ("letters", letters)):
+        assert wikigr("pack", "install", str(pack), "--name", name).code == 0
+    for question, source in ((QUESTION, "physics: Werner Heisenberg#0"), (OTHER, "letters: ")):
+        named = wikigr("ask", question, "--pack", "all", "--offline")
+        assert source in named.out and not named.out.endswith(", letters 1.0.0, physics 1.0.0\n")
+        # Quoted or not, a question needs no command; the answer names the packs that were not given.
+        for words in ((question,), question.split(), ("ask", question)):
+            asked = wikigr(*words, "--offline")
+            assert asked.out == f"{named.out[:-1]}, letters 1.0.0, physics 1.0.0\n"
+    assert "packs" in json.loads(wikigr("search", "spin", "-p", "all", "-p", "all", "--json").out)
+    # A default pack is asked alone, and so is a pack that is given.
+    assert wikigr("pack", "use", "physics").code == 0
+    assert wikigr(QUESTION, "--offline").out.endswith("), physics 1.0.0\n")
+    assert wikigr(OTHER, "--offline", "-p", "letters").out.endswith(")\n")

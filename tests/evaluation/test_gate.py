@@ -99,8 +99,8 @@ def test_so_few_questions_that_nothing_could_show_are_unclear() -> None:
 
 def decided(before: int, after: int, of: int, **wanted: Any) -> tuple[str, str]:
     """Return the outcome and the words of the check against the baseline."""
-    check = held(values("accuracy", before, of), values("accuracy", after, of), **wanted).checks[-1]
-    return check.outcome, check.detail
+    checks = held(values("accuracy", before, of), values("accuracy", after, of), **wanted).checks
+    return next((check.outcome, check.detail) for check in checks if check.name == "accuracy against the baseline")
 
 
 @pytest.mark.parametrize(
@@ -135,6 +135,34 @@ def test_every_outcome_states_its_reason(
     outcome_found, said = decided(*figures, **wanted)
     assert outcome_found == outcome
     assert says in said
+
+
+@pytest.mark.parametrize(
+    ("figures", "wanted", "passed", "says"),
+    [
+        ((4, 0, 5), {}, True, "from right to wrong, 0 the other way: p = 0.0625 (exact sign test); 5 would fail."),
+        # Too few questions for a verdict, but not for an exact test.
+        ((5, 0, 5), {}, False, "5 of 5 answers changed from right to wrong, 0 the other way: p = 0.0312"),
+        ((5, 0, 5), {"fail_on": "never"}, True, "5 would fail."),
+        ((4, 0, 4), {}, True, "4 questions are too few to fail."),
+        ((4, 0, 5), {"flips": 3}, False, "4 of 5 answers changed from right to wrong, 0 the other way; at most 3 may."),
+        ((4, 0, 5), {"flips": 4}, True, "at most 4 may."),
+        # A significant loss within the margin.
+        ((100, 95, 100), {}, False, "5 would fail."),
+        ((100, 95, 100), {"margin": 0.05}, True, "6 would fail."),
+        ((0, 4, 5), {}, True, "0 of 5 answers changed from right to wrong, 4 the other way: p = 1.0000"),
+    ],
+)  # fmt: skip
+def test_changed_answers_are_counted_against_a_limit_or_by_an_exact_test(
+    figures: tuple[int, int, int], wanted: dict[str, Any], passed: bool, says: str
+) -> None:
+    before, after, of = figures
+    result = held(values("accuracy", before, of), values("accuracy", after, of), **wanted)
+    check = result.checks[-1]
+    assert (check.name, check.passed) == ("changed answers", passed) and says in check.detail
+    assert check.questions == result.regressed and len(result.regressed) == max(before - after, 0)
+    if not passed:
+        assert not result.passed
 
 
 def test_a_primary_metric_that_applies_to_no_question_is_wrong_usage() -> None:

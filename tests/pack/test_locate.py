@@ -52,6 +52,34 @@ def test_an_unfinished_build_takes_precedence_over_an_installed_pack(tmp_path: P
         find_pack("physics")
 
 
+def test_a_running_build_is_not_an_interrupted_one(tmp_path: Path) -> None:
+    layout = Layout(tmp_path / "physics")
+    with layout.building():
+        layout.staging.write_text("")
+        with pytest.raises(PackError, match="is being built"):
+            find_pack("physics")
+    with pytest.raises(PackError, match="interrupted"):
+        find_pack("physics")
+
+
+def test_who_names_documents_is_told_how_to_build_a_pack_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "my notes").mkdir()
+    (tmp_path / "my notes" / "kettle.md").write_text("# Kettle")
+    (tmp_path / "packs" / "physics").mkdir(parents=True)
+    for location, command in (
+        ("my notes", "wikigr pack build 'my notes' -o 'packs/my notes'"),
+        ("my notes/kettle.md", "wikigr pack build 'my notes/kettle.md' -o packs/kettle"),
+        # A folder for packs holds no documents, and the working directory would contain its own pack.
+        ("packs/physics", "wikigr pack build SOURCE -o packs/physics"),
+        (".", "wikigr pack build SOURCE -o ."),
+    ):
+        with pytest.raises(PackError) as caught:
+            find_pack(location)
+        assert caught.value.hint == f"Build one: {command}"
+
+
 @pytest.mark.parametrize("name", [MANIFEST, "notes.db", "README.md"])
 def test_a_file_next_to_the_database_is_not_a_pack(tmp_path: Path, name: str) -> None:
     pack = make_pack(tmp_path / "pack")

@@ -22,8 +22,9 @@ from wikigr.text import escape_marks, words
 SENTENCE_FLOOR = 0.75
 # … and where a few words answer, a further one must be more likely right than wrong.
 MIN_PROBABILITY = 0.5
-# Other answers that are shown with a likely one.
+# Other answers that are shown with a likely one, and the share of its probability that each has at least.
 MAX_ALTERNATIVES = 2
+ALTERNATIVE_FLOOR = 1 / 3
 # Characters of the surroundings before and after a quotation at most.
 _MAX_AROUND = 300
 # The kinds that quote one sentence, which others may follow.
@@ -121,15 +122,16 @@ def _stated(
 def other_answers(answers: Sequence[AnswerCandidate], quoted: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
     """Return the best ``MAX_ALTERNATIVES`` of ``answers`` from other sections than those ``quoted`` and one another's.
 
-    None has the short answer of another one.
+    None has the short answer of another one, or less than ``ALTERNATIVE_FLOOR`` of the probability of the first one.
     """
+    least = ALTERNATIVE_FLOOR * quoted[0].probability
     chosen: list[AnswerCandidate] = []
     sections = {q.section.section_id for candidate in quoted for q in candidate.quotations}
     said = {tuple(words(candidate.short)) for candidate in quoted} - {()}
     for candidate in answers:
         own = {q.section.section_id for q in candidate.quotations}
         short = tuple(words(candidate.short))
-        if own & sections or short in said:
+        if own & sections or short in said or candidate.probability < least:
             continue
         chosen.append(candidate)
         sections |= own

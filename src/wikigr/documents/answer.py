@@ -76,6 +76,11 @@ def stated_answer(answer: Answer, pack: Corpus) -> StatedAnswer:
     }
 
 
+def shows_passages(stated: StatedAnswer) -> bool:
+    """Return whether passages are shown instead of an answer: it quotes the pack and is not sure."""
+    return stated["level"] == "not_sure" and bool(stated["kind"] and stated["citations"])
+
+
 def explain_document(answer: Answer, pack: Corpus, limit: int) -> dict[str, Any]:
     """Return the stages, the ranked sections and the sentences behind ``answer``, at most ``limit`` of each.
 

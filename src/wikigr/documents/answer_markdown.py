@@ -8,13 +8,15 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from wikigr.answer.presentation import NEAREST, OTHERS, PERHAPS, level_in_words, rejected_in_words
+from wikigr.documents.answer import shows_passages
 from wikigr.documents.blocks import group_items, number_columns, run_text, shown_rows, used_columns
+from wikigr.documents.pack import packs_in_words
 from wikigr.index.candidate import place
 from wikigr.sources.block import CHECK_BOXES
 from wikigr.text import escape_markdown, markdown_link
 
 if TYPE_CHECKING:
-    from wikigr.documents.shapes import BlockShape, CitationShape, PackShape, RunShape, StatedAnswer
+    from wikigr.documents.shapes import BlockShape, CitationShape, RunShape, StatedAnswer
 
 # What a link to the address of a source leads to; None if it may not be linked.
 LinkTo = Callable[[str | None], str | None]
@@ -26,10 +28,8 @@ _LINE_MARK = re.compile(r"^(\d{0,9})([-+=.)])(?=[-=\s]|$)")
 
 def answer_entry(document: StatedAnswer, link_to: LinkTo) -> str:
     """Return an answer under its question, followed by its level and its packs."""
-    packs: Sequence[PackShape | None] = document.get("packs") or [document["pack"]]
-    names = ", ".join(f"{pack['name']} {pack['version']}" for pack in packs if pack is not None)
     level = level_in_words(document["level"], document["confidence"], document["agrees"])
-    heading, last = escape_markdown(document["question"]), f"{level}, {escape_markdown(names)}"
+    heading, last = escape_markdown(document["question"]), f"{level}, {escape_markdown(packs_in_words(document))}"
     return f"## {heading}\n\n{answer_markdown(document, link_to)}\n{last}\n"
 
 
@@ -39,7 +39,7 @@ def answer_markdown(document: StatedAnswer, link_to: LinkTo) -> str:
     An answer that is not sure is not stated: its passage and those of the alternatives follow as sources.
     """
     own, others = document["citations"], [c for other in document["alternatives"] for c in other["citations"]]
-    if document["level"] == "not_sure" and own and document["kind"]:
+    if shows_passages(document):
         parts = [PERHAPS, _sources([*own, *others], 1, link_to)]
     else:
         short = document["span"] if document["kind"] else None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from wikigr.graph.schema import article_title
 
 if TYPE_CHECKING:
-    from wikigr.documents.shapes import PackShape
+    from wikigr.documents.shapes import OfPacks, PackShape
     from wikigr.pack.listing import ListedPack
     from wikigr.pack.manifest import Manifest
     from wikigr.pack.open import Corpus
@@ -44,6 +44,12 @@ def packs_document(pack: Corpus, section_ids: Sequence[str]) -> dict[str, Any]:
         return {"pack": pack_document(pack.manifest)}
     first = pack_document(pack.origin(section_ids[0])[0].manifest) if section_ids else None
     return {"pack": first, "packs": [pack_document(member.manifest) for member in pack.members]}
+
+
+def packs_in_words(document: OfPacks) -> str:
+    """Return the names and versions of the packs of a result."""
+    packs: Sequence[PackShape | None] = document.get("packs") or [document["pack"]]
+    return ", ".join(f"{pack['name']} {pack['version']}" for pack in packs if pack is not None)
 
 
 def with_pack(pack: Corpus, fields: Mapping[str, Any]) -> Any:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any, ClassVar, Literal
@@ -17,7 +18,8 @@ from wikigr.evaluation.judge import ERROR, JUDGED, NO_JUDGE
 from wikigr.evaluation.metrics import METRICS, known_metric
 from wikigr.evaluation.run import MAX_RUN_BYTES, RUN, SCHEMA_VERSION, StoredRun, late_choices
 from wikigr.evaluation.samples import Sample
-from wikigr.evaluation.statistics.paired import MIN_QUESTIONS, PairedResult, Verdict, in_points
+from wikigr.evaluation.statistics.paired import MIN_QUESTIONS, SIGNIFICANCE, PairedResult, Verdict, in_points
+from wikigr.evaluation.statistics.significance import sign_p
 from wikigr.files import read_regular, write_atomic
 from wikigr.options import Share
 from wikigr.validation import NO_OTHER_KEYS, validated
@@ -33,8 +35,9 @@ class Requirements:
     ``floors`` holds the minimum by metric (the maximum if lower is better), and ``errors`` the maximum share of failed
     samples. ``fail_on`` is the verdict on the primary metric that fails: ``regression``, also ``inconclusive``, or
     ``never``. ``margin`` is the largest loss that does not matter: if the whole interval lies above ``-margin``, the
-    run is not inferior and passes even if its verdict is inconclusive. Raises ``UsageError`` for an unknown metric or
-    a limit that no run could meet.
+    run is not inferior and passes even if its verdict is inconclusive. ``flips`` is how many answers may be worse than
+    in the baseline; without it, an exact test decides whether they are too many. Raises ``UsageError`` for an unknown
+    metric or a limit that no run could meet.
     """
 
     floors: Mapping[str, float]
@@ -42,6 +45,7 @@ class Requirements:
     margin: float = MARGIN
     errors: float = 0.0
     primary: str = PRIMARY
+    flips: int | None = None
 
     def __post_init__(self) -> None:
         for metric in (*self.floors, self.primary):
@@ -98,13 +102,14 @@ class GateCheck:
     """One check of a gate, with its measured value or verdict.
 
     The gate fails unless every check has ``passed``. One that is ``inconclusive`` has passed, because the gate requires
-    no proof, but what it checks is neither shown nor excluded.
+    no proof, but what it checks is neither shown nor excluded. ``questions`` are the ids of those that it may fail for.
     """
 
     name: str
     passed: bool
     detail: str
     inconclusive: bool = False
+    questions: tuple[str, ...] = ()
 
     @property
     def outcome(self) -> Outcome:
@@ -137,13 +142,19 @@ def check_gate(stored: StoredRun, profile: str, wanted: Requirements, baseline: 
     nothing to judge, and ``UsageError`` for a baseline of another question set or judge.
     """
     run, own = stored.run, stored.samples_of(profile)
-    failed = sum(sample.error is not None or (wanted.by_judge and _is_ungraded(sample)) for sample in own)
+    failing = [s.question_id for s in own if s.error is not None or (wanted.by_judge and _is_ungraded(s))]
+    failed = len(failing)
     if failed == len(own):
         raise WikigrError(f"No sample of the profile {profile!r} succeeded, so there is nothing to judge.")
     allowed = f"at most {100 * wanted.errors:g}% may"
     expected = int(run.questions["count"]) * run.repeat
     checks = (
-        GateCheck("errors", failed / len(own) <= wanted.errors, f"{failed} of {len(own)} samples failed; {allowed}"),
+        GateCheck(
+            "errors",
+            failed / len(own) <= wanted.errors,
+            f"{failed} of {len(own)} samples failed; {allowed}",
+            questions=tuple(dict.fromkeys(failing)),
+        ),
         GateCheck("complete", len(own) == expected, f"{len(own)} of {expected} samples"),
         *_check_floors(own, wanted.floors),
     )
@@ -172,8 +183,10 @@ def check_gate(stored: StoredRun, profile: str, wanted: Requirements, baseline: 
         caveats.append("the baseline was measured on another build of the pack")
     if baseline.wikigr_version != run.wikigr_version:
         caveats.append(f"the baseline was measured by wikigr {baseline.wikigr_version}")
-    regressed = sorted(flip.question_id for flip in flips(before, own, wanted.primary) if flip.worse)
-    return GateResult(profile, (*checks, _check_baseline(result, wanted)), comparison, tuple(regressed), tuple(caveats))
+    regressed = tuple(sorted(flip.question_id for flip in flips(before, own, wanted.primary) if flip.worse))
+    against = (_check_baseline(result, wanted), *_check_flips(result, wanted))
+    checks = (*checks, *(replace(check, questions=regressed) for check in against))
+    return GateResult(profile, checks, comparison, regressed, tuple(caveats))
 
 
 def _is_ungraded(sample: Sample) -> bool:
@@ -208,6 +221,29 @@ def _check_baseline(result: PairedResult, wanted: Requirements) -> GateCheck:
     )
 
 
+def _check_flips(result: PairedResult, wanted: Requirements) -> Iterator[GateCheck]:
+    """Yield the check of the answers that are worse than in the baseline: against a limit, or by an exact test.
+
+    The test needs fewer questions than a verdict, because it asks about losses only. It assumes that the questions are
+    independent, and a loss within the margin does not fail it.
+    """
+    metric, losses, wins = METRICS[wanted.primary], result.losses, result.wins
+    changed = "changed from right to wrong" if metric.binary else "got worse"
+    detail = f"{losses} of {result.n} answers {changed}, {wins} the other way"
+    if wanted.flips is not None:
+        yield GateCheck("changed answers", losses <= wanted.flips, f"{detail}; at most {wanted.flips} may.")
+    elif result.clusters is None:
+
+        def is_loss(count: int) -> bool:
+            return sign_p(count, wins) <= SIGNIFICANCE and (count - wins) / result.n > wanted.margin
+
+        least = next(count for count in itertools.count(wins + 1) if is_loss(count))
+        test = f"p = {sign_p(losses, wins):.4f} (exact sign test)"
+        would = f"{least} would fail" if least <= result.n else f"{result.n} questions are too few to fail"
+        passed = losses < least or wanted.fail_on == "never"
+        yield GateCheck("changed answers", passed, f"{detail}: {test}; {would}.")
+
+
 def make_baseline(stored: StoredRun, profile: str) -> Baseline:
     """Return the baseline made from one profile of a run; raise ``WikigrError`` if the run is incomplete."""
     run, own = stored.run, stored.samples_of(profile)
@@ -238,7 +274,7 @@ def read_baseline(path: Path) -> Baseline:
     """Read a blessed baseline; raise ``UsageError`` if the file is not one."""
     if (path / RUN).is_file():
         raise UsageError(
-            f"{path} is a run, not a blessed baseline.",
+            f"{path} is a run, not a baseline.",
             hint=f"Make a baseline of it: wikigr eval bless {shlex.quote(str(path))} -o baseline.json",
         )
     try:

@@ -153,7 +153,7 @@ def question_file(root: Path) -> Path:
     file = root / "eval" / "questions.jsonl"
     if not file.is_file():
         raise UsageError(
-            f"The pack {root} has no gold questions (eval/questions.jsonl).", hint="Give --questions FILE."
+            f"The pack {root} has no test questions (eval/questions.jsonl).", hint="Give --questions FILE."
         )
     return file
 

@@ -117,6 +117,20 @@ class Layout:
         """Return whether a build was interrupted here."""
         return self.staging.exists()
 
+    def is_building(self) -> bool:
+        """Return whether a process is building a pack here now."""
+        try:
+            handle = os.open(self.work / "build.lock", os.O_RDONLY)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(handle)
+        return False
+
     @property
     def source_record(self) -> Path:
         """The record of the folder that the pack was built from (``section_urls``)."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -114,7 +115,7 @@ def find_pack(location: str | Path) -> Layout:
                 f"{path} is not a pack. A pack is a folder, or the file {DATABASE} in it.",
                 hint=f"Use its folder: {path.parent}"
                 if Layout(path.parent).exists()
-                else f"Build one: wikigr pack build {path} -o DIR",
+                else f"Build one: {_build_command(path)}",
             )
         path = path.parent
     if path.is_symlink() and path.parent.resolve() == installed_packs().resolve():
@@ -127,6 +128,8 @@ def find_pack(location: str | Path) -> Layout:
             f"The pack at {readable_path(path)} is gone: its removal was interrupted.",
             hint=f"Remove the rest of it: wikigr pack remove {path}",
         )
+    if layout.is_building():
+        raise PackError(f"The pack at {readable_path(path)} is being built.", hint="Wait until the build has finished.")
     if layout.unfinished():
         raise PackError(
             f"There is no finished pack at {readable_path(path)}, because its build was interrupted.",
@@ -134,7 +137,7 @@ def find_pack(location: str | Path) -> Layout:
         )
     if path.is_dir():
         recipe = path / RECIPE
-        build = f"wikigr pack make {recipe} -o {path}" if recipe.is_file() else f"wikigr pack build SOURCE -o {path}"
+        build = f"wikigr pack make {recipe} -o {path}" if recipe.is_file() else _build_command(path)
         raise PackError(f"{readable_path(path)} does not contain a pack.", hint=f"Build one: {build}")
     known = "no folder, installed pack or pack of this project has that name"
     raise PackError(
@@ -145,6 +148,14 @@ def find_pack(location: str | Path) -> Layout:
             shown=str,
         ),
     )
+
+
+def _build_command(path: Path) -> str:
+    """Return the command for the pack that somebody expected at ``path``: most likely they named its documents."""
+    own, project = path.resolve(), project_packs()
+    if Path.cwd().is_relative_to(own) or (project is not None and own.is_relative_to(project.resolve())):
+        return f"wikigr pack build SOURCE -o {path}"
+    return f"wikigr pack build {shlex.quote(str(path))} -o {shlex.quote(f'{PACKS}/{own.stem}')}"
 
 
 def _places() -> Iterator[tuple[Place, Path]]:

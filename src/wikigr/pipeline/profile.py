@@ -27,7 +27,7 @@ class Profile:
     """
 
     name: str = "enhanced"
-    description: str = "Hybrid retrieval, graph reranking, five documents by three sections, few-shot, section quality"
+    description: str = "The usual choice: finds by words, meaning and links, and reads five articles"
     sections: Mapping[type[Options], Options] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

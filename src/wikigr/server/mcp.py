@@ -21,6 +21,7 @@ from starlette.types import ASGIApp
 
 from wikigr import __version__
 from wikigr.answer.presentation import NEAREST, OTHERS, PERHAPS, level_in_words, rejected_in_words
+from wikigr.documents.answer import shows_passages
 from wikigr.documents.answer_markdown import blocks_markdown
 from wikigr.documents.shapes import AnswerDocument, CitationShape, PossibleAnswerShape, ResultShape
 from wikigr.errors import WikigrError
@@ -44,7 +45,7 @@ from wikigr.server.service import (
     client_hint,
 )
 from wikigr.server.workers import Task
-from wikigr.text import escape_numbers, harmless, one_line
+from wikigr.text import escape_marks, harmless, one_line
 
 INSTRUCTIONS = (
     "Knowledge packs whose text can be quoted: `ask` answers a question, `search` finds passages, `article` reads on.\n"
@@ -299,7 +300,7 @@ async def _or(kind: type[Exception], call: Awaitable[_Result]) -> _Result:
 def _answer_text(found: AnswerDocument) -> str:
     """Return an answer with its sources, and its alternatives; one that is not sure is one of several."""
     parts = [_possible_text(answer) for answer in (found, *found["alternatives"])]
-    if found["level"] == "not_sure" and found["citations"] and found["kind"]:
+    if shows_passages(found):
         parts.insert(0, PERHAPS)
     elif found["alternatives"]:
         parts.insert(1, f"{OTHERS if found['citations'] else NEAREST}:")
@@ -322,7 +323,7 @@ def _possible_text(answer: PossibleAnswerShape) -> str:
 
 def _unmarked(text: str) -> str:
     """Return stored text on one line, in which nothing is the number of a citation or ends the cell of a table."""
-    return escape_numbers(re.sub(r"\s+", " ", text)).replace("|", r"\|")
+    return escape_marks(re.sub(r"\s+", " ", text)).replace("|", r"\|")
 
 
 def _source(place: ResultShape | CitationShape) -> str:

@@ -9,11 +9,9 @@ from typing import Any
 import typer
 
 from wikigr.embeddings.model_id import DEFAULT_MODEL
-from wikigr.errors import UsageError
 from wikigr.reader.passage import BASE, SMALL, ReaderName
-from wikigr.suggestions import did_you_mean, nearest
 from wikigr_cli.command import Result, command
-from wikigr_cli.command_table import group
+from wikigr_cli.command_table import group, unknown_command
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus
 from wikigr_cli.options import Argument, Output, Run
@@ -128,8 +126,9 @@ def help_command(context: typer.Context, environment: Environment, words: list[s
     for word in words or ():
         commands = getattr(chosen.command, "commands", {})
         if word not in commands:
-            hint = did_you_mean(nearest(word, commands), f"Try '{chosen.command_path} --help'.")
-            raise UsageError(f"{chosen.command_path} has no command {word!r}.", hint=hint)
+            raise unknown_command(
+                context.find_root().command, chosen.command, word, f"Try '{chosen.command_path} --help'."
+            )
         child = commands[word]
         chosen = child.context_class(child, info_name=word, parent=chosen, **child.context_settings)
     environment.write(f"{chosen.get_help()}\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,8 +19,8 @@ from wikigr_cli.batch import BatchQuestion, ask_each, open_batch
 from wikigr_cli.command import command
 from wikigr_cli.environment import Environment, typed_in
 from wikigr_cli.exit_codes import ExitStatus
-from wikigr_cli.options import Check, Model, Output, Retrieval
-from wikigr_cli.render.answer import print_answer, print_explanation, save_answers
+from wikigr_cli.options import Check, Model, Output, Retrieval, Run
+from wikigr_cli.render.answer import save_answers, show_answer
 from wikigr_cli.render.formats import AnswerFormat, OutputFormat, address_to_link, chosen_format
 from wikigr_cli.render.output import print_json, print_json_line, print_trace
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 # Options that need a question on the command line.
 _NOT_AT_A_PROMPT = ("strict", "show_prompt", "receipt", "output", "json", "format")
+# Options of --web, whose page has its own ways to explain and to save.
+_OF_THE_PAGE = ("web", "pack", "profile", "offline")
 _EXAMPLE = 'Example: wikigr ask "Who proposed matter waves?" --pack packs/physics'
 
 
@@ -42,6 +45,8 @@ _EXAMPLE = 'Example: wikigr ask "Who proposed matter waves?" --pack packs/physic
     stream=Model("--stream/--no-stream", help="Print an answer as a model writes it. Default: in a terminal."),
     max_cost=Model(metavar="USD", help="Stop before the run costs more than this, in US dollars."),
     show_prompt=Model(help="Print the request to the model as JSON and send nothing."),
+    web=Output(help="Open the answer in the web page, until Ctrl-C."),
+    log=Run("--log/--no-log", help="Keep the answer for `wikigr log`."),
     strict=Check(help="Exit with 1 if the pack does not cover the question."),
     explain=Output(help="Show all candidates, with scores and reasons."),
     explain_limit=Output(metavar="N", min=1, help="How many sections and sentences --explain shows."),
@@ -60,27 +65,36 @@ def ask(
     receipt: Path | None = None,
     output: Path | None = None,
     batch: str | None = None,
+    web: bool = False,
     output_format: AnswerFormat | None = None,
     json_output: bool = False,
     embedding_model: str | None = None,
 ) -> None:
     """Answer a question, with citations that were checked.
 
-    The answer comes from one pack or several.
+    Without --pack, the default pack is asked or, if there is none, all installed packs.
 
     Without an API key, or with --offline, the answer quotes the pack and nothing leaves this machine. If
     ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL or WIKIGR_OPENAI_BASE_URL is set, the question, the sections found for it and
     worked examples from the pack are sent to that server, and its model writes the answer. With --model FILE.gguf, a
     model on this machine writes it.
 
-    In a terminal and without a question, a prompt opens that answers one question after another.
+    In a terminal and without a question, a prompt opens that answers one question after another. `wikigr` followed by
+    a question is short for this command.
 
     Examples:
       wikigr ask "Who proposed matter waves?" --pack packs/physics
       echo "What is spin?" | wikigr ask - --pack packs/physics --json
     """
+    is_typed = typed_in(context)
+    if web:
+        _refuse(context, lambda option: option not in _OF_THE_PAGE, "does not go with --web")
+        from wikigr_cli.commands.serve import run_server
+
+        run_server(environment, options.require_packs(pack), profile, offline=chosen.offline, question=question or "")
+        return
     if question is None and batch is None and environment.is_interactive():
-        _refuse_without_question(context)
+        _refuse(context, lambda option: option in _NOT_AT_A_PROMPT, "needs a question on the command line, or --batch")
         # Imported only here, because the library for line editing takes a tenth of a second.
         from wikigr_cli.prompt.loop import run_prompt
 
@@ -90,7 +104,7 @@ def ask(
         raise UsageError("Give either a question or --batch.", hint=_EXAMPLE)
     if batch is not None and chosen.show_prompt:
         raise UsageError("--show-prompt takes one question, not --batch.")
-    printed_as = chosen_format(output_format, json_output=json_output, typed=typed_in(context))
+    printed_as = chosen_format(output_format, json_output=json_output, typed=is_typed)
     if batch is not None and printed_as == "md":
         raise UsageError(f"--batch prints JSON Lines, not {printed_as}.", hint="Leave out --format.")
     packs = options.require_packs(pack)
@@ -116,19 +130,23 @@ def ask(
             _print_request(environment, session, str(question))
             return
         else:
-            abstained = _ask_one(environment, session, str(question), printed_as, chosen.explained, receipt, output)
+            abstained = _ask_one(
+                environment, session, str(question), printed_as, chosen.explained, receipt, output,
+                names_packs=not is_typed("pack"),
+            )  # fmt: skip
     if receipt is not None and receipt.exists():
         environment.note(f"To check the receipt: {shlex.join(('wikigr', 'replay', str(receipt), '--pack', packs[0]))}")
     if chosen.strict and abstained:
         raise typer.Exit(ExitStatus.FAILED_CHECK)
 
 
-def _refuse_without_question(context: typer.Context) -> None:
-    """Raise ``UsageError`` for an option that needs a question on the command line."""
+def _refuse(context: typer.Context, is_refused: Callable[[str], bool], reason: str) -> None:
+    """Raise ``UsageError`` for an option on the command line that ``is_refused`` for a reason."""
     is_typed = typed_in(context)
     for parameter in context.command.params:
-        if parameter.name in _NOT_AT_A_PROMPT and is_typed(parameter.name):
-            raise UsageError(f"{parameter.opts[0]} needs a question on the command line, or --batch.", hint=_EXAMPLE)
+        name = str(parameter.name)
+        if parameter.param_type_name == "option" and is_typed(name) and is_refused(name):
+            raise UsageError(f"{parameter.opts[0]} {reason}.", hint=_EXAMPLE)
 
 
 def _check_target(option: str, path: Path, batch: str | None, *, show_prompt: bool) -> None:
@@ -165,10 +183,13 @@ def _ask_one(
     explain_limit: int,
     receipt: Path | None,
     output: Path | None,
+    *,
+    names_packs: bool,
 ) -> bool:
     """Print the answer, and write it to ``receipt`` and ``output``; return whether the question was not covered."""
     live = session.streams and printed_as == "text"
     answer = session.answer(question, live=live)
+    stated = stated_answer(answer, session.pack)
     try:
         print_trace(environment, answer.trace)
         if printed_as == "json":
@@ -176,18 +197,20 @@ def _ask_one(
         elif printed_as == "md":
             from wikigr.documents.answer_markdown import answer_markdown
 
-            environment.write_text(answer_markdown(stated_answer(answer, session.pack), address_to_link))
+            environment.write_text(answer_markdown(stated, address_to_link))
         else:
-            print_answer(environment, answer, stated_answer(answer, session.pack), streamed=live)
-            if explain_limit:
-                print_explanation(environment, answer, session.pack, explain_limit)
+            show_answer(
+                environment, answer, stated, session.pack,
+                live=live, explain_limit=explain_limit, names_packs=names_packs,
+            )  # fmt: skip
     finally:
+        session.keep(stated)
         if receipt is not None:
             from wikigr.documents.receipt import make_receipt, write_receipts
 
             write_receipts(receipt, [make_receipt(answer, session.pipeline, base=session.named)], batch=False)
         if output is not None:
-            save_answers(environment, output, [stated_answer(answer, session.pack)])
+            save_answers(environment, output, [stated])
     return _is_abstention(answer)
 
 

@@ -59,6 +59,26 @@ def serve(
       wikigr serve --pack packs/physics --host 0.0.0.0 --token $SECRET
     """
     packs = options.require_packs(pack)
+    run_server(
+        environment, packs, profile,
+        offline=offline, host=host, port=port, token=token, allowed_host=allowed_host,
+        question="" if open_browser else None,
+    )  # fmt: skip
+
+
+def run_server(
+    environment: Environment,
+    packs: Sequence[str],
+    profile: str,
+    *,
+    offline: bool,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    token: str | None = None,
+    allowed_host: list[str] | None = None,
+    question: str | None = None,
+) -> None:
+    """Serve packs until the user stops it, and open a ``question`` in the browser; an empty one opens the page."""
     require_extra("serve")
 
     from wikigr.server.app import create_app, listen, run_app
@@ -73,15 +93,18 @@ def serve(
         from wikigr.server.web.routes import WebPage
 
         address = f"http://{_reachable(host, listener.getsockname()[0])}:{listener.getsockname()[1]}/"
+        asked = {"q": question} if question else {}
         if token is not None:
+            asked["token"] = token
+        if asked:
             from urllib.parse import urlencode
 
-            address += f"?{urlencode({'token': token})}"
+            address += f"?{urlencode(asked)}"
 
         def ready() -> None:
             environment.print(address)
             environment.note(f"Serving {', '.join(served.names)}. Ctrl-C stops the server.")
-            if open_browser:
+            if question is not None:
                 import webbrowser
 
                 webbrowser.open(address)

@@ -15,8 +15,8 @@ from wikigr.text import harmless
 from wikigr_cli.ask_session import AskSession
 from wikigr_cli.environment import Environment, Interrupted, OutputClosed
 from wikigr_cli.exit_codes import report_error
-from wikigr_cli.options import complete_packs, complete_profiles
-from wikigr_cli.render.answer import print_answer, print_explanation, save_answers
+from wikigr_cli.options import complete_packs, complete_profiles, require_packs
+from wikigr_cli.render.answer import print_explanation, save_answers, show_answer
 from wikigr_cli.render.output import counted, one_line, print_trace
 from wikigr_cli.render.search import print_why
 from wikigr_cli.render.section import open_place, print_place
@@ -137,9 +137,8 @@ class Conversation:
         self._turns = (*self._turns, turn_of(answer))[-MAX_TURNS:]
         print_trace(environment, answer.trace)
         stated = stated_answer(answer, self.pack)
-        print_answer(environment, answer, stated, streamed=live)
-        if self._explain_limit:
-            print_explanation(environment, answer, self.pack, self._explain_limit)
+        show_answer(environment, answer, stated, self.pack, live=live, explain_limit=self._explain_limit)
+        self._session.keep(stated)
         self._documents.append(stated)
 
     def _last(self) -> Answer:
@@ -201,7 +200,15 @@ class Conversation:
 
     def _change_profile(self, name: str) -> None:
         if not name:
-            self._list(complete_profiles(""), self.profile)
+            from wikigr.pipeline.profile_files import load_profile
+
+            for known in complete_profiles(""):
+                try:
+                    described = load_profile(known).description
+                except UsageError as error:
+                    described = error.message
+                mark = "*" if known == self.profile else " "
+                self._environment.print(f"{mark} {known:<14} {described}", hang=17)
             return
         self._session.use_profile(name)
         self._environment.note(f"Profile {self.profile}.")
@@ -214,7 +221,7 @@ class Conversation:
             packs = shlex.split(name)
         except ValueError as error:
             raise UsageError(f"Cannot read {harmless(name)}: {error}.", hint="Example: /pack physics") from error
-        self._session.use_packs(packs)
+        self._session.use_packs(require_packs(packs))
         # What the last answer rests on is in the other pack.
         self._answer, self._turns = None, ()
         self._environment.note(describe(self.pack))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -12,6 +11,7 @@ from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.input import Input, create_input
 from prompt_toolkit.output import ColorDepth, Output, create_output
 
+from wikigr.files import open_private
 from wikigr.settings import state_folder
 from wikigr.text import harmless
 from wikigr_cli.ask_session import AskOptions, AskSession
@@ -88,11 +88,7 @@ def open_history(environment: Environment) -> History:
     """Return the history of the user, which only the user may read; without a folder for it, one in memory."""
     path = state_folder() / "ask_history"
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
-        with closing(os.fdopen(handle)):
-            # An earlier file, or one from a backup, may have other permissions.
-            os.fchmod(handle, 0o600)
+        open_private(path).close()
     except OSError as error:
         environment.note(f"The questions are not kept: {error.strerror} ({path}).")
         return InMemoryHistory()

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wikigr.documents.answer import explain_document, stages_document
-from wikigr.documents.pack import SCHEMA_VERSION
+from wikigr.documents.answer import explain_document, shows_passages, stages_document
+from wikigr.documents.pack import SCHEMA_VERSION, packs_in_words
 from wikigr.errors import UsageError, WikigrError
 from wikigr.text import harmless
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.blocks import print_blocks, shorten_blocks
 from wikigr_cli.render.formats import address_to_link
-from wikigr_cli.render.output import Document, counted, print_address, stage_lines
+from wikigr_cli.render.output import Document, counted, one_line, print_address, stage_lines
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
@@ -25,6 +26,9 @@ _SENTENCE_LENGTH = 100
 # The maximum length of a passage, in characters, lines and rows: of another possible answer, and of one of equal ones.
 _COMPACT = (300, 5, 3)
 _WHOLE = (1200, 16, 5)
+# The length of the bar that shows the confidence, and its style by level.
+_BAR = 10
+_LEVEL_STYLES = {"sure": "green", "likely": "green", "not_sure": "yellow", "not_covered": "dim"}
 # Columns before what stands under a source.
 _INDENT = 6
 
@@ -34,38 +38,73 @@ def failure_document(id_: str | int, question: str, error: WikigrError) -> dict[
     return {"id": id_, "schema_version": SCHEMA_VERSION, "question": question, "error": error.message}
 
 
-def print_answer(environment: Environment, answer: Answer, stated: StatedAnswer, *, streamed: bool = False) -> None:
-    """Print an answer as its level says; if a model's was ``streamed``, only what follows its text.
+def print_answer(
+    environment: Environment, stated: StatedAnswer, *, streamed: bool = False, names_packs: bool = False
+) -> None:
+    """Print an answer as its level says, and how sure it is; if it was ``streamed``, only what follows its text.
 
-    ``stated`` is its document. In a terminal, the answer without the model stands above a streamed text.
+    ``stated`` is its document. ``names_packs`` also says which packs were asked. In a terminal, the answer without the
+    model stands above a streamed text.
     """
-    from wikigr.answer.presentation import is_doubtful, level_in_words, usage_in_words
+    from wikigr.answer.presentation import PERHAPS, level_in_words
 
-    if streamed and answer.rejected is not None:
+    is_rejected = stated["rejected"] is not None
+    if streamed and is_rejected:
         environment.print()
-    if streamed and answer.rejected is not None and environment.stdout.isatty():
+    if streamed and is_rejected and environment.stdout.isatty():
         environment.print()
         environment.print("The answer above stands.", style="bold")
-    elif is_doubtful(answer):
-        _print_doubtful(environment, stated)
+    elif shows_passages(stated):
+        environment.print(PERHAPS)
+        _print_passages(environment, (stated, *stated["alternatives"]))
     else:
-        _print_stated(environment, answer, stated, streamed=streamed)
-    if answer.rejected is not None:
+        _print_stated(environment, stated, streamed=streamed)
+    if is_rejected:
         _print_rejected(environment, stated, streamed=streamed)
-    environment.print(level_in_words(answer.level, answer.confidence, answer.agrees), style="dim")
+    if environment.has_color(environment.stdout):
+        filled = round(_BAR * stated["confidence"])
+        environment.print("━" * filled, style=_LEVEL_STYLES[stated["level"]], end="")
+        environment.print(f"{'─' * (_BAR - filled)} ", style="dim", end="")
+    packs = f", {packs_in_words(stated)}" if names_packs else ""
+    level = level_in_words(stated["level"], stated["confidence"], stated["agrees"])
+    environment.print(f"{level}{packs}", style="dim")
+
+
+def show_answer(
+    environment: Environment,
+    answer: Answer,
+    stated: StatedAnswer,
+    pack: Corpus,
+    *,
+    live: bool,
+    explain_limit: int,
+    names_packs: bool = False,
+) -> None:
+    """Print an answer with what a model left unverified and cost, and the explanation unless ``explain_limit`` is 0.
+
+    ``live`` if a model's text is on the screen already.
+    """
+    from wikigr.answer.answer import OWN_KNOWLEDGE
+    from wikigr.answer.presentation import usage_in_words
+
+    # Answers from a model's own knowledge are never streamed.
+    streamed = live and bool(answer.model) and answer.query_type != OWN_KNOWLEDGE
+    print_answer(environment, stated, streamed=streamed, names_packs=names_packs)
     if answer.unverified:
         counted_claims = counted(answer.claims, "claims")
         environment.print(f"{len(answer.unverified)} of {counted_claims} could not be verified.", style="yellow")
     if answer.usage.calls:
         environment.print(f"{answer.model}: {usage_in_words(answer.usage)}", style="dim")
+    if explain_limit:
+        print_explanation(environment, answer, pack, explain_limit)
 
 
-def _print_stated(environment: Environment, answer: Answer, stated: StatedAnswer, *, streamed: bool) -> None:
+def _print_stated(environment: Environment, stated: StatedAnswer, *, streamed: bool) -> None:
     """Print an answer in its surroundings, its sources, and the other possible answers if it has any."""
     from wikigr.answer.presentation import NEAREST, OTHERS
 
-    # The text is already on the screen if a model streamed it; answers from its own knowledge are never streamed.
-    if streamed and not (answer.kind or answer.query_type == "own_knowledge"):
+    # The text is already on the screen if a model streamed it.
+    if streamed and not stated["kind"]:
         environment.print()
     else:
         # What a model writes says it by itself.
@@ -73,7 +112,7 @@ def _print_stated(environment: Environment, answer: Answer, stated: StatedAnswer
             environment.print(" ".join(stated["span"]["text"].split()), style="bold")
             environment.print()
         print_blocks(environment, stated["blocks"], "[{}]".format)
-    if answer.abstained:
+    if not stated["citations"]:
         if stated["alternatives"]:
             environment.print()
             environment.print(NEAREST, style="bold")
@@ -87,7 +126,7 @@ def _print_stated(environment: Environment, answer: Answer, stated: StatedAnswer
         environment.print(OTHERS, style="bold")
     before = len(stated["citations"])
     for other in stated["alternatives"]:
-        _print_sources(environment, other, before)
+        _print_sources(environment, other, before, note=f"  ({other['confidence']:.2f})")
         if other["span"] is not None:
             environment.print(f"{' ' * _INDENT}{' '.join(other['span']['text'].split())}", style="bold")
         _print_passage(environment, other, before, _COMPACT)
@@ -108,14 +147,6 @@ def _print_rejected(environment: Environment, stated: StatedAnswer, *, streamed:
     _print_sources(environment, rejected, 0 if streamed else before)
 
 
-def _print_doubtful(environment: Environment, stated: StatedAnswer) -> None:
-    """Print the passages that may answer, each under its place."""
-    from wikigr.answer.presentation import PERHAPS
-
-    environment.print(PERHAPS)
-    _print_passages(environment, (stated, *stated["alternatives"]))
-
-
 def _print_passages(environment: Environment, passages: Sequence[PossibleAnswerShape]) -> None:
     """Print each of ``passages`` under its place."""
     before = 0
@@ -127,15 +158,19 @@ def _print_passages(environment: Environment, passages: Sequence[PossibleAnswerS
     environment.print()
 
 
-def _print_sources(environment: Environment, possible: PossibleAnswerShape, before: int) -> None:
-    """Print the numbers and the places of the citations of a possible answer, after ``before`` others."""
+def _print_sources(environment: Environment, possible: PossibleAnswerShape, before: int, note: str = "") -> None:
+    """Print the numbers and the places of the citations of a possible answer, after ``before`` others.
+
+    ``note`` follows the first one.
+    """
     from wikigr.index.candidate import place
 
     for citation in possible["citations"]:
         environment.print(f"  [{before + citation['n']}] ", end="")
         environment.print(place(citation["title"], citation["section"]), end="", link=citation["url"])
         stored = f"{_place_of(citation)} [{citation['start']}:{citation['end']}]"
-        environment.print(f"  {stored}", style="dim", hang=_INDENT)
+        environment.print(f"  {stored}{note}", style="dim", hang=_INDENT)
+        note = ""
         print_address(environment, citation["url"], indent=_INDENT)
 
 
@@ -225,3 +260,20 @@ def print_explanation(environment: Environment, answer: Answer, pack: Corpus, li
 def _place_of(fields: Document) -> str:
     """Return the id of a section of a document, preceded by the name of its pack if it has one."""
     return f"{fields['pack']}: {fields['section_id']}" if "pack" in fields else str(fields["section_id"])
+
+
+def print_log(environment: Environment, document: Document) -> None:
+    """Print the latest answers, one per line: their number, age, question and short answer or level."""
+    from wikigr.answer.presentation import LEVEL_WORDS
+    from wikigr_cli.render.packs import age_text
+
+    now = datetime.now(UTC)
+    for number, answer in enumerate(document["answers"], start=1):
+        environment.print(f"{number:>3}. ", style="bold", end="")
+        environment.print(f"{age_text(answer['time'], now):<12}  ", style="dim", end="")
+        environment.print(f"{one_line(answer['question'], _SENTENCE_LENGTH)}  ", end="")
+        is_stated = answer["citations"] and not shows_passages(answer)
+        said = (answer["span"] or {"text": answer["answer"]})["text"] if is_stated else LEVEL_WORDS[answer["level"]]
+        environment.print(f"→ {one_line(said, _SENTENCE_LENGTH)}", style="dim", overflow="cut")
+    if not document["answers"]:
+        environment.note("No answers are kept yet.")

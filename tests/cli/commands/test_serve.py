@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
+import re
 import shlex
 import signal
 import socket
@@ -38,6 +40,26 @@ def serving(*arguments: str, program: str = MAIN) -> Iterator[tuple[subprocess.P
     finally:
         process.kill()
         process.communicate()
+
+
+def test_an_answer_is_opened_in_the_page(physics_pack: Path, tmp_path: Path, wikigr: Wikigr) -> None:
+    opened, browser = tmp_path / "opened", tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {opened}.part && mv {opened}.part {opened}\n')
+    browser.chmod(0o755)
+    ask = ["ask", "What is spin?", "--web", "--offline", "--pack", str(physics_pack)]
+    process = subprocess.Popen(
+        [sys.executable, "-c", MAIN, *ask],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "BROWSER": str(browser)},
+    )  # fmt: skip
+    until(opened.exists)
+    address = opened.read_text().strip()
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?q=What\+is\+spin%3F", address)
+    assert httpx2.get(address, timeout=60).status_code == 200
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err.splitlines()[-1]) == (0, f"{address}\n", "Stopped.")
+    refused = wikigr(*ask, "--json")
+    assert (refused.code, refused.err.splitlines()[0]) == (2, "wikigr: --json does not go with --web.")
 
 
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])

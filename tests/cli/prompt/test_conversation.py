@@ -124,7 +124,7 @@ def test_the_profile_changes(converse: Converse) -> None:
     assert talk.say("/profile fast") == ("", "Profile fast.\n")
     assert talk.conversation.profile == "fast"
     listed = talk.say("/profile")[0]
-    assert "* fast\n" in listed and "  baseline\n" in listed
+    assert "\n* fast           Fewer articles, ranked once\n" in listed and "  baseline       One article" in listed
     # The last answer stays.
     assert talk.say("/why")[0].startswith("Louis de Broglie#3") or "Louis de Broglie" in talk.say("/why")[0]
 

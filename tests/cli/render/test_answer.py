@@ -26,7 +26,7 @@ from wikigr.documents.answer import stated_answer
 from wikigr.index.candidate import Section
 from wikigr.pack.open import Pack
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.answer import print_answer
+from wikigr_cli.render.answer import show_answer
 
 from ..conftest import Wikigr
 from ..terminal import environment_of, widest
@@ -43,14 +43,14 @@ def pack(physics_pack: Path) -> Iterator[Pack]:
 
 def printed(answer: Answer, pack: Pack) -> str:
     environment = Environment(io.StringIO(), io.StringIO(), io.StringIO())
-    print_answer(environment, answer, stated_answer(answer, pack))
+    show_answer(environment, answer, stated_answer(answer, pack), pack, live=False, explain_limit=0)
     assert isinstance(environment.stdout, io.StringIO)
     return environment.stdout.getvalue()
 
 
 def colored(answer: Answer, pack: Pack, columns: int = 400) -> str:
     environment, out, _ = environment_of(columns, NO_COLOR="", TERM="xterm")
-    print_answer(environment, answer, stated_answer(answer, pack))
+    show_answer(environment, answer, stated_answer(answer, pack), pack, live=False, explain_limit=0)
     return out.getvalue()
 
 
@@ -66,6 +66,9 @@ def test_a_sure_answer_stands_in_its_surroundings(pack: Pack) -> None:
     # The surroundings are dim, the quotation is not, and the short answer in it is bold.
     rest = BORN.removeprefix("Born in Würzburg")
     assert text == f"{DIM}{BEFORE} {OFF}Born in {BOLD}Würzburg{OFF}{rest} [1]"
+    # A bar shows the confidence where there is color.
+    last = f"\x1b[32m{'━' * 6}{OFF}{DIM}{'─' * 4} {OFF}{DIM}Sure (0.61){OFF}"
+    assert colored(answer, pack).splitlines()[-1] == last
 
 
 def test_a_likely_answer_is_followed_by_two_others(pack: Pack) -> None:
@@ -74,9 +77,9 @@ def test_a_likely_answer_is_followed_by_two_others(pack: Pack) -> None:
     stated, others = printed(answer, pack).split("\nOther possible answers\n")
     assert stated + "Sure (0.61)\n" == printed(demo_answer(pack, "sure"), pack)
     assert others == (
-        f"  [2] Niels Bohr › Introduction  Niels Bohr#0 [{bohr.start}:{bohr.end}]\n      Copenhagen\n"
+        f"  [2] Niels Bohr › Introduction  Niels Bohr#0 [{bohr.start}:{bohr.end}]  (0.30)\n      Copenhagen\n"
         f"      Niels Bohr: {BOHR}\n"
-        f"  [3] Max Planck › Introduction  Max Planck#0 [{planck.start}:{planck.end}]\n      {PLANCK}\n"
+        f"  [3] Max Planck › Introduction  Max Planck#0 [{planck.start}:{planck.end}]  (0.20)\n      {PLANCK}\n"
         "Likely (0.61)\n"
     )
 
@@ -133,7 +136,7 @@ def shown(pack: Pack, section: Section, quoted: str, columns: int, level: Level 
     """Return the lines of an answer that quotes ``section`` in a terminal, without its sources."""
     environment, out, _ = environment_of(columns)
     answer = answer_of(level, possible_answer(section, quoted, **made), section=section)  # type: ignore[arg-type]
-    print_answer(environment, answer, stated_answer(answer, pack))
+    show_answer(environment, answer, stated_answer(answer, pack), pack, live=False, explain_limit=0)
     assert widest(out.getvalue()) <= columns
     return out.getvalue().split("\n\nSources")[0].splitlines()
 
@@ -174,7 +177,7 @@ def test_an_alternative_with_several_quotations_has_all_their_places(pack: Pack)
     both = possible_answer(notes, "Ferns like shade.", "Moss does too.", kind="comparison")
     shown = printed(answer_of("likely", both, both, section=notes), pack)
     assert "Ferns like shade. [1] Moss does too. [2]\n\nSources\n  [1] Notes" in shown
-    assert "  [3] Notes › Ferns  Notes#0 [0:17]\n  [4] Notes › Ferns  Notes#0 [18:32]\n" in shown
+    assert "  [3] Notes › Ferns  Notes#0 [0:17]  (0.40)\n  [4] Notes › Ferns  Notes#0 [18:32]\n" in shown
     assert "      Ferns like shade. [3] Moss does too. [4]\n" in shown
 
 

@@ -62,7 +62,9 @@ def test_of_a_metric_of_which_less_is_better_more_is_lost() -> None:
 def test_several_profiles_have_their_verdicts_in_the_table() -> None:
     whole = set(range(30))
     lines = shown({"all": whole, "all-without-section_quality": set(), "all-without-b": whole, "c": {1}}, 30)
-    assert [(line.split()[0], line.split()[-1]) for line in lines] == [
+    plots = [(line.split()[0], line.split()[-1]) for line in lines if "●" in line]
+    assert plots == [(name, "points") for name in ("without-section_quality", "without-b", "c")]
+    assert [(line.split()[0], line.split()[-1]) for line in lines if "●" not in line] == [
         ("profile", "verdict"),
         ("all", "1.000"),
         ("without-section_quality", "regressed"),
@@ -74,3 +76,11 @@ def test_several_profiles_have_their_verdicts_in_the_table() -> None:
 def test_a_single_profile_has_no_verdict() -> None:
     head, row = shown({"one": {0, 1}}, 4)
     assert (head.split(), row.split()) == (["profile", "accuracy"], ["one", "0.500"])
+
+
+def test_a_terminal_shows_the_difference_on_an_axis() -> None:
+    (line,) = (line for line in shown({"one": {0, 1}, "two": set(range(1, 20))}, 40) if "●" in line)
+    begin, plot, end, unit = line.split(" ")
+    assert (begin, end, unit, len(plot), plot[32]) == ("-60", "+60", "points", 65, "┼")
+    # Right of no difference, and the interval around the difference.
+    assert 32 < plot.index("├") < plot.index("●") < plot.index("┤") and set(plot) == set("·┼├─●┤")

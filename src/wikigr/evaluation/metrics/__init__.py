@@ -39,13 +39,17 @@ def _rankings(level: Granularity[Any]) -> Iterator[Metric]:
     of_items = "" if level is ARTICLES else f" {items}"
     for k in (1, 2, 5, 10):
         place = "that rank first" if k == 1 else f"among the first {k}{of_items}"
-        yield Metric(f"{prefix}recall@{k}", over(level, recall_at, k), f"share of the gold {items} {place}")
+        yield Metric(
+            f"{prefix}recall@{k}", over(level, recall_at, k), f"share of the {items} that the answer needs {place}"
+        )
     yield Metric(
         f"{prefix}ndcg@10", over(level, ndcg_at, 10), f"normalized discounted cumulative gain of the first 10 {items}"
     )
-    yield Metric(f"{prefix}mrr", over(level, reciprocal_rank), f"reciprocal rank of the first gold {level.name}")
+    yield Metric(
+        f"{prefix}mrr", over(level, reciprocal_rank), f"reciprocal rank of the first {level.name} that the answer needs"
+    )
     for k in (5, 10):
-        found = f"whether every gold {level.name} is among the first {k} {items}"
+        found = f"whether every {level.name} that the answer needs is among the first {k} {items}"
         yield Metric(f"{prefix}all_found@{k}", over(level, all_found_at, k), found, binary=True)
 
 
@@ -73,12 +77,12 @@ _TABLE = (
     Metric(
         "citation_precision",
         lambda asked: citation_precision(asked.answer.citations, asked.gold),
-        "share of the citations that point to a gold location",
+        "share of the citations that point to where the answer is",
     ),
     Metric(
         "citation_recall",
         lambda asked: citation_recall(asked.answer.citations, asked.gold),
-        "share of the gold locations that are cited",
+        "share of the places of the answer that are cited",
     ),
     Metric(
         "verified",

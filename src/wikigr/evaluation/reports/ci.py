@@ -38,40 +38,59 @@ def _property(text: str) -> str:
     return _command(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def junit_report(document: Document) -> str:
-    """Return the report as JUnit XML: a suite of the judged profile, with a case per question by the primary metric.
+def junit_report(document: Document, seconds: Mapping[str, float]) -> str:
+    """Return the report as JUnit XML: a case per question of the judged profile, and one per check of the gate.
 
-    The verdict, the reference with its primary metric, and the notices are properties of the suite.
+    Its failures are those of the gate: checks that failed, with the questions that changed or had an error. What the
+    gate allows is skipped with its reason, and everything else passes with its score. ``seconds`` are the times of the
+    answers by question. The verdict, the reference with its primary metric, and the notices are properties.
     """
     primary, subject = document["primary"], document["subject"]
-    best = 1.0 if document["metrics"][primary]["higher_is_better"] else 0.0
-    cases = [(q, q["by_profile"][subject]) for q in document["questions"] if subject in q["by_profile"]]
+    checks = document["gate"]["checks"] if document["gate"] is not None else []
+    # A check that failed precedes one that allows the same.
+    blamed = {id_: check for check in sorted(checks, key=_has_passed, reverse=True) for id_ in check["questions"]}
     root = ElementTree.Element("testsuites", name="wikigr eval")
-    suite = ElementTree.SubElement(root, "testsuite", name=_xml(subject), tests=str(len(cases)))
+    suite = ElementTree.SubElement(root, "testsuite", name=_xml(subject))
     properties = ElementTree.SubElement(suite, "properties")
     for name, value in _junit_properties(document):
         ElementTree.SubElement(properties, "property", name=_xml(name), value=_xml(value))
-    counts = {"failure": 0, "error": 0, "skipped": 0}
-    for question, sample in cases:
-        case = ElementTree.SubElement(suite, "testcase", name=_xml(question["id"]), classname=_xml(subject))
-        text = None
-        if sample["error"] is not None:
-            outcome, message = "error", sample["error"]
-        elif primary not in sample["metrics"]:
-            # Neither right nor wrong: the metric does not apply, or the judge gave no grade.
-            outcome, message = "skipped", f"{primary} does not apply"
-        elif sample["metrics"][primary] != best:
-            outcome, message = "failure", question["question"]
-            text = _xml(f"expected {question['answers']}, got: {sample['answer']}")
-        else:
+    for question in document["questions"]:
+        if subject not in question["by_profile"]:
             continue
-        counts[outcome] += 1
-        ElementTree.SubElement(case, outcome, message=_xml(message)).text = text
-    suite.set("failures", str(counts["failure"]))
-    suite.set("errors", str(counts["error"]))
-    suite.set("skipped", str(counts["skipped"]))
+        sample, check = question["by_profile"][subject], blamed.get(question["id"])
+        attributes = {"classname": _xml(subject), "time": f"{seconds.get(question['id'], 0.0):.3f}"}
+        case = ElementTree.SubElement(suite, "testcase", {"name": _xml(question["question"]), **attributes})
+        score = sample["metrics"].get(primary)
+        given = f"expected {question['answers']}, got: {sample['answer']}"
+        if check is not None and check["passed"]:
+            _outcome(case, "skipped", f"{sample['error'] or given}; the gate allows it: {check['detail']}")
+        elif sample["error"] is not None:
+            _outcome(case, "error", sample["error"])
+        elif check is not None:
+            _outcome(case, "failure", f"{primary} is worse than in the baseline", given)
+        elif score is None:
+            # Neither right nor wrong: the metric does not apply, or the judge gave no grade.
+            _outcome(case, "skipped", f"{primary} does not apply")
+        said = f"{question['id']}: {primary} {'—' if score is None else f'{score:.3f}'}"
+        ElementTree.SubElement(case, "system-out").text = _xml(f"{said}, {sample['answer']}")
+    for check in checks:
+        case = ElementTree.SubElement(suite, "testcase", name=_xml(check["name"]), classname="gate", time="0.000")
+        if not check["passed"]:
+            _outcome(case, "failure", check["detail"])
+    for name, outcome in (
+        ("tests", "testcase"), ("failures", "failure"), ("errors", "error"), ("skipped", "skipped")
+    ):  # fmt: skip
+        suite.set(name, str(sum(1 for _ in suite.iter(outcome))))
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _has_passed(check: Document) -> bool:
+    return bool(check["passed"])
+
+
+def _outcome(case: ElementTree.Element, outcome: str, message: str, text: str | None = None) -> None:
+    ElementTree.SubElement(case, outcome, message=_xml(message)).text = None if text is None else _xml(text)
 
 
 def _junit_properties(document: Document) -> list[tuple[str, str]]:

@@ -136,7 +136,10 @@ def gate_document(result: GateResult) -> dict[str, Any]:
     return {
         "profile": result.profile,
         "passed": result.passed,
-        "checks": [_fields(check, "name", "passed", "outcome", "detail") for check in result.checks],
+        "checks": [
+            {**_fields(check, "name", "passed", "outcome", "detail"), "questions": list(check.questions)}
+            for check in result.checks
+        ],
         "regressed": list(result.regressed),
         "caveats": list(result.caveats),
     }

@@ -30,7 +30,7 @@ def forest(comparison: Document) -> dict[str, Any]:
     """
     results, margin = comparison["results"], comparison["margin"]
     reach = max(abs(end) for result in results for end in (result["interval"]["low"], result["interval"]["high"]))
-    step, widest = _axis(max(reach, 1.5 * margin, 0.01))
+    step, widest = axis(max(reach, 1.5 * margin, 0.01))
 
     def x(value: float) -> str:
         return f"{50.0 + 46.0 * max(-1.0, min(1.0, value / widest)):.2f}%"
@@ -57,7 +57,7 @@ def forest(comparison: Document) -> dict[str, Any]:
     }
 
 
-def _axis(reach: float) -> tuple[float, float]:
+def axis(reach: float) -> tuple[float, float]:
     """Return the distance between ticks and the end of the axis, a multiple of it."""
     reach = min(1.0, reach)
     step = next((step for step in _TICK_STEPS if reach <= 4 * step + 1e-9), _TICK_STEPS[-1])

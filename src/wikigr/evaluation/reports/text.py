@@ -26,7 +26,7 @@ class Table:
     legend: str = ""
 
 
-def _names(document: Document) -> dict[str, str]:
+def short_names(document: Document) -> dict[str, str]:
     """Return the headings of the profiles; those of an ablation name only what is missing."""
     names = [profile["name"] for profile in document["profiles"]]
     prefix = f"{names[0]}-" if names else ""
@@ -35,7 +35,7 @@ def _names(document: Document) -> dict[str, str]:
 
 def summary_table(document: Document) -> Table:
     """Return the table of the primary metric: a row per profile, with its difference from the first."""
-    primary, comparisons, names = document["primary"], document["comparisons"], _names(document)
+    primary, comparisons, names = document["primary"], document["comparisons"], short_names(document)
     compared = {c["second"]: r for c in comparisons for r in c["results"] if r["metric"] == primary}
     head = ["profile", primary, *(("diff.", "95% interval", "verdict") if compared else ())]
     rows = []
@@ -62,7 +62,7 @@ def metric_table(document: Document) -> Table:
         for metric in metrics
     ]
     lower = "" if all(upward.values()) else "; ↓ lower is better"
-    head = ["metric", *_names(document).values()]
+    head = ["metric", *short_names(document).values()]
     return Table("Metrics", head, rows, f"Means with 95% intervals; * the primary metric{lower}.")
 
 
@@ -134,7 +134,9 @@ def _part(document: Document, title: str, part: str, cells: Mapping[str, Cell], 
     shown = [profile for profile in document["profiles"] if profile[part]]
     if shown:
         rows = [[label, *(cell(profile[part]) for profile in shown)] for label, cell in cells.items()]
-        yield Table(title, [title.lower(), *(_names(document)[profile["name"]] for profile in shown)], rows, legend)
+        yield Table(
+            title, [title.lower(), *(short_names(document)[profile["name"]] for profile in shown)], rows, legend
+        )
 
 
 def _groups(document: Document, title: str, part: str, key: str) -> Iterator[Table]:
@@ -150,11 +152,12 @@ def _groups(document: Document, title: str, part: str, key: str) -> Iterator[Tab
             if questions:
                 rows.append([f"{label} ({questions}), {metric}", *(estimate(figure, "mean") for figure in figures)])
     if rows:
-        yield Table(title, [title.lower(), *_names(document).values()], rows, _GROUPS_LEGEND)
+        yield Table(title, [title.lower(), *short_names(document).values()], rows, _GROUPS_LEGEND)
 
 
 _GROUPS_LEGEND = (
-    f"{SHOWN[0]}: the answer is right; {SHOWN[1]}: every gold article (passage, section) is among the first 5. "
+    f"{SHOWN[0]}: the answer is right; {SHOWN[1]}: every article (passage, section) that the answer "
+    "needs is among the first 5. "
     "The number of questions is in parentheses."
 )
 _ABSTENTION: Mapping[str, Cell] = {
@@ -196,7 +199,7 @@ def _unstable_cell(item: Document) -> str:
 def _latency(document: Document) -> Iterator[Table]:
     """Yield the latencies in milliseconds: whole answers, then stage medians; cached answers separately."""
     columns = [
-        (_names(document)[profile["name"]] + suffix, profile[key])
+        (short_names(document)[profile["name"]] + suffix, profile[key])
         for profile in document["profiles"]
         for suffix, key in (("", "latency"), (" (cached)", "latency_cached"))
         if profile[key]

@@ -60,6 +60,16 @@ def mcnemar_p(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> float:
     return float(binomtest(wins, wins + losses, 0.5).pvalue) if wins + losses else 1.0
 
 
+def sign_p(losses: int, wins: int) -> float:
+    """Return the one-sided p-value of that many losses among paired outcomes that differ, in (0, 1].
+
+    The exact sign test: without an effect, the losses follow Binomial(losses + wins, 1/2).
+    """
+    from scipy.stats import binomtest
+
+    return float(binomtest(losses, losses + wins, 0.5, "greater").pvalue) if losses + wins else 1.0
+
+
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     """Return the p-values adjusted for multiple testing, under the same names and in the same order.
 

@@ -8,7 +8,7 @@ from wikigr_cli.commands.eval import gate, questions, report, run
 eval_command = group(
     """Measure the answers to test questions, and gate CI jobs.
 
-    Profiles are scored on gold questions, and real differences are told from noise.
+    Profiles are scored on questions whose answers are known, and real differences are told from noise.
 
     Examples:
       wikigr eval run --pack packs/physics --offline -o runs/first

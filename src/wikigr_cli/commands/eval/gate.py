@@ -13,7 +13,7 @@ import typer
 
 from wikigr.errors import UsageError
 from wikigr_cli.command import Result, command
-from wikigr_cli.commands.eval.report import deciding, profile_of
+from wikigr_cli.commands.eval.report import deciding, print_report, profile_of
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus
 from wikigr_cli.options import Output
@@ -32,10 +32,13 @@ class GateOptions:
     floors: list[str] | None = None
     baseline: Path | None = None
     fail_on: Literal["regression", "inconclusive", "never"] | None = None
+    max_flips: int | None = None
     max_errors: float | None = None
+    junit: Path | None = None
 
     def __bool__(self) -> bool:
-        return any(given not in (None, []) for given in (self.floors, self.baseline, self.fail_on, self.max_errors))
+        given = (self.floors, self.baseline, self.fail_on, self.max_flips, self.max_errors)
+        return any(option not in (None, []) for option in given)
 
     def requirements(self, primary: str, margin: float) -> Requirements:
         """Return the requirements of a gate; raise ``UsageError`` for one that no run could meet."""
@@ -49,7 +52,11 @@ class GateOptions:
             except ValueError as error:
                 hint = "Example: --min accuracy=0.8"
                 raise UsageError(f"--min takes METRIC=VALUE, not {item!r}.", hint=hint) from error
-        return Requirements(parsed, self.fail_on or "regression", margin, self.max_errors or 0.0, primary)
+        if self.max_flips is not None and self.baseline is None:
+            raise UsageError("--max-flips needs answers to compare with.", hint="Add --baseline FILE.")
+        return Requirements(
+            parsed, self.fail_on or "regression", margin, self.max_errors or 0.0, primary, self.max_flips
+        )
 
 
 @command()
@@ -71,7 +78,7 @@ def gate(
 
     Examples:
       wikigr eval gate runs/first --min accuracy=0.1
-      wikigr eval gate runs/first --min accuracy=0.1 --max-errors 0.05
+      wikigr eval gate runs/first --min accuracy=0.1 --junit junit.xml
     """
     from wikigr.evaluation.gate import check_gate, read_baseline
     from wikigr.evaluation.reports.document import gate_document
@@ -84,7 +91,12 @@ def gate(
         )
     wanted = given.requirements(*deciding(stored, primary, margin))
     blessed = None if given.baseline is None else read_baseline(given.baseline)
-    result = check_gate(stored, profile_of(stored, judged), wanted, blessed)
+    profile = profile_of(stored, judged)
+    result = check_gate(stored, profile, wanted, blessed)
+    if given.junit is not None:
+        print_report(
+            environment, stored.only(profile), wanted.primary, wanted.margin, "junit", given.junit, gate=result
+        )
     if json_output:
         described = {"run": str(folder), "primary": wanted.primary, "margin": wanted.margin}
         print_json(environment, described | gate_document(result))

@@ -16,14 +16,14 @@ from wikigr_cli.options import Argument, Run
 from wikigr_cli.render.output import Document, counted
 
 
-@command(questions=Argument(metavar="QUESTIONS", help="A file of gold questions."))
+@command(questions=Argument(metavar="QUESTIONS", help="A file of test questions with their right answers."))
 def validate(
     environment: Environment, questions: Path, pack: str | None = None, split: str | None = None
 ) -> Iterator[Result]:
-    """Check gold questions for mistakes.
+    """Check test questions for mistakes.
 
-    These are invalid lines, duplicates and answers in the question. With a pack, also check for missing gold
-    locations, gold locations without the answer, and unanswerable questions that the pack answers.
+    These are invalid lines, duplicates and answers in the question. With a pack, also check for sources
+    that it lacks or that do not state the answer, and for unanswerable questions that it answers.
 
     Problems set exit code 1. Warnings do not: they name questions to read again, whose labels may be right.
 
@@ -85,7 +85,7 @@ def calibrate(
 ) -> Result:
     """Fit the probability below which the pack abstains.
 
-    It is fitted on a split of gold questions and stored in the manifest of the pack.
+    It is fitted on a split of the test questions and stored in the manifest of the pack.
 
     Examples:
       wikigr eval calibrate --pack packs/physics --dry-run

@@ -42,7 +42,8 @@ def report(
     """Report a stored run: the verdict, then the figures.
 
     In the text format, --all prints every metric; without it, the report is that of wikigr eval run. JUnit has the
-    cases of one profile: the one given, by default the last one or, of an ablation, the full one.
+    cases of one profile, the one given, by default the last one or, of an ablation, the full one; only errors fail in
+    it, and --junit of `wikigr eval run` and `gate` adds what the gate fails for.
 
     Examples:
       wikigr eval report runs/first
@@ -87,7 +88,9 @@ def print_report(
         from wikigr.evaluation.reports.ci import junit_report
         from wikigr.evaluation.reports.text import markdown_report
 
-        text = (junit_report if report_format == "junit" else markdown_report)(document)
+        judged = stored.samples_of(document["subject"])
+        seconds = {s.question_id: s.timings.get("total_ms", 0.0) / 1000 for s in judged if s.repeat == 0}
+        text = junit_report(document, seconds) if report_format == "junit" else markdown_report(document)
     if output is None:
         write = environment.write_json if report_format == "json" else environment.write_text
         write(text)

@@ -67,8 +67,8 @@ def run(
     """Ask every question under every profile and compare the profiles. The same command resumes an interrupted run.
 
     It prints the verdict, the primary metric and some of the questions that changed; --all prints everything.
-    With --min, --baseline, --fail-on or --max-errors, the exit code is 1 unless the last profile (of an ablation, the
-    full one) passes the gate.
+    With --min, --baseline, --fail-on, --max-flips or --max-errors, the exit code is 1 unless the last profile (of an
+    ablation, the full one) passes the gate.
 
     Examples:
       wikigr eval run --pack packs/physics --offline -o runs/first
@@ -145,6 +145,8 @@ def run(
     result = check_gate(stored, stored.subject, wanted, blessed) if required and broken is None else None
     if json_output:
         print_report(environment, stored, primary, margin, "json", gate=result)
+    if required.junit is not None:
+        print_report(environment, stored, primary, margin, "junit", required.junit, gate=result)
     if broken is not None:
         raise WikigrError(f"Every question failed under {broken}: {stored.samples_of(broken)[0].error}")
     if result is not None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wikigr.errors import PackError, UsageError
-from wikigr.sources.formats import FORMAT_NAMES, FORMATS
+from wikigr.sources.formats import FORMAT_NAMES
 from wikigr_cli import options
 from wikigr_cli.command import Result, command
 from wikigr_cli.environment import Environment
@@ -25,7 +25,11 @@ SOURCE_FORMAT = Input(metavar="NAME", help=f"The source's format: {', '.join(FOR
 @command(
     render.print_build,
     source_format=SOURCE_FORMAT,
-    source=Argument(metavar="SOURCE", help=f"What to read: {'; '.join(row.description for row in FORMATS)}."),
+    source=Argument(
+        metavar="SOURCE",
+        help="A document or a folder of documents (Markdown, HTML, text, PDF, office files and others), a "
+        "MediaWiki export, a ZIM file, JSON Lines (- for standard input), a table, or a graph (RDF, triples).",
+    ),
     output=Output("-o", "--output", metavar="DIR", help="The folder of the pack."),
     name=Metadata(
         metavar="NAME", help="The pack's name. Default: the name of the pack in DIR, else the name of the folder."
@@ -224,7 +228,7 @@ def make(
 ) -> Result:
     """Get the documents of a recipe and build a pack from them.
 
-    The pack gets the license, the attribution and the gold questions of the recipe.
+    The pack gets the license, the attribution and the test questions of the recipe.
 
     Downloads must have the SHA-256 that the recipe pins, and are kept in the cache folder. If a recipe pins
     none, give the one that the publisher states with --sha256.

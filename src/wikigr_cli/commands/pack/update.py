@@ -68,7 +68,7 @@ def update(
 ) -> Result:
     """Update PACK from its source, encoding only what changed.
 
-    The name, description, license, encoder, gold questions and examples stay. A calibrated abstention threshold is
+    The name, description, license, encoder, test questions and examples stay. A calibrated abstention threshold is
     recalibrated. Without --from, an installed pack is downloaded again from where it was installed.
 
     Examples:

@@ -7,6 +7,7 @@ import shlex
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -132,6 +133,21 @@ class TestGate:
         outcome = "failed" if code else "passed"
         assert (result.code, f"The gate for enhanced: {outcome}" in result.out) == (code, True), result.err
 
+    def test_junit_fails_for_what_the_gate_fails_for(self, blessed: Path, wikigr: Wikigr, tmp_path: Path) -> None:
+        path = tmp_path / "good" / "samples.jsonl"
+        path.write_text(path.read_text().replace('"accuracy": 1.0', '"accuracy": 0.0', 2))
+        gate = ("eval", "gate", "good", "--baseline", "baseline.json", "--junit", "junit.xml")
+        for options, code, failures in (((), 0, 0), (("--max-flips", "2"), 0, 0), (("--max-flips", "1"), 1, 3)):
+            result = wikigr(*gate, *options)
+            assert (result.code, "changed answers: 2 of 26 answers changed" in result.out) == (code, True), result.err
+            suite = ElementTree.parse(tmp_path / "junit.xml").getroot().find("testsuite")
+            assert suite is not None and suite.get("failures") == str(failures)
+            assert (suite.get("tests"), suite.get("errors"), suite.get("skipped")) == ("30", "0", "0" if code else "2")
+            cases = [case for case in suite.iter("testcase") if case.get("classname") == "enhanced"]
+            assert all((case.get("name") or "").endswith("?") and float(case.get("time") or 0) > 0 for case in cases)
+        result = wikigr("eval", "gate", "good", "--max-flips", "1")
+        assert (result.code, "Add --baseline FILE." in result.err) == (2, True)
+
     def test_a_run_with_a_gate_prints_one_document(
         self, blessed: Path, enhanced_run: Path, physics_pack: Path, wikigr: Wikigr, tmp_path: Path,
         monkeypatch: pytest.MonkeyPatch,
@@ -160,7 +176,7 @@ class TestGate:
         assert (alone["schema_version"], alone["run"]) == (1, "bad")
         assert (inside["profile"], inside["passed"]) == ("enhanced", False)
         failed = {check["name"] for check in inside["checks"] if not check["passed"]}
-        assert failed == {"accuracy ≥ 0.99", "accuracy against the baseline"}
+        assert failed == {"accuracy ≥ 0.99", "accuracy against the baseline", "changed answers"}
         assert inside["regressed"]
         for told in (ran, gated):
             assert "::error title=wikigr eval gate::enhanced: accuracy ≥ 0.99" in told.err
