@@ -12,6 +12,7 @@ from wikigr.answer.candidates.definition import find_definitions, find_entries
 from wikigr.answer.candidates.fact import find_facts
 from wikigr.answer.candidates.faq_pair import find_pairs
 from wikigr.answer.candidates.lists import find_commands, find_lists, find_steps, find_tables, find_tasks
+from wikigr.answer.candidates.neighbor import is_about_neighbor, numbered
 from wikigr.answer.candidates.path import find_chains, find_explored, find_paths
 from wikigr.answer.candidates.rows import find_rows
 from wikigr.answer.candidates.span import find_spans, find_two_parts, find_yes_no
@@ -50,5 +51,7 @@ KINDS: tuple[str, ...] = tuple(dict.fromkeys(kind for row in ANSWER_KINDS for ki
 
 
 def find_candidates(material: Material) -> list[AnswerCandidate]:
-    """Return the candidates of all kinds, in the order of the table."""
-    return [candidate for row in ANSWER_KINDS for candidate in row.find(material)]
+    """Return the candidates of all kinds, in the order of the table, without those about another identifier."""
+    asked = numbered(material.question.text)
+    found = (candidate for row in ANSWER_KINDS for candidate in row.find(material))
+    return [candidate for candidate in found if not is_about_neighbor(candidate, asked)]
