@@ -19,6 +19,7 @@ _MAX_CHARS = 80
 _MIN_DIGITS = 6
 # Words joined by signs, with the signs that may begin a name (``--force``, ``.bashrc``, ``/etc``) or end it (``C++``).
 _RUN = re.compile(r"(?<![\w.+#/\\°-])(?:--?|[./~$@\\]{1,2})?\w+(?:[.\-/\\:@+#]{1,3}\w+)*(?:\+\+|#|\(\))?")
+_CHUNK = re.compile(r"\S+")
 _DATE = re.compile(r"\d{4}([-./])\d{1,2}(?:\1\d{1,2})?|\d{1,2}([-./])\d{1,2}\2(?:\d{4}|\d\d)")
 _DECIMAL = re.compile(r"\d+\.\d+")
 _LONG_NUMBER = re.compile(r"\d{5,}")
@@ -82,11 +83,12 @@ def form(identifier: str) -> tuple[str, ...]:
 
 def find_identifiers(text: str) -> Iterator[tuple[int, int]]:
     """Yield the characters ``(start, end)`` of the identifiers of ``text``, decimal numbers among them."""
-    for run in _RUN.finditer(text):
-        said = run.group()
-        # Most runs are words, and all text of a pack is searched.
-        if not said.isalpha() and (_DECIMAL.fullmatch(said) or is_identifier(said)):
-            yield run.span()
+    for chunk in _CHUNK.finditer(text):
+        # Most are words, and all text of a pack is searched.
+        if not chunk.group().rstrip(".,;:!?)").isalpha():
+            for run in _RUN.finditer(text, *chunk.span()):
+                if _DECIMAL.fullmatch(run.group()) or is_identifier(run.group()):
+                    yield run.span()
 
 
 def is_identifier(run: str) -> bool:
