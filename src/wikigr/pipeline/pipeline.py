@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from wikigr.answer.abstention import NOT_COVERED
+from wikigr.answer.abstention import NOT_A_QUESTION, NOT_COVERED
 from wikigr.answer.answer import ABSTAINED, Answer
 from wikigr.answer.citations import Citation
 from wikigr.answer.extractive import ExtractiveOptions, with_passages
@@ -22,8 +23,12 @@ from wikigr.pack.open import Corpus
 from wikigr.pipeline.profile import Profile
 from wikigr.pipeline.stages import ANSWER_STAGES, RETRIEVAL_STAGES, Stage
 from wikigr.pipeline.strategies import STRATEGIES, Writers
+from wikigr.question.intent import asks_nothing
 from wikigr.question.question import Question, analyze, checked
+from wikigr.question.relative_dates import with_dates
+from wikigr.question.spelling import corrected
 from wikigr.reader.passage import BASE, ReaderOptions
+from wikigr.reader.prepared import NoReaderError
 from wikigr.retrieval.candidates import Fetch, RetrievalOptions, search_depth
 from wikigr.retrieval.document_selection import MultiDocOptions
 from wikigr.retrieval.entity_linking import replace_aliases
@@ -59,7 +64,8 @@ class Pipeline:
     not be used by others while the pipeline answers: the usage of an answer is what ``model`` counts in that time.
     ``few_shot_path`` is a file of worked examples that replaces the pack's own. ``offline`` forbids all use of the
     network, also to download a cross-encoder. The reader reads English: packs in other languages are answered without
-    it. If an optional stage fails, it is skipped; the trace says so and ``trace.degraded`` is true.
+    it. ``today`` is the day from which "yesterday" and "this week" count, by default that of the clock. If an optional
+    stage fails, it is skipped; the trace says so and ``trace.degraded`` is true.
     """
 
     def __init__(
@@ -70,6 +76,7 @@ class Pipeline:
         model: ModelClient | None = None,
         few_shot_path: Path | None = None,
         offline: bool = False,
+        today: date | None = None,
     ) -> None:
         """Raises ``ValueError`` if ``offline`` is set although ``model`` is on a server.
 
@@ -86,6 +93,7 @@ class Pipeline:
             profile = _without_english_models(profile, pack)
         self.pack = pack
         self.profile = profile
+        self.today = today
         self.model = model
         self.resources = Resources(
             pack, model, profile[SynthesisOptions], profile[ReaderOptions], offline, search=self._search_in_one_hop
@@ -146,8 +154,17 @@ class Pipeline:
                 self.pack.start_base_reader()
         trace = trace if trace is not None else Trace(clock=self.pack.clock)
         before = self.model.usage if self.model else Usage()
-        draft = self.read(self.retrieve(question, trace, within=within), trace)
-        answer = self._abstention(draft, trace)
+        if asks_nothing(checked(question), self.pack.language):
+            return Answer(
+                question=question,
+                text=NOT_A_QUESTION,
+                query_type=ABSTAINED,
+                confidence=0.0,
+                trace=trace,
+                profile=self.profile.name,
+            )
+        draft, understood, trace = self._read_as_meant(checked(question), trace, within)
+        answer = replace(self._abstention(draft, trace), question=checked(question), understood=understood)
         for strategy in STRATEGIES:
             if answer.abstained and strategy.applies(self.resources, draft):
                 answer = strategy.write(self._writers, draft, answer, on_text)
@@ -159,6 +176,30 @@ class Pipeline:
         citations = self._cited_urls(answer.citations)
         answer = replace(answer, citations=citations, alternatives=alternatives, evidence=evidence)
         return replace(answer, usage=self.model.usage - before) if self.model else answer
+
+    def _read_as_meant(self, question: str, trace: Trace, within: Collection[str] | None) -> tuple[Draft, str, Trace]:
+        """Return what was read for ``question``, how it was understood if otherwise than as typed, and the trace.
+
+        Words that the pack does not know are corrected if that gives an answer that is likelier to be right.
+        """
+        meant = question
+        if self.pack.language.is_english:
+            meant = with_dates(question, self.today if self.today is not None else date.today())
+        draft = self.read(self.retrieve(meant, trace, within=within), trace)
+        spelled = corrected(meant, self.pack.lexical, self._is_word)
+        if spelled != meant:
+            other_trace = Trace(clock=trace.clock, on_stage=trace.on_stage)
+            other = self.read(self.retrieve(spelled, other_trace, within=within), other_trace)
+            if other.confidence.value > draft.confidence.value:
+                return other, spelled, other_trace
+        return draft, meant if meant != question else "", trace
+
+    def _is_word(self, word: str) -> bool:
+        """Return whether the reader knows ``word``; it reads English only."""
+        try:
+            return self.pack.language.is_english and self.pack.reader.knows(word)
+        except NoReaderError:
+            return False
 
     def request(self, question: str, trace: Trace) -> Request:
         """Return what a model would be sent for ``question``, whether or not there is one; sends nothing."""

@@ -27,6 +27,11 @@ INTERROGATIVES = ASKING_ADVERBS | WHO | {"what", "which"}
 RELATIVES = WHO | {"that", "where", "which"}
 COORDINATORS = frozenset("and both or".split())
 NEGATIONS = frozenset("neither never no nor not".split())
+# Interjections, and the words that go with them.
+COURTESIES = frozenset(
+    """again afternoon all bye cheers cool day evening everybody everyone fine good goodbye great hello hey hi lot
+    morning nice night no ok okay perfect please quite sorry thank thanks thx very welcome well yeah yep yes""".split()
+)
 _NEGATED = ("n't", "n’t")
 # Adjectives and adverbs that "how" asks a number with.
 MEASURES = frozenset("big deep far fast heavy high large long many much often old tall".split())

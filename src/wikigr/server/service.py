@@ -138,7 +138,8 @@ class Service:
                 understood = understand(question, turns, session.pack)
                 answer = pipeline.answer(understood, on_text=task.on_text, trace=Trace(on_stage=task.on_stage))
                 document = answer_document(answer, pipeline, explain=explain)
-                document["understood"] = None if understood == question else understood
+                if document["understood"] is None and understood != question:
+                    document["understood"] = understood
                 return document
 
         return self._public(await self.workers.run(run, task))

@@ -41,6 +41,9 @@ def print_answer(environment: Environment, answer: Answer, stated: StatedAnswer,
     """
     from wikigr.answer.presentation import is_doubtful, level_in_words, usage_in_words
 
+    if answer.understood and not streamed:
+        environment.print(f"Understood as: {harmless(answer.understood)}", style="dim")
+        environment.print()
     if is_doubtful(answer):
         _print_doubtful(environment, stated)
     else:
