@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material
 from wikigr.answer.candidates.cell import find_cells
@@ -16,6 +16,7 @@ from wikigr.answer.candidates.neighbor import is_about_neighbor, numbered
 from wikigr.answer.candidates.path import find_chains, find_explored, find_paths
 from wikigr.answer.candidates.rows import find_rows
 from wikigr.answer.candidates.span import find_spans, find_two_parts, find_yes_no
+from wikigr.question.grammar import is_pronoun
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,4 +55,6 @@ def find_candidates(material: Material) -> list[AnswerCandidate]:
     """Return the candidates of all kinds, in the order of the table, without those about another identifier."""
     asked = numbered(material.question.text)
     found = (candidate for row in ANSWER_KINDS for candidate in row.find(material))
-    return [candidate for candidate in found if not is_about_neighbor(candidate, asked)]
+    # A pronoun answers nothing by itself.
+    named = (replace(c, span=None) if c.span is not None and is_pronoun(c.short) else c for c in found)
+    return [candidate for candidate in named if not is_about_neighbor(candidate, asked)]
