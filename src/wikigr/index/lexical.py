@@ -191,20 +191,21 @@ class LexicalIndex:
         frequency = self.frequency(stem, field)
         return math.log(1 + (len(self) - frequency + 0.5) / (frequency + 0.5))
 
-    def search(self, query: str, limit: int) -> list[Hit]:
+    def search(self, query: str, limit: int, phrases: Sequence[str] = ()) -> list[Hit]:
         """Return the best ``limit`` sections by BM25, best first; ties break by section id.
 
-        All words are plain terms: nothing in ``query`` is search syntax.
+        All words are plain terms: nothing in ``query`` is search syntax. ``phrases`` are words that count more side by
+        side.
         """
         terms = self._terms(query)
         if not terms or limit < 1:
             return []
         with self.reading():
             parsed = self.index.parse_query(" ".join(terms), FIELDS, field_boosts=_BOOSTS)
-            exact = self._identified(query, self)
-            return self._best(_any_of([parsed, *exact]) if exact else parsed, limit)
+            further = [*self._identified(query, self), *self._side_by_side(phrases)]
+            return self._best(_any_of([parsed, *further]) if further else parsed, limit)
 
-    def search_as_part(self, query: str, limit: int, whole: LexicalIndex) -> list[Hit]:
+    def search_as_part(self, query: str, limit: int, whole: LexicalIndex, phrases: Sequence[str] = ()) -> list[Hit]:
         """Like ``search``, but weight words by their rarity in ``whole``, of which this index is a part.
 
         Scores of several parts are then on one scale, apart from the average length of a section.
@@ -224,8 +225,20 @@ class LexicalIndex:
                     if tokens and self.frequency(tokens[0], field):
                         clause = self.index.parse_query(term, [field])
                         clauses.append(tantivy.Query.boost_query(clause, boost * wanted / own))
-            clauses += self._identified(query, whole)
+            clauses += [*self._identified(query, whole), *self._side_by_side(phrases)]
             return self._best(_any_of(clauses), limit) if clauses else []
+
+    def _side_by_side(self, phrases: Sequence[str]) -> list[Any]:
+        """Return a clause for each of ``phrases`` in each field."""
+        import tantivy
+
+        said = list(dict.fromkeys(tuple(stems(phrase, self.language)) for phrase in phrases))
+        return [
+            tantivy.Query.phrase_query(self.index.schema, field, list(tokens))
+            for tokens in said
+            if len(tokens) > 1
+            for field in FIELDS
+        ]
 
     def _identified(self, query: str, whole: LexicalIndex) -> list[Any]:
         """Return a clause for each identifier of ``query`` that this index has, weighted by its rarity in ``whole``."""

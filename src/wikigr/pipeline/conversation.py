@@ -25,7 +25,9 @@ _PLURAL = re.compile(r"[^s]s$")
 # What a later question may refer to of a long answer.
 _MAX_PRINTED = 1_600
 _MAX_ITEMS = 30
-_MAX_ITEM = 120
+# Words of an item that name it.
+_MAX_ITEM = 8
+_END_OF_NAME = re.compile(r"[:.;(–—]\s|\n")
 _ITEMS = ("item", "task")
 _PERSONS = (frozenset(("he",)), frozenset(("she",)))
 
@@ -84,7 +86,7 @@ def _items(answer: Answer) -> tuple[str, ...]:
             else:
                 places = [(cells[0].start, cells[0].end) for cells in block.rows if cells]
             found += (
-                " ".join(section.content[start:end].split())[:_MAX_ITEM]
+                " ".join(_END_OF_NAME.split(section.content[start:end].strip(), maxsplit=1)[0].split()[:_MAX_ITEM])
                 for start, end in places
                 if citation.start <= start < citation.end
             )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material
 from wikigr.answer.candidates.cell import find_cells
 from wikigr.answer.candidates.comparison import find_comparisons
+from wikigr.answer.candidates.dated import of_dates_asked_for
 from wikigr.answer.candidates.definition import find_definitions, find_entries
 from wikigr.answer.candidates.fact import find_facts
 from wikigr.answer.candidates.faq_pair import find_pairs
@@ -57,4 +58,5 @@ def find_candidates(material: Material) -> list[AnswerCandidate]:
     found = (candidate for row in ANSWER_KINDS for candidate in row.find(material))
     # A pronoun answers nothing by itself.
     named = (replace(c, span=None) if c.span is not None and is_pronoun(c.short) else c for c in found)
-    return [candidate for candidate in named if not is_about_neighbor(candidate, asked)]
+    own = [candidate for candidate in named if not is_about_neighbor(candidate, asked)]
+    return of_dates_asked_for(own, material.question.text)
