@@ -184,7 +184,7 @@ class Pipeline:
         """
         meant = question
         if self.pack.language.is_english:
-            meant = with_dates(question, self.today if self.today is not None else date.today())
+            meant = with_dates(question, self._today)
         draft = self.read(self.retrieve(meant, trace, within=within), trace)
         spelled = corrected(meant, self.pack.lexical, self._is_word)
         if spelled != meant:
@@ -193,6 +193,10 @@ class Pipeline:
             if other.confidence.value > draft.confidence.value:
                 return other, spelled, other_trace
         return draft, meant if meant != question else "", trace
+
+    @property
+    def _today(self) -> date:
+        return self.today if self.today is not None else date.today()
 
     def _is_word(self, word: str) -> bool:
         """Return whether the reader knows ``word``; it reads English only."""
@@ -259,7 +263,7 @@ class Pipeline:
                 if text != asked:
                     record.notes["understood"] = text
         analyzed = analyze(text, self.pack.lexical, lambda texts: self.pack.encoder.encode(texts))
-        return analyzed if text == asked else replace(analyzed, asked=asked)
+        return replace(analyzed, asked="" if text == asked else asked, today=self._today)
 
     def _start_to_read(self, question: str, trace: Trace, within: Collection[str] | None = None) -> State:
         """Return the state before retrieval of what is to be read for an answer to ``question``."""

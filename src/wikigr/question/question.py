@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cached_property
 from itertools import pairwise
 
@@ -49,7 +50,7 @@ class Question:
     ``weights`` maps each content stem to its inverse document frequency in the pack. ``pairs`` are neighboring stems,
     at least one of them a content stem. ``answer_type`` is the type of thing that answers it, if the wording shows it;
     ``selection_size`` is how many articles and sections an answer needs. ``language`` is that of the pack. ``asked`` is
-    the question in the user's words, if ``text`` has other names in it.
+    the question in the user's words, if ``text`` has other names in it. ``today`` is the day from which ages count.
     """
 
     text: str
@@ -60,6 +61,7 @@ class Question:
     encode: Callable[[Sequence[str]], Vectors] = field(repr=False, compare=False)
     language: Language = ENGLISH
     asked: str = ""
+    today: date | None = None
 
     def stems(self, text: str) -> list[str]:
         """Return the stems of the words of ``text``, made as those of the question are.
@@ -76,7 +78,7 @@ class Question:
     def _dates(self) -> list[tuple[Date, list[str]]]:
         """The days that the question names, with its stems for them."""
         dates = dates_in(self.text) if self.language.is_english else []
-        return [(date, stems(self.text[start:end], self.language)) for date, start, end in dates if date.day]
+        return [(day, stems(self.text[start:end], self.language)) for day, start, end in dates if day.day]
 
     @cached_property
     def vector(self) -> Vectors:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from wikigr.answer.candidates.age import find_ages, without_their_dates
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material
 from wikigr.answer.candidates.cell import find_cells
 from wikigr.answer.candidates.comparison import find_comparisons
@@ -41,6 +42,7 @@ ANSWER_KINDS = (
     AnswerKind(("tasks",), find_tasks),
     AnswerKind(("commands",), find_commands),
     AnswerKind(("cell",), find_cells),
+    AnswerKind(("age",), find_ages),
     AnswerKind(("pair",), find_pairs),
     AnswerKind(("comparison",), find_comparisons),
     AnswerKind(("two_part",), find_two_parts),
@@ -59,4 +61,4 @@ def find_candidates(material: Material) -> list[AnswerCandidate]:
     # A pronoun answers nothing by itself.
     named = (replace(c, span=None) if c.span is not None and is_pronoun(c.short) else c for c in found)
     own = [candidate for candidate in named if not is_about_neighbor(candidate, asked)]
-    return of_dates_asked_for(own, material.question.text)
+    return of_dates_asked_for(without_their_dates(own), material.question.text)
