@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import date
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 
 # The name in traces of the replacement of aliases by titles.
 _ALIASES = "aliases"
+# The sections in which a corrected word is looked for.
+_MAX_SECTIONS_OF_WORD = 20
 
 _Stage = TypeVar("_Stage", bound=PipelineStage[Any, Any])
 _State = TypeVar("_State", State, Draft)
@@ -186,7 +189,7 @@ class Pipeline:
         if self.pack.language.is_english:
             meant = with_dates(question, self._today)
         draft = self.read(self.retrieve(meant, trace, within=within), trace)
-        spelled = corrected(meant, self.pack.lexical, self._is_word)
+        spelled = corrected(meant, self.pack.lexical, self._is_word, self._is_written)
         if spelled != meant:
             other_trace = Trace(clock=trace.clock, on_stage=trace.on_stage)
             other = self.read(self.retrieve(spelled, other_trace, within=within), other_trace)
@@ -204,6 +207,12 @@ class Pipeline:
             return self.pack.language.is_english and self.pack.reader.knows(word)
         except NoReaderError:
             return False
+
+    def _is_written(self, word: str) -> bool:
+        """Return whether one of the sections that have the stem of ``word`` has the word, or its plural."""
+        found = self.pack.sections([hit.section_id for hit in self.pack.lexical.search(word, _MAX_SECTIONS_OF_WORD)])
+        written = re.compile(rf"(?<!\w){re.escape(word)}(?:s|es)?(?!\w)", re.IGNORECASE)
+        return any(written.search(f"{s.title}\n{s.heading}\n{s.content}") for s in found.values())
 
     def request(self, question: str, trace: Trace) -> Request:
         """Return what a model would be sent for ``question``, whether or not there is one; sends nothing."""

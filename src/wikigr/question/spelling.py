@@ -26,6 +26,7 @@ _LEFT_ALONE = QUESTION_WORDS | FUNCTION_WORDS | _CONTRACTED
 # Shorter words are near too many others for a slip of the costliest kind.
 _MIN_LETTERS_OF_ANY_SLIP = 6
 _ANY_SLIP = 2
+_MAX_TRIED = 8
 _WORD = re.compile(r"(?<![\w'’])[^\W\d_]+(?![\w])")
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|«[^»]*»|`[^`]*`")
 _DOUBLED = re.compile(r"(.)\1")
@@ -35,11 +36,15 @@ _VOWELS = frozenset("aeiou")
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _KEYS = {key: (row, place) for row, keys in enumerate(_ROWS) for place, key in enumerate(keys)}
 
+# Says something of a word in lower case.
+Test = Callable[[str], bool]
 
-def corrected(text: str, index: LexicalIndex, is_word: Callable[[str], bool]) -> str:
+
+def corrected(text: str, index: LexicalIndex, is_word: Test, is_written: Test) -> str:
     """Return the question ``text`` with words that ``index`` has in place of misspelled ones.
 
-    Quoted text and identifiers stay as they are, as do words that ``is_word`` knows.
+    Quoted text and identifiers stay as they are, as do words that ``is_word`` knows. ``is_written`` tells whether a
+    word whose stem the index has stands in the text itself.
     """
     if len(text) > MAX_CHARS or index.language.characters:
         return text
@@ -54,7 +59,7 @@ def corrected(text: str, index: LexicalIndex, is_word: Callable[[str], bool]) ->
         and not is_word(found.group().lower())
     ]
     for found in reversed(unknown if len(unknown) <= _MAX_UNKNOWN else []):
-        word = _nearest(found.group().lower(), index, is_word)
+        word = _nearest(found.group().lower(), index, is_word, is_written)
         if word is not None:
             written = word.capitalize() if found.group()[0].isupper() else word
             text = text[: found.start()] + written + text[found.end() :]
@@ -67,26 +72,18 @@ def _frequency(word: str, index: LexicalIndex) -> int:
     return max(index.frequency(tokens[0], field) for field in FIELDS) if len(tokens) == 1 else 0
 
 
-def _nearest(word: str, index: LexicalIndex, is_word: Callable[[str], bool]) -> str | None:
+def _nearest(word: str, index: LexicalIndex, is_word: Test, is_written: Test) -> str | None:
     """Return the word of ``index`` that ``word`` was probably meant to be, or ``None`` if none is near.
 
     Of several with one slip, a word of the language comes first, then the likelier slip, then the more frequent word.
     """
-    from rapidfuzz.distance import OSA
-
-    stem = stems(word, index.language)[0]
-    for slips, near in enumerate((one_typo_away(word, _LETTERS), _two_typos_away(word)), 1):
-        known = []
-        for other in dict.fromkeys(near):
-            if not (count := _frequency(other, index)):
-                continue
-            cost = _cost(word, other)
-            # "pickers" is a longer word with the stem of "picked" rather than a misspelled one.
-            is_same = OSA.distance(stem, stems(other, index.language)[0]) <= slips
-            if is_same and (cost < _ANY_SLIP or len(word) >= _MIN_LETTERS_OF_ANY_SLIP):
-                known.append((not is_word(other), cost, -count, other))
-        if known:
-            return min(known)[-1]
+    for near in (one_typo_away(word, _LETTERS), _two_typos_away(word)):
+        known = [(other, count) for other in dict.fromkeys(near) if (count := _frequency(other, index))]
+        ranked = sorted((not is_word(other), _cost(word, other), -count, other) for other, count in known)
+        for _, cost, _, other in ranked[:_MAX_TRIED]:
+            # "pickeds" has a stem of the pack, but nobody wrote it.
+            if (cost < _ANY_SLIP or len(word) >= _MIN_LETTERS_OF_ANY_SLIP) and is_written(other):
+                return other
     return None
 
 
