@@ -278,6 +278,8 @@ class _Dialog:
         for match in _PRONOUN.finditer(core):
             written = match[0].lower()
             pronoun = PRONOUNS[written]
+            if any(start <= match.start() < end for start, end in replacements):
+                continue
             if pronoun in seen or _is_name(match) or _is_expletive(core, match):
                 continue
             if _has_antecedent(core, match, own):
