@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
 
 def nearest(word: str, known: Iterable[str], *, most: int = 1) -> list[str]:
     """Return up to ``most`` known names with about the spelling of ``word`` in any case, the nearest first.
@@ -29,3 +31,19 @@ def _is_short_for(short: str, word: str) -> bool:
     """Return whether ``short`` is the first letter of ``word`` and others in their order: ``md`` for ``markdown``."""
     letters = iter(word)
     return len(short) > 1 and short[0] == word[:1] and all(letter in letters for letter in short)
+
+
+def one_typo_away(key: str, letters: str = _LETTERS) -> list[str]:
+    """Return all spellings of ``key`` with one letter added, removed, replaced or swapped with the next."""
+    near: dict[str, None] = {}
+    for place in range(len(key) + 1):
+        before, after = key[:place], key[place:]
+        near.update((before + letter + after, None) for letter in letters)
+        if not after or after[0].isdigit():
+            continue
+        near[before + after[1:]] = None
+        near.update((before + letter + after[1:], None) for letter in letters)
+        if len(after) > 1 and not after[1].isdigit():
+            near[before + after[1] + after[0] + after[2:]] = None
+    near.pop(key, None)
+    return list(near)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,7 @@ class AskOptions:
     offline: bool = False
     max_sentences: int | None = None
     iterations: int | None = None
+    today: str | None = None
     exact: bool = False
     stream: bool | None = None
     max_cost: float | None = None
@@ -50,6 +52,14 @@ class AskOptions:
     strict: bool = False
     explain: bool = False
     explain_limit: int = EXPLAIN_LIMIT
+
+    @property
+    def day(self) -> date | None:
+        """The day that ``today`` names; raises ``UsageError`` if it names none."""
+        try:
+            return date.fromisoformat(self.today) if self.today is not None else None
+        except ValueError as error:
+            raise UsageError(f"{self.today!r} is not a date.", hint="Example: --today 2026-03-01") from error
 
     @property
     def explained(self) -> int:
@@ -239,7 +249,7 @@ class AskSession:
             if self._purpose == "queries" and profile[ReaderOptions].enabled:
                 pack.start_reader()
             client = self._connect_model(profile)
-            pipeline = Pipeline(profile, pack, model=client, offline=self._options.offline)
+            pipeline = Pipeline(profile, pack, model=client, offline=self._options.offline, today=self._options.day)
         except BaseException:
             for made in (client, pack if pack is not before else None):
                 if made is not None:

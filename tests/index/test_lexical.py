@@ -6,6 +6,8 @@ import pytest
 
 from wikigr.errors import PackError
 from wikigr.index.lexical import LexicalIndex, LexicalWriter
+from wikigr.index.lexical_comparison import lexical_difference
+from wikigr.pack.joined import JoinedLexicalIndex
 
 TEXTS = {
     "Spin#0": ("Spin", "", "Electrons carry an intrinsic angular momentum."),
@@ -132,3 +134,45 @@ def test_words_that_the_index_drops_are_no_damage(index: LexicalIndex, word: str
     assert ids(index, word) == ids(index, f"{word} {word}1") == []
     assert ids(index, f"electron {word}") == ["Spin#0"]
     assert index.search_as_part(word, 10, index) == []
+
+
+PARTS = {
+    "Winches#0": ("Winches", "", "The W40 lifts 300 kg. Bindings exist for C++ only."),
+    "Winches#1": ("Winches", "", "The W-400 lifts 3 t. Bindings exist for C# only, and C is not one of them."),
+    "Winches#2": ("Winches", "", "Release 3.4.1 reads store.toml."),
+    "Winches#3": ("Winches", "", "Release 3.4 reads no toml and has no store."),
+}
+
+
+def parts(folder: Path, *, exact: bool) -> LexicalIndex:
+    with LexicalWriter(folder, exact=exact) as writer:
+        for section_id, (title, heading, content) in PARTS.items():
+            writer.add(section_id, title, heading, content)
+    return LexicalIndex(folder)
+
+
+def test_identifiers_are_found_whole(tmp_path: Path) -> None:
+    index = parts(tmp_path / "lexical", exact=True)
+    wanted = {"w400": "#1", "C++ binding": "#0", "C# binding": "#1", "release 3.4.1": "#2", "release 3.4": "#3"}
+    wanted |= {"store.toml": "#2"}
+    assert {query: ids(index, query)[0].removeprefix("Winches") for query in wanted} == wanted
+
+
+def test_an_index_of_an_earlier_release_is_searched_without_them(tmp_path: Path) -> None:
+    old, new = parts(tmp_path / "old", exact=False), parts(tmp_path / "new", exact=True)
+    assert (old.has_exact, new.has_exact) == (False, True)
+    assert "Winches#2" in ids(old, "store.toml")
+    assert old.frequency("store.toml", "exact") == 0
+    joined = JoinedLexicalIndex([old, new], lambda number, section_id: f"{number}:{section_id}")
+    assert ids(joined, "C# binding")[0] == "1:Winches#1"
+    rows = [(section_id, *texts) for section_id, texts in PARTS.items()]
+    assert lexical_difference(old, rows) is None
+    assert lexical_difference(new, rows) is None
+
+
+def test_words_side_by_side_count_more(tmp_path: Path) -> None:
+    with LexicalWriter(tmp_path / "lexical") as writer:
+        writer.add("a#0", "a", "", "In June, 9 boats sank; 7 more in May.")
+        writer.add("b#0", "b", "", "On 7 June, 9 boats sank; more in May.")
+    index = LexicalIndex(tmp_path / "lexical")
+    assert [hit.section_id for hit in index.search("boats in May", 2, ["7 June", "June 7"])] == ["b#0", "a#0"]

@@ -16,7 +16,7 @@ from wikigr.pack.open import Corpus
 from wikigr.pipeline.conversation import pronouns_for, replay, understand
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile_files import load_profile
-from wikigr.question.follow_up import Mention, Turn, may_refer_back, resolve
+from wikigr.question.follow_up import FindNames, Mention, Turn, may_refer_back, resolve
 from wikigr.question.grammar import MAX_CHARS
 from wikigr.sources.detect import open_source
 
@@ -289,3 +289,48 @@ def test_any_text_is_understood_or_refused(question: str, before: str, answer: s
     assert found.missing or found.question or not question
     if not may_refer_back(question):
         assert found.question == question and not found.missing
+
+
+def named(*names: str) -> FindNames:
+    """Find ``names`` in texts, of which nothing is known."""
+    return lambda text: [
+        Mention(text.index(name), text.index(name) + len(name), name) for name in names if name in text
+    ]
+
+
+TOOLS = Turn(
+    "Which saws are there?",
+    "",
+    ("Workshop",),
+    "- band saw\n- jigsaw\n- plunge saw",
+    ("band saw", "jigsaw", "plunge saw"),
+)
+VET = Turn("Which vet does the cat see?", "", ("Cat",), "The cat sees Dr Mira Holt, 555-0102, since May.")
+ALARM = Turn("What does alarm F-207 mean?", "door open", ("Kiln",))
+
+
+@pytest.mark.parametrize(
+    ("turn", "typed", "meant"),
+    [
+        (TOOLS, "How wide does the second one cut?", "How wide does jigsaw cut?"),
+        (TOOLS, "Who lent us the last of them?", "Who lent us plunge saw?"),
+        (TOOLS, "And who repairs the 1st?", "Who repairs band saw?"),
+        (TOOLS, "How wide is the 4th one?", None),
+        (ALARM, "Which was the first one?", "Which was the first one?"),
+        (VET, "What is her address?", "What is Dr Mira Holt's address?"),
+        (VET, "When is she away?", "When is Dr Mira Holt away?"),
+        (ALARM, "and F-208?", "What does alarm F-208 mean?"),
+        (ALARM, "What about 12?", None),
+        (Turn("Who has ticket 70415?", "Ann"), "and 70422?", "Who has ticket 70422?"),
+        (
+            Turn("What does the ferry to Korsholm cost?", "12"),
+            "What about Lindby?",
+            "What does the ferry to Lindby cost?",
+        ),
+        (Turn("Who is Jonas's deputy?", "Ann"), "What about Petra?", "Who is Petra's deputy?"),
+        (Turn("Who is the cook?", "cook (until May)", ("Ole Dahl",)), "When did he start?", "When did Ole Dahl start?"),
+    ],
+)
+def test_what_an_answer_lists_and_names_may_be_meant(turn: Turn, typed: str, meant: str | None) -> None:
+    found = resolve(typed, [turn], named())
+    assert (None if found.missing else found.question) == meant

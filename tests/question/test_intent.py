@@ -9,7 +9,7 @@ import pytest
 
 from wikigr.index.lexical import LexicalIndex, LexicalWriter
 from wikigr.languages import language_of
-from wikigr.question.intent import asks_definition, asks_entry, asks_fact, asks_lead, asks_yes_no
+from wikigr.question.intent import asks_definition, asks_entry, asks_fact, asks_lead, asks_nothing, asks_yes_no
 from wikigr.question.question import Question, analyze
 
 
@@ -90,3 +90,23 @@ def test_a_question_may_ask_for_an_entry(index: LexicalIndex) -> None:
         ("When was lru_cache added?", "functools.lru_cache"): False,
     }
     assert {(question, heading): asks_entry(analyzed(question, index), heading) for question, heading in cases} == cases
+
+
+def test_thanks_greetings_commands_and_lines_without_a_word_ask_nothing() -> None:
+    nothing = ["Thanks!", "ok great, thank you very much", "good evening everybody", "x", " ?! ", "/help", "bye"]
+    nothing.append("wikigr pack build notes")
+    assert [line for line in nothing if not asks_nothing(line)] == []
+
+
+def test_questions_that_begin_politely_or_are_short_ask_something() -> None:
+    asked = [
+        "Hi, where is the drill?",
+        "thanks, and who pays?",
+        "What is good?",
+        "F6?",
+        "the welcome fee",
+        "龍？",
+        "who?",
+    ]
+    asked += ["How do I run wikigr pack build?", "/etc/hosts owner", "Please list the tools"]
+    assert [line for line in asked if asks_nothing(line)] == []

@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikigr.question.values import Amounts, Date, amounts_in, dates_in, order_before
+from wikigr.question.values import (
+    Amounts,
+    Date,
+    amounts_in,
+    date_phrases,
+    dates_asked_for,
+    dates_in,
+    is_dated,
+    order_before,
+)
 
 
 @pytest.mark.parametrize(
@@ -83,3 +92,25 @@ def test_what_is_asked_of_a_date() -> None:
 def test_any_text_is_read(text: str) -> None:
     for _, start, end in (*dates_in(text), *amounts_in(text)):
         assert 0 <= start < end <= len(text)
+
+
+def test_a_question_asks_for_days_and_months_but_not_for_what_is_before_or_after() -> None:
+    assert dates_asked_for("What was noted on June 9th?") == [Date(0, 6, 9)]
+    assert dates_asked_for("Which boats came in March 2025?") == [Date(2025, 3, 0)]
+    assert dates_asked_for("Who joined after 1 May 2024 and before 3 June?") == []
+
+
+def test_an_entry_of_a_log_begins_with_its_date() -> None:
+    day = Date(2025, 6, 9)
+    assert [is_dated(line, day) for line in ("9/6 late - Ann", "2025-06-09 bees", "Mon 9 June: frost")] == [True] * 3
+    assert [is_dated(line, day) for line in ("8/6 late", "2025-06-10", "Frost again", "1/2 cup")] == [
+        False,
+        False,
+        None,
+        False,
+    ]
+
+
+def test_a_day_is_written_in_many_ways() -> None:
+    assert {"9 June", "June 9", "Jun 9", "06 09", "9 6"} <= set(date_phrases(Date(2025, 6, 9)))
+    assert date_phrases(Date(2025, 6, 0)) == []

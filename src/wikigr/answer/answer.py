@@ -64,6 +64,8 @@ class Answer(PossibleAnswer):
     answer, if there are several. ``reader`` is the one that decided over the sentences and the confidence, or ``None``
     if none has read them. ``usage`` is what the model used for this answer.
 
+    ``understood`` is the question that was answered, if words of it were corrected or dates filled in.
+
     ``level`` says in a word how sure the answer is. ``alternatives`` are the other answers that are shown with a
     likely one, best first, from other sections; without an answer and with one that is not sure, they are the passages
     of the nearest sections.
@@ -85,6 +87,7 @@ class Answer(PossibleAnswer):
     cypher_query: str = ""
     chain: tuple[AnswerHop, ...] = ()
     reader: ReaderName | None = None
+    understood: str = ""
     level: Level = "not_covered"
     alternatives: tuple[PossibleAnswer, ...] = ()
     usage: Usage = field(default_factory=Usage)

@@ -60,7 +60,7 @@ class AnswerModel:
 
 
 # A kind that is too rare to be fitted has the weights of what it consists of.
-_LIKE = {"two_part": "span"}
+_LIKE = {"two_part": "span", "age": "cell"}
 
 
 def terms(features: Features) -> dict[str, float]:

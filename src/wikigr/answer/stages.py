@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from wikigr.answer.abstention import ABSTENTION, NO_ANSWER, THRESHOLD_NAME, Confidence, assess
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, share_named
 from wikigr.answer.candidates.lists import WHOLE_TABLE
+from wikigr.answer.candidates.neighbor import are_found, numbered
 from wikigr.answer.candidates.table import find_candidates
 from wikigr.answer.probability import (
     WITH_READER,
@@ -161,6 +162,11 @@ class Assess(PipelineStage[ReaderOptions, Draft]):
         if best is not None and best.kind == WHOLE_TABLE and confidence.level == "sure":
             # The answer is in it, but the reader of the answer still has to find it.
             confidence = replace(confidence, level="likely")
+        if confidence.level in ("sure", "likely") and not are_found(
+            numbered(draft.state.question.text), draft.state.evidence
+        ):
+            # What the question names by a number or a sign is not in what was read, so nothing there answers it.
+            confidence = replace(confidence, level="not_sure")
         record.notes.update(strength=value, threshold=confidence.threshold, threshold_name=THRESHOLD_NAME)
         record.notes["level"] = confidence.level
         return replace(draft, confidence=confidence)

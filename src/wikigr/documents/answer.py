@@ -66,6 +66,7 @@ def stated_answer(answer: Answer, pack: Corpus) -> StatedAnswer:
     shown = ShownAnswers(answer, pack)
     return {
         "question": answer.question,
+        "understood": answer.understood or None,
         **shown.document(answer),
         "level": answer.level,
         "alternatives": [shown.document(other) for other in answer.alternatives],

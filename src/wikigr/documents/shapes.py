@@ -152,9 +152,14 @@ class PossibleAnswerShape(TypedDict):
 
 
 class StatedAnswer(PossibleAnswerShape, OfPacks):
-    """What a reader is told: the answer to a question, how sure it is, and where it is from."""
+    """What a reader is told: the answer to a question, how sure it is, and where it is from.
+
+    ``understood`` is the question with its words corrected, its dates filled in, or what a follow-up left out; null if
+    it was answered as typed.
+    """
 
     question: str
+    understood: str | None
     level: Literal["sure", "likely", "not_sure", "not_covered"]
     alternatives: list[PossibleAnswerShape]
     model: str
@@ -180,8 +185,6 @@ class AnswerDocument(StatedAnswer, Document):
     usage: UsageShape
     timings: Mapping[str, float]
     explain: NotRequired[dict[str, Any]]
-    # Only of a server: a follow-up question as it was understood, null for a question that stands on its own.
-    understood: NotRequired[str | None]
 
 
 class RecordShape(TypedDict):

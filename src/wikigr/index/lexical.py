@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any, Self
 
 from wikigr.errors import BuildError, PackError, panics_as
 from wikigr.index.candidate import Hit
+from wikigr.index.identifiers import find_identifiers, identifiers_in, normal
 from wikigr.languages import ENGLISH, Language
 from wikigr.text import without_points
 
@@ -22,6 +23,8 @@ CONTENT = "content"
 FIELDS = ["title", "heading", CONTENT]
 # The title and headings name the subject that the text often refers to as "it".
 _BOOSTS = {"title": 0.5, "heading": 0.5, CONTENT: 1.0}
+# The identifiers of all three, whole, which the tokenizers of the others split; packs of earlier releases lack it.
+EXACT = "exact"
 # The tokenizer of English text is tantivy's own; those of other languages are registered when an index is opened.
 _STEMMED = "en_stem"
 # It drops tokens of so many bytes and more.
@@ -62,13 +65,15 @@ def _tokenizer(language: Language) -> str:
     return _STEMMED if language.is_english else language.code
 
 
-def _schema(language: Language) -> Any:
+def _schema(language: Language, *, exact: bool) -> Any:
     import tantivy
 
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("section_id", stored=True, tokenizer_name="raw")
     for name in FIELDS:
         builder.add_text_field(name, stored=False, tokenizer_name=_tokenizer(language))
+    if exact:
+        builder.add_text_field(EXACT, stored=False, tokenizer_name="whitespace")
     return builder.build()
 
 
@@ -77,27 +82,39 @@ def _register(index: Any, language: Language) -> None:
         index.register_tokenizer(_tokenizer(language), _analyzer(language))
 
 
+def _any_of(clauses: Sequence[Any]) -> Any:
+    import tantivy
+
+    return tantivy.Query.boolean_query([(tantivy.Occur.Should, clause) for clause in clauses])
+
+
 class LexicalWriter:
     """Writes an index of text in ``language`` into the new folder ``folder``, or into memory if it is ``None``.
 
-    It commits when the ``with`` block ends without an error.
+    It commits when the ``with`` block ends without an error. Without ``exact``, it is an index as earlier releases
+    wrote it, with no field of identifiers.
     """
 
-    def __init__(self, folder: Path | None, language: Language = ENGLISH) -> None:
+    def __init__(self, folder: Path | None, language: Language = ENGLISH, *, exact: bool = True) -> None:
         import tantivy
 
         if folder is not None:
             folder.mkdir(parents=True)
         self._tantivy = tantivy
         self._language = language
-        self.index = tantivy.Index(_schema(language), path=None if folder is None else str(folder))
+        self._exact = exact
+        self.index = tantivy.Index(_schema(language, exact=exact), path=None if folder is None else str(folder))
         _register(self.index, language)
         # A single thread keeps documents, and therefore ties, in the order of writing.
         self._writer = self.index.writer(64_000_000, 1)
 
     def add(self, section_id: str, title: str, heading: str, content: str) -> None:
-        title, heading, content = (_split(text, self._language) for text in (title, heading, content))
-        document = self._tantivy.Document(section_id=section_id, title=title, heading=heading, content=content)
+        texts = (title, heading, content)
+        fields = dict(zip(FIELDS, (_split(text, self._language) for text in texts), strict=True))
+        if self._exact:
+            found = (normal(text[start:end]) for text in texts for start, end in find_identifiers(text))
+            fields[EXACT] = " ".join(found)
+        document = self._tantivy.Document(section_id=section_id, **fields)
         self._writer.add_document(document)
 
     def __enter__(self) -> Self:
@@ -138,6 +155,14 @@ class LexicalIndex:
             self.index = tantivy.Index.open(str(links or self._writable(folder)))
             _register(self.index, language)
             self.searcher = self.index.searcher()
+            self.has_exact = self._has(EXACT)
+
+    def _has(self, field: str) -> bool:
+        try:
+            self.searcher.doc_freq(field, "")
+        except ValueError:
+            return False
+        return True
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -164,6 +189,8 @@ class LexicalIndex:
 
     def frequency(self, stem: str, field: str = CONTENT) -> int:
         """Return the document frequency of ``stem``: the number of sections whose ``field`` contains it."""
+        if field == EXACT and not self.has_exact:
+            return 0
         with self.reading():
             return int(self.searcher.doc_freq(field, stem))
 
@@ -172,19 +199,21 @@ class LexicalIndex:
         frequency = self.frequency(stem, field)
         return math.log(1 + (len(self) - frequency + 0.5) / (frequency + 0.5))
 
-    def search(self, query: str, limit: int) -> list[Hit]:
+    def search(self, query: str, limit: int, phrases: Sequence[str] = ()) -> list[Hit]:
         """Return the best ``limit`` sections by BM25, best first; ties break by section id.
 
-        All words are plain terms: nothing in ``query`` is search syntax.
+        All words are plain terms: nothing in ``query`` is search syntax. ``phrases`` are words that count more side by
+        side.
         """
         terms = self._terms(query)
         if not terms or limit < 1:
             return []
         with self.reading():
             parsed = self.index.parse_query(" ".join(terms), FIELDS, field_boosts=_BOOSTS)
-            return self._best(parsed, limit)
+            further = [*self._identified(query, self), *self._side_by_side(phrases)]
+            return self._best(_any_of([parsed, *further]) if further else parsed, limit)
 
-    def search_as_part(self, query: str, limit: int, whole: LexicalIndex) -> list[Hit]:
+    def search_as_part(self, query: str, limit: int, whole: LexicalIndex, phrases: Sequence[str] = ()) -> list[Hit]:
         """Like ``search``, but weight words by their rarity in ``whole``, of which this index is a part.
 
         Scores of several parts are then on one scale, apart from the average length of a section.
@@ -203,8 +232,33 @@ class LexicalIndex:
                     own, wanted = (sum(index.rarity(stem, field) for stem in tokens) for index in (self, whole))
                     if tokens and self.frequency(tokens[0], field):
                         clause = self.index.parse_query(term, [field])
-                        clauses.append((tantivy.Occur.Should, tantivy.Query.boost_query(clause, boost * wanted / own)))
-            return self._best(tantivy.Query.boolean_query(clauses), limit) if clauses else []
+                        clauses.append(tantivy.Query.boost_query(clause, boost * wanted / own))
+            clauses += [*self._identified(query, whole), *self._side_by_side(phrases)]
+            return self._best(_any_of(clauses), limit) if clauses else []
+
+    def _side_by_side(self, phrases: Sequence[str]) -> list[Any]:
+        """Return a clause for each of ``phrases`` in each field."""
+        import tantivy
+
+        said = list(dict.fromkeys(tuple(stems(phrase, self.language)) for phrase in phrases))
+        return [
+            tantivy.Query.phrase_query(self.index.schema, field, list(tokens))
+            for tokens in said
+            if len(tokens) > 1
+            for field in FIELDS
+        ]
+
+    def _identified(self, query: str, whole: LexicalIndex) -> list[Any]:
+        """Return a clause for each identifier of ``query`` that this index has, weighted by its rarity in ``whole``."""
+        import tantivy
+
+        clauses = []
+        for name in dict.fromkeys(map(normal, identifiers_in(query))) if self.has_exact else ():
+            if self.frequency(name, EXACT):
+                term = tantivy.Query.term_query(self.index.schema, EXACT, name)
+                weight = whole.rarity(name, EXACT) / self.rarity(name, EXACT)
+                clauses.append(tantivy.Query.boost_query(term, weight))
+        return clauses
 
     def _terms(self, query: str) -> list[str]:
         # In lower case, AND, OR, NOT and IN are words rather than operators.

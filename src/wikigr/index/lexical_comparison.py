@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wikigr.index.lexical import FIELDS, LexicalIndex, LexicalWriter
+from wikigr.index.lexical import EXACT, FIELDS, LexicalIndex, LexicalWriter
 
 # Terms per query.
 _BATCH = 1_000
@@ -24,7 +24,7 @@ def lexical_difference(stored: LexicalIndex, sections: Iterable[tuple[str, str, 
     with distinct weights, and as many documents that repeat a term. Other differences between positions are not found.
     Memory use: an index of ``sections``, and all terms. Raises ``PackError`` when the stored index is damaged.
     """
-    with LexicalWriter(None, stored.language) as writer:
+    with LexicalWriter(None, stored.language, exact=stored.has_exact) as writer:
         for section in sections:
             writer.add(*section)
     writer.index.reload()
@@ -37,7 +37,7 @@ def lexical_difference(stored: LexicalIndex, sections: Iterable[tuple[str, str, 
         order = [numbers.get(section_id, -1) for section_id in found.section_ids]
         if sorted(order) != list(range(len(numbers))):
             return "it does not contain exactly the sections of the database"
-        for field in FIELDS:
+        for field in (*FIELDS, *([EXACT] if stored.has_exact else [])):
             terms = rebuilt.terms(field)
             if found.terms(field) != terms:
                 return f"the terms of its field {field} differ from those in the database"

@@ -77,13 +77,13 @@ class JoinedLexicalIndex(LexicalIndex):
     def frequency(self, stem: str, field: str = CONTENT) -> int:
         return sum(part.frequency(stem, field) for part in self._parts)
 
-    def search(self, query: str, limit: int) -> list[Hit]:
+    def search(self, query: str, limit: int, phrases: Sequence[str] = ()) -> list[Hit]:
         return _best(
             limit,
             (
                 Hit(self._rename(number, hit.section_id), hit.score)
                 for number, part in enumerate(self._parts)
-                for hit in part.search_as_part(query, limit, self)
+                for hit in part.search_as_part(query, limit, self, phrases)
             ),
         )
 

@@ -12,6 +12,7 @@ from wikigr.names import bare_name
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.question.follow_up import ANY, MAX_TURNS, PRONOUNS, Mention, Pronoun, Turn, resolve
 from wikigr.retrieval.entity_linking import open_linker
+from wikigr.sources.block import after_marker
 from wikigr.text import scrub
 
 if TYPE_CHECKING:
@@ -21,6 +22,13 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"[a-z]+")
 _PLURAL = re.compile(r"[^s]s$")
+# What a later question may refer to of a long answer.
+_MAX_PRINTED = 1_600
+_MAX_ITEMS = 30
+# Words of an item that name it.
+_MAX_ITEM = 8
+_END_OF_NAME = re.compile(r"[:.;(–—]\s|\n")
+_ITEMS = ("item", "task")
 _PERSONS = (frozenset(("he",)), frozenset(("she",)))
 
 
@@ -59,8 +67,31 @@ def replay(questions: Sequence[str], pipeline: Pipeline) -> tuple[Turn, ...]:
 def turn_of(answer: Answer) -> Turn:
     """Return what a later question may refer to in ``answer``."""
     short = " ".join(answer.span.text.split()) if answer.span is not None else ""
+    printed = "\n".join(citation.quote for citation in answer.citations)[:_MAX_PRINTED]
     # Titles of a turn: an answer that cites more is not about one of them.
-    return Turn(answer.question, short, tuple(answer.sources[:5]))
+    return Turn(answer.understood or answer.question, short, tuple(answer.sources[:5]), printed, _items(answer))
+
+
+def _items(answer: Answer) -> tuple[str, ...]:
+    """Return the names of what ``answer`` lists: the text of items, and the first cells of rows."""
+    sections = {item.section.section_id: item.section for item in answer.evidence}
+    found: list[str] = []
+    for citation in answer.citations:
+        section = sections.get(citation.section_id)
+        if section is None:
+            continue
+        for block in section.blocks:
+            if block.kind in _ITEMS:
+                places = [(after_marker(section.content, block), block.end)]
+            else:
+                places = [(cells[0].start, cells[0].end) for cells in block.rows if cells]
+            found += (
+                " ".join(_END_OF_NAME.split(section.content[start:end].strip(), maxsplit=1)[0].split()[:_MAX_ITEM])
+                for start, end in places
+                if citation.start <= start < citation.end
+            )
+    names = tuple(dict.fromkeys(found))[:_MAX_ITEMS]
+    return names if len(names) > 1 else ()
 
 
 class _Names:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from wikigr.answer.abstention import NOT_COVERED
+from wikigr.answer.abstention import NOT_A_QUESTION, NOT_COVERED
 from wikigr.answer.answer import ABSTAINED, SYNTHESIS, Answer
 from wikigr.answer.citations import Citation
 from wikigr.answer.extractive import ExtractiveOptions, with_passages
@@ -22,8 +24,12 @@ from wikigr.pack.open import Corpus
 from wikigr.pipeline.profile import Profile
 from wikigr.pipeline.stages import ANSWER_STAGES, RETRIEVAL_STAGES, Stage
 from wikigr.pipeline.strategies import STRATEGIES, Writers
+from wikigr.question.intent import asks_nothing
 from wikigr.question.question import Question, analyze, checked
+from wikigr.question.relative_dates import with_dates
+from wikigr.question.spelling import corrected
 from wikigr.reader.passage import BASE, ReaderOptions
+from wikigr.reader.prepared import NoReaderError
 from wikigr.retrieval.candidates import Fetch, RetrievalOptions, search_depth
 from wikigr.retrieval.document_selection import MultiDocOptions
 from wikigr.retrieval.entity_linking import replace_aliases
@@ -39,6 +45,8 @@ if TYPE_CHECKING:
 
 # The name in traces of the replacement of aliases by titles.
 _ALIASES = "aliases"
+# The sections in which a corrected word is looked for.
+_MAX_SECTIONS_OF_WORD = 20
 
 _Stage = TypeVar("_Stage", bound=PipelineStage[Any, Any])
 _State = TypeVar("_State", State, Draft)
@@ -59,7 +67,8 @@ class Pipeline:
     not be used by others while the pipeline answers: the usage of an answer is what ``model`` counts in that time.
     ``few_shot_path`` is a file of worked examples that replaces the pack's own. ``offline`` forbids all use of the
     network, also to download a cross-encoder. The reader reads English: packs in other languages are answered without
-    it. If an optional stage fails, it is skipped; the trace says so and ``trace.degraded`` is true.
+    it. ``today`` is the day from which "yesterday" and "this week" count, by default that of the clock. If an optional
+    stage fails, it is skipped; the trace says so and ``trace.degraded`` is true.
     """
 
     def __init__(
@@ -70,6 +79,7 @@ class Pipeline:
         model: ModelClient | None = None,
         few_shot_path: Path | None = None,
         offline: bool = False,
+        today: date | None = None,
     ) -> None:
         """Raises ``ValueError`` if ``offline`` is set although ``model`` is on a server.
 
@@ -86,6 +96,7 @@ class Pipeline:
             profile = _without_english_models(profile, pack)
         self.pack = pack
         self.profile = profile
+        self.today = today
         self.model = model
         self.resources = Resources(
             pack, model, profile[SynthesisOptions], profile[ReaderOptions], offline, search=self._search_in_one_hop
@@ -154,8 +165,17 @@ class Pipeline:
                 self.pack.start_base_reader()
         trace = trace if trace is not None else Trace(clock=self.pack.clock)
         before = self.model.usage if self.model else Usage()
-        draft = self.read(self.retrieve(question, trace, within=within), trace)
-        answer = self._abstention(draft, trace)
+        if asks_nothing(checked(question), self.pack.language):
+            return Answer(
+                question=question,
+                text=NOT_A_QUESTION,
+                query_type=ABSTAINED,
+                confidence=0.0,
+                trace=trace,
+                profile=self.profile.name,
+            )
+        draft, understood, trace = self._read_as_meant(checked(question), trace, within)
+        answer = replace(self._abstention(draft, trace), question=checked(question), understood=understood)
         for strategy in STRATEGIES:
             if strategy.applies(self.resources, draft, answer):
                 if strategy.query_type == SYNTHESIS and on_offline is not None:
@@ -165,6 +185,40 @@ class Pipeline:
             answer = with_passages(self.pack, draft, answer)
         answer = self._with_addresses(answer)
         return replace(answer, usage=self.model.usage - before) if self.model else answer
+
+    def _read_as_meant(self, question: str, trace: Trace, within: Collection[str] | None) -> tuple[Draft, str, Trace]:
+        """Return what was read for ``question``, how it was understood if otherwise than as typed, and the trace.
+
+        Words that the pack does not know are corrected if that gives an answer that is likelier to be right.
+        """
+        meant = question
+        if self.pack.language.is_english:
+            meant = with_dates(question, self._today)
+        draft = self.read(self.retrieve(meant, trace, within=within), trace)
+        spelled = corrected(meant, self.pack.lexical, self._is_word, self._is_written)
+        if spelled != meant:
+            other_trace = Trace(clock=trace.clock, on_stage=trace.on_stage)
+            other = self.read(self.retrieve(spelled, other_trace, within=within), other_trace)
+            if other.confidence.value > draft.confidence.value:
+                return other, spelled, other_trace
+        return draft, meant if meant != question else "", trace
+
+    @property
+    def _today(self) -> date:
+        return self.today if self.today is not None else date.today()
+
+    def _is_word(self, word: str) -> bool:
+        """Return whether the reader knows ``word``; it reads English only."""
+        try:
+            return self.pack.language.is_english and self.pack.reader.knows(word)
+        except NoReaderError:
+            return False
+
+    def _is_written(self, word: str) -> bool:
+        """Return whether one of the sections that have the stem of ``word`` has the word, or its plural."""
+        found = self.pack.sections([hit.section_id for hit in self.pack.lexical.search(word, _MAX_SECTIONS_OF_WORD)])
+        written = re.compile(rf"(?<!\w){re.escape(word)}(?:s|es)?(?!\w)", re.IGNORECASE)
+        return any(written.search(f"{s.title}\n{s.heading}\n{s.content}") for s in found.values())
 
     def request(self, question: str, trace: Trace) -> Request:
         """Return what a model would be sent for ``question``, whether or not there is one; sends nothing."""
@@ -233,7 +287,7 @@ class Pipeline:
                 if text != asked:
                     record.notes["understood"] = text
         analyzed = analyze(text, self.pack.lexical, lambda texts: self.pack.encoder.encode(texts))
-        return analyzed if text == asked else replace(analyzed, asked=asked)
+        return replace(analyzed, asked="" if text == asked else asked, today=self._today)
 
     def _start_to_read(self, question: str, trace: Trace, within: Collection[str] | None = None) -> State:
         """Return the state before retrieval of what is to be read for an answer to ``question``."""

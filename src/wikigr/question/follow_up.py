@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import Literal
 
-from wikigr.names import name_words
+from wikigr.names import name_words, strip_possessive
 from wikigr.question import patterns
 from wikigr.question.grammar import (
     ARTICLES,
@@ -102,16 +102,32 @@ _THIS = re.compile(
     re.I,
 )
 _REFERENCE = re.compile(rf"\b(?:{'|'.join(PRONOUNS)}|this|that|these|those|there|then)\b", re.I)
-_YEAR = re.compile(r"\d{4}(?!\d)")
+_YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
+# "the second one", "the last of them": of what the last answer lists.
+_ORDINALS = {word: place for place, word in enumerate("first second third fourth fifth sixth seventh eighth".split())}
+_NTH = re.compile(
+    rf"\bthe\s+(?P<nth>{one_of(_ORDINALS)}|last|other|(?P<number>\d{{1,2}})(?:st|nd|rd|th))"
+    r"(?:\s+(?:one|item|entry|row|of\s+(?:them|these|those))\b|(?=\s*[?.!]*$))",
+    re.I,
+)
+# Capitalized words side by side in an answer, which may name a person.
+_FULL_NAME = re.compile(r"[A-ZÀ-Þ][\w'’-]*\.?(?:[^\S\n]+[A-ZÀ-Þ][\w'’-]+)+")
+_MAX_NAMED = 5
+_TOKEN = re.compile(r"[^\s,;:?!()\"“”]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A question that was asked and resolved, the short answer (``""`` without one), and the titles it cites."""
+    """A question that was asked and resolved, the short answer (``""`` without one), and the titles it cites.
+
+    ``printed`` is the whole answer, and ``items`` are the names of what it lists, if it lists something.
+    """
 
     question: str
     answer: str = ""
     titles: tuple[str, ...] = ()
+    printed: str = ""
+    items: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +173,7 @@ def resolve(question: str, turns: Sequence[Turn], find_names: FindNames) -> Foll
 def may_refer_back(question: str) -> bool:
     """Return whether the wording of ``question`` may refer to an earlier one; most of those that may do not."""
     core = _without_opening(question)
-    return _REFERENCE.search(core) is not None or any(
+    return any(pattern.search(core) for pattern in (_REFERENCE, _NTH)) or any(
         pattern.fullmatch(text.strip()) is not None
         for pattern, text in ((_WHAT_ABOUT, question), (_AND_NAME, question), (_BARE, core))
     )
@@ -209,6 +225,8 @@ class _Dialog:
         if year is not None and len(_words(other)) <= 2:
             years = list(_YEAR.finditer(last))
             return years[0].span() if len(years) == 1 else None
+        if (like := _only([token.span() for token in _alike(other, last)])) is not None:
+            return like
         named = list(self._find_names(other))
         mentions = list(self._find_names(last))
         if named:
@@ -217,6 +235,8 @@ class _Dialog:
             mention = mentions[0]
             possessive = re.match(r"['’]s?$", last[mention.end - 2 : mention.end])
             return mention.start, mention.end - (len(possessive[0]) if possessive else 0)
+        if not mentions and other[:1].isupper() and (name := _only(list(_capitalized(last)))) is not None:
+            return name
         if mentions or named:
             return None
         phrases = [phrase for phrase in _noun_phrases(last) if phrase.has_article]
@@ -240,6 +260,7 @@ class _Dialog:
         own = list(self._find_names(core))
         replacements: dict[tuple[int, int], str] = {}
         for pattern, resolve_match in (
+            (_NTH, self._item_of),
             (_THAT_TIME, self._time_of),
             (_THERE, self._place_of),
             (_THIS_NOUN, self._noun_of),
@@ -257,6 +278,8 @@ class _Dialog:
         for match in _PRONOUN.finditer(core):
             written = match[0].lower()
             pronoun = PRONOUNS[written]
+            if any(start <= match.start() < end for start, end in replacements):
+                continue
             if pronoun in seen or _is_name(match) or _is_expletive(core, match):
                 continue
             if _has_antecedent(core, match, own):
@@ -283,6 +306,19 @@ class _Dialog:
                 is_day = re.search(r"\b\d{1,2}\b", turn.answer) is not None
                 return f"{'on' if is_day else 'in'} {turn.answer}"
         return None
+
+    def _item_of(self, match: re.Match[str], core: str) -> str | None:
+        items = next((turn.items for turn in reversed(self._turns) if turn.items), ())
+        nth = match["nth"].lower()
+        if not items or (nth == "other" and len(items) != 2):
+            # "Which was the first one?" need not refer to a list.
+            return ""
+        if nth == "other":
+            # The one that was not asked about last.
+            place = int(items[0] in self._turns[-1].question)
+        else:
+            place = len(items) - 1 if nth == "last" else int(match["number"] or _ORDINALS.get(nth, 0) + 1) - 1
+        return items[place] if 0 <= place < len(items) else None
 
     def _place_of(self, match: re.Match[str], core: str) -> str | None:
         if _THERE_IS.search(core, max(0, match.start() - 8), match.end()):
@@ -349,6 +385,10 @@ class _Dialog:
         if answers and not answers[0].is_known and not _asks_who(question):
             salient = [*answers, *joined, *named]
         known = {referent.key for referent in salient}
+        names = dict.fromkeys(chain.from_iterable(map(_FULL_NAME.findall, (*turn.titles, turn.printed))))
+        printed = [
+            _Referent(name, _PERSON, is_known=False, key=name) for name in list(names)[:_MAX_NAMED] if name not in known
+        ]
         cited = [
             _of_mention(mention, title)
             for title in turn.titles
@@ -360,7 +400,7 @@ class _Dialog:
             for phrase in _noun_phrases(question)
             if phrase.has_article and not any(m.start < phrase.end and phrase.start < m.end for m in mentions)
         ]
-        return [*salient, *cited, *phrases]
+        return [*salient, *cited, *printed, *phrases]
 
     def _answered(self, turn: Turn) -> list[_Referent]:
         """Return the answer of a turn, if it is the name of something."""
@@ -384,7 +424,8 @@ class _Dialog:
         else:
             key = answer
         if _asks_who(question):
-            return [_Referent(answer, _PERSON, key=key)]
+            # "babysitter (until July)" says what somebody is, not who.
+            return [_Referent(answer, _PERSON, key=key)] if answer[:1].isupper() else []
         if patterns.ASKS_LIFE_PLACE.search(question):
             return [_Referent(_without_preposition(answer), _THING, key=key)]
         if not answer[:1].isupper() and words[0] not in ARTICLES:
@@ -409,6 +450,35 @@ class _Phrase:
     @property
     def is_personal(self) -> bool:
         return _PERSONAL.search(self.text.lower()) is not None
+
+
+def _only(places: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
+    return places[0] if len(places) == 1 else None
+
+
+def _alike(other: str, last: str) -> Iterator[re.Match[str]]:
+    """Yield the codes in ``last`` that are written like ``other``, if it is one: "TB-412" and "TB-500"."""
+    wanted = _shape(other.strip(" ?.!"))
+    if wanted.isalpha() or " " in wanted:
+        return
+    yield from (token for token in _TOKEN.finditer(last) if _shape(token.group().strip(".")) == wanted)
+
+
+def _shape(text: str) -> str:
+    return re.sub(r"\d+", "9", re.sub(r"[^\W\d_]+", "a", text))
+
+
+def _capitalized(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the runs of capitalized words of a question after its first word, without possessive endings."""
+    words = [word for word in tokenize(text) if not word.is_mark][1:]
+    run: list[tuple[int, int]] = []
+    for word in words:
+        is_name = word.text[0].isupper() and word.lowered not in FUNCTION_WORDS
+        if is_name and run and text[run[-1][1] : word.start] == " ":
+            run[-1] = run[-1][0], word.end
+        elif is_name:
+            run.append((word.start, word.end))
+    yield from ((start, start + len(strip_possessive(text[start:end]))) for start, end in run)
 
 
 def _words(text: str) -> list[str]:

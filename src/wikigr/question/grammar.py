@@ -12,6 +12,11 @@ MAX_CHARS = 600
 ARTICLES = frozenset("a an the".split())
 DEMONSTRATIVES = frozenset("that these this those".split())
 POSSESSIVES = frozenset("her his its my our their your".split())
+PERSONAL = (
+    DEMONSTRATIVES
+    | POSSESSIVES
+    | frozenset("he her here him i it me mine one she theirs them there they us we you".split())
+)
 PREPOSITIONS = frozenset(
     """about after against as at before between by during for from in into near of on over since to toward towards
     under until with without""".split()
@@ -27,6 +32,11 @@ INTERROGATIVES = ASKING_ADVERBS | WHO | {"what", "which"}
 RELATIVES = WHO | {"that", "where", "which"}
 COORDINATORS = frozenset("and both or".split())
 NEGATIONS = frozenset("neither never no nor not".split())
+# Interjections, and the words that go with them.
+COURTESIES = frozenset(
+    """again afternoon all bye cheers cool day evening everybody everyone fine good goodbye great hello hey hi lot
+    morning nice night no ok okay perfect please quite sorry thank thanks thx very welcome well yeah yep yes""".split()
+)
 _NEGATED = ("n't", "n’t")
 # Adjectives and adverbs that "how" asks a number with.
 MEASURES = frozenset("big deep far fast heavy high large long many much often old tall".split())
@@ -68,6 +78,14 @@ def tokenize(text: str) -> list[Word]:
 def is_negation(word: str) -> bool:
     """Return whether a word, in lower case, negates: "never", "isn't"."""
     return word in NEGATIONS or word.endswith(_NEGATED)
+
+
+def is_pronoun(text: str) -> bool:
+    """Return whether ``text`` only points at what is named elsewhere: "she", "there", "that city"."""
+    said = text.lower().split()
+    return bool(said) and (
+        PERSONAL.issuperset(said) or (said[0] in DEMONSTRATIVES and len(said) <= 2 and text.islower())
+    )
 
 
 def one_of(words: Iterable[str]) -> str:

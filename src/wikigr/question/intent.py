@@ -8,7 +8,10 @@ from wikigr.languages import ENGLISH, Language
 from wikigr.names import bare_name
 from wikigr.question import patterns
 from wikigr.question.comparison import compared_sides
+from wikigr.question.grammar import COURTESIES, INTERROGATIVES
 from wikigr.question.question import Question, content_stems
+from wikigr.stop_words import QUESTION_WORDS
+from wikigr.text import words
 
 # What a question asks for: the first of these that its wording shows.
 Aim = Literal["yes_no", "comparison", "list", "date", "number", "name", "reason", "procedure", "definition", "other"]
@@ -29,6 +32,16 @@ def asked_for(question: Question) -> Aim:
     if patterns.ASKS_PROCEDURE.match(text) or patterns.ASKS_EXPLANATION.match(text):
         return "procedure"
     return "definition" if patterns.ASKS_MEANING.match(text) else "other"
+
+
+def asks_nothing(text: str, language: Language = ENGLISH) -> bool:
+    """Return whether ``text`` is thanks, a greeting, a command or a line without a word, rather than a question."""
+    said = words(text)
+    # A single sign of another script may be a word.
+    if not said or (len(said[0]) == len(said) == 1 and said[0].isascii()) or patterns.COMMAND.match(text):
+        return True
+    is_polite = not COURTESIES.isdisjoint(said) and INTERROGATIVES.isdisjoint(said)
+    return language.is_english and is_polite and COURTESIES.union(QUESTION_WORDS).issuperset(said)
 
 
 def asks_yes_no(question: Question) -> bool:

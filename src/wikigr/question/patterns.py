@@ -94,3 +94,6 @@ ASKS_LIST = re.compile(
     r"what\s+are\b|(?:list|name|enumerate)\b|(?:all|every|everything)\b)",
     re.I,
 )
+ASKS_AGE = re.compile(r"\bhow\s+old\b|\b(?:what|which)\b.*\bage\b", re.I)
+# "/help", "wikigr ask …": meant for a prompt or a shell.
+COMMAND = re.compile(r"\s*(?:/[a-z]+\s*$|wikigr\s+[a-z-]+\b(?!.*\?))")

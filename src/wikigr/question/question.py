@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cached_property
 from itertools import pairwise
 
@@ -14,6 +15,7 @@ from wikigr.index.snippets import QueryTerms
 from wikigr.languages import ENGLISH, Language
 from wikigr.question import patterns
 from wikigr.question.answer_type import AnswerType, answer_type
+from wikigr.question.values import Date, dates_in, is_dated
 from wikigr.stop_words import QUESTION_WORDS
 from wikigr.text import PREFIX_LENGTH, composed, scrub, share_prefix
 
@@ -48,7 +50,7 @@ class Question:
     ``weights`` maps each content stem to its inverse document frequency in the pack. ``pairs`` are neighboring stems,
     at least one of them a content stem. ``answer_type`` is the type of thing that answers it, if the wording shows it;
     ``selection_size`` is how many articles and sections an answer needs. ``language`` is that of the pack. ``asked`` is
-    the question in the user's words, if ``text`` has other names in it.
+    the question in the user's words, if ``text`` has other names in it. ``today`` is the day from which ages count.
     """
 
     text: str
@@ -59,10 +61,24 @@ class Question:
     encode: Callable[[Sequence[str]], Vectors] = field(repr=False, compare=False)
     language: Language = ENGLISH
     asked: str = ""
+    today: date | None = None
 
     def stems(self, text: str) -> list[str]:
-        """Return the stems of the words of ``text``, made as those of the question are."""
-        return stems(text, self.language)
+        """Return the stems of the words of ``text``, made as those of the question are.
+
+        A date of the question that ``text`` writes in another form has the stems with which the question writes it.
+        """
+        found = stems(text, self.language)
+        for asked, own in self._dates:
+            if any(asked.is_same(other) for other, _, _ in dates_in(text)) or is_dated(text, asked):
+                found += own
+        return found
+
+    @cached_property
+    def _dates(self) -> list[tuple[Date, list[str]]]:
+        """The days that the question names, with its stems for them."""
+        dates = dates_in(self.text) if self.language.is_english else []
+        return [(day, stems(self.text[start:end], self.language)) for day, start, end in dates if day.day]
 
     @cached_property
     def vector(self) -> Vectors:

@@ -27,6 +27,9 @@ _FROM = re.compile(r"(?:\b(?:over|above|from|more than|at least|min\.?|minimum)|
 _AFTER = re.compile(r"\b(?:after|since|from)\s+(?:the\s+)?$", re.IGNORECASE)
 _BEFORE = re.compile(r"\b(?:before|until|by)\s+(?:the\s+)?$", re.IGNORECASE)
 _MAX_CHARS_BEFORE = 20
+# "9/6 early": the day and the month with which an entry of a log begins, in either order.
+_DAY_AND_MONTH = re.compile(r"\W{0,4}(\d{1,2})/(\d{1,2})\b(?!/)")
+_MAX_HEAD = 60
 
 # What a question asks of a date: the same, a later or an earlier one.
 Order = Literal["same", "after", "before"]
@@ -88,6 +91,30 @@ def dates_in(text: str) -> list[tuple[Date, int, int]]:
         if 1 <= month <= 12 and day <= 31:
             found.append((Date(year + 2000 if 0 < year < 100 else year, month, day), *match.span()))
     return found
+
+
+def dates_asked_for(text: str) -> list[Date]:
+    """Return the days and months on which a question asks what happened, rather than before or after them."""
+    return [date for date, start, _ in dates_in(text) if date.month and order_before(text, start) == "same"]
+
+
+def is_dated(line: str, date: Date) -> bool | None:
+    """Return whether the line begins with ``date``, or ``None`` if it begins with none; "9/6" is either day."""
+    found = next((other for other, start, _ in dates_in(line[:_MAX_HEAD]) if start <= _MAX_CHARS_BEFORE), None)
+    if found is not None:
+        return found.is_same(date)
+    short = _DAY_AND_MONTH.match(line)
+    return None if short is None else {int(short[1]), int(short[2])} == {date.day or int(short[1]), date.month}
+
+
+def date_phrases(date: Date) -> list[str]:
+    """Return the ways to write the day, as words side by side; none for a whole month, which many words have."""
+    if not date.day:
+        return []
+    month, day = MONTHS[date.month - 1], date.day
+    written = [f"{day} {name}" for name in (month, month[:3])] + [f"{name} {day}" for name in (month, month[:3])]
+    numbers = [(f"{day:02}", f"{date.month:02}"), (str(day), str(date.month))]
+    return list(dict.fromkeys([*written, *(f"{a} {b}" for a, b in numbers), *(f"{b} {a}" for a, b in numbers)]))
 
 
 def _month(name: str) -> int:

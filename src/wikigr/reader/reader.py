@@ -32,6 +32,10 @@ class Reader:
             self._session = open_session(prepared.graph, packed=packed)
         self._takes_types = any(source.name == TOKEN_TYPES for source in self._session.get_inputs())
 
+    def knows(self, word: str) -> bool:
+        """Return whether ``word``, in lower case, is one of those that the tokenizer does not divide."""
+        return self._tokenizer.token_to_id(word) is not None
+
     def read(
         self,
         question: str,

@@ -52,7 +52,10 @@ class SectionQuality(RerankingStage[SectionQualityOptions]):
         language = state.question.language
 
         def is_informative(item: Evidence) -> bool:
-            return FACT in item.candidate.scores or has_statement(item.section.content, language)
+            if FACT in item.candidate.scores or has_statement(item.section.content, language):
+                return True
+            # A named value is a statement, however short.
+            return any(block.kind in ("property", "table") for block in item.section.blocks)
 
         scores = {
             item.section.section_id: score_section_quality(item.section.content, question, language)

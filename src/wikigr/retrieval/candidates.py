@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from wikigr.index.candidate import DENSE, LEXICAL, RELEVANCE, Candidate, Evidence, Hit, section_ids
 from wikigr.index.lexical import MAX_QUERY_WORDS
 from wikigr.options import Options
 from wikigr.pack.open import Corpus
+from wikigr.question.values import date_phrases, dates_asked_for
 from wikigr.retrieval.fusion import POOL, best_of, reciprocal_rank_fusion, weighted_fusion
 from wikigr.retrieval.state import RetrievalStage, Runs, State
 from wikigr.retrieval.trace import StageRecord, Trace
@@ -90,7 +92,11 @@ class LexicalSearch(RetrievalStage[RetrievalOptions]):
     needs_candidates = False
 
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:
-        runs = [self.resources.pack.lexical.search(wording.text, state.depth) for wording in state.wordings]
+        lexical = self.resources.pack.lexical
+        runs = [
+            lexical.search(wording.text, state.depth, [*chain(*map(date_phrases, dates_asked_for(wording.text)))])
+            for wording in state.wordings
+        ]
         _record_hits(runs, record)
         if len(record.ranking) < state.depth:
             # Fewer than were asked for: these are all that match.

@@ -11,7 +11,7 @@ from wikigr.graph.graph_index import GraphIndex
 from wikigr.graph.neighborhood import Neighborhood, Node
 from wikigr.graph.spellings import keys_of
 from wikigr.names import name_key, strip_possessive
-from wikigr.suggestions import did_you_mean
+from wikigr.suggestions import did_you_mean, one_typo_away
 from wikigr.text import fold, scrub
 
 # One typo is tolerated per this many letters, up to the maximum.
@@ -22,7 +22,6 @@ _MIN_ALIAS_LENGTH = 6
 _MAX_ALIAS_LENGTH = 20
 # Similarity of a surname to the full name.
 _SURNAME_LIKENESS = 0.5
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 # Suggestions for an unknown name.
 MAX_SUGGESTIONS = 3
@@ -105,7 +104,7 @@ class NameMatcher:
         key = strip_possessive(name_key(name))
         if not _MIN_ALIAS_LENGTH <= len(key) <= _MAX_ALIAS_LENGTH or " " in key:
             return [], 0.0
-        return self.index.named_any(_one_typo_away(key)), 1.0 - 1.0 / len(key)
+        return self.index.named_any(one_typo_away(key)), 1.0 - 1.0 / len(key)
 
     def _spelled(self, nodes: Iterable[int]) -> tuple[list[str], list[int]]:
         """Return the key of every name of ``nodes``, with and without its qualifier, and the node that has it."""
@@ -123,22 +122,6 @@ class NameMatcher:
         keys, numbers = self._spelled(self.index.spellings.ending_with(surname))
         ending = (number for key, number in zip(keys, numbers, strict=True) if key.split()[1:][-1:] == [surname])
         return list(dict.fromkeys(ending))
-
-
-def _one_typo_away(key: str) -> list[str]:
-    """Return all spellings of ``key`` with one letter added, removed, replaced or swapped with the next."""
-    near: dict[str, None] = {}
-    for place in range(len(key) + 1):
-        before, after = key[:place], key[place:]
-        near.update((before + letter + after, None) for letter in _LETTERS)
-        if not after or after[0].isdigit():
-            continue
-        near[before + after[1:]] = None
-        near.update((before + letter + after[1:], None) for letter in _LETTERS)
-        if len(after) > 1 and not after[1].isdigit():
-            near[before + after[1] + after[0] + after[2:]] = None
-    near.pop(key, None)
-    return list(near)
 
 
 def _digits(key: str) -> list[str]:

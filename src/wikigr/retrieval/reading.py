@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from wikigr.index.candidate import DENSE, Evidence, Section
+from wikigr.index.identifiers import widened
 from wikigr.question.answer_type import answer_type
 from wikigr.question.intent import asks_fact, asks_lead
 from wikigr.question.question import Question
@@ -112,6 +113,8 @@ def _read(
             in_cells = tuple(islice(following, len(_cells(sentence))))
             others = tuple(filter(None, islice(following, len(ranges))))
             if span is not None:
+                start, end = widened(sentence.text, span.start - sentence.start, span.end - sentence.start)
+                span = replace(span, start=sentence.start + start, end=sentence.start + end)
                 found_here = replace(sentence, span=span, name_spans=others, cell_spans=in_cells)
                 read.append(score_sentence(found_here, reader.calibration))
     return read

@@ -140,7 +140,8 @@ class Service:
 
                 def document_of(answer: Answer) -> AnswerDocument:
                     document = answer_document(answer, pipeline, explain=explain)
-                    document["understood"] = None if understood == question else understood
+                    if document["understood"] is None and understood != question:
+                        document["understood"] = understood
                     return document
 
                 answer = pipeline.answer(

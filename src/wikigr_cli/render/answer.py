@@ -49,6 +49,9 @@ def print_answer(
     from wikigr.answer.presentation import PERHAPS, level_in_words
 
     is_rejected = stated["rejected"] is not None
+    if stated["understood"] and not streamed:
+        environment.print(f"Understood as: {harmless(stated['understood'])}", style="dim")
+        environment.print()
     if streamed and is_rejected:
         environment.print()
     if streamed and is_rejected and environment.stdout.isatty():

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from wikigr.answer.candidates.age import find_ages, without_their_dates
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material
 from wikigr.answer.candidates.cell import find_cells
 from wikigr.answer.candidates.comparison import find_comparisons
+from wikigr.answer.candidates.dated import of_dates_asked_for
 from wikigr.answer.candidates.definition import find_definitions, find_entries
 from wikigr.answer.candidates.fact import find_facts
 from wikigr.answer.candidates.faq_pair import find_pairs
 from wikigr.answer.candidates.lists import find_commands, find_lists, find_steps, find_tables, find_tasks
+from wikigr.answer.candidates.neighbor import is_about_neighbor, numbered
 from wikigr.answer.candidates.path import find_chains, find_explored, find_paths
 from wikigr.answer.candidates.rows import find_rows
 from wikigr.answer.candidates.span import find_spans, find_two_parts, find_yes_no
+from wikigr.question.grammar import is_pronoun
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,7 @@ ANSWER_KINDS = (
     AnswerKind(("tasks",), find_tasks),
     AnswerKind(("commands",), find_commands),
     AnswerKind(("cell",), find_cells),
+    AnswerKind(("age",), find_ages),
     AnswerKind(("pair",), find_pairs),
     AnswerKind(("comparison",), find_comparisons),
     AnswerKind(("two_part",), find_two_parts),
@@ -50,5 +55,10 @@ KINDS: tuple[str, ...] = tuple(dict.fromkeys(kind for row in ANSWER_KINDS for ki
 
 
 def find_candidates(material: Material) -> list[AnswerCandidate]:
-    """Return the candidates of all kinds, in the order of the table."""
-    return [candidate for row in ANSWER_KINDS for candidate in row.find(material)]
+    """Return the candidates of all kinds, in the order of the table, without those about another identifier."""
+    asked = numbered(material.question.text)
+    found = (candidate for row in ANSWER_KINDS for candidate in row.find(material))
+    # A pronoun answers nothing by itself.
+    named = (replace(c, span=None) if c.span is not None and is_pronoun(c.short) else c for c in found)
+    own = [candidate for candidate in named if not is_about_neighbor(candidate, asked)]
+    return of_dates_asked_for(without_their_dates(own), material.question.text)

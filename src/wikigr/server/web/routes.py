@@ -163,7 +163,10 @@ class WebPage:
             asked = replace(asked, question=understood)
             if request.query_params.get("live") and self._writes(asked.profile):
                 return HTMLResponse(self._pages().writing(asked, typed))
-            return HTMLResponse(self._pages().answer(asked, self._answer(session, asked, task), session.pack, typed))
+            answer = self._answer(session, asked, task)
+            if answer.understood:
+                asked, typed = replace(asked, question=answer.understood), typed or asked.question
+            return HTMLResponse(self._pages().answer(asked, answer, session.pack, typed))
 
     async def _events(self, request: Request) -> Response:
         """Send each ``stage`` and piece of ``text`` while a model answers, and then ``answer`` or ``problem``."""

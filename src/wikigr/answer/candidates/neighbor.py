@@ -1,0 +1,47 @@
+"""Whether an answer is about another identifier than the question: ``2.0.1`` for ``2.1``, C++ for C#."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wikigr.answer.candidates.candidate import AnswerCandidate, Quotation
+from wikigr.index.candidate import Evidence
+from wikigr.index.identifiers import form, identifiers_in, is_numbered, whole
+
+# The names of as many parts are asked for as a person types; a pasted log has more.
+_MAX_ASKED = 8
+
+
+def numbered(text: str) -> list[str]:
+    """Return the identifiers of a question of which one sign makes another thing."""
+    return [said for said in identifiers_in(text) if is_numbered(said)][:_MAX_ASKED]
+
+
+def is_about_neighbor(candidate: AnswerCandidate, asked: Sequence[str]) -> bool:
+    """Return whether ``candidate`` names none of the identifiers ``asked``, but one of the same form.
+
+    What counts is what it quotes, with the title and the heading, and what its paragraph says before.
+    """
+    if not asked:
+        return False
+    said = "\n".join((candidate.text, *(f"{q.section.title}\n{q.section.heading}" for q in candidate.quotations)))
+    if any(whole(name).search(said) for name in asked):
+        return False
+    forms = set(map(form, asked))
+    for text in (said, *map(_before, candidate.quotations)):
+        named = [other for other in identifiers_in(text) if is_numbered(other) and form(other) in forms]
+        if named:
+            # Before a quotation, the last one is what it is about.
+            return text is said or not any(whole(name).fullmatch(named[-1]) for name in asked)
+    return False
+
+
+def _before(quotation: Quotation) -> str:
+    content = quotation.section.content
+    return content[content.rfind("\n\n", 0, quotation.start) + 1 : quotation.start]
+
+
+def are_found(asked: Sequence[str], evidence: Sequence[Evidence]) -> bool:
+    """Return whether each of the identifiers ``asked`` is written somewhere in ``evidence``."""
+    texts = [f"{item.section.title}\n{item.section.heading}\n{item.section.content}" for item in evidence]
+    return all(any(whole(name).search(text) for text in texts) for name in asked)
