@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotation_of, span_in
 from wikigr.question.masked_question import nesting, restrictions
 from wikigr.retrieval.sentences import SentenceScore
-from wikigr.sources.facts import FACTS
+from wikigr.sources.facts import FACTS, readable_relation
 from wikigr.text import words
 
 # "Edda Klausen — died: 1911-12-20." The last period of "U.S." belongs to the value.
@@ -19,27 +19,31 @@ def find_facts(material: Material) -> Iterator[AnswerCandidate]:
     """Yield the relations of the sections of facts, each with all its lines.
 
     ``fit`` is the share of the question that the subject and the relation cover. Facts without a rank, negation, number
-    or reason that the question has do not answer it.
+    or reason that the question has do not answer it, and neither do those that leave out a relation that it names.
     """
     asked = words(material.question.text)
     required = set(restrictions(asked))
     if nesting(asked) > 1:
         # No fact states the parent of a parent.
         return
-    found = []
+    by_relation: dict[tuple[str, str], list[tuple[SentenceScore, re.Match[str]]]] = {}
     for item in material.evidence:
         if item.section.heading != FACTS:
             continue
-        by_relation: dict[tuple[str, str], list[tuple[SentenceScore, re.Match[str]]]] = {}
         for sentence in material.by_section.get(item.section.section_id, ()):
             line = _LINE.match(sentence.text)
             if line is not None:
                 by_relation.setdefault((line["subject"], line["relation"]), []).append((sentence, line))
-        for (subject, relation), lines in by_relation.items():
-            if required.issubset(word for sentence, _ in lines for word in words(sentence.text)):
-                named = f"{subject} {relation.replace('_', ' ')}"
-                fit = material.question.coverage(set(material.question.stems(named)))
-                found.append(_candidate(lines[:30], fit))
+    stems = {relation: frozenset(material.question.stems(readable_relation(relation))) for _, relation in by_relation}
+    # Every relation that shares a word with the question is named by it.
+    named = frozenset[str]().union(*stems.values()) & material.question.weights.keys()
+    found = []
+    for (subject, relation), lines in by_relation.items():
+        said = {word for sentence, _ in lines for word in words(sentence.text)}
+        stated = frozenset(material.question.stems(" ".join(sentence.text for sentence, _ in lines)))
+        if required <= said and named <= stated:
+            covered = stems[relation] | set(material.question.stems(subject))
+            found.append(_candidate(lines[:30], material.question.coverage(covered)))
     yield from sorted(found, key=lambda candidate: -candidate.fit)[:8]
 
 
