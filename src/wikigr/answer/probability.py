@@ -59,21 +59,23 @@ class AnswerModel:
         return "sure" if probability >= self.sure else "likely" if probability >= self.likely else "not_sure"
 
 
-# A kind that is too rare to be fitted has the weights of what it consists of.
-_LIKE = {"two_part": "span"}
+# A kind that is too rare to be fitted has the weights of what it consists of, and what is computed from all rows those
+# of rows that are listed.
+_LIKE = {"two_part": "span", "computed": "rows", "count": "rows"}
 
 
 def terms(features: Features) -> dict[str, float]:
     """Return the terms of the sum: the features, and by kind an intercept, fit, margin, coverage and aim."""
     kind = _LIKE.get(features.kind, features.kind)
+    aim = "list" if kind == "rows" != features.kind else features.aim
     return {
         **features.values,
         f"kind {kind}": 1.0,
         f"fit {kind}": features.values["fit"],
         f"margin {kind}": features.values["margin"],
         f"coverage {kind}": features.values["coverage"],
-        f"{kind} for {features.aim}": 1.0,
-        f"aim {features.aim}": 1.0,
+        f"{kind} for {aim}": 1.0,
+        f"aim {aim}": 1.0,
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from wikigr.question.grammar import MONTHS
 
@@ -67,6 +67,37 @@ class Amounts:
         """Return whether ``other`` lies within, in the same unit as far as both say one."""
         same_unit = self.unit == other.unit or not self.unit or not other.unit
         return same_unit and self.low <= other.low and other.high <= self.high
+
+
+# A year, a year with its month in either order, and a time of day, at the beginning of a value.
+_YEAR = re.compile(r"\W{0,2}(?:(?P<month>\d\d?)/)?(?P<year>1[5-9]\d\d|20\d\d)(?:[-/](?P<month1>\d\d))?(?![\w.,]|\s\d)")
+_CLOCK = re.compile(r"\W{0,2}(?P<hour>[01]?\d|2[0-4]):(?P<minute>[0-5]\d)(?!\d)")
+_MAX_CHARS_BEFORE_NUMBER = 6
+
+
+class Measured(NamedTuple):
+    """A value that can be compared with others of its ``kind`` (and added to numbers): ``key`` in their order."""
+
+    kind: Literal["date", "clock", "number"]
+    key: tuple[float, ...]
+
+
+def measured(text: str) -> Measured | None:
+    """Return the date, the time of day or the number that ``text`` is or begins with, or ``None``.
+
+    Of a range and of several numbers, none is the value.
+    """
+    if year := _YEAR.match(text):
+        return Measured("date", (int(year["year"]), int(year["month"] or year["month1"] or 0), 0))
+    if clock := _CLOCK.match(text):
+        return Measured("clock", (60 * int(clock["hour"]) + int(clock["minute"]),))
+    dates = dates_in(text)
+    if dates and dates[0][1] <= 1:
+        return Measured("date", (dates[0][0].year, dates[0][0].month, dates[0][0].day))
+    amounts = amounts_in(text)
+    if len(amounts) != 1 or amounts[0][0].low != amounts[0][0].high or amounts[0][1] > _MAX_CHARS_BEFORE_NUMBER:
+        return None
+    return Measured("number", (amounts[0][0].low,))
 
 
 def dates_in(text: str) -> list[tuple[Date, int, int]]:

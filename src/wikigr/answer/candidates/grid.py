@@ -8,11 +8,13 @@ from functools import cached_property
 from itertools import pairwise
 
 from wikigr.index.candidate import Section
+from wikigr.question.grammar import NUMBERS
 from wikigr.question.question import Question
-from wikigr.question.values import Amounts, Date, Order, amounts_in, dates_in, order_before
+from wikigr.question.values import Amounts, Date, Measured, Order, amounts_in, dates_in, measured, order_before
 from wikigr.reader.passage import Span
 from wikigr.retrieval.sentences import SentenceScore
 from wikigr.sources.facts import FACTS
+from wikigr.text import words
 
 # The column that a question asks for may be named by its first content words.
 _FIRST_STEMS = 2
@@ -68,9 +70,19 @@ class Asked:
         found = sum(weights[stem] * (rarity or {}).get(stem, 1.0) for stem in stems & weights.keys())
         return found / sum(weights.values()) if found else 0.0
 
+    @cached_property
+    def _spelled_numbers(self) -> dict[str, str]:
+        """The stems of numbers that the question has as words, by their digits."""
+        found = {word: str(number) for number, word in enumerate(NUMBERS) if word in words(self.question.text)}
+        return {digits: stem for word, digits in found.items() for stem in self.question.stems(word)}
+
     def named_in(self, value: Value) -> frozenset[str]:
         """Return the stems of the question that ``value`` has: as words, as the same date, or in a range of numbers."""
-        named = self._words & set(self.question.stems(value.text))
+        own = set(self.question.stems(value.text))
+        named = self._words & own
+        named |= {
+            stem for digits, stem in self._spelled_numbers.items() if digits in own
+        } & self.question.weights.keys()
         for date, order, stems in self.dates:
             if order == "same" and any(date.is_same(other) for other in value.dates):
                 named |= stems
@@ -114,6 +126,11 @@ class Value:
     def is_empty(self) -> bool:
         return self.text.strip().lower() in _EMPTY
 
+    @property
+    def is_blank(self) -> bool:
+        """Whether it is only signs, which stand for a value that is not known."""
+        return not any(map(str.isalnum, self.text))
+
     @cached_property
     def dates(self) -> list[Date]:
         return [date for date, _, _ in dates_in(self.text)]
@@ -121,6 +138,11 @@ class Value:
     @cached_property
     def amounts(self) -> list[Amounts]:
         return [amounts for amounts, _, _ in amounts_in(self.text)]
+
+    @cached_property
+    def measured(self) -> Measured | None:
+        """The one date, time of day or number that the value is or begins with, or ``None``."""
+        return measured(self.text)
 
 
 @dataclass(frozen=True)
@@ -151,6 +173,10 @@ class Grid:
 
     columns: tuple[str, ...]
     records: tuple[Record, ...]
+
+    def is_whole(self, whole: Set[str]) -> bool:
+        """Return whether all rows are here; ``whole`` are the ids of the sections whose tables are."""
+        return all(not record.is_article and record.section.section_id in whole for record in self.records)
 
 
 def spelled(column: str) -> str:

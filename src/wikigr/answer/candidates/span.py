@@ -14,7 +14,7 @@ from wikigr.text import words
 
 # Sentences that compete, the best ones first.
 _MAX_SENTENCES = 12
-_SAYS = re.compile(r"(?:yes|no)\b", re.IGNORECASE)
+_SAYS = re.compile(r"(?:yes|no)(?=[,.;!]|\s+[–—-]|$)", re.IGNORECASE)
 
 
 def find_spans(material: Material) -> Iterator[AnswerCandidate]:

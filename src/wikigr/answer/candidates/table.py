@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material
 from wikigr.answer.candidates.cell import find_cells
 from wikigr.answer.candidates.comparison import find_comparisons
+from wikigr.answer.candidates.computed import find_compared, find_computed
 from wikigr.answer.candidates.definition import find_definitions, find_entries
 from wikigr.answer.candidates.fact import find_facts
 from wikigr.answer.candidates.faq_pair import find_pairs
@@ -33,12 +34,14 @@ ANSWER_KINDS = (
     AnswerKind(("entry",), find_entries),
     AnswerKind(("list",), find_lists),
     AnswerKind(("table",), find_tables),
-    AnswerKind(("rows",), find_rows),
+    AnswerKind(("rows", "count"), find_rows),
     AnswerKind(("steps",), find_steps),
     AnswerKind(("tasks",), find_tasks),
     AnswerKind(("commands",), find_commands),
     AnswerKind(("cell",), find_cells),
     AnswerKind(("pair",), find_pairs),
+    AnswerKind(("computed",), find_computed),
+    AnswerKind(("comparison",), find_compared),
     AnswerKind(("comparison",), find_comparisons),
     AnswerKind(("two_part",), find_two_parts),
     AnswerKind(("chain", "noun_chain"), find_chains),
@@ -49,6 +52,16 @@ ANSWER_KINDS = (
 KINDS: tuple[str, ...] = tuple(dict.fromkeys(kind for row in ANSWER_KINDS for kind in row.kinds))
 
 
+# Kinds that quote rows, of which others are computed.
+_OF_ROWS = frozenset(("cell", "rows", "count", "table"))
+_FROM_ROWS = frozenset(("computed", "comparison"))
+
+
 def find_candidates(material: Material) -> list[AnswerCandidate]:
-    """Return the candidates of all kinds, in the order of the table."""
-    return [candidate for row in ANSWER_KINDS for candidate in row.find(material)]
+    """Return the candidates of all kinds, in the order of the table.
+
+    Where an answer is computed from the rows of a table, no other rows or cells of that section are candidates.
+    """
+    found = [candidate for row in ANSWER_KINDS for candidate in row.find(material)]
+    places = {q.section.section_id for c in found if c.kind in _FROM_ROWS and c.lead for q in c.quotations}
+    return [c for c in found if c.kind not in _OF_ROWS or c.section.section_id not in places]
