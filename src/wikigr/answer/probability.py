@@ -61,7 +61,7 @@ class AnswerModel:
 
 # A kind that is too rare to be fitted has the weights of what it consists of, and what is computed from all rows those
 # of rows that are listed.
-_LIKE = {"two_part": "span", "computed": "rows", "count": "rows"}
+_LIKE = {"two_part": "span", "computed": "rows", "compared": "rows", "count": "rows", "tasks": "list"}
 
 
 def terms(features: Features) -> dict[str, float]:

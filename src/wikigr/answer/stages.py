@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from wikigr.answer.abstention import ABSTENTION, NO_ANSWER, THRESHOLD_NAME, Confidence, assess
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, share_named
+from wikigr.answer.candidates.grid import is_blank
 from wikigr.answer.candidates.lists import WHOLE_TABLE
 from wikigr.answer.candidates.table import find_candidates
 from wikigr.answer.probability import (
@@ -167,6 +168,9 @@ class Assess(PipelineStage[ReaderOptions, Draft]):
         if best is not None and best.kind == WHOLE_TABLE and confidence.level == "sure":
             # The answer is in it, but the reader of the answer still has to find it.
             confidence = replace(confidence, level="likely")
+        if best is not None and is_blank(best.short):
+            # The table has a place for the value, and it is not known.
+            confidence = replace(confidence, level="not_covered")
         record.notes.update(strength=value, threshold=confidence.threshold, threshold_name=THRESHOLD_NAME)
         record.notes["level"] = confidence.level
         return replace(draft, confidence=confidence)

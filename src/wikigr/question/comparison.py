@@ -31,7 +31,7 @@ _ALTERNATIVES = (
     re.compile(rf"^(?P<clause>(?:.+?\s)?[a-z][\w-]*)\s+(?P<first>{_NAME})\s+or\s+(?P<second>{_NAME})\s*\?*$"),
     # "Can A or B …?"
     re.compile(
-        rf"^(?:{one_of(AUXILIARIES)})\s+(?P<first>{_NAME})\s+or\s+(?P<second>{_NAME})\s+(?P<clause>.+?)\s*\?*$", re.I
+        rf"^(?i:{one_of(AUXILIARIES)})\s+(?P<first>{_NAME})\s+or\s+(?P<second>{_NAME})\s+(?P<clause>[^?]+?)\s*\?*$"
     ),
     # "Which of A and B …?"
     re.compile(

@@ -72,7 +72,8 @@ class Amounts:
 # A year, a year with its month in either order, and a time of day, at the beginning of a value.
 _YEAR = re.compile(r"\W{0,2}(?:(?P<month>\d\d?)/)?(?P<year>1[5-9]\d\d|20\d\d)(?:[-/](?P<month1>\d\d))?(?![\w.,]|\s\d)")
 _CLOCK = re.compile(r"\W{0,2}(?P<hour>[01]?\d|2[0-4]):(?P<minute>[0-5]\d)(?!\d)")
-_MAX_CHARS_BEFORE_NUMBER = 6
+# A word or signs may precede a number, but no letters and a hyphen, as in "H-12".
+_BEFORE_NUMBER = re.compile(r"(?:[^\W\d_]+\.?\s+)?[^\w\s]{0,2}\s?")
 
 
 class Measured(NamedTuple):
@@ -95,9 +96,10 @@ def measured(text: str) -> Measured | None:
     if dates and dates[0][1] <= 1:
         return Measured("date", (dates[0][0].year, dates[0][0].month, dates[0][0].day))
     amounts = amounts_in(text)
-    if len(amounts) != 1 or amounts[0][0].low != amounts[0][0].high or amounts[0][1] > _MAX_CHARS_BEFORE_NUMBER:
+    if len(amounts) != 1 or amounts[0][0].low != amounts[0][0].high:
         return None
-    return Measured("number", (amounts[0][0].low,))
+    number, start, _ = amounts[0]
+    return Measured("number", (number.low,)) if _BEFORE_NUMBER.fullmatch(text, 0, start) else None
 
 
 def dates_in(text: str) -> list[tuple[Date, int, int]]:

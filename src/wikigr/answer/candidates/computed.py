@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation, quotation_of
-from wikigr.answer.candidates.grid import Grid, Record, Value, spelled
+from wikigr.answer.candidates.grid import Grid, Record, Value, is_blank, spelled
 from wikigr.answer.candidates.rows import Condition, conditions_of, fitting_rows
 from wikigr.question.comparison import compared_sides
 from wikigr.question.intent import asks_yes_no
@@ -63,14 +62,15 @@ def find_compared(material: Material) -> Iterator[AnswerCandidate]:
         if len(named) == 2 and named[0][0] is not named[1][0]:
             column = measured_column(material, grid, grade)
             rows, names = zip(*named, strict=True)
-            found.append(_compared(material, rows, names, column, grade) if column else None)
-    yield from islice(filter(None, found), _MAX_CANDIDATES)
+            found.append(_compared(material, rows, names, column, grade))
+    yield from sorted(found, key=lambda candidate: -candidate.fit)[:_MAX_CANDIDATES]
 
 
 def measured_column(material: Material, grid: Grid, grade: Grade | None) -> str:
     """Return the column whose values are compared or added, or nothing: what the question names or measures by."""
     asked = material.asked
-    kinds = {column: _kind_of(grid, column) for column in grid.columns}
+    # The first column names the rows.
+    kinds = {column: _kind_of(grid, column) for column in grid.columns[1:]}
     measurable = {c: found for c, found in kinds.items() if found[0] and (grade is not None or found[0] == "number")}
     if not measurable:
         return ""
@@ -90,7 +90,7 @@ def measured_column(material: Material, grid: Grid, grade: Grade | None) -> str:
 
 def _kind_of(grid: Grid, column: str) -> tuple[str, float]:
     """Return what most values of ``column`` are ("date", "clock" or "number") and their share, or nothing."""
-    values = [v for record in grid.records if (v := record.value_of(column)) is not None and not v.is_blank]
+    values = [v for record in grid.records if (v := record.value_of(column)) is not None and not is_blank(v.text)]
     kinds = Counter(value.measured.kind for value in values if value.measured is not None)
     kind, count = kinds.most_common(1)[0] if kinds else ("", 0)
     return (kind, count / len(values)) if count >= max(2, _MIN_MEASURED * len(values)) else ("", 0.0)
@@ -117,14 +117,14 @@ def _extreme(
     chosen = [row for row in rows if any(value in row.values and _key(value) == best for value in values)]
     column = values[0].column
     names = "; ".join(f"{row.name} ({value.text})" for row in chosen if (value := row.value_of(column)) is not None)
-    lead = f"{names}: {'highest' if choose is max else 'lowest'} {spelled(column)} of {len(values)} rows."
+    lead = f"{names}: the {grade.words} of {len(values)} rows by {spelled(column)}."
     first = chosen[0].values[0]
     return AnswerCandidate(
         "computed",
         tuple(_whole(row) for row in chosen[:_MAX_ROWS]),
         span=Span(first.start, first.end, 0.0) if len(chosen) == 1 else None,
         lead=lead,
-        fit=_fit(material, rows[0], [*conditions], column),
+        fit=_fit(material, rows[0], conditions),
     )
 
 
@@ -143,25 +143,27 @@ def _sum(
     names = "; ".join(value.text for value in values)
     lead = f"{total:.{min(digits, 3)}f} in total ({spelled(column)} of {len(values)} rows): {names}."
     quotations = tuple(_whole(row) for row in rows if row.value_of(column) in values)
-    return AnswerCandidate("computed", quotations, lead=lead, fit=_fit(material, rows[0], conditions, column))
+    return AnswerCandidate("computed", quotations, lead=lead, fit=_fit(material, rows[0], conditions))
 
 
 def _compared(
     material: Material, rows: Sequence[Record], names: Sequence[str], column: str, grade: Grade | None
-) -> AnswerCandidate | None:
+) -> AnswerCandidate:
     one, other = (row.value_of(column) for row in rows)
-    if one is None or other is None:
-        return None
-    said = f"{spelled(column)}: {names[0]} {one.text}; {names[1]} {other.text}."
-    verdict = ""
-    if grade is not None and one.measured and other.measured and one.measured.kind == other.measured.kind:
-        a, b = one.measured.key, other.measured.key
+    said = verdict = ""
+    if one is not None and other is not None:
+        said = f"{spelled(column)}: {names[0]} {one.text}; {names[1]} {other.text}."
+    if grade is not None and one is not None and other is not None and _are_alike(one, other):
+        a, b = _key(one), _key(other)
         is_first = a > b if _highest(grade, (one, other)) else a < b
         if asks_yes_no(material.question):
             verdict = "Yes. " if is_first else "No. "
         else:
             verdict = "Both are equal. " if a == b else f"{names[0 if is_first else 1]}. "
-    return AnswerCandidate("comparison", tuple(map(_whole, rows)), lead=f"{verdict}{said}", fit=1.0)
+    fit = material.asked.share(
+        _said(material, rows[0]) | frozenset(material.question.stems(" ".join((*names, column))))
+    )
+    return AnswerCandidate("compared", tuple(map(_whole, rows)), lead=f"{verdict}{said}", fit=fit)
 
 
 def _row_of(material: Material, grid: Grid, own: frozenset[str], other: frozenset[str]) -> tuple[Record, str] | None:
@@ -183,6 +185,11 @@ def _row_of(material: Material, grid: Grid, own: frozenset[str], other: frozense
     return row, row.values[ranked[0][1]].text
 
 
+def _are_alike(one: Value, other: Value) -> bool:
+    """Return whether two values can be compared: two dates, times of day or numbers."""
+    return one.measured is not None and other.measured is not None and one.measured.kind == other.measured.kind
+
+
 def _key(value: Value) -> tuple[str, tuple[float, ...]]:
     assert value.measured is not None
     return value.measured.kind, value.measured.key
@@ -192,9 +199,13 @@ def _whole(row: Record) -> Quotation:
     return replace(quotation_of(row.values[0].sentence), end=max(value.end for value in row.values))
 
 
-def _fit(material: Material, row: Record, conditions: Sequence[Condition], column: str) -> float:
-    """Return the share of the question in the conditions, the name of the column, and the place of the table."""
-    said = frozenset[str]().union(*(condition.stems for condition in conditions), material.place_stems(row.section))
+def _fit(material: Material, row: Record, conditions: Sequence[Condition]) -> float:
+    """Return the share of the question in the conditions and in what ``_said`` returns."""
+    return material.asked.share(_said(material, row).union(*(condition.stems for condition in conditions)))
+
+
+def _said(material: Material, row: Record) -> frozenset[str]:
+    """Return the stems of the place of a table, of the names of its columns, and of what the question compares by."""
     graded = [word for word in words(material.question.text) if comparative(word) is not None]
-    named = " ".join((spelled(column), spelled(row.values[0].column), *graded))
-    return material.asked.share(said | frozenset(material.question.stems(named)))
+    named = " ".join((*(spelled(value.column) for value in row.values), *graded))
+    return material.place_stems(row.section) | frozenset(material.question.stems(named))

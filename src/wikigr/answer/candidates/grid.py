@@ -126,11 +126,6 @@ class Value:
     def is_empty(self) -> bool:
         return self.text.strip().lower() in _EMPTY
 
-    @property
-    def is_blank(self) -> bool:
-        """Whether it is only signs, which stand for a value that is not known."""
-        return not any(map(str.isalnum, self.text))
-
     @cached_property
     def dates(self) -> list[Date]:
         return [date for date, _, _ in dates_in(self.text)]
@@ -177,6 +172,11 @@ class Grid:
     def is_whole(self, whole: Set[str]) -> bool:
         """Return whether all rows are here; ``whole`` are the ids of the sections whose tables are."""
         return all(not record.is_article and record.section.section_id in whole for record in self.records)
+
+
+def is_blank(text: str) -> bool:
+    """Return whether ``text`` has only signs, which stand in a cell for a value that is not known."""
+    return bool(text) and not any(map(str.isalnum, text))
 
 
 def spelled(column: str) -> str:

@@ -56,7 +56,7 @@ def _is_choice(material: Material, rows: Sequence[Record], grid: Grid) -> bool:
     if not 0 < len(rows) <= _MAX_ROWS or len(rows) == len(grid.records):
         return False
     # One row answers a question for all that there are; for others, its cells do.
-    return len(rows) > 1 or asked_for(material.question) == "list" or operation(material.question.text) == "count"
+    return len(rows) > 1 or asked_for(material.question) == "list"
 
 
 def _candidate(material: Material, grid: Grid, rows: Sequence[Record], chosen: Sequence[Condition]) -> AnswerCandidate:

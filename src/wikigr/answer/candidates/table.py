@@ -12,10 +12,12 @@ from wikigr.answer.candidates.computed import find_compared, find_computed
 from wikigr.answer.candidates.definition import find_definitions, find_entries
 from wikigr.answer.candidates.fact import find_facts
 from wikigr.answer.candidates.faq_pair import find_pairs
+from wikigr.answer.candidates.grid import is_blank
 from wikigr.answer.candidates.lists import find_commands, find_lists, find_steps, find_tables, find_tasks
 from wikigr.answer.candidates.path import find_chains, find_explored, find_paths
 from wikigr.answer.candidates.rows import find_rows
 from wikigr.answer.candidates.span import find_spans, find_two_parts, find_yes_no
+from wikigr.question.measure import asked_attribute, states
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ ANSWER_KINDS = (
     AnswerKind(("cell",), find_cells),
     AnswerKind(("pair",), find_pairs),
     AnswerKind(("computed",), find_computed),
-    AnswerKind(("comparison",), find_compared),
+    AnswerKind(("compared",), find_compared),
     AnswerKind(("comparison",), find_comparisons),
     AnswerKind(("two_part",), find_two_parts),
     AnswerKind(("chain", "noun_chain"), find_chains),
@@ -53,15 +55,17 @@ KINDS: tuple[str, ...] = tuple(dict.fromkeys(kind for row in ANSWER_KINDS for ki
 
 
 # Kinds that quote rows, of which others are computed.
-_OF_ROWS = frozenset(("cell", "rows", "count", "table"))
-_FROM_ROWS = frozenset(("computed", "comparison"))
+_OF_ROWS = frozenset(("cell", "comparison", "count", "rows", "table"))
+_FROM_ROWS = frozenset(("computed", "compared"))
 
 
 def find_candidates(material: Material) -> list[AnswerCandidate]:
     """Return the candidates of all kinds, in the order of the table.
 
-    Where an answer is computed from the rows of a table, no other rows or cells of that section are candidates.
+    Where an answer is computed from the rows of a table, no other rows or cells of that section are candidates. Neither
+    is what cannot state the attribute that is asked for: a row without any weight does not say how heavy something is.
     """
-    found = [candidate for row in ANSWER_KINDS for candidate in row.find(material)]
-    places = {q.section.section_id for c in found if c.kind in _FROM_ROWS and c.lead for q in c.quotations}
+    attribute = asked_attribute(material.question.text)
+    found = [c for row in ANSWER_KINDS for c in row.find(material) if states(attribute, c.text) or is_blank(c.short)]
+    places = {q.section.section_id for c in found if c.kind in _FROM_ROWS for q in c.quotations}
     return [c for c in found if c.kind not in _OF_ROWS or c.section.section_id not in places]
