@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikigr.question.values import Amounts, Date, amounts_in, dates_in, order_before
+from wikigr.question.values import Amounts, Date, Measured, amounts_in, dates_in, measured, order_before
 
 
 @pytest.mark.parametrize(
@@ -83,3 +83,24 @@ def test_what_is_asked_of_a_date() -> None:
 def test_any_text_is_read(text: str) -> None:
     for _, start, end in (*dates_in(text), *amounts_in(text)):
         assert 0 <= start < end <= len(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1 600 kg", Measured("number", (1600,))),
+        ("ca. 14.5", Measured("number", (14.5,))),
+        ("€ 12", Measured("number", (12,))),
+        ("2021", Measured("date", (2021, 0, 0))),
+        ("2016-10", Measured("date", (2016, 10, 0))),
+        ("08/2026", Measured("date", (2026, 8, 0))),
+        ("4 March 2025", Measured("date", (2025, 3, 4))),
+        ("17:30, Mon–Fri", Measured("clock", (1050,))),
+        ("up to 7 m", None),
+        ("26 + 3", None),
+        ("H-2020", None),
+        ("none", None),
+    ],
+)
+def test_a_value_that_can_be_compared(text: str, value: Measured | None) -> None:
+    assert measured(text) == value

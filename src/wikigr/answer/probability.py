@@ -110,7 +110,9 @@ def leads_over_rivals(scores: Sequence[float], rivals: Sequence[Sequence[int]]) 
 
 
 def overlaps(one: AnswerCandidate, other: AnswerCandidate) -> bool:
-    """Return whether the two quote some of the same text."""
+    """Return whether the two quote some of the same text; cells of one row are different answers."""
+    if one.span is not None and other.span is not None and one.section.section_id == other.section.section_id:
+        return one.span.start < other.span.end and other.span.start < one.span.end
     return any(
         a.section.section_id == b.section.section_id and a.start < b.end and b.start < a.end
         for a in one.quotations

@@ -170,7 +170,7 @@ class Assess(PipelineStage[ReaderOptions, Draft]):
             confidence = replace(confidence, level="likely")
         if best is not None and is_blank(best.short):
             # The table has a place for the value, and it is not known.
-            confidence = replace(confidence, level="not_covered")
+            confidence = replace(confidence, value=0.0, level="not_covered")
         record.notes.update(strength=value, threshold=confidence.threshold, threshold_name=THRESHOLD_NAME)
         record.notes["level"] = confidence.level
         return replace(draft, confidence=confidence)

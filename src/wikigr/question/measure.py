@@ -58,7 +58,7 @@ class Grade:
 
 
 def _grades() -> dict[str, Grade]:
-    found = {}
+    found: dict[str, Grade] = {}
     for dimension, adjectives in _ADJECTIVES.items():
         high, low = adjectives.split("|")
         found |= {adjective: Grade(dimension, True) for adjective in high.split()}

@@ -30,7 +30,7 @@ def find_computed(material: Material) -> Iterator[AnswerCandidate]:
     if wanted not in ("sum", "extreme") or compared_sides(material.question.text) is not None:
         return
     grade = superlative(material.question.text)
-    found = []
+    found: list[AnswerCandidate] = []
     for grid in material.grids:
         if len(grid.records) < 2 or not grid.is_whole(material.whole):
             continue
@@ -55,7 +55,7 @@ def find_compared(material: Material) -> Iterator[AnswerCandidate]:
     if sides is None:
         return
     grade = comparative(material.question.text)
-    stems = [frozenset(material.question.stems(side)) for side in sides]
+    stems = [frozenset(material.question.stems(side)) & material.question.weights.keys() for side in sides]
     found = []
     for grid in material.grids:
         named = list(filter(None, (_row_of(material, grid, own, other) for own, other in (stems, stems[::-1]))))
@@ -167,19 +167,18 @@ def _compared(
 
 
 def _row_of(material: Material, grid: Grid, own: frozenset[str], other: frozenset[str]) -> tuple[Record, str] | None:
-    """Return the only row with a value that names one side and says least beside it, and that value, or ``None``.
+    """Return the row with the value that is nearest to the words of one side, and that value, or ``None``.
 
-    Of two such values, that of the earlier column names the row.
+    Of two such values, that of the earlier column names the row; two rows are not told apart.
     """
     ranked = []
     for number, record in enumerate(grid.records):
         for place, value in enumerate(record.values):
             stems = set(material.question.stems(value.text))
-            if own <= stems and not (other - own) & stems:
-                ranked.append((len(stems), place, number))
-                break
+            if stems and (own <= stems or stems <= own) and not (other - own) & stems:
+                ranked.append((len(own ^ stems), place, number))
     ranked.sort()
-    if not ranked or (len(ranked) > 1 and ranked[0][:2] == ranked[1][:2]):
+    if not own or not ranked or (len(ranked) > 1 and ranked[0][:2] == ranked[1][:2]):
         return None
     row = grid.records[ranked[0][2]]
     return row, row.values[ranked[0][1]].text

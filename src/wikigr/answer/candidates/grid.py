@@ -170,8 +170,13 @@ class Grid:
     records: tuple[Record, ...]
 
     def is_whole(self, whole: Set[str]) -> bool:
-        """Return whether all rows are here; ``whole`` are the ids of the sections whose tables are."""
-        return all(not record.is_article and record.section.section_id in whole for record in self.records)
+        """Return whether all rows are here; ``whole`` are the ids of the sections whose tables are.
+
+        Of rows that are articles of their own, or that several articles have, there may be more.
+        """
+        sections = [record.section for record in self.records]
+        is_one = len({section.title for section in sections}) == 1 and not self.records[0].is_article
+        return is_one and whole.issuperset(section.section_id for section in sections)
 
 
 def is_blank(text: str) -> bool:

@@ -14,6 +14,7 @@ from wikigr.question.measure import operation
 from wikigr.question.values import Amounts, Date, Order
 from wikigr.text import words
 
+# Rows that are quoted.
 _MAX_ROWS = 12
 _MAX_CANDIDATES = 6
 
@@ -53,10 +54,14 @@ def fitting_rows(grid: Grid, conditions: Sequence[Condition]) -> tuple[Record, .
 
 
 def _is_choice(material: Material, rows: Sequence[Record], grid: Grid) -> bool:
-    if not 0 < len(rows) <= _MAX_ROWS or len(rows) == len(grid.records):
+    if not rows or len(rows) == len(grid.records):
+        return False
+    is_list, is_count = asked_for(material.question) == "list", operation(material.question.text) == "count"
+    # Where all are asked for, some of many are shown.
+    if len(rows) > _MAX_ROWS and not (is_list or is_count):
         return False
     # One row answers a question for all that there are; for others, its cells do.
-    return len(rows) > 1 or asked_for(material.question) == "list"
+    return len(rows) > 1 or is_list
 
 
 def _candidate(material: Material, grid: Grid, rows: Sequence[Record], chosen: Sequence[Condition]) -> AnswerCandidate:
@@ -64,13 +69,15 @@ def _candidate(material: Material, grid: Grid, rows: Sequence[Record], chosen: S
     asked = material.asked
     taken = {condition.column for condition in chosen}
     column = next((name for name in grid.columns if name not in taken and asked.begins_with(name)), "")
-    names = (value.text if (value := row.value_of(column)) is not None else row.name for row in rows)
+    shown = rows[:_MAX_ROWS]
+    names = (value.text if (value := row.value_of(column)) is not None else row.name for row in shown)
     said = frozenset[str]().union(*(condition.stems for condition in chosen))
     said |= frozenset(asked.question.stems(" ".join(map(spelled, (*taken, column)))))
-    quotations = tuple(dict.fromkeys(quotation for row in rows for quotation in _quoted(row, {*taken, column})))
+    quotations = tuple(dict.fromkeys(quotation for row in shown for quotation in _quoted(row, {*taken, column})))
     # Further rows may be in other sections.
     least = "" if grid.is_whole(material.whole) else "At least "
-    lead = f"{least}{len(rows)} row{'s' if len(rows) > 1 else ''}: {'; '.join(names)}."
+    some = f", of which {len(shown)} are shown" if len(rows) > len(shown) else ""
+    lead = f"{least}{len(rows)} row{'s' if len(rows) > 1 else ''}{some}: {'; '.join(names)}."
     kind = "count" if operation(asked.question.text) == "count" else "rows"
     return AnswerCandidate(kind, quotations, lead=lead, fit=asked.share(said | material.place_stems(rows[0].section)))
 
