@@ -198,7 +198,7 @@ def test_all_values_of_a_relation_are_one_answer(pack: Pack) -> None:
         ),
         ("Arvo Steel", "owner: Tana Holding; chairman: Ida Falk", "Who is the chairman of the owner of Arvo Steel?", 0),
         ("Arvo Steel", "owner: Tana Holding; chairman: Ida Falk", "Who is the chairman of Arvo Steel?", 1),
-        ("Blue Wren", "genus: Malurus; family: Maluridae", "Which genus has the family of Blue Wren?", 0),
+        ("Blue Wren", "genus: Malurus; family: Maluridae", "What is the genus of the family of Blue Wren?", 0),
     ],
 )
 def test_facts_that_leave_out_a_relation_of_the_question_do_not_answer_it(

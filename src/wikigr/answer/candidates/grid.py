@@ -176,7 +176,7 @@ class Grid:
         """
         sections = [record.section for record in self.records]
         is_one = len({section.title for section in sections}) == 1 and not self.records[0].is_article
-        return is_one and whole.issuperset(section.section_id for section in sections)
+        return is_one and whole >= {section.section_id for section in sections}
 
 
 def is_blank(text: str) -> bool:
