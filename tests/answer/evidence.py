@@ -37,10 +37,11 @@ def ranked(pack: Pack, question: str, *items: Evidence) -> list[SentenceScore]:
 
 
 def material(pack: Pack, question: str, *items: Evidence) -> Material:
-    """Return what kinds of answers are looked for in; no reader has read it."""
+    """Return what kinds of answers are looked for in; no reader has read it, and all tables are whole."""
     analyzed = analyze(question, pack.lexical, pack.encoder.encode)
     state = State(analyzed, len(items), 0, wordings=(analyzed,), evidence=items)
-    return Material(state, tuple(rank_sentences(items, analyzed, None)), analyzed.similarity)
+    whole = frozenset(item.section.section_id for item in items)
+    return Material(state, tuple(rank_sentences(items, analyzed, None)), analyzed.similarity, whole=whole)
 
 
 def candidates(pack: Pack, kind: str, question: str, *items: Evidence) -> list[AnswerCandidate]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 import pytest
-from tests.answer.evidence import evidence, material
+from tests.answer.evidence import evidence, from_markdown, material
 
 from wikigr.answer.candidates.candidate import AnswerCandidate
 from wikigr.answer.candidates.table import KINDS, find_candidates
-from wikigr.answer.features import describe
+from wikigr.answer.features import Features, describe
 from wikigr.answer.probability import (
     MAX_LEAD,
     WITH_READER,
@@ -19,6 +19,7 @@ from wikigr.answer.probability import (
     leads,
     overlaps,
     rank_candidates,
+    terms,
 )
 from wikigr.pack.open import Pack
 from wikigr.question.intent import AIMS
@@ -38,6 +39,23 @@ def test_candidates_that_quote_the_same_text_are_no_rivals(pack: Pack) -> None:
         rivals = [scores[n] for n, other in enumerate(found) if n != number and not overlaps(found[number], other)]
         assert lead == max(-MAX_LEAD, min(MAX_LEAD, scores[number] - max(rivals)))
     assert leads(found[:1], scores[:1]) == [MAX_LEAD]
+
+
+def test_two_cells_of_a_row_are_rivals(pack: Pack) -> None:
+    table = from_markdown("Tools#0", "| tool | weight | owner |\n|---|---|---|\n| anvil | 40 kg | Petteri |")
+    found = find_candidates(material(pack, "Who owns the anvil?", table))
+    one, other = (next(c for c in found if c.kind == "cell" and c.short == short) for short in ("Petteri", "40 kg"))
+    assert one.quotations == other.quotations
+    assert not overlaps(one, other)
+    assert overlaps(one, one)
+
+
+def test_what_has_too_few_examples_has_the_weights_of_its_like() -> None:
+    values = {"fit": 0.5, "margin": 0.0, "coverage": 0.5}
+    for kind in ("computed", "compared", "count"):
+        assert terms(Features(kind, "number", values)) == terms(Features("rows", "list", values))
+    assert "rows for number" in terms(Features("rows", "number", values))
+    assert terms(Features("tasks", "other", values)) == terms(Features("list", "other", values))
 
 
 def test_the_order_is_that_of_the_scores_and_the_probability_that_of_the_logit(pack: Pack) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wikigr.question.comparison import compare, decompose_choice
+from wikigr.question.comparison import compare, compared_sides, decompose_choice
 
 # Each question with the two things, the question about one of them, and which end of what is asked for.
 COMPARED = """
@@ -72,6 +72,26 @@ def test_no_wording_takes_long() -> None:
         "Film 1 " * 80,
     ):
         compare(question)
+        compared_sides(question)
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "second"),
+    [
+        ("Which is cheaper, the small oven or the large oven?", "the small oven", "the large oven"),
+        ("Can Lift-1 or Lift-3 carry more?", "Lift-1", "Lift-3"),
+        ("Who has more pupils, Ida Falk or Otto Prim?", "Ida Falk", "Otto Prim"),
+        ("What is the difference in price between oak and ash?", "oak", "ash"),
+        ("Compare the ferry with the train: which one is later?", "the ferry", "the train"),
+        ("Is M1 older than M2?", "M1", "M2"),
+    ],
+)
+def test_two_things_are_compared_by_anything(question: str, first: str, second: str) -> None:
+    assert compared_sides(question) == (first, second)
+
+
+def test_a_choice_without_a_degree_compares_nothing() -> None:
+    assert compared_sides("Where do we meet, in the hall or in the yard?") is None
 
 
 def test_a_choice_inside_a_question_is_a_comparison_to_make_first() -> None:

@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from wikigr.question.values import (
     Amounts,
     Date,
+    Measured,
     amounts_in,
     date_phrases,
     dates_asked_for,
     dates_in,
     is_dated,
+    measured,
     order_before,
 )
 
@@ -114,3 +116,24 @@ def test_an_entry_of_a_log_begins_with_its_date() -> None:
 def test_a_day_is_written_in_many_ways() -> None:
     assert {"9 June", "June 9", "Jun 9", "06 09", "9 6"} <= set(date_phrases(Date(2025, 6, 9)))
     assert date_phrases(Date(2025, 6, 0)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1 600 kg", Measured("number", (1600,))),
+        ("ca. 14.5", Measured("number", (14.5,))),
+        ("€ 12", Measured("number", (12,))),
+        ("2021", Measured("date", (2021, 0, 0))),
+        ("2016-10", Measured("date", (2016, 10, 0))),
+        ("08/2026", Measured("date", (2026, 8, 0))),
+        ("4 March 2025", Measured("date", (2025, 3, 4))),
+        ("17:30, Mon–Fri", Measured("clock", (1050,))),
+        ("up to 7 m", None),
+        ("26 + 3", None),
+        ("H-2020", None),
+        ("none", None),
+    ],
+)
+def test_a_value_that_can_be_compared(text: str, value: Measured | None) -> None:
+    assert measured(text) == value

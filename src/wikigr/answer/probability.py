@@ -59,21 +59,30 @@ class AnswerModel:
         return "sure" if probability >= self.sure else "likely" if probability >= self.likely else "not_sure"
 
 
-# A kind that is too rare to be fitted has the weights of what it consists of.
-_LIKE = {"two_part": "span", "age": "cell"}
+# A kind that is too rare to be fitted has the weights of what it consists of, and what is computed from all rows those
+# of rows that are listed.
+_LIKE = {
+    "two_part": "span",
+    "age": "cell",
+    "computed": "rows",
+    "compared": "rows",
+    "count": "rows",
+    "tasks": "list",
+}
 
 
 def terms(features: Features) -> dict[str, float]:
     """Return the terms of the sum: the features, and by kind an intercept, fit, margin, coverage and aim."""
     kind = _LIKE.get(features.kind, features.kind)
+    aim = "list" if kind == "rows" != features.kind else features.aim
     return {
         **features.values,
         f"kind {kind}": 1.0,
         f"fit {kind}": features.values["fit"],
         f"margin {kind}": features.values["margin"],
         f"coverage {kind}": features.values["coverage"],
-        f"{kind} for {features.aim}": 1.0,
-        f"aim {features.aim}": 1.0,
+        f"{kind} for {aim}": 1.0,
+        f"aim {aim}": 1.0,
     }
 
 
@@ -108,7 +117,9 @@ def leads_over_rivals(scores: Sequence[float], rivals: Sequence[Sequence[int]]) 
 
 
 def overlaps(one: AnswerCandidate, other: AnswerCandidate) -> bool:
-    """Return whether the two quote some of the same text."""
+    """Return whether the two quote some of the same text; cells of one row are different answers."""
+    if one.span is not None and other.span is not None and one.section.section_id == other.section.section_id:
+        return one.span.start < other.span.end and other.span.start < one.span.end
     return any(
         a.section.section_id == b.section.section_id and a.start < b.end and b.start < a.end
         for a in one.quotations

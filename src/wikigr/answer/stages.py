@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from wikigr.answer.abstention import ABSTENTION, NO_ANSWER, THRESHOLD_NAME, Confidence, assess
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, share_named
+from wikigr.answer.candidates.grid import is_blank
 from wikigr.answer.candidates.lists import WHOLE_TABLE
 from wikigr.answer.candidates.neighbor import are_found, numbered
 from wikigr.answer.candidates.table import find_candidates
@@ -22,6 +23,7 @@ from wikigr.answer.probability import (
     rank_candidates,
 )
 from wikigr.pack.open import Corpus
+from wikigr.question.intent import asks_all_rows
 from wikigr.question.question import Question
 from wikigr.reader.passage import BASE, ReaderName, ReaderOptions
 from wikigr.reader.prepared import NoReaderError
@@ -29,6 +31,7 @@ from wikigr.retrieval.reading import TwoParts, read_sentences, read_two_parts, r
 from wikigr.retrieval.sentences import SentenceScore, rank_sentences
 from wikigr.retrieval.state import PipelineStage, State, encodes_its_language
 from wikigr.retrieval.trace import StageRecord, Trace
+from wikigr.retrieval.whole_tables import complete_tables
 
 if TYPE_CHECKING:
     from wikigr.reader.reader import Reader
@@ -45,13 +48,14 @@ class Draft:
     """What retrieval found, its sentences and the answers in them (both best first), and how sure the first answer is.
 
     ``reader`` is the one whose margins the sentences have, if one has read. ``parts`` is what was read for each part of
-    a question that has two.
+    a question that has two. ``whole`` are the ids of the sections whose tables are whole in the evidence.
     """
 
     state: State
     sentences: tuple[SentenceScore, ...] = ()
     reader: ReaderName | None = None
     parts: TwoParts | None = None
+    whole: frozenset[str] = frozenset()
     answers: tuple[AnswerCandidate, ...] = ()
     confidence: Confidence = NO_ANSWER
 
@@ -72,6 +76,9 @@ class RankSentences(_ReadingStage):
         pack = self.resources.pack
         reads = self.options.enabled and not isinstance(_reader(pack), NoReaderError)
         encoder = pack.encoder if not reads and encodes_its_language(pack) else None
+        if asks_all_rows(draft.state.question):
+            evidence, whole = complete_tables(pack, draft.state.evidence)
+            draft = replace(draft, state=replace(draft.state, evidence=evidence), whole=whole)
         ranked = rank_sentences(draft.state.evidence, draft.state.question, encoder)
         record.scored = len(ranked)
         record.ranking = _sections(ranked)
@@ -139,7 +146,7 @@ def material_of(draft: Draft, *, by_words: bool = False) -> Material:
     """Return what answers are looked for in; ``by_words`` compares questions by their words instead of vectors."""
     question = draft.state.question
     similarity = partial(_similarity_of_words, question) if by_words else question.similarity
-    return Material(draft.state, draft.sentences, similarity, draft.parts)
+    return Material(draft.state, draft.sentences, similarity, draft.parts, draft.whole)
 
 
 def _similarity_of_words(question: Question, texts: Sequence[str]) -> list[float]:
@@ -167,6 +174,9 @@ class Assess(PipelineStage[ReaderOptions, Draft]):
         ):
             # What the question names by a number or a sign is not in what was read, so nothing there answers it.
             confidence = replace(confidence, level="not_sure")
+        if best is not None and is_blank(best.short):
+            # The table has a place for the value, and it is not known.
+            confidence = replace(confidence, value=0.0, level="not_covered")
         record.notes.update(strength=value, threshold=confidence.threshold, threshold_name=THRESHOLD_NAME)
         record.notes["level"] = confidence.level
         return replace(draft, confidence=confidence)

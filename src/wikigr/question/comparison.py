@@ -8,6 +8,7 @@ from typing import Literal
 
 from wikigr.question.decomposition import Decomposition
 from wikigr.question.grammar import AUXILIARIES, COPULAS, MAX_CHARS, is_negation, one_of
+from wikigr.question.measure import comparative
 from wikigr.text import words
 
 Measure = Literal["date", "number"]
@@ -28,6 +29,10 @@ _ALTERNATIVES = (
     re.compile(rf"^(?P<clause>(?:[^:]+\s)?[a-z]+):\s*(?P<first>[^,?]+?),?\s+or\s+{_SECOND}\s*\?*$"),
     # "… A or B?"
     re.compile(rf"^(?P<clause>(?:.+?\s)?[a-z][\w-]*)\s+(?P<first>{_NAME})\s+or\s+(?P<second>{_NAME})\s*\?*$"),
+    # "Can A or B …?"
+    re.compile(
+        rf"^(?i:{one_of(AUXILIARIES)})\s+(?P<first>{_NAME})\s+or\s+(?P<second>{_NAME})\s+(?P<clause>[^?]+?)\s*\?*$"
+    ),
     # "Which of A and B …?"
     re.compile(
         rf"^(?:Which|Who|which|who) of\s+(?P<first>{_NAME})\s+and\s+(?P<second>{_NAME})\s+(?P<clause>.+?)\s*\?*$"
@@ -88,9 +93,9 @@ class Comparison:
 
 # "difference between A and B", "A vs B", "compare A with B", "is A cheaper than B"
 _SIDES = (
-    re.compile(r"\bdiffer(?:ences?|s)?\s+(?:is\s+there\s+)?between\s+(?P<first>.+?)\s+and\s+(?P<second>[^?]+)", re.I),
+    re.compile(r"\bdiffer(?:ences?|s)?\s+(?:[\w ]{1,60}?\s)?between\s+(?P<first>.+?)\s+and\s+(?P<second>[^?]+)", re.I),
     re.compile(r"\bhow\s+(?:do|does|is|are)\s+(?P<first>.+?)\s+(?:differ(?:ent)?\s+from)\s+(?P<second>[^?]+)", re.I),
-    re.compile(r"^\W*compare\s+(?P<first>.+?)\s+(?:and|with|to)\s+(?P<second>[^?]+)", re.I),
+    re.compile(r"^\W*compare\s+(?P<first>.+?)\s+(?:and|with|to)\s+(?P<second>[^?:,]+)", re.I),
     re.compile(r"^\W*(?P<first>[^?]+?)\s+(?:vs\.?|versus)\s+(?P<second>[^?]+)", re.I),
     re.compile(
         rf"^\W*(?:{one_of(COPULAS)})\s+(?P<first>.+?)\s+(?:\w+er|(?:more|less)\s+\w+)\s+than\s+(?P<second>[^?]+)", re.I
@@ -107,6 +112,10 @@ def compared_sides(question: str) -> tuple[str, str] | None:
     if comparison is not None:
         return comparison.first, comparison.second
     found = next((match for pattern in _SIDES if (match := pattern.search(text))), None)
+    if found is None:
+        # Whatever they are compared by: "Which is cheaper, A or B?"
+        choices = (match for pattern in _ALTERNATIVES if (match := pattern.match(text)))
+        found = next((match for match in choices if comparative(match["clause"]) is not None), None)
     return (found["first"].strip(), found["second"].strip(" ?.")) if found is not None else None
 
 

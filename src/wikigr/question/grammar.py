@@ -47,6 +47,8 @@ RESTRICTIVE = NEGATIONS | frozenset(
     longest lowest more most newest next oldest only original previous second shortest smallest biggest tallest third
     why without youngest""".split()
 )
+# By their values.
+NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve".split()
 MONTHS = "January February March April May June July August September October November December".split()
 
 # Words keep inner dots and hyphens ("St. Louis", "cobalt-60").

@@ -9,6 +9,7 @@ from wikigr.names import bare_name
 from wikigr.question import patterns
 from wikigr.question.comparison import compared_sides
 from wikigr.question.grammar import COURTESIES, INTERROGATIVES
+from wikigr.question.measure import operation
 from wikigr.question.question import Question, content_stems
 from wikigr.stop_words import QUESTION_WORDS
 from wikigr.text import words
@@ -50,6 +51,13 @@ def asks_yes_no(question: Question) -> bool:
     Auxiliaries are known for English only; "was" begins other questions in German.
     """
     return question.language.is_english and patterns.ASKS_YES_NO.match(question.text) is not None
+
+
+def asks_all_rows(question: Question) -> bool:
+    """Return whether all rows of a table may be needed: to list, count, add or compare some of them."""
+    return question.language.is_english and (
+        operation(question.text) is not None or asked_for(question) in ("list", "comparison")
+    )
 
 
 def asks_definition(question: Question, title: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from wikigr.question.grammar import MONTHS
 
@@ -70,6 +70,39 @@ class Amounts:
         """Return whether ``other`` lies within, in the same unit as far as both say one."""
         same_unit = self.unit == other.unit or not self.unit or not other.unit
         return same_unit and self.low <= other.low and other.high <= self.high
+
+
+# A year, a year with its month in either order, and a time of day, at the beginning of a value.
+_YEAR = re.compile(r"\W{0,2}(?:(?P<month>\d\d?)/)?(?P<year>1[5-9]\d\d|20\d\d)(?:[-/](?P<month1>\d\d))?(?![\w.,]|\s\d)")
+_CLOCK = re.compile(r"\W{0,2}(?P<hour>[01]?\d|2[0-4]):(?P<minute>[0-5]\d)(?!\d)")
+# A word or signs may precede a number, but no letters and a hyphen, as in "H-12".
+_BEFORE_NUMBER = re.compile(r"(?:[^\W\d_]+\.?\s+)?[^\w\s]{0,2}\s?")
+
+
+class Measured(NamedTuple):
+    """A value that can be compared with others of its ``kind`` (and added to numbers): ``key`` in their order."""
+
+    kind: Literal["date", "clock", "number"]
+    key: tuple[float, ...]
+
+
+def measured(text: str) -> Measured | None:
+    """Return the date, the time of day or the number that ``text`` is or begins with, or ``None``.
+
+    Of a range and of several numbers, none is the value.
+    """
+    if year := _YEAR.match(text):
+        return Measured("date", (int(year["year"]), int(year["month"] or year["month1"] or 0), 0))
+    if clock := _CLOCK.match(text):
+        return Measured("clock", (60 * int(clock["hour"]) + int(clock["minute"]),))
+    dates = dates_in(text)
+    if dates and dates[0][1] <= 1:
+        return Measured("date", (dates[0][0].year, dates[0][0].month, dates[0][0].day))
+    amounts = amounts_in(text)
+    if len(amounts) != 1 or amounts[0][0].low != amounts[0][0].high:
+        return None
+    number, start, _ = amounts[0]
+    return Measured("number", (number.low,)) if _BEFORE_NUMBER.fullmatch(text, 0, start) else None
 
 
 def dates_in(text: str) -> list[tuple[Date, int, int]]:

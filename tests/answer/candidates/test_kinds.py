@@ -186,6 +186,28 @@ def test_all_values_of_a_relation_are_one_answer(pack: Pack) -> None:
     assert candidates(pack, "fact", "When was Ada Byron born?", evidence("Ada Byron#1", FACTS, 0.9)) == []
 
 
+@pytest.mark.parametrize(
+    ("title", "facts", "question", "relations"),
+    [
+        ("The Iron Bell", "written by: Otto Prim; directed by: Clara Voss", "Who wrote The Iron Bell?", 2),
+        (
+            "The Iron Bell",
+            "written by: Otto Prim; directed by: Clara Voss",
+            "Who directed the films written by the writer of The Iron Bell?",
+            0,
+        ),
+        ("Arvo Steel", "owner: Tana Holding; chairman: Ida Falk", "Who is the chairman of the owner of Arvo Steel?", 0),
+        ("Arvo Steel", "owner: Tana Holding; chairman: Ida Falk", "Who is the chairman of Arvo Steel?", 1),
+        ("Blue Wren", "genus: Malurus; family: Maluridae", "What is the genus of the family of Blue Wren?", 0),
+    ],
+)
+def test_facts_that_leave_out_a_relation_of_the_question_do_not_answer_it(
+    pack: Pack, title: str, facts: str, question: str, relations: int
+) -> None:
+    lines = "\n".join(f"{title} — {fact}." for fact in facts.split("; "))
+    assert len(candidates(pack, "fact", question, evidence(f"{title}#1", lines, 0.9, heading="Facts"))) == relations
+
+
 def test_the_answers_of_a_path_come_with_the_facts_that_lead_to_them(pack: Pack) -> None:
     item = evidence("Ada Byron#1", FACTS, 0.9, heading="Facts")
     stated = [StatedFact("Ada Byron", "field", name, "Ada Byron#1") for name in ("logic", "music", "chess")]

@@ -135,7 +135,7 @@ def test_properties_of_articles_are_cells_and_their_articles_rows(pack: Pack) ->
     answer = max(found, key=lambda cell: cell.fit)
     assert (answer.short, answer.text) == ("555-0172", "phone: 555-0172")
     found = candidates(pack, "rows", "Which people live in the town Vester?", *people)
-    assert max(found, key=lambda rows: rows.fit).lead == "2 rows: Rosa Lindt; Karl Abena."
+    assert max(found, key=lambda rows: rows.fit).lead == "At least 2 rows: Rosa Lindt; Karl Abena."
 
 
 def test_an_answer_that_is_only_a_whole_table_is_never_sure(pack: Pack) -> None:
@@ -162,7 +162,36 @@ def test_rows_that_are_articles_of_their_own_are_one_table(pack: Pack) -> None:
         for n, name in enumerate(names)
     ]
     found = max(candidates(pack, "rows", "which stoves do you sell?", *rows), key=lambda found: found.fit)
-    assert found.lead == "2 rows: Ember; Nomad."
+    assert found.lead == "At least 2 rows: Ember; Nomad."
     assert [quotation.section.title for quotation in found.quotations] == ["Ember", "Nomad"]
     cells = candidates(pack, "cell", "What is the category of the Kettle?", *rows)
     assert max(cells, key=lambda cell: cell.fit).short == "pots"
+
+
+@pytest.mark.parametrize(
+    ("question", "table", "stated"),
+    [
+        ("How heavy is the anvil?", "| tool | length | owner |\n|---|---|---|\n| anvil | 40 cm | Petteri |", False),
+        ("How heavy is the anvil?", "| tool | kg | owner |\n|---|---|---|\n| anvil | 40 | Petteri |", True),
+        ("What is the price of the oboe?", "| thing | lent |\n|---|---|\n| oboe | 3 times |\n| horn | once |", False),
+        ("What is Mina's phone number?", "| name | room |\n|---|---|\n| Mina | 14 |\n| Ilse | 15 |", False),
+    ],
+)
+def test_an_attribute_that_no_column_has_is_answered_by_none(
+    pack: Pack, question: str, table: str, stated: bool
+) -> None:
+    found = find_candidates(material(pack, question, from_markdown("List#0", table)))
+    assert bool(found) == stated
+    if stated:
+        assert {candidate.short for candidate in found if candidate.kind == "cell"} == {"40"}
+
+
+def test_a_value_that_is_not_known_is_declined(pack: Pack) -> None:
+    table = "| name | phone | room |\n|---|---|---|\n| Mina | – | 14 |\n| Ilse | 555-0144 | 15 |"
+    found_in = material(pack, "What is Mina's phone number?", from_markdown("List#0", table))
+    cells = [found for found in find_candidates(found_in) if found.kind == "cell"]
+    assert max(cells, key=lambda cell: cell.fit).short == "–"
+    assert "14" not in {cell.short for cell in cells}
+    draft = Draft(found_in.state, answers=(replace(cells[0], probability=0.9),))
+    assessed = Assess(Resources(pack), ReaderOptions()).run(draft, StageRecord("abstention"), Trace()).confidence
+    assert (assessed.level, assessed.value) == ("not_covered", 0.0)

@@ -36,6 +36,11 @@ def test_a_question_is_answered_along_the_path_that_it_describes(pipeline: Pipel
         ("who is the parent of the parent of Otto Prim", "parent > parent", ["Leo Prim"]),
         ("To whom did Ada Prim write?", "wrote to", ["Leo Prim"]),
         ("movies directed by the director of The Iron Bell", "directed_by > ~directed_by", ["The Glass Door"]),
+        (
+            "who acted in the films written by the writer of The Iron Bell",
+            "written_by > ~written_by > starred_actors",
+            ["Ida Falk"],
+        ),
     ]:
         with subtests.test(question=question):
             answer = pipeline.answer(question)

@@ -88,13 +88,14 @@ class Material:
 
     ``sentences`` are those of the evidence, best first; if the reader has read them, they have spans. ``state`` is that
     of the retrieval. ``parts`` is what was read for each part of a question that has two. ``similarity`` returns the
-    cosines of texts with the question.
+    cosines of texts with the question. ``whole`` are the ids of the sections whose tables are whole in the evidence.
     """
 
     state: State
     sentences: Sequence[SentenceScore]
     similarity: Callable[[Sequence[str]], Sequence[float]]
     parts: TwoParts | None = None
+    whole: frozenset[str] = frozenset()
     _place_stems: dict[str, frozenset[str]] = field(default_factory=dict, init=False, repr=False)
 
     @property

@@ -9,8 +9,9 @@ from itertools import chain
 from typing import TypeVar
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotation_of
-from wikigr.answer.candidates.grid import Asked, Value, spelled
+from wikigr.answer.candidates.grid import Asked, Value, is_blank, spelled
 from wikigr.question.intent import asks_yes_no
+from wikigr.question.measure import asked_attribute, states
 from wikigr.question.question import Question
 from wikigr.reader.passage import Span, as_probability
 
@@ -73,9 +74,11 @@ def find_cells(material: Material) -> Iterator[AnswerCandidate]:
     """Yield the cells whose column and row the question names best; ``fit`` is how well it does."""
     if asks_yes_no(material.question):
         return
+    attribute = asked_attribute(material.question.text)
     fits = [
         (value, as_probability(_INTERCEPT + sum(_WEIGHTS[name] * signal for name, signal in found.items())))
         for value, found in cell_signals(material)
+        if is_blank(value.text) or states(attribute, f"{spelled(value.column)}: {value.text}")
     ]
     for value, fit in sorted(fits, key=lambda item: -item[1])[:_MAX_CELLS]:
         span = Span(value.start, value.end, value.read.margin if value.read is not None else 0.0)

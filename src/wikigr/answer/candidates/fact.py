@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotation_of, span_in
-from wikigr.question.masked_question import nesting, restrictions
+from wikigr.question.masked_question import mask, nesting, restrictions
+from wikigr.question.question import Question
 from wikigr.retrieval.sentences import SentenceScore
-from wikigr.sources.facts import FACTS
+from wikigr.sources.facts import FACTS, readable_relation
 from wikigr.text import words
 
 # "Edda Klausen — died: 1911-12-20." The last period of "U.S." belongs to the value.
@@ -19,28 +20,46 @@ def find_facts(material: Material) -> Iterator[AnswerCandidate]:
     """Yield the relations of the sections of facts, each with all its lines.
 
     ``fit`` is the share of the question that the subject and the relation cover. Facts without a rank, negation, number
-    or reason that the question has do not answer it.
+    or reason that the question has do not answer it, and neither do those that leave out another relation of the
+    subject that it names.
     """
     asked = words(material.question.text)
     required = set(restrictions(asked))
     if nesting(asked) > 1:
         # No fact states the parent of a parent.
         return
-    found = []
+    by_relation: dict[tuple[str, str], list[tuple[SentenceScore, re.Match[str]]]] = {}
     for item in material.evidence:
         if item.section.heading != FACTS:
             continue
-        by_relation: dict[tuple[str, str], list[tuple[SentenceScore, re.Match[str]]]] = {}
         for sentence in material.by_section.get(item.section.section_id, ()):
             line = _LINE.match(sentence.text)
             if line is not None:
                 by_relation.setdefault((line["subject"], line["relation"]), []).append((sentence, line))
-        for (subject, relation), lines in by_relation.items():
-            if required.issubset(word for sentence, _ in lines for word in words(sentence.text)):
-                named = f"{subject} {relation.replace('_', ' ')}"
-                fit = material.question.coverage(set(material.question.stems(named)))
-                found.append(_candidate(lines[:30], fit))
+    stems = {key: frozenset(material.question.stems(readable_relation(key[1]))) for key in by_relation}
+    # The words of each subject's relations that the question names.
+    named: dict[str, set[str]] = {}
+    for (subject, _), own in stems.items():
+        named.setdefault(subject, set()).update(own)
+    for subject, own_words in named.items():
+        own_words &= _relation_words(material.question, subject)
+    found = []
+    for (subject, relation), lines in by_relation.items():
+        said = {word for sentence, _ in lines for word in words(sentence.text)}
+        stated = set(material.question.stems(" ".join(sentence.text for sentence, _ in lines)))
+        if required <= said and named[subject] <= stated:
+            covered = stems[subject, relation] | set(material.question.stems(subject))
+            found.append(_candidate(lines[:30], material.question.coverage(covered)))
     yield from sorted(found, key=lambda candidate: -candidate.fit)[:8]
+
+
+def _relation_words(question: Question, subject: str) -> frozenset[str]:
+    """Return the stems of the words with which ``question`` names relations of ``subject``, if it names it."""
+    start = question.lowered.find(subject.lower())
+    if start < 0:
+        return frozenset()
+    tokens = mask(question.text, start, start + len(subject)).tokens
+    return frozenset(question.stems(" ".join(token.text for token in tokens if token.use == "relation")))
 
 
 def _candidate(lines: list[tuple[SentenceScore, re.Match[str]]], fit: float) -> AnswerCandidate:

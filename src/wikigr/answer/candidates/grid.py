@@ -8,11 +8,13 @@ from functools import cached_property
 from itertools import pairwise
 
 from wikigr.index.candidate import Section
+from wikigr.question.grammar import NUMBERS
 from wikigr.question.question import Question
-from wikigr.question.values import Amounts, Date, Order, amounts_in, dates_in, order_before
+from wikigr.question.values import Amounts, Date, Measured, Order, amounts_in, dates_in, measured, order_before
 from wikigr.reader.passage import Span
 from wikigr.retrieval.sentences import SentenceScore
 from wikigr.sources.facts import FACTS
+from wikigr.text import words
 
 # The column that a question asks for may be named by its first content words.
 _FIRST_STEMS = 2
@@ -68,9 +70,19 @@ class Asked:
         found = sum(weights[stem] * (rarity or {}).get(stem, 1.0) for stem in stems & weights.keys())
         return found / sum(weights.values()) if found else 0.0
 
+    @cached_property
+    def _spelled_numbers(self) -> dict[str, str]:
+        """The stems of numbers that the question has as words, by their digits."""
+        found = {word: str(number) for number, word in enumerate(NUMBERS) if word in words(self.question.text)}
+        return {digits: stem for word, digits in found.items() for stem in self.question.stems(word)}
+
     def named_in(self, value: Value) -> frozenset[str]:
         """Return the stems of the question that ``value`` has: as words, as the same date, or in a range of numbers."""
-        named = self._words & set(self.question.stems(value.text))
+        own = set(self.question.stems(value.text))
+        named = self._words & own
+        named |= {
+            stem for digits, stem in self._spelled_numbers.items() if digits in own
+        } & self.question.weights.keys()
         for date, order, stems in self.dates:
             if order == "same" and any(date.is_same(other) for other in value.dates):
                 named |= stems
@@ -122,6 +134,11 @@ class Value:
     def amounts(self) -> list[Amounts]:
         return [amounts for amounts, _, _ in amounts_in(self.text)]
 
+    @cached_property
+    def measured(self) -> Measured | None:
+        """The one date, time of day or number that the value is or begins with, or ``None``."""
+        return measured(self.text)
+
 
 @dataclass(frozen=True)
 class Record:
@@ -151,6 +168,20 @@ class Grid:
 
     columns: tuple[str, ...]
     records: tuple[Record, ...]
+
+    def is_whole(self, whole: Set[str]) -> bool:
+        """Return whether all rows are here; ``whole`` are the ids of the sections whose tables are.
+
+        Of rows that are articles of their own, or that several articles have, there may be more.
+        """
+        sections = [record.section for record in self.records]
+        is_one = len({section.title for section in sections}) == 1 and not self.records[0].is_article
+        return is_one and whole >= {section.section_id for section in sections}
+
+
+def is_blank(text: str) -> bool:
+    """Return whether ``text`` has only signs, which stand in a cell for a value that is not known."""
+    return bool(text) and not any(map(str.isalnum, text))
 
 
 def spelled(column: str) -> str:

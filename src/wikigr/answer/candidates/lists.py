@@ -24,6 +24,8 @@ _STATES: dict[TaskState, str] = {
 }
 _STATE_SHARPNESS = 20.0
 _STATE_BIAS = 1.5
+# Below the first cosine, a question asks for no tasks of a state, and from the second on it does.
+_LEAST_LIKE, _LIKE = 0.25, 0.4
 
 
 def find_lists(material: Material) -> Iterator[AnswerCandidate]:
@@ -74,15 +76,16 @@ def find_tasks(material: Material) -> Iterator[AnswerCandidate]:
     if not listed:
         return
     like_open, like_done = material.similarity(list(_STATES.values()))
+    asks = min(1.0, max(0.0, (max(like_open, like_done) - _LEAST_LIKE) / (_LIKE - _LEAST_LIKE)))
     wants_open = as_probability(_STATE_SHARPNESS * (like_open - like_done) + _STATE_BIAS)
     for section in listed:
-        for state, like, wanted in (("open", like_open, wants_open), ("done", like_done, 1.0 - wants_open)):
+        states: tuple[tuple[TaskState, float], ...] = ("open", wants_open), ("done", 1.0 - wants_open)
+        for state, wanted in states:
             quotations = tuple(_tasks(section, state))
             text = "\n".join(quotation.text for quotation in quotations)
             if 0 < len(text) <= MAX_CHARS:
-                said = material.place_stems(section) | set(material.question.stems(text))
-                fit = wanted * (material.question.coverage(said) + max(0.0, like)) / 2.0
-                yield AnswerCandidate("tasks", quotations, fit=fit)
+                said = material.place_stems(section) | set(material.question.stems(f"{text} {_STATES[state]}"))
+                yield AnswerCandidate("tasks", quotations, fit=asks * wanted * material.question.coverage(said))
 
 
 def _tasks(section: Section, state: str) -> Iterator[Quotation]:

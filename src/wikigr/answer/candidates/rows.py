@@ -10,9 +10,11 @@ from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotat
 from wikigr.answer.candidates.grid import Asked, Grid, Record, Value, spelled
 from wikigr.question.grammar import is_negation
 from wikigr.question.intent import asked_for
+from wikigr.question.measure import operation
 from wikigr.question.values import Amounts, Date, Order
 from wikigr.text import words
 
+# Rows that are quoted.
 _MAX_ROWS = 12
 _MAX_CANDIDATES = 6
 
@@ -22,7 +24,7 @@ Test = Callable[[Value | None], bool]
 
 
 @dataclass(frozen=True)
-class _Condition:
+class Condition:
     """What the question says of ``column`` with ``stems``; ``test`` takes its value in a row, or ``None``."""
 
     column: str
@@ -32,10 +34,9 @@ class _Condition:
 
 def find_rows(material: Material) -> Iterator[AnswerCandidate]:
     """Yield the rows that fit all that the question says of the columns of their table, and those that fit a part."""
-    asked = material.asked
     found: dict[tuple[Record, ...], AnswerCandidate] = {}
     for grid in material.grids:
-        conditions = sorted(_conditions(material, grid), key=lambda condition: -asked.share(condition.stems))
+        conditions = conditions_of(material, grid)
         best_first = [conditions[:count] for count in range(len(conditions), 1, -1)]
         for chosen in (*best_first, *([condition] for condition in conditions)):
             rows = tuple(row for row in grid.records if all(c.test(row.value_of(c.column)) for c in chosen))
@@ -44,24 +45,41 @@ def find_rows(material: Material) -> Iterator[AnswerCandidate]:
     yield from sorted(found.values(), key=lambda candidate: -candidate.fit)[:_MAX_CANDIDATES]
 
 
+def fitting_rows(grid: Grid, conditions: Sequence[Condition]) -> tuple[Record, ...]:
+    """Return the rows that fit as many of ``conditions`` as fit together, the first ones first; all without any."""
+    rows = grid.records
+    for condition in conditions:
+        rows = tuple(row for row in rows if condition.test(row.value_of(condition.column))) or rows
+    return rows
+
+
 def _is_choice(material: Material, rows: Sequence[Record], grid: Grid) -> bool:
-    if not 0 < len(rows) <= _MAX_ROWS or len(rows) == len(grid.records):
+    if not rows or len(rows) == len(grid.records):
+        return False
+    is_list, is_count = asked_for(material.question) == "list", operation(material.question.text) == "count"
+    # Where all are asked for, some of many are shown.
+    if len(rows) > _MAX_ROWS and not (is_list or is_count):
         return False
     # One row answers a question for all that there are; for others, its cells do.
-    return len(rows) > 1 or asked_for(material.question) == "list"
+    return len(rows) > 1 or is_list
 
 
-def _candidate(material: Material, grid: Grid, rows: Sequence[Record], chosen: Sequence[_Condition]) -> AnswerCandidate:
+def _candidate(material: Material, grid: Grid, rows: Sequence[Record], chosen: Sequence[Condition]) -> AnswerCandidate:
     """Return the rows with the values of the column that the question begins with, or else their names."""
     asked = material.asked
     taken = {condition.column for condition in chosen}
     column = next((name for name in grid.columns if name not in taken and asked.begins_with(name)), "")
-    names = (value.text if (value := row.value_of(column)) is not None else row.name for row in rows)
+    shown = rows[:_MAX_ROWS]
+    names = (value.text if (value := row.value_of(column)) is not None else row.name for row in shown)
     said = frozenset[str]().union(*(condition.stems for condition in chosen))
     said |= frozenset(asked.question.stems(" ".join(map(spelled, (*taken, column)))))
-    quotations = tuple(dict.fromkeys(quotation for row in rows for quotation in _quoted(row, {*taken, column})))
-    lead = f"{len(rows)} row{'s' if len(rows) > 1 else ''}: {'; '.join(names)}."
-    return AnswerCandidate("rows", quotations, lead=lead, fit=asked.share(said | material.place_stems(rows[0].section)))
+    quotations = tuple(dict.fromkeys(quotation for row in shown for quotation in _quoted(row, {*taken, column})))
+    # Further rows may be in other sections.
+    least = "" if grid.is_whole(material.whole) else "At least "
+    some = f", of which {len(shown)} are shown" if len(rows) > len(shown) else ""
+    lead = f"{least}{len(rows)} row{'s' if len(rows) > 1 else ''}{some}: {'; '.join(names)}."
+    kind = "count" if operation(asked.question.text) == "count" else "rows"
+    return AnswerCandidate(kind, quotations, lead=lead, fit=asked.share(said | material.place_stems(rows[0].section)))
 
 
 def _quoted(row: Record, columns: Set[str]) -> Iterator[Quotation]:
@@ -73,14 +91,22 @@ def _quoted(row: Record, columns: Set[str]) -> Iterator[Quotation]:
         yield replace(quotation_of(values[0].sentence), end=max(value.end for value in values))
 
 
-def _conditions(material: Material, grid: Grid) -> Iterator[_Condition]:
+def conditions_of(material: Material, grid: Grid) -> list[Condition]:
+    """Return what the question says of the columns of ``grid``, most of the question first."""
+    return sorted(_conditions(material, grid), key=lambda condition: -material.asked.share(condition.stems))
+
+
+def _conditions(material: Material, grid: Grid) -> Iterator[Condition]:
     asked = material.asked
+    column_stems = {column: frozenset(asked.question.stems(spelled(column))) for column in grid.columns}
     for column in grid.columns:
+        # A word that names another column says nothing of the values of this one.
+        others = frozenset[str]().union(*(stems for name, stems in column_stems.items() if name != column))
         values = [value for record in grid.records if (value := record.value_of(column)) is not None]
         # The rows are of the kind that the question names ("category: stoves") whose values have most of its words.
-        best = max((asked.named_in(value) for value in values), key=asked.share, default=frozenset[str]())
+        best = max((asked.named_in(value) - others for value in values), key=asked.share, default=frozenset[str]())
         if best:
-            yield _Condition(column, best, partial(_names_all, asked, best))
+            yield Condition(column, best, partial(_names_all, asked, best))
     tests: list[tuple[frozenset[str], Test]] = [
         (stems, partial(_has_amount, amounts)) for amounts, stems in asked.amounts if amounts.is_range
     ]
@@ -94,7 +120,7 @@ def _conditions(material: Material, grid: Grid) -> Iterator[_Condition]:
             nearest = material.similarity(list(map(spelled, telling)))
             named = [asked.share(set(asked.question.stems(spelled(name)))) for name in telling]
             fits = [cosine + share for cosine, share in zip(nearest, named, strict=True)]
-            yield _Condition(telling[fits.index(max(fits))], stems, test)
+            yield Condition(telling[fits.index(max(fits))], stems, test)
 
 
 def _names_all(asked: Asked, stems: frozenset[str], value: Value | None) -> bool:

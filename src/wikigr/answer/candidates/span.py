@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotation_of, span_in
+from wikigr.answer.candidates.yes_no import says_yes
 from wikigr.question.intent import asks_short_answer, asks_yes_no
 from wikigr.retrieval.reading import answer_words
 from wikigr.sources.facts import FACTS
@@ -14,7 +15,7 @@ from wikigr.text import words
 
 # Sentences that compete, the best ones first.
 _MAX_SENTENCES = 12
-_SAYS = re.compile(r"(?:yes|no)\b", re.IGNORECASE)
+_SAYS = re.compile(r"(?:yes|no)(?=[,.;!]|\s+[–—-]|$)", re.IGNORECASE)
 
 
 def find_spans(material: Material) -> Iterator[AnswerCandidate]:
@@ -37,15 +38,16 @@ def find_spans(material: Material) -> Iterator[AnswerCandidate]:
 def find_yes_no(material: Material) -> Iterator[AnswerCandidate]:
     """Yield the best sentences for a question that can be answered with yes or no.
 
-    Only a sentence that begins with one of these words has a short answer; the others are quoted as they are, because
-    whether a sentence agrees with a question is not judged.
+    Where a sentence does not begin with one of these words, it is said before it if that is certain.
     """
     if not asks_yes_no(material.question):
         return
     for sentence in material.statements[:_MAX_SENTENCES]:
         said = _SAYS.match(sentence.text)
         span = span_in(sentence, *said.span()) if said else None
-        yield AnswerCandidate("yes_no", (quotation_of(sentence),), span=span, fit=float(said is not None))
+        yes = says_yes(material.question, sentence.text) if said is None else None
+        lead = "" if yes is None else "Yes." if yes else "No."
+        yield AnswerCandidate("yes_no", (quotation_of(sentence),), span=span, lead=lead, fit=float(said is not None))
 
 
 def find_two_parts(material: Material) -> Iterator[AnswerCandidate]:

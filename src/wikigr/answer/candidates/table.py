@@ -9,16 +9,19 @@ from wikigr.answer.candidates.age import find_ages, without_their_dates
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material
 from wikigr.answer.candidates.cell import find_cells
 from wikigr.answer.candidates.comparison import find_comparisons
+from wikigr.answer.candidates.computed import find_compared, find_computed
 from wikigr.answer.candidates.dated import of_dates_asked_for
 from wikigr.answer.candidates.definition import find_definitions, find_entries
 from wikigr.answer.candidates.fact import find_facts
 from wikigr.answer.candidates.faq_pair import find_pairs
+from wikigr.answer.candidates.grid import is_blank
 from wikigr.answer.candidates.lists import find_commands, find_lists, find_steps, find_tables, find_tasks
 from wikigr.answer.candidates.neighbor import is_about_neighbor, numbered
 from wikigr.answer.candidates.path import find_chains, find_explored, find_paths
 from wikigr.answer.candidates.rows import find_rows
 from wikigr.answer.candidates.span import find_spans, find_two_parts, find_yes_no
 from wikigr.question.grammar import is_pronoun
+from wikigr.question.measure import asked_attribute, states
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +40,15 @@ ANSWER_KINDS = (
     AnswerKind(("entry",), find_entries),
     AnswerKind(("list",), find_lists),
     AnswerKind(("table",), find_tables),
-    AnswerKind(("rows",), find_rows),
+    AnswerKind(("rows", "count"), find_rows),
     AnswerKind(("steps",), find_steps),
     AnswerKind(("tasks",), find_tasks),
     AnswerKind(("commands",), find_commands),
     AnswerKind(("cell",), find_cells),
     AnswerKind(("age",), find_ages),
     AnswerKind(("pair",), find_pairs),
+    AnswerKind(("computed",), find_computed),
+    AnswerKind(("compared",), find_compared),
     AnswerKind(("comparison",), find_comparisons),
     AnswerKind(("two_part",), find_two_parts),
     AnswerKind(("chain", "noun_chain"), find_chains),
@@ -54,11 +59,22 @@ ANSWER_KINDS = (
 KINDS: tuple[str, ...] = tuple(dict.fromkeys(kind for row in ANSWER_KINDS for kind in row.kinds))
 
 
+# Kinds that quote rows, of which others are computed.
+_OF_ROWS = frozenset(("cell", "comparison", "count", "rows", "table"))
+_FROM_ROWS = frozenset(("computed", "compared"))
+
+
 def find_candidates(material: Material) -> list[AnswerCandidate]:
-    """Return the candidates of all kinds, in the order of the table, without those about another identifier."""
-    asked = numbered(material.question.text)
-    found = (candidate for row in ANSWER_KINDS for candidate in row.find(material))
+    """Return the candidates of all kinds, in the order of the table, without those about another identifier.
+
+    Where an answer is computed from the rows of a table, no other rows or cells of that section are candidates. Neither
+    is what cannot state the attribute that is asked for: a row without any weight does not say how heavy something is.
+    """
+    asked, attribute = numbered(material.question.text), asked_attribute(material.question.text)
+    found = (c for row in ANSWER_KINDS for c in row.find(material) if states(attribute, c.text) or is_blank(c.short))
     # A pronoun answers nothing by itself.
     named = (replace(c, span=None) if c.span is not None and is_pronoun(c.short) else c for c in found)
     own = [candidate for candidate in named if not is_about_neighbor(candidate, asked)]
-    return of_dates_asked_for(without_their_dates(own), material.question.text)
+    dated = of_dates_asked_for(without_their_dates(own), material.question.text)
+    computed = {q.section.section_id for c in dated if c.kind in _FROM_ROWS for q in c.quotations}
+    return [c for c in dated if c.kind not in _OF_ROWS or c.section.section_id not in computed]

@@ -164,7 +164,7 @@ class EvidenceReader:
         asked = self.vectors(texts)
         is_inverse = np.array([text.step.inverse for text in described])
         logits = self._matcher.logits(asked, self.vectors(names))[is_inverse.astype(int), relation]
-        stems = np.array([[_shares_stem(token.text, name.split()) for token in tokens] for name in names])[relation]
+        stems = np.array([[stem_match(token.text, name.split()) for token in tokens] for name in names])[relation]
         directions = np.array([[_direction(text, token) for token in tokens] for text in described], dtype=np.float64)
         words = (logits[:, :width] + logits[:, width : 2 * width]) / 2
         grammar = self._weights.stem * stems + self._weights.role * directions * np.where(
@@ -262,7 +262,7 @@ def _of_relation(shares: Floats, twins: NDArray[np.int64]) -> Floats:
     return np.asarray(both.sum(axis=1) * shares / np.maximum(both.max(axis=1), 1e-12))
 
 
-def _shares_stem(word: str, relation: Sequence[str]) -> float:
+def stem_match(word: str, relation: Sequence[str]) -> float:
     """Return 1 if the word has the stem of a word of the relation, 0.8 if its end has ("birthplace"), else 0."""
     own = [other for other in relation if other not in FUNCTION_WORDS] or list(relation)
     if any(share_stem(word, other) or _base(word) == _base(other) for other in own):

@@ -11,7 +11,7 @@ import numpy as np
 
 from wikigr.embeddings.embedder import Embedder
 from wikigr.graph.fact_graph import FactGraph, Numbers, opposite
-from wikigr.graph_search.relation_paths.evidence import WEIGHTS, EvidenceReader, Weights, answer_fit
+from wikigr.graph_search.relation_paths.evidence import WEIGHTS, EvidenceReader, Weights, answer_fit, stem_match
 from wikigr.graph_search.relation_paths.path_scores import MAX_HOPS, ScoredPath, score_paths
 from wikigr.graph_search.relation_paths.relation_match import relation_words, share_stem
 from wikigr.graph_search.relation_paths.topics import Topic
@@ -155,8 +155,9 @@ class PathSearch:
         return said.issuperset(question.restrictions)
 
     def _is_named_twice(self, question: MaskedQuestion, step: int) -> bool:
+        """Return whether words of two phrases name the relation of ``step``: "written by the writer of"."""
         words = self._evidence.text(step).words
-        return any(sum(share_stem(token.text, word) for token in question.tokens) > 1 for word in words)
+        return len({token.run for token in question.tokens if stem_match(token.text, words)}) > 1
 
     def _preselect(self, question: MaskedQuestion, steps: Sequence[int]) -> list[int]:
         """Return at most half of ``_MAX_STEPS``: steps that share a stem with the question, then frequent ones."""
