@@ -205,7 +205,7 @@ class AskSession:
             from wikigr_cli.render.answer import print_answer
 
             stop_progress()
-            print_answer(self._environment, answer, stated_answer(answer, self.pack))
+            print_answer(self._environment, stated_answer(answer, self.pack))
             self._environment.print()
 
         try:
