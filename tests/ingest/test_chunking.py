@@ -130,7 +130,11 @@ def test_a_list_that_is_divided_keeps_its_introduction() -> None:
     assert paths[0] == (("Bench",), "Work")
     assert set(paths[1:-1]) == {(("Bench", "On the bench, there are"), "-")}
     assert paths[-1] == (("Bench",), "More")
-    for other in (markup.replace("are:", "are."), markup.replace("On the", f"On the {'very ' * 40}")):
+    for other in (
+        markup.replace("are:", "are."),
+        markup.replace("On the", f"On the {'very ' * 40}"),
+        markup.replace(introduction, ":"),
+    ):
         article = SourceArticle("Shop", "1", parse_html(other).sections)
         assert {chunk.title for chunk in chunk_article("Shop", [article]).sections} == {"Bench"}
 

@@ -224,9 +224,10 @@ def _introduced_lists(text: str, blocks: Sequence[Block]) -> Iterator[tuple[int,
 def _introduction(text: str, paragraph: Block, language: Language) -> Iterator[str]:
     """Yield the sentence at the end of ``paragraph`` that introduces a list, unless it is too long for a heading."""
     written = text[paragraph.start : paragraph.end]
-    start, end = sentence_spans(written, language)[-1]
-    if end - start <= _MAX_INTRODUCTION_CHARS:
-        yield collapse_spaces(written[start:end]).rstrip(" :")
+    for start, end in sentence_spans(written, language)[-1:]:
+        introduction = collapse_spaces(written[start:end]).rstrip(" :")
+        if 0 < len(introduction) <= _MAX_INTRODUCTION_CHARS:
+            yield introduction
 
 
 def _truncated(heading: str) -> str:
