@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
 
-from wikigr.files import describe_read_error
+from wikigr.files import describe_read_error, open_regular
 
 MAX_BYTES = 1024 * 1024
 MAX_DEPTH = 50
@@ -25,6 +26,12 @@ class Document(NamedTuple):
 
     values: Any
     node: Any
+
+
+def read_yaml_file(path: Path) -> Document:
+    """Return the document in a regular file; raises ``OSError``, and ``ValueError`` as ``read_yaml`` does."""
+    with open_regular(path) as file:
+        return read_yaml(file.read(MAX_BYTES + 1))
 
 
 def read_yaml(data: bytes) -> Document:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from wikigr.errors import UsageError
-from wikigr.files import describe_read_error, read_regular
+from wikigr.files import describe_read_error
 from wikigr.settings import config_folder
 from wikigr.suggestions import did_you_mean, nearest
 from wikigr_cli.command_class import (
@@ -53,10 +53,10 @@ def read_user_file() -> dict[str, Any]:
     path = user_file()
     if not path.is_file():
         return {}
-    from wikigr.yaml_files import MAX_BYTES, read_yaml
+    from wikigr.yaml_files import read_yaml_file
 
     try:
-        values = read_yaml(read_regular(path, MAX_BYTES)).values
+        values = read_yaml_file(path).values
     except (OSError, ValueError) as error:
         reason = describe_read_error(error) if isinstance(error, OSError) else error
         raise UsageError(f"Cannot read the settings file {path}: {reason}.") from error

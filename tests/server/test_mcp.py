@@ -214,7 +214,7 @@ def test_long_names_are_refused_and_errors_do_not_repeat_them(
                 name = f"{escape}{'x' * size}"
                 answers = [
                     str((await client.call_tool(name, {})).content) if size < 9_000 else "",
-                    str((await client.call_tool("ask", {"question": name})).content),
+                    str((await client.call_tool("ask", {"question": name})).content) if size > 2_000 else "",
                 ]
                 for call in (client.get_prompt(name), client.read_resource(f"wikigr://physics/{'x' * size}")):
                     with pytest.raises(MCPError) as caught:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from wikigr.errors import UsageError
-from wikigr.files import describe_read_error, read_regular
+from wikigr.files import describe_read_error
 from wikigr.pipeline.profile import SUFFIXES, Profile, is_users_own, profile_folders, profile_names
 from wikigr.reader.passage import BASE, SMALL, ReaderOptions
 from wikigr.suggestions import did_you_mean, nearest
@@ -115,10 +115,10 @@ def _chain(path: Path) -> Iterator[_File]:
 
 
 def _read(path: Path) -> _File:
-    from wikigr.yaml_files import MAX_BYTES, read_yaml
+    from wikigr.yaml_files import read_yaml_file
 
     try:
-        values, root = read_yaml(read_regular(path, MAX_BYTES))
+        values, root = read_yaml_file(path)
     except (OSError, ValueError) as error:
         raise UsageError(f"The profile {path} cannot be read: {describe_read_error(error)}.") from error
     values = {} if root is None else values

@@ -16,14 +16,14 @@ from pydantic import StringConstraints
 from wikigr.embeddings.loader import DEFAULT_MODEL
 from wikigr.embeddings.model_id import local_folder
 from wikigr.errors import ModelError, UsageError
-from wikigr.files import describe_read_error, read_regular
+from wikigr.files import describe_read_error
 from wikigr.options import Limits
 from wikigr.pack.locate import RECIPE, is_pack_name
 from wikigr.pack.manifest import parse_version
 from wikigr.sources.formats import FORMAT_NAMES
 from wikigr.suggestions import did_you_mean, nearest
 from wikigr.validation import NO_OTHER_KEYS, InvalidError, Text, validated
-from wikigr.yaml_files import MAX_BYTES, read_yaml
+from wikigr.yaml_files import read_yaml_file
 
 _Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 _Url = Annotated[str, StringConstraints(pattern=r"^https?://[!-~]+$", max_length=2000)]
@@ -118,7 +118,7 @@ class Recipe(RecipeKeys):
 def read_recipe(file: Path) -> Recipe:
     """Read a recipe; raises ``UsageError``, which names the file, the line and the key of a mistake."""
     try:
-        document = read_yaml(read_regular(file, MAX_BYTES))
+        document = read_yaml_file(file)
     except (OSError, ValueError) as error:
         raise UsageError(f"Cannot read the recipe {file}: {describe_read_error(error)}.") from error
     try:
