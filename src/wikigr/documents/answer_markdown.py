@@ -49,8 +49,8 @@ def answer_markdown(document: StatedAnswer, link_to: LinkTo) -> str:
             parts += ["Sources", _sources(own, 1, link_to)]
         if others:
             parts += [OTHERS if own else NEAREST, _sources(others, len(own) + 1, link_to)]
-    if document["understood"]:
-        parts.insert(0, f"Understood as: {escape_markdown(document['understood'])}")
+    if understood := document.get("understood"):
+        parts.insert(0, f"Understood as: {escape_markdown(understood)}")
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
