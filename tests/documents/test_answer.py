@@ -33,7 +33,7 @@ def pipeline(physics_pack: Path) -> Iterator[Pipeline]:
 def test_an_answer_has_the_keys_of_its_alternatives(pipeline: Pipeline) -> None:
     answer = demo_answer(pipeline.pack, "likely")
     document = answer_document(answer, pipeline, explain=False)
-    optional = {"explain", "understood", "packs"}
+    optional = {"explain", "packs"}
     assert document.keys() == get_type_hints(shapes.AnswerDocument).keys() - optional
     possible = shapes.PossibleAnswerShape.__annotations__.keys()
     assert possible == {"answer", "kind", "confidence", "span", "citations", "context", "blocks"}

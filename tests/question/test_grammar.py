@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wikigr.question.grammar import AUXILIARIES, RELATIVES, RESTRICTIVE, is_negation, one_of, tokenize
+from wikigr.question.grammar import AUXILIARIES, RELATIVES, RESTRICTIVE, is_negation, is_pronoun, one_of, tokenize
 from wikigr.stop_words import FUNCTION_WORDS
 
 
@@ -29,3 +29,10 @@ def test_classes_are_in_lower_case_and_mostly_function_words() -> None:
         assert all(word == word.lower() for word in words)
     assert RELATIVES <= FUNCTION_WORDS
     assert one_of({"b", "a"}) == "a|b"
+
+
+def test_a_pronoun_names_nothing_by_itself() -> None:
+    pointing = ["she", "It", "that city", "there", "these two", "Them"]
+    assert [text for text in pointing if not is_pronoun(text)] == []
+    naming = ["", "Hera", "that City", "this old mill", "IT department", "12", "herself and Bo"]
+    assert [text for text in naming if is_pronoun(text)] == []

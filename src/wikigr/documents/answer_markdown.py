@@ -55,8 +55,8 @@ def answer_markdown(document: StatedAnswer, link_to: LinkTo) -> str:
         heading = rejected_in_words(document["model"], is_cited=bool(rejected["citations"]))
         parts += [escape_markdown(heading), blocks_markdown(rejected["blocks"], before=before)]
         parts.append(_sources(rejected["citations"], before + 1, link_to))
-    if document["understood"]:
-        parts.insert(0, f"Understood as: {escape_markdown(document['understood'])}")
+    if understood := document.get("understood"):
+        parts.insert(0, f"Understood as: {escape_markdown(understood)}")
     return "\n\n".join(filter(None, parts)) + "\n"
 
 

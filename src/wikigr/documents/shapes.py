@@ -159,7 +159,8 @@ class StatedAnswer(PossibleAnswerShape, OfPacks):
     """
 
     question: str
-    understood: str | None
+    # Receipts of earlier releases lack it.
+    understood: NotRequired[str | None]
     level: Literal["sure", "likely", "not_sure", "not_covered"]
     alternatives: list[PossibleAnswerShape]
     model: str
