@@ -32,12 +32,11 @@ _BREAK = re.compile(r" *\n *")
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The characters ``start:end`` of a text, which have a role, or lead to the address ``target``."""
+    """The characters ``start:end`` of a text, which have a role."""
 
     start: int
     end: int
     role: RunRole = ""
-    target: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,9 +190,6 @@ def text_runs(
             piece = piece.lstrip() if before.isspace() else piece
         if piece:
             run: RunShape = {"text": piece, "role": role, "n": int(piece.strip(" []")) if role == "citation" else None}
-            target = next((mark.target for mark in over if mark.target), "")
-            if target:
-                run["target"] = target
             runs.append(run)
             before = piece[-1]
     while runs and not verbatim:

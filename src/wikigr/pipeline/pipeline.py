@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from wikigr.answer.abstention import NOT_COVERED
-from wikigr.answer.answer import ABSTAINED, Answer
+from wikigr.answer.answer import ABSTAINED, SYNTHESIS, Answer
 from wikigr.answer.citations import Citation
 from wikigr.answer.extractive import ExtractiveOptions, with_passages
 from wikigr.answer.stages import Draft
@@ -130,13 +130,15 @@ class Pipeline:
         question: str,
         *,
         on_text: Callable[[str], None] | None = None,
+        on_draft: Callable[[Answer], None] | None = None,
         within: Collection[str] | None = None,
         trace: Trace | None = None,
     ) -> Answer:
         """Answer ``question`` from the pack, or say that the pack does not cover it.
 
         ``within`` restricts the answer to the articles of these titles. ``on_text`` receives the pieces of a model's
-        answer as they arrive; together they are the answer's text. ``trace`` records the stages. Raises
+        answer as they arrive; together they are the answer's text. ``on_draft`` receives the answer without a model
+        before the model writes, if the pack has one. ``trace`` records the stages. Raises
         ``UsageError`` for an empty question, ``WikigrError`` when a quotation does not match the pack, and
         ``LlmError`` or ``BudgetError`` when a model is to write the answer and cannot.
         """
@@ -150,14 +152,13 @@ class Pipeline:
         answer = self._abstention(draft, trace)
         for strategy in STRATEGIES:
             if answer.abstained and strategy.applies(self.resources, draft):
+                if on_draft is not None and strategy.query_type == SYNTHESIS and draft.answers:
+                    on_draft(self._with_addresses(self._writers.quote(draft, answer)))
                 answer = strategy.write(self._writers, draft, answer, on_text)
                 assert answer.query_type in (ABSTAINED, strategy.query_type)
         if answer.abstained:
             answer = with_passages(self.pack, draft, answer)
-        evidence = self._with_urls(answer.evidence)
-        alternatives = tuple(replace(o, citations=self._cited_urls(o.citations)) for o in answer.alternatives)
-        citations = self._cited_urls(answer.citations)
-        answer = replace(answer, citations=citations, alternatives=alternatives, evidence=evidence)
+        answer = self._with_addresses(answer)
         return replace(answer, usage=self.model.usage - before) if self.model else answer
 
     def request(self, question: str, trace: Trace) -> Request:
@@ -195,6 +196,14 @@ class Pipeline:
                 query, {"title": citation.title, "limit": 20}
             )
         ]
+
+    def _with_addresses(self, answer: Answer) -> Answer:
+        return replace(
+            answer,
+            citations=self._cited_urls(answer.citations),
+            alternatives=tuple(replace(o, citations=self._cited_urls(o.citations)) for o in answer.alternatives),
+            evidence=self._with_urls(answer.evidence),
+        )
 
     def _with_urls(self, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
         urls = self.pack.urls_of(item.section.section_id for item in evidence)

@@ -37,6 +37,10 @@ class Writers:
 
         return Synthesizer(self.resources, self.few_shot, self.few_shot_path)
 
+    def quote(self, draft: Draft, answer: Answer) -> Answer:
+        """Return the answer in quotations, which needs no model."""
+        return write_extractive(self.resources.pack, draft, answer, self.extractive)
+
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
@@ -65,9 +69,7 @@ STRATEGIES = (
     Strategy(
         EXTRACTIVE,
         lambda resources, draft: resources.model is None and bool(draft.answers) and not draft.confidence.abstain,
-        lambda writers, draft, answer, on_text: write_extractive(
-            writers.resources.pack, draft, answer, writers.extractive
-        ),
+        lambda writers, draft, answer, on_text: writers.quote(draft, answer),
     ),
     Strategy(
         OWN_KNOWLEDGE,

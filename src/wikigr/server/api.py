@@ -68,18 +68,21 @@ class Endpoint:
 ENDPOINTS = (
     Endpoint(
         "ask",
-        "Answer a question with verified citations. With Accept: text/event-stream, the events `stage`, `text` (from a "
-        "model), and `answer` or `error` follow one another.",
+        "Answer a question with verified citations. With Accept: text/event-stream, the events `stage`, `draft` (the "
+        "answer without a model, if one writes), `text` (from the model), and `answer` or `error` follow one another.",
         Service.ask,
         streams=True,
     ),
     Endpoint("search", "Find the sections that best match a question.", Service.search),
     Endpoint("sections", "Read a section.", Service.section, "section_id"),
+    Endpoint("read", "Read sections of an article as blocks, with a quotation marked.", Service.read, "title"),
+    Endpoint("titles", "List the titles of the packs, or those that the end of a text may begin.", Service.titles),
     Endpoint("articles", "Read an article with its outline, links and backlinks.", Service.article, "title"),
     Endpoint("neighbors", "List the edges of an article or entity.", Service.neighbors),
     Endpoint("paths", "Find the shortest paths between two nodes, or the paths along a metapath.", Service.paths),
     Endpoint("why", "Show where every stage ranked an expected article, and what dropped it.", Service.why),
     Endpoint("packs", "List the packs of the server.", Service.list_packs),
+    Endpoint("server", "List the profiles and limits of the server.", Service.describe),
 )
 
 
@@ -157,7 +160,7 @@ async def _given(endpoint: Endpoint, request: Request) -> dict[str, Any]:
 
 
 def _event(kind: str, value: Any) -> str:
-    document = value if kind == "answer" else error_document(value) if kind == "error" else {kind: value}
+    document = value if kind in ("answer", "draft") else error_document(value) if kind == "error" else {kind: value}
     # JSON has no line breaks, which would end the data.
     return f"event: {kind}\ndata: {json.dumps(document, ensure_ascii=False)}\n\n"
 

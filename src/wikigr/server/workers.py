@@ -34,8 +34,8 @@ class Cancelled(Exception):  # noqa: N818
 class Task:
     """One question in a thread. Its client reads the stages and the text that arrive; ``cancel`` ends it."""
 
-    def __init__(self, on_event: Callable[[str, str], None] | None = None) -> None:
-        """Call ``on_event`` with ``stage`` and its name, or ``text`` and a piece of a model's answer, in the thread."""
+    def __init__(self, on_event: Callable[[str, Any], None] | None = None) -> None:
+        """Call ``on_event`` in the thread with the kind and the value of an event (see ``stream_events``)."""
         self._on_event = on_event
         self._cancelled = threading.Event()
 
@@ -50,7 +50,16 @@ class Task:
         """Report a piece of a model's answer; raises ``Cancelled`` like ``on_stage``."""
         self._report("text", piece)
 
-    def _report(self, kind: str, value: str) -> None:
+    def on_draft(self, draft: Any) -> None:
+        """Report the answer without a model before the model writes; raises ``Cancelled`` like ``on_stage``."""
+        self._report("draft", draft)
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether a client reads what is reported."""
+        return self._on_event is not None
+
+    def _report(self, kind: str, value: Any) -> None:
         if self._cancelled.is_set():
             raise Cancelled
         if self._on_event is not None:
@@ -106,13 +115,14 @@ async def stream_events(
 ) -> AsyncIterator[str]:
     """Yield the Server-Sent Events of ``answer``, each in the form that ``show`` gives its kind and its value.
 
-    ``stage`` and ``text`` come while it is answered, each with a string. ``answer`` with what it returns, or ``error``
-    with a ``WikigrError``, is the last one. The answer is cancelled when the client goes away.
+    ``stage`` and ``text`` come while it is answered, each with a string, and ``draft`` with a document. ``answer`` with
+    what it returns, or ``error`` with a ``WikigrError``, is the last one. The answer is cancelled when the client goes
+    away.
     """
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[tuple[str, Any] | None] = asyncio.Queue()
 
-    def report(kind: str, value: str) -> None:
+    def report(kind: str, value: Any) -> None:
         loop.call_soon_threadsafe(queue.put_nowait, (kind, value))
 
     async def run() -> None:
