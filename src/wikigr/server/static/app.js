@@ -11,6 +11,11 @@ const MAX_KEPT = 30;
 const MAX_PREVIOUS = 3;
 const LEVELS = { sure: "Sure", likely: "Likely", not_sure: "Not sure", not_covered: "Not covered" };
 const MEANINGS = { sure: "nine of ten such answers are right", likely: "more such answers are right than wrong", not_sure: "the answer may be as wrong as the others", not_covered: "the packs do not answer this" };
+// The profiles that ship, in plain words.
+const PROFILES = {
+  enhanced: "Balanced; the default", fast: "Faster: it reads less", precise: "Slower: a second model checks what was found", recall: "Looks further: more wordings, more documents",
+  baseline: "The simplest search, to compare with", "multi-strategy": "Follows the graph from the names in the question",
+};
 // An alternative that is much less probable than the answer is noise.
 const MIN_SHARE = 1 / 3;
 const PANEL_KEYS = ["article", "within", "section", "start", "end", "first", "view", "at", "search", "browse", "near", "to", "why"];
@@ -197,6 +202,7 @@ async function ask(question) {
   // Only the last turn can be taken back.
   $("conversation").querySelectorAll(".undo").forEach((button) => (button.hidden = !button.closest(".turn").matches(":last-child")));
   showHome();
+  $("conversation").lastElementChild.scrollIntoView({ block: "start" });
   const { doc } = turn;
   $("status").textContent = `${LEVELS[doc.level]}. ${doc.span?.text ?? doc.answer}`.slice(0, 300);
   return true;
@@ -461,7 +467,7 @@ for (const name of ["pack", "profile"]) {
 
 function describeProfile() {
   const chosen = app.profiles.find((each) => each.name === app.profile);
-  $("profile-text").textContent = chosen ? `${chosen.description}${chosen.writes ? ". A model writes the answers." : ""}` : "";
+  $("profile-text").textContent = chosen ? `${PROFILES[chosen.name] ?? chosen.description}${chosen.writes ? ". A model writes the answers." : ""}` : "";
 }
 
 // Titles are completed while they are typed.

@@ -88,11 +88,13 @@ function showTable(block, { cite, link, whole }) {
   const marked = rows.map((row, n) => (row.marked ? n : -1)).filter((n) => n >= 0);
   const isShown = (_, n) => whole || rows.length <= MAX_ROWS || (marked.length ? marked.some((m) => Math.abs(m - n) <= ROWS_AROUND) : n < MAX_ROWS);
   const folded = rows.filter((row, n) => !isShown(row, n)).length;
+  // The number of a citation would push a number out of its column.
+  const cited = used.find((n) => !numbers.has(n)) ?? used[0];
   const cell = (row, n) => {
     const runs = row.cells[n];
     const isFirst = n === used[0];
     const kind = numbers.has(n) ? "num" : textOf(runs).length < 16 ? "whole" : null;
-    return h(isFirst ? "th" : "td", { class: kind, scope: isFirst ? "row" : null }, showRuns(runs, { link }), isFirst && row.n ? [" ", cite(row.n)] : null);
+    return h(isFirst ? "th" : "td", { class: kind, scope: isFirst ? "row" : null }, showRuns(runs, { link }), n === cited && row.n ? [" ", cite(row.n)] : null);
   };
   const table = h("table", {},
     columns.some(Boolean) ? h("thead", {}, h("tr", {}, used.map((n) => h(columns[n] ? "th" : "td", { scope: columns[n] ? "col" : null, class: numbers.has(n) ? "num" : null }, columns[n])))) : null,

@@ -19,7 +19,7 @@ export function origin(app, item) {
   const url = outside(item.url);
   const page = /#page=(\d+)$/.exec(item.url ?? "");
   return h("p", { class: "origin" },
-    app.packs.length > 1 ? h("span", { class: "tag" }, item.pack ?? item.given_as ?? app.packs[0].given_as) : null,
+    app.packs.length > 1 ? h("span", { class: "tag" }, item.given_as ?? item.pack ?? app.packs[0].given_as) : null,
     url ? h("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, new URL(url).hostname, h("span", { class: "unseen" }, " (opens another site)"))
       : item.source_id ? h("span", { class: "file" }, item.source_id) : null,
     page ? h("span", { class: "quiet" }, `page ${page[1]}`) : null);
@@ -141,6 +141,15 @@ function inWords(edge, node) {
   return towards ? `${edge.relation} →` : `← ${edge.relation}`;
 }
 
+/** Return how a node is connected, in a few words: a link says more than a mention in the same direction. */
+function waysOf(node, edges) {
+  const ways = new Set(edges.map((edge) => inWords(edge, node)));
+  if (ways.has("linked from here")) ways.delete("mentioned here");
+  if (ways.has("links here")) ways.delete("mentions this");
+  const both = ways.delete("linked from here") ? (ways.delete("links here") ? "linked both ways" : "linked from here") : "";
+  return [both, ...ways].filter(Boolean).join(", ");
+}
+
 async function near(app, { near: name, within, to }) {
   let centers = [];
   let trouble = null;
@@ -159,13 +168,13 @@ async function near(app, { near: name, within, to }) {
   const asked = centers.length ? centers.map(nameOf) : [name];
   const found = await Promise.all(asked.map((each) => get("neighbors", { name: each, pack: within, top_k: centers.length ? 4 : 60 })));
   centers = centers.length ? centers : [found[0].node];
-  const nodes = new Map(centers.map((node) => [idOf(node), { node, ways: new Set() }]));
+  const nodes = new Map(centers.map((node) => [idOf(node), { node, edges: [] }]));
   const edges = found.flatMap((each) => each.edges);
-  for (const { node } of found.map(({ node }) => ({ node }))) {
+  for (const { node } of found) {
     for (const edge of edges.filter((edge) => [edge.source, edge.target].some((end) => idOf(end) === idOf(node)))) {
       const other = idOf(edge.source) === idOf(node) ? edge.target : edge.source;
-      if (!nodes.has(idOf(other))) nodes.set(idOf(other), { node: other, ways: new Set() });
-      nodes.get(idOf(other)).ways.add(inWords(edge, other));
+      if (!nodes.has(idOf(other))) nodes.set(idOf(other), { node: other, edges: [] });
+      nodes.get(idOf(other)).edges.push(edge);
     }
   }
   const all = [...nodes.values()];
@@ -193,7 +202,7 @@ async function near(app, { near: name, within, to }) {
     form, trouble, steps, picture,
     h("p", { class: "legend small" }, h("span", { class: "link" }, "link"), h("span", { class: "mention" }, "mention"), h("span", { class: "fact" }, "fact"),
       drawn.length < all.length ? h("span", { class: "quiet" }, `${drawn.length - centers.length} of ${others.length} are drawn`) : null),
-    h("table", { class: "list" }, h("tbody", {}, others.map(({ node, ways }) => h("tr", {}, h("th", { scope: "row" }, nodeLink(node)), h("td", { class: "quiet" }, [...ways].join(", ")),
+    h("table", { class: "list" }, h("tbody", {}, others.map(({ node, edges: own }) => h("tr", {}, h("th", { scope: "row" }, nodeLink(node)), h("td", { class: "quiet" }, waysOf(node, own)),
       h("td", {}, h("a", { ...app.panelLink({ near: nameOf(node), within }), "aria-label": `Neighborhood of ${nameOf(node)}` }, "move there"))))))];
 }
 
