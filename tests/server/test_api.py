@@ -180,6 +180,12 @@ def test_the_text_of_a_model_is_streamed(
         document = found[-1][1]
         assert document["query_type"] == "synthesis" and document["model"]
         assert "".join(data["text"] for name, data in found if name == "text") == document["answer"]
+        # The answer of the pack comes first, so that nobody waits for the model to read it.
+        kinds = [name for name, _ in found if name != "stage"]
+        assert kinds[0] == "draft" and kinds.count("draft") == 1 and kinds[1] == "text"
+        draft = next(data for name, data in found if name == "draft")
+        assert (draft["model"], draft["query_type"], draft["span"]["text"]) == ("", "extractive", "copper")
+        assert draft["citations"][0]["url"] is not None
 
 
 def test_the_openapi_document_describes_the_documents(physics: Running) -> None:
@@ -187,13 +193,16 @@ def test_the_openapi_document_describes_the_documents(physics: Running) -> None:
     assert described["openapi"] == "3.1.0"
     examples = {
         "/api/ask": physics.get("/api/ask", question=QUESTION, explain=True),
-        "/api/search": physics.get("/api/search", question="spin"),
+        "/api/search": physics.get("/api/search", question="spin", snippets=True),
         "/api/sections/{section_id}": physics.get("/api/sections/Spin%231"),
         "/api/articles/{title}": physics.get("/api/articles/Spin"),
         "/api/neighbors": physics.get("/api/neighbors", name="Spin"),
         "/api/paths": physics.get("/api/paths", **{"from": "Spin", "to": "Paul Dirac"}),
         "/api/why": physics.get("/api/why", question="What is spin?", title="Paul Dirac"),
         "/api/packs": physics.get("/api/packs"),
+        "/api/read/{title}": physics.get("/api/read/Spin", section="Spin#1", start=0, end=9),
+        "/api/titles": physics.get("/api/titles", text="heis"),
+        "/api/server": physics.get("/api/server"),
     }
     assert examples.keys() == described["paths"].keys()
     for path, document in examples.items():

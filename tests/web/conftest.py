@@ -14,13 +14,13 @@ import uvicorn
 from playwright.sync_api import Browser, BrowserContext, Dialog, Page, sync_playwright
 from tests.llm.plugin import messages_server, no_model  # noqa: F401
 from tests.server.web.conftest import hostile_pack, register_pack  # noqa: F401
+from wikigr.server.web.routes import WebPage
 
 from wikigr.evaluation.questions import Gold, GoldQuestion
 from wikigr.evaluation.runner import Evaluation, evaluate
 from wikigr.pipeline.profile_files import load_profile
 from wikigr.server.app import create_app
 from wikigr.server.packs import ServedPacks
-from wikigr.server.web.routes import WebPage
 
 BORN = "When and where was Werner Heisenberg born?"
 # Names of the program in the distributions.

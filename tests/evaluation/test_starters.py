@@ -1,0 +1,78 @@
+"""Questions to begin with: only what the pack is sure of, and never a failed build."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Wikigr
+
+from wikigr.embeddings.embedder import Embedder
+from wikigr.errors import PackError
+from wikigr.evaluation.starters import find_starters
+from wikigr.ingest.build import BuildOptions, build_pack
+from wikigr.pack.manifest import parse_manifest, read_manifest
+from wikigr.pack.open import Pack
+from wikigr.pipeline.pipeline import Pipeline
+from wikigr.pipeline.profile import Profile
+from wikigr.sources.detect import open_source
+
+
+def test_the_pack_is_sure_of_its_starters(physics_pack: Path) -> None:
+    found = find_starters(physics_pack, physics_pack)
+    assert len(found) == 3 == len(set(found))
+    with Pack(physics_pack) as pack:
+        pipeline = Pipeline(Profile(), pack, offline=True)
+        assert [pipeline.answer(question).level for question in found] == ["sure"] * 3
+    assert find_starters(physics_pack, physics_pack) == found
+
+
+def test_gold_questions_come_first(physics_pack: Path, tmp_path: Path) -> None:
+    questions = ["When was Max Born born?", "Who is the mayor of Vessin?", "When was Niels Bohr born?"]
+    lines = [
+        {"id": str(n), "question": question, "answers": ["x"], "gold": [{"title": "Spin"}]}
+        for n, question in enumerate(questions)
+    ]
+    (tmp_path / "eval").mkdir()
+    file = tmp_path / "eval" / "questions.jsonl"
+    file.write_text("not JSON\n" + "".join(json.dumps(line) + "\n" for line in lines))
+    assert find_starters(physics_pack, tmp_path)[0] == "When was Max Born born?"
+    assert "Who is the mayor of Vessin?" not in find_starters(physics_pack, tmp_path)
+
+
+def test_headings_that_ask(tmp_path: Path, encoder: Embedder) -> None:
+    note = tmp_path / "notes" / "faq.md"
+    note.parent.mkdir()
+    note.write_text(
+        "# Harbor\n\nThe harbor of Vessin has an office.\n\n"
+        "## Which channel does the office use?\n\nThe office answers on channel 9.\n\n"
+        "## How to book a berth\n\n1. Call the office.\n2. Name the ship.\n\n## Why?\n\nBecause.\n"
+    )
+    build_pack(open_source(note.parent), str(note.parent), tmp_path / "pack", encoder, BuildOptions(name="harbor"))
+    found = find_starters(tmp_path / "pack", tmp_path / "pack")
+    assert "How do I book a berth?" in found and "Why?" not in found
+
+
+def test_a_build_and_an_update_store_starters(wikigr: Wikigr, tmp_path: Path) -> None:
+    notes, pack = tmp_path / "notes", tmp_path / "pack"
+    shutil.copytree(Path(__file__).parents[2] / "packs" / "physics" / "articles", notes)
+    for extra in notes.glob("[a-r]*.md"):
+        extra.unlink()
+    assert wikigr("pack", "build", str(notes), "-o", str(pack)).code == 0
+    built = read_manifest(pack / "manifest.json")
+    assert built.starters and wikigr("pack", "verify", str(pack)).code == 0
+    shutil.copy(notes.parents[1] / notes.name / "spin.md", tmp_path / "spin.md")
+    (notes / "spin.md").unlink()
+    assert wikigr("pack", "update", str(pack), "--from", str(notes)).code == 0
+    updated = read_manifest(pack / "manifest.json")
+    assert updated.starters and not any("Spin" in question for question in updated.starters)
+
+
+def test_a_manifest_holds_few_short_starters(physics_pack: Path) -> None:
+    fields = json.loads((physics_pack / "manifest.json").read_text())
+    assert parse_manifest(json.dumps({**fields, "starters": ["What is spin?"]}).encode()).starters == ("What is spin?",)
+    for bad in ("What?", [1], ["a"] * 4, ["a" * 161], ["two\nlines"], ["\x1b[31m"], None):
+        with pytest.raises(PackError, match="starters"):
+            parse_manifest(json.dumps({**fields, "starters": bad}).encode())
