@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Wikigr
 
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import PackError
 from wikigr.evaluation.starters import find_starters
 from wikigr.ingest.build import BuildOptions, build_pack
-from wikigr.pack.manifest import parse_manifest, read_manifest
+from wikigr.pack.manifest import parse_manifest
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
@@ -30,7 +28,7 @@ def test_the_pack_is_sure_of_its_starters(physics_pack: Path) -> None:
 
 
 def test_gold_questions_come_first(physics_pack: Path, tmp_path: Path) -> None:
-    questions = ["When was Max Born born?", "Who is the mayor of Vessin?", "When was Niels Bohr born?"]
+    questions = ["Where was Werner Heisenberg born?", "Who is the mayor of Vessin?", "When was Niels Bohr born?"]
     lines = [
         {"id": str(n), "question": question, "answers": ["x"], "gold": [{"title": "Spin"}]}
         for n, question in enumerate(questions)
@@ -38,7 +36,7 @@ def test_gold_questions_come_first(physics_pack: Path, tmp_path: Path) -> None:
     (tmp_path / "eval").mkdir()
     file = tmp_path / "eval" / "questions.jsonl"
     file.write_text("not JSON\n" + "".join(json.dumps(line) + "\n" for line in lines))
-    assert find_starters(physics_pack, tmp_path)[0] == "When was Max Born born?"
+    assert find_starters(physics_pack, tmp_path)[0] == "When was Niels Bohr born?"
     assert "Who is the mayor of Vessin?" not in find_starters(physics_pack, tmp_path)
 
 
@@ -53,21 +51,6 @@ def test_headings_that_ask(tmp_path: Path, encoder: Embedder) -> None:
     build_pack(open_source(note.parent), str(note.parent), tmp_path / "pack", encoder, BuildOptions(name="harbor"))
     found = find_starters(tmp_path / "pack", tmp_path / "pack")
     assert "How do I book a berth?" in found and "Why?" not in found
-
-
-def test_a_build_and_an_update_store_starters(wikigr: Wikigr, tmp_path: Path) -> None:
-    notes, pack = tmp_path / "notes", tmp_path / "pack"
-    shutil.copytree(Path(__file__).parents[2] / "packs" / "physics" / "articles", notes)
-    for extra in notes.glob("[a-r]*.md"):
-        extra.unlink()
-    assert wikigr("pack", "build", str(notes), "-o", str(pack)).code == 0
-    built = read_manifest(pack / "manifest.json")
-    assert built.starters and wikigr("pack", "verify", str(pack)).code == 0
-    shutil.copy(notes.parents[1] / notes.name / "spin.md", tmp_path / "spin.md")
-    (notes / "spin.md").unlink()
-    assert wikigr("pack", "update", str(pack), "--from", str(notes)).code == 0
-    updated = read_manifest(pack / "manifest.json")
-    assert updated.starters and not any("Spin" in question for question in updated.starters)
 
 
 def test_a_manifest_holds_few_short_starters(physics_pack: Path) -> None:
