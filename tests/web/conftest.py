@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, BrowserContext, Dialog, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Dialog, Page, expect, sync_playwright
 from tests.llm.plugin import messages_server, no_model  # noqa: F401
 from tests.sources.office.files import pdf
 from tests.web.packs import HARBOR_PAGES, NOTE, build, hostile_records
@@ -24,6 +24,8 @@ from wikigr.progress import Silent
 from wikigr.server.app import create_app
 from wikigr.server.packs import ServedPacks
 
+# A busy machine takes its time.
+expect.set_options(timeout=30_000)
 # Names of the program in the distributions.
 _PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 # A page that says what the server refused was told so by a status.
