@@ -182,10 +182,10 @@ def test_the_text_of_a_model_is_streamed(
         assert "".join(data["text"] for name, data in found if name == "text") == document["answer"]
         # The answer of the pack comes first, so that nobody waits for the model to read it.
         kinds = [name for name, _ in found if name != "stage"]
-        assert kinds[0] == "draft" and kinds.count("draft") == 1 and kinds[1] == "text"
-        draft = next(data for name, data in found if name == "draft")
-        assert (draft["model"], draft["query_type"], draft["span"]["text"]) == ("", "extractive", "copper")
-        assert draft["citations"][0]["url"] is not None
+        assert kinds[0] == "offline" and kinds.count("offline") == 1 and kinds[1] == "text"
+        offline = next(data for name, data in found if name == "offline")
+        assert (offline["query_type"], offline["span"]["text"]) == ("extractive", "copper")
+        assert offline["citations"][0]["url"] is not None
 
 
 def test_the_openapi_document_describes_the_documents(physics: Running) -> None:

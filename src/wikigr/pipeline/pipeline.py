@@ -130,15 +130,15 @@ class Pipeline:
         question: str,
         *,
         on_text: Callable[[str], None] | None = None,
-        on_draft: Callable[[Answer], None] | None = None,
+        on_offline: Callable[[Answer], None] | None = None,
         within: Collection[str] | None = None,
         trace: Trace | None = None,
     ) -> Answer:
         """Answer ``question`` from the pack, or say that the pack does not cover it.
 
         ``within`` restricts the answer to the articles of these titles. ``on_text`` receives the pieces of a model's
-        answer as they arrive; together they are the answer's text. ``on_draft`` receives the answer without a model
-        before the model writes, if the pack has one. ``trace`` records the stages. Raises
+        answer as they arrive; together they are the answer's text. ``on_offline`` receives the answer without a model
+        before the model is asked. ``trace`` records the stages. Raises
         ``UsageError`` for an empty question, ``WikigrError`` when a quotation does not match the pack, and
         ``LlmError`` or ``BudgetError`` when a model is to write the answer and cannot.
         """
@@ -152,8 +152,8 @@ class Pipeline:
         answer = self._abstention(draft, trace)
         for strategy in STRATEGIES:
             if answer.abstained and strategy.applies(self.resources, draft):
-                if on_draft is not None and strategy.query_type == SYNTHESIS and draft.answers:
-                    on_draft(self._with_addresses(self._writers.quote(draft, answer)))
+                if on_offline is not None and strategy.query_type == SYNTHESIS and draft.answers:
+                    on_offline(self._with_addresses(self._writers.quote(draft, answer)))
                 answer = strategy.write(self._writers, draft, answer, on_text)
                 assert answer.query_type in (ABSTAINED, strategy.query_type)
         if answer.abstained:

@@ -68,8 +68,8 @@ class Endpoint:
 ENDPOINTS = (
     Endpoint(
         "ask",
-        "Answer a question with verified citations. With Accept: text/event-stream, the events `stage`, `draft` (the "
-        "answer without a model, if one writes), `text` (from the model), and `answer` or `error` follow one another.",
+        "Answer a question with verified citations. With Accept: text/event-stream, the events `stage`, `offline` (the "
+        "answer that needs no model, if a model writes), `text` (from a model), and `answer` or `error` follow.",
         Service.ask,
         streams=True,
     ),
@@ -160,7 +160,7 @@ async def _given(endpoint: Endpoint, request: Request) -> dict[str, Any]:
 
 
 def _event(kind: str, value: Any) -> str:
-    document = value if kind in ("answer", "draft") else error_document(value) if kind == "error" else {kind: value}
+    document = value if kind in ("answer", "offline") else error_document(value) if kind == "error" else {kind: value}
     # JSON has no line breaks, which would end the data.
     return f"event: {kind}\ndata: {json.dumps(document, ensure_ascii=False)}\n\n"
 

@@ -143,7 +143,7 @@ class Service:
         previous: Previous = (),
         task: Task | None = None,
     ) -> AnswerDocument:
-        """Answer ``question`` with citations; ``task`` receives the stages and the text of a model.
+        """Answer ``question`` with citations; ``task`` receives the stages, the answer without the model, and its text.
 
         ``previous`` are the questions before it, the last one last; what ``question`` refers to is looked for there.
         Raises ``UsageError`` if it refers to something that they do not name.
@@ -155,17 +155,18 @@ class Service:
                 turns = replay(previous, pipeline) if previous and may_refer_back(question) else ()
                 understood = understand(question, turns, session.pack)
 
-                def document(answer: Answer) -> AnswerDocument:
-                    made = answer_document(answer, pipeline, explain=explain)
-                    made["understood"] = None if understood == question else understood
-                    return made
+                def document_of(answer: Answer) -> AnswerDocument:
+                    document = answer_document(answer, pipeline, explain=explain)
+                    document["understood"] = None if understood == question else understood
+                    return document
 
-                def report(draft: Answer) -> None:
-                    task.on_draft(self._public(document(draft)))
-
-                trace = Trace(on_stage=task.on_stage)
-                on_draft = report if task.is_watched else None
-                return document(pipeline.answer(understood, on_text=task.on_text, on_draft=on_draft, trace=trace))
+                answer = pipeline.answer(
+                    understood,
+                    on_text=task.on_text,
+                    on_offline=lambda offline: task.on_offline(self._public(document_of(offline))),
+                    trace=Trace(on_stage=task.on_stage),
+                )
+                return document_of(answer)
 
         return self._public(await self.workers.run(run, task))
 

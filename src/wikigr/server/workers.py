@@ -35,7 +35,7 @@ class Task:
     """One question in a thread. Its client reads the stages and the text that arrive; ``cancel`` ends it."""
 
     def __init__(self, on_event: Callable[[str, Any], None] | None = None) -> None:
-        """Call ``on_event`` in the thread with the kind and the value of an event (see ``stream_events``)."""
+        """Call ``on_event`` in the thread with the kind of an event and its value: ``stage``, ``offline``, ``text``."""
         self._on_event = on_event
         self._cancelled = threading.Event()
 
@@ -50,14 +50,9 @@ class Task:
         """Report a piece of a model's answer; raises ``Cancelled`` like ``on_stage``."""
         self._report("text", piece)
 
-    def on_draft(self, draft: Any) -> None:
-        """Report the answer without a model before the model writes; raises ``Cancelled`` like ``on_stage``."""
-        self._report("draft", draft)
-
-    @property
-    def is_watched(self) -> bool:
-        """Whether a client reads what is reported."""
-        return self._on_event is not None
+    def on_offline(self, document: Any) -> None:
+        """Report the answer that needs no model, before a model writes; raises ``Cancelled`` like ``on_stage``."""
+        self._report("offline", document)
 
     def _report(self, kind: str, value: Any) -> None:
         if self._cancelled.is_set():
@@ -115,9 +110,9 @@ async def stream_events(
 ) -> AsyncIterator[str]:
     """Yield the Server-Sent Events of ``answer``, each in the form that ``show`` gives its kind and its value.
 
-    ``stage`` and ``text`` come while it is answered, each with a string, and ``draft`` with a document. ``answer`` with
-    what it returns, or ``error`` with a ``WikigrError``, is the last one. The answer is cancelled when the client goes
-    away.
+    ``stage`` and ``text`` come while it is answered, each with a string, and ``offline`` with the document of the
+    answer that needs no model. ``answer`` with what it returns, or ``error`` with a ``WikigrError``, is the last one.
+    The answer is cancelled when the client goes away.
     """
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[tuple[str, Any] | None] = asyncio.Queue()

@@ -11,6 +11,7 @@ const MAX_KEPT = 30;
 const MAX_PREVIOUS = 3;
 const LEVELS = { sure: "Sure", likely: "Likely", not_sure: "Not sure", not_covered: "Not covered" };
 const MEANINGS = { sure: "nine of ten such answers are right", likely: "more such answers are right than wrong", not_sure: "the answer may be as wrong as the others", not_covered: "the packs do not answer this" };
+const AGREEMENT = { true: ", the same with and without the model", false: ", not the same with and without the model" };
 // The profiles that ship, in plain words.
 const PROFILES = {
   enhanced: "Balanced; the default", fast: "Faster: it reads less", precise: "Slower: a second model checks what was found", recall: "Looks further: more wordings, more documents",
@@ -24,6 +25,8 @@ const app = { packs: [], profiles: [], turns: [], pack: "", profile: "" };
 let asking = null;
 let opener = null;
 let shownPanel = "";
+// The conversation on the page, with the question that is being asked.
+let shownTalk = "";
 
 // --- The address
 
@@ -70,7 +73,10 @@ async function show({ mayAsk = false } = {}) {
   $("pack").value = app.pack;
   $("profile").value = app.profile;
   describeProfile();
+  if (shownTalk === keyOf(questions) && !mayAsk) return showPanel(panelOf(query));
+  shownTalk = keyOf(questions);
   asking?.abort();
+  asking = null;
   const known = [];
   for (const question of questions) {
     const kept = answers.get(keyOf([...known.map((turn) => turn.question), question]));
@@ -179,7 +185,7 @@ async function ask(question) {
     const response = await request("/api/ask", { method: "POST", signal: control.signal, headers: { "Content-Type": "application/json", Accept: "text/event-stream" }, body: JSON.stringify(body) });
     for await (const [kind, value] of events(response)) {
       if (kind === "stage") part.stage(value.stage);
-      else if (kind === "draft") part.draft((turn.draft = slim(value)));
+      else if (kind === "offline") part.draft((turn.draft = slim(value)));
       else if (kind === "text") part.text(value.text);
       else if (kind === "answer") turn.doc = slim(value);
       else if (kind === "error") throw new Failure(value.error, value.hint, 400);
@@ -203,6 +209,10 @@ async function ask(question) {
   $("conversation").querySelectorAll(".undo").forEach((button) => (button.hidden = !button.closest(".turn").matches(":last-child")));
   showHome();
   $("conversation").lastElementChild.scrollIntoView({ block: "start" });
+  if (params().get("why") === String(app.turns.length)) {
+    shownPanel = "";
+    showPanel(panelOf(params()));
+  }
   const { doc } = turn;
   $("status").textContent = `${LEVELS[doc.level]}. ${doc.span?.text ?? doc.answer}`.slice(0, 300);
   return true;
@@ -221,9 +231,16 @@ function fail(question, error) {
   $("alert").replaceChildren(h("div", { class: "note warn" }, h("p", {}, h("strong", {}, question)), h("p", {}, error.message, error.hint ? ` ${error.hint}` : ""),
     h("p", { class: "tools" }, error.status === 400 ? alone : h("button", { type: "button", class: "quiet-button", onclick: again }, "Try again"),
       h("button", { type: "button", class: "quiet-button", onclick: () => ($("alert").replaceChildren(), $("q").focus()) }, "Dismiss"))));
-  history.replaceState(null, "", address(app.turns.map((turn) => turn.question), panelOf(params())));
-  showHome();
+  forgetUnanswered();
   $("q").focus();
+}
+
+/** Let the address contain only what was answered. */
+function forgetUnanswered() {
+  const questions = app.turns.map((turn) => turn.question);
+  history.replaceState(null, "", address(questions, panelOf(params())));
+  shownTalk = keyOf(questions);
+  showHome();
 }
 
 /** Leave out the texts of sections, which the page does not show. */
@@ -241,8 +258,7 @@ function showWaiting(question, control) {
     element.remove();
     asking = null;
     $("q").value ||= question;
-    history.replaceState(null, "", address(app.turns.map((turn) => turn.question), panelOf(params())));
-    showHome();
+    forgetUnanswered();
   } }, "Stop");
   const element = h("article", { class: "turn", "aria-busy": "true" }, h("h2", { class: "question" }, question), quoted, written, h("p", { class: "tools" }, state, stop));
   return {
@@ -271,13 +287,13 @@ function showTurn(turn, index) {
   };
   const first = doc.citations[0];
   const packOf = (item) => item.pack ?? doc.pack?.name;
-  const isWritten = Boolean(doc.model);
+  const written = isWritten(doc);
   return h("article", { class: "turn" },
     h("h2", { class: "question" }, question),
     doc.understood ? h("p", { class: "note" }, "Understood as: ", h("strong", {}, doc.understood), " ", h("a", app.askLink(question), "Ask it as typed")) : null,
-    isWritten && draft ? [draftOf(draft), h("h3", {}, `Written by ${doc.model}`)] : null,
+    written && draft ? [draftOf(draft), h("h3", {}, `Written by ${doc.model}`)] : null,
     statement(doc, 0), confidence(doc),
-    chainOf(doc), others(doc),
+    chainOf(doc), others(doc), rejectedOf(doc),
     doc.query_type === "own_knowledge" ? h("p", { class: "note warn" }, "The model answered from its own memory. Nothing in the pack supports this answer.") : null,
     doc.warnings.map((text) => h("p", { class: "note warn" }, text)),
     sourceList(doc),
@@ -287,10 +303,12 @@ function showTurn(turn, index) {
       first ? h("a", app.panelLink({ near: first.title, within: within(first, doc) }), "Neighborhood") : null,
       copyButton(() => markdown(doc)),
       h("button", { type: "button", class: "quiet-button undo", hidden: index < app.turns.length - 1, onclick: undo }, "Undo")),
-    isWritten && doc.usage.calls ? h("p", { class: "quiet small" }, `${number(doc.usage.input_tokens + doc.usage.cache_read_tokens + doc.usage.cache_write_tokens)} tokens in, ${number(doc.usage.output_tokens)} out${doc.usage.cost_usd === null ? "" : `, $${doc.usage.cost_usd.toFixed(4)}`}`) : null);
+    doc.usage.calls ? h("p", { class: "quiet small" }, `${number(doc.usage.input_tokens + doc.usage.cache_read_tokens + doc.usage.cache_write_tokens)} tokens in, ${number(doc.usage.output_tokens)} out${doc.usage.cost_usd === null ? "" : `, $${doc.usage.cost_usd.toFixed(4)}`}`) : null);
 }
 
-const isDoubtful = (doc) => doc.level === "not_sure" && !doc.model && doc.citations.length > 0;
+// What a model wrote is of no kind, whether or not a model was asked.
+const isWritten = (doc) => Boolean(doc.model) && !doc.kind && !doc.abstained;
+const isDoubtful = (doc) => doc.level === "not_sure" && !isWritten(doc) && doc.citations.length > 0;
 const short = (answer) => answer.span?.text.replace(/\s+/g, " ").trim() ?? "";
 const within = (item, doc) => item.pack ?? (app.packs.length === 1 ? app.packs[0].given_as : app.pack || doc.pack?.name);
 const open = (item, doc, more) => app.panelLink({ article: item.title, within: within(item, doc), section: item.section_id, start: item.start, end: item.end, ...more });
@@ -312,13 +330,22 @@ function statement(doc, offset) {
     return h("p", { class: "headline quiet" }, isDoubtful(doc) ? "Perhaps one of these:" : doc.answer);
   }
   const headline = short(doc);
-  return [headline && !doc.model ? h("p", { class: "headline" }, headline) : null, h("div", { class: "text" }, showBlocks(doc.blocks, { cite: citer(doc, doc, offset) }))];
+  return [headline && !isWritten(doc) ? h("p", { class: "headline" }, headline) : null, h("div", { class: "text" }, showBlocks(doc.blocks, { cite: citer(doc, doc, offset) }))];
 }
 
 function confidence(doc) {
   const percent = Math.round(100 * Math.min(1, Math.max(0, doc.confidence)));
   return h("p", { class: "confidence" }, h("meter", { min: 0, max: 100, value: percent, class: doc.level, "aria-label": "Confidence" }),
-    h("span", { title: MEANINGS[doc.level] }, LEVELS[doc.level], h("span", { class: "quiet" }, ` · ${percent} %`)));
+    h("span", { title: MEANINGS[doc.level] }, LEVELS[doc.level], h("span", { class: "quiet" }, ` · ${percent} %`, AGREEMENT[doc.agrees] ?? "")));
+}
+
+/** What a model wrote where that is not the answer. */
+function rejectedOf(doc) {
+  if (!doc.rejected) return null;
+  const offset = doc.citations.length + doc.alternatives.reduce((sum, each) => sum + each.citations.length, 0);
+  const { citations } = doc.rejected;
+  return h("details", { class: "rejected" }, h("summary", {}, `What ${doc.model} wrote${citations.length ? "" : ", of which nothing is verified"}`),
+    h("div", { class: "text" }, showBlocks(doc.rejected.blocks, { cite: citer(doc.rejected, doc, offset) })));
 }
 
 function others(doc) {
@@ -349,7 +376,7 @@ function chainOf(doc) {
 function sourceList(doc) {
   if (!doc.citations.length || isDoubtful(doc)) return null;
   // What is quoted stands in the answer already, unless a model wrote it.
-  const quote = (item) => doc.model ? h("div", { class: "passage" }, showBlocks(item.blocks)) : null;
+  const quote = (item) => isWritten(doc) ? h("div", { class: "passage" }, showBlocks(item.blocks)) : null;
   return h("ol", { class: "sources", "aria-label": "Sources" }, doc.citations.map((item) => h("li", { value: item.n },
     h("a", { class: "source", ...open(item, doc) }, h("span", { class: "n", "aria-hidden": "true" }, item.n), place(item)),
     originOf(item, doc), quote(item))));
@@ -445,7 +472,9 @@ $("ask").addEventListener("submit", (event) => {
   $("q").value = "";
   closeTitles();
   $("alert").replaceChildren();
-  history.pushState(null, "", address([...app.turns.map((turn) => turn.question), question], covers.matches ? {} : panelOf(params())));
+  const questions = [...app.turns.map((turn) => turn.question), question];
+  history.pushState(null, "", address(questions, covers.matches ? {} : panelOf(params())));
+  shownTalk = keyOf(questions);
   if (covers.matches) showPanel({});
   asking?.abort();
   ask(question);
@@ -594,6 +623,7 @@ async function start() {
   $("pack-choice").hidden = app.packs.length < 2;
   $("profile").replaceChildren(...app.profiles.map((each) => h("option", { value: each.name }, each.name)));
   $("ask").hidden = false;
+  shownTalk = "";
   await show();
   if (!params().size && !matchMedia("(pointer: coarse)").matches) box.focus();
 }
