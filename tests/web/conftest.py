@@ -142,5 +142,7 @@ def visit(browser: Browser) -> Iterator[Visit]:
     yield open_
     for context, _ in contexts:
         context.close()
-    assert [url for host, url in requested if not url.startswith((f"{host}/", "chrome-extension://", "blob:"))] == []
+    assert [
+        url for host, url in requested if not url.startswith((f"{host}/", "chrome-extension://", "chrome://", "blob:"))
+    ] == []
     assert [text for text in reported if not any(expected in text for expected in _EXPECTED)] == []

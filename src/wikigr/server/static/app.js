@@ -1,7 +1,7 @@
 // The conversation, its address, and what stands beside it. Everything that can be shared is in the address.
 
 import { showBlocks, showRuns, textOf } from "./blocks.js";
-import { $, copyButton, events, Failure, get, GONE, h, number, outside, problem, request } from "./dom.js";
+import { $, clean, copyButton, events, Failure, get, GONE, h, number, outside, problem, request } from "./dom.js";
 import { origin, PANELS, place } from "./panels.js";
 
 const RECENT = "wikigr.recent";
@@ -151,7 +151,7 @@ function showHome() {
   $("home").hidden = !isEmpty;
   $("new").hidden = isEmpty;
   document.body.classList.toggle("talking", !isEmpty);
-  document.title = app.turns.length ? `${app.turns.at(-1).question} · wikigr` : "wikigr";
+  document.title = app.turns.length ? `${clean(app.turns.at(-1).question)} · wikigr` : "wikigr";
   $("q").placeholder = isEmpty ? "Ask a question" : "Ask a follow-up";
   if (!isEmpty) return;
   $("packs").replaceChildren(...app.packs.map(packCard));
@@ -214,7 +214,7 @@ async function ask(question) {
     showPanel(panelOf(params()));
   }
   const { doc } = turn;
-  $("status").textContent = `${LEVELS[doc.level]}. ${doc.span?.text ?? doc.answer}`.slice(0, 300);
+  $("status").textContent = clean(`${LEVELS[doc.level]}. ${doc.span?.text ?? doc.answer}`.slice(0, 300));
   return true;
 }
 
@@ -267,7 +267,7 @@ function showWaiting(question, control) {
     draft: (doc) => quoted.replaceChildren(...draftOf(doc)),
     text: (piece) => {
       state.textContent = "The model is writing …";
-      written.append(piece);
+      written.append(clean(piece));
     },
   };
 }

@@ -8,7 +8,7 @@ const PER_PAGE = 200;
 const MAX_DRAWN = 24;
 
 const path = (text) => encodeURIComponent(text);
-const escaped = (text) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
+const escaped = (text) => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 const bare = (title) => title.replace(/\s+\([^()]*\)$/, "");
 
 /** Return the place of a section: its title and its heading. */
