@@ -53,6 +53,17 @@ def test_headings_that_ask(tmp_path: Path, encoder: Embedder) -> None:
     assert "How do I book a berth?" in found and "Why?" not in found
 
 
+def test_rows_with_names(tmp_path: Path, encoder: Embedder) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    rows = "| Iron | 1538 °C |\n| Copper | 1085 °C |\n| Tin | 232 °C |\n"
+    (notes / "metals.md").write_text(f"# Metals\n\nMetals.\n\n| Metal | Melting point |\n| --- | --- |\n{rows}")
+    (notes / "years.md").write_text("# Years\n\nThe years.\n\n| Year | Rain |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |\n")
+    build_pack(open_source(notes), str(notes), tmp_path / "pack", encoder, BuildOptions(name="metals"))
+    found = find_starters(tmp_path / "pack", tmp_path / "pack")
+    assert "What is the melting point of Copper?" in found and not any("rain" in question for question in found)
+
+
 def test_a_manifest_holds_few_short_starters(physics_pack: Path) -> None:
     fields = json.loads((physics_pack / "manifest.json").read_text())
     assert parse_manifest(json.dumps({**fields, "starters": ["What is spin?"]}).encode()).starters == ("What is spin?",)

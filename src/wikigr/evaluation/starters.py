@@ -19,6 +19,7 @@ from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.progress import Progress
+from wikigr.sources.block import Block
 
 # Questions that are tried, and articles and gold questions that they are made from.
 _MAX_TRIED = 36
@@ -84,12 +85,18 @@ def _gold(root: Path) -> Iterator[str]:
 
 
 def _about_articles(pack: Pack) -> tuple[Iterable[str], ...]:
-    """Return questions about the most linked articles by kind: headings that ask, properties, and what a title is."""
+    """Return questions about the most linked articles by kind: headings that ask, properties, cells, what a title is.
+
+    Properties and tables are those of their leads.
+    """
     index, ranks = pack.graph_index, pack.pagerank
     titles = (index.node(number).key for number in range(min(index.articles, 20_000)))
     first = sorted(titles, key=lambda title: (-ranks.get(title, 0.0), title))[:_MAX_ARTICLES]
     leads = pack.sections([f"{title}#0" for title in first])
     asked = [question for title in first for heading in pack.headings(title) if (question := _asked_by(heading))]
+    cells = [
+        question for lead in leads.values() for block in lead.blocks if (question := _asked_of(lead.content, block))
+    ]
     properties: list[str] = []
     about: list[str] = []
     for title in first:
@@ -101,7 +108,7 @@ def _about_articles(pack: Pack) -> tuple[Iterable[str], ...]:
         properties += [f"What is the {label.casefold()} of {name}?" for label in labels[:1]]
         is_person = len(_ABOUT_A_PERSON.findall(pack.text_of(title)[:4_000])) > 2
         about.append(f"When was {name} born?" if is_person else f"What is {name}?")
-    return asked, properties, about
+    return asked, properties, cells, about
 
 
 def _asked_by(heading: str) -> str:
@@ -109,4 +116,14 @@ def _asked_by(heading: str) -> str:
     # A shorter one, such as "Which way?", asks nothing without the text around it.
     if heading.endswith("?") and len(heading.split()) >= _MIN_HEADING_WORDS:
         return heading
-    return _HOW_TO.sub("How do I ", heading) + "?" if _HOW_TO.match(heading) else ""
+    return _HOW_TO.sub("How do I ", heading).rstrip("?") + "?" if _HOW_TO.match(heading) else ""
+
+
+def _asked_of(text: str, block: Block) -> str:
+    """Return a question about a row in the middle of a table whose first column has names, or an empty string."""
+    if block.kind != "table" or len(block.rows) < 2:
+        return ""
+    row = {cell.column: text[cell.start : cell.end] for cell in block.rows[len(block.rows) // 2]}
+    name = " ".join(row.get(0, "").split())
+    asked = [label for n, label in enumerate(block.columns) if n and row.get(n) and _PROPERTY.fullmatch(label)]
+    return f"What is the {asked[0].casefold()} of {name}?" if asked and re.search("[A-Za-z]{3}", name) else ""

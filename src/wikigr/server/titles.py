@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, islice
+from heapq import merge, nsmallest
+from itertools import accumulate, chain, islice
 from typing import TYPE_CHECKING, Literal
 
 from wikigr.documents.pack import SCHEMA_VERSION
@@ -33,23 +35,28 @@ _WORD = re.compile(r"\S+")
 
 def list_titles(packs: Sequence[Pack], order: Order, first: int, count: int) -> TitlesDocument:
     """Return ``count`` titles of ``packs`` from number ``first`` in alphabetical order, or the most linked first."""
-    listed = [(key, title, pack.label) for pack in packs for key, title in _title_keys(pack.graph_index).pairs]
-    ranks = {pack.label: pack.pagerank for pack in packs}
-    if order == "links":
-        listed.sort(key=lambda row: (-ranks[row[2]].get(row[1], 0.0), row))
-    elif len(packs) > 1:
-        listed.sort()
-    letters: dict[str, int] = {}
-    for number, (key, _, _) in enumerate(listed if order == "title" else ()):
-        letters.setdefault(key[:1].upper() or "#", number)
-    return {
+    listed = [(pack, _title_keys(pack.graph_index)) for pack in packs]
+    rows = [((key, title, pack.label) for key, title in keys.pairs) for pack, keys in listed]
+    if order == "title":
+        chosen = list(islice(merge(*rows), first, first + count))
+    else:
+        ranks = {pack.label: pack.pagerank for pack in packs}
+        linked = nsmallest(first + count, chain(*rows), key=lambda row: (-ranks[row[2]].get(row[1], 0.0), row))
+        chosen = linked[first:]
+    letters = sum((keys.letters for _, keys in listed), Counter())
+    begins = accumulate((letters[letter] for letter in sorted(letters)), initial=0)
+    document: TitlesDocument = {
         "schema_version": SCHEMA_VERSION,
-        "titles": [{"title": title, "pack": label} for _, title, label in listed[first : first + count]],
+        "titles": [{"title": title, "pack": label} for _, title, label in chosen],
         "first": first,
-        "total": len(listed),
-        "letters": [{"letter": letter, "first": at} for letter, at in islice(letters.items(), _MAX_LETTERS)],
+        "total": letters.total(),
+        "letters": [],
         "ending": "",
     }
+    if order == "title":
+        for letter, begin in islice(zip(sorted(letters), begins, strict=False), _MAX_LETTERS):
+            document["letters"].append({"letter": letter.upper() or "#", "first": begin})
+    return document
 
 
 def complete_title(packs: Sequence[Pack], text: str) -> TitlesDocument:
@@ -99,12 +106,13 @@ def _titles_with(packs: Sequence[Pack], name: str) -> list[TitleShape]:
 class _TitleKeys:
     """The titles of a pack with their keys (``name_key``) in alphabetical order; ``text`` has the keys, one a line.
 
-    ``ends`` are the places in ``text`` where each key ends.
+    ``ends`` are the places in ``text`` where each key ends, and ``letters`` counts the keys by their first letter.
     """
 
     pairs: tuple[tuple[str, str], ...]
     text: str
     ends: tuple[int, ...]
+    letters: Counter[str]
 
 
 @lru_cache(maxsize=_MAX_PACKS)
@@ -112,4 +120,4 @@ def _title_keys(index: GraphIndex) -> _TitleKeys:
     titles = (index.node(number).key for number in range(index.articles))
     pairs = tuple(sorted((name_key(title), title) for title in titles))
     ends = tuple(accumulate((len(key) + 1 for key, _ in pairs), initial=-1))[1:]
-    return _TitleKeys(pairs, "\n".join(key for key, _ in pairs), ends)
+    return _TitleKeys(pairs, "\n".join(key for key, _ in pairs), ends, Counter(key[:1] for key, _ in pairs))

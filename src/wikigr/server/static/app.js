@@ -99,7 +99,8 @@ async function show({ mayAsk = false } = {}) {
 // --- Answers that this tab knows
 
 const answers = new Map(restore());
-const keyOf = (questions) => JSON.stringify([app.pack, app.profile, ...questions]);
+// A pack that was replaced has another digest, so its old answers are not found again.
+const keyOf = (questions) => JSON.stringify([app.packs.map((pack) => pack.digest.slice(0, 12)), app.pack, app.profile, ...questions]);
 
 function restore() {
   try {
