@@ -150,7 +150,7 @@ function setTurns(turns) {
 function showHome() {
   const isEmpty = !app.turns.length && !asking;
   $("home").hidden = !isEmpty;
-  $("new").hidden = isEmpty;
+  $("new").hidden = $("talk").hidden = isEmpty;
   document.body.classList.toggle("talking", !isEmpty);
   document.title = app.turns.length ? `${clean(app.turns.at(-1).question)} · wikigr` : "wikigr";
   $("q").placeholder = isEmpty ? "Ask a question" : "Ask a follow-up";
@@ -435,7 +435,7 @@ async function showPanel(given) {
   shownPanel = wanted;
   panel.hidden = !kind;
   document.body.classList.toggle("split", Boolean(kind));
-  $("main").inert = Boolean(kind) && covers.matches;
+  cover();
   if (!kind) {
     if (wasOpen && panel.contains(document.activeElement) | (document.activeElement === document.body)) (opener?.isConnected ? opener : $("q")).focus();
     return;
@@ -460,9 +460,17 @@ async function showPanel(given) {
   arrival?.scrollIntoView({ block: arrival.matches("mark") ? "center" : "start" });
 }
 
+/** A panel that covers the conversation is what the page is about. */
+function cover() {
+  const isCovered = !$("panel").hidden && covers.matches;
+  $("main").inert = isCovered;
+  if (isCovered) $("panel").setAttribute("role", "main");
+  else $("panel").removeAttribute("role");
+}
+
 const closePanel = () => visit(address(params().getAll("q")));
 $("close").addEventListener("click", closePanel);
-covers.addEventListener("change", () => ($("main").inert = !$("panel").hidden && covers.matches));
+covers.addEventListener("change", cover);
 
 // --- The box
 

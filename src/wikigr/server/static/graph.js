@@ -28,12 +28,18 @@ export function drawGraph(nodes, edges, path = 1) {
       event.preventDefault();
       node.open();
     };
-    return svg("g", { class: `node ${node.kind}${n < path ? (path > 1 ? " path" : " center") : ""}`, role: "button", tabindex: 0, "aria-label": node.name, onclick: open, onkeydown: open },
+    return svg("g", { class: `node ${node.kind}${n < path ? (path > 1 ? " path" : " center") : ""}`, role: "button", tabindex: 0, "aria-label": nameOf(node.name, labels[n]), onclick: open, onkeydown: open },
       svg("circle", { cx: x, cy: y - 12, r: n < path ? 9 : 5.5 }),
-      labels[n].map((line, row) => svg("text", { x, y: y + 10 + LINE_HEIGHT * row, "text-anchor": "middle", "aria-hidden": "true" }, line)));
+      labels[n].map((line, row) => svg("text", { x, y: y + 10 + LINE_HEIGHT * row, "text-anchor": "middle" }, `${line} `)));
   });
   const picture = svg("svg", { role: "group", "aria-label": "Picture of the graph", tabindex: 0 }, lines, dots);
   return h("figure", { class: "picture" }, movable(picture, whole), picture);
+}
+
+/** Return what a node is called where it is not seen: its label, and its whole name if that is cut. */
+function nameOf(name, lines) {
+  const label = lines.join(" ");
+  return label === name ? name : `${label}: ${name}`;
 }
 
 function labelLines(name) {
