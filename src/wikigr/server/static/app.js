@@ -464,8 +464,8 @@ async function showPanel(given) {
 function cover() {
   const isCovered = !$("panel").hidden && covers.matches;
   $("main").inert = isCovered;
-  if (isCovered) $("panel").setAttribute("role", "main");
-  else $("panel").removeAttribute("role");
+  $("panel").setAttribute("role", isCovered ? "main" : "complementary");
+  $("panel-title").setAttribute("aria-level", isCovered ? 1 : 2);
 }
 
 const closePanel = () => visit(address(params().getAll("q")));

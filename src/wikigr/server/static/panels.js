@@ -203,7 +203,7 @@ async function near(app, { near: name, within, to }) {
     h("p", { class: "legend small" }, h("span", { class: "link" }, "link"), h("span", { class: "mention" }, "mention"), h("span", { class: "fact" }, "fact"),
       drawn.length < all.length ? h("span", { class: "quiet" }, `${drawn.length - centers.length} of ${others.length} are drawn`) : null),
     h("table", { class: "list" }, h("tbody", {}, others.map(({ node, edges: own }) => h("tr", {}, h("th", { scope: "row" }, nodeLink(node)), h("td", { class: "quiet" }, waysOf(node, own)),
-      h("td", {}, h("a", { ...app.panelLink({ near: nameOf(node), within }), "aria-label": `Neighborhood of ${nameOf(node)}` }, "move there"))))))];
+      h("td", {}, h("a", { ...app.panelLink({ near: nameOf(node), within }), "aria-label": `Move there: ${nameOf(node)}` }, "move there"))))))];
 }
 
 async function why(app, { why: turnNumber }) {
