@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from heapq import merge, nsmallest
-from itertools import accumulate, chain, islice
+from itertools import accumulate, chain, islice, repeat
 from typing import TYPE_CHECKING, Literal
 
 from wikigr.documents.pack import SCHEMA_VERSION
@@ -36,7 +36,7 @@ _WORD = re.compile(r"\S+")
 def list_titles(packs: Sequence[Pack], order: Order, first: int, count: int) -> TitlesDocument:
     """Return ``count`` titles of ``packs`` from number ``first`` in alphabetical order, or the most linked first."""
     listed = [(pack, _title_keys(pack.graph_index)) for pack in packs]
-    rows = [((key, title, pack.label) for key, title in keys.pairs) for pack, keys in listed]
+    rows = [map(_with_label, keys.pairs, repeat(pack.label)) for pack, keys in listed]
     if order == "title":
         chosen = list(islice(merge(*rows), first, first + count))
     else:
@@ -57,6 +57,10 @@ def list_titles(packs: Sequence[Pack], order: Order, first: int, count: int) -> 
         for letter, begin in islice(zip(sorted(letters), begins, strict=False), _MAX_LETTERS):
             document["letters"].append({"letter": letter.upper() or "#", "first": begin})
     return document
+
+
+def _with_label(pair: tuple[str, str], label: str) -> tuple[str, str, str]:
+    return *pair, label
 
 
 def complete_title(packs: Sequence[Pack], text: str) -> TitlesDocument:

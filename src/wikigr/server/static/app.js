@@ -465,7 +465,6 @@ function cover() {
   const isCovered = !$("panel").hidden && covers.matches;
   $("main").inert = isCovered;
   $("panel").setAttribute("role", isCovered ? "main" : "complementary");
-  $("panel-title").setAttribute("aria-level", isCovered ? 1 : 2);
 }
 
 const closePanel = () => visit(address(params().getAll("q")));

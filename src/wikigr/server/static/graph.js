@@ -7,6 +7,8 @@ const LINE_HEIGHT = 16;
 const CHARACTER = 6.9;
 const MAX_LABEL = 18;
 const STEP = 1.25;
+// The scale below which labels cannot be read.
+const READABLE = 0.55;
 
 /**
  * Return the picture of nodes ({name, kind, open}) and edges ({from, to, kind, name}, by the numbers of nodes).
@@ -123,6 +125,14 @@ function movable(picture, home) {
     keys[event.key]();
   });
   show();
+  // On a small screen, begin with a part of the picture that can be read.
+  requestAnimationFrame(() => {
+    const { width, height } = picture.getBoundingClientRect();
+    const scale = Math.min(width / home.width, height / home.height);
+    if (!scale || scale >= READABLE) return;
+    view = { x: -width / READABLE / 2, y: -height / READABLE / 2, width: width / READABLE, height: height / READABLE };
+    show();
+  });
   const button = (label, text, action) => h("button", { type: "button", class: "quiet-button", "aria-label": label, onclick: action }, text);
   return h("div", { class: "picture-tools" }, button("Zoom in", "+", () => zoom(STEP)), button("Zoom out", "−", () => zoom(1 / STEP)), button("Show the whole picture", "⤢", reset));
 }

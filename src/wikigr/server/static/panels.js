@@ -46,7 +46,7 @@ async function article(app, given) {
     h("ul", { class: "plain" }, doc.outline.map((each) => h("li", { class: `level${Math.min(each.level, 4)}` }, h("a", to({ first: each.n - (each.n % 60) || null, at: each.n }), each.heading || doc.title)))));
   const link = namer(doc, to, app);
   const sections = doc.sections.map((each, n) => h("section", { id: `s${doc.first + n}` },
-    each.heading && each.level ? h(`h${Math.min(each.level + 2, 6)}`, {}, each.heading) : null, showBlocks(each.blocks, { link, whole: true })));
+    each.heading && each.level ? h(`h${Math.min(each.level + 1, 6)}`, {}, each.heading) : null, showBlocks(each.blocks, { link, whole: true })));
   const turn = h("p", { class: "pager" },
     doc.first > 0 ? h("a", to({ first: doc.first - doc.sections.length > 0 ? doc.first - 60 : 0 }), "← Earlier sections") : null,
     doc.first + doc.sections.length < doc.total ? h("a", to({ first: doc.first + doc.sections.length }), "Later sections →") : null);
@@ -234,13 +234,13 @@ async function why(app, { why: turnNumber }) {
     }
   };
   return ["Why this answer?", h("p", {}, h("strong", {}, doc.question)),
-    h("h3", {}, "An article that you expected"),
+    h("h2", {}, "An article that you expected"),
     h("form", { class: "tools", onsubmit: follow }, h("label", { for: "expected" }, "Title"), expected, h("button", { class: "plain-button" }, "Where was it dropped?")),
     app.writes ? h("p", { class: "quiet small" }, "This asks the model again.") : null, result,
-    h("h3", {}, `Sections that were read (${read.length})`), h("ol", {}, read.map(section)),
-    others.length ? [h("h3", {}, `Sections that were not (${others.length} of ${doc.explain.candidates_in_all - read.length})`), h("ol", {}, others.map(section))] : null,
-    h("h3", {}, "Sentences"), h("ol", { class: "sentences" }, sentences.map((each) => h("li", { class: each.cited ? "cited" : null }, each.text, " ",
+    h("h2", {}, `Sections that were read (${read.length})`), h("ol", {}, read.map(section)),
+    others.length ? [h("h2", {}, `Sections that were not (${others.length} of ${doc.explain.candidates_in_all - read.length})`), h("ol", {}, others.map(section))] : null,
+    h("h2", {}, "Sentences"), h("ol", { class: "sentences" }, sentences.map((each) => h("li", { class: each.cited ? "cited" : null }, each.text, " ",
       h("a", to(each, { start: each.start, end: each.end }), each.section_id), " ", h("span", { class: "quiet" }, `${each.score.toFixed(2)}${each.cited ? " · cited" : ""}`)))),
-    h("h3", {}, "Stages"), h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Stages" }, h("table", { class: "list" },
+    h("h2", {}, "Stages"), h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Stages" }, h("table", { class: "list" },
       h("thead", {}, h("tr", {}, ["Stage", "ms", "", "Scored", "Notes"].map((name) => h(name ? "th" : "td", { scope: name ? "col" : null }, name)))), h("tbody", {}, rows)))];
 }
