@@ -10,12 +10,11 @@ from wikigr.documents.blocks import (
     Quote,
     join_blocks,
     region_of,
-    runs_of,
     show_blocks,
     show_written,
     shown_rows,
 )
-from wikigr.documents.shapes import BlockShape
+from wikigr.documents.shapes import BlockShape, RunShape
 from wikigr.sources.block import Block, Cell, fill_paragraphs
 
 
@@ -32,6 +31,10 @@ def table(rows: int, intro: str = "Prices:") -> tuple[str, tuple[Block, ...]]:
         text += "\n"
     made = Block("table", start, len(text) - 1, columns=("Size", "Price"), rows=tuple(cells))
     return text, fill_paragraphs(text, [made])
+
+
+def runs_of(block: BlockShape) -> list[RunShape]:
+    return [*block["runs"], *(run for row in block["rows"] for cell in row["cells"] for run in cell)]
 
 
 def words(block: BlockShape) -> list[tuple[str, str]]:

@@ -294,12 +294,6 @@ def run_text(runs: Sequence[RunShape]) -> str:
     return "".join(run["text"] for run in runs if run["role"] != "citation")
 
 
-def runs_of(block: BlockShape) -> Iterator[RunShape]:
-    """Yield the runs of a block, also of the cells of a table."""
-    yield from block["runs"]
-    yield from (run for row in block["rows"] for cell in row["cells"] for run in cell)
-
-
 def group_items(blocks: Sequence[BlockShape]) -> Iterator[tuple[BlockShape, list[BlockShape]]]:
     """Yield each block of the least depth with the blocks that stand inside it."""
     number = 0
