@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.server.conftest import Build, Running, running
-from tests.sources.office.files import pdf
+from tests.sources.office.files import Page, pdf
 
 from wikigr.embeddings.embedder import Embedder
 from wikigr.ingest.build import BuildOptions, build_pack
@@ -161,7 +161,7 @@ def harbor(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
     """A folder with a manual as a PDF and a note, and the pack of both."""
     folder = tmp_path_factory.mktemp("harbor")
     (folder / "manuals").mkdir()
-    pages = [[(1, f"Part {n}"), text] for n, text in enumerate(PAGES, start=1)]
+    pages: list[Page] = [[(1, f"Part {n}"), text] for n, text in enumerate(PAGES, start=1)]
     (folder / "manuals" / "harbor manual.pdf").write_bytes(pdf(pages, title="Harbor manual"))
     (folder / "manuals" / "berths.md").write_text("# Berths\n\nBerth 3 is 9 metres deep.\n")
     build_pack(

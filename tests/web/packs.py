@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from tests.sources.office.files import Page
+
 from wikigr.embeddings.embedder import Embedder
 from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.sources.detect import open_source
 
-HARBOR_PAGES = [
+HARBOR_PAGES: list[Page] = [
     [(1, "The basins"), "The harbor of Vessin has three basins. It was opened in 1911 by Odile Marchetti."],
     [(1, "Cranes"), "The crane Berta lifts at most 45 tonnes. It is greased every second Monday."],
     [(1, "Pilots"), "The pilot station of Vessin answers on channel 12. Its head is Karim Haddad."],

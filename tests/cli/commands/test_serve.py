@@ -108,6 +108,7 @@ def test_what_a_server_refuses(wikigr: Wikigr, physics_pack: Path, monkeypatch: 
             (("serve", *pack, "--host", "0.0.0.0", "--token", "short"), 2, "too short"),
             (("serve", *pack, "--host", "0.0.0.0", "--token", "sixteen blanks in it"), 2, "a header cannot hold"),
             (("serve", *pack, "--allowed-host", "https://wiki"), 2, "'https://wiki' is not the name of a host"),
+            (("serve", *pack, "--sources", "nowhere"), 2, "nowhere is not a folder."),
             (("serve", *pack, "--host", "nowhere.invalid", "--token", TOKEN), 2, "not an address of this machine"),
             (("serve", *pack, "--port", "0", "--profile", "nothing"), 2, "nothing"),
             (("mcp",), 2, "No pack was given"),
