@@ -21,7 +21,6 @@ from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.server.mcp import bounded
-from wikigr.server.web.answer_page import answer_page
 
 
 @pytest.fixture(scope="module")
@@ -92,9 +91,8 @@ def test_a_new_kind_of_answer_is_one_function_and_one_row(
     assert (document["kind"], document["span"] and document["span"]["text"]) == ("first_word", quoted.split()[0])
     tool = bounded(document)
     assert (tool["kind"], tool["span"]) == ("first_word", document["span"])
-    page = answer_page(answer, pipeline.pack)
-    (source,) = {**page.sources, **{n: cited for other in page.others for n, cited in other.sources.items()}}.values()
-    assert "".join(run["text"] for block in source.quote for run in block["runs"]) == quoted
+    (source,) = document["citations"]
+    assert "".join(run["text"] for block in source["blocks"] for run in block["runs"]) == quoted
     write_receipts(tmp_path / "receipt.json", [make_receipt(answer, pipeline)], batch=False)
     (read,) = read_receipts(tmp_path / "receipt.json")
     assert (read.document["kind"], read.document["span"]) == ("first_word", document["span"])

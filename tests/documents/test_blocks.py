@@ -10,14 +10,11 @@ from wikigr.documents.blocks import (
     Quote,
     join_blocks,
     region_of,
-    runs_of,
     show_blocks,
     show_written,
     shown_rows,
-    text_runs,
 )
-from wikigr.documents.shapes import BlockShape
-from wikigr.server.web.article_page import find_names
+from wikigr.documents.shapes import BlockShape, RunShape
 from wikigr.sources.block import Block, Cell, fill_paragraphs
 
 
@@ -34,6 +31,10 @@ def table(rows: int, intro: str = "Prices:") -> tuple[str, tuple[Block, ...]]:
         text += "\n"
     made = Block("table", start, len(text) - 1, columns=("Size", "Price"), rows=tuple(cells))
     return text, fill_paragraphs(text, [made])
+
+
+def runs_of(block: BlockShape) -> list[RunShape]:
+    return [*block["runs"], *(run for row in block["rows"] for cell in row["cells"] for run in cell)]
 
 
 def words(block: BlockShape) -> list[tuple[str, str]]:
@@ -141,25 +142,6 @@ def test_numbers_in_code_are_no_citations_and_a_reply_is_read_as_markdown() -> N
     assert words(show_written("See [1](http://a.b).", 1, is_markdown=True)[0])[1:] == [
         ("citation", " [1]"), ("", "(http://a.b)."),
     ]  # fmt: skip
-
-
-def test_a_link_that_a_quotation_begins_in_is_cut_but_complete() -> None:
-    text = "with Max Born in Göttingen"
-    names = find_names(text, {"Max Born": "/born"})
-    marks = [Mark(9, 26, "quoted"), *(Mark(*place, target=target) for place, target in names.items())]
-    assert [(run["text"], run["role"], run.get("target")) for run in text_runs(text, 0, 26, marks)] == [
-        ("with ", "", None),
-        ("Max ", "", "/born"),
-        ("Born", "quoted", "/born"),
-        (" in Göttingen", "quoted", None),
-    ]
-
-
-def test_names_are_whole_words_the_longest_first_and_linked_once() -> None:
-    text = "Spinning spin: Spin and Spin waves, then Spin again. C++ and C."
-    titles = {"Spin": "/spin", "Spin waves": "/waves", "C++": "/cpp"}
-    found = {text[start:end]: (start, target) for (start, end), target in find_names(text, titles).items()}
-    assert found == {"Spin": (15, "/spin"), "Spin waves": (24, "/waves"), "C++": (53, "/cpp")}
 
 
 @given(st.text(alphabet="ab \n[1].", max_size=60), st.integers(0, 60), st.integers(0, 60))

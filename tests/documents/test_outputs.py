@@ -1,4 +1,4 @@
-"""The same blocks in every output: a table, a list, tasks, code and a definition of a note.
+"""The same blocks in every output but the page: a table, a list, tasks, code and a definition of a note.
 
 The answers quote a pack that was built from the note; they are made, so that no fitted model decides on them.
 """
@@ -6,8 +6,6 @@ The answers quote a pack that was built from the note; they are made, so that no
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,10 +13,8 @@ import pytest
 from markdown_it import MarkdownIt
 from mcp.types import CallToolResult, TextContent
 from selectolax.lexbor import LexborHTMLParser
-from starlette.testclient import TestClient
 from tests.cli.terminal import in_terminal
 from tests.possible_answers import possible_answer
-from tests.server.web.html import check
 
 from wikigr.answer.answer import EXTRACTIVE, Answer
 from wikigr.answer.stages import Draft
@@ -28,11 +24,9 @@ from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.open import Pack
 from wikigr.pipeline import pipeline
 from wikigr.pipeline.strategies import OnText, Strategy, Writers
-from wikigr.server.app import create_app
 from wikigr.server.mcp import make_server
 from wikigr.server.packs import ServedPacks
 from wikigr.server.service import Service
-from wikigr.server.web.routes import WebPage
 from wikigr.sources.detect import open_source
 
 CODE = 'sorted(rows, key=lambda row: row[1])\n\nif  done:\n\tprint("```", [2], "<b>")'
@@ -76,11 +70,10 @@ ROW = "Part: 商品 7 | Price: 700 | Remark: <i>7</i> [7]"
 
 @dataclass(frozen=True)
 class Outputs:
-    """What each output shows of one answer: a terminal of 80 columns, Markdown, a page, and the text for a model."""
+    """What each output shows of one answer: a terminal of 80 columns, Markdown, and the text for a model."""
 
     terminal: str
     markdown: str
-    page: LexborHTMLParser
     tool: str
 
 
@@ -93,16 +86,8 @@ def pack(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
     return folder / "pack"
 
 
-@pytest.fixture(scope="module")
-def site(pack: Path) -> Iterator[TestClient]:
-    with ExitStack() as stack:
-        served = ServedPacks([str(pack)], offline=True)
-        app = create_app(served, pages=WebPage(served, pack / "no-runs").routes(), threads=2)
-        yield stack.enter_context(TestClient(app, base_url="http://localhost:8642"))
-
-
 @pytest.fixture
-def outputs(pack: Path, site: TestClient, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Outputs:
+def outputs(pack: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Outputs:
     heading, quoted, short = request.param
 
     def write(writers: Writers, draft: Draft, answer: Answer, on_text: OnText | None) -> Answer:
@@ -118,11 +103,9 @@ def outputs(pack: Path, site: TestClient, monkeypatch: pytest.MonkeyPatch, reque
     called = asyncio.run(make_server(service).call_tool("ask", {"question": question}))
     service.close()
     assert isinstance(called, CallToolResult) and isinstance(called.content[0], TextContent)
-    page = site.get("/ask", params={"q": question})
     return Outputs(
         in_terminal(*asked).out,
         in_terminal(*asked, "--format", "md").out,
-        check(page.text),
         called.content[0].text,
     )
 
@@ -157,12 +140,6 @@ def test_the_row_of_a_cell_is_marked_in_its_table(outputs: Outputs) -> None:
         assert texts(page, "th") == ["Part", "Price", "Remark"]
         assert texts(page, "tr:has(strong) td") == ["商品 7", "700", "<i>7</i> [7] [1]"]
         assert len(page.css("tbody tr")) == 5 and "… 9 more rows" in texts(page, "p")
-    page = outputs.page
-    assert texts(page, ".headline") == ["700"] == texts(page, ".text mark.short")
-    assert texts(page, ".text tr.marked > *") == ["商品 7 1", "700", "<i>7</i> [7]"]
-    assert (len(page.css(".text tbody tr")), len(page.css(".text tr.more"))) == (14, 9)
-    assert texts(page, ".text .table label") == ["Show 9 more rows"]
-    assert len(page.css(".text a.cite")) == 1 and not page.css(".sources q")
 
 
 @pytest.mark.parametrize("outputs", [("Introduction", "", "")], indirect=True)
@@ -171,7 +148,6 @@ def test_a_whole_table_is_folded_and_nothing_is_marked(outputs: Outputs) -> None
     assert len(lines) == 13 and lines[-1] == "… 4 more rows [1]" and "▸" not in outputs.terminal
     for markdown in (outputs.markdown, outputs.tool):
         assert len(html_of(markdown).css("tbody tr")) == 10 and "\n\n… 4 more rows [1]\n" in markdown
-    assert not outputs.page.css("tr.marked") and len(outputs.page.css(".text tr.more")) == 4
 
 
 @pytest.mark.parametrize("outputs", [("Steps", "", "")], indirect=True)
@@ -189,11 +165,6 @@ def test_a_list_is_a_list(outputs: Outputs) -> None:
         assert texts(page, "ol:first-of-type > li > ul > li") == ["fast", "slow"]
         assert texts(page, "ol:first-of-type > li")[::2] == ["Open valve [1].", "Close it. [1]"]
     assert "valve \\[1\\]." in outputs.markdown and "valve \\[1]." in outputs.tool
-    page = outputs.page
-    assert [node.attributes["value"] for node in page.css(".text > ol > li")] == ["1", "2", "3"]
-    assert texts(page, ".text ol ul li") == ["fast", "slow"]
-    # The number in the text is text.
-    assert texts(page, ".text ol > li")[0] == "Open valve [1]." and len(page.css(".text a.cite")) == 1
 
 
 @pytest.mark.parametrize("outputs", [("Tasks", "", "")], indirect=True)
@@ -203,12 +174,6 @@ def test_tasks_have_their_states(outputs: Outputs) -> None:
     ]  # fmt: skip
     assert "- [x] Call Petra \\[2\\]\n- [ ] Order \\<script\\>alert(1)\\</script\\> 🎉 [1]\n" in outputs.markdown
     assert "- [x] Call Petra \\[2]\n- [ ] Order <script>alert(1)</script> 🎉 [1]\n" in outputs.tool
-    boxes = outputs.page.css(".text .tasks input")
-    assert [("checked" in box.attributes, box.attributes["aria-label"]) for box in boxes] == [
-        (True, "done"),
-        (False, "open"),
-    ]
-    assert texts(outputs.page, ".text .tasks li") == ["Call Petra [2]", "Order <script>alert(1)</script> 🎉 1"]
 
 
 @pytest.mark.parametrize("outputs", [("Sort", "", "")], indirect=True)
@@ -219,10 +184,6 @@ def test_code_is_as_it_is_stored_in_a_box_with_its_language(outputs: Outputs) ->
     for markdown in (outputs.markdown, outputs.tool):
         (code,) = html_of(markdown).css("pre code")
         assert (code.text(), code.attributes["class"]) == (f"{CODE}\n", "language-python")
-    (figure,) = outputs.page.css(".text figure.code")
-    assert [node.text() for node in figure.css("pre code")] == [CODE]
-    assert [" ".join(node.text().split()) for node in figure.css("figcaption")] == ["python 1"]
-    assert not outputs.page.css(".text pre a")
 
 
 @pytest.mark.parametrize("outputs", [("Terms", "", "")], indirect=True)
@@ -232,5 +193,3 @@ def test_a_definition_stands_below_its_term(outputs: Outputs) -> None:
     ]  # fmt: skip
     assert "**Damper**\n\nA plate \\[3\\] that is \\| moved by hand. [1]\n" in outputs.markdown
     assert "**Damper**\n\nA plate \\[3] that is \\| moved by hand. [1]\n" in outputs.tool
-    assert texts(outputs.page, ".text dl.terms dt") == ["Damper"]
-    assert texts(outputs.page, ".text dl.terms dd") == ["A plate [3] that is | moved by hand. 1"]

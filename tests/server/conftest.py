@@ -22,7 +22,6 @@ from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.server.app import AppServer, create_app, listen
 from wikigr.server.packs import ServedPacks
-from wikigr.server.web.routes import WebPage
 from wikigr.sources.detect import open_source
 
 Build = Callable[..., Path]
@@ -72,13 +71,8 @@ class Running:
 
 @contextmanager
 def running(*locations: Path, **options: Any) -> Iterator[Running]:
-    """Serve the packs at ``locations``; ``options`` are those of ``create_app``.
-
-    With the folder ``runs`` in them, the pages are served as well.
-    """
+    """Serve the packs at ``locations``; ``options`` are those of ``create_app``."""
     packs = ServedPacks([str(location) for location in locations], offline=options.pop("offline", True))
-    if "runs" in options:
-        options["pages"] = WebPage(packs, options.pop("runs")).routes()
     ready = threading.Event()
     listener = listen("127.0.0.1", 0)
     server = AppServer(create_app(packs, **options), ready.set)

@@ -191,13 +191,16 @@ def test_the_openapi_document_describes_the_documents(physics: Running) -> None:
     assert described["openapi"] == "3.1.0"
     examples = {
         "/api/ask": physics.get("/api/ask", question=QUESTION, explain=True),
-        "/api/search": physics.get("/api/search", question="spin"),
+        "/api/search": physics.get("/api/search", question="spin", snippets=True),
         "/api/sections/{section_id}": physics.get("/api/sections/Spin%231"),
         "/api/articles/{title}": physics.get("/api/articles/Spin"),
         "/api/neighbors": physics.get("/api/neighbors", name="Spin"),
         "/api/paths": physics.get("/api/paths", **{"from": "Spin", "to": "Paul Dirac"}),
         "/api/why": physics.get("/api/why", question="What is spin?", title="Paul Dirac"),
         "/api/packs": physics.get("/api/packs"),
+        "/api/read/{title}": physics.get("/api/read/Spin", section="Spin#1", start=0, end=9),
+        "/api/titles": physics.get("/api/titles", text="heis"),
+        "/api/server": physics.get("/api/server"),
     }
     assert examples.keys() == described["paths"].keys()
     for path, document in examples.items():

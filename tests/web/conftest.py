@@ -7,27 +7,42 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, BrowserContext, Dialog, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Dialog, Page, expect, sync_playwright
 from tests.llm.plugin import messages_server, no_model  # noqa: F401
-from tests.server.web.conftest import hostile_pack, register_pack  # noqa: F401
+from tests.sources.office.files import pdf
+from tests.web.packs import HARBOR_PAGES, NOTE, build, hostile_records
 
-from wikigr.evaluation.questions import Gold, GoldQuestion
-from wikigr.evaluation.runner import Evaluation, evaluate
-from wikigr.pipeline.profile_files import load_profile
+from wikigr.embeddings.embedder import Embedder
+from wikigr.evaluation.starters import store_starters
+from wikigr.progress import Silent
 from wikigr.server.app import create_app
 from wikigr.server.packs import ServedPacks
-from wikigr.server.web.routes import WebPage
 
-BORN = "When and where was Werner Heisenberg born?"
+# A busy machine takes its time.
+expect.set_options(timeout=30_000)
 # Names of the program in the distributions.
 _PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+# A page that says what the server refused was told so by a status.
+_EXPECTED = ("the server responded with a status of 4", "net::ERR_CONNECTION_REFUSED", "net::ERR_INCOMPLETE_CHUNKED")
 
-Serve = Callable[..., str]
 Visit = Callable[..., Page]
+
+
+@dataclass(frozen=True)
+class Site:
+    """A server; ``stop`` ends it."""
+
+    address: str
+    stop: Callable[[], None]
+
+
+Serve = Callable[..., Site]
 
 
 @pytest.fixture(scope="session")
@@ -43,42 +58,52 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
-    """Return a function that serves packs until the end of the session and returns the address of the first page."""
+def serve() -> Iterator[Serve]:
+    """Return a function that serves packs until it is stopped, at the latest at the end of the session."""
     with ExitStack() as stack:
 
-        def start(*packs: Path, runs: Path | None = None, offline: bool = True) -> str:
-            served = ServedPacks([str(pack) for pack in packs], offline=offline)
-            page = WebPage(served, runs or tmp_path_factory.mktemp("no-runs"))
-            app = create_app(served, pages=page.routes(), threads=2)
-            server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning"))
+        def start(*packs: Path, offline: bool = True, port: int = 0, **options: Any) -> Site:
+            app = create_app(ServedPacks([str(pack) for pack in packs], offline=offline), threads=2, **options)
+            server = uvicorn.Server(
+                uvicorn.Config(app, host="127.0.0.1", port=port, log_level="warning", timeout_graceful_shutdown=1)
+            )
             thread = threading.Thread(target=server.run)
             thread.start()
-            stack.callback(thread.join)
-            stack.callback(setattr, server, "should_exit", True)
+
+            def stop() -> None:
+                server.should_exit = True
+                thread.join()
+
+            stack.callback(stop)
             while not server.started:
                 assert thread.is_alive()
                 time.sleep(0.01)
-            port = server.servers[0].sockets[0].getsockname()[1]
-            return f"http://127.0.0.1:{port}"
+            return Site(f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}", stop)
 
         yield start
 
 
 @pytest.fixture(scope="session")
-def runs(physics_pack: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with one evaluation run."""
-    questions = [GoldQuestion("1", BORN, ("Würzburg",), (Gold("Werner Heisenberg"),), True, "", "", None, 1)]
-    profiles = [load_profile("fast"), load_profile("enhanced")]
-    folder = tmp_path_factory.mktemp("runs")
-    evaluate(Evaluation(str(physics_pack), questions, "gold.jsonl", None, profiles, offline=True), folder / "first")
+def harbor(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
+    """The folder ``manuals`` with a note and a PDF, and their pack with its starters."""
+    folder = tmp_path_factory.mktemp("harbor")
+    (folder / "manuals").mkdir()
+    (folder / "manuals" / "berths.md").write_text(NOTE, encoding="utf-8")
+    (folder / "manuals" / "harbor.pdf").write_bytes(pdf(HARBOR_PAGES, title="Harbor manual"))
+    build(folder / "manuals", folder / "harbor", encoder, description="The manual of a harbor")
+    store_starters(folder / "harbor", Silent())
     return folder
 
 
 @pytest.fixture(scope="session")
-def site(serve: Serve, physics_pack: Path, runs: Path) -> str:
-    """The address of the demo pack."""
-    return serve(physics_pack, runs=runs)
+def hostile(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
+    return hostile_records(tmp_path_factory.mktemp("hostile"), encoder)
+
+
+@pytest.fixture(scope="session")
+def site(serve: Serve, physics_pack: Path, harbor: Path) -> str:
+    """The address of the demo pack and of the harbor, whose source files are handed out."""
+    return serve(physics_pack, harbor / "harbor", originals=harbor / "manuals").address
 
 
 @pytest.fixture
@@ -96,29 +121,28 @@ def visit(browser: Browser) -> Iterator[Visit]:
         reported.append(f"dialog: {dialog.message}")
         dialog.dismiss()
 
-    def open_(
-        address: str, *, width: int = 1280, height: int = 860, dark: bool = False, javascript: bool = True
-    ) -> Page:
+    def open_(address: str, *, width: int = 1280, height: int = 860, dark: bool = False) -> Page:
         context = browser.new_context(
             viewport={"width": width, "height": height},
             color_scheme="dark" if dark else "light",
-            java_script_enabled=javascript,
             has_touch=width < 600,
         )
         contexts.append((context, address))
         host = "/".join(address.split("/")[:3])
         context.on("request", lambda request: requested.append((host, request.url)))
         page = context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(30_000)
         page.on("console", lambda message: reported.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: reported.append(str(error)))
         page.on("dialog", dismiss)
         page.goto(address)
+        page.locator("#ask:visible, #sign-in:visible, #alert > *").first.wait_for()
         return page
 
     yield open_
     for context, _ in contexts:
         context.close()
-    assert [url for host, url in requested if not url.startswith(f"{host}/")] == []
-    # A page about an error has its status.
-    assert [text for text in reported if "the server responded with a status of 404" not in text] == []
+    assert [
+        url for host, url in requested if not url.startswith((f"{host}/", "chrome-extension://", "chrome://", "blob:"))
+    ] == []
+    assert [text for text in reported if not any(expected in text for expected in _EXPECTED)] == []

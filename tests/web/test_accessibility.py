@@ -1,37 +1,49 @@
-"""No page has an accessibility violation, in light and in dark, wide and on a phone."""
+"""No page has an accessibility violation or scrolls sideways, in light and in dark, on a phone and on a wide screen."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Page
-from tests.server.web.conftest import HUB
+from playwright.sync_api import Page, expect
 
-from .conftest import BORN, Serve, Visit
+from .conftest import Visit
+from .test_page import BERTH, BORN, EARLIER, ask, asked
 
 pytestmark = pytest.mark.web
 
 AXE = (Path(__file__).parent / "vendor" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
-EARLIER = "Who was born earlier, Niels Bohr or Max Planck?"
+WIDTHS = (360, 768, 860, 1280, 1920)
+# The address of each page, and what is there once it is complete.
 PAGES = {
-    "home": "/",
-    "answer": f"/ask?q={quote(BORN)}",
-    "conversation": f"/ask?q=and+where%3F&turn={quote(json.dumps([BORN, 'Würzburg', 'Werner Heisenberg']))}",
-    "search": "/search?q=double+slit&page=2",
-    "chain": f"/ask?q={quote(EARLIER)}",
-    "not covered": "/ask?q=What+is+the+capital+of+France%3F",
-    "article": "/article?pack=physics&title=Werner+Heisenberg&section=Werner+Heisenberg%230&start=100&end=199#quote",
-    "neighborhood": "/neighborhood?pack=physics&title=Niels+Bohr",
-    "path": "/neighborhood?pack=physics&title=Niels+Bohr&to=Laser",
-    "why": f"/why?q={quote(BORN)}&title=Max+Planck",
-    "compare": f"/compare?q={quote(BORN)}&a=enhanced&b=fast",
-    "compare form": "/compare",
-    "runs": "/runs",
-    "run": "/runs?run=first",
-    "not found": "/article?title=Heisenberg+picture",
+    "home": ("/", ".card"),
+    "conversation": (asked("", BORN, "When did he die?"), ".turn:nth-child(2) .headline"),
+    "table": (asked("", BERTH), "tr.marked"),
+    "code": (asked("", "Which command resets the tide gauge?"), "figure.code"),
+    "steps": (asked("", "How do I book a berth?"), ".turn ol"),
+    "chain": (asked("", EARLIER), ".chain"),
+    "not sure": (asked("", "Who is the mayor of Vessin?"), ".others"),
+    "not covered": (asked("", "What is the capital of France?"), ".turn .confidence"),
+    "article": (
+        asked(
+            "",
+            BORN,
+            article="Werner Heisenberg",
+            within="physics",
+            section="Werner Heisenberg#0",
+            start="100",
+            end="199",
+        ),
+        "#panel mark.quoted",
+    ),
+    "table of an article": ("/?article=Berths+of+Vessin&within=harbor", "#panel td"),
+    "search": ("/?search=double+slit", ".results"),
+    "browse": ("/?browse=title", "#titles"),
+    "neighborhood": ("/?near=Niels+Bohr&within=physics", ".picture"),
+    "path": ("/?near=Niels+Bohr&within=physics&to=Laser", ".steps"),
+    "why": (asked("", BORN, why="1"), "#panel .sentences"),
+    "not found": ("/?article=Heisenberg+picture+book&within=physics", "#panel .note"),
 }
 
 
@@ -49,35 +61,45 @@ def violations(page: Page) -> list[str]:
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page(site: str, visit: Visit, name: str, dark: bool) -> None:
-    page = visit(site + PAGES[name], dark=dark)
-    assert violations(page) == []
+    address, complete = PAGES[name]
+    page = visit(site + address, dark=dark)
+    expect(page.locator(complete).first).to_be_visible()
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 800})
+        # Wide tables and code scroll by themselves.
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, width
+        if width in (360, 1280):
+            assert violations(page) == []
     # What is folded is part of the page.
     page.evaluate("document.querySelectorAll('details').forEach((part) => (part.open = true))")
     assert violations(page) == []
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_a_page_on_a_phone(site: str, visit: Visit, name: str) -> None:
-    page = visit(site + PAGES[name], width=360, height=740)
-    assert violations(page) == []
-    # The page does not scroll sideways; wide tables do so by themselves.
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
-
-
-def test_several_packs_tables_and_suggestions(
-    serve: Serve, visit: Visit, physics_pack: Path, register_pack: Path
-) -> None:
-    both = serve(physics_pack, register_pack)
-    hub = quote(HUB)
-    for address in ("/", f"/article?pack=register&title={hub}", f"/neighborhood?pack=register&title={hub}&page=2"):
-        page = visit(both + address, width=360, height=740)
-        assert violations(page) == []
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    page.goto(both)
+def test_what_is_open_for_a_moment(site: str, visit: Visit) -> None:
+    page = visit(site)
     page.locator("#q").press_sequentially("quantum")
-    page.locator(".titles li").first.wait_for()
+    page.locator("#titles-of-q li").first.wait_for()
     page.keyboard.press("ArrowDown")
     assert violations(page) == []
+    page.keyboard.press("Escape")
+    ask(page, BORN)
+    page.locator("#q").fill("When did she die?")
+    page.keyboard.press("Enter")
+    expect(page.locator("#alert .warn")).to_be_visible()
+    page.locator(".cite").first.focus()
+    expect(page.locator("#preview")).to_be_visible()
+    assert violations(page) == []
+
+
+def test_print_shows_the_conversation_alone(site: str, visit: Visit) -> None:
+    page = visit(asked(site, BERTH))
+    expect(page.locator("tr.marked")).to_be_visible()
+    page.emulate_media(media="print")
+    expect(page.locator("#ask")).to_be_hidden()
+    expect(page.locator(".top")).to_be_hidden()
+    expect(page.locator(".turn .headline")).to_be_visible()
+    # Nothing is folded on paper.
+    assert page.locator(".turn tbody tr:visible").count() > 10
 
 
 def test_dark_follows_the_system(site: str, visit: Visit) -> None:
@@ -86,3 +108,8 @@ def test_dark_follows_the_system(site: str, visit: Visit) -> None:
         return sum(float(part) for part in color[4:-1].split(",")) / 3
 
     assert lightness(visit(site)) > 200 > 60 > lightness(visit(site, dark=True))
+
+
+def test_the_address_of_a_title_with_signs(site: str, visit: Visit) -> None:
+    page = visit(f"{site}/?article={quote('Bell’s theorem')}&within=physics")
+    expect(page.locator("#panel-title")).to_have_text("Bell's theorem")

@@ -36,12 +36,11 @@ _NO_BRACKETS = dict.fromkeys(_BRACKETS)
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The characters ``start:end`` of a text, which have a role, or lead to the address ``target``."""
+    """The characters ``start:end`` of a text, which have a role."""
 
     start: int
     end: int
     role: RunRole = ""
-    target: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,9 +194,6 @@ def text_runs(
             piece = piece.lstrip() if before.isspace() else piece
         if piece:
             run: RunShape = {"text": piece, "role": role, "n": int(piece.strip(" []")) if role == "citation" else None}
-            target = next((mark.target for mark in over if mark.target), "")
-            if target:
-                run["target"] = target
             runs.append(run)
             before = piece[-1]
     while runs and not verbatim:
@@ -305,12 +301,6 @@ def number_columns(block: BlockShape) -> set[int]:
 def run_text(runs: Sequence[RunShape]) -> str:
     """Return the text of runs without the numbers of citations."""
     return "".join(run["text"] for run in runs if run["role"] != "citation")
-
-
-def runs_of(block: BlockShape) -> Iterator[RunShape]:
-    """Yield the runs of a block, also of the cells of a table."""
-    yield from block["runs"]
-    yield from (run for row in block["rows"] for cell in row["cells"] for run in cell)
 
 
 def group_items(blocks: Sequence[BlockShape]) -> Iterator[tuple[BlockShape, list[BlockShape]]]:

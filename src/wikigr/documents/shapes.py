@@ -53,15 +53,12 @@ class RunShape(TypedDict):
     """A piece of text, such as the surroundings of a quotation, a quotation in surroundings, or a short answer in it.
 
     ``match`` is a word of the question, ``found`` a quotation that was looked for, ``citation`` the number ``n`` of a
-    citation, and ``unverified`` the mark of a claim. Only pages have the address ``target`` of a link, and say where
-    what they open ``begins``.
+    citation, and ``unverified`` the mark of a claim.
     """
 
     text: str
     role: RunRole
     n: int | None
-    target: NotRequired[str]
-    begins: NotRequired[bool]
 
 
 class RowShape(TypedDict):
@@ -227,6 +224,8 @@ class ResultShape(TypedDict):
     content: str
     url: str | None
     pack: NotRequired[str]
+    # Only of a server that was asked for it: the best part of the text, with the words of the question marked.
+    snippet: NotRequired[list[RunShape]]
 
 
 class SearchDocument(OfPacks, Document):
@@ -286,6 +285,112 @@ class ArticleDocument(Document):
     backlinks: list[LinkShape]
     pagerank: float | None
     pack: PackShape
+
+
+class ReadSectionShape(TypedDict):
+    """A section to read; ``level`` is 0 for the lead, and ``heading`` empty if it continues the one before it.
+
+    ``anchor`` is its place in the source file or on the web page, such as ``page=7`` of a PDF.
+    """
+
+    section_id: str
+    heading: str
+    level: int
+    url: str | None
+    anchor: str
+    blocks: list[BlockShape]
+
+
+class HeadingShape(TypedDict):
+    """A heading in the outline of an article; ``n`` is the number of its section, from 0."""
+
+    n: int
+    heading: str
+    level: int
+
+
+class FactShape(TypedDict):
+    """A triple about an article, with the section that states it."""
+
+    subject: str
+    relation: str
+    object: str
+    section_id: str | None
+
+
+class OriginalShape(TypedDict):
+    """The source file that the server hands out; a browser shows a ``pdf`` by itself."""
+
+    name: str
+    kind: Literal["pdf", "file"]
+
+
+class ReadDocument(Document):
+    """Some sections of an article: from number ``first`` of ``total``. Others name it, and it names others.
+
+    ``original`` is the file of the section that was asked for, or of the first one.
+    """
+
+    title: str
+    pack: PackShape
+    given_as: str
+    source_id: str | None
+    aliases: list[str]
+    categories: list[str]
+    outline: list[HeadingShape]
+    first: int
+    total: int
+    sections: list[ReadSectionShape]
+    links: list[LinkShape]
+    backlinks: list[LinkShape]
+    facts: list[FactShape]
+    original: OriginalShape | None
+
+
+class TitleShape(TypedDict):
+    """An article of one of the packs."""
+
+    title: str
+    pack: str
+
+
+class LetterShape(TypedDict):
+    """A first letter, and the number of the first title with it."""
+
+    letter: str
+    first: int
+
+
+class TitlesDocument(TypedDict):
+    """Some titles: from number ``first`` of ``total``, or those that the ``ending`` of a text may begin."""
+
+    schema_version: int
+    titles: list[TitleShape]
+    first: int
+    total: int
+    letters: list[LetterShape]
+    ending: str
+
+
+class ProfileShape(TypedDict):
+    """A profile that requests can name; a model ``writes`` its answers."""
+
+    name: str
+    description: str
+    writes: bool
+
+
+class ServerDocument(TypedDict):
+    """What a client needs to know about a server: its version, its limits and its profiles, the default one first.
+
+    ``originals`` says whether it hands out source files.
+    """
+
+    schema_version: int
+    version: str
+    profiles: list[ProfileShape]
+    max_question: int
+    originals: bool
 
 
 class NodeShape(TypedDict):

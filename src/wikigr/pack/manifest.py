@@ -36,6 +36,10 @@ REBUILD = "Build the pack again with `wikigr pack build`."
 # What a pack of format 1 lacks.
 NO_BLOCKS = "none, so tables, lists and code are read as running text"
 
+# The questions to begin with that a manifest holds, and the characters of each.
+MAX_STARTERS = 3
+MAX_STARTER_CHARS = 160
+
 # Name of a threshold: the minimum cosine similarity of a relevant section.
 MIN_RELEVANCE = "min_relevance"
 
@@ -59,7 +63,7 @@ class Manifest:
     ``failed``. ``language`` is the ISO 639 code of the language that the text is indexed and searched in.
     ``attribution`` names whom the license requires to name. ``source`` has the ``name`` and ``format`` of
     the source, and for a pack made from a recipe also where it comes from. ``anchors`` says whether sections have the
-    column ``anchor``.
+    column ``anchor``. ``starters`` are questions to begin with, which the pack answers and is sure of.
     """
 
     name: str
@@ -85,6 +89,7 @@ class Manifest:
     language: str = ENGLISH.code
     attribution: str = ""
     anchors: bool = False
+    starters: tuple[str, ...] = ()
 
     @property
     def has_blocks(self) -> bool:
@@ -98,7 +103,7 @@ class Manifest:
 
     def to_json(self) -> str:
         fields = asdict(self)
-        for name in ("calibration", "extraction", "attribution", "anchors"):
+        for name in ("calibration", "extraction", "attribution", "anchors", "starters"):
             if not fields[name]:
                 del fields[name]
         if self.language == ENGLISH.code:
@@ -300,6 +305,13 @@ def _record(value: Any) -> FileRecord:
     return FileRecord(_natural(_typed(value, dict)["size"]), _sha256(value["sha256"]))
 
 
+def _starters(value: Any) -> tuple[str, ...]:
+    found = tuple(map(_text, _typed(value, list)))
+    if len(found) > MAX_STARTERS or any(len(text) > MAX_STARTER_CHARS or not text.isprintable() for text in found):
+        raise ValueError(f"it must hold at most {MAX_STARTERS} questions of {MAX_STARTER_CHARS} characters on one line")
+    return found
+
+
 _COUNTS = ("articles", "sections", "links", "mentions", "aliases", "entities", "triples")
 # How each field is checked. By hand, because every question reads a manifest before anything else, and importing
 # pydantic would add 40 ms.
@@ -322,8 +334,9 @@ _FIELDS: dict[str, Callable[[Any], Any]] = {
     "language": _language,
     "attribution": _text,
     "anchors": _flag,
+    "starters": _starters,
 }
-_OPTIONAL = frozenset({"calibration", "extraction", "language", "attribution", "anchors"})
+_OPTIONAL = frozenset({"calibration", "extraction", "language", "attribution", "anchors", "starters"})
 
 
 def read_extra(path: Path) -> bytes:

@@ -75,11 +75,14 @@ ENDPOINTS = (
     ),
     Endpoint("search", "Find the sections that best match a question.", Service.search),
     Endpoint("sections", "Read a section.", Service.section, "section_id"),
+    Endpoint("read", "Read sections of an article as blocks, with a quotation marked.", Service.read, "title"),
+    Endpoint("titles", "List the titles of the packs, or those that the end of a text may begin.", Service.titles),
     Endpoint("articles", "Read an article with its outline, links and backlinks.", Service.article, "title"),
     Endpoint("neighbors", "List the edges of an article or entity.", Service.neighbors),
     Endpoint("paths", "Find the shortest paths between two nodes, or the paths along a metapath.", Service.paths),
     Endpoint("why", "Show where every stage ranked an expected article, and what dropped it.", Service.why),
     Endpoint("packs", "List the packs of the server.", Service.list_packs),
+    Endpoint("server", "List the profiles and limits of the server.", Service.describe),
 )
 
 

@@ -1,4 +1,4 @@
-"""The web application: the JSON API, the Model Context Protocol and pages, and the process that serves it."""
+"""The web application: the JSON API, the Model Context Protocol and the page, and the process that serves it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import uvicorn
@@ -20,7 +21,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -28,7 +29,8 @@ from wikigr.errors import UsageError, WikigrError
 from wikigr.server.api import api_routes, error_response
 from wikigr.server.log import start_log
 from wikigr.server.packs import ServedPacks
-from wikigr.server.security import HEALTH, Security, is_loopback
+from wikigr.server.page import page_routes
+from wikigr.server.security import HEALTH, Security, is_loopback, remember_token
 from wikigr.server.service import Service
 from wikigr.server.workers import CRASH
 
@@ -44,16 +46,16 @@ def create_app(
     host: str = "127.0.0.1",
     token: str | None = None,
     allowed_hosts: Sequence[str] = (),
-    pages: Sequence[BaseRoute] = (),
+    originals: Path | None = None,
     **limits: Any,
 ) -> Starlette:
     """Return the application that serves ``packs``; it closes them when it ends.
 
     ``host`` is the address at which it will listen, ``allowed_hosts`` the names of a proxy in front of it, and
-    ``token`` the secret that clients must send, if any. ``pages`` are more routes; their handlers find the ``Service``
-    in ``request.app.state.service``. ``limits`` are those of ``Service``.
+    ``token`` the secret that clients must send, if any. Clients may read source files of the packs that are in the
+    folder ``originals``. ``limits`` are those of ``Service``.
     """
-    service = Service(packs, shows_paths=is_loopback(host) and not allowed_hosts, **limits)
+    service = Service(packs, shows_paths=is_loopback(host) and not allowed_hosts, originals=originals, **limits)
     mcp = _McpEndpoint(service)
 
     @asynccontextmanager
@@ -67,19 +69,24 @@ def create_app(
     async def health(request: Request) -> Response:
         return JSONResponse({"status": "ok", "packs": len(packs.names)})
 
-    app = Starlette(
+    async def sign_in(request: Request) -> Response:
+        response = Response(status_code=204)
+        if token is not None:
+            remember_token(request, response, token)
+        return response
+
+    return Starlette(
         routes=[
             Route(HEALTH, health),
             *api_routes(service, needs_token=token is not None),
+            Route("/api/session", sign_in, methods=["POST"]),
             Route("/mcp", mcp, methods=["POST"]),
-            *pages,
+            *page_routes(service),
         ],
         middleware=[Middleware(Security, host=host, token=token, allowed_hosts=allowed_hosts)],
         exception_handlers={HTTPException: _on_http_error, 500: _on_crash},
         lifespan=lifespan,
     )
-    app.state.service = service
-    return app
 
 
 class _McpEndpoint:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from wikigr.errors import UsageError
+from wikigr.llm import api_of, available
 from wikigr.llm.budget import Budget
+from wikigr.llm.options import SynthesisOptions
 from wikigr.pack.joined import open_packs
 from wikigr.pack.listing import list_pack
 from wikigr.pack.open import Corpus
@@ -113,6 +115,21 @@ class ServedPacks:
         return Pipeline(
             profile, pack, model=connect(profile, offline=self.offline, budget=budget), offline=self.offline
         )
+
+    def usable_profiles(self) -> list[Profile]:
+        """Return the profiles that can be loaded, the default one first."""
+        found = []
+        for name in self.profiles:
+            with suppress(UsageError):
+                found.append(self.load(name))
+        return found
+
+    def writes(self, profile: Profile) -> bool:
+        """Return whether a model writes the answers of ``profile``."""
+        options = profile[SynthesisOptions]
+        if options.provider == "none" or (self.offline and api_of(options.model) != "file"):
+            return False
+        return available(options.model)
 
     def load(self, name: str) -> Profile:
         """Return the profile ``name``; raises ``UsageError`` for one without a name that the server knows."""

@@ -7,11 +7,11 @@ import hmac
 import ipaddress
 import re
 from collections.abc import Sequence
-from urllib.parse import parse_qsl, quote, urlencode
+from urllib.parse import quote
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from wikigr.documents.pack import SCHEMA_VERSION
@@ -26,8 +26,10 @@ COOKIE = "wikigr_token"
 HEALTH = "/healthz"
 # A name or an address and a port (RFC 9110, 7.2).
 _HOST = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?")
+# The folder of the files of the page. Like the page itself, they hold nothing of a pack.
+STATIC = "/static/"
 _TOO_LARGE = f"The body has more than {MAX_BODY_BYTES:,} bytes."
-_HEADERS = {
+HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -80,8 +82,8 @@ class Security:
       name resolves to this machine cannot read answers. A server for other machines, which has a token, has any name
       unless ``allowed_hosts`` are given.
     - ``Origin`` must be this server's own, and a browser must not send the request for another site.
-    - With a ``token``, a client sends it as ``Authorization: Bearer``. A browser opens ``/?token=…`` once and gets a
-      cookie.
+    - With a ``token``, a client sends it as ``Authorization: Bearer``, or as the cookie that the page gets for it. Only
+      the page without any content needs none.
     """
 
     def __init__(self, app: ASGIApp, *, host: str, token: str | None = None, allowed_hosts: Sequence[str] = ()) -> None:
@@ -100,7 +102,7 @@ class Security:
         async def send_protected(message: Message) -> None:
             if message["type"] == "http.response.start":
                 sent = MutableHeaders(scope=message)
-                for name, value in _HEADERS.items():
+                for name, value in HEADERS.items():
                     sent.setdefault(name, value)
             await send(message)
 
@@ -145,9 +147,17 @@ class Security:
         length = headers.get("content-length", "0")
         if not length.isascii() or not length.isdecimal() or int(length[:20]) > MAX_BODY_BYTES:
             return _error(413, _TOO_LARGE)
-        if self._token is not None and request.scope["path"] != HEALTH:
+        path = request.scope["path"]
+        if self._token is not None and path not in (HEALTH, "/") and not path.startswith(STATIC):
             return _authorize(request, self._token)
         return None
+
+
+def remember_token(request: HTTPConnection, response: Response, token: str) -> None:
+    """Give a browser that has sent the ``token`` a cookie that stands for it."""
+    # A proxy in front of this server says whether the browser's connection is encrypted.
+    secure = "https" in (request.scope["scheme"], request.headers.get("x-forwarded-proto"))
+    response.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=secure)
 
 
 def _authorize(request: HTTPConnection, token: str) -> Response | None:
@@ -158,17 +168,6 @@ def _authorize(request: HTTPConnection, token: str) -> Response | None:
     cookies = (part.strip().partition("=") for part in request.headers.get("cookie", "").split(";"))
     if any(name == COOKIE and _same(value, quote(token, safe="")) for name, _, value in cookies):
         return None
-    scope = request.scope
-    query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-    if scope["method"] == "GET" and any(name == "token" and _same(value, token) for name, value in query):
-        rest = urlencode([pair for pair in query if pair[0] != "token"])
-        # Only the path: a second slash would lead to another host.
-        path = "/" + scope["raw_path"].decode("latin-1").lstrip("/\\")
-        response = RedirectResponse(path + (f"?{rest}" if rest else ""), status_code=303)
-        # A proxy in front of this server says whether the browser's connection is encrypted.
-        secure = "https" in (scope["scheme"], request.headers.get("x-forwarded-proto"))
-        response.set_cookie(COOKIE, quote(token, safe=""), httponly=True, samesite="strict", secure=secure)
-        return response
     refused = _error(401, "The token is missing or wrong.", "Send it in the header Authorization: Bearer TOKEN.")
     refused.headers["WWW-Authenticate"] = "Bearer"
     return refused

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, cast
 
 from pydantic import Field, StringConstraints
 
+from wikigr import __version__
 from wikigr.answer.answer import Answer
 from wikigr.documents.answer import answer_document, search_document, why_document
 from wikigr.documents.article import article_document, neighbors_document, paths_document, section_document
+from wikigr.documents.blocks import Mark, text_runs
 from wikigr.documents.pack import SCHEMA_VERSION, listed_document, without_paths
 from wikigr.documents.shapes import (
     AnswerDocument,
@@ -19,11 +22,15 @@ from wikigr.documents.shapes import (
     NeighborsDocument,
     PacksDocument,
     PathsDocument,
+    ReadDocument,
     SearchDocument,
     SectionDocument,
+    ServerDocument,
+    TitlesDocument,
     WhyDocument,
 )
 from wikigr.errors import UsageError, WikigrError
+from wikigr.index.snippets import make_snippet
 from wikigr.pack.article_view import view_article, view_section
 from wikigr.pack.open import Corpus, Pack
 from wikigr.pipeline.conversation import replay, understand
@@ -31,8 +38,11 @@ from wikigr.pipeline.graph_queries import find_neighbors, find_paths
 from wikigr.pipeline.target import find_article, find_section, find_target, is_named
 from wikigr.pipeline.why import explain_article
 from wikigr.question.follow_up import may_refer_back
+from wikigr.question.question import query_terms
 from wikigr.retrieval.trace import Trace
 from wikigr.server.packs import ServedPacks
+from wikigr.server.reading import find_original, read_document
+from wikigr.server.titles import Order, complete_title, list_titles
 from wikigr.server.workers import Task, Workers
 
 # Threads for questions, questions that wait for one, and seconds until a client is told that it takes too long.
@@ -44,6 +54,8 @@ LOOKUP_THREADS = 4
 MAX_QUESTION_CHARS = 2_000
 MAX_NAME_CHARS = 1_000
 MAX_HOPS = 6
+MAX_NUMBER = 1_000_000_000
+_SNIPPET_CHARS = 260
 
 # The arguments of requests, with their limits and descriptions; the API makes its schema from the functions below.
 Direction = Annotated[Literal["out", "in", "both"], Field(description="Outgoing edges, incoming edges or both.")]
@@ -98,15 +110,20 @@ class Service:
         packs: ServedPacks,
         *,
         shows_paths: bool = True,
+        originals: Path | None = None,
         threads: int = THREADS,
         waiting: int = WAITING,
         time_limit: float = TIME_LIMIT,
     ) -> None:
-        """``threads``, ``waiting`` and ``time_limit`` are those of ``Workers`` for questions."""
+        """``threads``, ``waiting`` and ``time_limit`` are those of ``Workers`` for questions.
+
+        Source files in the folder ``originals`` may be read.
+        """
         self.packs = packs
         self.workers = Workers(threads=threads, waiting=waiting, time_limit=time_limit)
         self.lookups = Workers(threads=LOOKUP_THREADS, waiting=waiting, time_limit=time_limit)
         self._shows_paths = shows_paths
+        self._originals = originals
 
     def close(self) -> None:
         """Take no more requests, and close the packs."""
@@ -161,6 +178,7 @@ class Service:
         pack: PackName = None,
         profile: Profile = None,
         top_k: Annotated[int, Field(ge=1, le=100, description="The maximum number of sections.")] = 10,
+        snippets: Annotated[bool, Field(description="Add the part of each section that matches best.")] = False,
         task: Task | None = None,
     ) -> SearchDocument:
         """Return the best ``top_k`` sections for ``question``."""
@@ -170,7 +188,14 @@ class Service:
             with self.packs.session(pack) as session:
                 pipeline = session.pipeline(profile or self.packs.profile)
                 found = pipeline.search(question, top_k=top_k, trace=trace)
-                return search_document(question, found, trace, pipeline.profile.name, session.pack)
+                document = search_document(question, found, trace, pipeline.profile.name, session.pack)
+                if snippets:
+                    terms = query_terms(question, session.pack.lexical)
+                    for result in document["results"]:
+                        snippet = make_snippet(result["content"], terms, _SNIPPET_CHARS)
+                        marks = [Mark(*span, "match") for span in snippet.matches]
+                        result["snippet"] = text_runs(snippet.text, 0, len(snippet.text), marks)
+                return document
 
         return self._public(await self.workers.run(run, task))
 
@@ -184,6 +209,60 @@ class Service:
             return section_document(view_section(member, found), member.manifest, notes)
 
         return await self._look_up(pack, [section_id], find)
+
+    async def read(
+        self,
+        title: Title,
+        *,
+        pack: PackName = None,
+        first: Annotated[int, Field(ge=0, le=MAX_NUMBER, description="The number of the first section.")] = 0,
+        section: Annotated[Name | None, Field(description="The id of a section that must be there.")] = None,
+        start: Annotated[int | None, Field(ge=0, le=MAX_NUMBER, description="Mark the section from here.")] = None,
+        end: Annotated[int | None, Field(ge=0, le=MAX_NUMBER, description="Mark the section to here.")] = None,
+    ) -> ReadDocument:
+        """Return sections of an article as blocks, from number ``first``, or those around ``section``."""
+        quote = (start, end) if start is not None and end is not None else None
+
+        def find(member: Pack, notes: list[str]) -> ReadDocument:
+            found = find_article(member, title, notes.append)
+            options: Any = {"first": first, "section_id": section, "quote": quote, "originals": self._originals}
+            return read_document(member, found, notes, **options)
+
+        return await self._look_up(pack, [title], find)
+
+    async def titles(
+        self,
+        *,
+        pack: PackName = None,
+        text: Annotated[str, Field(max_length=MAX_QUESTION_CHARS, description="Only titles that it may end in.")] = "",
+        order: Annotated[Order, Field(description="Alphabetical, or the most linked first.")] = "title",
+        first: Annotated[int, Field(ge=0, le=MAX_NUMBER, description="The number of the first title.")] = 0,
+        top_k: Annotated[int, Field(ge=1, le=500, description="The maximum number of titles.")] = 100,
+    ) -> TitlesDocument:
+        """Return titles from number ``first``, or the few that the last words of ``text`` may begin."""
+
+        def run(_: Task) -> TitlesDocument:
+            with self.packs.session(pack) as session:
+                if text:
+                    return complete_title(session.pack.members, text)
+                return list_titles(session.pack.members, order, first, top_k)
+
+        return await self.lookups.run(run)
+
+    async def original(self, section_id: str, *, pack: str | None = None) -> Path:
+        """Return the source file of a section; raises ``NotFoundError`` if it may not be read."""
+
+        def find(member: Pack, notes: list[str]) -> Path:
+            path = find_original(member, section_id, self._originals)
+            if path is None:
+                raise NotFoundError("The server does not hand out the source file of this section.")
+            return path
+
+        def run(_: Task) -> Path:
+            with self.packs.session(pack) as session:
+                return _first(session.pack, [section_id], find)
+
+        return await self.lookups.run(run)
 
     async def article(self, title: Title, *, pack: PackName = None) -> ArticleDocument:
         """Return an article with its outline, its text, its links and its backlinks."""
@@ -268,6 +347,19 @@ class Service:
         rows: Any = [listed_document(listed, manifest, default=True) for listed, manifest in self.packs.listed]
         document = {"schema_version": SCHEMA_VERSION, "packs": rows, "unusable": [], "default": None, "defaults": []}
         return self._public(cast(PacksDocument, document))
+
+    async def describe(self) -> ServerDocument:
+        """Return the version, the limits and the profiles of the server."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "version": __version__,
+            "profiles": [
+                {"name": profile.name, "description": profile.description, "writes": self.packs.writes(profile)}
+                for profile in self.packs.usable_profiles()
+            ],
+            "max_question": MAX_QUESTION_CHARS,
+            "originals": self._originals is not None,
+        }
 
     async def _look_up(self, pack: str | None, names: Sequence[str], find: _Find[_Found]) -> _Found:
         def run(_: Task) -> _Found:

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     allowed_host=Server(
         metavar="NAME", help="Answer requests for this host name, such as that of a proxy (repeatable)."
     ),
+    originals=Server(
+        "--sources", metavar="FOLDER", help="Hand out the source files of the packs that are in this folder."
+    ),
     open_browser=Server("--open", help="Open the address in the browser."),
 )
 def serve(
@@ -45,6 +48,7 @@ def serve(
     allowed_host: list[str] | None = None,
     profile: str = options.DEFAULT_PROFILE,
     offline: bool = False,
+    originals: Path | None = None,
     open_browser: bool = False,
 ) -> None:
     """Serve packs over HTTP: a web page, a JSON API and MCP.
@@ -56,12 +60,13 @@ def serve(
 
     Examples:
       wikigr serve --pack packs/physics --open
+      wikigr serve --pack packs/manuals --sources manuals
       wikigr serve --pack packs/physics --host 0.0.0.0 --token $SECRET
     """
     packs = options.require_packs(pack)
     run_server(
         environment, packs, profile,
-        offline=offline, host=host, port=port, token=token, allowed_host=allowed_host,
+        offline=offline, host=host, port=port, token=token, allowed_host=allowed_host, originals=originals,
         question="" if open_browser else None,
     )  # fmt: skip
 
@@ -76,6 +81,7 @@ def run_server(
     port: int = 0,
     token: str | None = None,
     allowed_host: list[str] | None = None,
+    originals: Path | None = None,
     question: str | None = None,
 ) -> None:
     """Serve packs until the user stops it, and open a ``question`` in the browser; an empty one opens the page."""
@@ -86,20 +92,16 @@ def run_server(
 
     check_binding(host, token)
     check_allowed_hosts(allowed_host or ())
+    if originals is not None and not originals.is_dir():
+        raise UsageError(f"{originals} is not a folder.")
     with listen(host, port) as listener:
         served = open_served(environment, packs, profile, offline=offline)
 
-        from wikigr.evaluation.run import RUNS
-        from wikigr.server.web.routes import WebPage
-
         address = f"http://{_reachable(host, listener.getsockname()[0])}:{listener.getsockname()[1]}/"
-        asked = {"q": question} if question else {}
-        if token is not None:
-            asked["token"] = token
-        if asked:
+        if question:
             from urllib.parse import urlencode
 
-            address += f"?{urlencode(asked)}"
+            address += f"?{urlencode({'q': question})}"
 
         def ready() -> None:
             environment.print(address)
@@ -109,8 +111,7 @@ def run_server(
 
                 webbrowser.open(address)
 
-        pages = WebPage(served, RUNS).routes()
-        app = create_app(served, host=host, token=token, allowed_hosts=allowed_host or (), pages=pages)
+        app = create_app(served, host=host, token=token, allowed_hosts=allowed_host or (), originals=originals)
         run_app(app, listener, on_ready=ready)
     environment.note("Stopped.")
 

@@ -49,8 +49,8 @@ def print_answer(
     from wikigr.answer.presentation import PERHAPS, level_in_words
 
     is_rejected = stated["rejected"] is not None
-    if stated.get("understood") and not streamed:
-        environment.print(f"Understood as: {harmless(stated['understood'])}", style="dim")
+    if (understood := stated.get("understood")) and not streamed:
+        environment.print(f"Understood as: {harmless(understood)}", style="dim")
         environment.print()
     if streamed and is_rejected:
         environment.print()

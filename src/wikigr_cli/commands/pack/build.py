@@ -91,6 +91,7 @@ def build(
     pack_version = options.check_version(pack_version)
 
     from wikigr.embeddings.loader import open_encoder
+    from wikigr.evaluation.starters import store_starters
     from wikigr.ingest.build import BuildOptions, build_pack
     from wikigr.ingest.destination import check_destination
     from wikigr.languages import language_named
@@ -143,6 +144,7 @@ def build(
             extractor=extractor,
             engine=cluster,
         )
+        store_starters(output, progress)
     return render.build_document(report, output)
 
 
@@ -257,9 +259,11 @@ def make(
     choice = Choice(source, sha256, allow_private)
 
     from wikigr.distribution.recipes.make import make_pack
+    from wikigr.evaluation.starters import store_starters
     from wikigr_cli.render.progress import TerminalProgress
 
     with TerminalProgress(environment, resumes=resume) as progress:
         documents = fetch(chosen, choice, progress)
         report = make_pack(chosen, documents, folder, jobs=jobs, resume=resume, progress=progress)
+        store_starters(folder, progress)
     return render.made_document(report, folder)

@@ -103,12 +103,14 @@ def update(
             f"wikigr pack update COPY --from {shlex.quote(source)}",
         )
 
-    from wikigr.evaluation.recalibration import recalibrate
+    from wikigr.evaluation.starters import recalibrate_and_start
     from wikigr.ingest.update import UpdateOptions, update_pack
     from wikigr.sources.detect import open_source
 
     chosen = UpdateOptions(pack_version, force, dry_run, jobs, keep_going, follow_links)
     opened = open_source(source, source_format, follow_links=follow_links)
     with TerminalProgress(environment) as progress:
-        report = update_pack(folder, opened, source, options=chosen, recalibrate=recalibrate, progress=progress)
+        report = update_pack(
+            folder, opened, source, options=chosen, recalibrate=recalibrate_and_start, progress=progress
+        )
     return update_document(report, folder, dry_run=dry_run), partial(print_update, everything=everything)

@@ -158,3 +158,21 @@ def test_text_of_a_pack_does_not_drive_the_terminal(wikigr: Wikigr, tmp_path: Pa
     assert "\x1b" not in result.out + result.err
     assert "\x07" not in result.out + result.err
     assert "articles removed: 1" in result.out
+
+
+def test_questions_to_begin_with_follow_the_content(wikigr: Wikigr, tmp_path: Path) -> None:
+    def starters() -> list[str]:
+        return list(json.loads((tmp_path / "pack" / "manifest.json").read_text()).get("starters", []))
+
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "gate.md").write_text(
+        "# Brass gate\n\nThe Brass gate is a city gate of Orrin, built by Mara Quill in 1871.\n"
+    )
+    (notes / "tower.md").write_text("# Old tower\n\nThe Old tower is a lighthouse of Orrin, 40 metres high.\n")
+    assert wikigr("pack", "build", str(notes), "-o", str(tmp_path / "pack")).code == 0
+    assert sorted(starters()) == ["What is Brass gate?", "What is Old tower?"]
+    assert wikigr("pack", "verify", str(tmp_path / "pack")).code == 0
+    (notes / "tower.md").write_text("# Old mill\n\nThe Old mill is a windmill of Orrin, 12 metres high.\n")
+    assert wikigr("pack", "update", str(tmp_path / "pack"), "--from", str(notes)).code == 0
+    assert sorted(starters()) == ["What is Brass gate?", "What is Old mill?"]
