@@ -15,7 +15,7 @@ from wikigr.graph.graph_index import index_graph
 from wikigr.graph.neighborhood import Neighborhood, article
 from wikigr.graph.schema import ddl
 from wikigr.names import strip_possessive
-from wikigr.retrieval.name_matching import NameMatcher, NodeMatch, _one_typo_away, find_node
+from wikigr.retrieval.name_matching import NameMatcher, NodeMatch, find_node, one_typo_away
 
 TITLES = ("Albert Einstein", "Alfred Einstein", "Niels Bohr", "Photosynthesis", "Apollo 11", "Go")
 
@@ -58,8 +58,8 @@ def test_aliases_and_unique_surnames(matcher: NameMatcher) -> None:
 
 
 @given(st.text("abc1", min_size=1, max_size=5))
-def test_every_spelling_is_one_typo_away(key: str) -> None:
-    spellings = _one_typo_away(key)
+def test_every_spelling_isone_typo_away(key: str) -> None:
+    spellings = one_typo_away(key)
     assert len(spellings) > 26
     assert {OSA.distance(key, spelling) for spelling in spellings} == {1}
 

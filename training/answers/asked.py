@@ -131,9 +131,9 @@ def asked_sources(
                 rows = _rows(folder / "questions" / f"{name}.jsonl")
                 asked_about = {row["page"] for row in rows}
                 build = partial(_excerpt_pack, pages / f"{name}.jsonl.xz", asked_about, work / name)
-                files = _documents(packages, documentation.get(name))
-                if files is not None and all((files / page).is_file() for page in asked_about):
-                    build = partial(_page_pack, files, asked_about, work / f"{name}-pages")
+                documents = _documents(packages, documentation.get(name))
+                if documents is not None and all((documents / page).is_file() for page in asked_about):
+                    build = partial(_page_pack, documents, asked_about, work / f"{name}-pages")
             else:
                 sys.stderr.write(f"asked/{name} is left out: {pages} has no pages of it\n")
                 continue
