@@ -146,10 +146,10 @@ def test_the_row_of_a_cell_is_marked_in_its_table(outputs: Outputs) -> None:
     assert value == "700"
     assert table.splitlines() == [
         "   Part    Price  Remark",
-        "───────────────────────────────────",
-        *(f"   商品 {n}    {n}00  <i>{n}</i> [{n}]" for n in (5, 6)),
-        "▸  商品 7    700  <i>7</i> [7] [1]",
-        *(f"   商品 {n}    {n}00  <i>{n}</i> [{n}]" for n in (8, 9)),
+        "────────────────────────────────────",
+        *(f"   商品 {n}    {n}00  <i>{n}</i> \\[{n}]" for n in (5, 6)),
+        "▸  商品 7    700  <i>7</i> \\[7] [1]",
+        *(f"   商品 {n}    {n}00  <i>{n}</i> \\[{n}]" for n in (8, 9)),
         "… 9 more rows",
     ]
     for markdown in (outputs.markdown, outputs.tool):
@@ -178,7 +178,7 @@ def test_a_whole_table_is_folded_and_nothing_is_marked(outputs: Outputs) -> None
 def test_a_list_is_a_list(outputs: Outputs) -> None:
     assert outputs.terminal.split("\n\nSources")[0].splitlines() == [
         "To start the press:",
-        "1. Open valve [1].",
+        "1. Open valve \\[1].",
         "2. Choose a program:",
         "   - fast",
         "   - slow",
@@ -199,7 +199,7 @@ def test_a_list_is_a_list(outputs: Outputs) -> None:
 @pytest.mark.parametrize("outputs", [("Tasks", "", "")], indirect=True)
 def test_tasks_have_their_states(outputs: Outputs) -> None:
     assert outputs.terminal.split("\n\nSources")[0].splitlines() == [
-        "[x] Call Petra [2]", "[ ] Order <script>alert(1)</script> 🎉 [1]",
+        "[x] Call Petra \\[2]", "[ ] Order <script>alert(1)</script> 🎉 [1]",
     ]  # fmt: skip
     assert "- [x] Call Petra \\[2\\]\n- [ ] Order \\<script\\>alert(1)\\</script\\> 🎉 [1]\n" in outputs.markdown
     assert "- [x] Call Petra \\[2]\n- [ ] Order <script>alert(1)</script> 🎉 [1]\n" in outputs.tool
@@ -228,7 +228,7 @@ def test_code_is_as_it_is_stored_in_a_box_with_its_language(outputs: Outputs) ->
 @pytest.mark.parametrize("outputs", [("Terms", "", "")], indirect=True)
 def test_a_definition_stands_below_its_term(outputs: Outputs) -> None:
     assert outputs.terminal.split("\n\nSources")[0].splitlines() == [
-        "Damper", "    A plate [3] that is | moved by hand. [1]",
+        "Damper", "    A plate \\[3] that is | moved by hand. [1]",
     ]  # fmt: skip
     assert "**Damper**\n\nA plate \\[3\\] that is \\| moved by hand. [1]\n" in outputs.markdown
     assert "**Damper**\n\nA plate \\[3] that is \\| moved by hand. [1]\n" in outputs.tool

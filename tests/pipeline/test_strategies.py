@@ -1,4 +1,4 @@
-"""The table of answer strategies: the first one that writes an answer has it."""
+"""The table of answer strategies: all that apply write, one after the other."""
 
 from __future__ import annotations
 
@@ -28,13 +28,15 @@ def test_every_query_type_belongs_to_a_row() -> None:
 
 
 def test_a_row_before_the_others_wins(pack: Pack, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "STRATEGIES", (Strategy("mine", lambda *_: True, write), *STRATEGIES))
+    mine = Strategy("mine", lambda resources, draft, answer: True, write)
+    monkeypatch.setattr(module, "STRATEGIES", (mine, *STRATEGIES))
     answer = Pipeline(Profile(), pack, offline=True).answer(QUESTION)
     assert (answer.text, answer.query_type) == ("Mine.", "mine")
 
 
 def test_a_row_after_the_others_gets_what_they_left(pack: Pack, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "STRATEGIES", (*STRATEGIES, Strategy("mine", lambda *_: True, write)))
+    mine = Strategy("mine", lambda resources, draft, answer: answer.abstained, write)
+    monkeypatch.setattr(module, "STRATEGIES", (*STRATEGIES, mine))
     pipeline = Pipeline(Profile(), pack, offline=True)
     assert pipeline.answer(QUESTION).query_type == "extractive"
     assert pipeline.answer(OFF_TOPIC).query_type == "mine"

@@ -180,6 +180,11 @@ def test_the_text_of_a_model_is_streamed(
         document = found[-1][1]
         assert document["query_type"] == "synthesis" and document["model"]
         assert "".join(data["text"] for name, data in found if name == "text") == document["answer"]
+        # What needs no model comes before what the model writes.
+        names = [name for name, _ in found if name != "stage"]
+        assert names[:2] == ["offline", "text"] and names[-1] == "answer"
+        offline = next(data for name, data in found if name == "offline")
+        assert (offline["query_type"], offline["model"]) == ("extractive", "") and offline.keys() == document.keys()
 
 
 def test_the_openapi_document_describes_the_documents(physics: Running) -> None:
