@@ -255,7 +255,8 @@ def render(records: Sequence[Record], machine: Mapping[str, str], model: str) ->
     text = (
         f"`make bench-model` on {machine['processor']}, {machine['cores']} cores, commit {machine['commit']}, load "
         f"{machine['load at the start']} at the end, with the model {model}. Shares have 95% intervals (Wilson), and "
-        "times are medians. A question that is not covered is right if it is declined. Questions are spread evenly "
+        "times are medians, which other programs stretch if the load is above the number of cores. A question that is "
+        "not covered is right if it is declined. Questions are spread evenly "
         "over their file, and asked in turn, so that a run that was stopped has some of all kinds."
         + (f" {failed} questions failed." if failed else "")
     )

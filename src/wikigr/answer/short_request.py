@@ -19,6 +19,8 @@ from wikigr.languages import Language
 from wikigr.llm.prompts import prompt
 from wikigr.llm.reply import Reply
 from wikigr.retrieval.units import units_of
+from wikigr.segmentation import sentence_spans
+from wikigr.text import words
 
 # Sections are read until they hold this share of the probability of all possible answers.
 _SHARE = 0.9
@@ -74,10 +76,23 @@ def read_short_reply(reply: Reply) -> str:
     """Return a reply as a sentence with the number of its section, or as it is if it has another format."""
     match reply.input_of(_NAME):
         case {"quotation": str(quotation), "section": int(section), "answer": str(answer)}:
-            said = " ".join((answer.strip() or quotation).split()).rstrip(".")
+            said = " ".join((_uncut(answer, quotation) if answer.strip() else quotation).split()).rstrip(".")
             return f"{said} [{section}]." if section and said else NOT_COVERED
         case _:
             return reply.text
+
+
+def _uncut(answer: str, quotation: str) -> str:
+    """Return the sentence of ``quotation`` of which ``answer`` is most, or ``answer`` itself.
+
+    The rest of a sentence contradicts nothing, and may hold what was asked for.
+    """
+    said = words(answer)
+    for start, end in sentence_spans(quotation):
+        sentence = words(quotation[start:end])
+        if set(said) <= set(sentence) and 2 * len(said) >= len(sentence):
+            return quotation[start:end]
+    return answer
 
 
 def _format(sections: int) -> dict[str, Any]:
