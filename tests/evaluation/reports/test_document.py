@@ -269,7 +269,7 @@ def test_leaks_and_what_was_chosen_after_the_run_are_in_every_report() -> None:
         "example 2 (question a2), example 3 (question a3) and others (run.json lists them all).",
     ]
     assert (made["notices"], made["margin"]) == (said, 0.05)
-    for text in (printed(made), markdown_report(made), html_report(made), junit_report(made)):
+    for text in (printed(made), markdown_report(made), html_report(made), junit_report(made, {})):
         assert [text.count(notice) for notice in said] in ([1, 1], [2, 2]), text
     assert report_document(held, resamples=199)["primary"] == "accuracy"
     with pytest.raises(UsageError, match="no metric 'acuracy'") as refused:
