@@ -211,7 +211,7 @@ class TestGate:
     def test_a_run_is_no_baseline(self, blessed: Path, wikigr: Wikigr, tmp_path: Path) -> None:
         (tmp_path / "good").rename(tmp_path / "a good one")
         refused = wikigr("eval", "gate", "a good one", "--baseline", "a good one")
-        assert (refused.code, "a good one is a run, not a blessed baseline." in refused.err) == (2, True)
+        assert (refused.code, "a good one is a run, not a baseline." in refused.err) == (2, True)
         command = "wikigr eval bless 'a good one' -o baseline.json"
         assert command in refused.err
         assert wikigr(*shlex.split(command)[1:]).code == 0
