@@ -256,14 +256,14 @@ def serve_stdio(packs: ServedPacks) -> None:
         make_server(service).run("stdio")
 
 
-async def _bound(context: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+async def _bound(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
     """Refuse long names before anything uses them, and cut errors, in which the SDK repeats what it was sent."""
-    params = context.params or {}
-    for name in (context.method, params.get("name"), params.get("uri"), *(params.get("arguments") or ())):
+    params = ctx.params or {}
+    for name in (ctx.method, params.get("name"), params.get("uri"), *(params.get("arguments") or ())):
         if isinstance(name, str) and len(name) > _MAX_NAME_CHARS:
             raise MCPError(INVALID_PARAMS, f"A name has {len(name):,} characters, more than {_MAX_NAME_CHARS:,}.")
     try:
-        result = await call_next(context)
+        result = await call_next(ctx)
     except MCPError as error:
         raise MCPError(error.code, _short(error.message)) from error
     if isinstance(result, dict) and result.get("isError"):
