@@ -15,7 +15,8 @@ from wikigr.graph.graph_index import index_graph
 from wikigr.graph.neighborhood import Neighborhood, article
 from wikigr.graph.schema import ddl
 from wikigr.names import strip_possessive
-from wikigr.retrieval.name_matching import NameMatcher, NodeMatch, find_node, one_typo_away
+from wikigr.retrieval.name_matching import NameMatcher, NodeMatch, find_node
+from wikigr.suggestions import one_typo_away
 
 TITLES = ("Albert Einstein", "Alfred Einstein", "Niels Bohr", "Photosynthesis", "Apollo 11", "Go")
 
