@@ -164,5 +164,6 @@ def build_folder(source: Path, pack: Path, source_format: str | None = None) -> 
     if not (pack / "manifest.json").exists():
         pack.parent.mkdir(parents=True, exist_ok=True)
         options = BuildOptions(name=pack.name, jobs=1, keep_going=True)
-        build_pack(open_source(source, source_format), str(source), pack, open_encoder(ENCODER, purpose="bulk"), options)
+        encoder = open_encoder(ENCODER, purpose="bulk")
+        build_pack(open_source(source, source_format), str(source), pack, encoder, options)
     return pack
