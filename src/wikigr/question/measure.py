@@ -106,9 +106,14 @@ def operation(question: str) -> Operation | None:
     """Return what is to be done with the rows that ``question`` describes, or ``None`` if one of them answers."""
     if superlative(question) is not None:
         return "extreme"
-    if not _SUMS.isdisjoint(words(question)):
+    if names_sum(question):
         return "sum"
     return "count" if _COUNTS.match(question) else None
+
+
+def names_sum(text: str) -> bool:
+    """Return whether ``text`` has a word for a sum: a question asks for one, and a row so called is one."""
+    return not _SUMS.isdisjoint(words(text))
 
 
 def is_of(dimension: Dimension, text: str) -> bool:

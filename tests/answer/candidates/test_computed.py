@@ -129,3 +129,15 @@ def test_nothing_is_computed_from_a_part_of_a_table(pack: Pack) -> None:
     listed = replace(material(pack, "How many instruments were lent to Ilse Brandt?", *items()), whole=frozenset())
     (counted, *_) = sorted((f for f in find_candidates(listed) if f.kind == "count"), key=lambda f: -f.fit)
     assert counted.lead == "At least 2 rows: viola 3; horn 2."
+
+
+def test_totals_other_units_and_values_that_are_no_numbers_are_not_added(pack: Pack) -> None:
+    head = "| crate | weight |\n|---|---|\n"
+    question = "What is the total weight of the crates?"
+    total = from_markdown("Crates#0", f"{head}| A | 4 kg |\n| B | 5 kg |\n| Total | 9 kg |")
+    (added,) = candidates(pack, "computed", question, total)
+    assert added.lead == "9 in total (weight of 2 rows): 4 kg; 5 kg."
+    for cells in ("4 kg |\n| B | 500 g", "4 kg |\n| C | 6 kg |\n| B | heavy"):
+        assert candidates(pack, "computed", question, from_markdown("Crates#0", f"{head}| A | {cells} |")) == []
+    (heaviest,) = candidates(pack, "computed", "Which crate is the heaviest?", total)
+    assert heaviest.short == "B"

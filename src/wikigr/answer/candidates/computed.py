@@ -11,7 +11,7 @@ from wikigr.answer.candidates.grid import Grid, Record, Value, is_blank, spelled
 from wikigr.answer.candidates.rows import Condition, conditions_of, fitting_rows
 from wikigr.question.comparison import compared_sides
 from wikigr.question.intent import asks_yes_no
-from wikigr.question.measure import Grade, comparative, is_of, operation, superlative
+from wikigr.question.measure import Grade, comparative, is_of, names_sum, operation, superlative
 from wikigr.reader.passage import Span
 from wikigr.text import words
 
@@ -31,15 +31,17 @@ def find_computed(material: Material) -> Iterator[AnswerCandidate]:
         return
     grade = superlative(material.question.text)
     found: list[AnswerCandidate] = []
-    for grid in material.grids:
-        if len(grid.records) < 2 or not grid.is_whole(material.whole):
+    for table in material.grids:
+        # A row of totals is none of those that it adds up.
+        grid = Grid(table.columns, tuple(row for row in table.records if not names_sum(row.values[0].text)))
+        if len(grid.records) < 2 or not table.is_whole(material.whole):
             continue
         column = measured_column(material, grid, grade)
         # "Which room has the most beds?" says nothing of a room with a sofa bed.
         named = material.place_stems(grid.records[0].section) | set(material.question.stems(spelled(column)))
         conditions = [c for c in conditions_of(material, grid) if c.column != column and not c.stems <= named]
         rows = fitting_rows(grid, conditions)
-        values = [value for row in rows if (value := row.value_of(column)) is not None and value.measured is not None]
+        values = [value for row in rows if (value := row.value_of(column)) is not None and not is_blank(value.text)]
         if column and len(values) > 1:
             make = _sum if grade is None else _extreme
             found += filter(None, [make(material, rows, values, conditions, grade)])
@@ -110,12 +112,13 @@ def _extreme(
     grade: Grade | None,
 ) -> AnswerCandidate | None:
     assert grade is not None
-    kind = Counter(_key(value)[0] for value in values).most_common(1)[0][0]
-    values = [value for value in values if _key(value)[0] == kind]
+    column = values[0].column
+    values = [value for value in values if value.measured is not None]
+    if not _are_alike(values):
+        return None
     choose = max if _highest(grade, values) else min
     best = choose(map(_key, values))
-    chosen = [row for row in rows if any(value in row.values and _key(value) == best for value in values)]
-    column = values[0].column
+    chosen = [row for row in rows if (v := row.value_of(column)) is not None and v.measured and _key(v) == best]
     names = "; ".join(f"{row.name} ({value.text})" for row in chosen if (value := row.value_of(column)) is not None)
     lead = f"{names}: the {grade.words} of {len(values)} rows by {spelled(column)}."
     first = chosen[0].values[0]
@@ -135,14 +138,16 @@ def _sum(
     conditions: Sequence[Condition],
     grade: Grade | None,
 ) -> AnswerCandidate | None:
-    if len(values) > _MAX_ROWS:
+    if len(values) > _MAX_ROWS or not _are_alike(values):
         return None
     digits = max(len(value.text.strip().rpartition(".")[2]) if "." in value.text else 0 for value in values)
-    total = sum(_key(value)[1][0] for value in values)
+    total = sum(_key(value)[0] for value in values)
     column = values[0].column
     names = "; ".join(value.text for value in values)
     lead = f"{total:.{min(digits, 3)}f} in total ({spelled(column)} of {len(values)} rows): {names}."
-    quotations = tuple(_whole(row) for row in rows if row.value_of(column) in values)
+    places = {(value.sentence.place, value.start) for value in values}
+    added = (row for row in rows if (v := row.value_of(column)) and (v.sentence.place, v.start) in places)
+    quotations = tuple(map(_whole, added))
     return AnswerCandidate("computed", quotations, lead=lead, fit=_fit(material, rows[0], conditions))
 
 
@@ -153,7 +158,7 @@ def _compared(
     said = verdict = ""
     if one is not None and other is not None:
         said = f"{spelled(column)}: {names[0]} {one.text}; {names[1]} {other.text}."
-    if grade is not None and one is not None and other is not None and _are_alike(one, other):
+    if grade is not None and one is not None and other is not None and _are_alike([one, other]):
         a, b = _key(one), _key(other)
         is_first = a > b if _highest(grade, (one, other)) else a < b
         if asks_yes_no(material.question):
@@ -184,14 +189,16 @@ def _row_of(material: Material, grid: Grid, own: frozenset[str], other: frozense
     return row, row.values[ranked[0][1]].text
 
 
-def _are_alike(one: Value, other: Value) -> bool:
-    """Return whether two values can be compared: two dates, times of day or numbers."""
-    return one.measured is not None and other.measured is not None and one.measured.kind == other.measured.kind
+def _are_alike(values: Sequence[Value]) -> bool:
+    """Return whether all ``values`` can be compared: dates, times of day, or numbers in one unit."""
+    kinds = {value.measured.kind if value.measured is not None else "" for value in values}
+    units = {amounts.unit for value in values for amounts in value.amounts[:1]} if kinds == {"number"} else set[str]()
+    return len(kinds) == 1 and "" not in kinds and len(units) <= 1
 
 
-def _key(value: Value) -> tuple[str, tuple[float, ...]]:
+def _key(value: Value) -> tuple[float, ...]:
     assert value.measured is not None
-    return value.measured.kind, value.measured.key
+    return value.measured.key
 
 
 def _whole(row: Record) -> Quotation:
