@@ -164,3 +164,15 @@ def test_one_sentence_does_not_replace_steps(server: ChatApi, encoder: Embedder,
         assert server.requests == []
         pipeline.answer("How much does the motor weigh?")
         assert len(server.requests) == 1
+
+
+def test_a_long_block_is_cut(server: ChatApi, encoder: Embedder, tmp_path: Path) -> None:
+    listing = "\n".join(f"    set_valve({n}, pressure={n * 7})" for n in range(400))
+    (tmp_path / "valves.md").write_text(f"# Valve settings\n\nThe settings of the valves:\n\n```\n{listing}\n```\n")
+    build_pack(open_source(tmp_path), str(tmp_path), tmp_path / "built", encoder, BuildOptions(name="valves", jobs=1))
+    profile = load_profile("enhanced").override(SynthesisOptions, citations="short")
+    with Pack(str(tmp_path / "built")) as built:
+        request = Pipeline(profile, built).request("What are the settings of the valves?", Trace())
+    text = request.system[0]["text"] + request.messages[0]["content"]
+    assert estimate_tokens(text) <= 1200
+    assert "set_valve(" in text

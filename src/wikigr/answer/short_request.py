@@ -49,7 +49,7 @@ def build_short_request(draft: Draft, question: str, limit: int, language: Langu
         start, end = _excerpt(item.section, draft, left if not shown else left // 2, language)
         text = numbered(len(shown) + 1, item.section, start, end)
         size = estimate_tokens(text)
-        if shown and (start == end or size > left):
+        if shown and size > left:
             continue
         shown.append(text)
         read.append(item)
@@ -126,9 +126,9 @@ def _likeliest(draft: Draft) -> Iterator[Evidence]:
 
 
 def _excerpt(section: Section, draft: Draft, limit: int, language: Language) -> tuple[int, int]:
-    """Return a part of ``section`` of at most ``limit`` tokens with what answers best in it; empty if none has it.
+    """Return a part of ``section`` of at most ``limit`` tokens with what answers best in it.
 
-    It begins with the section, or with the sentence before, or with the answer itself.
+    It begins with the section, or with the sentence before, or with the answer itself, which is cut if it is too long.
     """
     units = units_of(section, language)
     answering = next((s.start for s in draft.sentences if s.section.section_id == section.section_id), 0)
@@ -140,4 +140,5 @@ def _excerpt(section: Section, draft: Draft, limit: int, language: Language) -> 
             last += left >= 0
         if last > best:
             return units[first].start, units[last - 1].end
-    return 0, 0
+    start, end = (units[best].start, units[best].end) if units else (0, len(section.content))
+    return start, max(start, min(end, start + 2 * limit))
