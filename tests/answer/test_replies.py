@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from tests.llm.server import MessagesServer, reply
@@ -34,7 +34,7 @@ class Row(NamedTuple):
 
     kind: str
     reply: str
-    answers: Literal["synthesis", "extractive", "abstained"]
+    answers: str
     printed: str
     level: str
 
