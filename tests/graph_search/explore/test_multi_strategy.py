@@ -30,6 +30,7 @@ from wikigr.graph_search.explore.multi_strategy import (
 from wikigr.graph_search.explore.options import MultiStrategyOptions
 from wikigr.graph_search.explore.planners import Plan, PlannerState
 from wikigr.graph_search.explore.rule_pruner import RulePruner
+from wikigr.graph_search.relation_paths.stage import RelationPathsOptions
 from wikigr.llm import budget as llm_budget
 from wikigr.llm.client import Claude
 from wikigr.llm.options import SynthesisOptions
@@ -149,6 +150,8 @@ def ask(films: Path, messages_server: MessagesServer) -> Iterator[Ask]:
             messages_server.always(conversation)
             profile = load_profile("multi-strategy")
             profile = profile.override(MultiStrategyOptions, **options).override(SynthesisOptions, model=model)
+            # A relation path would answer before anything is explored.
+            profile = profile.override(RelationPathsOptions, enabled=False)
             return Pipeline(profile, pack, model=client).answer(question), conversation
 
         yield call
