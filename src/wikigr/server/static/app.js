@@ -12,13 +12,6 @@ const MAX_PREVIOUS = 3;
 const LEVELS = { sure: "Sure", likely: "Likely", not_sure: "Not sure", not_covered: "Not covered" };
 const MEANINGS = { sure: "nine of ten such answers are right", likely: "more such answers are right than wrong", not_sure: "the answer may be as wrong as the others", not_covered: "the packs do not answer this" };
 const AGREEMENT = { true: ", the same with and without the model", false: ", not the same with and without the model" };
-// The profiles that ship, in plain words.
-const PROFILES = {
-  enhanced: "Balanced; the default", fast: "Faster: it reads less", precise: "Slower: a second model checks what was found", recall: "Looks further: more wordings, more documents",
-  baseline: "The simplest search, to compare with", "multi-strategy": "Follows the graph from the names in the question",
-};
-// An alternative that is much less probable than the answer is noise.
-const MIN_SHARE = 1 / 3;
 const PANEL_KEYS = ["article", "within", "section", "start", "end", "first", "view", "at", "search", "browse", "near", "to", "why"];
 
 const app = { packs: [], profiles: [], turns: [], pack: "", profile: "" };
@@ -351,7 +344,7 @@ function rejectedOf(doc) {
 
 function others(doc) {
   const doubtful = isDoubtful(doc);
-  const found = doubtful ? [doc, ...doc.alternatives] : doc.abstained ? doc.alternatives : doc.alternatives.filter((each) => each.confidence >= MIN_SHARE * doc.confidence);
+  const found = doubtful ? [doc, ...doc.alternatives] : doc.alternatives;
   if (!found.length) return null;
   let count = doubtful ? 0 : doc.citations.length;
   const items = found.map((each) => {
@@ -504,7 +497,7 @@ for (const name of ["pack", "profile"]) {
 
 function describeProfile() {
   const chosen = app.profiles.find((each) => each.name === app.profile);
-  $("profile-text").textContent = chosen ? `${PROFILES[chosen.name] ?? chosen.description}${chosen.writes ? ". A model writes the answers." : ""}` : "";
+  $("profile-text").textContent = chosen ? `${chosen.description}${chosen.writes ? ". A model writes the answers." : ""}` : "";
 }
 
 // Titles are completed while they are typed.
