@@ -23,8 +23,8 @@ def settle(offline: Answer, written: Written, draft: Draft, model: str) -> Answe
     """Return the answer to a question for which there is ``offline``, after ``model`` has written.
 
     What a model wrote is the answer if some of it is verified or it declines, unless it contradicts an answer that
-    stays likelier; then it is ``rejected``. The confidence falls with the share of its claims that are not verified; if that is half
-    of them or more, the answer is not sure.
+    stays likelier; then it is ``rejected``. The confidence falls with the share of its claims that are not verified; if
+    that is half of them or more, the answer is not sure.
     """
     base = replace(offline, model=model, claims=written.claims, unverified=written.unverified)
     share = 1 - len(written.unverified) / written.claims if written.claims else 0.0
