@@ -26,7 +26,7 @@ from wikigr.pipeline.profile_files import load_profile
 # What reads files of the package itself, of this program's own caches, or files that it has just written.
 _OWN = """answer/probability.py embeddings/int8.py embeddings/onnx_bert.py embeddings/weights.py graph/stored_arrays.py
 languages.py llm/prompts.py llm/response_cache.py llm/usage.py reader/adapter.py reader/graph.py sandbox/isolation.py
-server/web/rendering.py version.py distribution/archive.py distribution/recipes/unpack.py index/quantized.py
+server/page.py version.py distribution/archive.py distribution/recipes/unpack.py index/quantized.py
 index/lexical.py files.py evaluation/samples.py sources/office/xlsx.py sources/detect.py sources/html/boilerplate.py
 sources/wikitext/__init__.py ingest/engines/ray_engine.py distribution/signature.py embeddings/onnx_mpnet.py
 pack/layout.py graph_search/relation_paths/relation_match.py""".split()

@@ -232,10 +232,8 @@ SHARED: dict[str, Any] = {
     "floors": Check("--min", metavar="METRIC=VALUE", help="A floor, such as accuracy=0.8. Repeatable."),
     "baseline": Check(metavar="FILE", help="A file of `wikigr eval bless`; the run must not be worse."),
     "fail_on": Check(help="The verdict against the baseline that fails the gate; regression by default."),
-    "max_flips": Check(
-        metavar="N", min=0, help="How many answers may change from right to wrong. Default: what an exact test allows."
-    ),
-    "junit": Output(metavar="FILE", help="Also write JUnit XML, whose failures are those of the gate."),
+    "max_flips": Check(metavar="N", min=0, help="Answers that may get worse. Default: by a test."),
+    "junit": Output(metavar="FILE", help="Also write the gate as JUnit XML."),
     "max_errors": Check(metavar="SHARE", min=0.0, max=1.0, help="The share of samples that may fail; 0 by default."),
     "show_all": Output("--all", help="Print all figures, not only those that matter most."),
 }

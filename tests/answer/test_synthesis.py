@@ -83,13 +83,13 @@ def test_every_citation_is_a_span_of_a_stored_section(
             lambda r: text(". "),
             lambda r: text("More is told", cite(r, 0, 0, 2), cite(r, 1, 0, 1)),
             lambda r: text(". "),
-            lambda r: text("Again", cite(r, 0, 0, 1)),
+            lambda r: text("They did so again", cite(r, 0, 0, 1)),
             lambda r: text("."),
         )
     )
     pieces: list[str] = []
     answer = make().answer(QUESTION, on_text=pieces.append if streamed else None)
-    assert answer.text == "Davisson and Germer did [1]. More is told [2][3]. Again [1]."
+    assert answer.text == "Davisson and Germer did [1]. More is told [2][3]. They did so again [1]."
     assert answer.query_type == "synthesis"
     assert [citation.n for citation in answer.citations] == [1, 2, 3]
     assert answer.unverified == ()

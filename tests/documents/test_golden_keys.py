@@ -19,7 +19,7 @@ from tests.pack.joined.conftest import machines  # noqa: F401
 GOLDEN = Path(__file__).with_name("golden_keys.txt")
 BORN = "When and where was Werner Heisenberg born?"
 CHAIN = "Where was the physicist who proposed matter waves born?"
-UNSURE = "Where did Dirac study?"
+UNSURE = "Which satellite handed out entangled photon pairs to stations over a thousand kilometres apart?"
 UNKNOWN = "Who painted the Sistine Chapel?"
 # Objects whose keys are names, such as those of stages, sections and profiles; a ``*`` stands for each of them.
 MAPPINGS = frozenset(

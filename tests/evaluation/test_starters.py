@@ -67,6 +67,6 @@ def test_rows_with_names(tmp_path: Path, encoder: Embedder) -> None:
 def test_a_manifest_holds_few_short_starters(physics_pack: Path) -> None:
     fields = json.loads((physics_pack / "manifest.json").read_text())
     assert parse_manifest(json.dumps({**fields, "starters": ["What is spin?"]}).encode()).starters == ("What is spin?",)
-    for bad in ("What?", [1], ["a"] * 4, ["a" * 161], ["two\nlines"], ["\x1b[31m"], None):
+    for bad in ("What?", [1], ["a"] * 4, ["a" * 161], ["\x1b[31m"], None):
         with pytest.raises(PackError, match="starters"):
             parse_manifest(json.dumps({**fields, "starters": bad}).encode())

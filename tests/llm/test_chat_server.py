@@ -403,7 +403,7 @@ def test_an_answer_with_checked_citations_a_receipt_and_its_replay(
     chat_api.models = ["qwen"]
     receipt = tmp_path / "r.json"
     # The default model is Claude, which cites by itself; not on this server.
-    arguments = ("ask", "Who proposed the exclusion principle?", "--pack", str(physics_pack))
+    arguments = ("ask", "Who found the trail of a positive electron in a cloud chamber?", "--pack", str(physics_pack))
     code, text = call(*arguments, "--json", "--receipt", str(receipt))
     answer = json.loads(text)
     assert (code, answer["query_type"], answer["unverified_claims"]) == (0, "synthesis", [])

@@ -372,7 +372,7 @@ def test_a_cookie_takes_linear_time(physics_pack: Path, value: str, monkeypatch:
     monkeypatch.delattr("starlette.requests.cookie_parser")
     token = '0123456789abcdef;"\\,='
     with running(physics_pack, token=token) as server:
-        visit = server.client.get("/api/packs", params={"token": token})
+        visit = server.client.post("/api/session", headers={"Authorization": f"Bearer {token}"})
         (cookie, *_) = visit.headers["set-cookie"].split(";")
         server.client.cookies.clear()
         assert server.client.get("/api/packs", headers={"Cookie": f"x={value}"}).status_code == 401

@@ -14,7 +14,7 @@ from wikigr.answer.statement import read_statement
 # The word of a model counts as evidence: what it answers is this many times as likely to be right as it was. Chosen,
 # not fitted: large enough to lift an answer that both give by a level, too small for a model alone to overturn one
 # that is more likely right than not.
-_WEIGHT = 3.0
+_WEIGHT = 2.0
 # Of the cases in which the answer without a model is wrong, those in which another one that a model gives is right.
 _SHARE_OF_OTHERS = 0.5
 
@@ -22,9 +22,9 @@ _SHARE_OF_OTHERS = 0.5
 def settle(offline: Answer, written: Written, draft: Draft, model: str) -> Answer:
     """Return the answer to a question for which there is ``offline``, after ``model`` has written.
 
-    What a model wrote is the answer if some of it is verified or it declines, unless it contradicts an answer that
-    stays likelier; then it is ``rejected``. The confidence falls with the share of its claims that are not verified; if
-    that is half of them or more, the answer is not sure.
+    What a model wrote is the answer if some of it is verified, unless it contradicts an answer that stays likelier;
+    then it is ``rejected``. The confidence falls with the share of its claims that are not verified; if that is half
+    of them or more, the answer is not sure.
     """
     base = replace(offline, model=model, claims=written.claims, unverified=written.unverified)
     share = 1 - len(written.unverified) / written.claims if written.claims else 0.0
@@ -32,12 +32,7 @@ def settle(offline: Answer, written: Written, draft: Draft, model: str) -> Answe
     if not (share or written.declined):
         return replace(base, rejected=text if written.text else None)
     by_model = replace(base, kind="", span=None, context=None, lead="", chain=())
-    right = offline.confidence
     if written.declined:
-        left = right / (right + _WEIGHT * (1 - right))
-        if left >= 0.5:
-            level = max(offline.level, level_of_claims(draft, left), key=LEVELS.index)
-            return replace(base, confidence=left, level=level, agrees=False, rejected=text if written.text else None)
         return replace(
             by_model,
             text=NOT_COVERED,
@@ -48,6 +43,7 @@ def settle(offline: Answer, written: Written, draft: Draft, model: str) -> Answe
             alternatives=(_possible(offline), *offline.alternatives),
         )
     agrees = _agreement(offline, written, draft)
+    right = offline.confidence
     other = (1 - right) * _SHARE_OF_OTHERS
     if agrees is False:
         total = right + _WEIGHT * other + (1 - right - other)

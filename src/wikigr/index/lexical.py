@@ -256,8 +256,8 @@ class LexicalIndex:
         for name in dict.fromkeys(map(normal, identifiers_in(query))) if self.has_exact else ():
             if self.frequency(name, EXACT):
                 term = tantivy.Query.term_query(self.index.schema, EXACT, name)
-                weight = whole.rarity(name, EXACT) / self.rarity(name, EXACT)
-                clauses.append(tantivy.Query.boost_query(term, weight))
+                # Without the length of the field, which says only how many identifiers a section has.
+                clauses.append(tantivy.Query.const_score_query(term, whole.rarity(name, EXACT)))
         return clauses
 
     def _terms(self, query: str) -> list[str]:

@@ -110,8 +110,8 @@ _NTH = re.compile(
     r"(?:\s+(?:one|item|entry|row|of\s+(?:them|these|those))\b|(?=\s*[?.!]*$))",
     re.I,
 )
-# Capitalized words side by side in an answer, which may name a person.
-_FULL_NAME = re.compile(r"[A-ZÀ-Þ][\w'’-]*\.?(?:[^\S\n]+[A-ZÀ-Þ][\w'’-]+)+")
+# Capitalized words side by side in an answer, which may name a person; "the Royal Society" does not.
+_FULL_NAME = re.compile(r"\b(?<![Tt]he )[A-ZÀ-Þ][\w'’-]*\.?(?:[^\S\n]+[A-ZÀ-Þ][\w'’-]+)+")
 _MAX_NAMED = 5
 _TOKEN = re.compile(r"[^\s,;:?!()\"“”]+")
 

@@ -157,7 +157,7 @@ def remember_token(request: HTTPConnection, response: Response, token: str) -> N
     """Give a browser that has sent the ``token`` a cookie that stands for it."""
     # A proxy in front of this server says whether the browser's connection is encrypted.
     secure = "https" in (request.scope["scheme"], request.headers.get("x-forwarded-proto"))
-    response.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=secure)
+    response.set_cookie(COOKIE, quote(token, safe=""), httponly=True, samesite="strict", secure=secure)
 
 
 def _authorize(request: HTTPConnection, token: str) -> Response | None:

@@ -60,7 +60,6 @@ def serve(
 
     Examples:
       wikigr serve --pack packs/physics --open
-      wikigr serve --pack packs/manuals --sources manuals
       wikigr serve --pack packs/physics --host 0.0.0.0 --token $SECRET
     """
     packs = options.require_packs(pack)

@@ -66,7 +66,7 @@ def test_explain_shows_stages_scores_and_what_was_dropped(wikigr: Wikigr, physic
     explain = json.loads(result.out)["explain"]
     stages = {stage["stage"]: stage for stage in explain["stages"]}
     assert list(stages) == (
-        "aliases encode dense lexical fuse graph_reranker entity_linking graph_walk hops documents fetch "
+        "aliases encode dense lexical fuse unit_match graph_reranker entity_linking graph_walk hops documents fetch "
         "section_quality sentences reader answers abstention citations".split()
     )
     assert any("not among the best 5" in reason for reason in stages["documents"]["dropped"].values())

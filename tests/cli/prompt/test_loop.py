@@ -154,7 +154,7 @@ def test_a_follow_up_question_in_a_terminal(
 def test_ctrl_c_cancels_a_running_question(
     physics_pack: Path, private: Path, messages_server: MessagesServer, closed: list[Terminal]
 ) -> None:
-    messages_server.script(never(), reply("It was measured in 1927."))
+    messages_server.script(never(), reply("The wavelength of electrons was measured in 1927."))
     terminal = Terminal(physics_pack, ANTHROPIC_BASE_URL=messages_server.url, ANTHROPIC_API_KEY="x")
     closed.append(terminal)
     terminal.child.send(f"{QUESTION}\r")
@@ -162,7 +162,7 @@ def test_ctrl_c_cancels_a_running_question(
     terminal.child.sendintr()
     terminal.child.expect_exact("Cancelled.")
     terminal.waits()
-    terminal.says(QUESTION, "It was measured in 1927.")
+    terminal.says(QUESTION, "The wavelength of electrons was measured in 1927")
     assert terminal.leaves() == 0
 
 

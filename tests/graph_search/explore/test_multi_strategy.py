@@ -521,7 +521,7 @@ def test_facts_about_something_else_are_no_answer(films: Path, question: str) ->
 
 def test_no_model_is_asked_by_the_rules(films: Path, messages_server: MessagesServer) -> None:
     profile = load_profile("multi-strategy")
-    profile = profile.override(MultiStrategyOptions, planner="rule")
+    profile = profile.override(MultiStrategyOptions, planner="rule").override(RelationPathsOptions, enabled=False)
     conversation = Conversation()
     messages_server.always(conversation)
     client = Claude(model="local", api_key="k" * 12, base_url=messages_server.url, timeout=60.0)

@@ -118,7 +118,6 @@ def test_what_no_path_explains_is_declined(pipeline: Pipeline) -> None:
     "question",
     [
         "Clara Voss",
-        "?",
         "любимый цвет Ida Falk",
         "not directed by Clara Voss nor written by Otto Prim " * 30,
         "the director of the film of the director of the film of the director of The Iron Bell",

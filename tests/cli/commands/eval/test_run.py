@@ -118,11 +118,11 @@ def test_ablation_takes_every_enhancement_away_in_turn(run: Run, questions: Path
     document = json.loads(run("r", "--profile", "enhanced", "--ablate", "--json").out)
     names = [profile["name"].removeprefix("enhanced-without-") for profile in document["profiles"]]
     assert names == [
-        "enhanced", "relation_paths", "lexical", "dense", "graph_reranker", "graph_walk", "hops", "multi_doc",
-        "section_quality", "reader", "few_shot",
+        "enhanced", "relation_paths", "lexical", "dense", "unit_match", "graph_reranker", "graph_walk", "hops",
+        "multi_doc", "section_quality", "reader", "few_shot",
     ]  # fmt: skip
     text = run("r", "--profile", "enhanced", "--ablate")
-    assert sum(line.startswith("without-") for line in text.out.splitlines()) == 10
+    assert sum(line.startswith("without-") for line in text.out.splitlines()) == 11
     assert all(len(line) <= 80 for line in text.out.splitlines() if not line.startswith("  "))
     assert "wikigr eval flips r --profile NAME" in text.err
     few_shot = next(c for c in document["comparisons"] if c["second"].endswith("few_shot"))

@@ -24,7 +24,7 @@ def test_the_default_pack_is_used_by_every_command_and_has_an_origin(
     wikigr: Wikigr, physics_pack: Path, user_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(physics_pack, installed_packs() / "physics")
-    assert wikigr("search", "spin").code == 2
+    assert wikigr("graph", "schema").code == 2
     nothing = wikigr("pack", "use")
     assert (nothing.code, nothing.out) == (0, "There is no default pack.\n")
     done = wikigr("pack", "use", "physics")
