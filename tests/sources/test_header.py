@@ -130,3 +130,10 @@ def test_more_levels_than_a_header_has_are_data() -> None:
 def test_spans_beyond_the_limits_take_no_time() -> None:
     wide: list[list[Spanned]] = [[("Region", 1, 65_534), ("x", 10**9, 10**9)], ["a", "b"], *NUMBERS]
     assert lines(wide)
+
+
+def test_a_first_level_that_is_marked_spans_into_the_next_one() -> None:
+    first = Row([Cell("Region", True, 1, 2), Cell("2024", True, 2), Cell("2025", True, 2)])
+    others = [Row([Cell(str(text)) for text in row]) for row in (UNITS, *NUMBERS)]
+    marked, _ = mark_header([first, *others])
+    assert next(line for row in name_columns(marked) for line in row.lines) == TWO

@@ -164,7 +164,11 @@ def _labels(header: Sequence[Sequence[Slot]]) -> list[list[str]]:
 
 
 def _grid(rows: Sequence[Row]) -> list[list[Slot]]:
-    """Return the columns of each row; a cell stands in all columns and rows that it spans."""
-    grid = [row.slots for row in place_cells(rows)]
+    """Return the columns of each row; a cell stands in all columns and rows that it spans.
+
+    What is marked as a header so far does not count: a marked label may span into a level that is not marked yet.
+    """
+    unmarked = [Row([replace(cell, is_header=False) for cell in row.cells]) for row in rows]
+    grid = [row.slots for row in place_cells(unmarked)]
     width = max((column + 1 for slots in grid for column in slots), default=0)
     return [[slots.get(column, _EMPTY) for column in range(width)] for slots in grid]
