@@ -67,7 +67,8 @@ class Asked:
     def share(self, stems: Set[str], rarity: Mapping[str, float] | None = None) -> float:
         """Return the share of the question in ``stems``, in [0, 1]; ``rarity`` may count some of them less."""
         weights = self.question.weights
-        found = sum(weights[stem] * (rarity or {}).get(stem, 1.0) for stem in stems & weights.keys())
+        # In the order of the question: that of a set differs between processes, and so may the last digit of a sum.
+        found = sum(weight * (rarity or {}).get(stem, 1.0) for stem, weight in weights.items() if stem in stems)
         return found / sum(weights.values()) if found else 0.0
 
     @cached_property
