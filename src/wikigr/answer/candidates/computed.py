@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation, quotation_of
+from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation
 from wikigr.answer.candidates.grid import Grid, Record, Value, is_blank, spelled
-from wikigr.answer.candidates.rows import Condition, conditions_of, fitting_rows
+from wikigr.answer.candidates.rows import conditions_of, fitting_rows, row_up_to
 from wikigr.question.comparison import compared_sides
 from wikigr.question.intent import asks_yes_no
 from wikigr.question.measure import Grade, comparative, is_of, names_sum, operation, superlative
@@ -42,9 +42,12 @@ def find_computed(material: Material) -> Iterator[AnswerCandidate]:
         conditions = [c for c in conditions_of(material, grid) if c.column != column and not c.stems <= named]
         rows = fitting_rows(grid, conditions)
         values = [value for row in rows if (value := row.value_of(column)) is not None and not is_blank(value.text)]
+        made = None
         if column and len(values) > 1:
-            make = _sum if grade is None else _extreme
-            found += filter(None, [make(material, rows, values, conditions, grade)])
+            made = _sum(rows, values) if grade is None else _extreme(rows, values, grade)
+        if made is not None:
+            covered = _said(material, rows[0]).union(*(condition.stems for condition in conditions))
+            found.append(replace(made, fit=material.asked.share(covered)))
     yield from sorted(found, key=lambda candidate: -candidate.fit)[:_MAX_CANDIDATES]
 
 
@@ -104,14 +107,7 @@ def _highest(grade: Grade, values: Sequence[Value]) -> bool:
     return grade.highest != (grade.dimension == "time" and is_number)
 
 
-def _extreme(
-    material: Material,
-    rows: Sequence[Record],
-    values: Sequence[Value],
-    conditions: Sequence[Condition],
-    grade: Grade | None,
-) -> AnswerCandidate | None:
-    assert grade is not None
+def _extreme(rows: Sequence[Record], values: Sequence[Value], grade: Grade) -> AnswerCandidate | None:
     column = values[0].column
     values = [value for value in values if value.measured is not None]
     if not _are_alike(values):
@@ -122,22 +118,11 @@ def _extreme(
     names = "; ".join(f"{row.name} ({value.text})" for row in chosen if (value := row.value_of(column)) is not None)
     lead = f"{names}: the {grade.words} of {len(values)} rows by {spelled(column)}."
     first = chosen[0].values[0]
-    return AnswerCandidate(
-        "computed",
-        tuple(_whole(row) for row in chosen[:_MAX_ROWS]),
-        span=Span(first.start, first.end, 0.0) if len(chosen) == 1 else None,
-        lead=lead,
-        fit=_fit(material, rows[0], conditions),
-    )
+    span = Span(first.start, first.end, 0.0) if len(chosen) == 1 else None
+    return AnswerCandidate("computed", _quoted(chosen[:_MAX_ROWS]), span=span, lead=lead)
 
 
-def _sum(
-    material: Material,
-    rows: Sequence[Record],
-    values: Sequence[Value],
-    conditions: Sequence[Condition],
-    grade: Grade | None,
-) -> AnswerCandidate | None:
+def _sum(rows: Sequence[Record], values: Sequence[Value]) -> AnswerCandidate | None:
     if len(values) > _MAX_ROWS or not _are_alike(values):
         return None
     digits = max(len(value.text.strip().rpartition(".")[2]) if "." in value.text else 0 for value in values)
@@ -146,9 +131,8 @@ def _sum(
     names = "; ".join(value.text for value in values)
     lead = f"{total:.{min(digits, 3)}f} in total ({spelled(column)} of {len(values)} rows): {names}."
     places = {(value.sentence.place, value.start) for value in values}
-    added = (row for row in rows if (v := row.value_of(column)) and (v.sentence.place, v.start) in places)
-    quotations = tuple(map(_whole, added))
-    return AnswerCandidate("computed", quotations, lead=lead, fit=_fit(material, rows[0], conditions))
+    added = [row for row in rows if (v := row.value_of(column)) and (v.sentence.place, v.start) in places]
+    return AnswerCandidate("computed", _quoted(added), lead=lead)
 
 
 def _compared(
@@ -168,7 +152,7 @@ def _compared(
     fit = material.asked.share(
         _said(material, rows[0]) | frozenset(material.question.stems(" ".join((*names, column))))
     )
-    return AnswerCandidate("compared", tuple(map(_whole, rows)), lead=f"{verdict}{said}", fit=fit)
+    return AnswerCandidate("compared", _quoted(rows), lead=f"{verdict}{said}", fit=fit)
 
 
 def _row_of(material: Material, grid: Grid, own: frozenset[str], other: frozenset[str]) -> tuple[Record, str] | None:
@@ -201,13 +185,8 @@ def _key(value: Value) -> tuple[float, ...]:
     return value.measured.key
 
 
-def _whole(row: Record) -> Quotation:
-    return replace(quotation_of(row.values[0].sentence), end=max(value.end for value in row.values))
-
-
-def _fit(material: Material, row: Record, conditions: Sequence[Condition]) -> float:
-    """Return the share of the question in the conditions and in what ``_said`` returns."""
-    return material.asked.share(_said(material, row).union(*(condition.stems for condition in conditions)))
+def _quoted(rows: Sequence[Record]) -> tuple[Quotation, ...]:
+    return tuple(row_up_to(row.values) for row in rows)
 
 
 def _said(material: Material, row: Record) -> frozenset[str]:

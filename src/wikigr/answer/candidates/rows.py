@@ -88,7 +88,12 @@ def _quoted(row: Record, columns: Set[str]) -> Iterator[Quotation]:
     if row.is_article:
         yield from (quotation_of(value.sentence) for value in values)
     else:
-        yield replace(quotation_of(values[0].sentence), end=max(value.end for value in values))
+        yield row_up_to(values)
+
+
+def row_up_to(values: Sequence[Value]) -> Quotation:
+    """Return the row that has ``values``, up to the last of them."""
+    return replace(quotation_of(values[0].sentence), end=max(value.end for value in values))
 
 
 def conditions_of(material: Material, grid: Grid) -> list[Condition]:
