@@ -98,10 +98,7 @@ def with_passages(pack: Corpus, draft: Draft, answer: Answer) -> Answer:
 
 
 def _is_in(candidate: AnswerCandidate, passage: Quotation) -> bool:
-    return any(
-        q.section.section_id == passage.section.section_id and passage.start <= q.start and q.end <= passage.end
-        for q in candidate.quotations
-    )
+    return any(q.is_within(passage.section.section_id, passage.start, passage.end) for q in candidate.quotations)
 
 
 def _stated(

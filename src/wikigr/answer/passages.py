@@ -30,7 +30,7 @@ def nearest_passages(material: Material, shown: Sequence[StoredText] = ()) -> It
         if not units:
             continue
         passage = best_stretch(item.section, units)
-        if not any(_holds(text, passage) for text in shown):
+        if not any(passage.is_within(text.section_id, text.start, text.end) for text in shown):
             number += 1
             yield passage
 
@@ -51,7 +51,3 @@ def best_stretch(section: Section, units: Sequence[SentenceScore]) -> Quotation:
         if total > best[0] + 1e-9:
             best = (total, units[first].start, unit.end)
     return Quotation(section, best[1], best[2])
-
-
-def _holds(text: StoredText, passage: Quotation) -> bool:
-    return text.section_id == passage.section.section_id and text.start <= passage.start and passage.end <= text.end

@@ -36,6 +36,10 @@ class Quotation:
         """The section id and the start, which identify the quotation in its pack."""
         return self.section.section_id, self.start
 
+    def is_within(self, section_id: str, start: int, end: int) -> bool:
+        """Return whether the quotation lies in the characters ``start`` to ``end`` of a section."""
+        return self.section.section_id == section_id and start <= self.start and self.end <= end
+
 
 def quotation_of(sentence: SentenceScore) -> Quotation:
     """Return the whole of ``sentence`` as a quotation."""
