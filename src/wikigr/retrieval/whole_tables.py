@@ -19,23 +19,20 @@ def complete_tables(pack: Corpus, evidence: Sequence[Evidence]) -> tuple[tuple[E
     The parts of a table are in neighboring sections with the same heading and have the same columns.
     """
     known = {item.section.section_id: item.section for item in evidence}
+    tables = [(item.section, found) for item in evidence[:_MAX_SECTIONS] if (found := _columns(item.section))]
+    # Most tables have one part.
+    beside = pack.sections([_around(section, step)[0] for section, _ in tables for step in (1, -1)])
     added: dict[str, Section] = {}
     whole: set[str] = set()
-    for item in evidence[:_MAX_SECTIONS]:
-        section = item.section
-        columns = _columns(section)
-        if not columns or section.section_id in whole:
+    for section, columns in tables:
+        if section.section_id in whole:
             continue
         parts = [section]
-        for step in (1, -1):
-            title = article_title(section.section_id)
-            around = [section_id(title, section.position + step * n) for n in range(1, MAX_PARTS)]
-            # Most tables have one part.
-            stored = pack.sections(around[:1])
-            if stored and _continues(next(iter(stored.values())), section, columns):
+        for around in (_around(section, 1), _around(section, -1)):
+            if _continues(beside.get(around[0]), section, columns):
                 stored = pack.sections(around)
                 for place in around:
-                    if place not in stored or not _continues(stored[place], section, columns):
+                    if not _continues(stored.get(place), section, columns):
                         break
                     parts.append(stored[place])
         if len(parts) < MAX_PARTS:
@@ -45,9 +42,15 @@ def complete_tables(pack: Corpus, evidence: Sequence[Evidence]) -> tuple[tuple[E
     return (*evidence, *(Evidence(section, Candidate(section.section_id, 0.0)) for section in rest)), frozenset(whole)
 
 
+def _around(section: Section, step: int) -> list[str]:
+    """Return the ids of the sections after (``step`` 1) or before (-1) ``section``, the nearest first."""
+    title = article_title(section.section_id)
+    return [section_id(title, section.position + step * n) for n in range(1, MAX_PARTS)]
+
+
 def _columns(section: Section) -> frozenset[tuple[str, ...]]:
     return frozenset(block.columns for block in section.blocks if block.kind == "table")
 
 
-def _continues(other: Section, section: Section, columns: frozenset[tuple[str, ...]]) -> bool:
-    return other.heading == section.heading and not columns.isdisjoint(_columns(other))
+def _continues(other: Section | None, section: Section, columns: frozenset[tuple[str, ...]]) -> bool:
+    return other is not None and other.heading == section.heading and not columns.isdisjoint(_columns(other))
