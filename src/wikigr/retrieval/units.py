@@ -8,12 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from wikigr.index.candidate import Section
 from wikigr.languages import ENGLISH, Language
 from wikigr.segmentation import sentence_spans
 from wikigr.sources.block import Block, Cell, after_marker, row_extent
 
+# A question reads the units of a section up to three times: to order the sections, to read, and to check a reply.
+_MAX_SECTIONS = 512
 # A longer item is split into sentences.
 _MAX_ITEM_CHARS = 300
 # Longer code is not one quotation with the sentence that introduces it.
@@ -47,7 +50,8 @@ class Unit:
     row: Row | None = None
 
 
-def units_of(section: Section, language: Language = ENGLISH) -> list[Unit]:
+@lru_cache(maxsize=_MAX_SECTIONS)
+def units_of(section: Section, language: Language = ENGLISH) -> tuple[Unit, ...]:
     """Return the units of ``section`` in the order of its text; the marker of an item does not belong to it."""
     text, blocks = section.content, section.blocks
     units: list[Unit] = []
@@ -78,7 +82,7 @@ def units_of(section: Section, language: Language = ENGLISH) -> list[Unit]:
             units.append(Unit(block.start, block.end))
             if block.kind == "term":
                 number = _add_definition(units, text, blocks, number, language)
-    return [unit for unit in units if unit.start < unit.end]
+    return tuple(unit for unit in units if unit.start < unit.end)
 
 
 def _row(text: str, block: Block, cells: tuple[Cell, ...]) -> Unit:
