@@ -195,7 +195,7 @@ class CitationStream:
         mark = _LINE_MARK.match(piece) if is_line else None
         lead = mark[0] if mark is not None else ""
         body = piece[len(lead) :]
-        if is_sources_heading(body) and piece.endswith("\n") | is_line:
+        if is_sources_heading(body) and (is_line or piece.endswith("\n")):
             self._in_sources = True
             return
         if is_own_line(body) or (is_line and self._marks.is_source_line(body, after_heading=self._in_sources)):

@@ -93,9 +93,8 @@ class ReplyMarks:
         text, sections, _ = self.read(found["named"] if found is not None else re.sub(r"^\W*\d{1,3}[.):]\s", "", line))
         text = re.sub(r"https?://\S+", "", text) if after_heading else text
         left = fold(plain(_JOINERS.sub("", text))).strip(_DECORATION)
-        names = [
-            name.strip(_DECORATION) for name in (left, *re.split(r"[,;]| [-–—] ", left)) if name.strip(_DECORATION)
-        ]
+        parts = (part.strip(_DECORATION) for part in (left, *re.split(r"[,;]| [-–—] ", left)))
+        names = list(filter(None, parts))
         is_named = not left or names[0] in self._names or (len(names) > 1 and all(n in self._names for n in names[1:]))
         return is_named and bool(sections or found is not None or after_heading)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from wikigr.index.lexical import stems
 from wikigr.languages import Language
-from wikigr.question.grammar import AUXILIARIES, NEGATIONS, RESTRICTIVE
+from wikigr.question.grammar import AUXILIARIES, NEGATIONS, NUMBERS, RESTRICTIVE
 from wikigr.question.values import Date, dates_in
 from wikigr.stop_words import QUESTION_WORDS, STOP_WORDS
 from wikigr.text import share_prefix
@@ -31,10 +31,8 @@ _SAME_LIMIT = {
     "below": "under", "less than": "under", "fewer than": "under",
 }  # fmt: skip
 _MAX_LIMIT_CHARS = 30
-_NUMBER_WORDS = {
-    word: str(number)
-    for number, word in enumerate("two three four five six seven eight nine ten eleven twelve".split(), start=2)
-}
+# "one" is rarely a number.
+_NUMBER_WORDS = {word: str(number) for number, word in enumerate(NUMBERS) if number > 1}
 _NEGATED = re.compile(r"n['’]t$")
 # What denies, or takes something out.
 _DENYING = NEGATIONS | frozenset(

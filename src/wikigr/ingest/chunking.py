@@ -31,7 +31,7 @@ MAX_HEADING_CHARS = 500
 
 # A longer paragraph that ends in a question mark is text, not the question of an answer.
 _MAX_QUESTION_CHARS = 300
-# A longer sentence before a list is no heading.
+# A longer sentence before a list is not a heading.
 _MAX_INTRODUCTION_CHARS = 160
 
 LEAD_TITLE = "Introduction"

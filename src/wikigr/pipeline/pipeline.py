@@ -165,7 +165,8 @@ class Pipeline:
                 self.pack.start_base_reader()
         trace = trace if trace is not None else Trace(clock=self.pack.clock)
         before = self.model.usage if self.model else Usage()
-        if asks_nothing(checked(question), self.pack.language):
+        question = checked(question)
+        if asks_nothing(question, self.pack.language):
             return Answer(
                 question=question,
                 text=NOT_A_QUESTION,
@@ -174,8 +175,8 @@ class Pipeline:
                 trace=trace,
                 profile=self.profile.name,
             )
-        draft, understood, trace = self._read_as_meant(checked(question), trace, within)
-        answer = replace(self._abstention(draft, trace), question=checked(question), understood=understood)
+        draft, understood, trace = self._read_as_meant(question, trace, within)
+        answer = replace(self._abstention(draft, trace), question=question, understood=understood)
         for strategy in STRATEGIES:
             if strategy.applies(self.resources, draft, answer):
                 if strategy.query_type == SYNTHESIS and on_offline is not None:

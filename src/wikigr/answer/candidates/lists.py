@@ -25,7 +25,7 @@ _STATES: dict[TaskState, str] = {
 _STATE_SHARPNESS = 20.0
 _STATE_BIAS = 1.5
 # Below the first cosine, a question asks for no tasks of a state, and from the second on it does.
-_LEAST_LIKE, _LIKE = 0.25, 0.4
+_MIN_LIKE, _LIKE = 0.25, 0.4
 
 
 def find_lists(material: Material) -> Iterator[AnswerCandidate]:
@@ -76,7 +76,7 @@ def find_tasks(material: Material) -> Iterator[AnswerCandidate]:
     if not listed:
         return
     like_open, like_done = material.similarity(list(_STATES.values()))
-    asks = min(1.0, max(0.0, (max(like_open, like_done) - _LEAST_LIKE) / (_LIKE - _LEAST_LIKE)))
+    asks = min(1.0, max(0.0, (max(like_open, like_done) - _MIN_LIKE) / (_LIKE - _MIN_LIKE)))
     wants_open = as_probability(_STATE_SHARPNESS * (like_open - like_done) + _STATE_BIAS)
     for section in listed:
         states: tuple[tuple[TaskState, float], ...] = ("open", wants_open), ("done", 1.0 - wants_open)

@@ -83,7 +83,7 @@ def is_footnote_mark(node: LexborNode) -> bool:
     # Where nothing raises it, a mark follows a word directly.
     before = (node.prev.text_content or "") if node.prev is not None and node.prev.is_text_node else ""
     if _NOTE_NAME.search(href) is None:
-        # Whatever the address is, a number that is glued to a number or a word is no part of it.
+        # Whatever the address is, a number that is glued to a number or a word is not part of it.
         return "#" in href and text.isdecimal() and _BEFORE_MARK.search(before[-3:]) is not None
     return (is_bracketed or not before[-1:].isspace()) and before != ""
 
