@@ -50,8 +50,10 @@ class Property:
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """The metadata of a note; absent fields are empty. ``properties`` has all of it that is not another field; the byline
-    is in both."""
+    """The metadata of a note; absent fields are empty.
+
+    ``properties`` has all of it that is not another field; the byline is in both.
+    """
 
     title: str = ""
     categories: tuple[str, ...] = ()
