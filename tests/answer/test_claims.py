@@ -12,7 +12,7 @@ SECTIONS = (
     evidence("Loan#0", "The yearly rate is called r.\nA = P · (1 + r)ⁿ\nP is the sum that is lent.", 0.8),
     evidence("Tank#0", "It is full at once if\n\n  flow ≥ 4 l/min\n\nNothing else counts.", 0.7),
 )
-QUESTION = "What is the radius of the smallest orbit?"
+QUESTION = "How large is a whale?"
 
 
 @pytest.mark.parametrize("line", ["E = −13.6 eV / n²", "A = P · (1 + r)ⁿ", "flow ≥ 4 l/min"])
