@@ -372,11 +372,6 @@ def test_a_resumed_build_embeds_only_what_is_missing(
     counting = Counting(encoder)
     report = build(source, tmp_path / "pack", counting)
     assert len(counting.texts) == report.embedded == 10
-    afresh = Counting(encoder)
-    with pytest.raises(KeyboardInterrupt):
-        build(source, tmp_path / "other", Stopping(encoder))
-    build(source, tmp_path / "other", afresh, resume=False)
-    assert len(afresh.texts) == BATCH + 10
 
 
 def test_a_source_folder_with_files_called_like_parts_is_safe(tmp_path: Path, encoder: Embedder) -> None:
