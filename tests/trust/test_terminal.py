@@ -100,6 +100,7 @@ def commands(pack: Path, graph_pack: Path) -> list[tuple[str, ...]]:
         ("pack", "info", str(pack)),
         ("pack", "list", str(pack.parent)),
         ("pack", "validate", str(pack)),
+        ("pack", "diff", str(pack), str(graph_pack), "--all"),
         ("pagerank", "top", *text),
         ("pagerank", "top", *graph),
         ("pagerank", "show", "Orin", *graph),
@@ -191,7 +192,7 @@ def test_an_evaluation_prints_no_codes(
     ]  # fmt: skip
     (tmp_path / "gold.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     common = ("--pack", str(pack), "--questions", "gold.jsonl", "-o", "run", "--offline")
-    formats = ("text", "md", "html", "json", "junit")
+    formats = ("text", "html", "json", "junit")
     reports = [("eval", "report", "run", "--format", form) for form in formats]
     for arguments in (
         ("eval", "run", *common),
