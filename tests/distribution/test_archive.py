@@ -15,7 +15,7 @@ import pytest
 import zstandard
 from tests.distribution.letters import build_letters
 
-from wikigr.distribution.archive import ArchiveLimits, _header, archive_path, export_pack, unpack
+from wikigr.distribution.archive import _header, archive_path, export_pack, unpack
 from wikigr.distribution.signature import PrivateKey
 from wikigr.distribution.verify import validate_untrusted
 from wikigr.embeddings.embedder import Embedder
@@ -177,21 +177,6 @@ def test_what_unpack_needs(pack: Path, tmp_path: Path) -> None:
     with pytest.raises(WikigrError, match="No such file") as caught:
         unpack(file, tmp_path / "missing" / "out")
     assert not isinstance(caught.value, PackError)
-
-
-@pytest.mark.parametrize(
-    ("limits", "message"),
-    [
-        (ArchiveLimits(files=3), "files; 3 are allowed"),
-        (ArchiveLimits(total_bytes=1000), "1,000 are allowed"),
-        (ArchiveLimits(manifest_bytes=100), r"manifest\.json has .* 100 are allowed"),
-    ],
-)
-def test_limits_are_kept(pack: Path, tmp_path: Path, limits: ArchiveLimits, message: str) -> None:
-    file = export_pack(pack, tmp_path / "letters.wikigr").file
-    with pytest.raises(PackError, match=message):
-        unpack(file, tmp_path / "out", limits=limits)
-    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(
