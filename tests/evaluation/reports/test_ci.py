@@ -32,7 +32,7 @@ def test_junit_takes_any_id_and_skips_what_has_no_grade() -> None:
 
 
 def test_a_gate_names_the_profile_that_it_judged() -> None:
-    result = GateResult("two", (GateCheck("accuracy ≥ 0.8", False, "0.6000"),), None, (), ("another build",))
+    result = GateResult("two", (GateCheck("accuracy ≥ 0.8", False, "0.6000"),), (), ("another build",))
     made = report_document(stored(two_profiles()), resamples=199, gate=result)
     assert made["gate"] == {
         "profile": "two", "passed": False, "regressed": [], "caveats": ["another build"],
