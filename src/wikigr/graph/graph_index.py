@@ -153,12 +153,6 @@ class GraphIndex:
         """The number of neighbors of every node, int64 of shape ``(len(self),)``."""
         return np.diff(self.indptr)
 
-    @cached_property
-    def step_weights(self) -> NDArray[np.float64]:
-        """The weight of a step to each node: 1 / sqrt(degree), and 1 without neighbors; shape ``(len(self),)``."""
-        weights: NDArray[np.float64] = 1.0 / np.sqrt(np.maximum(self.degrees, 1))
-        return weights
-
     def equals(self, other: GraphIndex) -> bool:
         """Return whether ``other`` has the same content."""
         return (self.digest, self.articles, self.text) == (other.digest, other.articles, other.text) and all(
@@ -201,11 +195,12 @@ def load_graph_index(path: Path, max_nodes: int | None = None) -> GraphIndex:
         version = int(arrays.pop("version"))
         if version != _VERSION:
             raise GraphIndexError(f"The graph index {path} has version {version}, not {_VERSION}.")
+        spelled = [arrays.pop(name, None) for name in _SPELLINGS]
         index = GraphIndex(
             digest=str(arrays.pop("digest")),
             articles=int(arrays.pop("articles")),
             text=arrays.pop("text").tobytes(),
-            stored_spellings=_spellings_in(arrays),
+            stored_spellings=None if any(part is None for part in spelled) else Spellings(*spelled),  # type: ignore[arg-type]
             **arrays,
         )
     except TooLargeError as error:
@@ -215,12 +210,6 @@ def load_graph_index(path: Path, max_nodes: int | None = None) -> GraphIndex:
     if not _is_valid(index):
         raise GraphIndexError(f"The graph index {path} is damaged.")
     return index
-
-
-def _spellings_in(arrays: dict[str, NDArray[Any]]) -> Spellings | None:
-    """Remove the arrays of the spellings from ``arrays`` and return them, if all are there."""
-    found = [arrays.pop(name, None) for name in _SPELLINGS]
-    return None if any(array is None for array in found) else Spellings(*found)  # type: ignore[arg-type]
 
 
 def _is_valid(index: GraphIndex) -> bool:

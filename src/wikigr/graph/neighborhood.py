@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from typing import Any, Literal, Self
@@ -229,10 +229,14 @@ class Neighborhood:
             if "RELATED_TO" in self._present and facts != []:
                 add(_FACTS[backwards, facts is not None], **({} if facts is None else {"relations": facts}))
         unified = self._unified({e for edges in found.values() for edge in edges for e in (edge.source, edge.target)})
-        return Expansion(
-            {node: tuple(_distinct(found[node], here[node], unified)) for node in nodes},
-            frozenset(cut),
-        )
+        shown = {
+            node: dict.fromkeys(replace(e, source=unified[e.source], target=unified[e.target]) for e in found[node])
+            for node in nodes
+        }
+        for node in nodes:
+            # The HAS_ENTITY edge of an article to itself.
+            shown[node].pop(Edge(here[node], HAS_ENTITY, here[node]), None)
+        return Expansion({node: tuple(edges) for node, edges in shown.items()}, frozenset(cut))
 
     def facts_at(self, node: Node) -> dict[Step, int]:
         """Return the number of ``RELATED_TO`` edges at ``node`` for each relation and direction.
@@ -333,7 +337,10 @@ class Neighborhood:
             self._titles.clear()
         unknown = {n.key: n.name for n in nodes if n.kind == "entity" and n.key not in self._titles}
         if unknown:
-            spelled = {key: [name for name in _spellings(name) if fold(name) == key] for key, name in unknown.items()}
+            spelled = {
+                key: [s for s in dict.fromkeys((name, name[:1].upper() + name[1:], name.title())) if fold(s) == key]
+                for key, name in unknown.items()
+            }
             candidates = sorted({name for names in spelled.values() for name in names})
             rows = self._graph.rows(_TITLES, {"keys": candidates}) if candidates else []
             titles = {str(title) for (title,) in rows}
@@ -360,14 +367,3 @@ class Neighborhood:
 
     def _unified(self, nodes: Iterable[Node]) -> dict[Node, Node]:
         return {node: node if title is None else article(title) for node, title in self._articles_of(nodes).items()}
-
-
-def _spellings(name: str) -> list[str]:
-    return list(dict.fromkeys((name, name[:1].upper() + name[1:], name.title())))
-
-
-def _distinct(edges: Iterable[Edge], here: Node, unified: Mapping[Node, Node]) -> Iterable[Edge]:
-    """Return the distinct edges between unified nodes, without the HAS_ENTITY edge of an article to itself."""
-    shown = (Edge(unified[edge.source], edge.relation, unified[edge.target], edge.section_id) for edge in edges)
-    loops = Edge(here, HAS_ENTITY, here)
-    return (edge for edge in dict.fromkeys(shown) if edge != loops)

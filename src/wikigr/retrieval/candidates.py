@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from wikigr.index.candidate import DENSE, LEXICAL, RELEVANCE, Candidate, Evidence, Hit, section_ids
 from wikigr.index.lexical import MAX_QUERY_WORDS
@@ -16,9 +16,6 @@ from wikigr.retrieval.fusion import POOL, best_of, reciprocal_rank_fusion, weigh
 from wikigr.retrieval.state import RetrievalStage, Runs, State
 from wikigr.retrieval.trace import StageRecord, Trace
 from wikigr.text import fold
-
-if TYPE_CHECKING:
-    pass
 
 # An even average: neither ranker is better on every kind of question, and a weight fitted to one data set would not
 # transfer to another.

@@ -127,11 +127,13 @@ class EntityLinker:
         found = self._index.named(" ".join(words))
         if not found and (stripped := strip_possessive(words[-1])) != words[-1]:
             found = self._index.named(" ".join((*words[:-1], stripped)))
-        if not found and _may_lack_apostrophe(question[start:end], words[0]):
+        first = words[0]
+        is_long = len(first) > LETTERS_PER_TYPO and question[start].isupper()
+        if not found and is_long and first.endswith("s") and strip_possessive(first) == first:
             # "Einsteins Nobel Prize", "Schrödingers cat".
-            found = self._index.named(" ".join((f"{words[0][:-1]}'s", *words[1:])))
+            found = self._index.named(" ".join((f"{first[:-1]}'s", *words[1:])))
             if not found and len(words) == 1:
-                found = self._index.named(words[0][:-1])
+                found = self._index.named(first[:-1])
         return found
 
     def _create_links(
@@ -221,13 +223,6 @@ def link_by_meaning(question: str, cosines: Mapping[str, float]) -> list[EntityL
         for title, cosine in cosines.items()
         if cosine > 0.0
     ]
-
-
-def _may_lack_apostrophe(written: str, word: str) -> bool:
-    """Return whether the capitalized ``word`` may be a possessive without its apostrophe."""
-    return (
-        len(word) > LETTERS_PER_TYPO and word.endswith("s") and strip_possessive(word) == word and written[0].isupper()
-    )
 
 
 def _spans(count: int) -> Iterator[tuple[int, int]]:
