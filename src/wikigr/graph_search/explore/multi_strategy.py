@@ -106,7 +106,13 @@ class MultiStrategy:
                 try:
                     feedback, explored = tuple(state.feedback), tuple(state.explored)
                     plan = planner.plan(PlannerState(question, iteration, state.context.lines, feedback, explored))
-                    record.notes["plan"] = _plan_notes(plan)
+                    record.notes["plan"] = {
+                        "mentions": list(plan.mentions),
+                        "nodes": [node.label for node in plan.nodes],
+                        "metapaths": list(plan.metapaths),
+                        "queries": list(plan.queries),
+                        "finish": plan.finish,
+                    }
                     if plan.finish:
                         stop = "finish"
                         break
@@ -132,7 +138,10 @@ class MultiStrategy:
         return Exploration(state.context, tuple(state.explored), tuple(state.queries), state.chain, stop, executed)
 
     def _execute(self, question: str, plan: Plan, state: _SearchState) -> None:
-        nodes = [*plan.nodes, *self._link_mentions(plan.mentions, state.deadline)]
+        nodes = list(plan.nodes)
+        for mention in plan.mentions:
+            state.deadline.check()
+            nodes += [self.neighborhood.unified(link.node) for link in self.linker.link_mention(mention)[:2]]
         room = max(0, self.options.max_nodes - len(state.explored))
         fresh = [node for node in dict.fromkeys(nodes) if node not in state.explored][:room]
         state.linked.update(dict.fromkeys(nodes))
@@ -144,13 +153,6 @@ class MultiStrategy:
             self._connect(fresh, state)
         for query in plan.queries:
             self._run_query(query, state, min(10.0, state.deadline.check()))
-
-    def _link_mentions(self, mentions: Sequence[str], deadline: Deadline) -> list[Node]:
-        linked = []
-        for mention in mentions:
-            deadline.check()
-            linked += [link.node for link in self.linker.link_mention(mention)[:2]]
-        return [self.neighborhood.unified(node) for node in linked]
 
     def _retrieve_triplets(self, question: str, nodes: Sequence[Node], state: _SearchState) -> None:
         state.deadline.check()
@@ -228,16 +230,6 @@ def _verbalize_row(columns: Sequence[str], row: Sequence[object]) -> str:
     # Collapse white space so that a row stays on one line.
     short = (" ".join(value[:200].split()) for value in values)
     return "; ".join(f"{name}: {value}" for name, value in zip(columns, short, strict=True))
-
-
-def _plan_notes(plan: Plan) -> dict[str, object]:
-    return {
-        "mentions": list(plan.mentions),
-        "nodes": [node.label for node in plan.nodes],
-        "metapaths": list(plan.metapaths),
-        "queries": list(plan.queries),
-        "finish": plan.finish,
-    }
 
 
 class Explorer:

@@ -39,10 +39,12 @@ class Hops(RetrievalStage[HopsOptions]):
         if comparison is None and not decompositions:
             record.notes["skipped"] = "the question describes and compares nothing"
             return state
-        if comparison is None and self._said_by_one(state):
+        pack, reading, asked = self.resources.pack, self.resources.reading, state.question
+        best = [item.section for item in fetch(pack, state.candidates[:5])] if comparison is None else []
+        # A question needs no hop if one of the best sections holds its terms to this share, by weight.
+        if any(asked.coverage({*asked.stems(s.title), *asked.stems(s.content)}) >= 0.95 for s in best):
             record.notes["skipped"] = "one section says all that the question does"
             return state
-        pack, reading = self.resources.pack, self.resources.reading
         try:
             reader = pack.reader
         except NoReaderError as error:
@@ -63,13 +65,6 @@ class Hops(RetrievalStage[HopsOptions]):
                 f"Not all hops were tried: the limit of {self.options.seconds:g} s (hops.seconds) passed."
             )
         return replace(state, candidates=tuple(candidates), chains=found.chains)
-
-    def _said_by_one(self, state: State) -> bool:
-        best = fetch(self.resources.pack, state.candidates[:5])
-        asked = state.question
-        said = ({*asked.stems(item.section.title), *asked.stems(item.section.content)} for item in best)
-        # A question needs no hop if one of the best sections holds its terms to this share, by weight.
-        return any(asked.coverage(tokens) >= 0.95 for tokens in said)
 
 
 def rank_by_searches(
