@@ -24,7 +24,7 @@ def neighbors_document(
 ) -> NeighborsDocument:
     """Return what ``wikigr graph neighbors --json`` prints: at most ``limit`` edges of each kind and direction.
 
-    ``relation`` and ``inverse`` select as in ``Neighborhood.edges``. ``note`` is called as by ``find_nodes``. Raises
+    ``relation`` and ``inverse`` select as in ``Neighborhood.expand``. ``note`` is called as by ``find_nodes``. Raises
     ``UsageError`` for a name or a relation that the pack does not contain.
     """
     neighborhood = Neighborhood(pack.graph)

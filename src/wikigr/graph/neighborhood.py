@@ -178,18 +178,6 @@ class Neighborhood:
         self._titles: dict[str, str | None] = {}
         self._names: dict[str, str | None] = {}
 
-    def edges(
-        self, node: Node, *, relation: str | None = None, inverse: bool | None = None, most: int = 1000
-    ) -> list[Edge]:
-        """Return the distinct edges at ``node``, at most ``most`` of each kind and direction.
-
-        ``relation`` is ``LINKS_TO``, ``MENTIONS``, ``HAS_ENTITY`` or the name of a ``RELATED_TO`` relation; ``None``
-        means any. ``inverse`` selects edges that point to ``node`` (true) or away from it (false); ``None`` means both.
-        Raises ``QueryError``.
-        """
-        wanted = None if relation is None else [relation]
-        return list(self.expand([node], relations=wanted, inverse=inverse, most=most).edges[node])
-
     def expand(
         self,
         nodes: Sequence[Node],
@@ -198,11 +186,13 @@ class Neighborhood:
         inverse: bool | None = None,
         most: int = 1000,
     ) -> Expansion:
-        """Return the edges at each of ``nodes``, at most ``most`` of each kind and direction per node.
+        """Return the distinct edges at each of ``nodes``, at most ``most`` of each kind and direction per node.
 
         The kinds are ``LINKS_TO``, ``MENTIONS``, ``HAS_ENTITY`` and all of ``RELATED_TO`` together. Outgoing edges
         precede incoming ones; within a direction, edges are sorted by kind, and facts by relation and then by the key
-        of the other end. ``relations`` and ``inverse`` select as in ``edges``. Raises ``QueryError``.
+        of the other end. ``relations`` are ``LINKS_TO``, ``MENTIONS``, ``HAS_ENTITY`` or names of ``RELATED_TO``
+        relations; ``None`` means any. ``inverse`` selects edges that point to a node (true) or away from it (false);
+        ``None`` means both. Raises ``QueryError``.
         """
         nodes = list(dict.fromkeys(nodes))
         found: dict[Node, list[Edge]] = {node: [] for node in nodes}
@@ -276,10 +266,6 @@ class Neighborhood:
         """The relationship tables that have edges; the others need not be queried."""
         tables = (*STRUCTURAL, "RELATED_TO")
         return frozenset(t for t in tables if self._graph.rows(f"MATCH ()-[r:{t}]->() RETURN 1 LIMIT 1"))
-
-    def article_of(self, node: Node) -> str | None:
-        """Return the title of the article that is ``node`` or has the name of the entity ``node``, or ``None``."""
-        return self._articles_of([node])[node]
 
     def entity_of(self, node: Node) -> str | None:
         """Return the id of the entity that is ``node`` or has the name of the article ``node``, or ``None``."""

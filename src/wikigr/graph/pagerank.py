@@ -63,7 +63,8 @@ def pagerank(
         change = float(np.abs(following - rank).sum())
         rank = following
         if change < nodes * tol:
-            return rank / rank.sum()
+            rank /= rank.sum()
+            return rank
     raise ConvergenceError(
         f"PageRank did not converge in {max_iter} iterations at tolerance {tol:g}.",
         hint="Allow more iterations or a larger tolerance.",

@@ -93,14 +93,14 @@ class EntityLinker:
                 links = self._link_lower_case(question, tokens, relevance or {})
         return sorted(links, key=lambda link: (link.start, -link.score, link.node))
 
-    def link_mention(self, mention: str, *, relevance: Mapping[str, float] | None = None) -> list[EntityLink]:
+    def link_mention(self, mention: str) -> list[EntityLink]:
         """Return links from ``mention`` as a whole, best first: exact matches, or else matches with typos."""
         exact = self.matcher.named(mention) or self._index.named(strip_possessive(name_key(mention)))
         if exact:
-            found = self._create_links(mention, 0, len(mention), exact, "exact", 1.0, relevance or {})
+            found = self._create_links(mention, 0, len(mention), exact, "exact", 1.0, {})
         else:
             near, likeness = self.matcher.nearest_names(mention)
-            found = self._create_links(mention, 0, len(mention), near, "fuzzy", likeness, relevance or {})
+            found = self._create_links(mention, 0, len(mention), near, "fuzzy", likeness, {})
         return sorted(found, key=lambda link: (-link.score, link.node))
 
     def _link_lower_case(

@@ -280,8 +280,8 @@ def schema(environment: Environment, pack: str, top_k: int = 30) -> Iterator[Doc
 
     with Pack(pack) as opened:
         described = describe_schema(opened.graph, Neighborhood(opened.graph), max_relations=top_k)
-    yield described.to_dict()
-    render.note_truncation(environment, "--top-k lists more relations.", truncated=described.truncated)
+    yield described
+    render.note_truncation(environment, "--top-k lists more relations.", truncated=described["truncated"])
 
 
 graph = group(

@@ -17,7 +17,7 @@ from wikigr.graph.engine import QueryError
 from wikigr.graph.neighborhood import STRUCTURAL, Edge, Neighborhood, Node, article
 from wikigr.graph_search.cypher.dialect import BlockedQueryError
 from wikigr.graph_search.cypher.runner import QueryRunner
-from wikigr.graph_search.explore.graph_schema import describe_schema
+from wikigr.graph_search.explore.graph_schema import describe_schema, schema_text
 from wikigr.graph_search.explore.metapath import follow_metapath, parse_metapath
 from wikigr.graph_search.explore.model_pruner import ModelPruner
 from wikigr.graph_search.explore.options import MultiStrategyOptions
@@ -293,4 +293,4 @@ class Explorer:
 
     @cached_property
     def _schema(self) -> str:
-        return describe_schema(self._pack.graph, self.neighborhood).to_text()
+        return schema_text(describe_schema(self._pack.graph, self.neighborhood))
