@@ -108,22 +108,22 @@ class GraphIndex:
 
     def named_any(self, keys: Sequence[str]) -> list[int]:
         """Return the nodes with any of the names ``keys``, in ascending order; much faster than one lookup per key."""
+        return sorted({number for found in self._named_each(keys) for number in found})
+
+    def _named_each(self, keys: Sequence[str]) -> Iterator[list[int]]:
         wanted = np.array([name_hash(key) for key in keys], dtype=np.uint64)
-        begins = np.searchsorted(self.name_hashes, wanted, side="left")
-        ends = np.searchsorted(self.name_hashes, wanted, side="right")
-        return sorted({int(n) for b, e in zip(begins, ends, strict=True) if b < e for n in self.name_nodes[b:e]})
+        begins = np.searchsorted(self.name_hashes, wanted, side="left").tolist()
+        ends = np.searchsorted(self.name_hashes, wanted, side="right").tolist()
+        yield from (self.name_nodes[begin:end].tolist() for begin, end in zip(begins, ends, strict=True))
 
     def numbers_of(self, titles: Sequence[str]) -> dict[str, int]:
         """Return the number of each of ``titles`` that is an article; much faster than one lookup per title."""
-        wanted = np.array([name_hash(fold(title)) for title in titles], dtype=np.uint64)
-        begins = np.searchsorted(self.name_hashes, wanted, side="left").tolist()
-        ends = np.searchsorted(self.name_hashes, wanted, side="right").tolist()
-        numbers = {}
-        for title, begin, end in zip(titles, begins, ends, strict=True):
-            for number in self.name_nodes[begin:end].tolist():
-                if number < self.articles and self._key(number) == title.encode("utf-8", "surrogatepass"):
-                    numbers[title] = number
-        return numbers
+        return {
+            title: number
+            for title, found in zip(titles, self._named_each([fold(title) for title in titles]), strict=True)
+            for number in found
+            if number < self.articles and self._key(number) == title.encode("utf-8", "surrogatepass")
+        }
 
     def number_of_node(self, node: Node) -> int | None:
         """Return the number of ``node``, or ``None`` if the graph does not contain it."""
