@@ -28,13 +28,18 @@ EXPLAIN_LIMIT = 20
 
 
 def answer_document(
-    answer: Answer, pipeline: Pipeline, *, explain: bool, explain_limit: int = EXPLAIN_LIMIT
+    answer: Answer,
+    pipeline: Pipeline,
+    *,
+    explain: bool,
+    explain_limit: int = EXPLAIN_LIMIT,
+    stated: StatedAnswer | None = None,
 ) -> AnswerDocument:
-    """Return what ``wikigr ask --json`` prints."""
+    """Return what ``wikigr ask --json`` prints; ``stated`` is ``stated_answer``, if that was made already."""
     pack = pipeline.pack
     document: AnswerDocument = {
         "schema_version": SCHEMA_VERSION,
-        **stated_answer(answer, pack),  # type: ignore[typeddict-item]
+        **(stated or stated_answer(answer, pack)),  # type: ignore[typeddict-item]
         "abstained": answer.abstained,
         "query_type": answer.query_type,
         "chain": [fields_of(hop) for hop in answer.chain],

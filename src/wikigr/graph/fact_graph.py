@@ -59,6 +59,11 @@ class FactGraph:
         """The number of every entity, by key."""
         return {key: number for number, key in enumerate(self.keys)}
 
+    @cached_property
+    def step_numbers(self) -> dict[Step, int]:
+        """The number of every step."""
+        return {step: number for number, step in enumerate(self.steps)}
+
     def number_of(self, node: Node) -> int | None:
         """Return the number of an entity, or of the entity that has the name of an article."""
         return self.numbers.get(fold(node.key) if node.kind == "article" else node.key)

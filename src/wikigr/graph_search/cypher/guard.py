@@ -228,7 +228,10 @@ class _Parser:
                 self._keyword("MATCH")
                 self._match()
             elif word == "UNWIND":
-                self._unwind()
+                self._keyword("UNWIND")
+                self._expression()
+                self._keyword("AS")
+                self._name("a name")
             elif word == "WITH":
                 self._keyword("WITH")
                 self._projection(final=False)
@@ -240,17 +243,11 @@ class _Parser:
                 self._unexpected("a clause (MATCH, WITH, UNWIND, RETURN) was expected")
 
     def _match(self) -> None:
-        self._pattern()
+        self._several(self._element)
         if self._take_keyword("WHERE"):
             self._expression()
         if self._token.word == "HINT":
             raise blocked("HINT is not allowed")
-
-    def _unwind(self) -> None:
-        self._keyword("UNWIND")
-        self._expression()
-        self._keyword("AS")
-        self._name("a name")
 
     def _projection(self, *, final: bool) -> None:
         self._take_keyword("DISTINCT")
@@ -311,9 +308,6 @@ class _Parser:
         return number
 
     # patterns
-
-    def _pattern(self) -> None:
-        self._several(self._element)
 
     def _element(self) -> None:
         if self._is("=", 1):
@@ -609,7 +603,7 @@ class _Parser:
             self._emit(self._token.word, spaced=True)
             self._sign("{")
             self._keyword("MATCH")
-            self._pattern()
+            self._several(self._element)
             if self._take_keyword("WHERE"):
                 self._expression()
             if self._token.word == "RETURN":
