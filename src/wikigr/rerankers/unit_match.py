@@ -64,7 +64,7 @@ class UnitMatch(RetrievalStage[UnitMatchOptions]):
             if candidate.section_id not in read
         )
         record.ranking = section_ids(found)
-        return replace(state, candidates=tuple(found))
+        return replace(state, candidates=tuple(found), sections={e.section.section_id: e.section for e in pool})
 
 
 def best_coverage(section: Section, question: Question) -> float:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal
 
-from wikigr.index.candidate import DENSE, LEXICAL, RELEVANCE, Candidate, Evidence, Hit, section_ids
+from wikigr.index.candidate import DENSE, LEXICAL, RELEVANCE, Candidate, Evidence, Hit, Section, section_ids
 from wikigr.index.lexical import MAX_QUERY_WORDS
 from wikigr.options import Options
 from wikigr.pack.open import Corpus
@@ -148,7 +149,7 @@ class Fetch(RetrievalStage[RetrievalOptions]):
     needs_candidates = False
 
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:
-        return replace(state, evidence=tuple(fetch(self.resources.pack, state.selected)))
+        return replace(state, evidence=tuple(fetch(self.resources.pack, state.selected, state.sections)))
 
 
 def search_depth(limit: int) -> int:
@@ -156,9 +157,12 @@ def search_depth(limit: int) -> int:
     return max(POOL, limit)
 
 
-def fetch(pack: Corpus, candidates: Sequence[Candidate]) -> list[Evidence]:
-    """Read the text of ``candidates``, keeping their order."""
-    sections = pack.sections([candidate.section_id for candidate in candidates])
+def fetch(
+    pack: Corpus, candidates: Sequence[Candidate], known: Mapping[str, Section] = MappingProxyType({})
+) -> list[Evidence]:
+    """Read the text of ``candidates``, keeping their order; ``known`` are sections that were read before."""
+    missing = [candidate.section_id for candidate in candidates if candidate.section_id not in known]
+    sections = {**known, **pack.sections(missing)} if missing else known
     return [Evidence(sections[c.section_id], c) for c in candidates if c.section_id in sections]
 
 

@@ -40,7 +40,9 @@ class Hops(RetrievalStage[HopsOptions]):
             record.notes["skipped"] = "the question describes and compares nothing"
             return state
         pack, reading, asked = self.resources.pack, self.resources.reading, state.question
-        best = [item.section for item in fetch(pack, state.candidates[:5])] if comparison is None else []
+        best = (
+            [item.section for item in fetch(pack, state.candidates[:5], state.sections)] if comparison is None else []
+        )
         # A question needs no hop if one of the best sections holds its terms to this share, by weight.
         if any(asked.coverage({*asked.stems(s.title), *asked.stems(s.content)}) >= 0.95 for s in best):
             record.notes["skipped"] = "one section says all that the question does"
