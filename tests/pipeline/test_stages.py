@@ -12,7 +12,7 @@ from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile, profile_names
 from wikigr.pipeline.profile_files import load_profile
 from wikigr.pipeline.profile_schema import profile_values
-from wikigr.pipeline.reranking import METHODS, stages_of
+from wikigr.pipeline.reranking import rerank_methods, stages_of
 from wikigr.pipeline.stages import ANSWER_STAGES, RETRIEVAL_STAGES, SECTIONS, rankers_only
 from wikigr.rerankers.graph_walk import GraphWalkOptions
 from wikigr.rerankers.stage import RerankingStage
@@ -57,8 +57,8 @@ def test_a_score_key_is_written_by_its_stage(physics_pack: Path) -> None:
 
 
 def test_methods_of_rerank_are_the_reranking_stages() -> None:
-    assert set(METHODS) == {"cross-encoder", "graph", "quality"}
-    assert all(issubclass(stage.run, RerankingStage) for stage in METHODS.values())
+    assert set(rerank_methods()) == {"cross-encoder", "graph", "quality"}
+    assert all(issubclass(stage.run, RerankingStage) for stage in rerank_methods().values())
     # They run in the order of the table, whatever the order of their names.
     assert [stage.name for stage in stages_of("graph+cross-encoder")] == ["cross_encoder", "graph_reranker"]
 

@@ -20,8 +20,9 @@ from wikigr.suggestions import did_you_mean, nearest
 JOIN = "+"
 
 
-# The stages that can rerank results, by the name of their method, in the order in which they run.
-METHODS = {stage.method: stage for stage in RETRIEVAL_STAGES if stage.method}
+def rerank_methods() -> dict[str, Stage]:
+    """Return the stages that can rerank results, by the name of their method, in the order in which they run."""
+    return {stage.method: stage for stage in RETRIEVAL_STAGES if stage.method}
 
 
 def stages_of(method: str) -> list[Stage]:
@@ -29,15 +30,16 @@ def stages_of(method: str) -> list[Stage]:
 
     Raises ``UsageError`` for an unknown, missing or repeated method.
     """
+    known = rerank_methods()
     names = method.split(JOIN)
     for name in names:
-        if name not in METHODS:
-            listed = f"The methods are {', '.join(METHODS)}; join several with {JOIN}."
-            hint = did_you_mean(nearest(name.replace("_", "-"), METHODS), listed)
+        if name not in known:
+            listed = f"The methods are {', '.join(known)}; join several with {JOIN}."
+            hint = did_you_mean(nearest(name.replace("_", "-"), known), listed)
             raise UsageError(f"There is no reranking method {name!r}.", hint=hint)
     if len(set(names)) < len(names):
         raise UsageError(f"--method {method} names a method twice.")
-    return [stage for name, stage in METHODS.items() if name in names]
+    return [stage for name, stage in known.items() if name in names]
 
 
 def rerank_results(
