@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.graph_edges import edges_at
 from tests.sources.blocks import without_blocks
 
 from wikigr.embeddings.embedder import Embedder
@@ -334,7 +335,7 @@ def test_relations_called_as_the_structure_of_the_graph_are_renamed(tmp_path: Pa
         around = Neighborhood(pack.graph)
         ((links,),) = pack.graph.rows("MATCH ()-[r:LINKS_TO]->() RETURN count(r)")
         assert around.relations["LINKS_TO"] == links == 2
-        (fact,) = around.edges(article("Apollo 11"), relation="LINKS_TO (fact)")
+        (fact,) = edges_at(around, article("Apollo 11"), relation="LINKS_TO (fact)")
         assert str(fact) == "Apollo 11 -> LINKS_TO (fact) -> Moon"
     assert all(check.passed for check in validate_pack(tmp_path / "pack"))
 
@@ -365,5 +366,5 @@ def test_a_plain_value_is_the_article_whose_title_it_spells_otherwise(tmp_path: 
     with Pack(tmp_path / "pack") as pack:
         around = Neighborhood(pack.graph)
         for title, fact in (("eBay", "Ada -> soldOn -> eBay"), ("iPod nano", "Ada -> owns -> iPod nano")):
-            assert fact in [str(edge) for edge in around.edges(article(title), inverse=True)]
-            assert fact in [str(edge) for edge in around.edges(article("Ada"))]
+            assert fact in [str(edge) for edge in edges_at(around, article(title), inverse=True)]
+            assert fact in [str(edge) for edge in edges_at(around, article("Ada"))]
