@@ -64,7 +64,8 @@ def is_layout(table: LexborNode, page: HtmlDocument) -> bool:
         return True
     rows = rows_of(table, page)
     if table.mem_id in page.outer_tables or table.css_first("h1, h2, h3, h4, pre") is not None:
-        return not _names_columns(rows) or any("\n" in node.text().strip("\n") for node in table.css("pre"))
+        has_names = _names_columns(rows) or (page.is_note and _looks_named(rows, page))
+        return not has_names or any("\n" in node.text().strip("\n") for node in table.css("pre"))
     is_column = all(len(cells_of(row)) < 2 for row in rows)
     return is_column and (len(rows) == 1 or table.css_first("ul, ol, dl") is not None)
 
@@ -76,10 +77,17 @@ def _names_columns(rows: Sequence[LexborNode]) -> bool:
     return len(cells) > 1 and (is_head or all(cell.tag == "th" for cell in cells))
 
 
+def _looks_named(rows: Sequence[LexborNode], page: HtmlDocument) -> bool:
+    """Return whether the first rows look like a header that is not marked, as in office documents."""
+    texts = [Row([Cell(page.flat_text(cell)) for cell in cells_of(row)]) for row in rows[:10]]
+    return mark_header(texts)[1] > 0
+
+
 def table_rows(table: LexborNode, page: HtmlDocument, texts: Sequence[Sequence[str]]) -> list[Row]:
     """Return the visible rows of a table, whose cells have ``texts``."""
+    has_header = _names_columns(rows_of(table, page))
     # Bold cells name columns where no cell is marked as a header; a title may be above them.
-    bold_rows = 4 if table.css_first("th, thead") is None else 0
+    bold_rows = 4 if has_header or table.css_first("th, thead") is None else 0
     rows = []
     for number, (row, of_row) in enumerate(zip(rows_of(table, page), texts, strict=True)):
         cells = [cell for cell in cells_of(row) if cell.mem_id not in page.skip]

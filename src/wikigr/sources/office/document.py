@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from html import escape
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
@@ -61,16 +60,6 @@ class Document:
         for row in name_columns(rows):
             self.writer.row(row)
         self.writer.end_block()
-
-
-def row_html(row: Row) -> str:
-    """Return a row of a table as HTML."""
-    made = []
-    for cell in row.cells:
-        tag = "th" if cell.is_header else "td"
-        spans = f' colspan="{cell.columns}" rowspan="{cell.rows}"' if cell.columns > 1 or cell.rows > 1 else ""
-        made.append(f"<{tag}{spans}>{escape(cell.text)}</{tag}>")
-    return f"<tr>{''.join(made)}</tr>"
 
 
 @contextmanager
