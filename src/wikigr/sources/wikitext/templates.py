@@ -7,7 +7,7 @@ whose arguments are enough to produce their text; of others, the arguments that 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -23,7 +23,7 @@ _PLACEMENT = re.compile(r"\d{1,4}(?:\.\d{1,3})?\s?(?:px|r?em|ex|%)?|left|right|c
 _NUMBER = re.compile(r"[-−+]?[\d.,/⁄+]+$")
 _SLOT = re.compile(
     r"\{(?:\*(?P<separator>[^{}]*)|(?P<keys>[^{}*:=]+)(?::(?P<table>\w+))?(?:=(?P<default>[^{}]*))?)\}"
-    r"|<(?P<optional>[^<>]*)>"
+    r"|<(?P<optional>(?:[^<>]|<[^<>]*>)*)>"
 )
 # Arguments that do not read as text: addresses, names of files, colors, switches, codes and sizes.
 _NOT_TEXT = re.compile(
@@ -163,7 +163,12 @@ def _convert(call: TemplateCall) -> str:
 
 def _with_unit(value: str, code: str) -> str:
     unit = template_tables("en")["units"].get(code, code)
-    return f"{value}{unit}" if unit.startswith(("°", "/")) else f"{value} {unit}".strip()
+    return f"{value}{unit}" if unit.startswith(("°", "/", "%")) else f"{value} {unit}".strip()
+
+
+def _bar(call: TemplateCall) -> str:
+    """``{{bartable|12.5|%|2}}``, a number drawn as a bar: "12.5%"."""
+    return _with_unit(call.arg("1"), call.arg("2"))
 
 
 def _value(call: TemplateCall) -> str:
@@ -179,9 +184,7 @@ def _value(call: TemplateCall) -> str:
     unit = call.arg("u", "ul")
     if per := call.arg("up", "upl"):
         unit += f"/{per}"
-    if unit:
-        text += unit if unit.startswith(("%", "°")) else f" {unit}"
-    return text + call.arg("s", "suf")
+    return _with_unit(text, unit) + call.arg("s", "suf")
 
 
 def _fraction(call: TemplateCall) -> str:
@@ -209,19 +212,6 @@ def _ordinal(call: TemplateCall) -> str:
     number = call.arg("1")
     is_teen = number[-2:-1] == "1"
     return number + ("th" if is_teen else {"1": "st", "2": "nd", "3": "rd"}.get(number[-1:], "th"))
-
-
-def _bar(call: TemplateCall) -> str:
-    """``{{bartable|12.5|%|2}}``, a number drawn as a bar: "12.5%"."""
-    unit = call.arg("2")
-    return call.arg("1") + (unit if not unit or unit.startswith(("%", "°")) else f" {unit}")
-
-
-def _nuclide(call: TemplateCall) -> str:
-    """``{{SimpleNuclide|Uranium|235}}``: "Uranium-235"."""
-    element = call.arg("link", "1")
-    mass = call.arg("2")
-    return f"{element}-{mass}" if mass else element
 
 
 def _unit(call: TemplateCall) -> str:
@@ -308,10 +298,6 @@ def _circa(call: TemplateCall) -> str:
     return " – ".join(f"c. {value}" for value in call.positional() if value) or "c. "
 
 
-def _years(call: TemplateCall, prefix: str) -> str:
-    return f"{prefix} " + "–".join(value for value in call.positional()[:2] if value)
-
-
 def _flag(call: TemplateCall) -> str:
     name = call.arg("name", "1")
     return call.link(call.arg("1"), name) if name else ""
@@ -381,19 +367,6 @@ def _citation(call: TemplateCall) -> str:
     return f"{text} ({date})" if date and text and not author else text
 
 
-def _marriage(call: TemplateCall) -> str:
-    spouse, start, end = call.arg("1"), call.arg("2"), call.arg("3", "end")
-    years = f"{start}–{end}" if start and end else start or end
-    return f"{spouse} (m. {years})" if years else spouse
-
-
-def _height(call: TemplateCall) -> str:
-    if call.arg("m") or call.arg("cm"):
-        return f"{call.arg('m')} m" if call.arg("m") else f"{call.arg('cm')} cm"
-    feet, inches = call.arg("ft"), call.arg("in")
-    return " ".join(part for part in (feet and f"{feet} ft", inches and f"{inches} in") if part)
-
-
 def _music(call: TemplateCall) -> str:
     return _ACCIDENTALS.get(call.arg("1"), call.arg("1"))
 
@@ -428,54 +401,17 @@ def _line(call: TemplateCall, marker: str, *keys: str) -> str:
 
 
 def _blocks(call: TemplateCall) -> str:
-    """Templates that only position their content."""
-    return _block(value for value in (*call.positional(), call.arg("content")) if value)
-
-
-def _columns_list(call: TemplateCall) -> str:
-    """The content, after the number or width of columns in older calls: ``{{columns-list|2|…}}``."""
-    stated = (value for value in call.positional() if value and not _PLACEMENT.fullmatch(value))
-    return _block([call.arg("content") or next(stated, "")])
-
-
-def _columns_start(call: TemplateCall) -> str:
-    """``{{div col|content=…}}``; without ``content``, it follows the call up to ``{{div col end}}``."""
-    return _block([call.arg("content")])
-
-
-def _columns(call: TemplateCall) -> str:
-    columns: list[str] = []
-    while (text := call.arguments.get(f"col{len(columns) + 1}")) is not None:
-        columns.append(text)
-    return "\n" + "\n".join(column for column in columns if column) + "\n"
-
-
-def _block(parts: Iterable[str]) -> str:
-    text = "\n".join(parts)
+    """Templates that only position their content, with or without a number of columns, a width or a side."""
+    stated = [value for value in (*call.positional(), call.arg("content")) if value]
+    text = "\n".join([value for value in stated if not _PLACEMENT.fullmatch(value)] or stated)
     return f"\n{text}\n" if text else ""
 
 
 _FUNCTIONS: dict[str, Callable[..., str]] = {
     function.__name__.removeprefix("_"): function
     for function in (
-        *(
-            _age,
-            _as_of,
-            _bar,
-            _blocks,
-            _centuries,
-            _chinese,
-            _circa,
-            _citation,
-            _columns,
-            _columns_list,
-            _columns_start,
-            _convert,
-            _date,
-        ),
-        *(_dates, _percentage, _unit),
-        *(_flag, _fraction, _height, _interlanguage, _line, _links_only, _list, _marriage, _misspelling, _music),
-        *(_nihongo, _nuclide, _ordinal, _quote, _root, _ship, _sort_name, _superscript, _transcription),
-        *(_value, _years),
+        _age, _as_of, _bar, _blocks, _centuries, _chinese, _circa, _citation, _convert, _date, _dates, _flag, _fraction,
+        _interlanguage, _line, _links_only, _list, _misspelling, _music, _nihongo, _ordinal, _percentage, _quote, _root,
+        _ship, _sort_name, _superscript, _transcription, _unit, _value,
     )
-}
+}  # fmt: skip
