@@ -24,7 +24,7 @@ from wikigr.sources.statements import (
     gather,
     parse_graph_record,
 )
-from wikigr.sources.streams import Line, line_place, open_bytes, read_lines
+from wikigr.sources.streams import ChunkStream, Line, line_place, open_bytes, read_lines
 from wikigr.text import fold
 
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -146,61 +146,39 @@ def _read_turtle(stream: BinaryIO, path: Path) -> Iterator[Any]:
     """
     import pyoxigraph
 
-    lines = _CheckedLines(stream, path)
-    parser = pyoxigraph.parse(
-        input=cast(Any, io.BufferedReader(lines)), format=pyoxigraph.RdfFormat.TURTLE, base_iri="file:///"
-    )
+    problems: dict[int, str] = {}
+    number = 0
+
+    def checked() -> Iterator[bytes]:
+        """Yield the lines; an unreadable one is altered so that the parser rejects it and resumes after it."""
+        nonlocal number
+        for line in read_lines(stream, path):
+            number, data = line.line, line.data
+            _, problem = line.decoded()
+            if problem:
+                problems[number] = problem
+                # In a comment, neither the problem nor the invalid escape matters.
+                data = data.decode("utf-8", "replace").replace("\ufffd", _INVALID_ESCAPE).encode()
+            yield (data or _INVALID_ESCAPE.encode() * bool(problem)) + b"\n"
+
+    lines = cast(Any, io.BufferedReader(ChunkStream(checked())))
+    parser = pyoxigraph.parse(input=lines, format=pyoxigraph.RdfFormat.TURTLE, base_iri="file:///")
     while True:
         try:
             yield next(parser)
         except StopIteration:
             return
         except SyntaxError as error:
-            reason = lines.problems.get(error.lineno or 0) or _POSITION.sub("", error.msg)
+            reason = problems.get(error.lineno or 0) or _POSITION.sub("", error.msg)
             if "Unexpected end" in reason:
                 reason = "the statement that begins here never ends, so nothing after it was read"
             yield BadStatement(line_place(path, error.lineno or 0), reason)
         except MemoryError as error:
             raise SourceError(
-                f"Cannot read {path} beyond line {lines.count:,}: {_TERM_TOO_LONG}.",
+                f"Cannot read {path} beyond line {number:,}: {_TERM_TOO_LONG}.",
                 hint="Close the open quote there, or write the graph as N-Triples (.nt), where only that line is "
                 "skipped.",
             ) from error
-
-
-class _CheckedLines(io.RawIOBase):
-    """The lines of a stream; an unreadable line is altered so that the parser rejects it and resumes after it."""
-
-    def __init__(self, stream: BinaryIO, path: Path) -> None:
-        self.problems: dict[int, str] = {}
-        self.count = 0
-        self._lines = read_lines(stream, path)
-        self._rest = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any, /) -> int:
-        view = memoryview(buffer)
-        if not self._rest:
-            line = next(self._lines, None)
-            if line is None:
-                return 0
-            self.count = line.line
-            self._rest = memoryview(self._checked(line) + b"\n")
-        count = min(len(view), len(self._rest))
-        view[:count] = self._rest[:count]
-        self._rest = self._rest[count:]
-        return count
-
-    def _checked(self, line: Line) -> bytes:
-        _, problem = line.decoded()
-        if not problem:
-            return line.data
-        self.problems[line.line] = problem
-        # In a comment, neither the problem nor the invalid escape matters.
-        text = line.data.decode("utf-8", "replace")
-        return text.replace("\ufffd", _INVALID_ESCAPE).encode() if text else _INVALID_ESCAPE.encode()
 
 
 class _BlankNodes:

@@ -84,7 +84,6 @@ class BadStatement:
 
     where: str
     reason: str
-    hint: str | None = None
 
 
 class SubjectStatement(NamedTuple):
@@ -156,7 +155,7 @@ def parse_graph_record(record: GraphRecord, url: str = "") -> Iterator[SourceIte
     Raises ``RecordError`` for a bad statement.
     """
     if isinstance(record, BadStatement):
-        raise RecordError(record.where, record.reason, hint=record.hint)
+        raise RecordError(record.where, record.reason)
     facts = [statement for statement in record.statements if statement.role in (Role.FACT, Role.TYPE)]
     lines = [fact_line(record.title, fact.relation, (fact.object,)) for fact in facts]
     stated = facts_section((), zip(lines, (fact.relation for fact in facts), strict=True))
