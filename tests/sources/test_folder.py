@@ -15,7 +15,7 @@ from tests.sources.markdown.notes import write
 from wikigr.errors import RecordError
 from wikigr.sources.article import BadPart, Skipped, SourceArticle, SourceSection
 from wikigr.sources.detect import open_source
-from wikigr.sources.documents import resolve_link
+from wikigr.sources.documents import Pages, resolve_link
 from wikigr.sources.source_files import MAX_DOCUMENT_BYTES
 
 
@@ -199,7 +199,7 @@ def test_rows_of_a_table_in_a_folder_that_have_no_title_or_are_bad(tmp_path: Pat
         ("a%20b.html", "d/a b.html"),
         ("page.html", None),
         ("#top", None),
-        ("/abs.html", None),
+        ("/abs.html", "abs.html"),
         ("//host/x.html", None),
         ("javascript:f()", None),
         ("../../out.html", None),
@@ -208,4 +208,5 @@ def test_rows_of_a_table_in_a_folder_that_have_no_title_or_are_bad(tmp_path: Pat
     ],
 )
 def test_resolve_link(href: str, target: str | None) -> None:
-    assert resolve_link("d/page.html", href, (".html", ".htm")) == target
+    suffixes = (".html", ".htm")
+    assert resolve_link("d/page.html", href, suffixes, Pages((), suffixes)) == target

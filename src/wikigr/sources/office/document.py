@@ -48,9 +48,15 @@ class Document:
     ) -> bool:
         """Add balanced HTML; with ``is_page``, a whole page of which only the content counts.
 
-        Return whether it has text. ``anchor_of`` returns the anchor of a heading in a file without places.
+        Return whether it has text. ``anchor_of`` returns the anchor of a heading in a text document without places.
         """
-        parsed = HtmlDocument(markup, self.where or self.name, is_note=not is_page, has_boilerplate=is_page)
+        parsed = HtmlDocument(
+            markup,
+            self.where or self.name,
+            is_note=not is_page,
+            has_boilerplate=is_page,
+            is_office=anchor_of is not None,
+        )
         self.links.update(dict.fromkeys(write_html(parsed, self.name, self.writer, anchor_of)))
         return next(parsed.flat_blocks(parsed.content), None) is not None
 

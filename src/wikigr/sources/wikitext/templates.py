@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from wikigr.sources.wikitext import template_tables
-from wikigr.sources.wikitext.preprocess import BREAK, KIND_END, LIST, QUOTATION, SUP_CLOSE, SUP_OPEN
+from wikigr.sources.wikitext import marks, template_tables
 
 _SECOND_UNITS = frozenset(("in", "oz", "lb", "yd", "ft", "st", "mi", "chain"))
 _ACCIDENTALS = {"flat": "♭", "b": "♭", "sharp": "♯", "#": "♯", "natural": "♮", "doubleflat": "𝄫", "doublesharp": "𝄪"}
@@ -146,7 +145,7 @@ def _fill_pattern(pattern: str, call: TemplateCall) -> str:
 
 def _convert(call: TemplateCall) -> str:
     """``{{convert|5|km}}``, ``{{convert|5|to|10|km}}``, ``{{convert|6|ft|2|in}}``: the value as stated."""
-    range_words = call.tables["range_words"]
+    range_words, units = call.tables["range_words"], template_tables("en")["units"]
     values = call.positional()
     text = values[0] if values else ""
     rest = values[1:]
@@ -155,14 +154,13 @@ def _convert(call: TemplateCall) -> str:
         rest = rest[2:]
     if not rest:
         return text
-    text = _with_unit(text, rest[0])
+    text = _with_unit(text, units.get(rest[0], rest[0]))
     if len(rest) >= 3 and _NUMBER.match(rest[1]) and rest[2] in _SECOND_UNITS:
-        text += " " + _with_unit(rest[1], rest[2])
+        text += " " + _with_unit(rest[1], units.get(rest[2], rest[2]))
     return text
 
 
-def _with_unit(value: str, code: str) -> str:
-    unit = template_tables("en")["units"].get(code, code)
+def _with_unit(value: str, unit: str) -> str:
     return f"{value}{unit}" if unit.startswith(("°", "/", "%")) else f"{value} {unit}".strip()
 
 
@@ -205,7 +203,7 @@ def _root(call: TemplateCall) -> str:
 
 def _superscript(call: TemplateCall) -> str:
     value = call.arg("1")
-    return f"^{value}" if _NUMBER.match(value) else f"{SUP_OPEN}{value}{SUP_CLOSE}"
+    return f"^{value}" if _NUMBER.match(value) else f"{marks.SUP_OPEN}{value}{marks.SUP_CLOSE}"
 
 
 def _ordinal(call: TemplateCall) -> str:
@@ -382,22 +380,18 @@ def _quote(call: TemplateCall) -> str:
         return ""
     origin = ", ".join(value for value in (author, source) if value)
     if origin:
-        text = f"{text}{BREAK}— {origin}"
-    return f"\n\n{QUOTATION}\n{text}\n{KIND_END}\n\n"
+        text = f"{text}{marks.BREAK}— {origin}"
+    return f"\n\n{marks.QUOTATION}\n{text}\n{marks.KIND_END}\n\n"
 
 
 def _list(call: TemplateCall, marker: str) -> str:
     items = [value for value in call.positional() if value]
-    return "\n" + "".join(f"{LIST}{marker}{_one_line(item)}\n" for item in items)
-
-
-def _one_line(item: str) -> str:
-    return " ".join(stripped for line in item.split("\n") if (stripped := line.strip()))
+    return "\n" + "".join(f"{marks.LIST}{marker}{' '.join(item.split())}\n" for item in items)
 
 
 def _line(call: TemplateCall, marker: str, *keys: str) -> str:
     """A term or a definition in a glossary."""
-    return f"\n{LIST}{marker}{value}\n" if (value := call.arg(*keys)) else ""
+    return f"\n{marks.LIST}{marker}{value}\n" if (value := call.arg(*keys)) else ""
 
 
 def _blocks(call: TemplateCall) -> str:
