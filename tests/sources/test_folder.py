@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests.sources.blocks import without_blocks
 from tests.sources.markdown.notes import write
+from tests.sources.reading import read_source
 
 from wikigr.errors import RecordError
 from wikigr.sources.article import BadPart, Skipped, SourceArticle, SourceSection
@@ -102,9 +103,7 @@ def test_a_title_or_alias_comes_before_a_path(tmp_path: Path) -> None:
 
 
 def read(root: Path) -> dict[str, SourceArticle]:
-    source = pickle.loads(pickle.dumps(open_source(root)))
-    records = [pickle.loads(pickle.dumps(record)) for record in source.records()]
-    items = [item for record in records for item in source.parse(record)]
+    items, _ = read_source(pickle.loads(pickle.dumps(open_source(root))))
     return {item.source_id: item for item in items if isinstance(item, SourceArticle)}
 
 

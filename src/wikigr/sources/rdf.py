@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 from urllib.parse import unquote
 
-from wikigr.errors import SourceError
+from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import SourceItem
 from wikigr.sources.plain_text import collapse_spaces
 from wikigr.sources.statements import (
     MAX_NAME_LENGTH,
-    BadStatement,
     GraphRecord,
     Node,
     Role,
@@ -92,14 +91,14 @@ class RdfSource:
         key = record.key if isinstance(record, SubjectRecord) else ""
         return parse_graph_record(record, url=key if key.startswith(("http://", "https://")) else "")
 
-    def _statements(self) -> Iterator[Statement | BadStatement]:
+    def _statements(self) -> Iterator[Statement | RecordError]:
         is_lines = ".nt" in {suffix.lower() for suffix in self.path.suffixes}
         is_empty = True
         blank = _BlankNodes()
         with open_bytes(self.path) as stream:
             for item in _read_lines(stream, self.path) if is_lines else _read_turtle(stream, self.path):
                 is_empty = False
-                yield item if isinstance(item, BadStatement) else _statement(item, blank)
+                yield item if isinstance(item, RecordError) else _statement(item, blank)
         if is_empty:
             raise SourceError(f"{self.path} has no triples.")
 
@@ -116,12 +115,12 @@ def _read_lines(stream: BinaryIO, path: Path) -> Iterator[Any]:
                 try:
                     yield from list(_parse(line.data))
                 except SyntaxError as error:
-                    yield BadStatement(line.where, line.decoded()[1] or _POSITION.sub("", error.msg))
+                    yield RecordError(line.where, line.decoded()[1] or _POSITION.sub("", error.msg))
                 except MemoryError:
-                    yield BadStatement(line.where, _TERM_TOO_LONG)
+                    yield RecordError(line.where, _TERM_TOO_LONG)
         for line in batch:
             if line.is_too_long:
-                yield BadStatement(line.where, line.decoded()[1])
+                yield RecordError(line.where, line.decoded()[1])
 
 
 def _batch(lines: Iterator[Line]) -> list[Line]:
@@ -172,7 +171,7 @@ def _read_turtle(stream: BinaryIO, path: Path) -> Iterator[Any]:
             reason = problems.get(error.lineno or 0) or _POSITION.sub("", error.msg)
             if "Unexpected end" in reason:
                 reason = "the statement that begins here never ends, so nothing after it was read"
-            yield BadStatement(line_place(path, error.lineno or 0), reason)
+            yield RecordError(line_place(path, error.lineno or 0), reason)
         except MemoryError as error:
             raise SourceError(
                 f"Cannot read {path} beyond line {number:,}: {_TERM_TOO_LONG}.",
@@ -215,30 +214,28 @@ def _qualifiers(key: str, name: str, spelled: str) -> tuple[str, str]:
     return (address if fold(local) == fold(name) else local), address
 
 
-def _statement(quad: Any, blank: _BlankNodes) -> Statement | BadStatement:
+def _statement(quad: Any, blank: _BlankNodes) -> Statement | RecordError:
     import pyoxigraph
 
     subject = _node(quad.subject, blank)
     relation = local_name(quad.predicate.value)
     role, priority = _ROLES.get(quad.predicate.value, (Role.FACT, 0))
     if subject is None:
-        return BadStatement(str(quad.subject)[:MAX_NAME_LENGTH], "a statement about a statement is not supported")
+        return RecordError(str(quad.subject)[:MAX_NAME_LENGTH], "a statement about a statement is not supported")
     for name in (subject.key, relation):
         if len(name) > MAX_NAME_LENGTH:
-            return BadStatement(
-                f"{name[:60]}…", f"the IRI has {len(name):,} characters, the limit is {MAX_NAME_LENGTH}"
-            )
+            return RecordError(f"{name[:60]}…", f"the IRI has {len(name):,} characters, the limit is {MAX_NAME_LENGTH}")
     term = quad.object
     if not isinstance(term, pyoxigraph.Literal):
         node = _node(term, blank)
         if node is None:
-            return BadStatement(subject.key, "a statement about a statement is not supported")
+            return RecordError(subject.key, "a statement about a statement is not supported")
         if len(node.key) > MAX_NAME_LENGTH:
             return Statement(subject, relation, node.key)
         return Statement(subject, relation, node, role if role is Role.TYPE else Role.FACT)
     text = str(term.value)
     if not text.strip():
-        return BadStatement(subject.key, f"the value of {relation} is empty")
+        return RecordError(subject.key, f"the value of {relation} is empty")
     if role in (Role.NAME, Role.ALIAS) and (len(text) > MAX_NAME_LENGTH or not fold(collapse_spaces(text))):
         # Unusable as a name, but still a fact.
         role, priority = Role.FACT, 0

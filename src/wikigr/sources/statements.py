@@ -78,14 +78,6 @@ class Statement:
     priority: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class BadStatement:
-    """A part of the input that is not a valid triple; it becomes a ``RecordError``."""
-
-    where: str
-    reason: str
-
-
 class SubjectStatement(NamedTuple):
     """One statement in a ``SubjectRecord``: a ``Role`` and a ``Kind``; ``has_article`` refers to the object."""
 
@@ -112,11 +104,11 @@ class SubjectRecord:
         return self.title
 
 
-GraphRecord = SubjectRecord | BadStatement
+GraphRecord = SubjectRecord | RecordError
 
 
 def gather(
-    statements: Iterable[Statement | BadStatement], qualifiers: Callable[[str, str, str], Sequence[str]]
+    statements: Iterable[Statement | RecordError], qualifiers: Callable[[str, str, str], Sequence[str]]
 ) -> Iterator[GraphRecord]:
     """Yield bad statements as they occur, then one record per subject, ordered by title.
 
@@ -154,8 +146,8 @@ def parse_graph_record(record: GraphRecord, url: str = "") -> Iterator[SourceIte
 
     Raises ``RecordError`` for a bad statement.
     """
-    if isinstance(record, BadStatement):
-        raise RecordError(record.where, record.reason)
+    if isinstance(record, RecordError):
+        raise record
     facts = [statement for statement in record.statements if statement.role in (Role.FACT, Role.TYPE)]
     lines = [fact_line(record.title, fact.relation, (fact.object,)) for fact in facts]
     stated = facts_section((), zip(lines, (fact.relation for fact in facts), strict=True))
@@ -215,7 +207,7 @@ def _preferred(statements: Iterable[SubjectStatement], role: Role) -> list[str]:
     return list(dict.fromkeys(text for *_, text in chosen))
 
 
-def _store(db: sqlite3.Connection, statements: Iterable[Statement | BadStatement]) -> Iterator[BadStatement]:
+def _store(db: sqlite3.Connection, statements: Iterable[Statement | RecordError]) -> Iterator[RecordError]:
     iterator = iter(statements)
     while batch := list(islice(iterator, 2_000)):
         good = [item for item in batch if isinstance(item, Statement)]
@@ -227,7 +219,7 @@ def _store(db: sqlite3.Connection, statements: Iterable[Statement | BadStatement
             [(node.key, node.name) for node in nodes],
         )
         db.execute("COMMIT")
-        yield from (item for item in batch if isinstance(item, BadStatement))
+        yield from (item for item in batch if isinstance(item, RecordError))
 
 
 def _row(item: Statement) -> tuple[str | int, ...]:

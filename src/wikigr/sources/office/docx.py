@@ -8,7 +8,6 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
-from wikigr.sources.anchors import outline_anchor
 from wikigr.sources.office.document import Document, archive, parse_xml
 from wikigr.sources.office.equation import equation_text
 
@@ -58,7 +57,7 @@ def read(data: bytes, document: Document, where: str) -> None:
             style_map=_STYLES + _struck_styles(opened),
             transform_document=_with_boxes if has_boxes else lambda read: read,
         )
-        document.html(_with_notes(made.value), anchor_of=outline_anchor)
+        document.html(_with_notes(made.value), is_text=True)
 
 
 def _struck_styles(opened: ZipFile) -> str:

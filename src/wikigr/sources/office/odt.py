@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from zipfile import BadZipFile, ZipFile
 
 from wikigr.errors import RecordError
-from wikigr.sources.anchors import outline_anchor
 from wikigr.sources.office.document import Document, archive, parse_xml
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def read(data: bytes, document: Document, where: str) -> None:
         styles = [*_named_styles(opened), *root.iter("{*}style")]
         body = next(root.iter("{*}body"), None)
         if body is not None:
-            document.html(_Html(root, _struck_styles(styles)).of(body), anchor_of=outline_anchor)
+            document.html(_Html(root, _struck_styles(styles)).of(body), is_text=True)
 
 
 def _named_styles(opened: ZipFile) -> Iterator[_Element]:
