@@ -15,6 +15,7 @@ from wikigr.sources.article import SourceItem
 from wikigr.sources.plain_text import collapse_spaces
 from wikigr.sources.statements import (
     MAX_NAME_LENGTH,
+    RELATIONS,
     GraphRecord,
     Node,
     Role,
@@ -26,40 +27,22 @@ from wikigr.sources.statements import (
 from wikigr.sources.streams import ChunkStream, Line, line_place, open_bytes, read_lines
 from wikigr.text import fold
 
-_RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-_RDFS = "http://www.w3.org/2000/01/rdf-schema#"
-_SKOS = "http://www.w3.org/2004/02/skos/core#"
-_SCHEMA = ("http://schema.org/", "https://schema.org/")
-_FOAF = "http://xmlns.com/foaf/0.1/"
-_DCT = "http://purl.org/dc/terms/"
-_DC = "http://purl.org/dc/elements/1.1/"
-_DBO = "http://dbpedia.org/ontology/"
-
-# In order of priority.
-_NAMES = (
-    f"{_RDFS}label",
-    f"{_SKOS}prefLabel",
-    *(f"{base}name" for base in _SCHEMA),
-    f"{_FOAF}name",
-    f"{_DCT}title",
-    f"{_DC}title",
-)
-_ALIASES = (f"{_SKOS}altLabel", *(f"{base}alternateName" for base in _SCHEMA), f"{_FOAF}nick")
-_TEXTS = (
-    f"{_DBO}abstract",
-    f"{_DCT}abstract",
-    *(f"{base}description" for base in _SCHEMA),
-    f"{_DCT}description",
-    f"{_DC}description",
-    f"{_SKOS}definition",
-    f"{_RDFS}comment",
-)
-_TYPES = (f"{_RDF}type", "http://www.wikidata.org/prop/direct/P31")
-_ROLES = {
-    iri: (role, priority)
-    for role, iris in ((Role.NAME, _NAMES), (Role.ALIAS, _ALIASES), (Role.TEXT, _TEXTS), (Role.TYPE, _TYPES))
-    for priority, iri in enumerate(iris)
+# What the prefixes of ``RELATIONS`` stand for.
+_BASES = {
+    "rdf": ("http://www.w3.org/1999/02/22-rdf-syntax-ns#",),
+    "rdfs": ("http://www.w3.org/2000/01/rdf-schema#",),
+    "skos": ("http://www.w3.org/2004/02/skos/core#",),
+    "schema": ("http://schema.org/", "https://schema.org/"),
+    "foaf": ("http://xmlns.com/foaf/0.1/",),
+    "dct": ("http://purl.org/dc/terms/",),
+    "dc": ("http://purl.org/dc/elements/1.1/",),
+    "dbo": ("http://dbpedia.org/ontology/",),
 }
+_ROLES = {
+    f"{base}{local}": use
+    for (prefix, _, local), use in ((name.partition(":"), use) for name, use in RELATIONS.items())
+    for base in _BASES[prefix]
+} | {"http://www.wikidata.org/prop/direct/P31": (Role.TYPE, 2)}
 _BLANK = "_:"
 # The parser labels [] and lists with 128 random bits.
 _RANDOM_ID = re.compile(r"[0-9a-f]{24,32}")

@@ -45,6 +45,21 @@ class Role(IntEnum):
     TEXT = 4
 
 
+_VOCABULARIES = {
+    Role.NAME: "rdfs:label skos:prefLabel schema:name foaf:name dct:title dc:title",
+    Role.ALIAS: "skos:altLabel schema:alternateName foaf:nick",
+    Role.TEXT: "dbo:abstract dct:abstract schema:description dct:description dc:description skos:definition "
+    "rdfs:comment",
+    Role.TYPE: "rdf:type",
+}
+RELATIONS = {
+    name: (role, priority)
+    for role, names in _VOCABULARIES.items()
+    for priority, name in enumerate(names.split(), start=1)
+}
+"""The relations of common vocabularies that are not plain facts, with their priority among those of their role."""
+
+
 class Kind(IntEnum):
     """The kind of a statement's object."""
 

@@ -15,6 +15,7 @@ from wikigr.sources.encodings import utf8_stream
 from wikigr.sources.plain_text import collapse_spaces
 from wikigr.sources.statements import (
     MAX_NAME_LENGTH,
+    RELATIONS,
     GraphRecord,
     Node,
     Role,
@@ -34,18 +35,12 @@ _COLUMNS = (
 
 # Relations, folded, that are not plain facts. Bare "label" and "name" are facts: a music record has a label.
 _ROLES = {
-    **dict.fromkeys(("rdfs:label", "skos:preflabel", "schema:name", "foaf:name"), Role.NAME),
-    **dict.fromkeys(("alias", "skos:altlabel", "schema:alternatename"), Role.ALIAS),
-    **dict.fromkeys(
-        (
-            *("description", "rdfs:comment", "schema:description", "dct:abstract", "dct:description"),
-            *("dcterms:abstract", "dcterms:description", "dbo:abstract", "skos:definition"),
-        ),
-        Role.TEXT,
-    ),
-    **dict.fromkeys(("rdf:type", "type", "instance of"), Role.TYPE),
+    "description": (Role.TEXT, 0),
+    "alias": (Role.ALIAS, 0),
+    **dict.fromkeys(("type", "instance of"), (Role.TYPE, 0)),
+    **{fold(name): use for name, use in RELATIONS.items()},
+    **{fold(name.replace("dct:", "dcterms:")): use for name, use in RELATIONS.items()},
 }
-_PRIORITIES = {relation: n for n, relation in enumerate(_ROLES)}
 _DATE_TIME = re.compile(r"[+-]?\d+(?:-\d\d){1,2}(?:T[\d:.]+(?:Z|[+-][\d:]+)?)?")
 
 
@@ -158,13 +153,12 @@ def _statement(where: str, cells: list[str], width: int, columns: tuple[int, int
         if what != "object" and len(text) > MAX_NAME_LENGTH:
             limit = f"the limit for a name is {MAX_NAME_LENGTH}"
             return RecordError(where, f"the {what} has {len(text):,} characters, {limit}")
-    known = fold(relation)
-    role = _ROLES.get(known, Role.FACT)
+    role, priority = _ROLES.get(fold(relation), (Role.FACT, 0))
     if role in (Role.NAME, Role.ALIAS, Role.TEXT):
         if role is not Role.TEXT and len(value) > MAX_NAME_LENGTH:
             return RecordError(where, f"the name has {len(value):,} characters, the limit is {MAX_NAME_LENGTH}")
         text = value if role is Role.TEXT else collapse_spaces(value)
-        return Statement(_node(subject), relation, text, role, priority=_PRIORITIES[known])
+        return Statement(_node(subject), relation, text, role, priority=priority)
     if len(value) > MAX_NAME_LENGTH or "\n" in value:
         return Statement(_node(subject), relation, value, role)
     # A number, a date or the like rather than a name.

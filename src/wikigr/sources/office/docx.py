@@ -55,7 +55,7 @@ def read(data: bytes, document: Document, where: str) -> None:
             BytesIO(_prepared(opened) or data),
             convert_image=mammoth.images.img_element(lambda image: {"src": ""}),
             style_map=_STYLES + _struck_styles(opened),
-            transform_document=_with_boxes if has_boxes else lambda read: read,
+            transform_document=_with_boxes if has_boxes else None,
         )
         document.html(_with_notes(made.value), is_text=True)
 

@@ -28,18 +28,27 @@ _TAG_WITHOUT_CONTENT = frozenset(
 )
 _BLOCK_VERBATIM = frozenset(("pre", "source", "syntaxhighlight"))
 _INLINE_VERBATIM = frozenset(("ce", "chem", "math", "nowiki"))
-# What stands for the tags of an element.
+# What stands for the tag that begins an element, with its attributes for ``%s``, and for the one that ends it.
 _AS_TEXT = {
     **dict.fromkeys(
         """
         abbr b bdi bdo big cite code data del dfn em font i ins kbd mark noinclude nobr onlyinclude poem q rb rp
         rt rtc ruby s samp small span strike strong sub time tt u var wbr tbody thead tfoot dl img a caption
         """.split(),
-        "",
+        ("", ""),
     ),
-    **dict.fromkeys(("hr", "p"), "\n\n"),
-    **dict.fromkeys(("center", "div"), "\n"),
-    "br": marks.BREAK,
+    **dict.fromkeys(("hr", "p"), ("\n\n", "\n\n")),
+    **dict.fromkeys(("center", "div"), ("\n", "\n")),
+    **{f"h{level}": ("\n" + "=" * level, "=" * level + "\n") for level in range(1, 7)},
+    "br": (marks.BREAK, marks.BREAK),
+    "sup": (marks.SUP_OPEN, marks.SUP_CLOSE),
+    "blockquote": (f"\n\n{marks.QUOTATION}\n", f"\n{marks.KIND_END}\n\n"),
+    "dt": ("\n; ", ""),
+    "dd": ("\n: ", ""),
+    "table": ("\n{| %s\n", "\n|}\n"),
+    "tr": ("\n|-\n", ""),
+    "td": ("\n| %s | ", ""),
+    "th": ("\n! %s | ", ""),
 }
 # Text that no longer counts, and what stands around it where it is all of a line or a cell.
 _STRUCK = frozenset(("del", "s", "strike"))
@@ -201,29 +210,15 @@ class _TagScanner:
 
     def _html(self, name: str, attributes: str, closing: bool, raw: str) -> str:
         if name in _AS_TEXT:
-            return _AS_TEXT[name]
-        if name == "blockquote":
-            return f"\n{marks.KIND_END}\n\n" if closing else f"\n\n{marks.QUOTATION}\n"
-        if name == "sup":
-            return marks.SUP_CLOSE if closing else marks.SUP_OPEN
+            return _AS_TEXT[name][closing].replace("%s", attributes.strip(" /"))
         if name in ("ul", "ol"):
             if not closing:
                 self._lists.append("*" if name == "ul" else "#")
             elif self._lists:
                 self._lists.pop()
             return "\n"
-        if name in ("li", "dt", "dd"):
-            prefix = {"dt": ";", "dd": ":"}.get(name) or "".join(self._lists[-8:]) or "*"
-            return "" if closing else f"\n{prefix} "
-        if name == "table":
-            return "\n|}\n" if closing else f"\n{{| {attributes.strip(' /')}\n"
-        if name == "tr":
-            return "" if closing else "\n|-\n"
-        if name in ("td", "th"):
-            cell = "|" if name == "td" else "!"
-            return "" if closing else f"\n{cell} {attributes.strip(' /')} | "
-        if len(name) == 2 and name[0] == "h" and name[1] in "123456":
-            return "=" * int(name[1]) + "\n" if closing else "\n" + "=" * int(name[1])
+        if name == "li":
+            return "" if closing else f"\n{''.join(self._lists[-8:]) or '*'} "
         return raw.replace("<", "&lt;")
 
 
