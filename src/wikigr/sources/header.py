@@ -44,7 +44,7 @@ def mark_header(rows: Sequence[Row]) -> tuple[list[Row], int]:
     else:
         header = [Row([Cell(text, is_header=True) for text in texts]) for texts in _labels(grid[:depth])]
     # A title has no text after its first cell.
-    titles = [Row(row.cells[:1]) for row in rows[:start]]
+    titles = [replace(row, cells=row.cells[:1]) for row in rows[:start]]
     return [*titles, *header, *rows[start + depth :]], start + depth
 
 
