@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.graph_edges import edges_at
 from tests.sources.blocks import without_blocks
+from tests.sources.reading import read_source
 
 from wikigr.embeddings.embedder import Embedder
-from wikigr.errors import RecordError, SourceError
+from wikigr.errors import SourceError
 from wikigr.graph.neighborhood import Neighborhood, article
 from wikigr.ingest.build import BuildOptions, BuildReport, build_pack
 from wikigr.ingest.entities import derive_entities
@@ -48,16 +49,7 @@ def write(path: Path, rows: Sequence[tuple[str, ...]] = ROWS) -> Path:
 
 
 def read(path: Path, name: str | None = None) -> tuple[list[SourceItem], list[str]]:
-    """Return the items of a source, in the format ``name`` if it is given, and its bad records."""
-    source = open_source(path, name)
-    items: list[SourceItem] = []
-    bad: list[str] = []
-    for record in source.records():
-        try:
-            items += source.parse(record)
-        except RecordError as error:
-            bad.append(error.message)
-    return items, bad
+    return read_source(open_source(path, name))
 
 
 def read_text(tmp_path: Path, text: str | bytes, name: str = "graph.tsv") -> tuple[dict[str, SourceArticle], list[str]]:
