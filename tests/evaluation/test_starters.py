@@ -69,15 +69,6 @@ def test_rows_with_names(tmp_path: Path, encoder: Embedder) -> None:
     assert not any("to shops" in question for question in found)
 
 
-def test_what_a_lead_defines(tmp_path: Path, encoder: Embedder) -> None:
-    notes = tmp_path / "notes"
-    notes.mkdir()
-    (notes / "capstan.md").write_text("# Capstan\n\nA capstan is a rotating machine that hauls ropes on ships.\n")
-    (notes / "profiles.md").write_text("# Profiles\n\nChoose between profiles with the option of that name.\n")
-    build_pack(open_source(notes), str(notes), tmp_path / "pack", encoder, BuildOptions(name="ship"))
-    assert find_starters(tmp_path / "pack", tmp_path / "pack") == ("What is Capstan?",)
-
-
 def test_a_manifest_holds_few_short_starters(physics_pack: Path) -> None:
     fields = json.loads((physics_pack / "manifest.json").read_text())
     assert parse_manifest(json.dumps({**fields, "starters": ["What is spin?"]}).encode()).starters == ("What is spin?",)

@@ -20,8 +20,6 @@ from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.progress import Progress
 from wikigr.question.question import content_stems
-from wikigr.retrieval.definition_patterns import is_definition
-from wikigr.segmentation import sentence_spans
 from wikigr.sources.block import Block
 
 # Questions that are tried, and articles, sections of each and gold questions that they are made from.
@@ -90,9 +88,9 @@ def _gold(root: Path) -> Iterator[str]:
 
 
 def _about_articles(pack: Pack) -> tuple[Iterable[str], ...]:
-    """Return questions about the most linked articles by kind: headings that ask, cells, what a title is, properties.
+    """Return questions about the most linked articles by kind: headings that ask, what a title is, cells, properties.
 
-    Cells are those of the first sections, definitions and properties those of leads.
+    Cells are those of the first sections, properties those of leads.
     """
     index, ranks = pack.graph_index, pack.pagerank
     titles = (index.node(number).key for number in range(min(index.articles, 20_000)))
@@ -114,11 +112,9 @@ def _about_articles(pack: Pack) -> tuple[Iterable[str], ...]:
             continue
         labels = [b.label for b in lead.blocks if b.kind == "property" and _is_noun(b.label)]
         properties += [f"What is the {label.casefold()} of {name}?" for label in labels[:1]]
-        if len(_ABOUT_A_PERSON.findall(pack.text_of(title)[:4_000])) > 2:
-            about.append(f"When was {name} born?")
-        elif any(is_definition(lead.content[start:end], title) for start, end in sentence_spans(lead.content)[:1]):
-            about.append(f"What is {name}?")
-    return asked, cells, about, properties
+        is_person = len(_ABOUT_A_PERSON.findall(pack.text_of(title)[:4_000])) > 2
+        about.append(f"When was {name} born?" if is_person else f"What is {name}?")
+    return asked, about, cells, properties
 
 
 def _asked_by(heading: str) -> str:
