@@ -421,7 +421,7 @@ def gated(messages_server: MessagesServer, monkeypatch: pytest.MonkeyPatch) -> C
     def write(request: dict[str, Any]) -> Response:
         block = next(part for part in request["messages"][-1]["content"] if part["type"] == "search_result")
         whole = reply(text("He was born in Würzburg.", first_cited(block)), text(f" So it is. {SCRIPT} That is all."))
-        return respond(held_before(13, gate, whole), request)
+        return respond(held_before(14, gate, whole), request)
 
     monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_server.url)
     messages_server.always(write)
