@@ -437,7 +437,7 @@ def test_the_answer_of_the_pack_comes_before_the_words_of_a_model(
     # The first question to a model imports its client.
     expect(page.locator(".turn .draft .headline")).to_have_text("Würzburg on 5 December 1901", timeout=60_000)
     # A claim is shown once it is whole, because it is checked first.
-    expect(page.locator(".written")).to_have_text(re.compile(r"^He was born in Würzburg\. \[1\]\s*$"), timeout=60_000)
+    expect(page.locator(".written")).to_have_text(re.compile(r"^He was born in Würzburg \[1\]\.\s*$"), timeout=60_000)
     assert page.locator(".confidence").count() == 0
     gated()
     expect(page.locator(".turn > .text a.cite")).to_have_text("1")
