@@ -101,6 +101,8 @@ def test_the_quoted_row_of_a_table_is_marked_and_the_rows_around_it_are_shown() 
     assert shown_rows(whole) == list(range(10))
     few, few_blocks = table(3)
     assert shown_rows(show_blocks(few, few_blocks)[1]) == [0, 1, 2]
+    assert len(shown_rows(show_blocks(*table(11))[1])) == 11, "the line about one more row takes its place"
+    assert len(shown_rows(show_blocks(*table(12))[1])) == 10
 
 
 def test_cells_that_are_empty_or_span_columns_have_their_places() -> None:

@@ -46,11 +46,13 @@ def test_headings_that_ask(tmp_path: Path, encoder: Embedder) -> None:
     note.write_text(
         "# Harbor\n\nThe harbor of Vessin has an office.\n\n"
         "## Which channel does the office use?\n\nThe office answers on channel 9.\n\n"
-        "## How to book a berth\n\n1. Call the office.\n2. Name the ship.\n\n## Why?\n\nBecause.\n"
+        "## How to book a berth\n\n1. Call the office.\n2. Name the ship.\n\n## Why?\n\nBecause.\n\n"
+        "## 2.1. Who heads the pilot station?\n\nKarim Haddad heads the pilot station of Vessin.\n"
     )
     build_pack(open_source(note.parent), str(note.parent), tmp_path / "pack", encoder, BuildOptions(name="harbor"))
     found = find_starters(tmp_path / "pack", tmp_path / "pack")
     assert "How do I book a berth?" in found and "Why?" not in found
+    assert "Who heads the pilot station?" in found
 
 
 def test_rows_with_names(tmp_path: Path, encoder: Embedder) -> None:
@@ -58,10 +60,13 @@ def test_rows_with_names(tmp_path: Path, encoder: Embedder) -> None:
     notes.mkdir()
     rows = "| Iron | 1538 °C |\n| Copper | 1085 °C |\n| Tin | 232 °C |\n"
     (notes / "metals.md").write_text(f"# Metals\n\nMetals.\n\n| Metal | Melting point |\n| --- | --- |\n{rows}")
-    (notes / "years.md").write_text("# Years\n\nThe years.\n\n| Year | Rain |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |\n")
+    berths = "".join(f"| {number} | Quay {number * 7} |\n" for number in range(1, 8))
+    (notes / "berths.md").write_text(f"# Harbor\n\n## Berths\n\n| Berth | Mooring |\n| --- | --- |\n{berths}")
+    (notes / "shops.md").write_text("# Shops\n\n| Honey | To shops |\n| --- | --- |\n| Heather | 9 |\n| Lime | 8 |\n")
     build_pack(open_source(notes), str(notes), tmp_path / "pack", encoder, BuildOptions(name="metals"))
     found = find_starters(tmp_path / "pack", tmp_path / "pack")
-    assert "What is the melting point of Copper?" in found and not any("rain" in question for question in found)
+    assert {"What is the melting point of Copper?", "What is the mooring of berth 4?"} <= set(found)
+    assert not any("to shops" in question for question in found)
 
 
 def test_a_manifest_holds_few_short_starters(physics_pack: Path) -> None:

@@ -328,6 +328,8 @@ ALARM = Turn("What does alarm F-207 mean?", "door open", ("Kiln",))
             "What does the ferry to Lindby cost?",
         ),
         (Turn("Who is Jonas's deputy?", "Ann"), "What about Petra?", "Who is Petra's deputy?"),
+        (Turn("How much did the Comet cost?", "9800"), "and the Heron?", "How much did the Heron cost?"),
+        (Turn("How much did Comet cost?", "9800"), "and the Heron?", "How much did the Heron cost?"),
         (Turn("Who is the cook?", "cook (until May)", ("Ole Dahl",)), "When did he start?", "When did Ole Dahl start?"),
     ],
 )

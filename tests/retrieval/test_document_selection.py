@@ -42,6 +42,17 @@ def test_an_article_counts_as_much_as_the_sections_that_are_kept_of_it() -> None
     assert ids(select_documents(many, num_docs=1, max_sections=2)[0]) == ["Long#0", "Long#1"]
 
 
+def test_no_section_speaks_against_its_article() -> None:
+    # The units of the other sections hold less of the question than the one that answers it.
+    ranked = [
+        Candidate("Manual#1", 1.0),
+        Candidate("Other#0", 0.01),
+        Candidate("Manual#0", -0.7),
+        Candidate("Manual#2", -0.8),
+    ]
+    assert "Manual#1" in ids(select_documents(ranked, num_docs=1, max_sections=3).kept)
+
+
 def test_a_known_cosine_below_the_threshold_drops_a_section() -> None:
     kept, dropped = select_documents(RANKED, num_docs=5, max_sections=5, min_relevance=0.5)
     assert "B#0" not in ids(kept)

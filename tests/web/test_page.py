@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -414,13 +415,13 @@ def test_hostile_text_runs_nothing(serve: Serve, visit: Visit, hostile: Path) ->
 
 @pytest.fixture
 def gated(messages_server: MessagesServer, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """A model that stops in the middle of its answer until the function is called."""
+    """A model that stops in the middle of its second claim until the function is called."""
     gate = threading.Event()
 
     def write(request: dict[str, Any]) -> Response:
         block = next(part for part in request["messages"][-1]["content"] if part["type"] == "search_result")
-        whole = reply(text("He was born in Würzburg", first_cited(block)), text(f". {SCRIPT} So it is."))
-        return respond(held_before(6, gate, whole), request)
+        whole = reply(text("He was born in Würzburg.", first_cited(block)), text(f" So it is. {SCRIPT} That is all."))
+        return respond(held_before(14, gate, whole), request)
 
     monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_server.url)
     messages_server.always(write)
@@ -435,7 +436,8 @@ def test_the_answer_of_the_pack_comes_before_the_words_of_a_model(
     page.keyboard.press("Enter")
     # The first question to a model imports its client.
     expect(page.locator(".turn .draft .headline")).to_have_text("Würzburg on 5 December 1901", timeout=60_000)
-    expect(page.locator(".written")).to_contain_text("He was", timeout=60_000)
+    # A claim is shown once it is whole, because it is checked first.
+    expect(page.locator(".written")).to_have_text(re.compile(r"^He was born in Würzburg \[1\]\.\s*$"), timeout=60_000)
     assert page.locator(".confidence").count() == 0
     gated()
     expect(page.locator(".turn > .text a.cite")).to_have_text("1")

@@ -29,7 +29,7 @@ _LINE_MARK = re.compile(r"[ \t]*(?:(?:[-*+•]|\d{1,3}[.)]|#{1,6}|>+)[ \t]+)*")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^\n]*\n")
 # A fence with such a label stands around prose.
 _PROSE_LABELS = frozenset(("markdown", "md", "text", "txt", "plaintext"))
-_SENTENCE_ENDS = re.compile(r"[.!?…。！？][\"'”’)\]]*\s|[。！？]")
+_SENTENCE_ENDS = re.compile(r"[.!?…。！？][\"'”’)\]]*[\s\[]|[。！？]")
 _RULE = re.compile(r"[ \t]*[|:\- \t]+(?:\n|$)")
 _FINAL = re.compile(r"(?<![A-Z])[.!?…。！？:]+[\"'”’)*_]*$|\s*\|$")
 # A longer sentence is taken as it is.

@@ -277,14 +277,18 @@ def region_of(blocks: Sequence[Block], start: int, end: int) -> tuple[int, int]:
 
 
 def shown_rows(block: BlockShape, most: int = MAX_ROWS) -> list[int]:
-    """Return the numbers of about ``most`` rows of a table: the marked ones with those around them, or the first."""
+    """Return the numbers of about ``most`` rows of a table: the marked ones with those around them, or the first.
+
+    A single row is not left out, because the line that says so takes as much room.
+    """
     rows = block["rows"]
     marked = [number for number, row in enumerate(rows) if row["marked"]]
     if len(rows) <= most or len(marked) == len(rows):
         return list(range(len(rows)))
     around = min(_ROWS_AROUND, most // 2)
     kept = {n for number in marked for n in range(number - around, number + around + 1)}
-    return [n for n in range(len(rows)) if (n in kept if marked else n < most)]
+    shown = [n for n in range(len(rows)) if (n in kept if marked else n < most)]
+    return shown if len(shown) < len(rows) - 1 else list(range(len(rows)))
 
 
 def used_columns(block: BlockShape) -> list[int]:

@@ -235,8 +235,10 @@ class _Dialog:
             mention = mentions[0]
             possessive = re.match(r"['’]s?$", last[mention.end - 2 : mention.end])
             return mention.start, mention.end - (len(possessive[0]) if possessive else 0)
-        if not mentions and other[:1].isupper() and (name := _only(list(_capitalized(last)))) is not None:
-            return name
+        bare = other.removeprefix("the ")
+        if not mentions and bare[:1].isupper() and (name := _only(list(_capitalized(last)))) is not None:
+            start, end = name
+            return (start - len("the ") if bare != other and last[:start].endswith("the ") else start), end
         if mentions or named:
             return None
         phrases = [phrase for phrase in _noun_phrases(last) if phrase.has_article]

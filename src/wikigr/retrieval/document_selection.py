@@ -50,9 +50,10 @@ def select_documents(
     """Keep the best ``max_sections`` of each of the best ``num_docs`` articles of ``candidates`` (best first).
 
     Articles are ranked by the total score of their best ``max_sections`` sections; more sections would favor long
-    articles. Sections with cosine below ``min_relevance`` are dropped, except those that state a fact of the graph.
-    The sections with ids in ``required`` are kept as well, whatever their rank, unranked ones last. Returns those that
-    were kept, by rank, and why each other section was dropped, by section id.
+    articles. A negative score counts as 0: no section speaks against its article. Sections with cosine below
+    ``min_relevance`` are dropped, except those that state a fact of the graph. The sections with ids in ``required`` are
+    kept as well, whatever their rank, unranked ones last. Returns those that were kept, by rank, and why each other
+    section was dropped, by section id.
     """
     known = section_ids(candidates)
     candidates = [*candidates, *(Candidate(lead, 0.0, {RELEVANCE: 0.0}) for lead in required if lead not in known)]
@@ -67,7 +68,7 @@ def select_documents(
             dropped[candidate.section_id] = f"its article has {max_sections} better ones"
         else:
             by_title[candidate.title].append(candidate)
-    ranked = sorted(by_title, key=lambda title: (-sum(c.score for c in by_title[title]), title))
+    ranked = sorted(by_title, key=lambda title: (-sum(max(c.score, 0.0) for c in by_title[title]), title))
     chosen = set(ranked[:num_docs])
     kept = []
     for candidate in candidates:

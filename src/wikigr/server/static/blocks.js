@@ -86,7 +86,10 @@ function showTable(block, { cite, link, whole }) {
   const isNumber = (n) => rows.every((row) => !row.cells[n].length || NUMBER.test(textOf(row.cells[n])));
   const numbers = new Set(used.filter(isNumber));
   const marked = rows.map((row, n) => (row.marked ? n : -1)).filter((n) => n >= 0);
-  const isShown = (_, n) => whole || rows.length <= MAX_ROWS || (marked.length ? marked.some((m) => Math.abs(m - n) <= ROWS_AROUND) : n < MAX_ROWS);
+  const isNear = (_, n) => (marked.length ? marked.some((m) => Math.abs(m - n) <= ROWS_AROUND) : n < MAX_ROWS);
+  // A button takes as much room as a row.
+  const mayFold = !whole && rows.length > MAX_ROWS && rows.filter(isNear).length < rows.length - 1;
+  const isShown = (row, n) => !mayFold || isNear(row, n);
   const folded = rows.filter((row, n) => !isShown(row, n)).length;
   // The number of a citation would push a number out of its column.
   const cited = used.find((n) => !numbers.has(n)) ?? used[0];
