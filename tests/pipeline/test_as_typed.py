@@ -70,7 +70,7 @@ def test_days_are_matched_in_every_form(pipeline: Pipeline) -> None:
 
 def test_an_age_is_computed_from_the_cited_birthday(pipeline: Pipeline) -> None:
     answer = pipeline.answer("How old is Mira Holt?")
-    assert answer.text.startswith("55 years, on 10 June 2025:")
+    assert answer.text.startswith("55 years old, on 10 June 2025:")
     assert "1970-05-04" in answer.citations[0].quote
 
 

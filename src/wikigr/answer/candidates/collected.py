@@ -50,7 +50,7 @@ class _Member:
 
 @dataclass(frozen=True, slots=True)
 class _Collection:
-    """All ``members`` of one kind; ``what`` says which, and ``stems`` are those that the kind explains."""
+    """All ``members`` of one kind; ``what`` says which, with "(s)", and ``stems`` are those that the kind explains."""
 
     what: str
     stems: Set[str]
@@ -89,7 +89,8 @@ def _candidate(what: str, members: Sequence[_Member]) -> AnswerCandidate:
     shown = members[:_MAX_SHOWN]
     least = "At least " if len(members) >= _MAX_MEMBERS else ""
     some = f", of which {len(shown)} are shown" if len(members) > len(shown) else ""
-    lead = f"{least}{len(members)} {what}{some}: {'; '.join(member.name for member in shown)}."
+    counted = what.replace("(s)", "s" * (len(members) != 1), 1)
+    lead = f"{least}{len(members)} {counted}{some}: {'; '.join(member.name for member in shown)}."
     return AnswerCandidate("collected", tuple(member.quotation for member in shown), lead=lead, fit=1.0)
 
 
@@ -113,7 +114,7 @@ def _headings(material: Material) -> Iterator[_Collection]:
         stored = material.pack.sections(ids)
         sections = [stored[each] for each in ids if each in stored and stored[each].heading]
         stems = set(question.stems(f"{_PARTS} {title}"))
-        yield _Collection(f"sections of {title}", stems, [_member(material, s, s.heading) for s in sections])
+        yield _Collection(f"section(s) of {title}", stems, [_member(material, s, s.heading) for s in sections])
 
 
 def _rows(material: Material) -> Iterator[_Collection]:
@@ -129,7 +130,7 @@ def _rows(material: Material) -> Iterator[_Collection]:
                     _Member(row.name, row_up_to(row.values), "\n".join(value.text for value in row.values))
                     for row in grid.records
                 ]
-                yield _Collection(f"rows of {section.title}", stems, members)
+                yield _Collection(f"row(s) of {section.title}", stems, members)
 
 
 def _tasks(material: Material) -> Iterator[_Collection]:
@@ -150,7 +151,7 @@ def _tasks(material: Material) -> Iterator[_Collection]:
         for block in section.blocks
         if block.kind == "task" and block.label == state
     ]
-    yield _Collection(f"tasks that are {state}", stems, found[:_MAX_MEMBERS])
+    yield _Collection(f"{state} task(s)", stems, found[:_MAX_MEMBERS])
 
 
 def _categories(material: Material) -> Iterator[_Collection]:
@@ -171,7 +172,7 @@ def _categories(material: Material) -> Iterator[_Collection]:
         sections = _sections(material, query, {"name": name}, is_title=True)
         # What the members are called, they need not say: "Which songs are sacred?"
         stems = {*question.stems(f"{_ARTICLES} {name}"), first}
-        yield _Collection(f"articles in {name}", stems, [_member(material, s, s.title) for s in sections])
+        yield _Collection(f"article(s) in {name}", stems, [_member(material, s, s.title) for s in sections])
 
 
 def _searched(material: Material) -> list[Pack]:

@@ -75,9 +75,8 @@ def find_candidates(material: Material) -> list[AnswerCandidate]:
     and a phone number in a paragraph about somebody else is not that of the one who is named.
     """
     asked, attribute = numbered(material.question.text), asked_attribute(material.question.text)
-    names = material.question.names if attribute else frozenset[str]()
-    # Not "Dr", which others have too.
-    names = frozenset(name for name in names if len(name) > _MAX_TITLE) or names
+    # "Dr" does not tell one from others.
+    names = frozenset(name for name in material.question.names if attribute and len(name) > _MAX_TITLE)
     found = (c for row in ANSWER_KINDS for c in row.find(material) if states(attribute, c.text) or is_blank(c.short))
     # A pronoun answers nothing by itself.
     named = (replace(c, span=None) if c.span is not None and is_pronoun(c.short) else c for c in found)
