@@ -16,10 +16,10 @@ from wikigr.pipeline.profile_files import load_profile
 from wikigr.sources.detect import open_source
 
 FILES = {
-    "Beds.md": "# Beds\n\n## North bed 2025\n\nBeans and dill.\n\n## South bed 2025\n\nTomatoes.\n\n## Pond bed 2024\n\nIris.\n",
+    "Beds.md": "# Beds\n\n## North bed 2025\n\nBeans.\n\n## South bed 2025\n\nDill.\n\n## Pond bed 2024\n\nIris.\n",
     "Lessons.md": "# Lessons\n\n## Piano\n\nMondays.\n\n## Cello\n\nFridays.\n",
     "Machines.md": "# Machines\n\n## Lathe\n\nOiled weekly.\n\n## Band saw\n\nNew belt.\n\n## Drill press\n\nIn order.\n",
-    "garden people.md": "# People of the garden\n\nGreta Moss led the garden from 3 May 2001 until 9 June 2011. "
+    "people.md": "# People of the garden\n\nGreta Moss led the garden from 3 May 2001 until 9 June 2011.\n"
     "She was born on 2 March 1950 and died on 1 March 2021.\n",
     "summer.md": "# Summer course\n\nThe summer course began on 4 July 2024 and ended on 18 July 2024.\n",
     "foreman.md": "# The foreman\n\nOtis Crane has been foreman of the workshop since 1 February 2020.\n",
@@ -72,6 +72,8 @@ def test_an_age_is_not_computed_of_another_person(pipeline: Pipeline) -> None:
         ("List all lessons.", "2 sections of Lessons: Piano; Cello.", 2),
         ("How many machines are there?", "3 sections of Machines: Lathe; Band saw; Drill press.", 3),
         ("List all open tasks.", "2 open tasks: prune the plum (due 2025-11-27); tune the piano (due 2025-12-09).", 2),
+        ("What is still to do in the school?", "1 open task: tune the piano", 1),
+        ("Which workshop chores have been finished already?", "1 done task: grind the chisels", 1),
         ("Which tasks were done last month?", "2 done tasks: dig the pond", 2),
         ("What is due this week?", "1 open task: prune the plum (due 2025-11-27).", 1),
         ("Which articles have the tag fruit?", "2 articles in fruit: Plum; Quince.", 2),

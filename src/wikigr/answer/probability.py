@@ -68,7 +68,6 @@ _LIKE = {
     "computed": "rows",
     "compared": "rows",
     "count": "rows",
-    "tasks": "list",
 }
 
 

@@ -14,7 +14,7 @@ from wikigr.graph.schema import article_title, section_id
 from wikigr.index.candidate import Section
 from wikigr.index.stored_blocks import TASK
 from wikigr.pack.open import Pack
-from wikigr.question.grammar import is_negation
+from wikigr.question.grammar import AUXILIARIES, is_negation, one_of
 from wikigr.question.intent import asked_for, names
 from wikigr.question.measure import operation
 from wikigr.question.values import dates_asked_for
@@ -31,11 +31,14 @@ _MAX_ARTICLES = 3
 # Words that ask for a list, and what its members are called.
 _ASKING = "all are complete count each enumerate every exist full how list many name number show there total"
 _PARTS = "chapter entry heading part section topic"
-_TASKS = "completed do done due finished left open still task tasks todo yet"
+_TASKS = "already completed do done due finished left open still task tasks todo yet"
 _TAGS = "category tag tagged"
 _ARTICLES = f"article document file note page {_TAGS}"
 
 
+_KIND = re.compile(
+    rf"\W*(?:which|what|how many)\s+(?:[\w-]+\s+){{0,4}}?([\w-]+)\s+(?:{one_of(AUXILIARIES)})\b", re.IGNORECASE
+)
 _DONE = re.compile(r"(?<!be )\b(?:completed|done|finished)\b", re.IGNORECASE)
 
 
@@ -66,12 +69,13 @@ def find_collected(material: Material) -> Iterator[AnswerCandidate]:
     if pack is None or not question.language.is_english:
         return
     lists = operation(question.text) == "count" or asked_for(question) == "list"
-    asking = set(question.stems(_ASKING))
+    # What the members are called, they need not say: "Which songs are sacred?"
+    kind = _KIND.match(question.text)
+    asking = set(question.stems(f"{_ASKING} {kind[1] if kind is not None else ''}"))
     dated = dates_asked_for(question.text)
     for _, start, end in dated:
         asking |= set(question.stems(question.text[start:end]))
-    found = [*_headings(material), *_rows(material)] if lists else []
-    found += _tasks(material) if lists or dated else ()
+    found = [*_tasks(material), *(_headings(material) if lists else ()), *(_rows(material) if lists else ())]
     found += _categories(material) if lists or not question.weights.keys().isdisjoint(question.stems(_TAGS)) else ()
     for collection in found:
         rest = question.weights.keys() - asking - collection.stems
@@ -166,12 +170,10 @@ def _categories(material: Material) -> Iterator[_Collection]:
             stems = set(question.stems(name))
             if stems and stems <= question.weights.keys():
                 named[name] = None
-    first = next(iter(question.weights), "")
     for name in named:
         query = "MATCH (a:Article) WHERE $name IN a.categories RETURN a.title ORDER BY a.title LIMIT $limit"
         sections = _sections(material, query, {"name": name}, is_title=True)
-        # What the members are called, they need not say: "Which songs are sacred?"
-        stems = {*question.stems(f"{_ARTICLES} {name}"), first}
+        stems = set(question.stems(f"{_ARTICLES} {name}"))
         yield _Collection(f"article(s) in {name}", stems, [_member(material, s, s.title) for s in sections])
 
 
