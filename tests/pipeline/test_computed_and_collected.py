@@ -18,7 +18,7 @@ from wikigr.sources.detect import open_source
 FILES = {
     "Beds.md": "# Beds\n\n## North bed 2025\n\nBeans.\n\n## South bed 2025\n\nDill.\n\n## Pond bed 2024\n\nIris.\n",
     "Lessons.md": "# Lessons\n\n## Piano\n\nMondays.\n\n## Cello\n\nFridays.\n",
-    "Machines.md": "# Machines\n\n## Lathe\n\nOiled weekly.\n\n## Band saw\n\nNew belt.\n\n## Drill press\n\nIn order.\n",
+    "Machines.md": "# Machines\n\n## Lathe\n\nOiled weekly.\n\n## Band saw\n\nNew belt.\n\n## Drill press\n\nFine.\n",
     "people.md": "# People of the garden\n\nGreta Moss led the garden from 3 May 2001 until 9 June 2011.\n"
     "She was born on 2 March 1950 and died on 1 March 2021.\n",
     "summer.md": "# Summer course\n\nThe summer course began on 4 July 2024 and ended on 18 July 2024.\n",
