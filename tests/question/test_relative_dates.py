@@ -22,6 +22,7 @@ TODAY = date(2026, 1, 7)
         ("What broke last month?", "What broke in December 2025?"),
         ("Who joins next month?", "Who joins in February 2026?"),
         ("costs of last year", "costs in 2025"),
+        ("costs of this year", "costs of this year"),
         ("What did we plant 10 days ago?", "What did we plant on 28 December 2025?"),
         ("Who came last Friday?", "Who came on 2 January 2026?"),
         ("Is there a rehearsal next Monday?", "Is there a rehearsal on 12 January 2026?"),

@@ -110,6 +110,7 @@ def test_a_question_asks_for_days_and_months() -> None:
     assert day == (Dates(Date(0, 6, 9), Date(0, 6, 9)), 18, 26)
     ends = [dates for dates, _, _ in dates_asked_for("Who joined after 1 May 2024 and before 3 June?")]
     assert ends == [Dates(Date(2024, 5, 1), None, False), Dates(None, Date(0, 6, 3), False)]
+    assert dates_asked_for("May I burn leaves?") == []
 
 
 def test_an_entry_of_a_log_begins_with_its_date() -> None:

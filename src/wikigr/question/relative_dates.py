@@ -25,6 +25,9 @@ def with_dates(question: str, today: date) -> str:
 
 def _written(found: re.Match[str], today: date) -> str:
     step = _STEPS.get(found["which"] or "", 0)
+    if found["span"] == "year" and not step:
+        # Notes of this year seldom say so.
+        return found[0]
     if found["day"]:
         return _on(today + timedelta({"yesterday": -1, "today": 0, "tomorrow": 1}[found["day"]]))
     if found["count"]:

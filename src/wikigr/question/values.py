@@ -161,6 +161,9 @@ def dates_asked_for(text: str) -> list[tuple[Dates, int, int]]:
     years = [(Date(int(year["year"]), 0, 0), *year.span("year")) for year in _LIMITED_YEAR.finditer(text)]
     for day, start, end in sorted((*dates_in(text), *years), key=lambda date: date[1]):
         limit = _LIMIT.search(text[max(0, start - _MAX_CHARS_BEFORE) : start])
+        if not (start or day.day or day.year):
+            # "May I …?"
+            continue
         said, place = "", start
         if limit is not None:
             said, place = limit["limit"].lower(), start - (len(limit.string) - limit.start())

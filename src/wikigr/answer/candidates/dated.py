@@ -1,4 +1,4 @@
-"""Answers about the days or the month that the question names, in any of the forms in which dates are written."""
+"""Answers about the days that the question names, in any of the forms in which dates are written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ _MAX_LINES = 40
 
 def of_dates_asked_for(candidates: Sequence[AnswerCandidate], question: str) -> list[AnswerCandidate]:
     """Return those of ``candidates`` that are of the dates in ``question``, or all of them if none is."""
-    asked = [dates for dates, _, _ in dates_asked_for(question) if dates.first and dates.last]
+    # Of a month, a text rather says what holds from one to another: "from September to November".
+    asked = [dates for dates, _, _ in dates_asked_for(question) if dates.first and dates.last and dates.first.day]
     found = [c for c in candidates if any(is_of(quotation, dates) for dates in asked for quotation in c.quotations)]
     return found or list(candidates)
 

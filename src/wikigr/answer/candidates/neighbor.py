@@ -30,6 +30,12 @@ def is_about_neighbor(candidate: AnswerCandidate, asked: Sequence[str]) -> bool:
     forms = set(map(form, asked))
     for text in (said, *(q.before for q in candidate.quotations)):
         named = [other for other in identifiers_in(text) if is_numbered(other) and form(other) in forms]
+        # "virt03" is no neighbor of "virt03-nightly".
+        named = (
+            [other for other in named if not any(whole(other).search(name) for name in asked)]
+            if text is said
+            else named
+        )
         if named:
             # Before a quotation, the last one is what it is about.
             return text is said or not any(whole(name).fullmatch(named[-1]) for name in asked)
