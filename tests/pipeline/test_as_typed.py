@@ -23,7 +23,7 @@ NOTES = {
     "Mira Holt.md": "---\nbirthday: 1970-05-04\nphone: 555-0102\n---\n# Mira Holt\n\nShe is the vet.\n",
     "log.txt": "LOG OF THE STABLE\n\n9/6 late - Ann\nThe mare kicked the gate, the hinge is bent.\n\n"
     "8/6 early - Bo\nThe vet looked at the foal.\n",
-    "backup.md": "# Backups\n\nIf disk07-weekly fails, purge disk07 and start it again.\n",
+    "backup.md": "# Backups\n\nThe job disk07-weekly may fail.\n\nIf it fails again, purge disk07 and start it.\n",
     "paint.md": "# Paint\n\nThe varnish of the rudder dries in eight hours.\n",
 }
 
@@ -50,7 +50,7 @@ def test_a_neighbor_does_not_answer(pipeline: Pipeline) -> None:
 
 
 def test_a_part_of_an_identifier_is_no_neighbor(pipeline: Pipeline) -> None:
-    assert "purge disk07" in pipeline.answer("What to do when disk07-weekly-2 or disk07-weekly fails?").text
+    assert "purge disk07" in pipeline.answer("What to do when disk07-weekly fails again?").text
 
 
 def test_a_short_answer_is_not_cut_at_a_dot(pipeline: Pipeline) -> None:

@@ -65,6 +65,7 @@ _LIKE = {
     "two_part": "span",
     "elapsed": "path",
     "collected": "path",
+    "tasks": "path",
     "computed": "rows",
     "compared": "rows",
     "count": "rows",

@@ -58,6 +58,7 @@ class _Collection:
     what: str
     stems: Set[str]
     members: Sequence[_Member]
+    kind: str = "collected"
 
 
 def find_collected(material: Material) -> Iterator[AnswerCandidate]:
@@ -86,16 +87,16 @@ def find_collected(material: Material) -> Iterator[AnswerCandidate]:
             and rest <= material.place_stems(member.quotation.section) | set(question.stems(member.text))
         ]
         if members:
-            yield _candidate(collection.what, members)
+            yield _candidate(collection, members)
 
 
-def _candidate(what: str, members: Sequence[_Member]) -> AnswerCandidate:
+def _candidate(collection: _Collection, members: Sequence[_Member]) -> AnswerCandidate:
     shown = members[:_MAX_SHOWN]
     least = "At least " if len(members) >= _MAX_MEMBERS else ""
     some = f", of which {len(shown)} are shown" if len(members) > len(shown) else ""
-    counted = what.replace("(s)", "s" * (len(members) != 1), 1)
+    counted = collection.what.replace("(s)", "s" * (len(members) != 1), 1)
     lead = f"{least}{len(members)} {counted}{some}: {'; '.join(member.name for member in shown)}."
-    return AnswerCandidate("collected", tuple(member.quotation for member in shown), lead=lead, fit=1.0)
+    return AnswerCandidate(collection.kind, tuple(member.quotation for member in shown), lead=lead, fit=1.0)
 
 
 def _headings(material: Material) -> Iterator[_Collection]:
@@ -155,7 +156,7 @@ def _tasks(material: Material) -> Iterator[_Collection]:
         for block in section.blocks
         if block.kind == "task" and block.label == state
     ]
-    yield _Collection(f"{state} task(s)", stems, found[:_MAX_MEMBERS])
+    yield _Collection(f"{state} task(s)", stems, found[:_MAX_MEMBERS], "tasks")
 
 
 def _categories(material: Material) -> Iterator[_Collection]:

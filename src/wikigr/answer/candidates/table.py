@@ -46,7 +46,7 @@ ANSWER_KINDS = (
     AnswerKind(("commands",), find_commands),
     AnswerKind(("cell",), find_cells),
     AnswerKind(("elapsed",), find_elapsed),
-    AnswerKind(("collected",), find_collected),
+    AnswerKind(("collected", "tasks"), find_collected),
     AnswerKind(("pair",), find_pairs),
     AnswerKind(("computed",), find_computed),
     AnswerKind(("compared",), find_compared),
