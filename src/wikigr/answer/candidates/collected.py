@@ -36,9 +36,7 @@ _TAGS = "category tag tagged"
 _ARTICLES = f"article document file note page {_TAGS}"
 
 
-_KIND = re.compile(
-    rf"\W*(?:which|what|how many)\s+(?:[\w-]+\s+){{0,4}}?([\w-]+)\s+(?:{one_of(AUXILIARIES)})\b", re.IGNORECASE
-)
+_KIND = re.compile(rf"\W*(?:which|what)\s+(?:[\w-]+\s+){{0,4}}?([\w-]+)\s+(?:{one_of(AUXILIARIES)})\b", re.IGNORECASE)
 _DONE = re.compile(r"(?<!be )\b(?:completed|done|finished)\b", re.IGNORECASE)
 
 
@@ -123,14 +121,17 @@ def _headings(material: Material) -> Iterator[_Collection]:
 
 
 def _rows(material: Material) -> Iterator[_Collection]:
-    """Yield the rows of whole tables whose title and heading the question names."""
+    """Yield the rows of whole tables whose title, heading or first column the question names."""
     for grid in material.grids:
         section = grid.records[0].section
         if grid.is_whole(material.whole):
             # The first column names the rows.
-            stems = material.place_stems(section) | set(material.question.stems(spelled(grid.columns[0])))
-            # A word of them is enough: "How many members are there?"
-            if not material.question.weights.keys().isdisjoint(stems):
+            named = [
+                set(material.question.stems(said))
+                for said in (section.title, section.heading, *map(spelled, grid.columns[:1]))
+            ]
+            stems = frozenset[str]().union(*named)
+            if any(own and own <= material.question.weights.keys() for own in named):
                 members = [
                     _Member(row.name, row_up_to(row.values), "\n".join(value.text for value in row.values))
                     for row in grid.records
