@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from tests.answer.evidence import evidence
 
 from wikigr.answer.abstention import NOT_COVERED, THRESHOLD_NAME, assess
 from wikigr.answer.answer import Answer
+from wikigr.answer.candidates.candidate import AnswerCandidate, Quotation
 from wikigr.answer.probability import AnswerModel
+from wikigr.answer.stages import cannot_list
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
@@ -41,3 +44,18 @@ def test_off_topic_questions_are_declined(pack: Pack) -> None:
         assert (answer.abstained, answer.text, answer.citations) == (True, NOT_COVERED, ())
         assert (answer.level, {other.kind for other in answer.alternatives}) == ("not_covered", {"passage"})
         assert answer.confidence < 0.5
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "cannot"),
+    [
+        ("List all rules of the pool.", "Diving is forbidden.", True),
+        ("Which boats are there?", "The Heron was built in 2014.", True),
+        ("Name all tenors.", "Dario sings tenor.", True),
+        ("Name all tenors.", "The tenors are Dario, Hugo and Piet.", False),
+        ("Who is the tenor?", "Dario sings tenor.", False),
+    ],
+)
+def test_one_sentence_is_no_list_of_all(question: str, text: str, cannot: bool) -> None:
+    section = evidence("Notes#0", text, 0.9).section
+    assert cannot_list(question, AnswerCandidate("span", (Quotation(section, 0, len(text)),))) is cannot

@@ -55,7 +55,7 @@ def test_what_has_too_few_examples_has_the_weights_of_its_like() -> None:
     for kind in ("computed", "compared", "count"):
         assert terms(Features(kind, "number", values)) == terms(Features("rows", "list", values))
     assert "rows for number" in terms(Features("rows", "number", values))
-    assert terms(Features("tasks", "other", values)) == terms(Features("list", "other", values))
+    assert terms(Features("elapsed", "other", values)) == terms(Features("path", "other", values))
 
 
 def test_the_order_is_that_of_the_scores_and_the_probability_that_of_the_logit(pack: Pack) -> None:

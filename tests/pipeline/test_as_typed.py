@@ -23,6 +23,7 @@ NOTES = {
     "Mira Holt.md": "---\nbirthday: 1970-05-04\nphone: 555-0102\n---\n# Mira Holt\n\nShe is the vet.\n",
     "log.txt": "LOG OF THE STABLE\n\n9/6 late - Ann\nThe mare kicked the gate, the hinge is bent.\n\n"
     "8/6 early - Bo\nThe vet looked at the foal.\n",
+    "backup.md": "# Backups\n\nThe job disk07-weekly may fail.\n\nIf it fails again, purge disk07 and start it.\n",
     "paint.md": "# Paint\n\nThe varnish of the rudder dries in eight hours.\n",
 }
 
@@ -48,6 +49,10 @@ def test_a_neighbor_does_not_answer(pipeline: Pipeline) -> None:
     assert "too hot" in pipeline.answer("What does alarm f208 mean?").text
 
 
+def test_a_part_of_an_identifier_is_no_neighbor(pipeline: Pipeline) -> None:
+    assert "purge disk07" in pipeline.answer("What to do when disk07-weekly fails again?").text
+
+
 def test_a_short_answer_is_not_cut_at_a_dot(pipeline: Pipeline) -> None:
     span = pipeline.answer("What does the store read?").span
     assert span is None or span.text == "store.toml"
@@ -70,7 +75,7 @@ def test_days_are_matched_in_every_form(pipeline: Pipeline) -> None:
 
 def test_an_age_is_computed_from_the_cited_birthday(pipeline: Pipeline) -> None:
     answer = pipeline.answer("How old is Mira Holt?")
-    assert answer.text.startswith("55 years, on 10 June 2025:")
+    assert answer.text.startswith("55 years old, on 10 June 2025:")
     assert "1970-05-04" in answer.citations[0].quote
 
 

@@ -101,3 +101,10 @@ def test_a_choice_inside_a_question_is_a_comparison_to_make_first() -> None:
     assert found.ask_about("Wolfgang Pauli") == "In which city was Wolfgang Pauli born?"
     assert decompose_choice("Who was the mother of Castor and Pollux?") is None
     assert decompose_choice("") is None
+
+
+def test_what_the_second_side_leaves_out_is_taken_from_the_first() -> None:
+    assert compared_sides("Which is dearer, the repair of a bike or of a pram?") == (
+        "the repair of a bike",
+        "the repair of a pram",
+    )

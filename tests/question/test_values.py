@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from wikigr.question.values import (
     Amounts,
     Date,
+    Dates,
     Measured,
     amounts_in,
     date_phrases,
@@ -18,7 +19,6 @@ from wikigr.question.values import (
     dates_in,
     is_dated,
     measured,
-    order_before,
 )
 
 
@@ -81,13 +81,22 @@ def test_numbers_of_days_are_no_amounts() -> None:
     assert [amounts.low for amounts, _, _ in amounts_in("on 4 May for 12 people")] == [12]
 
 
-def test_what_is_asked_of_a_date() -> None:
-    assert [order_before(text, len(text)) for text in ("after ", "until the ", "on ", "the day ")] == [
-        "after",
-        "before",
-        "same",
-        "same",
-    ]
+@pytest.mark.parametrize(
+    ("text", "held", "others"),
+    [
+        ("after 4 May 2025", [Date(2025, 5, 5)], [Date(2025, 5, 4), Date(2025, 4, 30)]),
+        ("since 4 May 2025", [Date(2025, 5, 4)], [Date(2025, 5, 3)]),
+        ("until the 4 May", [Date(2025, 5, 4), Date(0, 1, 1)], [Date(2025, 5, 5)]),
+        ("from 4 May to 6 May 2025", [Date(2025, 5, 4), Date(0, 5, 6)], [Date(2025, 5, 7), Date(2024, 5, 5)]),
+        ("between 30 Dec 2024 and 2 Jan 2025", [Date(2025, 1, 1)], [Date(2025, 12, 31)]),
+        ("before 2010", [Date(2009, 12, 31)], [Date(2010, 1, 1), Date(2010, 0, 0)]),
+        ("in May 2025", [Date(2025, 5, 31)], [Date(2024, 5, 1)]),
+    ],
+)
+def test_a_question_asks_for_days_or_a_range_of_them(text: str, held: list[Date], others: list[Date]) -> None:
+    ((dates, _, _),) = dates_asked_for(text)
+    assert all(map(dates.holds, held))
+    assert not any(map(dates.holds, others))
 
 
 @given(st.text(alphabet="0123456789.,-–/ tomayjune", max_size=200))
@@ -96,14 +105,16 @@ def test_any_text_is_read(text: str) -> None:
         assert 0 <= start < end <= len(text)
 
 
-def test_a_question_asks_for_days_and_months_but_not_for_what_is_before_or_after() -> None:
-    assert dates_asked_for("What was noted on June 9th?") == [Date(0, 6, 9)]
-    assert dates_asked_for("Which boats came in March 2025?") == [Date(2025, 3, 0)]
-    assert dates_asked_for("Who joined after 1 May 2024 and before 3 June?") == []
+def test_a_question_asks_for_days_and_months() -> None:
+    (day,) = dates_asked_for("What was noted on June 9th?")
+    assert day == (Dates(Date(0, 6, 9), Date(0, 6, 9)), 18, 26)
+    ends = [dates for dates, _, _ in dates_asked_for("Who joined after 1 May 2024 and before 3 June?")]
+    assert ends == [Dates(Date(2024, 5, 1), None, False), Dates(None, Date(0, 6, 3), False)]
+    assert dates_asked_for("May I burn leaves?") == []
 
 
 def test_an_entry_of_a_log_begins_with_its_date() -> None:
-    day = Date(2025, 6, 9)
+    day = Dates(Date(2025, 6, 9), Date(2025, 6, 9))
     assert [is_dated(line, day) for line in ("9/6 late - Ann", "2025-06-09 bees", "Mon 9 June: frost")] == [True] * 3
     assert [is_dated(line, day) for line in ("8/6 late", "2025-06-10", "Frost again", "1/2 cup")] == [
         False,
@@ -114,8 +125,9 @@ def test_an_entry_of_a_log_begins_with_its_date() -> None:
 
 
 def test_a_day_is_written_in_many_ways() -> None:
-    assert {"9 June", "June 9", "Jun 9", "06 09", "9 6"} <= set(date_phrases(Date(2025, 6, 9)))
-    assert date_phrases(Date(2025, 6, 0)) == []
+    assert {"9 June", "June 9", "Jun 9", "06 09", "9 6"} <= set(date_phrases(Dates(Date(2025, 6, 9), Date(2025, 6, 9))))
+    assert {"8 June", "9 June"} <= set(date_phrases(Dates(Date(2025, 6, 8), Date(2025, 6, 14))))
+    assert date_phrases(Dates(Date(2025, 6, 0), Date(2025, 6, 0))) == []
 
 
 @pytest.mark.parametrize(

@@ -24,12 +24,14 @@ THRESHOLD_NAME = "answer"
 class Confidence:
     """``value`` in [0, 1] is the probability that the best answer is right, and ``level`` what that is called.
 
-    ``threshold`` is the probability below which the pack does not cover the question.
+    ``threshold`` is the probability below which the pack does not cover the question. ``missing`` is one of two things
+    that the question compares, if the pack says nothing of it.
     """
 
     value: float
     level: Level
     threshold: float
+    missing: str = ""
 
     @property
     def abstain(self) -> bool:

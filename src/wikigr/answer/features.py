@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from wikigr.answer.candidates.candidate import AnswerCandidate, Material
+from wikigr.answer.candidates.candidate import DERIVED, AnswerCandidate, Material
 from wikigr.index.candidate import DENSE
 from wikigr.question.intent import Aim, asked_for
 from wikigr.question.masked_question import restrictions
@@ -17,8 +16,6 @@ from wikigr.text import words
 
 # Margins of the reader are logits; a difference of this many is as much as the features tell apart.
 _LARGEST_MARGIN = 12.0
-# A capitalized word after another word of the question.
-_NAME = re.compile(r"(?<=\w )[A-ZÀ-Þ][\w'’-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +42,6 @@ def describe(candidates: Sequence[AnswerCandidate], material: Material) -> list[
     question = material.question
     aim = asked_for(question)
     required = set(restrictions(words(question.text)))
-    # In other languages, capitals do not tell names alike: German has them on every noun, Chinese on none.
-    capitalized = _NAME.finditer(question.text) if question.language.is_english else ()
-    names = {stem for match in capitalized for stem in question.stems(match.group())}
     ranks = {item.section.section_id: rank for rank, item in enumerate(material.evidence)}
     cosines = {item.section.section_id: item.candidate.scores.get(DENSE, 0.0) for item in material.evidence}
     nearest = max(cosines.values(), default=0.0)
@@ -58,7 +52,7 @@ def describe(candidates: Sequence[AnswerCandidate], material: Material) -> list[
             aim,
             {
                 **dict(_judged(candidate, material, read)),
-                **dict(_worded(candidate, material, required, names)),
+                **dict(_worded(candidate, material, required)),
                 "section": cosines.get(candidate.section.section_id, 0.0),
                 "nearest": nearest,
                 "first": 1.0 / (1.0 + ranks.get(candidate.section.section_id, len(ranks))),
@@ -76,7 +70,8 @@ def _judged(
     quoted = [s for q in candidate.quotations for s in material.within(q.section, q.start, q.end)]
     yield "sentence", max((s.feature_score for s in quoted), default=0.0)
     places = {s.place for s in quoted}
-    margins = [s.span.margin for s in quoted if s.span is not None]
+    # What the reader makes of the parts says nothing of what follows from them.
+    margins = [s.span.margin for s in quoted if s.span is not None and candidate.kind not in DERIVED]
     yield "unread", float(not margins)
     if not margins:
         yield from (("margin", 0.0), ("gap", 0.0))
@@ -96,15 +91,13 @@ def _clipped(margin: float) -> float:
     return max(-1.0, min(1.0, margin / _LARGEST_MARGIN))
 
 
-def _worded(
-    candidate: AnswerCandidate, material: Material, required: set[str], names: set[str]
-) -> Iterator[tuple[str, float]]:
+def _worded(candidate: AnswerCandidate, material: Material, required: set[str]) -> Iterator[tuple[str, float]]:
     """Yield what the words of the answer and of its place say."""
     text, question = candidate.text, material.question
     place = frozenset[str]().union(*(material.place_stems(q.section) for q in candidate.quotations))
     said = place | set(question.stems(text))
     yield "coverage", question.coverage(said)
-    yield "unnamed", len(names - said) / len(names) if names else 0.0
+    yield "unnamed", len(question.names - said) / len(question.names) if question.names else 0.0
     yield "heading", question.coverage(place)
     answer = candidate.short or text
     kind = question.answer_type
@@ -112,7 +105,8 @@ def _worded(
         question.is_answer_type_in(answer) or (kind.name == "name" and answer[:1].isupper() and len(answer) < 60)
     )
     yield "type", 0.0 if kind is None else 1.0 if matches else -1.0
-    missing = required - set(words(text))
+    # The numbers of a date may be written in another form.
+    missing = required - set(words(text)) - said
     yield "unsaid", len(missing) / len(required) if required else 0.0
     yield "short", float(candidate.span is not None)
     # A quotation of 1,000 characters has the length 1.

@@ -61,14 +61,15 @@ class AnswerModel:
 
 
 # A kind that is too rare to be fitted has the weights of what it consists of, and what is computed from all rows those
-# of rows that are listed.
+# of rows that are listed. What follows from stated dates or from the structure of a pack is no more read than a path.
 _LIKE = {
     "two_part": "span",
-    "age": "cell",
+    "elapsed": "path",
+    "collected": "path",
+    "tasks": "path",
     "computed": "rows",
     "compared": "rows",
     "count": "rows",
-    "tasks": "list",
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
@@ -13,6 +14,7 @@ from wikigr.answer.candidates.grid import is_blank
 from wikigr.answer.candidates.lists import WHOLE_TABLE
 from wikigr.answer.candidates.neighbor import are_found, numbered
 from wikigr.answer.candidates.table import find_candidates
+from wikigr.answer.passages import nearest_passages
 from wikigr.answer.probability import (
     WITH_READER,
     WITHOUT_READER,
@@ -21,9 +23,12 @@ from wikigr.answer.probability import (
     answer_models,
     rank_candidates,
 )
+from wikigr.index.lexical import FIELDS
 from wikigr.pack.open import Corpus
+from wikigr.question import patterns
+from wikigr.question.comparison import compared_sides
 from wikigr.question.intent import asks_all_rows
-from wikigr.question.question import Question
+from wikigr.question.question import Question, content_stems
 from wikigr.reader.passage import BASE, ReaderName, ReaderOptions
 from wikigr.reader.prepared import NoReaderError
 from wikigr.retrieval.reading import TwoParts, read_sentences, read_two_parts, reread_sentences
@@ -37,6 +42,10 @@ if TYPE_CHECKING:
 
 # The share, by weight, of a question's words that the section of an answer in another language than English must hold.
 _MIN_COVERAGE = 0.5
+# What stands for a list that the pack cannot give.
+_CANNOT_LIST = "I cannot list them; here are the sections:"
+_ONE = frozenset(("span", "cell", "definition", "fact"))
+_ENUMERATES = re.compile(r",[^,;]+(?:,|\band\b|\bor\b)|;.*;")
 # In another language than English, for which the weights of answers were fitted, the rank of the section counts so much
 # more. Chosen among 0, 1, 2 and 4 on questions about the documentation of Debian in five languages.
 _RANK_IN_ANOTHER_LANGUAGE = 4.0
@@ -131,7 +140,7 @@ class FindAnswers(PipelineStage[ReaderOptions, Draft]):
 
     def run(self, draft: Draft, record: StageRecord, trace: Trace) -> Draft:
         pack = self.resources.pack
-        material = material_of(draft, by_words=not encodes_its_language(pack))
+        material = replace(material_of(draft, by_words=not encodes_its_language(pack)), pack=pack)
         by_rank = not pack.language.is_english and not draft.state.paths
         added = _RANK_IN_ANOTHER_LANGUAGE if by_rank else 0.0
         found = rank_candidates(find_candidates(material), material, _model_of(draft), added)
@@ -175,9 +184,34 @@ class Assess(PipelineStage[ReaderOptions, Draft]):
         if best is not None and is_blank(best.short):
             # The table has a place for the value, and it is not known.
             confidence = replace(confidence, value=0.0, level="not_covered")
+        question = draft.state.question
+        if missing := _missing_side(question, self.resources.pack):
+            confidence = replace(confidence, level="not_covered", missing=missing)
+        elif best is not None and not confidence.abstain and cannot_list(question.text, best):
+            confidence = replace(confidence, level="not_sure")
+            passages = tuple(nearest_passages(material_of(draft)))
+            sections = AnswerCandidate(best.kind, passages, lead=_CANNOT_LIST, probability=value)
+            draft = replace(draft, answers=(sections, *draft.answers))
         record.notes.update(strength=value, threshold=confidence.threshold, threshold_name=THRESHOLD_NAME)
         record.notes["level"] = confidence.level
         return replace(draft, confidence=confidence)
+
+
+def _missing_side(question: Question, pack: Corpus) -> str:
+    """Return the one of two compared things of whose own words the pack has none, or nothing."""
+    sides = compared_sides(question.text) if question.language.is_english else None
+    own = [frozenset(content_stems(side)) for side in sides or ()]
+    for side, stems, others in zip(sides or (), own, reversed(own), strict=True):
+        alone = stems - others
+        if alone and not any(pack.lexical.frequency(stem, field) for stem in alone for field in FIELDS):
+            return side
+    return ""
+
+
+def cannot_list(question: str, best: AnswerCandidate) -> bool:
+    """Return whether a question asks for all that there are, and ``best`` is a sentence or a cell that names one."""
+    is_one = best.kind in _ONE and not _ENUMERATES.search(best.text)
+    return is_one and patterns.ASKS_ALL.match(question) is not None
 
 
 def _level_in_another_language(level: Level, best: AnswerCandidate | None, draft: Draft) -> Level:

@@ -20,6 +20,8 @@ _LETTERS: dict[BlockKind, str] = {
     "quotation": "q", "property": "y", "footnote": "f", "caption": "n",
 }  # fmt: skip
 _KINDS = {letter: kind for kind, letter in _LETTERS.items()}
+TASK = '["t",'
+"""What the stored form of blocks contains if one of them is a task."""
 MAX_DEPTH = 1_000
 # The stored form of blocks is far shorter than this. It bounds the time and memory that a damaged pack can take.
 _MAX_CHARS, _MAX_CHARS_PER_CHARACTER = 100_000, 100

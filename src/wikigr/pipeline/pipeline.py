@@ -311,10 +311,10 @@ class Pipeline:
 
     def _abstention(self, draft: Draft, trace: Trace) -> Answer:
         """Return the answer before any strategy has written it."""
-        state = draft.state
+        state, missing = draft.state, draft.confidence.missing
         answer = Answer(
             question=state.question.asked or state.question.text,
-            text=NOT_COVERED,
+            text=f"{NOT_COVERED} It says nothing of {missing}." if missing else NOT_COVERED,
             query_type=ABSTAINED,
             confidence=draft.confidence.value,
             evidence=state.evidence,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from wikigr.question.decomposition import Decomposition
-from wikigr.question.grammar import AUXILIARIES, COPULAS, MAX_CHARS, is_negation, one_of
+from wikigr.question.grammar import AUXILIARIES, COPULAS, MAX_CHARS, PREPOSITIONS, is_negation, one_of
 from wikigr.question.measure import comparative
 from wikigr.text import words
 
@@ -110,13 +110,23 @@ def compared_sides(question: str) -> tuple[str, str] | None:
     text = " ".join(question.split())
     comparison = compare(text)
     if comparison is not None:
-        return comparison.first, comparison.second
+        return comparison.first, _completed(comparison.second, comparison.first)
     found = next((match for pattern in _SIDES if (match := pattern.search(text))), None)
     if found is None:
         # Whatever they are compared by: "Which is cheaper, A or B?"
         choices = (match for pattern in _ALTERNATIVES if (match := pattern.match(text)))
         found = next((match for match in choices if comparative(match["clause"]) is not None), None)
-    return (found["first"].strip(), found["second"].strip(" ?.")) if found is not None else None
+    if found is None:
+        return None
+    first = found["first"].strip()
+    return first, _completed(found["second"].strip(" ?."), first)
+
+
+def _completed(second: str, first: str) -> str:
+    """Return ``second`` with what it leaves out of ``first``: "the cleaning of a cat or of a dog"."""
+    link = second.partition(" ")[0].lower()
+    before, found, _ = first.rpartition(f" {link} ")
+    return f"{before} {second}" if found and link in PREPOSITIONS else second
 
 
 def compare(question: str) -> Comparison | None:

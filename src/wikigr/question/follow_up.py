@@ -22,6 +22,7 @@ from wikigr.question.grammar import (
     DO,
     INTERROGATIVES,
     MAX_CHARS,
+    POSSESSIVES,
     PREPOSITIONS,
     one_of,
     tokenize,
@@ -205,6 +206,9 @@ class _Dialog:
         if replaced is not None and replaced.missing:
             return replaced
         other = replaced.question if replaced is not None else found["of"]
+        if _words(found["of"])[0] in POSSESSIVES:
+            # "And its weight?"
+            return FollowUp(f"What is {other}?")
         first = _words(other)[:2]
         if not first or first[0] in AUXILIARIES or not INTERROGATIVES.isdisjoint(first):
             return None
@@ -229,6 +233,16 @@ class _Dialog:
             return like
         named = list(self._find_names(other))
         mentions = list(self._find_names(last))
+        first = _words(other)[0]
+        if first in PREPOSITIONS:
+            # "And of a cat?"
+            after = [p.start for p in _noun_phrases(last) if _words(last[: p.start])[-1:] == [first]]
+            if len(after) == 1:
+                # A verb may follow the noun.
+                tokens = list(_TOKEN.finditer(last, after[0]))[: len(other.split()) - 1]
+                return after[0], tokens[-1].end()
+        if len(mentions) > 1 and other[:1].isupper():
+            mentions = [m for m in mentions if last[m.start].isupper()]
         if named:
             mentions = [m for m in mentions if m.pronouns & named[0].pronouns]
         if len(mentions) == 1:
@@ -383,13 +397,16 @@ class _Dialog:
         ]
         answers = self._answered(turn)
         # Who it was is what the next question is about; otherwise, what the last one was about.
-        salient = [*answers, *joined, *named] if _asks_who(question) else [*joined, *named, *answers]
-        if answers and not answers[0].is_known and not _asks_who(question):
+        asks_for_one = _asks_who(question) or _words(question)[:1] == ["which"]
+        salient = [*answers, *joined, *named] if asks_for_one else [*joined, *named, *answers]
+        if answers and not answers[0].is_known:
             salient = [*answers, *joined, *named]
         known = {referent.key for referent in salient}
-        names = dict.fromkeys(chain.from_iterable(map(_FULL_NAME.findall, (*turn.titles, turn.printed))))
+        names = dict.fromkeys(chain.from_iterable(map(_FULL_NAME.findall, (turn.printed, *turn.titles))))
         printed = [
-            _Referent(name, _PERSON, is_known=False, key=name) for name in list(names)[:_MAX_NAMED] if name not in known
+            _Referent(name, _PERSON, is_known=_asks_who(question) and not answers, key=name)
+            for name in list(names)[:_MAX_NAMED]
+            if name not in known
         ]
         cited = [
             _of_mention(mention, title)
@@ -402,7 +419,8 @@ class _Dialog:
             for phrase in _noun_phrases(question)
             if phrase.has_article and not any(m.start < phrase.end and phrase.start < m.end for m in mentions)
         ]
-        return [*salient, *cited, *printed, *phrases]
+        # Of a sentence that says who it is, the names come before its title.
+        return [*salient, *(printed if _asks_who(question) else ()), *cited, *printed, *phrases]
 
     def _answered(self, turn: Turn) -> list[_Referent]:
         """Return the answer of a turn, if it is the name of something."""
@@ -432,8 +450,9 @@ class _Dialog:
             return [_Referent(_without_preposition(answer), _THING, key=key)]
         if not answer[:1].isupper() and words[0] not in ARTICLES:
             return [_Referent(answer, _PEOPLE if _PLURAL.search(words[-1]) else _THING, key=key)]
-        # A name of which nothing is known.
-        return [_Referent(answer, _THING if words[0] in ARTICLES else ANY, words[0] in ARTICLES, key=key)]
+        # A name of which nothing is known, unless it answers what is asked next about.
+        is_known = words[0] in ARTICLES or _words(question)[0] == "which"
+        return [_Referent(answer, _THING if words[0] in ARTICLES else ANY, is_known, key=key)]
 
 
 @dataclass(frozen=True, slots=True)

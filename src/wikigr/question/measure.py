@@ -42,7 +42,9 @@ _COUNTS = re.compile(
 _SUMS = frozenset("total totals sum altogether overall combined".split())
 # Nouns, verbs and signs that say that a number is of a dimension.
 _SAID_OF: dict[Dimension, frozenset[str]] = {
-    "length": frozenset("length height width depth thickness distance cm mm km m ft inch inches".split()),
+    "length": frozenset(
+        "length height width depth thickness distance duration cm mm km m ft inch inches min minutes hours days".split()
+    ),
     "mass": frozenset("weight weighs mass kg g t lb oz tonnes tons".split()),
     "money": frozenset("price prices cost costs fee fees rent value eur euro usd gbp chf € $ £".split()),
 }

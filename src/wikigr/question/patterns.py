@@ -94,6 +94,15 @@ ASKS_LIST = re.compile(
     r"what\s+are\b|(?:list|name|enumerate)\b|(?:all|every|everything)\b)",
     re.I,
 )
+# "List all …", "which … are there": no single one answers.
+ASKS_ALL = re.compile(
+    r"\W*(?:(?:list|enumerate|all|every)\b|(?:give|name|show)\s+(?:me\s+)?(?:all|every)\b"
+    r"|(?:what|which)\s.+\b(?:are|were)\s+there\b)",
+    re.I,
+)
 ASKS_AGE = re.compile(r"\bhow\s+old\b|\b(?:what|which)\b.*\bage\b", re.I)
+ASKS_DURATION = re.compile(
+    rf"\W*(?:for\s+)?how\s+(?:long|many\s+(?:days|weeks|months|years))\s+(?:{one_of(AUXILIARIES)})\b", re.I
+)
 # "/help", "wikigr ask …": meant for a prompt or a shell.
 COMMAND = re.compile(r"\s*(?:/[a-z]+\s*$|wikigr\s+[a-z-]+\b(?!.*\?))")

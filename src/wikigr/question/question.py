@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import date
@@ -15,9 +16,11 @@ from wikigr.index.snippets import QueryTerms
 from wikigr.languages import ENGLISH, Language
 from wikigr.question import patterns
 from wikigr.question.answer_type import AnswerType, answer_type
-from wikigr.question.values import Date, dates_in, is_dated
+from wikigr.question.values import Dates, dates_asked_for, dates_in, is_dated
 from wikigr.stop_words import QUESTION_WORDS
 from wikigr.text import PREFIX_LENGTH, composed, scrub, share_prefix
+
+_NAME = re.compile(r"(?<=\w )[A-ZÀ-Þ][\w'’-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +73,23 @@ class Question:
         """
         found = stems(text, self.language)
         for asked, own in self._dates:
-            if any(asked.is_same(other) for other, _, _ in dates_in(text)) or is_dated(text, asked):
+            if any(asked.holds(other) for other, _, _ in dates_in(text)) or is_dated(text, asked):
                 found += own
         return found
 
     @cached_property
-    def _dates(self) -> list[tuple[Date, list[str]]]:
+    def _dates(self) -> list[tuple[Dates, list[str]]]:
         """The days that the question names, with its stems for them."""
-        dates = dates_in(self.text) if self.language.is_english else []
-        return [(day, stems(self.text[start:end], self.language)) for day, start, end in dates if day.day]
+        dates = dates_asked_for(self.text) if self.language.is_english else []
+        named = ((days, start, end) for days, start, end in dates if days.first and days.last and days.first.day)
+        return [(days, stems(self.text[start:end], self.language)) for days, start, end in named]
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The stems of capitalized words after another word."""
+        # In other languages, capitals do not tell names alike: German has them on every noun, Chinese on none.
+        found = _NAME.findall(self.text) if self.language.is_english else ()
+        return frozenset(stem for name in found for stem in self.stems(name) if stem in self.weights)
 
     @cached_property
     def vector(self) -> Vectors:

@@ -11,7 +11,7 @@ _DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 _UNITS = {"day": 1, "week": 7}
 # In lower case only: "Yesterday" may be the name of a song.
 _RELATIVE = re.compile(
-    r"(?:\b(?:on|in|during|within|over|for|of|from)\s+)?\b(?:the\s+)?(?:(?P<day>today|tomorrow|yesterday)"
+    r"(?:\b(?:(?P<end>(?:by|until|before)\s+the\s+end\s+of)|on|in|during|within|over|for|of|from)\s+)?\b(?:the\s+)?(?:(?P<day>today|tomorrow|yesterday)"
     rf"|(?P<which>this|last|next|past|previous|coming)\s+(?:(?P<span>week|month|year)|(?P<weekday>(?i:{one_of(_DAYS)})))"
     r"|(?P<count>\d{1,3})\s+(?P<unit>day|week)s?\s+ago)(?![\w'’-])"
 )
@@ -25,6 +25,9 @@ def with_dates(question: str, today: date) -> str:
 
 def _written(found: re.Match[str], today: date) -> str:
     step = _STEPS.get(found["which"] or "", 0)
+    if found["span"] == "year" and not step:
+        # Notes of this year seldom say so.
+        return found[0]
     if found["day"]:
         return _on(today + timedelta({"yesterday": -1, "today": 0, "tomorrow": 1}[found["day"]]))
     if found["count"]:
@@ -38,7 +41,8 @@ def _written(found: re.Match[str], today: date) -> str:
         return _on(wanted)
     if found["span"] == "week":
         first = monday + timedelta(7 * step)
-        return f"after {_day(first - timedelta(1))} and before {_day(first + timedelta(7))}"
+        last = _day(first + timedelta(6))
+        return f"by {last}" if found["end"] else f"between {_day(first)} and {last}"
     if found["span"] == "year":
         return f"in {today.year + step}"
     months = today.year * 12 + today.month - 1 + step

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from typing import Literal, NamedTuple
 
 from wikigr.question.grammar import MONTHS
@@ -20,19 +22,19 @@ _DATE = re.compile(
 _NUMBER = re.compile(r"(?<![\w.,])[-−]?(?:\d{1,3}(?:[,  ]\d{3})+|\d+)(?:\.\d+)?(?![\d,]*\d)")
 _UNIT = re.compile(r"\s?([^\W\d_]+[²³]?|[%°€$£])")
 _TO = re.compile(r"\W{0,3}(?:[–—-]|\b(?:to|and)\b)\W{0,3}", re.IGNORECASE)
-# The words before a number that make it the highest or the lowest of a range, and those before a date with which a
-# question asks for what is later or earlier.
+# The words before a number that make it the highest or the lowest of a range, and those around dates with which a
+# question asks for what is later, earlier or between.
 _UP_TO = re.compile(r"(?:\b(?:(?:up )?to|under|below|(?:less|fewer) than|until|at most|max\.?|maximum)|[≤<])\s*$", re.I)
 _FROM = re.compile(r"(?:\b(?:over|above|from|more than|at least|min\.?|minimum)|[≥>])\s*$", re.IGNORECASE)
-_AFTER = re.compile(r"\b(?:after|since|from)\s+(?:the\s+)?$", re.IGNORECASE)
-_BEFORE = re.compile(r"\b(?:before|until|by)\s+(?:the\s+)?$", re.IGNORECASE)
+_LIMIT = re.compile(r"\b(?P<limit>after|since|from|between|before|until|by)\s+(?:the\s+)?$", re.IGNORECASE)
+_LIMITED_YEAR = re.compile(rf"{_LIMIT.pattern[:-1]}(?:year\s+)?(?P<year>(?:1[5-9]|20)\d\d)(?![\w-])", re.IGNORECASE)
+_AND = re.compile(r"\s*(?:[–—-]|\b(?:to|and|until|till)\b)\s*(?:the\s+)?", re.IGNORECASE)
 _MAX_CHARS_BEFORE = 20
+# Of a longer range, the first days are looked for.
+_MAX_DAYS = 14
 # "9/6 early": the day and the month with which an entry of a log begins, in either order.
 _DAY_AND_MONTH = re.compile(r"\W{0,4}(\d{1,2})/(\d{1,2})\b(?!/)")
 _MAX_HEAD = 60
-
-# What a question asks of a date: the same, a later or an earlier one.
-Order = Literal["same", "after", "before"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,32 @@ class Date:
         """Return whether this day is before ``other``; without one of the years, they are in the same one."""
         year, other_year = (self.year, other.year) if self.year and other.year else (0, 0)
         return (year, self.month, self.day) < (other_year, other.month, other.day)
+
+
+@dataclass(frozen=True, slots=True)
+class Dates:
+    """The days that a question asks for: those of ``first``, or a range whose ends are ``None`` where it is open.
+
+    The ends belong to a range that ``is_closed``.
+    """
+
+    first: Date | None
+    last: Date | None
+    is_closed: bool = True
+
+    @property
+    def is_range(self) -> bool:
+        return self.first != self.last
+
+    def holds(self, date: Date) -> bool:
+        """Return whether ``date`` is, or may be, one of the days."""
+        if not self.is_range:
+            return self.first is not None and self.first.is_same(date)
+        ends = [end for end in (self.first, self.last) if end is not None]
+        if any(end.is_same(date) for end in ends):
+            return self.is_closed
+        after = self.first is None or self.first.is_before(date)
+        return after and (self.last is None or date.is_before(self.last))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,38 +154,73 @@ def dates_in(text: str) -> list[tuple[Date, int, int]]:
     return found
 
 
-def dates_asked_for(text: str) -> list[Date]:
-    """Return the days and months on which a question asks what happened, rather than before or after them."""
-    return [date for date, start, _ in dates_in(text) if date.month and order_before(text, start) == "same"]
+def dates_asked_for(text: str) -> list[tuple[Dates, int, int]]:
+    """Return the days and ranges of days that a question asks for, with the characters where each begins and ends."""
+    found: list[tuple[Dates, int, int]] = []
+    begun = ""
+    years = [(Date(int(year["year"]), 0, 0), *year.span("year")) for year in _LIMITED_YEAR.finditer(text)]
+    for day, start, end in sorted((*dates_in(text), *years), key=lambda date: date[1]):
+        limit = _LIMIT.search(text[max(0, start - _MAX_CHARS_BEFORE) : start])
+        if not (start or day.day or day.year):
+            # "May I …?"
+            continue
+        said, place = "", start
+        if limit is not None:
+            said, place = limit["limit"].lower(), start - (len(limit.string) - limit.start())
+        if begun in ("from", "between") and _AND.fullmatch(text, found[-1][2], start):
+            before, first, _ = found.pop()
+            assert before.first is not None
+            found.append((Dates(replace(before.first, year=before.first.year or day.year), day), first, end))
+            said = ""
+        elif said in ("after", "since", "from"):
+            found.append((Dates(day, None, said != "after"), place, end))
+        elif said in ("before", "until", "by"):
+            found.append((Dates(None, day, said != "before"), place, end))
+        else:
+            found.append((Dates(day, day), place, end))
+        begun = said
+    return found
 
 
-def is_dated(line: str, date: Date) -> bool | None:
-    """Return whether the line begins with ``date``, or ``None`` if it begins with none; "9/6" is either day."""
+def is_dated(line: str, dates: Dates) -> bool | None:
+    """Return whether the line begins with one of ``dates``, or ``None`` if it begins with none; "9/6" is either day."""
     found = next((other for other, start, _ in dates_in(line[:_MAX_HEAD]) if start <= _MAX_CHARS_BEFORE), None)
     if found is not None:
-        return found.is_same(date)
+        return dates.holds(found)
     short = _DAY_AND_MONTH.match(line)
-    return None if short is None else {int(short[1]), int(short[2])} == {date.day or int(short[1]), date.month}
+    if short is None:
+        return None
+    one, two = int(short[1]), int(short[2])
+    return any(1 <= month <= 12 and dates.holds(Date(0, month, day)) for day, month in ((one, two), (two, one)))
 
 
-def date_phrases(date: Date) -> list[str]:
-    """Return the ways to write the day, as words side by side; none for a whole month, which many words have."""
-    if not date.day:
+def date_phrases(dates: Dates) -> list[str]:
+    """Return the ways to write the days, as words side by side; none for a month or more, which many words have."""
+    first, last = dates.first, dates.last
+    if first is None or last is None or not first.day:
         return []
-    month, day = MONTHS[date.month - 1], date.day
-    written = [f"{day} {name}" for name in (month, month[:3])] + [f"{name} {day}" for name in (month, month[:3])]
-    numbers = [(f"{day:02}", f"{date.month:02}"), (str(day), str(date.month))]
-    return list(dict.fromkeys([*written, *(f"{a} {b}" for a, b in numbers), *(f"{b} {a}" for a, b in numbers)]))
+    days = [first]
+    if dates.is_range:
+        try:
+            start, end = date(first.year, first.month, first.day), date(last.year, last.month, last.day)
+        except ValueError:
+            return []
+        days = [
+            Date(d.year, d.month, d.day)
+            for d in (start + timedelta(n) for n in range((end - start).days + 1)[:_MAX_DAYS])
+        ]
+    return list(dict.fromkeys(phrase for day in days for phrase in _ways_to_write(day.month, day.day)))
+
+
+def _ways_to_write(month: int, day: int) -> Iterator[str]:
+    for name in (MONTHS[month - 1], MONTHS[month - 1][:3]):
+        yield from (f"{day} {name}", f"{name} {day}")
+    for a, b in ((f"{day:02}", f"{month:02}"), (str(day), str(month))):
+        yield from (f"{a} {b}", f"{b} {a}")
 
 
 def _month(name: str) -> int:
     return next(number for number, month in enumerate(MONTHS, 1) if name[:3].lower() == month[:3].lower())
-
-
-def order_before(text: str, place: int) -> Order:
-    """Return what the words before the character ``place`` of a question, where a date begins, ask of it."""
-    before = text[max(0, place - _MAX_CHARS_BEFORE) : place]
-    return "after" if _AFTER.search(before) else "before" if _BEFORE.search(before) else "same"
 
 
 def amounts_in(text: str) -> list[tuple[Amounts, int, int]]:

@@ -92,7 +92,11 @@ class LexicalSearch(RetrievalStage[RetrievalOptions]):
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:
         lexical = self.resources.pack.lexical
         runs = [
-            lexical.search(wording.text, state.depth, [*chain(*map(date_phrases, dates_asked_for(wording.text)))])
+            lexical.search(
+                wording.text,
+                state.depth,
+                [*chain(*(date_phrases(days) for days, _, _ in dates_asked_for(wording.text)))],
+            )
             for wording in state.wordings
         ]
         _record_hits(runs, record)

@@ -15,7 +15,6 @@ from wikigr.reader.passage import Span
 from wikigr.retrieval.chain import PathAnswers, StatedFact
 from wikigr.retrieval.reading import TwoParts
 from wikigr.retrieval.sentences import SentenceScore
-from wikigr.sources.block import Block
 
 STEPS = """Ask first.
 
@@ -105,26 +104,6 @@ def test_a_list_that_is_too_long_for_a_quotation_is_cut_between_items(pack: Pack
     assert len(found) > 1
     assert all(lines.startswith("- Item") and len(lines) <= MAX_CHARS for lines in found)
     assert sum(lines.count("- Item") for lines in found) == 20
-
-
-@pytest.mark.parametrize(
-    ("question", "state"),
-    [
-        ("What is still open before the fair?", "open"),
-        ("which jobs are not done yet?", "open"),
-        ("What has been finished already?", "done"),
-    ],
-)
-def test_tasks_are_told_by_their_state(pack: Pack, question: str, state: str) -> None:
-    lines = ("- [x] book the hall", "- [ ] print the posters", "- [ ] call the baker", "- [x] order chairs")
-    blocks, start = [], 0
-    for line in lines:
-        blocks.append(Block("task", start, start + len(line), label="done" if "[x]" in line else "open"))
-        start += len(line) + 1
-    item = evidence("Fair#0", "\n".join(lines), 0.9, blocks=blocks)
-    best = max(candidates(pack, "tasks", question, item), key=lambda found: found.fit)
-    expected = [lines[1] + "\n" + lines[2]] if state == "open" else [lines[0], lines[3]]
-    assert [quotation.text for quotation in best.quotations] == expected
 
 
 def test_a_table_and_its_cells_keep_the_names_of_their_columns(pack: Pack) -> None:

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from wikigr.answer.candidates.grid import Asked, Grid, grids_of
 from wikigr.index.candidate import Evidence, Section
+from wikigr.pack.open import Corpus
 from wikigr.question.question import Question
 from wikigr.reader.passage import Span
 from wikigr.retrieval.chain import Chain, Hop
@@ -17,6 +18,8 @@ from wikigr.retrieval.state import State
 
 # A longer part of a section is not one quotation.
 MAX_CHARS = 1_600
+# The kinds that no quotation states by itself.
+DERIVED = frozenset(("collected", "elapsed", "tasks"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,12 @@ class Quotation:
     @property
     def text(self) -> str:
         return self.section.content[self.start : self.end]
+
+    @property
+    def before(self) -> str:
+        """The part of its paragraph that stands before it."""
+        content = self.section.content
+        return content[content.rfind("\n\n", 0, self.start) + 1 : self.start]
 
     @property
     def place(self) -> tuple[str, int]:
@@ -93,6 +102,7 @@ class Material:
     ``sentences`` are those of the evidence, best first; if the reader has read them, they have spans. ``state`` is that
     of the retrieval. ``parts`` is what was read for each part of a question that has two. ``similarity`` returns the
     cosines of texts with the question. ``whole`` are the ids of the sections whose tables are whole in the evidence.
+    ``pack`` is where more is looked up for lists over a whole pack.
     """
 
     state: State
@@ -100,6 +110,7 @@ class Material:
     similarity: Callable[[Sequence[str]], Sequence[float]]
     parts: TwoParts | None = None
     whole: frozenset[str] = frozenset()
+    pack: Corpus | None = None
     _place_stems: dict[str, frozenset[str]] = field(default_factory=dict, init=False, repr=False)
 
     @property

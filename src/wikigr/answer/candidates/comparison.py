@@ -24,6 +24,8 @@ def find_comparisons(material: Material) -> Iterator[AnswerCandidate]:
     for sentence in both[:_MAX_PAIRS]:
         yield AnswerCandidate("comparison", (quotation_of(sentence),), fit=1.0)
     rest = [s for s in material.sentences if s not in both]
+    # Of two sentences about one thing, that which says what they are compared by.
+    rest.sort(key=lambda s: -material.question.coverage(said[s.place] - first - second))
     ones, others = (
         [s for s in rest if _is_about(said[s.place], material.place_stems(s.section), *names)]
         for names in ((first, second), (second, first))

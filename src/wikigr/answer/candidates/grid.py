@@ -10,7 +10,7 @@ from itertools import pairwise
 from wikigr.index.candidate import Section
 from wikigr.question.grammar import NUMBERS
 from wikigr.question.question import Question
-from wikigr.question.values import Amounts, Date, Measured, Order, amounts_in, dates_in, measured, order_before
+from wikigr.question.values import Amounts, Date, Dates, Measured, amounts_in, dates_asked_for, dates_in, measured
 from wikigr.reader.passage import Span
 from wikigr.retrieval.sentences import SentenceScore
 from wikigr.sources.facts import FACTS
@@ -19,7 +19,7 @@ from wikigr.text import words
 # The column that a question asks for may be named by its first content words.
 _FIRST_STEMS = 2
 # What stands in a cell that has no value.
-_EMPTY = frozenset(("", "-", "–", "—", "no", "none", "n/a", "0", "?"))
+_EMPTY = frozenset(("", "-", "–", "—", "no", "false", "none", "n/a", "0", "?"))
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Asked:
     """The stems of a question, and those of its dates and amounts, which are compared as what they are."""
 
     question: Question
-    dates: Sequence[tuple[Date, Order, frozenset[str]]]
+    dates: Sequence[tuple[Dates, frozenset[str]]]
     amounts: Sequence[tuple[Amounts, frozenset[str]]]
 
     @classmethod
@@ -39,17 +39,14 @@ class Asked:
 
         return cls(
             question,
-            [
-                (date, order_before(question.text, start), stems(start, end))
-                for date, start, end in dates_in(question.text)
-            ],
+            [(dates, stems(start, end)) for dates, start, end in dates_asked_for(question.text)],
             [(amounts, stems(start, end)) for amounts, start, end in amounts_in(question.text)],
         )
 
     @cached_property
     def _words(self) -> frozenset[str]:
         """The stems that are compared as words: the 1 of "after 1 May" is not that of "room 1"."""
-        dates = [stems for _, _, stems in self.dates]
+        dates = [stems for _, stems in self.dates]
         ranges = [stems for amounts, stems in self.amounts if amounts.is_range]
         return frozenset(self.question.weights).difference(*dates, *ranges)
 
@@ -84,8 +81,8 @@ class Asked:
         named |= {
             stem for digits, stem in self._spelled_numbers.items() if digits in own
         } & self.question.weights.keys()
-        for date, order, stems in self.dates:
-            if order == "same" and any(date.is_same(other) for other in value.dates):
+        for dates, stems in self.dates:
+            if not dates.is_range and any(map(dates.holds, value.dates)):
                 named |= stems
         for amounts, stems in self.amounts:
             if any(other.is_range and other.holds(amounts) for other in value.amounts):
@@ -129,7 +126,10 @@ class Value:
 
     @cached_property
     def dates(self) -> list[Date]:
-        return [date for date, _, _ in dates_in(self.text)]
+        found = [date for date, _, _ in dates_in(self.text)]
+        # A year alone is a date where it is the whole value.
+        is_year = not found and self.measured is not None and self.measured.kind == "date"
+        return [Date(*map(int, self.measured.key))] if is_year and self.measured is not None else found
 
     @cached_property
     def amounts(self) -> list[Amounts]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wikigr.answer.candidates.candidate import AnswerCandidate, Quotation
+from wikigr.answer.candidates.candidate import AnswerCandidate
 from wikigr.index.candidate import Evidence
 from wikigr.index.identifiers import form, identifiers_in, is_numbered, whole
 
@@ -28,17 +28,18 @@ def is_about_neighbor(candidate: AnswerCandidate, asked: Sequence[str]) -> bool:
     if any(whole(name).search(said) for name in asked):
         return False
     forms = set(map(form, asked))
-    for text in (said, *map(_before, candidate.quotations)):
+    for text in (said, *(q.before for q in candidate.quotations)):
         named = [other for other in identifiers_in(text) if is_numbered(other) and form(other) in forms]
+        # "virt03" is no neighbor of "virt03-nightly".
+        named = (
+            [other for other in named if not any(whole(other).search(name) for name in asked)]
+            if text is said
+            else named
+        )
         if named:
             # Before a quotation, the last one is what it is about.
             return text is said or not any(whole(name).fullmatch(named[-1]) for name in asked)
     return False
-
-
-def _before(quotation: Quotation) -> str:
-    content = quotation.section.content
-    return content[content.rfind("\n\n", 0, quotation.start) + 1 : quotation.start]
 
 
 def are_found(asked: Sequence[str], evidence: Sequence[Evidence]) -> bool:

@@ -11,12 +11,14 @@ from wikigr.answer.candidates.grid import Asked, Grid, Record, Value, spelled
 from wikigr.question.grammar import is_negation
 from wikigr.question.intent import asked_for
 from wikigr.question.measure import operation
-from wikigr.question.values import Amounts, Date, Order
+from wikigr.question.values import Amounts, Dates
 from wikigr.text import words
 
 # Rows that are quoted.
 _MAX_ROWS = 12
 _MAX_CANDIDATES = 6
+# What the cells of a column say that is true of some rows.
+_TRUTHS = frozenset(("yes", "no", "true", "false", "x", "✓", "✔", "-", "–", ""))
 
 
 # Says whether a value, or that there is none, fits.
@@ -115,8 +117,13 @@ def _conditions(material: Material, grid: Grid) -> Iterator[Condition]:
     tests: list[tuple[frozenset[str], Test]] = [
         (stems, partial(_has_amount, amounts)) for amounts, stems in asked.amounts if amounts.is_range
     ]
-    tests += [(stems, partial(_has_date, date, order)) for date, order, stems in asked.dates if order != "same"]
-    if any(map(is_negation, words(asked.question.text))):
+    tests += [(stems, partial(_has_date, dates)) for dates, stems in asked.dates if dates.is_range]
+    negates = any(map(is_negation, words(asked.question.text)))
+    for column, own in column_stems.items():
+        said = {value.text.strip().lower() for row in grid.records if (value := row.value_of(column)) is not None}
+        if own and own <= asked.question.weights.keys() and said <= _TRUTHS and not negates:
+            yield Condition(column, own, lambda value: not _is_missing(value))
+    if negates:
         tests.append((frozenset(), _is_missing))
     for stems, test in tests:
         passed = {name: [test(record.value_of(name)) for record in grid.records] for name in grid.columns}
@@ -136,9 +143,8 @@ def _has_amount(asked: Amounts, value: Value | None) -> bool:
     return value is not None and any(asked.holds(amounts) for amounts in value.amounts)
 
 
-def _has_date(asked: Date, order: Order, value: Value | None) -> bool:
-    dates = value.dates if value is not None else ()
-    return any(asked.is_before(date) if order == "after" else date.is_before(asked) for date in dates)
+def _has_date(asked: Dates, value: Value | None) -> bool:
+    return value is not None and any(map(asked.holds, value.dates))
 
 
 def _is_missing(value: Value | None) -> bool:

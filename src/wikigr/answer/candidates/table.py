@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from wikigr.answer.candidates.age import find_ages, without_their_dates
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material
 from wikigr.answer.candidates.cell import find_cells
+from wikigr.answer.candidates.collected import find_collected
 from wikigr.answer.candidates.comparison import find_comparisons
 from wikigr.answer.candidates.computed import find_compared, find_computed
 from wikigr.answer.candidates.dated import of_dates_asked_for
 from wikigr.answer.candidates.definition import find_definitions, find_entries
+from wikigr.answer.candidates.elapsed import find_elapsed, without_their_dates
 from wikigr.answer.candidates.fact import find_facts
 from wikigr.answer.candidates.faq_pair import find_pairs
 from wikigr.answer.candidates.grid import is_blank
-from wikigr.answer.candidates.lists import find_commands, find_lists, find_steps, find_tables, find_tasks
+from wikigr.answer.candidates.lists import find_commands, find_lists, find_steps, find_tables
 from wikigr.answer.candidates.neighbor import is_about_neighbor, numbered
 from wikigr.answer.candidates.path import find_chains, find_explored, find_paths
 from wikigr.answer.candidates.rows import find_rows
@@ -42,10 +43,10 @@ ANSWER_KINDS = (
     AnswerKind(("table",), find_tables),
     AnswerKind(("rows", "count"), find_rows),
     AnswerKind(("steps",), find_steps),
-    AnswerKind(("tasks",), find_tasks),
     AnswerKind(("commands",), find_commands),
     AnswerKind(("cell",), find_cells),
-    AnswerKind(("age",), find_ages),
+    AnswerKind(("elapsed",), find_elapsed),
+    AnswerKind(("collected", "tasks"), find_collected),
     AnswerKind(("pair",), find_pairs),
     AnswerKind(("computed",), find_computed),
     AnswerKind(("compared",), find_compared),
@@ -62,19 +63,33 @@ KINDS: tuple[str, ...] = tuple(dict.fromkeys(kind for row in ANSWER_KINDS for ki
 # Kinds that quote rows, of which others are computed.
 _OF_ROWS = frozenset(("cell", "comparison", "count", "rows", "table"))
 _FROM_ROWS = frozenset(("computed", "compared"))
+_MAX_TITLE = 3
 
 
 def find_candidates(material: Material) -> list[AnswerCandidate]:
     """Return the candidates of all kinds, in the order of the table, without those about another identifier.
 
     Where an answer is computed from the rows of a table, no other rows or cells of that section are candidates. Neither
-    is what cannot state the attribute that is asked for: a row without any weight does not say how heavy something is.
+    is what cannot state the attribute that is asked for: a row without any weight does not say how heavy something is,
+    and a phone number in a paragraph about somebody else is not that of the one who is named.
     """
     asked, attribute = numbered(material.question.text), asked_attribute(material.question.text)
+    # "Dr" does not tell one from others.
+    names = frozenset(name for name in material.question.names if attribute and len(name) > _MAX_TITLE)
     found = (c for row in ANSWER_KINDS for c in row.find(material) if states(attribute, c.text) or is_blank(c.short))
     # A pronoun answers nothing by itself.
     named = (replace(c, span=None) if c.span is not None and is_pronoun(c.short) else c for c in found)
-    own = [candidate for candidate in named if not is_about_neighbor(candidate, asked)]
+    own = [c for c in named if not is_about_neighbor(c, asked) and _is_about(c, names, material)]
     dated = of_dates_asked_for(without_their_dates(own), material.question.text)
     computed = {q.section.section_id for c in dated if c.kind in _FROM_ROWS for q in c.quotations}
     return [c for c in dated if c.kind not in _OF_ROWS or c.section.section_id not in computed]
+
+
+def _is_about(candidate: AnswerCandidate, names: frozenset[str], material: Material) -> bool:
+    """Return whether a quotation, its title and heading, or what its paragraph says before it, have ``names``."""
+    for quotation in candidate.quotations if names else ():
+        before = "" if candidate.kind in _OF_ROWS else quotation.before
+        said = material.place_stems(quotation.section) | set(material.question.stems(f"{before} {quotation.text}"))
+        if names <= said:
+            return True
+    return not names
