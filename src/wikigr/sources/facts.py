@@ -78,9 +78,14 @@ def add_facts(
     by_path: dict[tuple[str, ...], list[tuple[str, Triple]]] = {}
     # A heading without text of its own has no section, but an infobox below it knows its anchor.
     anchors = {section.heading_path: section.anchor for section in reversed(sections) if section.heading_path}
+    # The headings that are still in the text.
+    paths = {section.heading_path for section in sections}
+    kept = {(), *(path[:length] for path in paths for length in range(1, len(path) + 1))}
     for box in infoboxes:
         if box.triples:
-            path = _kept_part(box.heading_path, sections)
+            path = box.heading_path
+            while path not in kept:
+                path = path[:-1]
             by_path.setdefault(path, []).extend(_with_lines(box.triples, path))
             if path == box.heading_path:
                 anchors.setdefault(path, box.anchor)
@@ -113,10 +118,3 @@ def _with_lines(triples: Iterable[Triple], path: tuple[str, ...]) -> list[tuple[
         line = fact_line(", ".join((values[0].subject, *path[-1:])), relation, (triple.object for triple in values))
         stated.extend((line, replace(triple, line=line[:MAX_LINE_START])) for triple in values)
     return stated
-
-
-def _kept_part(path: tuple[str, ...], sections: Sequence[SourceSection]) -> tuple[str, ...]:
-    """Return the longest part of ``path`` whose heading is still in the text."""
-    while path and all(section.heading_path[: len(path)] != path for section in sections):
-        path = path[:-1]
-    return path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from io import BytesIO
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -54,12 +55,17 @@ def read(data: bytes, document: Document, where: str) -> None:
     from mammoth import documents, transforms
 
     with archive(data, where) as opened:
-        has_boxes = _HAS_BOX.search(opened.read("word/document.xml")) is not None
+        written = opened.read("word/document.xml")
+        transform = transforms.element_of_type(documents.Table, _with_header)
+        if _HAS_BOX.search(written) is not None:
+            transform = _transformed
+        if b"noteReference" in written:
+            transform = _with_each_note_once(transform)
         made = mammoth.convert_to_html(
             BytesIO(_prepared(opened) or data),
             convert_image=mammoth.images.img_element(lambda image: {"src": ""}),
             style_map=_STYLES + _struck_styles(opened),
-            transform_document=_transformed if has_boxes else transforms.element_of_type(documents.Table, _with_header),
+            transform_document=transform,
         )
         document.html(_with_notes(made.value), anchor_of=outline_anchor)
 
@@ -138,6 +144,21 @@ def _rewritten(root: _Element) -> bytes:
             if content is not None:
                 content.clear()
     return bytes(etree.tostring(root))
+
+
+def _with_each_note_once(transform: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return ``transform`` without further references to the same note, for each of which mammoth writes it again."""
+    from mammoth import documents, transforms
+
+    found: set[tuple[str, str]] = set()
+
+    def first(reference: Any) -> Any:
+        note = (reference.note_type, reference.note_id)
+        is_first = note not in found
+        found.add(note)
+        return reference if is_first else documents.text("")
+
+    return lambda document: transforms.element_of_type(documents.NoteReference, first)(transform(document))
 
 
 def _transformed(document: Any) -> Any:
