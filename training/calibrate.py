@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -131,7 +131,7 @@ def fit(read: Sequence[ReadQuestion]) -> Calibration:
         UNCALIBRATED, sentence_intercept=sentence[0], sentence_margin=sentence[1], sentence_features=sentence[2]
     )
     best = [(question, *_ordered(question, ordering)) for question in read]
-    rows = [astuple(reading_features(question.draft.state.evidence, sentences)) for question, sentences, _ in best]
+    rows = [reading_features(question.draft.state.evidence, sentences) for question, sentences, _ in best]
     right = [right for _, _, right in best]
     answer = _logistic(rows, right)
     masses = _masses([question.item.group for question in read])

@@ -17,7 +17,7 @@ from training.model import SpanReader
 from training.retrieve import ANSWERABLE, OFF_TOPIC, UNANSWERABLE, RetrievedQuestion
 from wikigr.evaluation.abstention import auroc
 from wikigr.evaluation.metrics.accuracy import accuracy, exact_match, token_f1
-from wikigr.reader.spans import best_span
+from wikigr.reader.spans import best_spans
 from wikigr.reader.windows import Window, WindowMaker
 from wikigr.segmentation import sentence_spans
 
@@ -63,7 +63,7 @@ def read_passages(
     best: dict[int, tuple[float, int, int, Passage]] = {}
     for place, scores in window_logits(model, pad_id, [window for _, _, window in windows]):
         number, passage, window = windows[place]
-        span = best_span(window, scores, max_tokens)
+        (span,) = best_spans(window, scores, max_tokens, [(0, len(passage.text))])
         if span is not None and (number not in best or span.margin > best[number][0]):
             best[number] = (span.margin, span.start, span.end, passage)
     return [_reading(best.get(number)) for number in range(len(items))]

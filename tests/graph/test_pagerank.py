@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wikigr.errors import WikigrError
-from wikigr.graph import pagerank as module
 from wikigr.graph.pagerank import ConvergenceError, pagerank
 
 
@@ -115,24 +114,3 @@ def test_the_order_of_the_edges_changes_nothing_nor_do_repeated_ones() -> None:
 def test_more_parallel_edges_than_a_byte_can_count() -> None:
     edges = [(0, 1)] * 256 + [(0, 2), (1, 0)]
     np.testing.assert_allclose(ranks(edges, 3), ranks([(0, 1), (0, 2), (1, 0)], 3), atol=1e-15)
-
-
-@pytest.mark.parametrize("block", [1, 7, 1000])
-@pytest.mark.parametrize("processors", [1, 3])
-def test_blocks_and_processors_change_nothing(block: int, processors: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    draw = np.random.default_rng(5)
-    sources, targets = draw.integers(0, 500, (2, 3_000)) // draw.integers(1, 50, (2, 3_000))
-    expected = pagerank(sources, targets, 520)
-    monkeypatch.setattr(module, "_BLOCK", block)
-    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(processors)), raising=False)
-    np.testing.assert_array_equal(pagerank(sources, targets, 520), expected)
-
-
-def test_indices_beyond_32_bits_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    draw = np.random.default_rng(6)
-    sources, targets = draw.integers(0, 300, (2, 2_000))
-    expected = pagerank(sources, targets, 300)
-    monkeypatch.setattr(module, "_MAX_INT32", 100)
-    np.testing.assert_array_equal(pagerank(sources, targets, 300), expected)
-    ordered = np.argsort(sources, kind="stable")
-    np.testing.assert_array_equal(pagerank(sources[ordered], targets[ordered], 300), expected)

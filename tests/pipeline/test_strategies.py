@@ -12,7 +12,7 @@ from wikigr.pack.open import Pack
 from wikigr.pipeline import pipeline as module
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
-from wikigr.pipeline.strategies import QUERY_TYPES, STRATEGIES, OnText, Strategy, Writers
+from wikigr.pipeline.strategies import STRATEGIES, OnText, Strategy, Writers
 
 QUESTION = "Where did Werner Heisenberg work?"
 OFF_TOPIC = "Who won the football World Cup in 2022?"
@@ -20,11 +20,6 @@ OFF_TOPIC = "Who won the football World Cup in 2022?"
 
 def write(writers: Writers, draft: Draft, answer: Answer, on_text: OnText | None) -> Answer:
     return replace(answer, text="Mine.", query_type="mine")
-
-
-def test_every_query_type_belongs_to_a_row() -> None:
-    assert QUERY_TYPES - {ABSTAINED} == {strategy.query_type for strategy in STRATEGIES}
-    assert {"abstained", "extractive", "synthesis", "own_knowledge"} == QUERY_TYPES
 
 
 def test_a_row_before_the_others_wins(pack: Pack, monkeypatch: pytest.MonkeyPatch) -> None:

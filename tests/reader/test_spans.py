@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikigr.reader.spans import TOKEN_COST, best_span, best_spans
+from wikigr.reader.spans import TOKEN_COST, best_spans
 from wikigr.reader.windows import Window
 
 values = st.integers(-20, 20).map(float)
@@ -24,7 +24,7 @@ def _window(count: int, head: int = 3) -> Window:
 def test_best_span_is_the_best_of_all(rows: list[tuple[float, float]], max_tokens: int) -> None:
     window = _window(len(rows) - 4)
     logits = np.array([*rows, (99.0, 99.0)], dtype=np.float32)
-    span = best_span(window, logits, max_tokens)
+    (span,) = best_spans(window, logits, max_tokens, [(0, window.offsets[-1][1])])
     tokens = range(3, len(rows) - 1)
     costs = {(s, e): logits[s, 0] + logits[e, 1] - TOKEN_COST * (e - s) for s in tokens for e in tokens}
     best = max(value for (s, e), value in costs.items() if 0 <= e - s < max_tokens)
@@ -69,4 +69,4 @@ def test_each_range_has_the_best_span_of_whole_words_inside_it(
 
 
 def test_no_text_has_no_span() -> None:
-    assert best_span(_window(0), np.zeros((4, 2), dtype=np.float32), 30) is None
+    assert best_spans(_window(0), np.zeros((4, 2), dtype=np.float32), 30, [(0, 0)]) == [None]

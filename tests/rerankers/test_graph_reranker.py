@@ -187,5 +187,4 @@ def test_precomputed_scores_are_loaded_as_documented(reranker: GraphReranker, tm
     ],
 )
 def test_weights_by_pack_size(articles: int, alpha: float, beta: float, ttl: int) -> None:
-    weights = graph_weights(articles)
-    assert (weights.alpha, weights.beta, weights.cache_ttl) == (alpha, beta, ttl)
+    assert graph_weights(articles) == (alpha, beta, ttl)

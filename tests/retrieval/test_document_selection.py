@@ -31,22 +31,22 @@ RANKED = [
 
 
 def test_the_best_sections_of_the_best_articles_in_their_order() -> None:
-    selection = select_documents(RANKED, num_docs=2, max_sections=2)
-    assert ids(selection.kept) == ["A#0", "B#0", "A#1", "B#4"]
-    assert selection.dropped == {"A#2": "its article has 2 better ones", "C#1#0": "its article is not among the best 2"}
+    kept, dropped = select_documents(RANKED, num_docs=2, max_sections=2)
+    assert ids(kept) == ["A#0", "B#0", "A#1", "B#4"]
+    assert dropped == {"A#2": "its article has 2 better ones", "C#1#0": "its article is not among the best 2"}
 
 
 def test_an_article_counts_as_much_as_the_sections_that_are_kept_of_it() -> None:
     many = [Candidate("Short#0", 0.9), *(Candidate(f"Long#{n}", 0.5) for n in range(9))]
-    assert ids(select_documents(many, num_docs=1, max_sections=1).kept) == ["Short#0"]
-    assert ids(select_documents(many, num_docs=1, max_sections=2).kept) == ["Long#0", "Long#1"]
+    assert ids(select_documents(many, num_docs=1, max_sections=1)[0]) == ["Short#0"]
+    assert ids(select_documents(many, num_docs=1, max_sections=2)[0]) == ["Long#0", "Long#1"]
 
 
 def test_a_known_cosine_below_the_threshold_drops_a_section() -> None:
-    selection = select_documents(RANKED, num_docs=5, max_sections=5, min_relevance=0.5)
-    assert "B#0" not in ids(selection.kept)
-    assert {"A#0", "C#1#0", "B#4"} <= set(ids(selection.kept))
-    assert "0.50" in selection.dropped["B#0"]
+    kept, dropped = select_documents(RANKED, num_docs=5, max_sections=5, min_relevance=0.5)
+    assert "B#0" not in ids(kept)
+    assert {"A#0", "C#1#0", "B#4"} <= set(ids(kept))
+    assert "0.50" in dropped["B#0"]
 
 
 @given(
@@ -56,19 +56,19 @@ def test_a_known_cosine_below_the_threshold_drops_a_section() -> None:
 )
 def test_limits_hold_and_nothing_is_lost(sections: list[tuple[str, int, float]], docs: int, each: int) -> None:
     ranked = sorted((Candidate(f"{a}#{n}", score) for a, n, score in sections), key=lambda c: -c.score)
-    selection = select_documents(ranked, num_docs=docs, max_sections=each)
-    titles = [candidate.title for candidate in selection.kept]
+    kept, dropped = select_documents(ranked, num_docs=docs, max_sections=each)
+    titles = [candidate.title for candidate in kept]
     assert len(set(titles)) <= docs
     assert all(titles.count(title) <= each for title in titles)
-    assert set(ids(selection.kept)) | selection.dropped.keys() == {candidate.section_id for candidate in ranked}
-    assert list(selection.kept) == [c for c in ranked if c.section_id not in selection.dropped]
+    assert set(ids(kept)) | dropped.keys() == {candidate.section_id for candidate in ranked}
+    assert list(kept) == [c for c in ranked if c.section_id not in dropped]
 
 
 def test_a_lead_that_is_wanted_is_kept_besides_and_need_not_be_ranked() -> None:
-    selection = select_documents(RANKED, num_docs=1, max_sections=2, required=["A#0", "B#0", "D#0"])
-    assert ids(selection.kept) == ["A#0", "B#0", "A#1", "A#2", "D#0"]
-    assert selection.kept[-1].relevance == 0.0
-    assert not {"A#0", "B#0", "D#0"} & selection.dropped.keys()
+    kept, dropped = select_documents(RANKED, num_docs=1, max_sections=2, required=["A#0", "B#0", "D#0"])
+    assert ids(kept) == ["A#0", "B#0", "A#1", "A#2", "D#0"]
+    assert kept[-1].relevance == 0.0
+    assert not {"A#0", "B#0", "D#0"} & dropped.keys()
 
 
 def test_the_calibrated_threshold_is_brought_into_the_unit_interval() -> None:

@@ -13,8 +13,8 @@ from tests.conftest import ROOT
 from tests.server.conftest import Build
 
 from wikigr.documents.answer import answer_document
+from wikigr.documents.graph import neighbors_document
 from wikigr.errors import PackError, UsageError
-from wikigr.pipeline.graph_queries import find_neighbors
 from wikigr.retrieval.trace import Trace
 from wikigr.server.packs import ServedPacks
 
@@ -73,8 +73,8 @@ def test_sixteen_threads_get_the_answers_of_one(physics_pack: Path, run_every_gr
 def edges(packs: ServedPacks) -> list[str]:
     with packs.session() as session:
         (pack,) = session.pack.members
-        found = find_neighbors(pack, "Spin", relation=None, inverse=None, limit=50, note=print)
-        return [str(edge) for edge in found.edges]
+        found = neighbors_document(pack, "Spin", relation=None, inverse=None, limit=50, note=print)
+        return [str(edge) for edge in found["edges"]]
 
 
 def test_packs_stay_open_as_they_were(packs: ServedPacks, kitchen: Path, build: Build) -> None:

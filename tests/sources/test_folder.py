@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 from tests.sources.blocks import without_blocks
 from tests.sources.markdown.notes import write
+from tests.sources.reading import read_source
 
 from wikigr.errors import RecordError
 from wikigr.sources.article import BadPart, Skipped, SourceArticle, SourceSection
 from wikigr.sources.detect import open_source
-from wikigr.sources.documents import resolve_link
+from wikigr.sources.documents import Pages, resolve_link
 from wikigr.sources.source_files import MAX_DOCUMENT_BYTES
 
 
@@ -102,9 +103,7 @@ def test_a_title_or_alias_comes_before_a_path(tmp_path: Path) -> None:
 
 
 def read(root: Path) -> dict[str, SourceArticle]:
-    source = pickle.loads(pickle.dumps(open_source(root)))
-    records = [pickle.loads(pickle.dumps(record)) for record in source.records()]
-    items = [item for record in records for item in source.parse(record)]
+    items, _ = read_source(pickle.loads(pickle.dumps(open_source(root))))
     return {item.source_id: item for item in items if isinstance(item, SourceArticle)}
 
 
@@ -199,7 +198,7 @@ def test_rows_of_a_table_in_a_folder_that_have_no_title_or_are_bad(tmp_path: Pat
         ("a%20b.html", "d/a b.html"),
         ("page.html", None),
         ("#top", None),
-        ("/abs.html", None),
+        ("/abs.html", "abs.html"),
         ("//host/x.html", None),
         ("javascript:f()", None),
         ("../../out.html", None),
@@ -208,4 +207,5 @@ def test_rows_of_a_table_in_a_folder_that_have_no_title_or_are_bad(tmp_path: Pat
     ],
 )
 def test_resolve_link(href: str, target: str | None) -> None:
-    assert resolve_link("d/page.html", href, (".html", ".htm")) == target
+    suffixes = (".html", ".htm")
+    assert resolve_link("d/page.html", href, suffixes, Pages((), suffixes)) == target

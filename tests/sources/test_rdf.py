@@ -7,8 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.sources.reading import read_source
 
-from wikigr.errors import RecordError, SourceError
+from wikigr.errors import SourceError
 from wikigr.sources.article import SourceArticle
 from wikigr.sources.detect import open_source
 from wikigr.sources.rdf import local_name
@@ -21,15 +22,8 @@ PREFIXES = """@prefix e: <http://e.org/> . @prefix f: <http://f.org/x/> .
 
 def read(path: Path, text: str | bytes) -> tuple[dict[str, SourceArticle], list[str]]:
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    source = open_source(path)
-    articles: dict[str, SourceArticle] = {}
-    bad: list[str] = []
-    for record in source.records():
-        try:
-            articles |= {item.title: item for item in source.parse(record) if isinstance(item, SourceArticle)}
-        except RecordError as error:
-            bad.append(error.message)
-    return articles, bad
+    items, bad = read_source(open_source(path))
+    return {item.title: item for item in items if isinstance(item, SourceArticle)}, bad
 
 
 def turtle(tmp_path: Path, text: str) -> tuple[dict[str, SourceArticle], list[str]]:

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.sources.blocks import without_blocks
+from tests.sources.reading import read_source
 
-from wikigr.errors import RecordError, SourceError
+from wikigr.errors import SourceError
 from wikigr.sources.article import SourceArticle, SourceSection
 from wikigr.sources.detect import detect_format, open_source
 from wikigr.sources.documents import NoteRecord
@@ -23,15 +24,8 @@ DRINKS = "product,size,price,note\nCola,330 ml,2.50,\nCola,500 ml,3.20,cold\nTea
 
 
 def read(path: Path) -> tuple[list[SourceArticle], list[str]]:
-    articles: list[SourceArticle] = []
-    bad: list[str] = []
-    source = TableSource(path)
-    for record in source.records():
-        try:
-            articles += [item for item in source.parse(record) if isinstance(item, SourceArticle)]
-        except RecordError as error:
-            bad.append(error.message)
-    return articles, bad
+    items, bad = read_source(TableSource(path))
+    return [item for item in items if isinstance(item, SourceArticle)], bad
 
 
 def write(folder: Path, text: str | bytes, name: str = "drinks.csv") -> Path:

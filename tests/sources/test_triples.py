@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.graph_edges import edges_at
 from tests.sources.blocks import without_blocks
+from tests.sources.reading import read_source
 
 from wikigr.embeddings.embedder import Embedder
-from wikigr.errors import RecordError, SourceError
+from wikigr.errors import SourceError
 from wikigr.graph.neighborhood import Neighborhood, article
 from wikigr.ingest.build import BuildOptions, BuildReport, build_pack
 from wikigr.ingest.entities import derive_entities
@@ -47,16 +49,7 @@ def write(path: Path, rows: Sequence[tuple[str, ...]] = ROWS) -> Path:
 
 
 def read(path: Path, name: str | None = None) -> tuple[list[SourceItem], list[str]]:
-    """Return the items of a source, in the format ``name`` if it is given, and its bad records."""
-    source = open_source(path, name)
-    items: list[SourceItem] = []
-    bad: list[str] = []
-    for record in source.records():
-        try:
-            items += source.parse(record)
-        except RecordError as error:
-            bad.append(error.message)
-    return items, bad
+    return read_source(open_source(path, name))
 
 
 def read_text(tmp_path: Path, text: str | bytes, name: str = "graph.tsv") -> tuple[dict[str, SourceArticle], list[str]]:
@@ -334,7 +327,7 @@ def test_relations_called_as_the_structure_of_the_graph_are_renamed(tmp_path: Pa
         around = Neighborhood(pack.graph)
         ((links,),) = pack.graph.rows("MATCH ()-[r:LINKS_TO]->() RETURN count(r)")
         assert around.relations["LINKS_TO"] == links == 2
-        (fact,) = around.edges(article("Apollo 11"), relation="LINKS_TO (fact)")
+        (fact,) = edges_at(around, article("Apollo 11"), relation="LINKS_TO (fact)")
         assert str(fact) == "Apollo 11 -> LINKS_TO (fact) -> Moon"
     assert all(check.passed for check in validate_pack(tmp_path / "pack"))
 
@@ -365,5 +358,5 @@ def test_a_plain_value_is_the_article_whose_title_it_spells_otherwise(tmp_path: 
     with Pack(tmp_path / "pack") as pack:
         around = Neighborhood(pack.graph)
         for title, fact in (("eBay", "Ada -> soldOn -> eBay"), ("iPod nano", "Ada -> owns -> iPod nano")):
-            assert fact in [str(edge) for edge in around.edges(article(title), inverse=True)]
-            assert fact in [str(edge) for edge in around.edges(article("Ada"))]
+            assert fact in [str(edge) for edge in edges_at(around, article(title), inverse=True)]
+            assert fact in [str(edge) for edge in edges_at(around, article("Ada"))]

@@ -19,10 +19,10 @@ from scipy.special import expit, log_expit
 
 from training.answers.asked import GROUP, READ_GROUP
 from training.answers.collect import JudgedAnswers
-from wikigr.answer.probability import AnswerModel, leads_over_rivals, standing, terms
+from wikigr.answer.probability import AnswerModel, leads_over_rivals, terms
 
 Floats = NDArray[np.float64]
-# The keys of ``standing``, whose weights are not penalized.
+# The terms of where a candidate stands, whose weights are not penalized.
 STANDING = ("score", "lead")
 
 # The weights of the two likelihoods and of the penalty on squared weights.
@@ -196,7 +196,7 @@ def first_rows(scored: Sequence[Scored], names: Sequence[str], ranks: int) -> tu
     share = source_weights(scored)
     for item, weight in zip(scored, share, strict=True):
         for rank, number in enumerate(item.order[:ranks]):
-            found = {**terms(item.judged.features[number]), **standing(item.scores[number], item.leads[number])}
+            found = {**terms(item.judged.features[number]), "score": item.scores[number], "lead": item.leads[number]}
             values.append([found.get(name, 0.0) for name in names])
             labels.append(item.judged.right[number])
             weights.append(weight if rank == 0 else weight * _FURTHER_WEIGHT)

@@ -145,9 +145,7 @@ class KnowledgeGraphAgent:
     @property
     def cross_encoder(self) -> CrossEncoderReranker | None:
         """The cross-encoder that ``query`` uses. Set it to replace it."""
-        reranker = self._pipeline.stage(CrossEncoding).reranker if self.enable_cross_encoder else None
-        assert reranker is None or isinstance(reranker, CrossEncoderReranker)
-        return reranker
+        return self._pipeline.stage(CrossEncoding).reranker if self.enable_cross_encoder else None
 
     @cross_encoder.setter
     def cross_encoder(self, cross_encoder: CrossEncoderReranker) -> None:

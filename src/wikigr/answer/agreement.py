@@ -32,6 +32,7 @@ def settle(offline: Answer, written: Written, draft: Draft, model: str) -> Answe
     if not (share or written.declined):
         return replace(base, rejected=text if written.text else None)
     by_model = replace(base, kind="", span=None, context=None, lead="", chain=())
+    possible = PossibleAnswer(**{field.name: getattr(offline, field.name) for field in fields(PossibleAnswer)})
     if written.declined:
         return replace(
             by_model,
@@ -40,7 +41,7 @@ def settle(offline: Answer, written: Written, draft: Draft, model: str) -> Answe
             confidence=0.0,
             level="not_covered",
             citations=(),
-            alternatives=(_possible(offline), *offline.alternatives),
+            alternatives=(possible, *offline.alternatives),
         )
     agrees = _agreement(offline, written, draft)
     right = offline.confidence
@@ -62,13 +63,9 @@ def settle(offline: Answer, written: Written, draft: Draft, model: str) -> Answe
         level=level_of_claims(draft, right * share) if share > 0.5 else "not_sure",
         citations=written.citations,
         span=offline.span if agrees else None,
-        alternatives=(_possible(offline),) if agrees is False else (),
+        alternatives=(possible,) if agrees is False else (),
         agrees=agrees,
     )
-
-
-def _possible(answer: Answer) -> PossibleAnswer:
-    return PossibleAnswer(**{field.name: getattr(answer, field.name) for field in fields(PossibleAnswer)})
 
 
 def _agreement(offline: Answer, written: Written, draft: Draft) -> bool | None:

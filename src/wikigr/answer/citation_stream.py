@@ -249,14 +249,11 @@ class CitationStream:
 
     def _span_of(self, citation: Mapping[str, Any]) -> Support | None:
         """Return the span that a search-result citation names, or ``None`` if its text is not the cited one."""
-        index, first, last = (
-            citation.get(key) for key in ("search_result_index", "start_block_index", "end_block_index")
-        )
-        if not all(isinstance(value, int) and not isinstance(value, bool) for value in (index, first, last)):
-            return None
-        assert isinstance(index, int)
-        assert isinstance(first, int)
-        assert isinstance(last, int)
+        match citation:
+            case {"search_result_index": int(index), "start_block_index": int(first), "end_block_index": int(last)}:
+                pass
+            case _:
+                return None
         if not 0 <= index < len(self.evidence):
             return None
         section = self.evidence[index].section

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
@@ -22,6 +22,7 @@ Support = tuple[Section, int, int]
 _MIN_SHARE = 0.7
 # What is sent for a few words without a verb must share this much of the question, which they answer.
 _MIN_ASKED = 0.5
+_EQUATION = re.compile(r"\S\s*[=≈≤≥<>∝]\s*\S")
 # No more claims of one reply are looked up; the others are unverified.
 _MAX_CLAIMS = 300
 _MAX_CLAUSES = 6
@@ -176,6 +177,9 @@ class Claims:
         Its other numbers may be computed from its own that ``unit`` has, and from ``operands``.
         """
         text = unit.said
+        if said.is_short and _EQUATION.search(said.text):
+            # Without its last term, it is another one.
+            return 1.0 if said.text.strip() in map(str.strip, text.text.splitlines()) else None
         if said.denies != text.denies or not said.limits <= text.tokens or not all(map(text.has_date, said.dates)):
             return None
         missing = {value for value in said.values if text.misses(value)}
@@ -183,7 +187,10 @@ class Claims:
             return None
         if not self._names_are_kept(said, unit):
             return None
-        is_offline, is_fragment = self._is_quoted_offline(unit), _is_fragment(said, text)
+        cited = self.offline.citations if self.offline is not None else ()
+        places = [(c.start, c.end) for c in cited if c.section_id == unit.section.section_id]
+        is_offline = any(start < unit.end and unit.start < end for start, end in places)
+        is_fragment = _is_fragment(said, text)
         if is_fragment and not (self._agrees(said) if is_offline else self._is_asked_of(unit)):
             return None
         more = unit.place | (self._asked.tokens if is_offline and not is_fragment else frozenset())
@@ -213,10 +220,6 @@ class Claims:
             and asked.numbers | asked.limits <= known
             and unit.said.share_of(asked.words, unit.place) >= _MIN_ASKED
         )
-
-    def _is_quoted_offline(self, unit: _Unit) -> bool:
-        cited = self.offline.citations if self.offline is not None else ()
-        return any(c.section_id == unit.section.section_id and c.start < unit.end and unit.start < c.end for c in cited)
 
     def _agrees(self, said: Statement) -> bool:
         """Return whether a few words are the short answer that was found without the model, or in it."""
@@ -270,8 +273,12 @@ def _is_fragment(said: Statement, text: Statement) -> bool:
 
 def _are_computed(values: Collection[Value], operands: Collection[str]) -> bool:
     """Return whether each number is the sum, difference, product or quotient of two others, or the sum of all."""
-    known = [number for text in sorted(operands) if (number := _as_number(text)) is not None]
-    results = set(_results(known[:_MAX_OPERANDS]))
+    known = [number for text in sorted(operands) if (number := _as_number(text)) is not None][:_MAX_OPERANDS]
+    results = {round(sum(known), 6)} if len(known) > 1 else set()
+    for one, other in combinations(known, 2):
+        results |= {round(one + other, 6), round(abs(one - other), 6), round(one * other, 6)}
+        if one and other:
+            results |= {round(one / other, 6), round(other / one, 6)}
     for text, _, limit in values:
         number = _as_number(text)
         if limit or number is None or number in _YEARS or round(number, 6) not in results:
@@ -281,12 +288,3 @@ def _are_computed(values: Collection[Value], operands: Collection[str]) -> bool:
 
 def _as_number(text: str) -> float | None:
     return float(text) if re.fullmatch(r"-?\d{1,15}(?:\.\d{1,15})?", text) else None
-
-
-def _results(numbers: Sequence[float]) -> Iterator[float]:
-    if len(numbers) > 1:
-        yield round(sum(numbers), 6)
-    for one, other in combinations(numbers, 2):
-        yield from (round(one + other, 6), round(abs(one - other), 6), round(one * other, 6))
-        if one and other:
-            yield from (round(one / other, 6), round(other / one, 6))

@@ -60,11 +60,15 @@ def write_extractive(pack: Corpus, draft: Draft, answer: Answer, options: Extrac
     quoted_by_others = [quote(other.quotations) for other in others]
     verify_against(pack, [*citations, *(c for each in quoted_by_others for c in each)], answer.trace)
     material = material_of(draft)
+    numbers = {(citation.section_id, citation.start): citation.n for citation in citations}
     stated = replace(
         answer,
         query_type=EXTRACTIVE,
         level=level,
-        chain=_cited_hops(best, citations),
+        # The hops, with the citations of the sentences in which they were read.
+        chain=tuple(
+            AnswerHop(hop.question, hop.answer, numbers[hop.place], round(hop.probability, 4)) for hop in best.hops
+        ),
         alternatives=tuple(
             PossibleAnswer(confidence=other.probability, **_stated(other, other.quotations, cited, material))
             for other, cited in zip(others, quoted_by_others, strict=True)
@@ -83,22 +87,13 @@ def with_passages(pack: Corpus, draft: Draft, answer: Answer) -> Answer:
     passages = list(nearest_passages(material_of(draft), [*shown, *filter(None, (answer.context,))]))
     quoted = [quote((passage,)) for passage in passages]
     verify_against(pack, [citation for (citation,) in quoted], answer.trace)
-    return replace(
-        answer,
-        alternatives=tuple(
-            PossibleAnswer(
-                text=as_text((passage,)),
-                kind=PASSAGE,
-                citations=cited,
-                confidence=max((a.probability for a in draft.answers if _is_in(a, passage)), default=0.0),
-            )
-            for passage, cited in zip(passages, quoted, strict=True)
-        ),
-    )
-
-
-def _is_in(candidate: AnswerCandidate, passage: Quotation) -> bool:
-    return any(q.is_within(passage.section.section_id, passage.start, passage.end) for q in candidate.quotations)
+    found = []
+    for passage, cited in zip(passages, quoted, strict=True):
+        place = passage.section.section_id, passage.start, passage.end
+        within = (a.probability for a in draft.answers if any(q.is_within(*place) for q in a.quotations))
+        confidence = max(within, default=0.0)
+        found.append(PossibleAnswer(text=as_text((passage,)), kind=PASSAGE, citations=cited, confidence=confidence))
+    return replace(answer, alternatives=tuple(found))
 
 
 def _stated(
@@ -176,14 +171,6 @@ def _repeats(one: AnswerCandidate, other: AnswerCandidate) -> bool:
 def _spaced(text: str) -> str:
     """Return the words of ``text`` with a space around each, so that one contains another only as whole words."""
     return f" {' '.join(words(text))} "
-
-
-def _cited_hops(candidate: AnswerCandidate, citations: Sequence[Citation]) -> tuple[AnswerHop, ...]:
-    """Return the hops of ``candidate`` with the citations of the sentences in which they were read."""
-    numbers = {(citation.section_id, citation.start): citation.n for citation in citations}
-    return tuple(
-        AnswerHop(hop.question, hop.answer, numbers[hop.place], round(hop.probability, 4)) for hop in candidate.hops
-    )
 
 
 def quote(quotations: Sequence[Quotation]) -> tuple[Citation, ...]:

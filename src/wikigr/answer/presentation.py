@@ -53,23 +53,13 @@ def is_doubtful(answer: Answer) -> bool:
     return answer.level == "not_sure" and bool(answer.kind and answer.citations)
 
 
-def numbered_alternatives(answer: Answer) -> tuple[PossibleAnswer, ...]:
-    """Return the alternatives with citations that are numbered on from those of the answer, as outputs show them.
-
-    What a model wrote that is not the answer is the last.
-    """
-    found = []
-    number = len(answer.citations)
-    for alternative in (*answer.alternatives, *filter(None, (answer.rejected,))):
-        cited = tuple(replace(c, n=number + n) for n, c in enumerate(alternative.citations, start=1))
-        number += len(cited)
-        found.append(replace(alternative, citations=cited))
-    return tuple(found)
-
-
 def shown_citations(answer: Answer) -> tuple[Citation, ...]:
-    """Return the citations of the answer and of its alternatives by the numbers that outputs show."""
-    return (*answer.citations, *(c for alternative in numbered_alternatives(answer) for c in alternative.citations))
+    """Return the citations of the answer and of its alternatives, numbered on as outputs show them.
+
+    Those of what a model wrote that is not the answer are the last.
+    """
+    possible = (answer, *answer.alternatives, *filter(None, (answer.rejected,)))
+    return tuple(replace(c, n=n) for n, c in enumerate((c for each in possible for c in each.citations), start=1))
 
 
 def surroundings_of(answer: PossibleAnswer) -> tuple[int, int]:

@@ -31,8 +31,9 @@ class AnswerModel:
     """The fitted weights.
 
     ``order`` holds those of the sum over ``terms`` that orders the candidates of one question. ``right`` holds those of
-    the logit of the probability, over the same terms and ``standing``. From ``sure``, ``likely`` and ``covered`` on, a
-    probability has these levels; below the last, the pack does not cover the question.
+    the logit of the probability, over the same terms, that score and the ``lead``, which is how far it is above the
+    best candidate elsewhere. From ``sure``, ``likely`` and ``covered`` on, a probability has these levels; below the
+    last, the pack does not cover the question.
     """
 
     order: Mapping[str, float]
@@ -48,7 +49,7 @@ class AnswerModel:
 
     def probability(self, features: Features, score: float, lead: float) -> float:
         """Return the probability that a candidate is right, in [0, 1]."""
-        found = {**terms(features), **standing(score, lead)}
+        found = {**terms(features), "score": score, "lead": lead}
         logit = self.intercept + sum(self.right.get(name, 0.0) * value for name, value in found.items())
         return as_probability(logit)
 
@@ -84,11 +85,6 @@ def terms(features: Features) -> dict[str, float]:
         f"{kind} for {aim}": 1.0,
         f"aim {aim}": 1.0,
     }
-
-
-def standing(score: float, lead: float) -> dict[str, float]:
-    """Return where a candidate stands: its score, and how far that is above the best candidate elsewhere."""
-    return {"score": score, "lead": lead}
 
 
 # The largest difference of scores that counts, and the lead of the only candidate.

@@ -64,9 +64,7 @@ def build_request(
     """
     check_length(question)
     instructions = f"{prompt('synthesis')}\n\n{prompt(f'citations_{style}')}"
-    system: list[Mapping[str, Any]] = [
-        {"type": "text", "text": instructions, "cache_control": {"type": "ephemeral"}},
-    ]
+    system = {"type": "text", "text": instructions, "cache_control": {"type": "ephemeral"}}
     asked = [asked_block(question)]
     if examples:
         # Examples are text of the pack, so they get a block of their own and are never among the instructions.
@@ -78,7 +76,7 @@ def build_request(
     else:
         sections = "\n".join(numbered(n, item.section) for n, item in enumerate(evidence, start=1))
         content = [{"type": "text", "text": sections}, *asked]
-    return Request(tuple(system), ({"role": "user", "content": content},), tuple(evidence))
+    return Request((system,), ({"role": "user", "content": content},), tuple(evidence))
 
 
 def own_knowledge_request(question: str) -> Request:

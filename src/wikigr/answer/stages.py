@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from math import sqrt
 from typing import TYPE_CHECKING
 
@@ -145,13 +144,12 @@ class FindAnswers(PipelineStage[ReaderOptions, Draft]):
 def material_of(draft: Draft, *, by_words: bool = False) -> Material:
     """Return what answers are looked for in; ``by_words`` compares questions by their words instead of vectors."""
     question = draft.state.question
-    similarity = partial(_similarity_of_words, question) if by_words else question.similarity
+
+    def by_shared_words(texts: Sequence[str]) -> list[float]:
+        return [sqrt(question.coverage(set(question.stems(text))) * share_named(question, text)) for text in texts]
+
+    similarity = by_shared_words if by_words else question.similarity
     return Material(draft.state, draft.sentences, similarity, draft.parts, draft.whole)
-
-
-def _similarity_of_words(question: Question, texts: Sequence[str]) -> list[float]:
-    """Return how many words each of ``texts`` shares with the question, as a cosine."""
-    return [sqrt(question.coverage(set(question.stems(text))) * share_named(question, text)) for text in texts]
 
 
 class Assess(PipelineStage[ReaderOptions, Draft]):

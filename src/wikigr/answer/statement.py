@@ -158,7 +158,12 @@ def read_statement(text: str, language: Language, known: Set[str] = frozenset())
         dates=frozenset((_limit_before(text, start), date) for date, start, _ in dates),
         dated=frozenset(dated),
         limits=lowered_words & _LIMITING if language.is_english else frozenset(),
-        denies=_denies(text, lowered_words, language),
+        denies=(
+            any(negation in text for negation in language.negations)
+            if language.characters
+            else bool(lowered_words & (_DENYING if language.is_english else language.negations))
+            or any(map(_NEGATED.search, lowered_words))
+        ),
         lead=lead,
         is_short=len(tokens) <= _MAX_SHORT and not (lowered_words & AUXILIARIES or _PRONOUN.match(text)),
     )
@@ -182,10 +187,3 @@ def _limit_before(text: str, start: int) -> str:
     found = _LIMIT.search(text[max(0, start - _MAX_LIMIT_CHARS) : start])
     said = " ".join(found[1].lower().split()) if found is not None else ""
     return _SAME_LIMIT.get(said, said)
-
-
-def _denies(text: str, words: Set[str], language: Language) -> bool:
-    if language.characters:
-        return any(negation in text for negation in language.negations)
-    denying = _DENYING if language.is_english else language.negations
-    return bool(words & denying) or any(map(_NEGATED.search, words))

@@ -113,7 +113,7 @@ class Synthesizer:
             stream = CitationStream(
                 request.evidence,
                 style,
-                on_text or _discard,
+                on_text or (lambda _: None),
                 self._pack.language,
                 question=draft.state.question.text,
                 offline=answer,
@@ -175,7 +175,3 @@ class Synthesizer:
             num_examples=self._few_shot_options.num_examples,
             encoder=self._pack.encoder,
         )
-
-
-def _discard(text: str) -> None:
-    """Ignore the pieces of an answer that is not streamed."""

@@ -16,12 +16,10 @@ if TYPE_CHECKING:
         ResultShape,
         SearchDocument,
         StatedAnswer,
-        WhyDocument,
     )
     from wikigr.index.candidate import Candidate, Evidence
     from wikigr.pack.open import Corpus
     from wikigr.pipeline.pipeline import Pipeline
-    from wikigr.pipeline.why import Why
     from wikigr.retrieval.trace import Trace
 
 
@@ -30,13 +28,18 @@ EXPLAIN_LIMIT = 20
 
 
 def answer_document(
-    answer: Answer, pipeline: Pipeline, *, explain: bool, explain_limit: int = EXPLAIN_LIMIT
+    answer: Answer,
+    pipeline: Pipeline,
+    *,
+    explain: bool,
+    explain_limit: int = EXPLAIN_LIMIT,
+    stated: StatedAnswer | None = None,
 ) -> AnswerDocument:
-    """Return what ``wikigr ask --json`` prints."""
+    """Return what ``wikigr ask --json`` prints; ``stated`` is ``stated_answer``, if that was made already."""
     pack = pipeline.pack
     document: AnswerDocument = {
         "schema_version": SCHEMA_VERSION,
-        **stated_answer(answer, pack),  # type: ignore[typeddict-item]
+        **(stated or stated_answer(answer, pack)),  # type: ignore[typeddict-item]
         "abstained": answer.abstained,
         "query_type": answer.query_type,
         "chain": [fields_of(hop) for hop in answer.chain],
@@ -192,30 +195,4 @@ def scores_document(candidate: Candidate) -> dict[str, Any]:
     return {
         "score": round(candidate.score, 6),
         "scores": {name: round(value, 6) for name, value in candidate.scores.items()},
-    }
-
-
-def why_document(answer: Answer, explained: Why, warnings: Sequence[str] = ()) -> WhyDocument:
-    """Return what ``wikigr why --json`` prints; ``warnings`` are about the name of the article."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "question": answer.question,
-        "title": explained.title,
-        "section_id": explained.section_id,
-        "profile": answer.profile,
-        "outcome": explained.outcome,
-        "reason": explained.reason,
-        "dropped_at": explained.dropped_at,
-        "setting": explained.setting,
-        "stages": [
-            {
-                **{key: getattr(stage, key) for key in ("stage", "rank", "article_rank", "of", "section_id")},
-                "score": None if stage.score is None else round(stage.score, 6),
-                "reason": stage.reason or None,
-            }
-            for stage in explained.stages
-        ],
-        "abstained": answer.abstained,
-        "degraded": answer.trace.degraded,
-        "warnings": [*warnings, *answer.trace.warnings],
     }

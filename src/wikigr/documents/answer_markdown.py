@@ -65,13 +65,13 @@ def blocks_markdown(blocks: Sequence[BlockShape], escape: Escape = escape_markdo
 
     The numbers of citations go on after the ``before`` first ones.
     """
-    quoted = [block if block["kind"] in ("table", "code") else _without_surroundings(block) for block in blocks]
-    stated = [block for block in quoted if block["runs"] or block["rows"]]
-    return "\n".join(_lines(stated, escape, before))
-
-
-def _without_surroundings(block: BlockShape) -> BlockShape:
-    return {**block, "runs": [run for run in block["runs"] if run["role"] != "around"]}
+    stated: list[BlockShape] = [
+        block
+        if block["kind"] in ("table", "code")
+        else {**block, "runs": [run for run in block["runs"] if run["role"] != "around"]}
+        for block in blocks
+    ]
+    return "\n".join(_lines([block for block in stated if block["runs"] or block["rows"]], escape, before))
 
 
 def _lines(blocks: Sequence[BlockShape], escape: Escape, before: int) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The documents of a section, of an article, of neighbors and of paths."""
+"""The documents of a section and of an article: the text with its place, its neighbors and its links."""
 
 from __future__ import annotations
 
@@ -6,88 +6,100 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from wikigr.documents.blocks import Mark, show_blocks
-from wikigr.documents.pack import SCHEMA_VERSION, fields_of, pack_document
+from wikigr.documents.pack import SCHEMA_VERSION, pack_document
+from wikigr.names import bare_name, name_key
+from wikigr.pack.open import Pack
 
 if TYPE_CHECKING:
-    from wikigr.documents.shapes import (
-        ArticleDocument,
-        NeighborsDocument,
-        PathsDocument,
-        SectionDocument,
-    )
-    from wikigr.graph.neighborhood import Edge, Node, Step
-    from wikigr.graph_search.explore.paths import Paths
-    from wikigr.pack.article_view import ArticleView, SectionView
-    from wikigr.pack.manifest import Manifest
+    from wikigr.documents.shapes import ArticleDocument, LinkShape, OutlineShape, SectionDocument
 
 
 def section_document(
-    view: SectionView, pack: Manifest, warnings: Sequence[str], marks: Sequence[Mark] = ()
+    pack: Pack, section_id: str, warnings: Sequence[str], quote: tuple[int, int] | None = None
 ) -> SectionDocument:
-    """Return what ``wikigr show SECTION_ID --json`` prints; ``warnings`` are about a corrected or ambiguous name."""
+    """Return what ``wikigr show SECTION_ID --json`` prints; the characters ``quote`` have the role ``found``.
+
+    Its links are the articles that the section names. ``warnings`` are about a corrected or ambiguous name. Raises
+    ``KeyError`` for an unknown id.
+    """
+    section = pack.sections([section_id])[section_id]
+    outline = outline_of(pack, section.title)
+    place = next(n for n, entry in enumerate(outline) if entry["section_id"] == section_id)
+    text = f" {name_key(section.content)} "
+    marks = [] if quote is None else [Mark(*quote, "found")]
     return {
         "schema_version": SCHEMA_VERSION,
-        "section_id": view.section.section_id,
-        "title": view.section.title,
-        "section": view.section.heading,
-        "heading_path": list(view.heading_path),
-        "source_id": view.section.source_id,
-        "url": view.url,
-        "content": view.section.content,
-        "blocks": show_blocks(view.section.content, view.section.blocks, marks=marks),
-        "previous": fields_of(view.previous) if view.previous is not None else None,
-        "next": fields_of(view.next) if view.next is not None else None,
-        "links": [fields_of(link) for link in view.links],
-        "pack": pack_document(pack),
+        "section_id": section_id,
+        "title": section.title,
+        "section": section.heading,
+        "heading_path": outline[place]["heading_path"],
+        "source_id": section.source_id,
+        "url": pack.urls_of([section_id])[section_id],
+        "content": section.content,
+        "blocks": show_blocks(section.content, section.blocks, marks=marks),
+        "previous": outline[place - 1] if place else None,
+        "next": outline[place + 1] if place + 1 < len(outline) else None,
+        # The graph stores links by article; these are the neighbors that the section names.
+        "links": links_of(pack, section.title, "(a)-[:{relation}]->(b:Article)", in_text=text),
+        "pack": pack_document(pack.manifest),
         "warnings": list(warnings),
     }
 
 
-def article_document(view: ArticleView, pack: Manifest, warnings: Sequence[str]) -> ArticleDocument:
-    """Return what ``wikigr show TITLE --json`` prints; ``warnings`` are about a corrected or ambiguous name."""
+def article_document(pack: Pack, title: str, warnings: Sequence[str] = ()) -> ArticleDocument:
+    """Return what ``wikigr show TITLE --json`` prints for the article ``title``, spelled as in the pack.
+
+    ``lead`` is the text of its first section, ``pagerank`` a probability, or ``None`` if the pack has none of this
+    content. ``warnings`` are about a corrected or ambiguous name. Raises ``KeyError`` for an unknown title.
+    """
+    rows = pack.graph.rows(
+        "MATCH (a:Article {title: $title}) RETURN a.content, a.aliases, a.categories", {"title": title}
+    )
+    if not rows:
+        raise KeyError(title)
+    content, aliases, categories = rows[0]
+    outline = outline_of(pack, title)
+    first = outline[0]["section_id"] if outline else None
     return {
         "schema_version": SCHEMA_VERSION,
-        "title": view.title,
-        "url": view.url,
-        "aliases": list(view.aliases),
-        "categories": list(view.categories),
-        "lead": view.lead,
-        "sections": [fields_of(entry) for entry in view.outline],
-        "content": view.content,
-        "links": [fields_of(link) for link in view.links],
-        "backlinks": [fields_of(link) for link in view.backlinks],
-        "pagerank": view.pagerank,
-        "pack": pack_document(pack),
+        "title": title,
+        "url": pack.urls_of([first])[first] if first else None,
+        "aliases": list(aliases or ()),
+        "categories": list(categories or ()),
+        "lead": pack.sections([first])[first].content if first else "",
+        "sections": outline,
+        "content": content,
+        "links": links_of(pack, title, "(a)-[:{relation}]->(b:Article)"),
+        "backlinks": links_of(pack, title, "(a)<-[:{relation}]-(b:Article)"),
+        "pagerank": pack.pagerank.get(title),
+        "pack": pack_document(pack.manifest),
         "warnings": list(warnings),
     }
 
 
-def neighbors_document(
-    start: Node, edges: Sequence[Edge], truncated: bool, warnings: Sequence[str]
-) -> NeighborsDocument:
-    """Return what ``wikigr graph neighbors --json`` prints."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "node": fields_of(start),
-        "edges": [fields_of(item) for item in edges],
-        "truncated": truncated,
-        "warnings": list(warnings),
-    }
+def outline_of(pack: Pack, title: str) -> list[OutlineShape]:
+    """Return the sections of the article ``title``, in order; the heading path of its lead is empty."""
+    rows = pack.graph.rows(
+        "MATCH (a:Article {title: $title})-[:HAS_SECTION]->(s:Section) "
+        "RETURN s.section_id, s.title, s.heading_path, s.word_count ORDER BY s.position, s.section_id",
+        {"title": title},
+    )
+    return [
+        {"section_id": id_, "section": heading or "", "heading_path": list(path or ()), "word_count": words or 0}
+        for id_, heading, path, words in rows
+    ]
 
 
-def paths_document(
-    start: Node, end: Node | None, steps: Sequence[Step] | None, found: Paths, warnings: Sequence[str]
-) -> PathsDocument:
-    """Return what ``wikigr graph paths --json`` prints."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "from": fields_of(start),
-        "to": None if end is None else fields_of(end),
-        "metapath": None if steps is None else " -> ".join(map(str, steps)),
-        "paths": [
-            {"text": str(path), "nodes": list(map(fields_of, path.nodes)), "edges": list(map(fields_of, path.edges))}
-            for path in found.paths
-        ],
-        "truncated": found.truncated,
-        "warnings": list(warnings),
-    }
+def links_of(pack: Pack, title: str, pattern: str, *, in_text: str | None = None) -> list[LinkShape]:
+    """Return the articles at the other end of ``pattern``, in order; with ``in_text``, those that it names.
+
+    A link, which the author made, precedes a mention of the same article, which the text only names.
+    """
+    kinds: dict[str, str] = {}
+    for relation, kind in (("MENTIONS", "mention"), ("LINKS_TO", "link")):
+        query = f"MATCH (a:Article {{title: $title}}), {pattern.format(relation=relation)} RETURN b.title, b.aliases"
+        for other, aliases in pack.graph.rows(query, {"title": title}):
+            keys = (name_key(name) for name in (other, bare_name(other), *(aliases or ())))
+            if in_text is None or any(key and f" {key} " in in_text for key in keys):
+                kinds[str(other)] = kind
+    return [{"title": other, "kind": kinds[other]} for other in sorted(kinds)]

@@ -72,7 +72,8 @@ def replay(read: ReceiptRead, pack: Pack) -> Iterator[Check]:
     same = recorded is not None and own["digest"] == recorded["digest"]
     yield _check("pack", here, "" if same else f"its content differs: {here}, not {there}")
     answers: list[PossibleAnswerShape] = [receipt, *receipt["alternatives"]]
-    stored = pack.sections(list(dict.fromkeys(id_ for answer in answers for id_ in _section_ids(answer))))
+    parts = [part for a in answers for part in (*a["citations"], a["span"], a["context"]) if part is not None]
+    stored = pack.sections(list(dict.fromkeys(part["section_id"] for part in parts)))
     for number, answer in enumerate(answers):
         yield from _possible_answer(answer, stored, pack, f"alternative {number}: " if number else "")
     quotes = {cited["n"]: cited["quote"] for cited in receipt["citations"]}
@@ -85,11 +86,6 @@ def replay(read: ReceiptRead, pack: Pack) -> Iterator[Check]:
 
 def _check(name: str, detail: str, problem: str) -> Check:
     return Check(name, not problem, problem or detail)
-
-
-def _section_ids(answer: PossibleAnswerShape) -> Iterator[str]:
-    yield from (cited["section_id"] for cited in answer["citations"])
-    yield from (part["section_id"] for part in (answer["span"], answer["context"]) if part is not None)
 
 
 def _possible_answer(

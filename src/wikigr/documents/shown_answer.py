@@ -10,7 +10,6 @@ from wikigr.answer.extractive import subject_of
 from wikigr.answer.presentation import is_doubtful, surroundings_of
 from wikigr.documents.blocks import Mark, Quote, join_blocks, region_of, show_blocks, show_written
 from wikigr.documents.pack import fields_of, with_pack
-from wikigr.index.candidate import Section
 from wikigr.index.snippets import find_matches
 from wikigr.pack.open import Corpus
 from wikigr.question.question import content_stems
@@ -44,22 +43,20 @@ class ShownAnswers:
     def document(self, answer: PossibleAnswer) -> PossibleAnswerShape:
         """Return what an answer and its alternatives have in common."""
         pack = self._pack
+        citations = []
+        for cited in answer.citations:
+            section, marks = self._sections[cited.section_id], _marks_of(answer, cited)
+            blocks = show_blocks(section.content, section.blocks, cited.start, cited.end, marks=marks)
+            citations.append(with_pack(pack, {**fields_of(cited), "blocks": blocks}))
         return {
             "answer": answer.text,
             "kind": answer.kind,
             "confidence": round(answer.confidence, 4),
             "span": with_pack(pack, fields_of(answer.span)) if answer.span is not None else None,
-            "citations": [
-                with_pack(pack, {**fields_of(citation), "blocks": self._quoted(citation, _marks_of(answer, citation))})
-                for citation in answer.citations
-            ],
+            "citations": citations,
             "context": with_pack(pack, fields_of(answer.context)) if answer.context is not None else None,
             "blocks": self._blocks(answer),
         }
-
-    def _quoted(self, citation: Citation, marks: list[Mark]) -> list[BlockShape]:
-        section = self._sections[citation.section_id]
-        return show_blocks(section.content, section.blocks, citation.start, citation.end, marks=marks)
 
     def _blocks(self, answer: PossibleAnswer) -> list[BlockShape]:
         """Return an answer as it is shown; what quotes the pack stands in its surroundings."""
@@ -78,7 +75,11 @@ class ShownAnswers:
             marks = [Mark(start, citation.start, "around"), Mark(citation.end, end, "around")]
             if (start, end) != (citation.start, citation.end):
                 marks.append(Mark(citation.start, citation.end, "quoted"))
-            marks += self._matches(section, start, end) if self._asked is not None else _marks_of(answer, citation)
+            if self._asked is not None:
+                found = find_matches(section.content[start:end], self._asked, self._pack.language)
+                marks += [Mark(start + first, start + last, "match") for first, last in found]
+            else:
+                marks += _marks_of(answer, citation)
             quote = Quote(citation.start, citation.end, citation.n)
             blocks = show_blocks(section.content, section.blocks, start, end, marks=marks, quote=quote)
             subject = subject_of(citation, previous) if start == citation.start else ""
@@ -87,12 +88,6 @@ class ShownAnswers:
             shown = join_blocks(shown, blocks)
             previous = citation
         return shown
-
-    def _matches(self, section: Section, start: int, end: int) -> list[Mark]:
-        """Return the words of the question between ``start`` and ``end``."""
-        assert self._asked is not None
-        found = find_matches(section.content[start:end], self._asked, self._pack.language)
-        return [Mark(start + first, start + last, "match") for first, last in found]
 
 
 def _marks_of(answer: PossibleAnswer, citation: Citation) -> list[Mark]:

@@ -185,9 +185,9 @@ class Graph:
             rows += self.rows(cypher, {"key": key})
         return rows
 
-    def arrow(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> Any:
+    def arrow(self, cypher: str) -> Any:
         """Run one statement and return a ``pyarrow.Table``; raises ``QueryError``."""
-        result = self._run(cypher, parameters)
+        result = self._run(cypher, None)
         try:
             return result.get_as_arrow(0)
         except RuntimeError as error:  # a type without an Arrow equivalent, such as the sum of unsigned integers

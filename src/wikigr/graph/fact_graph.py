@@ -59,6 +59,11 @@ class FactGraph:
         """The number of every entity, by key."""
         return {key: number for number, key in enumerate(self.keys)}
 
+    @cached_property
+    def step_numbers(self) -> dict[Step, int]:
+        """The number of every step."""
+        return {step: number for number, step in enumerate(self.steps)}
+
     def number_of(self, node: Node) -> int | None:
         """Return the number of an entity, or of the entity that has the name of an article."""
         return self.numbers.get(fold(node.key) if node.kind == "article" else node.key)
@@ -95,16 +100,13 @@ class FactGraph:
 
     def sample_ends(self, step: int, most: int) -> Numbers:
         """Return the ends of at most ``most`` edges of ``step``, evenly spaced."""
-        edges = self._edges_by_step[self._step_starts[step] : self._step_starts[step + 1]]
+        edges = self._edges_by_step[step]
         return np.asarray(self.ends[edges[:: max(1, -(-len(edges) // most))]])
 
     @cached_property
-    def _edges_by_step(self) -> Numbers:
-        return np.argsort(self.places % max(len(self.steps), 1), kind="stable")
-
-    @cached_property
-    def _step_starts(self) -> Numbers:
-        return np.concatenate([[0], np.cumsum(self.counts)])
+    def _edges_by_step(self) -> list[Numbers]:
+        in_order = np.argsort(self.places % max(len(self.steps), 1), kind="stable")
+        return np.split(in_order, np.cumsum(self.counts)[:-1])
 
 
 def _ranges(begins: Numbers, lengths: Numbers) -> Numbers:

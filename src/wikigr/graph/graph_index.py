@@ -108,22 +108,22 @@ class GraphIndex:
 
     def named_any(self, keys: Sequence[str]) -> list[int]:
         """Return the nodes with any of the names ``keys``, in ascending order; much faster than one lookup per key."""
+        return sorted({number for found in self._named_each(keys) for number in found})
+
+    def _named_each(self, keys: Sequence[str]) -> Iterator[list[int]]:
         wanted = np.array([name_hash(key) for key in keys], dtype=np.uint64)
-        begins = np.searchsorted(self.name_hashes, wanted, side="left")
-        ends = np.searchsorted(self.name_hashes, wanted, side="right")
-        return sorted({int(n) for b, e in zip(begins, ends, strict=True) if b < e for n in self.name_nodes[b:e]})
+        begins = np.searchsorted(self.name_hashes, wanted, side="left").tolist()
+        ends = np.searchsorted(self.name_hashes, wanted, side="right").tolist()
+        yield from (self.name_nodes[begin:end].tolist() for begin, end in zip(begins, ends, strict=True))
 
     def numbers_of(self, titles: Sequence[str]) -> dict[str, int]:
         """Return the number of each of ``titles`` that is an article; much faster than one lookup per title."""
-        wanted = np.array([name_hash(fold(title)) for title in titles], dtype=np.uint64)
-        begins = np.searchsorted(self.name_hashes, wanted, side="left").tolist()
-        ends = np.searchsorted(self.name_hashes, wanted, side="right").tolist()
-        numbers = {}
-        for title, begin, end in zip(titles, begins, ends, strict=True):
-            for number in self.name_nodes[begin:end].tolist():
-                if number < self.articles and self._key(number) == title.encode("utf-8", "surrogatepass"):
-                    numbers[title] = number
-        return numbers
+        return {
+            title: number
+            for title, found in zip(titles, self._named_each([fold(title) for title in titles]), strict=True)
+            for number in found
+            if number < self.articles and self._key(number) == title.encode("utf-8", "surrogatepass")
+        }
 
     def number_of_node(self, node: Node) -> int | None:
         """Return the number of ``node``, or ``None`` if the graph does not contain it."""
@@ -152,12 +152,6 @@ class GraphIndex:
     def degrees(self) -> NDArray[np.int64]:
         """The number of neighbors of every node, int64 of shape ``(len(self),)``."""
         return np.diff(self.indptr)
-
-    @cached_property
-    def step_weights(self) -> NDArray[np.float64]:
-        """The weight of a step to each node: 1 / sqrt(degree), and 1 without neighbors; shape ``(len(self),)``."""
-        weights: NDArray[np.float64] = 1.0 / np.sqrt(np.maximum(self.degrees, 1))
-        return weights
 
     def equals(self, other: GraphIndex) -> bool:
         """Return whether ``other`` has the same content."""
@@ -201,11 +195,12 @@ def load_graph_index(path: Path, max_nodes: int | None = None) -> GraphIndex:
         version = int(arrays.pop("version"))
         if version != _VERSION:
             raise GraphIndexError(f"The graph index {path} has version {version}, not {_VERSION}.")
+        spelled = [arrays.pop(name, None) for name in _SPELLINGS]
         index = GraphIndex(
             digest=str(arrays.pop("digest")),
             articles=int(arrays.pop("articles")),
             text=arrays.pop("text").tobytes(),
-            stored_spellings=_spellings_in(arrays),
+            stored_spellings=None if any(part is None for part in spelled) else Spellings(*spelled),  # type: ignore[arg-type]
             **arrays,
         )
     except TooLargeError as error:
@@ -215,12 +210,6 @@ def load_graph_index(path: Path, max_nodes: int | None = None) -> GraphIndex:
     if not _is_valid(index):
         raise GraphIndexError(f"The graph index {path} is damaged.")
     return index
-
-
-def _spellings_in(arrays: dict[str, NDArray[Any]]) -> Spellings | None:
-    """Remove the arrays of the spellings from ``arrays`` and return them, if all are there."""
-    found = [arrays.pop(name, None) for name in _SPELLINGS]
-    return None if any(array is None for array in found) else Spellings(*found)  # type: ignore[arg-type]
 
 
 def _is_valid(index: GraphIndex) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from typing import Any, Literal, Self
@@ -178,18 +178,6 @@ class Neighborhood:
         self._titles: dict[str, str | None] = {}
         self._names: dict[str, str | None] = {}
 
-    def edges(
-        self, node: Node, *, relation: str | None = None, inverse: bool | None = None, most: int = 1000
-    ) -> list[Edge]:
-        """Return the distinct edges at ``node``, at most ``most`` of each kind and direction.
-
-        ``relation`` is ``LINKS_TO``, ``MENTIONS``, ``HAS_ENTITY`` or the name of a ``RELATED_TO`` relation; ``None``
-        means any. ``inverse`` selects edges that point to ``node`` (true) or away from it (false); ``None`` means both.
-        Raises ``QueryError``.
-        """
-        wanted = None if relation is None else [relation]
-        return list(self.expand([node], relations=wanted, inverse=inverse, most=most).edges[node])
-
     def expand(
         self,
         nodes: Sequence[Node],
@@ -198,11 +186,13 @@ class Neighborhood:
         inverse: bool | None = None,
         most: int = 1000,
     ) -> Expansion:
-        """Return the edges at each of ``nodes``, at most ``most`` of each kind and direction per node.
+        """Return the distinct edges at each of ``nodes``, at most ``most`` of each kind and direction per node.
 
         The kinds are ``LINKS_TO``, ``MENTIONS``, ``HAS_ENTITY`` and all of ``RELATED_TO`` together. Outgoing edges
         precede incoming ones; within a direction, edges are sorted by kind, and facts by relation and then by the key
-        of the other end. ``relations`` and ``inverse`` select as in ``edges``. Raises ``QueryError``.
+        of the other end. ``relations`` are ``LINKS_TO``, ``MENTIONS``, ``HAS_ENTITY`` or names of ``RELATED_TO``
+        relations; ``None`` means any. ``inverse`` selects edges that point to a node (true) or away from it (false);
+        ``None`` means both. Raises ``QueryError``.
         """
         nodes = list(dict.fromkeys(nodes))
         found: dict[Node, list[Edge]] = {node: [] for node in nodes}
@@ -229,10 +219,14 @@ class Neighborhood:
             if "RELATED_TO" in self._present and facts != []:
                 add(_FACTS[backwards, facts is not None], **({} if facts is None else {"relations": facts}))
         unified = self._unified({e for edges in found.values() for edge in edges for e in (edge.source, edge.target)})
-        return Expansion(
-            {node: tuple(_distinct(found[node], here[node], unified)) for node in nodes},
-            frozenset(cut),
-        )
+        shown = {
+            node: dict.fromkeys(replace(e, source=unified[e.source], target=unified[e.target]) for e in found[node])
+            for node in nodes
+        }
+        for node in nodes:
+            # The HAS_ENTITY edge of an article to itself.
+            shown[node].pop(Edge(here[node], HAS_ENTITY, here[node]), None)
+        return Expansion({node: tuple(edges) for node, edges in shown.items()}, frozenset(cut))
 
     def facts_at(self, node: Node) -> dict[Step, int]:
         """Return the number of ``RELATED_TO`` edges at ``node`` for each relation and direction.
@@ -272,10 +266,6 @@ class Neighborhood:
         """The relationship tables that have edges; the others need not be queried."""
         tables = (*STRUCTURAL, "RELATED_TO")
         return frozenset(t for t in tables if self._graph.rows(f"MATCH ()-[r:{t}]->() RETURN 1 LIMIT 1"))
-
-    def article_of(self, node: Node) -> str | None:
-        """Return the title of the article that is ``node`` or has the name of the entity ``node``, or ``None``."""
-        return self._articles_of([node])[node]
 
     def entity_of(self, node: Node) -> str | None:
         """Return the id of the entity that is ``node`` or has the name of the article ``node``, or ``None``."""
@@ -333,7 +323,10 @@ class Neighborhood:
             self._titles.clear()
         unknown = {n.key: n.name for n in nodes if n.kind == "entity" and n.key not in self._titles}
         if unknown:
-            spelled = {key: [name for name in _spellings(name) if fold(name) == key] for key, name in unknown.items()}
+            spelled = {
+                key: [s for s in dict.fromkeys((name, name[:1].upper() + name[1:], name.title())) if fold(s) == key]
+                for key, name in unknown.items()
+            }
             candidates = sorted({name for names in spelled.values() for name in names})
             rows = self._graph.rows(_TITLES, {"keys": candidates}) if candidates else []
             titles = {str(title) for (title,) in rows}
@@ -360,14 +353,3 @@ class Neighborhood:
 
     def _unified(self, nodes: Iterable[Node]) -> dict[Node, Node]:
         return {node: node if title is None else article(title) for node, title in self._articles_of(nodes).items()}
-
-
-def _spellings(name: str) -> list[str]:
-    return list(dict.fromkeys((name, name[:1].upper() + name[1:], name.title())))
-
-
-def _distinct(edges: Iterable[Edge], here: Node, unified: Mapping[Node, Node]) -> Iterable[Edge]:
-    """Return the distinct edges between unified nodes, without the HAS_ENTITY edge of an article to itself."""
-    shown = (Edge(unified[edge.source], edge.relation, unified[edge.target], edge.section_id) for edge in edges)
-    loops = Edge(here, HAS_ENTITY, here)
-    return (edge for edge in dict.fromkeys(shown) if edge != loops)

@@ -45,7 +45,7 @@ def personalized_pagerank(
         weights[active] += restart * mass
         counts = index.degrees[active]
         starts, neighbors = _neighbors(index, active, counts)
-        pull = index.step_weights[neighbors]
+        pull = 1.0 / np.sqrt(np.maximum(index.degrees[neighbors], 1))
         linked = counts > 0
         spread = np.zeros(len(active))
         if len(neighbors):

@@ -38,14 +38,11 @@ class Spellings:
         length = min(len(key), _MAX_LENGTH)
         near = np.flatnonzero((self.lengths >= max(0, length - typos)) & (self.lengths <= length + typos))
         differing = np.bitwise_count(self.letters[near] ^ np.uint64(_letters(key)))
-        return self._nodes(near[differing <= 2 * typos])
+        return list(dict.fromkeys(self.nodes[near[differing <= 2 * typos]].tolist()))
 
     def ending_with(self, word: str) -> list[int]:
         """Return the nodes with a name of several words whose last one is ``word``, and hardly any others."""
-        return self._nodes(np.flatnonzero(self.last_words == np.uint32(_last_word(word))))
-
-    def _nodes(self, places: NDArray[np.intp]) -> list[int]:
-        return [int(node) for node in dict.fromkeys(self.nodes[places].tolist())]
+        return list(dict.fromkeys(self.nodes[self.last_words == np.uint32(_last_word(word))].tolist()))
 
 
 def spell(names: Iterable[str]) -> Spellings:

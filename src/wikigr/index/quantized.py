@@ -260,7 +260,8 @@ class QuantizedWriter:
         self._header = _Header(_VERSION, digest, sections, dimension, 0)
         self._signs = np.zeros((-(-dimension // 64), sections), dtype="<u8")
         self._rows = (folder / ROWS).open("wb")
-        _write_npy_header(self._rows, _row_type(dimension), (sections,))
+        fields = {"descr": np.lib.format.dtype_to_descr(_row_type(dimension)), "fortran_order": False}
+        np.lib.format.write_array_header_1_0(self._rows, {**fields, "shape": (sections,)})
         self._ids = bytearray()
         self._written = 0
 
@@ -319,11 +320,6 @@ def _signs(vectors: Vectors) -> NDArray[np.uint64]:
     padded = np.zeros((count, -(-dimension // 64) * 64), dtype=np.bool_)
     padded[:, :dimension] = vectors > 0
     return np.ascontiguousarray(np.packbits(padded, axis=1).view("<u8").T)
-
-
-def _write_npy_header(stream: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
-    fields = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(stream, fields)
 
 
 def _read_header(path: Path) -> _Header:

@@ -215,7 +215,8 @@ class _Engine:
 
     def _start(self) -> SandboxedProcess:
         size = self._path.stat().st_size
-        threads = self._options.threads or _processors()
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        threads = self._options.threads or cores
         with _socket_folder() as folder:
             limits = ProcessLimits(
                 readable=[*library_paths(), self._path],
@@ -315,7 +316,3 @@ def _check(path: Path) -> _Stamp:
 def _stamp(path: Path) -> _Stamp:
     found = path.stat()
     return found.st_ino, found.st_mtime_ns, found.st_size
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -6,7 +6,7 @@ import os
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import unquote, unquote_to_bytes, urlsplit
 
 # The replacement for a credential.
@@ -15,8 +15,6 @@ MARK = "[key]"
 MIN_LENGTH = 8
 
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy")
-
-_T = TypeVar("_T")
 
 
 def sent_credentials(base_url: str, secret: str | None) -> Iterator[str]:
@@ -48,16 +46,13 @@ class Secrets:
         """Return ``text`` with every credential replaced by ``[key]``."""
         return self._any.sub(MARK, text)
 
-    def clean_json(self, value: _T) -> _T:
+    def clean_json(self, value: Any) -> Any:
         """Return decoded JSON with all its strings cleaned, including keys; raises ``RecursionError``."""
-        return self._cleaned(value) if self._known else value
-
-    def _cleaned(self, value: Any) -> Any:
         if isinstance(value, str):
             return self.clean(value)
         if isinstance(value, Mapping):
-            return {self.clean(key): self._cleaned(item) for key, item in value.items()}
-        return [self._cleaned(item) for item in value] if isinstance(value, list) else value
+            return {self.clean(key): self.clean_json(item) for key, item in value.items()}
+        return [self.clean_json(item) for item in value] if isinstance(value, list) else value
 
     def find(self, text: str, start: int) -> re.Match[str] | None:
         """Return the first credential in ``text`` after ``start``, or ``None``."""

@@ -239,7 +239,7 @@ class ReplyReader:
 
     def _cleaned(self, value: dict[Any, Any]) -> dict[Any, Any]:
         try:
-            return self.secrets.clean_json(value)
+            return dict(self.secrets.clean_json(value))
         except RecursionError:
             raise MalformedReply("it is nested too deeply") from None
 

@@ -121,17 +121,16 @@ class _Names:
         return self._found[text]
 
     def _pronouns_of(self, node: Node) -> frozenset[Pronoun]:
+        if node.kind != "article":
+            return ANY
         if node not in self._pronouns:
-            self._pronouns[node] = self._read_pronouns(node) if node.kind == "article" else ANY
+            member, section_id = self._pack.origin(f"{node.key}#0")
+            title = section_id.rpartition("#")[0]
+            rows = member.graph.rows("MATCH (a:Article {title: $title}) RETURN a.content", {"title": title})
+            text = next((content for (content,) in rows if content), "")[:20_000]
+            lead = member.sections([section_id])
+            self._pronouns[node] = pronouns_for(title, lead[section_id].content if section_id in lead else "", text)
         return self._pronouns[node]
-
-    def _read_pronouns(self, node: Node) -> frozenset[Pronoun]:
-        member, section_id = self._pack.origin(f"{node.key}#0")
-        title = section_id.rpartition("#")[0]
-        rows = member.graph.rows("MATCH (a:Article {title: $title}) RETURN a.content", {"title": title})
-        text = next((content for (content,) in rows if content), "")[:20_000]
-        lead = member.sections([section_id])
-        return pronouns_for(title, lead[section_id].content if section_id in lead else "", text)
 
 
 def pronouns_for(title: str, lead: str, text: str) -> frozenset[Pronoun]:

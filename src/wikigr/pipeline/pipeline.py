@@ -52,14 +52,6 @@ _Stage = TypeVar("_Stage", bound=PipelineStage[Any, Any])
 _State = TypeVar("_State", State, Draft)
 
 
-def _without_english_models(profile: Profile, pack: Corpus) -> Profile:
-    """Return ``profile`` without the reader, and without vectors of an encoder that knows English only."""
-    profile = profile.override(ReaderOptions, enabled=False)
-    if not encodes_its_language(pack) and profile[RetrievalOptions].mode == "hybrid":
-        profile = profile.override(RetrievalOptions, mode="lexical")
-    return profile
-
-
 class Pipeline:
     """A pack that answers as a profile says.
 
@@ -93,7 +85,10 @@ class Pipeline:
                 hint="Give one pack, or turn multi_strategy off.",
             )
         if not pack.language.is_english:
-            profile = _without_english_models(profile, pack)
+            # Without the reader, and without vectors of an encoder that knows English only.
+            profile = profile.override(ReaderOptions, enabled=False)
+            if not encodes_its_language(pack) and profile[RetrievalOptions].mode == "hybrid":
+                profile = profile.override(RetrievalOptions, mode="lexical")
         self.pack = pack
         self.profile = profile
         self.today = today
@@ -194,7 +189,7 @@ class Pipeline:
         """
         meant = question
         if self.pack.language.is_english:
-            meant = with_dates(question, self._today)
+            meant = with_dates(question, self._today())
         draft = self.read(self.retrieve(meant, trace, within=within), trace)
         spelled = corrected(meant, self.pack.lexical, self._is_word, self._is_written)
         if spelled != meant:
@@ -204,7 +199,6 @@ class Pipeline:
                 return other, spelled, other_trace
         return draft, meant if meant != question else "", trace
 
-    @property
     def _today(self) -> date:
         return self.today if self.today is not None else date.today()
 
@@ -288,7 +282,7 @@ class Pipeline:
                 if text != asked:
                     record.notes["understood"] = text
         analyzed = analyze(text, self.pack.lexical, lambda texts: self.pack.encoder.encode(texts))
-        return replace(analyzed, asked="" if text == asked else asked, today=self._today)
+        return replace(analyzed, asked="" if text == asked else asked, today=self._today())
 
     def _start_to_read(self, question: str, trace: Trace, within: Collection[str] | None = None) -> State:
         """Return the state before retrieval of what is to be read for an answer to ``question``."""

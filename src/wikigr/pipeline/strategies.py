@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wikigr.answer.answer import ABSTAINED, EXTRACTIVE, OWN_KNOWLEDGE, SYNTHESIS, Answer
+from wikigr.answer.answer import EXTRACTIVE, OWN_KNOWLEDGE, SYNTHESIS, Answer
 from wikigr.answer.extractive import SENTENCE_KINDS, ExtractiveOptions, write_extractive
 from wikigr.answer.requests import style_of
 from wikigr.answer.stages import Draft
@@ -82,5 +82,3 @@ STRATEGIES = (
         lambda writers, draft, answer, on_text: writers.synthesizer.from_own_knowledge(answer),
     ),
 )
-
-QUERY_TYPES = frozenset({ABSTAINED, *(strategy.query_type for strategy in STRATEGIES)})

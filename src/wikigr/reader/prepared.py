@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -82,26 +82,20 @@ class PreparedReader:
 
         Raises ``NoReaderError`` if there is none, and ``ModelError`` if it is damaged or of another encoder.
         """
-
-        def check(described: Mapping[str, Any]) -> None:
-            if described["base_sha256"] != encoder.identity.weights_sha256:
-                raise ValueError("it belongs to an encoder with other weights")
-            if described["encoder_graph_sha256"] != _graph_sha256(encoder):
-                raise ValueError("it belongs to another graph of the encoder")
-
-        return cls.in_folder(SMALL, encoder.folder, check)
+        return cls.in_folder(SMALL, encoder.folder, encoder)
 
     @classmethod
-    def in_folder(
-        cls, name: ReaderName, folder: Path, check: Callable[[Mapping[str, Any]], None] = lambda described: None
-    ) -> PreparedReader:
-        """Open the reader ``name`` in ``folder``; ``check`` raises ``ValueError`` for a description that does not fit.
+    def in_folder(cls, name: ReaderName, folder: Path, encoder: PreparedModel | None = None) -> PreparedReader:
+        """Open the reader ``name`` in ``folder``, which must be that of ``encoder`` if one is given.
 
         Raises ``NoReaderError`` if there is none, and ``ModelError`` if it is damaged.
         """
 
         def parse(described: Mapping[str, Any]) -> PreparedReader:
-            check(described)
+            if encoder is not None and described["base_sha256"] != encoder.identity.weights_sha256:
+                raise ValueError("it belongs to an encoder with other weights")
+            if encoder is not None and described["encoder_graph_sha256"] != _graph_sha256(encoder):
+                raise ValueError("it belongs to another graph of the encoder")
             return cls(
                 name,
                 folder,

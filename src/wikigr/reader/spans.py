@@ -15,12 +15,6 @@ from wikigr.reader.windows import Window
 TOKEN_COST = 0.05
 
 
-def best_span(window: Window, logits: NDArray[np.float32], max_tokens: int) -> Span | None:
-    """Return the best span of the whole window, see ``best_spans``."""
-    end = window.offsets[-1][1] if window.offsets else 0
-    return best_spans(window, logits, max_tokens, [(0, end)])[0]
-
-
 def best_spans(
     window: Window, logits: NDArray[np.float32], max_tokens: int, ranges: Sequence[tuple[int, int]]
 ) -> list[Span | None]:
@@ -34,7 +28,11 @@ def best_spans(
     if not window.offsets:
         return [None] * len(ranges)
     none = float(logits[0].sum())
-    starts, ends = _of_whole_words(window, logits)
+    # A start or an end would split a word where the token before or after it is of the same word.
+    starts, ends = logits[window.text_start : window.text_start + len(window.offsets)].T
+    words = np.array(window.words)
+    goes_on = words[1:] == words[:-1]
+    starts, ends = np.where(goes_on[:-1], -np.inf, starts), np.where(goes_on[1:], -np.inf, ends)
     first_characters, last_characters = np.array(window.offsets).T
     lefts = np.searchsorted(first_characters, [start for start, _ in ranges])
     rights = np.searchsorted(last_characters, [end for _, end in ranges], side="right")
@@ -51,12 +49,3 @@ def best_spans(
         start, end = window.offsets[left + first][0], window.offsets[left + last][1]
         found.append(Span(start, end, best - none))
     return found
-
-
-def _of_whole_words(window: Window, logits: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return the logits of starts and ends in the text, with -inf where a start or end would split a word."""
-    count = len(window.offsets)
-    starts, ends = logits[window.text_start : window.text_start + count].T
-    words = np.array(window.words)
-    goes_on = words[1:] == words[:-1]
-    return np.where(goes_on[:-1], -np.inf, starts), np.where(goes_on[1:], -np.inf, ends)

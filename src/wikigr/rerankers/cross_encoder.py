@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -39,31 +38,7 @@ READER = "reader"
 _HUB_PATTERNS = ["*.json", "*.txt", "*.model", "*.safetensors"]
 
 
-class _TextReranker(ABC):
-    """Sorts results by the scores that a model gives to the question with their texts."""
-
-    @abstractmethod
-    def score(self, query: str, results: Sequence[Mapping[str, Any]]) -> list[float] | None:
-        """Return the score of each result, or ``None`` if they cannot be scored."""
-
-    def rerank(self, query: str, results: list[dict[str, Any]], top_k: int = 5) -> list[dict[str, Any]]:
-        """Return the ``top_k`` best of ``results`` as shallow copies with a ``ce_score``, highest first.
-
-        The text of a result is its ``content``, or its ``title`` if that is missing or blank; text past the model's
-        window is cut. ``ce_score`` is a finite float on the model's own scale (logits of either sign for the ms-marco
-        models); ties keep the order of ``results``. Without a model, ``results`` are returned unchanged. Raises
-        ``ValueError`` when ``top_k`` is below 1, a result has no text, or the model gives a score that is not finite.
-        """
-        if top_k < 1:
-            raise ValueError(f"top_k must be at least 1, not {top_k}")
-        scores = self.score(query, results) if results else None
-        if scores is None:
-            return list(results)
-        scored = [{**result, "ce_score": score} for result, score in zip(results, scores, strict=True)]
-        return sorted(scored, key=lambda result: result["ce_score"], reverse=True)[:top_k]
-
-
-class CrossEncoderReranker(_TextReranker):
+class CrossEncoderReranker:
     """Scores pairs of question and text with a cross-encoder and sorts by that score.
 
     ``model_name`` is an id on the model hub or a folder. A model in the hub's cache (``HF_HOME``) is loaded without a
@@ -93,6 +68,22 @@ class CrossEncoderReranker(_TextReranker):
         """Whether the model could be loaded."""
         return self._model is not None
 
+    def rerank(self, query: str, results: list[dict[str, Any]], top_k: int = 5) -> list[dict[str, Any]]:
+        """Return the ``top_k`` best of ``results`` as shallow copies with a ``ce_score``, highest first.
+
+        The text of a result is its ``content``, or its ``title`` if that is missing or blank; text past the model's
+        window is cut. ``ce_score`` is a finite float on the model's own scale (logits of either sign for the ms-marco
+        models); ties keep the order of ``results``. Without a model, ``results`` are returned unchanged. Raises
+        ``ValueError`` when ``top_k`` is below 1, a result has no text, or the model gives a score that is not finite.
+        """
+        if top_k < 1:
+            raise ValueError(f"top_k must be at least 1, not {top_k}")
+        scores = self.score(query, results) if results else None
+        if scores is None:
+            return list(results)
+        scored = [{**result, "ce_score": score} for result, score in zip(results, scores, strict=True)]
+        return sorted(scored, key=lambda result: result["ce_score"], reverse=True)[:top_k]
+
     def score(self, query: str, results: Sequence[Mapping[str, Any]]) -> list[float] | None:
         """Return the finite score of each result on the model's own scale, or ``None`` without a model."""
         if self._model is None:
@@ -105,24 +96,18 @@ class CrossEncoderReranker(_TextReranker):
         return scores
 
 
-class ReaderReranker(_TextReranker):
-    """Scores sections by the margin of the best answer that the reader finds in them; works offline, without torch.
+def reader_scores(reader: Reader, query: str, results: Sequence[Mapping[str, Any]]) -> list[float]:
+    """Return the margin of the best answer that the reader finds in each result; works offline, without torch.
 
     The reader also sees the ``title`` and the heading (``section``) of a result.
     """
-
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
-
-    def score(self, query: str, results: Sequence[Mapping[str, Any]]) -> list[float]:
-        """Return the margin of each result."""
-        texts = [_text(result, place) for place, result in enumerate(results)]
-        passages = [
-            Passage(str(result.get("title") or ""), str(result.get("section") or ""), text, ((0, len(text)),))
-            for result, text in zip(results, texts, strict=True)
-        ]
-        # A text without any word has the lowest margin.
-        return [span.margin if span is not None else -30.0 for (span,) in self._reader.read(query, passages)]
+    texts = [_text(result, place) for place, result in enumerate(results)]
+    passages = [
+        Passage(str(result.get("title") or ""), str(result.get("section") or ""), text, ((0, len(text)),))
+        for result, text in zip(results, texts, strict=True)
+    ]
+    # A text without any word has the lowest margin.
+    return [span.margin if span is not None else -30.0 for (span,) in reader.read(query, passages)]
 
 
 def _text(result: Mapping[str, Any], place: int) -> str:
@@ -187,21 +172,20 @@ class CrossEncoding(RerankingStage[CrossEncoderOptions]):
     pool = 2
 
     @cached_property
-    def reranker(self) -> CrossEncoderReranker | ReaderReranker:
+    def reranker(self) -> CrossEncoderReranker:
         """The cross-encoder, loaded on first use; offline it is not downloaded."""
-        if self.options.model == READER:
-            return ReaderReranker(self.resources.pack.reader)
         return CrossEncoderReranker(self.options.model, download=not self.resources.offline)
 
     def score(self, question: str, passages: Sequence[Result], record: StageRecord) -> list[float] | None:
-        try:
-            reranker = self.reranker
-        except NoReaderError as error:
-            self.resources.skip_without_reader(record, error)
-            return None
-        if isinstance(reranker, CrossEncoderReranker) and not reranker.loaded:
-            record.degrade(f"the model {reranker.model_name} could not be loaded")
-        return reranker.score(question, passages)
+        if self.options.model == READER:
+            try:
+                return reader_scores(self.resources.pack.reader, question, passages)
+            except NoReaderError as error:
+                self.resources.skip_without_reader(record, error)
+                return None
+        if not self.reranker.loaded:
+            record.degrade(f"the model {self.reranker.model_name} could not be loaded")
+        return self.reranker.score(question, passages)
 
     def rescored(self, candidate: Candidate, ranked: Result) -> Candidate:
         scores = {**candidate.scores, CROSS_ENCODER: ranked["ce_score"], RELEVANCE: ranked["score"]}

@@ -213,25 +213,13 @@ class GraphRerankerOptions(Options):
         return None if abs(total - 1.0) <= _WEIGHT_TOLERANCE else (fields, f"must sum to 1, not {total:g}")
 
 
-@dataclass(frozen=True, slots=True)
-class GraphWeights:
-    """``alpha`` + ``beta`` = 1; ``cache_ttl`` in seconds."""
+def graph_weights(articles: int) -> tuple[float, float, int]:
+    """Return ``alpha``, ``beta`` and ``cache_ttl`` for a pack of ``articles`` articles.
 
-    alpha: float
-    beta: float
-    cache_ttl: int
-
-
-def graph_weights(articles: int) -> GraphWeights:
-    """Return the weights for a pack of ``articles`` articles (reference/graph-reranker.md, "Performance Tuning").
-
-    The last row of that table also holds for larger packs.
+    They are those of reference/graph-reranker.md, "Performance Tuning"; the last row of its table also holds for larger
+    packs.
     """
-    if articles < 100:
-        return GraphWeights(0.8, 0.2, 1800)
-    if articles < 500:
-        return GraphWeights(0.7, 0.3, 3600)
-    return GraphWeights(0.6, 0.4, 7200)
+    return (0.8, 0.2, 1800) if articles < 100 else (0.7, 0.3, 3600) if articles < 500 else (0.6, 0.4, 7200)
 
 
 class GraphReranking(RerankingStage[GraphRerankerOptions]):
@@ -244,13 +232,13 @@ class GraphReranking(RerankingStage[GraphRerankerOptions]):
     def reranker(self) -> GraphReranker:
         """The reranker with the configured weights."""
         pack = self.resources.pack
-        documented = graph_weights(pack.manifest.counts["articles"])
+        alpha, beta, cache_ttl = graph_weights(pack.manifest.counts["articles"])
         return GraphReranker(
             # The scores of several packs are given to the reranker, so it queries none of them.
             pack.members[0].graph.connection,
-            alpha=or_auto(self.options.alpha, documented.alpha),
-            beta=or_auto(self.options.beta, documented.beta),
-            cache_ttl=or_auto(self.options.cache_ttl, documented.cache_ttl),
+            alpha=or_auto(self.options.alpha, alpha),
+            beta=or_auto(self.options.beta, beta),
+            cache_ttl=or_auto(self.options.cache_ttl, cache_ttl),
         )
 
     def score(self, question: str, passages: Sequence[Result], record: StageRecord) -> list[float] | None:

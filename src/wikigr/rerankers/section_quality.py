@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Annotated, ClassVar
 
-from wikigr.index.candidate import FACT, Evidence, section_ids
+from wikigr.index.candidate import FACT, section_ids
 from wikigr.languages import ENGLISH, Language
 from wikigr.options import Options, Share
 from wikigr.rerankers.stage import RerankingStage
@@ -50,21 +50,15 @@ class SectionQuality(RerankingStage[SectionQualityOptions]):
         record.scored = len(state.evidence)
         threshold, question = self.options.threshold, state.question.text
         language = state.question.language
-
-        def is_informative(item: Evidence) -> bool:
-            if FACT in item.candidate.scores or has_statement(item.section.content, language):
-                return True
-            # A named value is a statement, however short.
-            return any(block.kind in ("property", "table") for block in item.section.blocks)
-
-        scores = {
-            item.section.section_id: score_section_quality(item.section.content, question, language)
-            for item in state.evidence
-        }
+        scores: dict[str, float] = {}
         for rank, item in enumerate(state.evidence):
-            section_id = item.section.section_id
-            if scores[section_id] < threshold and (rank == 0 or is_informative(item)):
-                scores[section_id] = 1.0
+            section = item.section
+            score = score_section_quality(section.content, question, language)
+            is_kept = rank == 0 or score >= threshold or FACT in item.candidate.scores
+            # A named value is a statement, however short.
+            is_kept = is_kept or has_statement(section.content, language)
+            is_kept = is_kept or any(block.kind in ("property", "table") for block in section.blocks)
+            scores[section.section_id] = max(score, threshold) if is_kept else score
         kept = tuple(item for item in state.evidence if scores[item.section.section_id] >= threshold)
         if not kept:
             # As in the reference, where the whole articles are then used instead.

@@ -38,7 +38,7 @@ class RerankingStage(RetrievalStage[StageOptions]):
         found = state.candidates if self.pool is None else state.candidates[: self.pool * state.limit]
         passages: list[Result] = [{"title": c.title, "score": c.relevance, "candidate": c} for c in found]
         if self.reads_text:
-            read = [(e.section, e.candidate) for e in fetch(self.resources.pack, found)]
+            read = [(e.section, e.candidate) for e in fetch(self.resources.pack, found, state.sections)]
             passages = [
                 {"title": s.title, "section": s.heading, "content": s.content, "score": c.relevance, "candidate": c}
                 for s, c in read

@@ -49,17 +49,22 @@ class UnitMatch(RetrievalStage[UnitMatchOptions]):
         best: dict[str, float] = {}
         for item, coverage in zip(pool, covered, strict=True):
             best[item.section.title] = max(coverage, best.get(item.section.title, 0.0))
-        found = [
-            _rescored(item.candidate, coverage, best[item.section.title])
-            for item, coverage in zip(pool, covered, strict=True)
-        ]
+        found = []
+        for item, coverage in zip(pool, covered, strict=True):
+            of_article = best[item.section.title]
+            score = item.candidate.relevance + ARTICLE_WEIGHT * of_article - SECTION_WEIGHT * (of_article - coverage)
+            found.append(_with_score(item.candidate, score / (1 + ARTICLE_WEIGHT), {UNIT: coverage}))
         found.sort(key=lambda candidate: -candidate.score)
         record.scored = len(found)
         lowest = found[-1].score if found else 0.0
         read = set(section_ids(found))
-        found += (_after(lowest, candidate) for candidate in state.candidates if candidate.section_id not in read)
+        found += (
+            _with_score(candidate, min(lowest, candidate.relevance / (1 + ARTICLE_WEIGHT)), {})
+            for candidate in state.candidates
+            if candidate.section_id not in read
+        )
         record.ranking = section_ids(found)
-        return replace(state, candidates=tuple(found))
+        return replace(state, candidates=tuple(found), sections={e.section.section_id: e.section for e in pool})
 
 
 def best_coverage(section: Section, question: Question) -> float:
@@ -67,15 +72,6 @@ def best_coverage(section: Section, question: Question) -> float:
     named = set(question.stems(f"{section.title} {section.heading}"))
     texts = (section.content[unit.start : unit.end] for unit in units_of(section, question.language))
     return max((question.coverage(named.union(question.stems(text))) for text in texts), default=0.0)
-
-
-def _rescored(candidate: Candidate, coverage: float, of_article: float) -> Candidate:
-    score = candidate.relevance + ARTICLE_WEIGHT * of_article - SECTION_WEIGHT * (of_article - coverage)
-    return _with_score(candidate, score / (1 + ARTICLE_WEIGHT), {UNIT: coverage})
-
-
-def _after(lowest: float, candidate: Candidate) -> Candidate:
-    return _with_score(candidate, min(lowest, candidate.relevance / (1 + ARTICLE_WEIGHT)), {})
 
 
 def _with_score(candidate: Candidate, score: float, scores: dict[str, float]) -> Candidate:

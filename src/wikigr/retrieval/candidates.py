@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Literal
 
-from wikigr.index.candidate import DENSE, LEXICAL, RELEVANCE, Candidate, Evidence, Hit, section_ids
+from wikigr.index.candidate import DENSE, LEXICAL, RELEVANCE, Candidate, Evidence, Hit, Section, section_ids
 from wikigr.index.lexical import MAX_QUERY_WORDS
 from wikigr.options import Options
 from wikigr.pack.open import Corpus
@@ -16,9 +17,6 @@ from wikigr.retrieval.fusion import POOL, best_of, reciprocal_rank_fusion, weigh
 from wikigr.retrieval.state import RetrievalStage, Runs, State
 from wikigr.retrieval.trace import StageRecord, Trace
 from wikigr.text import fold
-
-if TYPE_CHECKING:
-    pass
 
 # An even average: neither ranker is better on every kind of question, and a weight fitted to one data set would not
 # transfer to another.
@@ -151,7 +149,7 @@ class Fetch(RetrievalStage[RetrievalOptions]):
     needs_candidates = False
 
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:
-        return replace(state, evidence=tuple(fetch(self.resources.pack, state.selected)))
+        return replace(state, evidence=tuple(fetch(self.resources.pack, state.selected, state.sections)))
 
 
 def search_depth(limit: int) -> int:
@@ -159,9 +157,12 @@ def search_depth(limit: int) -> int:
     return max(POOL, limit)
 
 
-def fetch(pack: Corpus, candidates: Sequence[Candidate]) -> list[Evidence]:
-    """Read the text of ``candidates``, keeping their order."""
-    sections = pack.sections([candidate.section_id for candidate in candidates])
+def fetch(
+    pack: Corpus, candidates: Sequence[Candidate], known: Mapping[str, Section] = MappingProxyType({})
+) -> list[Evidence]:
+    """Read the text of ``candidates``, keeping their order; ``known`` are sections that were read before."""
+    missing = [candidate.section_id for candidate in candidates if candidate.section_id not in known]
+    sections = {**known, **pack.sections(missing)} if missing else known
     return [Evidence(sections[c.section_id], c) for c in candidates if c.section_id in sections]
 
 

@@ -39,14 +39,6 @@ class MultiDocOptions(Options):
         return or_auto(self.max_sections, question.selection_size.max_sections)
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """The sections that were kept, by rank, and why each other section was dropped, by section id."""
-
-    kept: tuple[Candidate, ...]
-    dropped: dict[str, str]
-
-
 def select_documents(
     candidates: Sequence[Candidate],
     *,
@@ -54,12 +46,13 @@ def select_documents(
     max_sections: int,
     min_relevance: float = 0.0,
     required: Collection[str] = (),
-) -> Selection:
+) -> tuple[tuple[Candidate, ...], dict[str, str]]:
     """Keep the best ``max_sections`` of each of the best ``num_docs`` articles of ``candidates`` (best first).
 
     Articles are ranked by the total score of their best ``max_sections`` sections; more sections would favor long
     articles. Sections with cosine below ``min_relevance`` are dropped, except those that state a fact of the graph.
-    The sections with ids in ``required`` are kept as well, whatever their rank, unranked ones last.
+    The sections with ids in ``required`` are kept as well, whatever their rank, unranked ones last. Returns those that
+    were kept, by rank, and why each other section was dropped, by section id.
     """
     known = section_ids(candidates)
     candidates = [*candidates, *(Candidate(lead, 0.0, {RELEVANCE: 0.0}) for lead in required if lead not in known)]
@@ -84,7 +77,7 @@ def select_documents(
             kept.append(candidate)
         else:
             dropped[candidate.section_id] = f"its article is not among the best {num_docs}"
-    return Selection(tuple(kept), dropped)
+    return tuple(kept), dropped
 
 
 def calibrated_min_relevance(thresholds: Mapping[str, float]) -> float:
@@ -101,15 +94,14 @@ class DocumentSelection(RetrievalStage[MultiDocOptions]):
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:
         question, candidates = state.question, state.candidates
         titles = list(dict.fromkeys(candidate.title for candidate in candidates))
-        min_relevance = or_auto(
-            self.options.min_relevance, calibrated_min_relevance(self.resources.pack.manifest.thresholds)
-        )
+        calibrated = calibrated_min_relevance(self.resources.pack.manifest.thresholds)
+        min_relevance = or_auto(self.options.min_relevance, calibrated)
         if not self.options.enabled:
             titles, min_relevance = titles[:1], 0.0
             candidates = tuple(candidate for candidate in candidates if candidate.title in titles)
             best = f", {titles[0]!r}," if titles else ""
             record.absent = f"only sections of the best article{best} are read (multi_doc is off)"
-        selection = select_documents(
+        kept, record.dropped = select_documents(
             candidates,
             num_docs=self.options.articles_for(question),
             max_sections=self.options.sections_for(question),
@@ -122,9 +114,8 @@ class DocumentSelection(RetrievalStage[MultiDocOptions]):
             ],
         )
         record.scored = len(state.candidates)
-        record.dropped = selection.dropped
-        record.ranking = section_ids(selection.kept)
-        return replace(state, selected=selection.kept)
+        record.ranking = section_ids(kept)
+        return replace(state, selected=kept)
 
     def _facts(self, question: Question, candidates: Sequence[Candidate]) -> list[str]:
         """Return the sections of facts about what ``question`` names: the best one of each of a few articles.

@@ -93,14 +93,14 @@ class EntityLinker:
                 links = self._link_lower_case(question, tokens, relevance or {})
         return sorted(links, key=lambda link: (link.start, -link.score, link.node))
 
-    def link_mention(self, mention: str, *, relevance: Mapping[str, float] | None = None) -> list[EntityLink]:
+    def link_mention(self, mention: str) -> list[EntityLink]:
         """Return links from ``mention`` as a whole, best first: exact matches, or else matches with typos."""
         exact = self.matcher.named(mention) or self._index.named(strip_possessive(name_key(mention)))
         if exact:
-            found = self._create_links(mention, 0, len(mention), exact, "exact", 1.0, relevance or {})
+            found = self._create_links(mention, 0, len(mention), exact, "exact", 1.0, {})
         else:
             near, likeness = self.matcher.nearest_names(mention)
-            found = self._create_links(mention, 0, len(mention), near, "fuzzy", likeness, relevance or {})
+            found = self._create_links(mention, 0, len(mention), near, "fuzzy", likeness, {})
         return sorted(found, key=lambda link: (-link.score, link.node))
 
     def _link_lower_case(
@@ -127,11 +127,13 @@ class EntityLinker:
         found = self._index.named(" ".join(words))
         if not found and (stripped := strip_possessive(words[-1])) != words[-1]:
             found = self._index.named(" ".join((*words[:-1], stripped)))
-        if not found and _may_lack_apostrophe(question[start:end], words[0]):
+        first = words[0]
+        is_long = len(first) > LETTERS_PER_TYPO and question[start].isupper()
+        if not found and is_long and first.endswith("s") and strip_possessive(first) == first:
             # "Einsteins Nobel Prize", "Schrödingers cat".
-            found = self._index.named(" ".join((f"{words[0][:-1]}'s", *words[1:])))
+            found = self._index.named(" ".join((f"{first[:-1]}'s", *words[1:])))
             if not found and len(words) == 1:
-                found = self._index.named(words[0][:-1])
+                found = self._index.named(first[:-1])
         return found
 
     def _create_links(
@@ -221,13 +223,6 @@ def link_by_meaning(question: str, cosines: Mapping[str, float]) -> list[EntityL
         for title, cosine in cosines.items()
         if cosine > 0.0
     ]
-
-
-def _may_lack_apostrophe(written: str, word: str) -> bool:
-    """Return whether the capitalized ``word`` may be a possessive without its apostrophe."""
-    return (
-        len(word) > LETTERS_PER_TYPO and word.endswith("s") and strip_possessive(word) == word and written[0].isupper()
-    )
 
 
 def _spans(count: int) -> Iterator[tuple[int, int]]:

@@ -31,16 +31,16 @@ def best_of(
     return sorted(best.values(), key=lambda item: (-score(item), key(item)))
 
 
-def reciprocal_rank_fusion(runs: Mapping[str, Sequence[Hit]], *, k: int = RRF_K) -> list[Candidate]:
-    """Fuse ``runs`` by ``sum(1 / (k + rank))``, rank from 1; best first, ties by section id.
+def reciprocal_rank_fusion(runs: Mapping[str, Sequence[Hit]]) -> list[Candidate]:
+    """Fuse ``runs`` by ``sum(1 / (RRF_K + rank))``, rank from 1; best first, ties by section id.
 
     ``relevance`` is the score as a share of the highest possible one.
     """
     totals: dict[str, float] = {}
     for run in runs.values():
         for rank, hit in enumerate(run, start=1):
-            totals[hit.section_id] = totals.get(hit.section_id, 0.0) + 1.0 / (k + rank)
-    highest = len(runs) / (k + 1)
+            totals[hit.section_id] = totals.get(hit.section_id, 0.0) + 1.0 / (RRF_K + rank)
+    highest = len(runs) / (RRF_K + 1)
     return [
         replace(candidate, scores={**candidate.scores, RELEVANCE: candidate.score / highest})
         for candidate in _candidates(totals, runs)

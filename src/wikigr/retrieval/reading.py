@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -68,12 +68,12 @@ def reread_sentences(
     sections = list({sentence.section.section_id: sentence.section for sentence in best}.values())
     read = _read(reader, question, sections, sentences, options, focus=best)
     places = {s.place for s in read}
-    others = (s for s in sentences if s.place not in places)
-    return [*order_sentences(read), *map(_unread, others)]
-
-
-def _unread(sentence: SentenceScore) -> SentenceScore:
-    return replace(sentence, span=None, answer_score=None, name_spans=(), cell_spans=())
+    unread = (
+        replace(s, span=None, answer_score=None, name_spans=(), cell_spans=())
+        for s in sentences
+        if s.place not in places
+    )
+    return [*order_sentences(read), *unread]
 
 
 def _read(
@@ -89,7 +89,7 @@ def _read(
 
     It reads the windows that hold the sentences in ``focus``, or all windows without a focus.
     """
-    in_order = sorted(sentences, key=_start)
+    in_order = sorted(sentences, key=lambda sentence: sentence.start)
     own = [[s for s in in_order if s.section.section_id == section.section_id] for section in sections]
     names = [[[*find_names(s.text)] if find_names is not None else [] for s in group] for group in own]
     passages = [
@@ -120,10 +120,6 @@ def _read(
     return read
 
 
-def _start(sentence: SentenceScore) -> int:
-    return sentence.start
-
-
 def _with_best_row(chosen: list[Section], sentences: Sequence[SentenceScore]) -> list[Section]:
     """Return ``chosen``, the last one replaced by the section of the row that has most of the question.
 
@@ -137,42 +133,31 @@ def _with_best_row(chosen: list[Section], sentences: Sequence[SentenceScore]) ->
     return [*chosen[:-1], best.section] if best.term_coverage > said else chosen
 
 
-@dataclass(frozen=True, slots=True)
-class ReadingFeatures:
-    """What the confidence in an answer depends on.
-
-    ``margin`` is that of its span, ``gap`` how far the best other answer is below it, both in logits; ``features`` is
-    the score of its sentence without the reader, ``nearest`` the cosine of the nearest section.
-    """
-
-    margin: float
-    gap: float
-    features: float
-    nearest: float
-
-
 def reading_confidence(
     evidence: Sequence[Evidence], sentences: Sequence[SentenceScore], calibration: Calibration
 ) -> float:
     """Return the probability that the short answer of the first of ``sentences`` is right, as the reader tells."""
     if not sentences or sentences[0].span is None:
         return 0.0
-    return as_probability(calibration.answer_logit(*astuple(reading_features(evidence, sentences))))
+    return as_probability(calibration.answer_logit(*reading_features(evidence, sentences)))
 
 
-def reading_features(evidence: Sequence[Evidence], sentences: Sequence[SentenceScore]) -> ReadingFeatures:
-    """Return the features of the first of ``sentences``, which the reader has read."""
+def reading_features(
+    evidence: Sequence[Evidence], sentences: Sequence[SentenceScore]
+) -> tuple[float, float, float, float]:
+    """Return what the confidence in the answer of the first of ``sentences``, which the reader has read, depends on.
+
+    These are the margin of its span, how far the best other answer is below it, both in logits, the score of its
+    sentence without the reader, and the cosine of the nearest section.
+    """
     best = sentences[0]
     assert best.span is not None
     said = answer_words(best)
     others = (s.span.margin for s in sentences if s.span is not None and answer_words(s) != said)
     # Without another answer, the gap is that to an answer as good as none.
-    return ReadingFeatures(
-        margin=best.span.margin,
-        gap=best.span.margin - max(others, default=-10.0),
-        features=best.feature_score,
-        nearest=max((item.candidate.scores.get(DENSE, 0.0) for item in evidence), default=0.0),
-    )
+    gap = best.span.margin - max(others, default=-10.0)
+    nearest = max((item.candidate.scores.get(DENSE, 0.0) for item in evidence), default=0.0)
+    return best.span.margin, gap, best.feature_score, nearest
 
 
 def answer_words(sentence: SentenceScore) -> list[str]:

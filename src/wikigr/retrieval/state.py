@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from wikigr.embeddings.model_id import DEFAULT_WEIGHTS_SHA256
-from wikigr.index.candidate import Candidate, Evidence, Hit
+from wikigr.index.candidate import Candidate, Evidence, Hit, Section
 from wikigr.llm.options import SynthesisOptions
 from wikigr.options import Options
 from wikigr.pack.open import Corpus
@@ -38,9 +38,10 @@ class State:
     ``limit`` is the number of sections that are wanted in the end, ``depth`` how many each ranker finds at least, and
     ``within`` the titles, folded, to which retrieval is restricted, if any. ``wordings`` are the question and its
     rephrasings; ``runs`` what the rankers found for each of them. ``candidates`` are the remaining sections, best
-    first; ``links`` the nodes that the question names; ``chains`` what was found by several hops, the likeliest first;
-    ``selected`` the candidates to be read, and ``evidence`` their text. ``paths`` are the answers of the relation paths
-    that explain the question, the best path first; if there are any, the stages after it have nothing to do.
+    first; ``sections`` what was read of them, by id; ``links`` the nodes that the question names; ``chains`` what was
+    found by several hops, the likeliest first; ``selected`` the candidates to be read, and ``evidence`` their text.
+    ``paths`` are the answers of the relation paths that explain the question, the best path first; if there are any,
+    the stages after it have nothing to do.
     """
 
     question: Question
@@ -50,6 +51,7 @@ class State:
     wordings: tuple[Question, ...] = ()
     runs: tuple[Runs, ...] = ()
     candidates: tuple[Candidate, ...] = ()
+    sections: Mapping[str, Section] = field(default_factory=dict)
     links: tuple[EntityLink, ...] = ()
     chains: tuple[Chain, ...] = ()
     exploration: Exploration | None = None

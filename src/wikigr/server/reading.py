@@ -7,10 +7,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wikigr.documents.article import article_document
 from wikigr.documents.blocks import Mark, show_blocks
-from wikigr.documents.pack import SCHEMA_VERSION, fields_of, pack_document
+from wikigr.documents.pack import SCHEMA_VERSION
 from wikigr.graph.neighborhood import STRUCTURAL, Neighborhood, article
-from wikigr.pack.article_view import ArticleLink, view_article
 from wikigr.pack.open import Pack
 from wikigr.pack.section_urls import find_source_file
 from wikigr.sources.formats import recorded_format
@@ -41,45 +41,46 @@ def read_document(
     With ``section_id``, they are those around that section, in which the characters ``quote`` are marked. ``originals``
     is the folder whose files may be handed out.
     """
-    view = view_article(pack, title)
-    ids = [entry.section_id for entry in view.outline]
+    whole = article_document(pack, title)
+    outline = whole["sections"]
+    ids = [entry["section_id"] for entry in outline]
     if section_id in ids:
         first = ids.index(section_id) // SECTIONS * SECTIONS
-    shown = view.outline[first : first + SECTIONS]
-    stored = pack.sections([entry.section_id for entry in shown])
-    urls = pack.urls_of([entry.section_id for entry in shown])
-    paths = [entry.heading_path for entry in view.outline]
+    shown = ids[first : first + SECTIONS]
+    stored = pack.sections(shown)
+    urls = pack.urls_of(shown)
+    paths = [entry["heading_path"] for entry in outline]
     headed = [n for n, path in enumerate(paths) if n == 0 or path != paths[n - 1]]
     asked = section_id if section_id in stored else next(iter(stored), None)
     original = find_original(pack, asked, originals) if asked is not None else None
     return {
         "schema_version": SCHEMA_VERSION,
         "title": title,
-        "pack": pack_document(pack.manifest),
+        "pack": whole["pack"],
         "given_as": pack.label,
         "source_id": stored[asked].source_id if asked is not None else None,
-        "aliases": list(view.aliases[:_MAX_NAMES]),
-        "categories": list(view.categories[:_MAX_NAMES]),
-        "outline": [{"n": n, "heading": view.outline[n].heading, "level": len(paths[n])} for n in headed],
+        "aliases": whole["aliases"][:_MAX_NAMES],
+        "categories": whole["categories"][:_MAX_NAMES],
+        "outline": [{"n": n, "heading": outline[n]["section"], "level": len(paths[n])} for n in headed],
         "first": first,
         "total": len(ids),
         "sections": [
             {
-                "section_id": entry.section_id,
-                "heading": entry.heading if n in headed else "",
-                "level": len(entry.heading_path),
-                "url": urls[entry.section_id],
-                "anchor": (urls[entry.section_id] or "").partition("#")[2],
+                "section_id": shown_id,
+                "heading": outline[n]["section"] if n in headed else "",
+                "level": len(paths[n]),
+                "url": urls[shown_id],
+                "anchor": (urls[shown_id] or "").partition("#")[2],
                 "blocks": show_blocks(
-                    stored[entry.section_id].content,
-                    stored[entry.section_id].blocks,
-                    marks=[Mark(*quote, "quoted")] if quote is not None and entry.section_id == section_id else (),
+                    stored[shown_id].content,
+                    stored[shown_id].blocks,
+                    marks=[Mark(*quote, "quoted")] if quote is not None and shown_id == section_id else (),
                 ),
             }
-            for n, entry in enumerate(shown, start=first)
+            for n, shown_id in enumerate(shown, start=first)
         ],
-        "links": _listed(pack, view.links),
-        "backlinks": _listed(pack, view.backlinks),
+        "links": _listed(pack, whole["links"]),
+        "backlinks": _listed(pack, whole["backlinks"]),
         "facts": _facts(pack, title),
         "original": _describe(original) if original is not None else None,
         "warnings": list(notes),
@@ -108,11 +109,10 @@ def _describe(original: Path) -> OriginalShape:
     return {"name": original.name, "kind": "pdf" if is_pdf(original) else "file"}
 
 
-def _listed(pack: Pack, links: Sequence[ArticleLink]) -> list[LinkShape]:
+def _listed(pack: Pack, links: Sequence[LinkShape]) -> list[LinkShape]:
     """Return links, the highest PageRank first; ties break by title."""
     ranks = pack.pagerank
-    order = sorted(links, key=lambda link: (-ranks.get(link.title, 0.0), link.title))
-    return [fields_of(link) for link in order[:_MAX_LINKS]]
+    return sorted(links, key=lambda link: (-ranks.get(link["title"], 0.0), link["title"]))[:_MAX_LINKS]
 
 
 def _facts(pack: Pack, title: str) -> list[FactShape]:

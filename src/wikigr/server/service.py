@@ -12,9 +12,10 @@ from pydantic import Field, StringConstraints
 
 from wikigr import __version__
 from wikigr.answer.answer import Answer
-from wikigr.documents.answer import answer_document, search_document, why_document
-from wikigr.documents.article import article_document, neighbors_document, paths_document, section_document
+from wikigr.documents.answer import answer_document, search_document
+from wikigr.documents.article import article_document, section_document
 from wikigr.documents.blocks import Mark, text_runs
+from wikigr.documents.graph import neighbors_document, paths_document
 from wikigr.documents.pack import SCHEMA_VERSION, listed_document, without_paths
 from wikigr.documents.shapes import (
     AnswerDocument,
@@ -29,14 +30,12 @@ from wikigr.documents.shapes import (
     TitlesDocument,
     WhyDocument,
 )
+from wikigr.documents.why import why_document
 from wikigr.errors import UsageError, WikigrError
 from wikigr.index.snippets import make_snippet
-from wikigr.pack.article_view import view_article, view_section
 from wikigr.pack.open import Corpus, Pack
 from wikigr.pipeline.conversation import replay, understand
-from wikigr.pipeline.graph_queries import find_neighbors, find_paths
 from wikigr.pipeline.target import find_article, find_section, find_target, is_named
-from wikigr.pipeline.why import explain_article
 from wikigr.question.follow_up import may_refer_back
 from wikigr.question.question import query_terms
 from wikigr.retrieval.trace import Trace
@@ -206,7 +205,7 @@ class Service:
             title, found = find_target(member, section_id, notes.append)
             if found is None:
                 raise NotFoundError(f"{section_id!r} is the article {title!r}, not a section.")
-            return section_document(view_section(member, found), member.manifest, notes)
+            return section_document(member, found, notes)
 
         return await self._look_up(pack, [section_id], find)
 
@@ -269,7 +268,7 @@ class Service:
 
         def find(member: Pack, notes: list[str]) -> ArticleDocument:
             found = find_article(member, title, notes.append)
-            return article_document(view_article(member, found), member.manifest, notes)
+            return article_document(member, found, notes)
 
         return await self._look_up(pack, [title], find)
 
@@ -286,10 +285,8 @@ class Service:
         inverse = None if direction == "both" else direction == "in"
 
         def find(member: Pack, notes: list[str]) -> NeighborsDocument:
-            found = find_neighbors(member, name, relation=relation, inverse=inverse, limit=top_k, note=notes.append)
-            return neighbors_document(
-                found.node, found.edges, found.truncated, [*notes, *filter(None, [member.graph_index_warning])]
-            )
+            found = neighbors_document(member, name, relation=relation, inverse=inverse, limit=top_k, note=notes.append)
+            return {**found, "warnings": notes + found["warnings"]}
 
         return await self._look_up(pack, [name], find)
 
@@ -306,12 +303,10 @@ class Service:
         """Return at most ``top_k`` of the shortest paths between two nodes, or of the paths along ``metapath``."""
 
         def find(member: Pack, notes: list[str]) -> PathsDocument:
-            found = find_paths(
+            found = paths_document(
                 member, start, end, metapath=metapath, max_hops=max_hops, max_paths=top_k, note=notes.append
             )
-            return paths_document(
-                found.start, found.end, found.steps, found.paths, [*notes, *filter(None, [member.graph_index_warning])]
-            )
+            return {**found, "warnings": notes + found["warnings"]}
 
         return await self._look_up(pack, [start] if end is None else [start, end], find)
 
@@ -338,7 +333,7 @@ class Service:
                 expected, section_id, notes = _first(session.pack, [title], find)
                 pipeline = session.pipeline(profile or self.packs.profile)
                 answer = pipeline.answer(question, trace=Trace(on_stage=task.on_stage))
-                return why_document(answer, explain_article(answer, expected, section_id), notes)
+                return why_document(answer, expected, section_id, notes)
 
         return self._public(await self.workers.run(run, task))
 

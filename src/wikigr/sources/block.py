@@ -210,7 +210,13 @@ def _cut(text: str, block: Block, start: int, end: int) -> Block | None:
     first = bisect_right(block.rows, start, key=lambda row: row[-1].end)
     beyond = bisect_left(block.rows, end, lo=first, key=lambda row: row[0].start)
     rows = (
-        row if start <= row[0].start and row[-1].end <= end else tuple(_cut_cells(row, start, end))
+        row
+        if start <= row[0].start and row[-1].end <= end
+        else tuple(
+            Cell(cell.column, max(cell.start, start), min(cell.end, end))
+            for cell in row
+            if cell.start < end and cell.end > start
+        )
         for row in block.rows[first:beyond]
     )
     part = replace(block, start=start, end=end, rows=tuple(filter(None, rows)))
@@ -219,12 +225,6 @@ def _cut(text: str, block: Block, start: int, end: int) -> Block | None:
     if block.kind in _WHOLE and (start > block.start or (block.rows and not part.rows)):
         return Block("paragraph", start, end, block.depth + 1)
     return part
-
-
-def _cut_cells(row: Iterable[Cell], start: int, end: int) -> Iterator[Cell]:
-    for cell in row:
-        if cell.start < end and cell.end > start:
-            yield Cell(cell.column, max(cell.start, start), min(cell.end, end))
 
 
 def _with_own_columns(table: Block) -> Block:
@@ -244,16 +244,11 @@ def paragraph_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]
     """Yield the ranges of the paragraphs in ``text[start:end]``, without white space around them."""
     if start >= end:
         return
-    for match in BLANK_LINES.finditer(text, start, end):
-        yield from _not_blank(text, start, match.start())
-        start = match.end()
-    yield from _not_blank(text, start, end)
-
-
-def _not_blank(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    start, end = _stripped(text, start, end)
-    if start < end:
-        yield start, end
+    for stop, following in chain(map(re.Match.span, BLANK_LINES.finditer(text, start, end)), ((end, end),)):
+        first, last = _stripped(text, start, stop)
+        if first < last:
+            yield first, last
+        start = following
 
 
 def _stripped(text: str, start: int, end: int) -> tuple[int, int]:

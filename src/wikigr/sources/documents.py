@@ -9,7 +9,7 @@ from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 from wikigr.errors import RecordError
-from wikigr.sources.article import BadPart, Names, RawDocument, Shared, SourceSection, Triple
+from wikigr.sources.article import BadPart, Names, RawDocument, Redirect, Shared, Skipped, SourceSection, Triple
 from wikigr.sources.encodings import decode
 from wikigr.sources.streams import COMPRESSION_SUFFIXES, stem, strip_compression
 from wikigr.text import fold
@@ -49,7 +49,7 @@ class Converter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class NoteText:
-    """The content of a parsed document."""
+    """The content of a parsed document; without sections, ``reason`` says why it is left out."""
 
     sections: tuple[SourceSection, ...]
     links: tuple[str, ...] = ()
@@ -58,6 +58,7 @@ class NoteText:
     url: str = ""
     bad_parts: tuple[BadPart, ...] = ()
     triples: tuple[Triple, ...] = ()
+    reason: str = "no text"
 
 
 class Pages:
@@ -85,29 +86,27 @@ class Pages:
         return (index or page) if is_folder else (page or index)
 
 
-def resolve_link(source_id: str, href: str, suffixes: tuple[str, ...], pages: Pages | None = None) -> str | None:
+def resolve_link(source_id: str, href: str, suffixes: tuple[str, ...], pages: Pages) -> str | None:
     """Return the ``source_id`` that an ``href`` without host on page ``source_id`` points to.
 
-    Query and fragment are dropped. A folder stands for its index page, and a name without suffix for a page.
-    ``suffixes`` are those of pages, the usual one first. With ``pages``, the result is an existing page where there
-    is one, and a path from the root (``/guide/``) is relative to the source folder. Otherwise the result is the
-    usual name of such a page. Returns ``None`` for a link that leaves the folder, leads to another kind of file or
-    stays within the page, and, without ``pages``, for a path from the root.
+    Query and fragment are dropped. A folder stands for its index page, and a name without suffix for a page. A path
+    from the root (``/guide/``) is relative to the source folder. ``suffixes`` are those of pages, the usual one first:
+    of a page that ``pages`` do not have, the result is the usual name. Returns ``None`` for a link that leaves the
+    folder, leads to another kind of file or stays within the page.
     """
     try:
         parts = urlsplit(href.strip())
     except ValueError:
         return None
-    is_from_root = parts.path.startswith("/")
-    if parts.scheme or parts.netloc or not parts.path or (is_from_root and pages is None):
+    if parts.scheme or parts.netloc or not parts.path:
         return None
     path = unquote(parts.path)
-    base = "" if is_from_root else posixpath.dirname(source_id)
+    base = "" if path.startswith("/") else posixpath.dirname(source_id)
     target = posixpath.normpath(posixpath.join(base, path.lstrip("/")))
     if target == ".." or target.startswith("../") or "\x00" in target:
         return None
     is_folder = path.endswith(("/", "/.", "/..")) or path in (".", "..")
-    page = pages.find(target, is_folder=is_folder) if pages is not None else None
+    page = pages.find(target, is_folder=is_folder)
     if page is not None:
         target = page
     elif is_folder:
@@ -184,7 +183,8 @@ _NO_NOTES = Notes()
 class NoteRecord:
     """One document; ``title`` is unique in the folder, ``alias`` is the file's name if links may use it.
 
-    ``error`` says why the file is unreadable. ``notes`` resolves links; all records of a folder share it.
+    ``error`` says why the file is unreadable. ``notes`` resolves links; all records of a folder share it. ``instead``
+    is what a moved or duplicate page is read as.
     """
 
     source_id: str
@@ -193,6 +193,7 @@ class NoteRecord:
     alias: str = ""
     error: RecordError | None = None
     notes: Notes = field(default=_NO_NOTES, repr=False, compare=False)
+    instead: tuple[Redirect | Skipped, ...] = ()
 
     @property
     def where(self) -> str:

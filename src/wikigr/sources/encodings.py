@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import codecs
 import io
-from typing import TYPE_CHECKING, BinaryIO, cast
+from collections.abc import Iterator
+from typing import BinaryIO, cast
 
 from wikigr.errors import RecordError
-
-if TYPE_CHECKING:
-    from typing_extensions import Buffer
+from wikigr.sources.streams import ChunkStream
 
 _BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 # In bytes; detection does not get better with more.
@@ -82,31 +81,20 @@ def utf8_stream(stream: BinaryIO) -> BinaryIO:
     is_old_mac = b"\r" in head and b"\n" not in head
     if encoding.startswith("utf-8") and not is_old_mac:
         return stream
-    return cast(BinaryIO, io.BufferedReader(_Recoded(stream, encoding, "\n" if is_old_mac else "\r")))
+    chunks = _recoded(stream, encoding, "\n" if is_old_mac else "\r")
+    return cast(BinaryIO, io.BufferedReader(ChunkStream(chunks)))
 
 
-class _Recoded(io.RawIOBase):
-    """The text of a stream in UTF-8, with ``line_end`` for carriage returns."""
-
-    def __init__(self, stream: BinaryIO, encoding: str, line_end: str) -> None:
-        self._stream = stream
-        self._line_end = line_end
-        errors = "replace" if encoding.startswith("utf-16") else "surrogateescape"
-        self._decoder = codecs.getincrementaldecoder(encoding)(errors)
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Buffer) -> int:
-        view = memoryview(buffer)
-        while True:
-            # A character takes at most three bytes for each of its own, and some may wait in the decoder.
-            data = self._stream.read(len(view) // 4)
-            decoded = self._decoder.decode(data, final=not data).replace("\r", self._line_end)
-            text = decoded.encode("utf-8", "surrogateescape")
-            if text or not data:
-                view[: len(text)] = text
-                return len(text)
+def _recoded(stream: BinaryIO, encoding: str, line_end: str) -> Iterator[bytes]:
+    """Yield the text of a stream in UTF-8, with ``line_end`` for carriage returns."""
+    errors = "replace" if encoding.startswith("utf-16") else "surrogateescape"
+    decoder = codecs.getincrementaldecoder(encoding)(errors)
+    data = b"."
+    while data:
+        data = stream.read(_SAMPLE)
+        text = decoder.decode(data, final=not data).replace("\r", line_end)
+        if text:
+            yield text.encode("utf-8", "surrogateescape")
 
 
 def _is_text(sample: bytes, encoding: str) -> bool:

@@ -12,8 +12,8 @@ from typing import cast
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Names, RawDocument, Skipped, SourceArticle, SourceItem
 from wikigr.sources.bylines import language_in_folder
-from wikigr.sources.documents import INDEX_NAMES, Converter, NoteRecord, Notes, check_length
-from wikigr.sources.formats import FOLDER, SourceFormat, converted_formats, format_named
+from wikigr.sources.documents import INDEX_NAMES, Converter, NoteRecord, Notes, NoteText, check_length
+from wikigr.sources.formats import FOLDER, converted_formats, format_named
 from wikigr.sources.source_files import Folder
 from wikigr.sources.streams import stem
 from wikigr.text import fold
@@ -71,11 +71,14 @@ class FolderSource:
         """Turn one file into an article; raises ``RecordError`` with the file and, if known, the line."""
         if record.error is not None:
             raise record.error
-        note = self._converter(record.source_id, record.data).parse_note(record)
+        if record.instead:
+            yield from record.instead
+            return
+        note = self._note(record)
         yield from note.bad_parts
         check_length(record.source_id, record.data, sum(len(section.text) for section in note.sections))
         if not note.sections:
-            yield Skipped(record.source_id, "no text")
+            yield Skipped(record.source_id, note.reason)
             return
         aliases = (*note.aliases, record.alias)
         yield SourceArticle(
@@ -93,12 +96,17 @@ class FolderSource:
         """Return the code of the language that most files state, if they do."""
         return language_in_folder(self._folder)
 
+    def _note(self, record: NoteRecord) -> NoteText:
+        return self._converter(record.source_id, record.data).parse_note(record)
+
     def _converter(self, source_id: str, data: bytes) -> Converter:
         """Return what reads a document: the only converter, or the one that its content or its suffix asks for."""
         rows = converted_formats(self.format)
         by_content = (row for row in rows if row.content_decides and row.sniff is not None and row.sniff(data))
         row = rows[0] if len(rows) == 1 else next(by_content, None)
-        return _load_converter(row or next(row for row in rows if row.has_suffix(source_id)))
+        row = row or next(row for row in rows if row.has_suffix(source_id))
+        module, _, name = row.converter.partition(":")
+        return cast(Converter, getattr(import_module(module), name)())
 
     def _names(
         self, scanned: Iterable[tuple[str, Names | RecordError]] | None
@@ -128,11 +136,6 @@ class FolderSource:
             return self._folder.read(source_id), None
         except SourceError as error:
             return b"", RecordError(source_id, error.message)
-
-
-def _load_converter(row: SourceFormat) -> Converter:
-    module, _, name = row.converter.partition(":")
-    return cast(Converter, getattr(import_module(module), name)())
 
 
 def unique_titles(titles: Mapping[str, str]) -> dict[str, str]:

@@ -43,7 +43,9 @@ def mark_header(rows: Sequence[Row]) -> tuple[list[Row], int]:
         header = [replace(rows[start], cells=[replace(cell, is_header=True) for cell in rows[start].cells])]
     else:
         header = [Row([Cell(text, is_header=True) for text in texts]) for texts in _labels(grid[:depth])]
-    return [*rows[:start], *header, *rows[start + depth :]], start + depth
+    # A title has no text after its first cell.
+    titles = [replace(row, cells=row.cells[:1]) for row in rows[:start]]
+    return [*titles, *header, *rows[start + depth :]], start + depth
 
 
 def column_names(header: Sequence[Row]) -> list[str]:

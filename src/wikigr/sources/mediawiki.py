@@ -139,13 +139,14 @@ class MediaWikiSource:
         if page.is_disambiguation or record.title.endswith("(disambiguation)"):
             yield Skipped(record.page_id, "disambiguation page")
         else:
+            base, path = record.site.page_url, quote(record.title.replace(" ", "_"), safe="/:@!$*(),;~'")
             yield SourceArticle(
                 title=record.title,
                 source_id=record.page_id,
                 sections=page.sections,
                 links=page.links,
                 categories=page.categories,
-                url=_page_url(record),
+                url=base + path if base else "",
                 revision=record.revision,
                 triples=page.triples,
             )
@@ -237,8 +238,3 @@ def _record(page: Page, site: WikiSite) -> WikiRecord:
             last = revision
     revision, model, text = ("", None, "") if last is None else (str(last.id), last.model, last.text or "")
     return WikiRecord(str(page.id), page.title, page.namespace, page.redirect, revision, model, text, site)
-
-
-def _page_url(record: WikiRecord) -> str:
-    base = record.site.page_url
-    return base + quote(record.title.replace(" ", "_"), safe="/:@!$*(),;~'") if base else ""

@@ -7,7 +7,6 @@ it. See "Multistream dump index" on meta.wikimedia.org.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import BinaryIO, cast
 from wikigr.errors import SourceError
 from wikigr.files import open_regular
 from wikigr.sources.splits import FileSplit
-from wikigr.sources.streams import decompressed, open_bytes, read_lines
+from wikigr.sources.streams import ChunkStream, decompressed, open_bytes, read_lines
 
 CLOSING_TAG = b"</mediawiki>"
 
@@ -56,7 +55,7 @@ def read_index(index: Path, dump: Path) -> list[FileSplit]:
 def read_head(dump: Path, end: int | None = None) -> bytes:
     """Return what precedes the first page, or the first ``end`` compressed bytes; raises ``SourceError``."""
     with open_regular(dump) as file:
-        part = cast(BinaryIO, _Range(file, dump.stat().st_size if end is None else end))
+        part = _range(file, dump.stat().st_size if end is None else end)
         with decompressed(part, str(dump)) as stream:
             head = stream.read(4 << 20)
     return head if end is not None else head.partition(_PAGE)[0]
@@ -71,7 +70,7 @@ def read_export(split: FileSplit, head: bytes) -> Iterator[bytes]:
     end = b""
     with open_regular(dump) as file:
         file.seek(split.start)
-        part = cast(BinaryIO, _Range(file, split.end - split.start))
+        part = _range(file, split.end - split.start)
         with decompressed(part, str(dump)) as stream:
             while data := stream.read(_READ_BYTES):
                 end = (end + data)[-len(CLOSING_TAG) - 8 :]
@@ -90,22 +89,16 @@ def _begins_with_stream(dump: Path, offset: int) -> bool:
         return False
 
 
-class _Range(io.RawIOBase):
-    """The next ``size`` bytes of a file as a stream."""
+def _range(file: BinaryIO, size: int) -> BinaryIO:
+    """Return the next ``size`` bytes of a file as a stream."""
 
-    def __init__(self, file: BinaryIO, size: int) -> None:
-        self._file = file
-        self._left = size
+    def chunks() -> Iterator[bytes]:
+        left = size
+        while data := file.read(min(_READ_BYTES, left)):
+            left -= len(data)
+            yield data
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: object, /) -> int:
-        view = memoryview(cast(bytearray, buffer))
-        data = self._file.read(min(len(view), self._left))
-        view[: len(data)] = data
-        self._left -= len(data)
-        return len(data)
+    return cast(BinaryIO, ChunkStream(chunks()))
 
 
 HINT = "Download the dump and its index again, or remove the index to read the dump in one process."

@@ -212,7 +212,9 @@ class PlainTextWriter:
         text = collapse_spaces(text)
         if not text:
             return
-        if self._in_lead() and self._title and fold_title(text) == self._title:
+        # No text stands under a heading yet.
+        is_in_lead = not self._sections and (not self._headings or not self._parts)
+        if is_in_lead and self._title and fold_title(text) == self._title:
             self._headings.clear()
             self.end_block()
             return
@@ -390,10 +392,6 @@ class PlainTextWriter:
         """Close the headings of ``level`` and below."""
         while self._headings and self._headings[-1][0] >= level:
             self._headings.pop()
-
-    def _in_lead(self) -> bool:
-        """Return whether no text stands under a heading yet."""
-        return not self._sections and (not self._headings or not self._parts)
 
     def _flush(self) -> None:
         if not self._inline:

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 from urllib.parse import unquote
 
-from wikigr.errors import SourceError
+from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import SourceItem
 from wikigr.sources.plain_text import collapse_spaces
 from wikigr.sources.statements import (
     MAX_NAME_LENGTH,
-    BadStatement,
+    RELATIONS,
     GraphRecord,
     Node,
     Role,
@@ -24,43 +24,25 @@ from wikigr.sources.statements import (
     gather,
     parse_graph_record,
 )
-from wikigr.sources.streams import Line, line_place, open_bytes, read_lines
+from wikigr.sources.streams import ChunkStream, Line, line_place, open_bytes, read_lines
 from wikigr.text import fold
 
-_RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-_RDFS = "http://www.w3.org/2000/01/rdf-schema#"
-_SKOS = "http://www.w3.org/2004/02/skos/core#"
-_SCHEMA = ("http://schema.org/", "https://schema.org/")
-_FOAF = "http://xmlns.com/foaf/0.1/"
-_DCT = "http://purl.org/dc/terms/"
-_DC = "http://purl.org/dc/elements/1.1/"
-_DBO = "http://dbpedia.org/ontology/"
-
-# In order of priority.
-_NAMES = (
-    f"{_RDFS}label",
-    f"{_SKOS}prefLabel",
-    *(f"{base}name" for base in _SCHEMA),
-    f"{_FOAF}name",
-    f"{_DCT}title",
-    f"{_DC}title",
-)
-_ALIASES = (f"{_SKOS}altLabel", *(f"{base}alternateName" for base in _SCHEMA), f"{_FOAF}nick")
-_TEXTS = (
-    f"{_DBO}abstract",
-    f"{_DCT}abstract",
-    *(f"{base}description" for base in _SCHEMA),
-    f"{_DCT}description",
-    f"{_DC}description",
-    f"{_SKOS}definition",
-    f"{_RDFS}comment",
-)
-_TYPES = (f"{_RDF}type", "http://www.wikidata.org/prop/direct/P31")
-_ROLES = {
-    iri: (role, priority)
-    for role, iris in ((Role.NAME, _NAMES), (Role.ALIAS, _ALIASES), (Role.TEXT, _TEXTS), (Role.TYPE, _TYPES))
-    for priority, iri in enumerate(iris)
+# What the prefixes of ``RELATIONS`` stand for.
+_BASES = {
+    "rdf": ("http://www.w3.org/1999/02/22-rdf-syntax-ns#",),
+    "rdfs": ("http://www.w3.org/2000/01/rdf-schema#",),
+    "skos": ("http://www.w3.org/2004/02/skos/core#",),
+    "schema": ("http://schema.org/", "https://schema.org/"),
+    "foaf": ("http://xmlns.com/foaf/0.1/",),
+    "dct": ("http://purl.org/dc/terms/",),
+    "dc": ("http://purl.org/dc/elements/1.1/",),
+    "dbo": ("http://dbpedia.org/ontology/",),
 }
+_ROLES = {
+    f"{base}{local}": use
+    for (prefix, _, local), use in ((name.partition(":"), use) for name, use in RELATIONS.items())
+    for base in _BASES[prefix]
+} | {"http://www.wikidata.org/prop/direct/P31": (Role.TYPE, 2)}
 _BLANK = "_:"
 # The parser labels [] and lists with 128 random bits.
 _RANDOM_ID = re.compile(r"[0-9a-f]{24,32}")
@@ -92,14 +74,14 @@ class RdfSource:
         key = record.key if isinstance(record, SubjectRecord) else ""
         return parse_graph_record(record, url=key if key.startswith(("http://", "https://")) else "")
 
-    def _statements(self) -> Iterator[Statement | BadStatement]:
+    def _statements(self) -> Iterator[Statement | RecordError]:
         is_lines = ".nt" in {suffix.lower() for suffix in self.path.suffixes}
         is_empty = True
         blank = _BlankNodes()
         with open_bytes(self.path) as stream:
             for item in _read_lines(stream, self.path) if is_lines else _read_turtle(stream, self.path):
                 is_empty = False
-                yield item if isinstance(item, BadStatement) else _statement(item, blank)
+                yield item if isinstance(item, RecordError) else _statement(item, blank)
         if is_empty:
             raise SourceError(f"{self.path} has no triples.")
 
@@ -116,12 +98,12 @@ def _read_lines(stream: BinaryIO, path: Path) -> Iterator[Any]:
                 try:
                     yield from list(_parse(line.data))
                 except SyntaxError as error:
-                    yield BadStatement(line.where, line.decoded()[1] or _POSITION.sub("", error.msg))
+                    yield RecordError(line.where, line.decoded()[1] or _POSITION.sub("", error.msg))
                 except MemoryError:
-                    yield BadStatement(line.where, _TERM_TOO_LONG)
+                    yield RecordError(line.where, _TERM_TOO_LONG)
         for line in batch:
             if line.is_too_long:
-                yield BadStatement(line.where, line.decoded()[1])
+                yield RecordError(line.where, line.decoded()[1])
 
 
 def _batch(lines: Iterator[Line]) -> list[Line]:
@@ -146,61 +128,39 @@ def _read_turtle(stream: BinaryIO, path: Path) -> Iterator[Any]:
     """
     import pyoxigraph
 
-    lines = _CheckedLines(stream, path)
-    parser = pyoxigraph.parse(
-        input=cast(Any, io.BufferedReader(lines)), format=pyoxigraph.RdfFormat.TURTLE, base_iri="file:///"
-    )
+    problems: dict[int, str] = {}
+    number = 0
+
+    def checked() -> Iterator[bytes]:
+        """Yield the lines; an unreadable one is altered so that the parser rejects it and resumes after it."""
+        nonlocal number
+        for line in read_lines(stream, path):
+            number, data = line.line, line.data
+            _, problem = line.decoded()
+            if problem:
+                problems[number] = problem
+                # In a comment, neither the problem nor the invalid escape matters.
+                data = data.decode("utf-8", "replace").replace("\ufffd", _INVALID_ESCAPE).encode()
+            yield (data or _INVALID_ESCAPE.encode() * bool(problem)) + b"\n"
+
+    lines = cast(Any, io.BufferedReader(ChunkStream(checked())))
+    parser = pyoxigraph.parse(input=lines, format=pyoxigraph.RdfFormat.TURTLE, base_iri="file:///")
     while True:
         try:
             yield next(parser)
         except StopIteration:
             return
         except SyntaxError as error:
-            reason = lines.problems.get(error.lineno or 0) or _POSITION.sub("", error.msg)
+            reason = problems.get(error.lineno or 0) or _POSITION.sub("", error.msg)
             if "Unexpected end" in reason:
                 reason = "the statement that begins here never ends, so nothing after it was read"
-            yield BadStatement(line_place(path, error.lineno or 0), reason)
+            yield RecordError(line_place(path, error.lineno or 0), reason)
         except MemoryError as error:
             raise SourceError(
-                f"Cannot read {path} beyond line {lines.count:,}: {_TERM_TOO_LONG}.",
+                f"Cannot read {path} beyond line {number:,}: {_TERM_TOO_LONG}.",
                 hint="Close the open quote there, or write the graph as N-Triples (.nt), where only that line is "
                 "skipped.",
             ) from error
-
-
-class _CheckedLines(io.RawIOBase):
-    """The lines of a stream; an unreadable line is altered so that the parser rejects it and resumes after it."""
-
-    def __init__(self, stream: BinaryIO, path: Path) -> None:
-        self.problems: dict[int, str] = {}
-        self.count = 0
-        self._lines = read_lines(stream, path)
-        self._rest = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any, /) -> int:
-        view = memoryview(buffer)
-        if not self._rest:
-            line = next(self._lines, None)
-            if line is None:
-                return 0
-            self.count = line.line
-            self._rest = memoryview(self._checked(line) + b"\n")
-        count = min(len(view), len(self._rest))
-        view[:count] = self._rest[:count]
-        self._rest = self._rest[count:]
-        return count
-
-    def _checked(self, line: Line) -> bytes:
-        _, problem = line.decoded()
-        if not problem:
-            return line.data
-        self.problems[line.line] = problem
-        # In a comment, neither the problem nor the invalid escape matters.
-        text = line.data.decode("utf-8", "replace")
-        return text.replace("\ufffd", _INVALID_ESCAPE).encode() if text else _INVALID_ESCAPE.encode()
 
 
 class _BlankNodes:
@@ -237,30 +197,28 @@ def _qualifiers(key: str, name: str, spelled: str) -> tuple[str, str]:
     return (address if fold(local) == fold(name) else local), address
 
 
-def _statement(quad: Any, blank: _BlankNodes) -> Statement | BadStatement:
+def _statement(quad: Any, blank: _BlankNodes) -> Statement | RecordError:
     import pyoxigraph
 
     subject = _node(quad.subject, blank)
     relation = local_name(quad.predicate.value)
     role, priority = _ROLES.get(quad.predicate.value, (Role.FACT, 0))
     if subject is None:
-        return BadStatement(str(quad.subject)[:MAX_NAME_LENGTH], "a statement about a statement is not supported")
+        return RecordError(str(quad.subject)[:MAX_NAME_LENGTH], "a statement about a statement is not supported")
     for name in (subject.key, relation):
         if len(name) > MAX_NAME_LENGTH:
-            return BadStatement(
-                f"{name[:60]}…", f"the IRI has {len(name):,} characters, the limit is {MAX_NAME_LENGTH}"
-            )
+            return RecordError(f"{name[:60]}…", f"the IRI has {len(name):,} characters, the limit is {MAX_NAME_LENGTH}")
     term = quad.object
     if not isinstance(term, pyoxigraph.Literal):
         node = _node(term, blank)
         if node is None:
-            return BadStatement(subject.key, "a statement about a statement is not supported")
+            return RecordError(subject.key, "a statement about a statement is not supported")
         if len(node.key) > MAX_NAME_LENGTH:
             return Statement(subject, relation, node.key)
         return Statement(subject, relation, node, role if role is Role.TYPE else Role.FACT)
     text = str(term.value)
     if not text.strip():
-        return BadStatement(subject.key, f"the value of {relation} is empty")
+        return RecordError(subject.key, f"the value of {relation} is empty")
     if role in (Role.NAME, Role.ALIAS) and (len(text) > MAX_NAME_LENGTH or not fold(collapse_spaces(text))):
         # Unusable as a name, but still a fact.
         role, priority = Role.FACT, 0

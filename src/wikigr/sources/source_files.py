@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import NamedTuple
 
 from wikigr.errors import MissingSourceError, SourceError
 from wikigr.files import open_regular
@@ -114,15 +113,11 @@ class Folder:
             raise SourceError(f"cannot read the file: {error.strerror or error}") from error
 
 
-class FileState(NamedTuple):
-    """The size of a file in bytes, and its times of modification and status change in nanoseconds.
+FileState = tuple[int, int, int]
+"""The size of a file in bytes, and its times of modification and status change in nanoseconds.
 
-    Copying a file over another one can preserve the time of modification, but not that of the status change.
-    """
-
-    size: int
-    modified_ns: int
-    changed_ns: int
+Copying a file over another one can preserve the time of modification, but not that of the status change.
+"""
 
 
 def file_states(location: str | Path, source_format: str, *, follow_links: bool = False) -> dict[str, FileState]:
@@ -154,7 +149,7 @@ def _stdin_state() -> dict[str, FileState]:
 
 
 def _state(found: os.stat_result) -> FileState:
-    return FileState(found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,21 @@ class Role(IntEnum):
     TEXT = 4
 
 
+_VOCABULARIES = {
+    Role.NAME: "rdfs:label skos:prefLabel schema:name foaf:name dct:title dc:title",
+    Role.ALIAS: "skos:altLabel schema:alternateName foaf:nick",
+    Role.TEXT: "dbo:abstract dct:abstract schema:description dct:description dc:description skos:definition "
+    "rdfs:comment",
+    Role.TYPE: "rdf:type",
+}
+RELATIONS = {
+    name: (role, priority)
+    for role, names in _VOCABULARIES.items()
+    for priority, name in enumerate(names.split(), start=1)
+}
+"""The relations of common vocabularies that are not plain facts, with their priority among those of their role."""
+
+
 class Kind(IntEnum):
     """The kind of a statement's object."""
 
@@ -78,15 +93,6 @@ class Statement:
     priority: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class BadStatement:
-    """A part of the input that is not a valid triple; it becomes a ``RecordError``."""
-
-    where: str
-    reason: str
-    hint: str | None = None
-
-
 class SubjectStatement(NamedTuple):
     """One statement in a ``SubjectRecord``: a ``Role`` and a ``Kind``; ``has_article`` refers to the object."""
 
@@ -113,11 +119,11 @@ class SubjectRecord:
         return self.title
 
 
-GraphRecord = SubjectRecord | BadStatement
+GraphRecord = SubjectRecord | RecordError
 
 
 def gather(
-    statements: Iterable[Statement | BadStatement], qualifiers: Callable[[str, str, str], Sequence[str]]
+    statements: Iterable[Statement | RecordError], qualifiers: Callable[[str, str, str], Sequence[str]]
 ) -> Iterator[GraphRecord]:
     """Yield bad statements as they occur, then one record per subject, ordered by title.
 
@@ -155,8 +161,8 @@ def parse_graph_record(record: GraphRecord, url: str = "") -> Iterator[SourceIte
 
     Raises ``RecordError`` for a bad statement.
     """
-    if isinstance(record, BadStatement):
-        raise RecordError(record.where, record.reason, hint=record.hint)
+    if isinstance(record, RecordError):
+        raise record
     facts = [statement for statement in record.statements if statement.role in (Role.FACT, Role.TYPE)]
     lines = [fact_line(record.title, fact.relation, (fact.object,)) for fact in facts]
     stated = facts_section((), zip(lines, (fact.relation for fact in facts), strict=True))
@@ -216,7 +222,7 @@ def _preferred(statements: Iterable[SubjectStatement], role: Role) -> list[str]:
     return list(dict.fromkeys(text for *_, text in chosen))
 
 
-def _store(db: sqlite3.Connection, statements: Iterable[Statement | BadStatement]) -> Iterator[BadStatement]:
+def _store(db: sqlite3.Connection, statements: Iterable[Statement | RecordError]) -> Iterator[RecordError]:
     iterator = iter(statements)
     while batch := list(islice(iterator, 2_000)):
         good = [item for item in batch if isinstance(item, Statement)]
@@ -228,7 +234,7 @@ def _store(db: sqlite3.Connection, statements: Iterable[Statement | BadStatement
             [(node.key, node.name) for node in nodes],
         )
         db.execute("COMMIT")
-        yield from (item for item in batch if isinstance(item, BadStatement))
+        yield from (item for item in batch if isinstance(item, RecordError))
 
 
 def _row(item: Statement) -> tuple[str | int, ...]:

@@ -97,6 +97,24 @@ def decompressed(raw: BinaryIO, name: str) -> Iterator[BinaryIO]:
         buffered.detach()
 
 
+class ChunkStream(io.RawIOBase):
+    """The bytes of ``chunks``, none of which is empty, as a stream."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        self._rest = self._rest or memoryview(next(self._chunks, b""))
+        count = min(len(buffer), len(self._rest))
+        buffer[:count] = self._rest[:count]
+        self._rest = self._rest[count:]
+        return count
+
+
 def line_place(location: Path | str, line: int) -> str:
     """Return the place of a line as the ``where`` of a ``RecordError``: ``notes.jsonl, line 12``."""
     return f"{'standard input' if str(location) == STDIN else location}, line {line}"

@@ -42,7 +42,10 @@ class TextConverter:
         if not heading_on_top and _first_line_title(lines):
             lines = lines[_first_line(lines) + 1 :]
         writer = PlainTextWriter(heading_on_top or record.title)
-        common_indent = _common_indent([line for n, line in enumerate(lines) if not _is_manual_heading(lines, n)])
+        text = [line for number, line in enumerate(lines) if not _is_manual_heading(lines, number)]
+        # The indentation of most paragraphs.
+        indents = Counter(min(map(_indent, paragraph)) for paragraph in _paragraphs(text))
+        common_indent = max(indents, key=lambda indent: (indents[indent], -indent), default=0)
         writer.join_words(lambda: "\n".join(lines))
         start = 0
         for heading in find_headings(lines, manual=True):
@@ -76,12 +79,6 @@ def _first_line_title(lines: Sequence[str]) -> str:
 def _first_line(lines: Sequence[str]) -> int:
     """Return the position of the first line that is not blank."""
     return next((position for position, line in enumerate(lines) if line.strip()), len(lines))
-
-
-def _common_indent(lines: Sequence[str]) -> int:
-    """Return the indentation of most paragraphs."""
-    found = Counter(min(map(_indent, paragraph)) for paragraph in _paragraphs(lines))
-    return max(found, key=lambda indent: (found[indent], -indent), default=0)
 
 
 def _write_paragraphs(lines: Sequence[str], common_indent: int, writer: PlainTextWriter) -> None:

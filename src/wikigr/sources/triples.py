@@ -8,14 +8,14 @@ from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
-from wikigr.errors import SourceError
+from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import SourceItem
 from wikigr.sources.csv_rows import DELIMITERS, Row, read_rows, sample_lines
 from wikigr.sources.encodings import utf8_stream
 from wikigr.sources.plain_text import collapse_spaces
 from wikigr.sources.statements import (
     MAX_NAME_LENGTH,
-    BadStatement,
+    RELATIONS,
     GraphRecord,
     Node,
     Role,
@@ -35,18 +35,12 @@ _COLUMNS = (
 
 # Relations, folded, that are not plain facts. Bare "label" and "name" are facts: a music record has a label.
 _ROLES = {
-    **dict.fromkeys(("rdfs:label", "skos:preflabel", "schema:name", "foaf:name"), Role.NAME),
-    **dict.fromkeys(("alias", "skos:altlabel", "schema:alternatename"), Role.ALIAS),
-    **dict.fromkeys(
-        (
-            *("description", "rdfs:comment", "schema:description", "dct:abstract", "dct:description"),
-            *("dcterms:abstract", "dcterms:description", "dbo:abstract", "skos:definition"),
-        ),
-        Role.TEXT,
-    ),
-    **dict.fromkeys(("rdf:type", "type", "instance of"), Role.TYPE),
+    "description": (Role.TEXT, 0),
+    "alias": (Role.ALIAS, 0),
+    **dict.fromkeys(("type", "instance of"), (Role.TYPE, 0)),
+    **{fold(name): use for name, use in RELATIONS.items()},
+    **{fold(name.replace("dct:", "dcterms:")): use for name, use in RELATIONS.items()},
 }
-_PRIORITIES = {relation: n for n, relation in enumerate(_ROLES)}
 _DATE_TIME = re.compile(r"[+-]?\d+(?:-\d\d){1,2}(?:T[\d:.]+(?:Z|[+-][\d:]+)?)?")
 
 
@@ -72,7 +66,7 @@ class TriplesSource:
         """Turn one subject into its article; raises ``RecordError`` with the line of a bad row."""
         return parse_graph_record(record)
 
-    def _statements(self) -> Iterator[Statement | BadStatement]:
+    def _statements(self) -> Iterator[Statement | RecordError]:
         columns: tuple[int, int, int] | None = None
         width = 3
         is_empty = True
@@ -80,7 +74,7 @@ class TriplesSource:
             for row in read_triples(read_lines(utf8_stream(stream), self.path), str(self.path)):
                 where = line_place(self.path, row.line)
                 if row.problem:
-                    yield BadStatement(where, row.problem)
+                    yield RecordError(where, row.problem)
                 elif columns is None and (named := find_columns(row.cells)) is not None:
                     columns, width = named, len(row.cells)
                     continue
@@ -144,28 +138,27 @@ def find_columns(cells: list[str]) -> tuple[int, int, int] | None:
     return (found[0], found[1], found[2]) if -1 not in found else None
 
 
-def _statement(where: str, cells: list[str], width: int, columns: tuple[int, int, int]) -> Statement | BadStatement:
+def _statement(where: str, cells: list[str], width: int, columns: tuple[int, int, int]) -> Statement | RecordError:
     count = len(cells)
     if count > width:
         advice = "" if width != 3 else " (in CSV, quote cells that contain the delimiter; other columns need a header)"
-        return BadStatement(where, f"expected {width} columns, found {count}{advice}")
+        return RecordError(where, f"expected {width} columns, found {count}{advice}")
     if count <= max(columns):
         found = f"{count} column{'s' * (count != 1)}"
-        return BadStatement(where, f"expected subject, relation and object, found {found}")
+        return RecordError(where, f"expected subject, relation and object, found {found}")
     subject, relation, value = (cells[column] for column in columns)
     for what, text in (("subject", subject), ("relation", relation), ("object", value)):
         if not fold(collapse_spaces(text)):
-            return BadStatement(where, f"the {what} is empty")
+            return RecordError(where, f"the {what} is empty")
         if what != "object" and len(text) > MAX_NAME_LENGTH:
             limit = f"the limit for a name is {MAX_NAME_LENGTH}"
-            return BadStatement(where, f"the {what} has {len(text):,} characters, {limit}")
-    known = fold(relation)
-    role = _ROLES.get(known, Role.FACT)
+            return RecordError(where, f"the {what} has {len(text):,} characters, {limit}")
+    role, priority = _ROLES.get(fold(relation), (Role.FACT, 0))
     if role in (Role.NAME, Role.ALIAS, Role.TEXT):
         if role is not Role.TEXT and len(value) > MAX_NAME_LENGTH:
-            return BadStatement(where, f"the name has {len(value):,} characters, the limit is {MAX_NAME_LENGTH}")
+            return RecordError(where, f"the name has {len(value):,} characters, the limit is {MAX_NAME_LENGTH}")
         text = value if role is Role.TEXT else collapse_spaces(value)
-        return Statement(_node(subject), relation, text, role, priority=_PRIORITIES[known])
+        return Statement(_node(subject), relation, text, role, priority=priority)
     if len(value) > MAX_NAME_LENGTH or "\n" in value:
         return Statement(_node(subject), relation, value, role)
     # A number, a date or the like rather than a name.

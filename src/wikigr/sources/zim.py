@@ -62,7 +62,7 @@ class ZimSource:
         Raises ``SourceError`` when the file is missing, truncated or corrupt.
         """
         archive = _verified(self.path)
-        main_page = _main_page(archive)
+        main_page = _follow(archive.main_entry) if archive.has_main_entry else None
         # User content comes first; metadata and indexes follow it.
         count = archive.entry_count if archive.has_new_namespace_scheme else archive.all_entry_count
         read = 0
@@ -71,7 +71,7 @@ class ZimSource:
                 entry = archive._get_entry_by_id(number)
                 if not archive.has_new_namespace_scheme and not entry.path.startswith(_OLD_ARTICLES):
                     continue
-                record = _record(archive, entry, main_page)
+                record = _record(archive, entry, None if main_page is None else str(main_page.path))
                 if record is not None:
                     yield record
                     read += 1
@@ -170,11 +170,6 @@ def _verified(path: Path) -> Archive:
             hint="Download or copy the file again.",
         )
     return archive
-
-
-def _main_page(archive: Archive) -> str | None:
-    target = _follow(archive.main_entry) if archive.has_main_entry else None
-    return str(target.path) if target is not None else None
 
 
 def _record(archive: Archive, entry: Entry, main_page: str | None) -> ZimRecord | None:

@@ -194,7 +194,10 @@ def _ask_one(
     try:
         print_trace(environment, answer.trace)
         if printed_as == "json":
-            print_json(environment, _document(session, answer, explain_limit))
+            document = answer_document(
+                answer, session.pipeline, explain=explain_limit > 0, explain_limit=explain_limit, stated=stated
+            )
+            print_json(environment, document)
         elif printed_as == "md":
             from wikigr.documents.answer_markdown import answer_markdown
 
@@ -213,10 +216,6 @@ def _ask_one(
         if output is not None:
             save_answers(environment, output, [stated])
     return _is_abstention(answer)
-
-
-def _document(session: AskSession, answer: Answer, explain_limit: int) -> AnswerDocument:
-    return answer_document(answer, session.pipeline, explain=explain_limit > 0, explain_limit=explain_limit)
 
 
 def _ask_batch(
@@ -238,7 +237,7 @@ def _ask_batch(
         nonlocal abstentions
         print_trace(environment, answer.trace)
         abstentions += _is_abstention(answer)
-        document = _document(session, answer, explain_limit)
+        document = answer_document(answer, session.pipeline, explain=explain_limit > 0, explain_limit=explain_limit)
         if output is not None:
             answers.append(document)
         if receipt is not None:

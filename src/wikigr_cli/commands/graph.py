@@ -8,7 +8,6 @@ from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from wikigr.documents.article import neighbors_document, paths_document
 from wikigr.errors import UsageError
 from wikigr_cli.command import Result, command
 from wikigr_cli.command_table import group
@@ -93,14 +92,15 @@ def neighbors(
       wikigr graph neighbors Louis de Broglie --pack packs/physics
       wikigr graph neighbors Spin --direction in -k 5 --pack packs/physics
     """
+    from wikigr.documents.graph import neighbors_document
     from wikigr.pack.open import Pack
-    from wikigr.pipeline.graph_queries import find_neighbors
 
     inverse = None if direction == "both" else direction == "in"
     with Pack(pack) as opened:
-        found = find_neighbors(opened, name, relation=relation, inverse=inverse, limit=top_k, note=environment.note)
-        warnings = render.print_warnings(environment, opened)
-    document = neighbors_document(found.node, found.edges, found.truncated, warnings)
+        document = neighbors_document(
+            opened, name, relation=relation, inverse=inverse, limit=top_k, note=environment.note
+        )
+        render.print_warnings(environment, opened)
     yield document
     hint = "--top-k shows more edges of a kind, --relation one kind only."
     render.note_truncation(environment, hint, truncated=document["truncated"])
@@ -194,21 +194,20 @@ def paths(
             "Give two names, or one name and --metapath.", hint='Example: wikigr graph paths "Isaac Newton" "Moon"'
         )
 
+    from wikigr.documents.graph import paths_document
     from wikigr.pack.open import Pack
-    from wikigr.pipeline.graph_queries import find_paths
 
     with Pack(pack) as opened:
-        found = find_paths(
+        document = paths_document(
             opened, start, end, metapath=metapath, max_hops=max_hops, max_paths=top_k, note=environment.note
         )
-        warnings = render.print_warnings(environment, opened)
-    document = paths_document(found.start, found.end, found.steps, found.paths, warnings)
+        render.print_warnings(environment, opened)
     yield document, partial(render.print_paths, max_hops=max_hops)
-    if not found.paths.paths:
-        hint = f"a {'smaller --max-hops' if found.steps is None else 'shorter metapath'} can be searched completely."
+    if not document["paths"]:
+        hint = f"a {'smaller --max-hops' if metapath is None else 'shorter metapath'} can be searched completely."
     else:
-        hint = "--top-k shows more paths." if len(found.paths.paths) == top_k else "the search stopped at its limit."
-    render.note_truncation(environment, hint, truncated=found.paths.truncated)
+        hint = "--top-k shows more paths." if len(document["paths"]) == top_k else "the search stopped at its limit."
+    render.note_truncation(environment, hint, truncated=document["truncated"])
 
 
 # The longest query, in seconds.
@@ -281,8 +280,8 @@ def schema(environment: Environment, pack: str, top_k: int = 30) -> Iterator[Doc
 
     with Pack(pack) as opened:
         described = describe_schema(opened.graph, Neighborhood(opened.graph), max_relations=top_k)
-    yield described.to_dict()
-    render.note_truncation(environment, "--top-k lists more relations.", truncated=described.truncated)
+    yield described
+    render.note_truncation(environment, "--top-k lists more relations.", truncated=described["truncated"])
 
 
 graph = group(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from wikigr.documents.answer import why_document
 from wikigr.errors import UsageError
 from wikigr_cli import options
 from wikigr_cli.command import Result, command
@@ -30,7 +29,6 @@ def show(environment: Environment, target: str, pack: str) -> Result:
       wikigr show "Louis de Broglie#3" --pack packs/physics --json
     """
     from wikigr.documents.article import article_document, section_document
-    from wikigr.pack.article_view import view_article, view_section
     from wikigr.pack.open import Pack
     from wikigr.pipeline.target import find_target
     from wikigr_cli.render.section import print_article, print_section
@@ -41,8 +39,8 @@ def show(environment: Environment, target: str, pack: str) -> Result:
         for note in notes:
             environment.note(note)
         if section_id is not None:
-            return section_document(view_section(opened, section_id), opened.manifest, notes), print_section
-        return article_document(view_article(opened, title), opened.manifest, notes), print_article
+            return section_document(opened, section_id, notes), print_section
+        return article_document(opened, title, notes), print_article
 
 
 @command(
@@ -100,15 +98,14 @@ def why(
     chosen = load_profile(profile)
     with Pack(pack, preload=True) as opened:
         # Imported while the encoder loads.
+        from wikigr.documents.why import why_document
         from wikigr.pipeline.connect import connect
         from wikigr.pipeline.pipeline import Pipeline
         from wikigr.pipeline.target import find_article, find_section
-        from wikigr.pipeline.why import explain_article
 
         pipeline = Pipeline(chosen, opened, model=connect(chosen, offline=offline), offline=offline)
         title = find_article(opened, title, environment.note)
         section_id = None if section is None else find_section(opened, title, section)
         answer = pipeline.answer(question)
         print_trace(environment, answer.trace)
-        explained = explain_article(answer, title, section_id)
-    return why_document(answer, explained)
+    return why_document(answer, title, section_id)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from wikigr.documents.answer import EXPLAIN_LIMIT, stated_answer, why_document
+from wikigr.documents.answer import EXPLAIN_LIMIT, stated_answer
 from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
 from wikigr.suggestions import did_you_mean, nearest
@@ -147,8 +147,8 @@ class Conversation:
         return self._answer
 
     def _why(self, title: str) -> None:
+        from wikigr.documents.why import why_document
         from wikigr.pipeline.target import find_article
-        from wikigr.pipeline.why import explain_article
 
         answer = self._last()
         titles = answer.sources or [item.section.title for item in answer.evidence]
@@ -159,7 +159,7 @@ class Conversation:
             title = titles[0]
         else:
             raise UsageError("Nothing in the pack matches the question.", hint="Give a title: /why TITLE")
-        print_why(self._environment, why_document(answer, explain_article(answer, title)))
+        print_why(self._environment, why_document(answer, title))
 
     def _search_members(self, find: Callable[[Pack], _Found]) -> tuple[Pack, _Found]:
         """Return the first pack in which ``find`` succeeds, and what it finds; raises its first ``UsageError``."""

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote as percent_encode
 from urllib.parse import urlsplit
 
-from wikigr.documents.article import section_document
-from wikigr.documents.blocks import Mark
+from wikigr.documents.article import article_document, section_document
 from wikigr.errors import WikigrError
 from wikigr.text import harmless
 from wikigr_cli.environment import Environment
@@ -57,19 +56,17 @@ def print_article(environment: Environment, document: Document) -> None:
 
 def print_place(environment: Environment, pack: Pack, title: str, section_id: str | None, quote: str | None) -> None:
     """Print a section, or the whole article without ``section_id``; the text ``quote`` stands out."""
-    from wikigr.pack.article_view import view_article, view_section
-
     if section_id is not None:
-        section = view_section(pack, section_id)
-        start, end = _find(environment, quote, section.section.content)
-        print_section(environment, section_document(section, pack.manifest, [], [Mark(start, end, "found")]))
+        found = _find(environment, quote, pack.sections([section_id])[section_id].content)
+        print_section(environment, section_document(pack, section_id, [], found))
         return
-    view = view_article(pack, title)
-    _print_heading(environment, [view.title], view.url)
-    start, end = _find(environment, quote, view.content)
-    environment.print(view.content[:start], end="", has_lines=True)
-    environment.print(view.content[start:end], style="reverse", end="", has_lines=True)
-    environment.print(view.content[end:], has_lines=True)
+    article = article_document(pack, title)
+    content = article["content"]
+    _print_heading(environment, [title], article["url"])
+    start, end = _find(environment, quote, content)
+    environment.print(content[:start], end="", has_lines=True)
+    environment.print(content[start:end], style="reverse", end="", has_lines=True)
+    environment.print(content[end:], has_lines=True)
 
 
 def _find(environment: Environment, quote: str | None, content: str) -> tuple[int, int]:

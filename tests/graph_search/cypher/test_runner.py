@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from tests.graph_search.cypher.test_guard import CONFINED, HARMLESS, HOSTILE, WITHOUT_A_COLUMN
+from tests.graph_search.cypher.test_guard import CONFINED, HARMLESS, HOSTILE
 
 from wikigr.errors import PackError, WikigrError
 from wikigr.graph.engine import Graph, QueryError
@@ -120,10 +120,6 @@ def test_a_harmless_query_passes_the_guard_and_runs(runner: QueryRunner, subtest
             executed = check_query(query, max_rows=10, max_hops=3).text
             assert " LIMIT " in executed
             assert check_query(executed, max_rows=10, max_hops=3).text == executed
-            if WITHOUT_A_COLUMN in query:
-                with pytest.raises(QueryError, match="weight"):
-                    runner.run(query)
-                continue
             result = runner.run(query, max_rows=10, timeout=30)
             assert len(result.rows) <= 10
             assert all(len(row) == len(result.columns) for row in result.rows)
@@ -196,7 +192,6 @@ def test_values_are_those_of_json(runner: QueryRunner) -> None:
     assert value(runner, "date('2020-01-31') + interval('1 month')") in ("2020-02-29", "2020-02-29T00:00:00")
     assert value(runner, "timestamp('2020-01-01 10:00:00')") == "2020-01-01T10:00:00"
     assert value(runner, "interval('3 days')") == "3 days, 0:00:00"
-    assert value(runner, "CAST('1.50' AS DECIMAL(5, 2))") == "1.50"
     identity = "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"
     assert value(runner, f"CAST('{identity}' AS UUID)") == identity
     assert value(runner, "0.0 / 0.0") is None

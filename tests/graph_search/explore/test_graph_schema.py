@@ -7,7 +7,7 @@ from pathlib import Path
 from wikigr.graph.engine import Graph
 from wikigr.graph.neighborhood import Neighborhood
 from wikigr.graph.schema import ddl
-from wikigr.graph_search.explore.graph_schema import MAX_RELATION_LENGTH, cypher_string, describe_schema
+from wikigr.graph_search.explore.graph_schema import MAX_RELATION_LENGTH, cypher_string, describe_schema, schema_text
 
 
 def test_the_schema_for_a_prompt_is_bounded_and_opens_nothing(tmp_path: Path) -> None:
@@ -21,8 +21,8 @@ def test_the_schema_for_a_prompt_is_bounded_and_opens_nothing(tmp_path: Path) ->
                 "MATCH (a:Entity) CREATE (a)-[:RELATED_TO {relation: $relation}]->(a)", {"relation": relation}
             )
         schema = describe_schema(graph, Neighborhood(graph), max_relations=100)
-        text = schema.to_text()
-        whole = describe_schema(graph, Neighborhood(graph), max_relations=1000).to_text()
+        text = schema_text(schema)
+        whole = schema_text(describe_schema(graph, Neighborhood(graph), max_relations=1000))
         for relation in hostile[:3]:
             (row,) = graph.rows(
                 f"MATCH ()-[r:RELATED_TO]->() WHERE r.relation = {cypher_string(relation)} RETURN r.relation"
@@ -31,4 +31,4 @@ def test_the_schema_for_a_prompt_is_bounded_and_opens_nothing(tmp_path: Path) ->
     assert "</" not in whole and whole.count("\n") == text.count("\n") and "it\\'s" in whole
     assert "x" * (MAX_RELATION_LENGTH + 1) not in whole and whole.endswith("and 1 more")
     assert len(text) < 3000 + 100 * (MAX_RELATION_LENGTH + 10)
-    assert schema.truncated and schema.to_dict()["relations_total"] == 505
+    assert schema["truncated"] and schema["relations_total"] == 505

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -47,8 +46,8 @@ def client(messages_server: MessagesServer) -> Iterator[Claude]:
     made.close()
 
 
-def planner(client: Claude, *, calls: int = 5, seconds: float = 60.0) -> ModelPlanner:
-    return ModelPlanner(CallQuota(client, calls=calls, seconds=seconds), "local", SCHEMA, "", Trace())
+def planner(client: Claude, *, calls: int = 5) -> ModelPlanner:
+    return ModelPlanner(CallQuota(client, calls=calls), "local", SCHEMA, "", Trace())
 
 
 def content(server: MessagesServer, number: int = -1) -> str:
@@ -161,11 +160,3 @@ def test_the_quota_of_calls_is_enforced(client: Claude, messages_server: Message
         with pytest.raises(BudgetError, match="2 model calls"):
             asking.plan(FIRST)
     assert len(messages_server.requests) == 2
-
-
-def test_the_quota_of_seconds_is_enforced(client: Claude, messages_server: MessagesServer) -> None:
-    asking = planner(client, seconds=0.01)
-    time.sleep(0.02)
-    with pytest.raises(BudgetError, match=r"0\.01 s"):
-        asking.plan(FIRST)
-    assert messages_server.requests == []

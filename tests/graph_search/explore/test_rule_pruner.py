@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.graph_edges import edges_at
 from tests.graph_search.explore.films import BELL, FACTS, MAYOR, WAY, by_rule, entity, fill, shown
 
 from wikigr.embeddings.embedder import Embedder, EncoderIdentity
@@ -94,7 +95,7 @@ def test_linked_articles_are_ranked_by_their_leads(physics_pack: Path, encoder: 
         assert {edge.relation for edge in result.triplets} <= {"LINKS_TO", "MENTIONS"}
         assert result.truncated
         question = encoder.encode(["How do electrons absorb light?"])[0]
-        others = {e.other(article(title)).key for e in Neighborhood(graph).edges(article(title))}
+        others = {e.other(article(title)).key for e in edges_at(Neighborhood(graph), article(title))}
         scores = {t: float(v @ question) for t, v in RulePruner(encoder, graph).lead_vectors(others).items()}
         kept = {edge.other(article(title)).key for edge in result.triplets}
         assert max(scores, key=scores.__getitem__) in kept

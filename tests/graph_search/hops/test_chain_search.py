@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wikigr.graph_search.hops.chain_search import HopsOptions, search_chains
+from wikigr.graph_search.hops.chain_search import ChainSearch, HopsOptions
 from wikigr.graph_search.hops.one_hop import Reading
 from wikigr.index.candidate import Section
 from wikigr.question.decomposition import decompose
@@ -31,8 +31,9 @@ def asked(probabilities: tuple[float, ...], *, known: bool = True, dead_end: boo
         return Reading((), tuple(hops[:limit]))
 
     decompositions = decompose("In which town was the chemist born who discovered holmium?")
-    found = search_chains(None, decompositions, read, HopsOptions(), lambda: 0.0)
-    return [search.question for search in found.searches if search.question.startswith("In which town")]
+    search = ChainSearch(read, HopsOptions(), lambda: 0.0)
+    search.chains(None, decompositions)
+    return [question for question in search.searches if question.startswith("In which town")]
 
 
 def test_what_is_unlikely_to_be_described_is_not_asked_about() -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import pickle
 from pathlib import Path
 
 import pytest
 from tests.sources.markdown.notes import write
+from tests.sources.reading import read_source
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem, Triple
@@ -19,8 +19,7 @@ PROSE = "<p>" + "A sentence that says something about the matter at hand. " * 5 
 
 
 def read(root: Path) -> list[SourceItem]:
-    source = HtmlSource(root)
-    return [item for record in source.records() for item in source.parse(pickle.loads(pickle.dumps(record)))]
+    return read_source(HtmlSource(root))[0]
 
 
 def test_pages_come_sorted_with_resolved_links_and_folder_categories(tmp_path: Path) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import pickle
 from pathlib import Path
+
+from tests.sources.reading import read_source
 
 from wikigr.sources.article import SourceArticle, SourceItem
 from wikigr.sources.documents import NoteRecord
@@ -29,9 +30,7 @@ def lead(text: str) -> str:
 
 
 def read(root: Path) -> list[SourceArticle]:
-    source = FolderSource(root, "markdown")
-    records = [pickle.loads(pickle.dumps(record)) for record in source.records()]
-    return [item for record in records for item in source.parse(record) if isinstance(item, SourceArticle)]
+    return [item for item in read_source(FolderSource(root, "markdown"))[0] if isinstance(item, SourceArticle)]
 
 
 def write(root: Path, files: dict[str, str]) -> Path:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import pickle
 from pathlib import Path
 
 import pytest
 from docutils import nodes
 from docutils.core import publish_doctree
 from tests.sources.markdown.notes import write
+from tests.sources.reading import read_source
 from tests.sources.test_hostile_input import limit
 
 from wikigr.errors import RecordError
@@ -38,9 +38,7 @@ def lead(text: str) -> str:
 
 
 def read(root: Path) -> dict[str, SourceArticle]:
-    source = FolderSource(root, "rst")
-    records = [pickle.loads(pickle.dumps(record)) for record in source.records()]
-    items = [item for record in records for item in source.parse(record)]
+    items, _ = read_source(FolderSource(root, "rst"))
     return {item.source_id: item for item in items if isinstance(item, SourceArticle)}
 
 

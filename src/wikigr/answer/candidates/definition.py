@@ -46,7 +46,7 @@ def find_definitions(material: Material) -> Iterator[AnswerCandidate]:
 
 def _definition(title: str, sentences: Sequence[SentenceScore], language: Language) -> list[SentenceScore]:
     """Return the sentence in the lead of ``title`` that defines it, or the lead's first one, or first facts."""
-    whole = _sentences_of(title, sentences)
+    whole = sorted((s for s in sentences if s.section.title == title), key=lambda s: (s.section.position, s.start))
     # A long lead is cut into several sections, after captions and tables that precede its text.
     lead = [s for s in whole if s.is_prose and s.section.heading != FACTS and s.section.position < 3]
     defining = (s for s in lead if is_definition(s.text, title, language))
@@ -54,11 +54,6 @@ def _definition(title: str, sentences: Sequence[SentenceScore], language: Langua
     openings = (s for s in lead if s.section.position == 0 and len(words(s.text)) >= 8)
     found = list(islice(chain(defining, openings), 1))
     return found or [s for s in whole if s.section.heading == FACTS][:5]
-
-
-def _sentences_of(title: str, sentences: Sequence[SentenceScore]) -> list[SentenceScore]:
-    """Return the sentences about ``title`` in the order of the article."""
-    return sorted((s for s in sentences if s.section.title == title), key=lambda s: (s.section.position, s.start))
 
 
 def _entries(question: Question, sentences: Sequence[SentenceScore]) -> list[Section]:

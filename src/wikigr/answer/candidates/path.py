@@ -37,7 +37,9 @@ def _candidate(kind: str, answers: PathAnswers, sections: Mapping[str, Section])
     lines = tuple(dict.fromkeys(quotations.values()))
     fit = answers.confidence
     if answers.total > 1:
-        return AnswerCandidate(kind, lines, lead=_listing(names, answers), fit=fit)
+        total = f"{'more than ' if answers.is_cut else ''}{answers.total:,}"
+        of = f"{len(names)} of " if answers.is_cut or len(names) < answers.total else ""
+        return AnswerCandidate(kind, lines, lead=f"{of}{total} answers: {'; '.join(names)}.", fit=fit)
     # The facts of one answer are quoted in the order of the path, so the last one names it.
     return AnswerCandidate(kind, (lines[-1], *lines[:-1]), span=_span(names[0], lines[-1]), fit=fit)
 
@@ -48,12 +50,6 @@ def find_explored(material: Material) -> Iterator[AnswerCandidate]:
     stating = sentences_stating(exploration.chain, material) if exploration is not None else []
     if stating:
         yield AnswerCandidate("explored", tuple(stating), fit=1.0)
-
-
-def _listing(names: Sequence[str], answers: PathAnswers) -> str:
-    total = f"{'more than ' if answers.is_cut else ''}{answers.total:,}"
-    count = f"{len(names)} of {total} answers" if answers.is_cut or len(names) < answers.total else f"{total} answers"
-    return f"{count}: {'; '.join(names)}."
 
 
 def _span(name: str, line: Quotation) -> Span | None:

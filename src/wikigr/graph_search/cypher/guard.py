@@ -228,7 +228,10 @@ class _Parser:
                 self._keyword("MATCH")
                 self._match()
             elif word == "UNWIND":
-                self._unwind()
+                self._keyword("UNWIND")
+                self._expression()
+                self._keyword("AS")
+                self._name("a name")
             elif word == "WITH":
                 self._keyword("WITH")
                 self._projection(final=False)
@@ -240,17 +243,11 @@ class _Parser:
                 self._unexpected("a clause (MATCH, WITH, UNWIND, RETURN) was expected")
 
     def _match(self) -> None:
-        self._pattern()
+        self._several(self._element)
         if self._take_keyword("WHERE"):
             self._expression()
         if self._token.word == "HINT":
             raise blocked("HINT is not allowed")
-
-    def _unwind(self) -> None:
-        self._keyword("UNWIND")
-        self._expression()
-        self._keyword("AS")
-        self._name("a name")
 
     def _projection(self, *, final: bool) -> None:
         self._take_keyword("DISTINCT")
@@ -311,9 +308,6 @@ class _Parser:
         return number
 
     # patterns
-
-    def _pattern(self) -> None:
-        self._several(self._element)
 
     def _element(self) -> None:
         if self._is("=", 1):
@@ -389,14 +383,9 @@ class _Parser:
         self._sign("*")
         if self._token.word == "ALL":
             self._keyword("ALL")
-            if self._token.word not in ("SHORTEST", "WSHORTEST"):
-                self._unexpected("SHORTEST was expected")
-        if self._token.word in ("SHORTEST", "TRAIL", "ACYCLIC"):
+            self._keyword("SHORTEST")
+        elif self._token.word in ("SHORTEST", "TRAIL", "ACYCLIC"):
             self._keyword(self._token.word)
-        elif self._take_keyword("WSHORTEST"):
-            self._sign("(")
-            self._name("the name of a property")
-            self._sign(")")
         lowest, most = 1, None
         if self._token.kind == "number":
             lowest = most = self._hop_count()
@@ -409,8 +398,6 @@ class _Parser:
         self._hops += most
         if self._hops > 2 * self._max_hops:
             raise blocked(f"its paths may have {2 * self._max_hops} hops in total, not {self._hops}")
-        if self._is("("):
-            self._comprehension()
 
     def _hop_count(self) -> int:
         token = self._token
@@ -419,21 +406,6 @@ class _Parser:
         self._emit(token.text, spaced=token.spaced or self._ahead(-1).kind == "word")
         return int(token.text)
 
-    def _comprehension(self) -> None:
-        self._sign("(")
-        self._name("a name")
-        self._sign(",")
-        self._name("a name")
-        if self._is("|") and self._ahead(1).word == "WHERE":
-            self._sign("|")
-            self._keyword("WHERE")
-            self._expression(bar=False)
-        if self._take_sign("|"):
-            self._enclosed("{}", self._item)
-            self._sign(",")
-            self._enclosed("{}", self._item)
-        self._sign(")")
-
     def _property(self) -> None:
         self._name("the name of a property")
         self._sign(":")
@@ -441,7 +413,7 @@ class _Parser:
 
     # expressions
 
-    def _expression(self, *, bar: bool = True) -> _Expression:
+    def _expression(self) -> _Expression:
         """Take an expression. Precedence is irrelevant here, so operators are taken in sequence."""
         operands = 0
         operator = ""
@@ -454,7 +426,7 @@ class _Parser:
                 if operator == "=~" or self._is("=~"):
                     self._as_text(start, operand)
                 operands += 1
-                operator = self._operator(bar=bar)
+                operator = self._operator()
         return operand if operands == 1 and not negated else _Expression()
 
     def _as_text(self, start: int, expression: _Expression) -> None:
@@ -476,11 +448,11 @@ class _Parser:
                 raise blocked(f"it has more than {MAX_DEPTH} signs in a row")
         return count > 0
 
-    def _operator(self, *, bar: bool) -> str:
+    def _operator(self) -> str:
         """Take a binary operator; return an empty string if there is none."""
         token = self._token
         if token.kind == "sign":
-            if token.text not in BINARY_OPERATORS or (token.text == "|" and not bar):
+            if token.text not in BINARY_OPERATORS:
                 return ""
             self._sign(token.text)
             return token.text
@@ -609,7 +581,7 @@ class _Parser:
             self._emit(self._token.word, spaced=True)
             self._sign("{")
             self._keyword("MATCH")
-            self._pattern()
+            self._several(self._element)
             if self._take_keyword("WHERE"):
                 self._expression()
             if self._token.word == "RETURN":
@@ -664,13 +636,6 @@ class _Parser:
             return False
         self._keyword("AS")
         word = self._token.word
-        if word == "DECIMAL" and self._is("(", 1):
-            self._emit("DECIMAL", spaced=True)
-            self._sign("(")
-            for sign in (",", ")"):
-                self._whole_number("DECIMAL", 38)
-                self._sign(sign)
-            return False
         text = self._token.text if word else ""
         self._at += 1
         while self._is("["):

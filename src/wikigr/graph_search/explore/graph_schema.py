@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from typing import Any
 
 from wikigr.graph.engine import Graph
@@ -17,101 +16,57 @@ MAX_RELATION_LENGTH = 60
 _HIDDEN = frozenset({"embedding"})
 
 
-@dataclass(frozen=True, slots=True)
-class Property:
-    """A column with the engine's name of its type. Queries should not return ``hidden`` columns."""
+def describe_schema(graph: Graph, neighborhood: Neighborhood, *, max_relations: int = MAX_RELATIONS) -> dict[str, Any]:
+    """Return the schema of a pack as a JSON object: its tables with their columns and numbers of rows, and relations.
 
-    name: str
-    type: str
-    key: bool = False
-    hidden: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A node label, or a relationship type between the labels ``ends``, with its number of rows and its columns."""
-
-    name: str
-    count: int
-    properties: tuple[Property, ...]
-    ends: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the table as a JSON object."""
-        names = (
-            {"type": self.name, "source": self.ends[0], "target": self.ends[1]} if self.ends else {"label": self.name}
-        )
-        return {**names, "count": self.count, "properties": list(map(asdict, self.properties))}
-
-
-@dataclass(frozen=True, slots=True)
-class GraphSchema:
-    """The tables, and the values of ``RELATED_TO.relation`` with their numbers of edges, most frequent first.
-
-    ``relations_total`` includes the relations that are not listed.
+    ``relations`` are the ``max_relations`` most frequent values of ``RELATED_TO.relation`` with their numbers of edges,
+    of ``relations_total``; the schema is ``truncated`` if there are more. Queries should not return ``hidden`` columns.
+    Raises ``QueryError``.
     """
-
-    nodes: tuple[Table, ...]
-    relationships: tuple[Table, ...]
-    relations: tuple[tuple[str, int], ...]
-    relations_total: int
-
-    @property
-    def truncated(self) -> bool:
-        """Whether some relations are not listed."""
-        return len(self.relations) < self.relations_total
-
-    def to_text(self) -> str:
-        """Return the schema for a prompt: one line per table, relations as escaped Cypher strings.
-
-        Its length is bounded for any pack, and no name in it can end a line or open a tag.
-        """
-        lines = ["Nodes:"]
-        lines += [f"(:{table.name} {_signature(table.properties)}) x {table.count}" for table in self.nodes]
-        lines.append("Relationships:")
-        for edges in self.relationships:
-            properties = f" {_signature(edges.properties)}" if edges.properties else ""
-            source, target = edges.ends
-            lines.append(f"(:{source})-[:{edges.name}{properties}]->(:{target}) x {edges.count}")
-        hidden = [f"{table.name}.{column.name}" for table in self.nodes for column in table.properties if column.hidden]
-        if hidden:
-            lines.append(f"Never return: {', '.join(hidden)}")
-        if self.relations:
-            short = [(name, count) for name, count in self.relations if len(name) <= MAX_RELATION_LENGTH]
-            listed = ", ".join(f"{cypher_string(name)} x {count}" for name, count in short)
-            rest = self.relations_total - len(short)
-            lines.append(
-                f"RELATED_TO.relation is one of: {listed or '(long names)'}" + (f" and {rest} more" if rest else "")
-            )
-        return "\n".join(lines)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the schema as a JSON object."""
-        return {
-            "nodes": [table.to_dict() for table in self.nodes],
-            "relationships": [table.to_dict() for table in self.relationships],
-            "relations": [{"relation": name, "count": count} for name, count in self.relations],
-            "relations_total": self.relations_total,
-            "truncated": self.truncated,
-        }
-
-
-def describe_schema(graph: Graph, neighborhood: Neighborhood, *, max_relations: int = MAX_RELATIONS) -> GraphSchema:
-    """Read the schema of a pack with its ``max_relations`` most frequent relations; raises ``QueryError``."""
     counts: Mapping[str, int] = neighborhood.relations
-    facts = [(name, count) for name, count in counts.items() if name not in STRUCTURAL]
+    facts = [{"relation": name, "count": count} for name, count in counts.items() if name not in STRUCTURAL]
     present = {str(row[1]) for row in graph.rows("CALL show_tables() RETURN *")}
-    nodes = tuple(
-        Table(name, _count(graph, f"(n:{name})"), _properties(graph, name)) for name in NODE_TABLES if name in present
-    )
     relationships = []
     for name in REL_TABLES:
         if name in present:
             count = counts.get(name, 0) if name in STRUCTURAL else _count(graph, f"()-[n:{name}]->()")
-            properties = _properties(graph, name)
+            rest = {"count": count, "properties": _properties(graph, name)}
             ends = sorted({(str(a), str(b)) for a, b, *_ in graph.rows(f"CALL show_connection('{name}') RETURN *")})
-            relationships += [Table(name, count, properties, (a, b)) for a, b in ends]
-    return GraphSchema(nodes, tuple(relationships), tuple(facts[:max_relations]), len(facts))
+            relationships += [{"type": name, "source": source, "target": target, **rest} for source, target in ends]
+    return {
+        "nodes": [
+            {"label": name, "count": _count(graph, f"(n:{name})"), "properties": _properties(graph, name)}
+            for name in NODE_TABLES
+            if name in present
+        ],
+        "relationships": relationships,
+        "relations": facts[:max_relations],
+        "relations_total": len(facts),
+        "truncated": len(facts) > max_relations,
+    }
+
+
+def schema_text(schema: Mapping[str, Any]) -> str:
+    """Return the schema for a prompt: one line per table, relations as escaped Cypher strings.
+
+    Its length is bounded for any pack, and no name in it can end a line or open a tag.
+    """
+    lines = ["Nodes:"]
+    lines += [f"(:{t['label']} {_signature(t['properties'])}) x {t['count']}" for t in schema["nodes"]]
+    lines.append("Relationships:")
+    for edges in schema["relationships"]:
+        properties = f" {_signature(edges['properties'])}" if edges["properties"] else ""
+        lines.append(f"(:{edges['source']})-[:{edges['type']}{properties}]->(:{edges['target']}) x {edges['count']}")
+    hidden = [f"{t['label']}.{p['name']}" for t in schema["nodes"] for p in t["properties"] if p["hidden"]]
+    if hidden:
+        lines.append(f"Never return: {', '.join(hidden)}")
+    if schema["relations"]:
+        short = [item for item in schema["relations"] if len(item["relation"]) <= MAX_RELATION_LENGTH]
+        listed = ", ".join(f"{cypher_string(item['relation'])} x {item['count']}" for item in short)
+        rest = schema["relations_total"] - len(short)
+        more = f" and {rest} more" if rest else ""
+        lines.append(f"RELATED_TO.relation is one of: {listed or '(long names)'}{more}")
+    return "\n".join(lines)
 
 
 def cypher_string(text: str) -> str:
@@ -133,11 +88,14 @@ def _count(graph: Graph, pattern: str) -> int:
     return int(count)
 
 
-def _properties(graph: Graph, table: str) -> tuple[Property, ...]:
+def _properties(graph: Graph, table: str) -> list[dict[str, Any]]:
     rows = sorted(graph.rows(f"CALL table_info('{table}') RETURN *"), key=lambda row: int(row[0]))
     # For relationship tables, the fifth column holds the storage direction instead of the primary key flag.
-    return tuple(Property(str(row[1]), str(row[2]), row[4] is True, str(row[1]) in _HIDDEN) for row in rows)
+    return [
+        {"name": str(row[1]), "type": str(row[2]), "key": row[4] is True, "hidden": str(row[1]) in _HIDDEN}
+        for row in rows
+    ]
 
 
-def _signature(properties: Sequence[Property]) -> str:
-    return "{" + ", ".join(f"{p.name} {p.type}" + (" KEY" if p.key else "") for p in properties) + "}"
+def _signature(properties: Sequence[Mapping[str, Any]]) -> str:
+    return "{" + ", ".join(f"{p['name']} {p['type']}" + (" KEY" if p["key"] else "") for p in properties) + "}"

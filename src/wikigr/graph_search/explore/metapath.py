@@ -23,19 +23,19 @@ def parse_metapath(text: str, neighborhood: Neighborhood) -> tuple[Step, ...]:
     """Return the steps of a metapath.
 
     A step is ``LINKS_TO``, ``MENTIONS``, ``HAS_ENTITY`` or a relation of the pack, matched exactly or else ignoring
-    case, spaces, hyphens and underscores. A leading ``~`` reverses its direction. A step that is spelled exactly as a
-    stored relation is that relation, even if it contains an arrow or begins with ``~``. Raises ``UsageError`` for an
-    empty step, more than ``MAX_STEPS`` steps, or an unknown relation (with the nearest names as a hint).
+    case, spaces, hyphens and underscores. A leading ``~`` reverses its direction, unless it belongs to the name of a
+    stored relation. Raises ``UsageError`` for an empty step, more than ``MAX_STEPS`` steps, or an unknown relation
+    (with the nearest names as a hint).
     """
-    parts = _split_steps(text, neighborhood)
+    parts = [part.strip() for part in text.split("->")]
     if len(parts) > MAX_STEPS:
         raise UsageError(f"The metapath has {len(parts)} steps; at most {MAX_STEPS} are allowed.")
     steps = []
     for part in parts:
-        if part.startswith("~") and not _is_structural(part) and part in neighborhood.relations:
+        name = part.removeprefix("~").strip()
+        if name != part and name not in STRUCTURAL and part in neighborhood.relations:
             steps.append(Step(part))
             continue
-        name = part.removeprefix("~").strip()
         if not name:
             raise UsageError(
                 f"The metapath {_quote(text)} has an empty step.",
@@ -43,31 +43,6 @@ def parse_metapath(text: str, neighborhood: Neighborhood) -> tuple[Step, ...]:
             )
         steps.append(Step(_resolve_relation(name, neighborhood), part.startswith("~")))
     return tuple(steps)
-
-
-def _split_steps(text: str, neighborhood: Neighborhood) -> list[str]:
-    """Split at arrows, but keep a relation whose stored name contains an arrow in one piece."""
-    pieces = text.split("->")
-    # Read the relations of the pack only if a name may contain an arrow.
-    if len(pieces) == 1 or all(_is_structural(piece.strip()) for piece in pieces):
-        return [piece.strip() for piece in pieces]
-    arrows = {name: name.count("->") for name in neighborhood.relations if "->" in name}
-    most = max(arrows.values(), default=0)
-    parts = []
-    begin = 0
-    while begin < len(pieces):
-        # Prefer the longest stored name that begins here.
-        for end in range(min(begin + most + 1, len(pieces)), begin, -1):
-            part = "->".join(pieces[begin:end]).strip()
-            if end == begin + 1 or part in arrows or part.removeprefix("~").strip() in arrows:
-                break
-        parts.append(part)
-        begin = end
-    return parts
-
-
-def _is_structural(part: str) -> bool:
-    return part.removeprefix("~").strip() in STRUCTURAL
 
 
 def _resolve_relation(name: str, neighborhood: Neighborhood) -> str:

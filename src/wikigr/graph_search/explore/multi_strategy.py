@@ -17,7 +17,7 @@ from wikigr.graph.engine import QueryError
 from wikigr.graph.neighborhood import STRUCTURAL, Edge, Neighborhood, Node, article
 from wikigr.graph_search.cypher.dialect import BlockedQueryError
 from wikigr.graph_search.cypher.runner import QueryRunner
-from wikigr.graph_search.explore.graph_schema import describe_schema
+from wikigr.graph_search.explore.graph_schema import describe_schema, schema_text
 from wikigr.graph_search.explore.metapath import follow_metapath, parse_metapath
 from wikigr.graph_search.explore.model_pruner import ModelPruner
 from wikigr.graph_search.explore.options import MultiStrategyOptions
@@ -36,43 +36,28 @@ from wikigr.retrieval.trace import Trace
 from wikigr.stop_words import FUNCTION_WORDS
 from wikigr.text import words
 
-
-@dataclass(frozen=True, slots=True)
-class Deadline:
-    """The end of the time for one question; ``at`` is a value of ``time.monotonic``."""
-
-    seconds: float
-    at: float
-
-    @classmethod
-    def after(cls, seconds: float) -> Deadline:
-        return cls(seconds, time.monotonic() + seconds)
-
-    @property
-    def left(self) -> float:
-        return self.at - time.monotonic()
-
-    def check(self) -> float:
-        """Return the seconds that are left; raises ``BudgetError`` after the deadline."""
-        left = self.left
-        if left <= 0:
-            raise BudgetError(f"The search of the graph ran out of time ({self.seconds:g} s per question).")
-        return left
-
-
 _MAX_PATHS = 20
 
 
 @dataclass(slots=True)
 class _SearchState:
     context: GraphContext
-    deadline: Deadline
+    # The limit for this question, in seconds, and its end as a value of ``time.monotonic``.
+    seconds: float
+    deadline: float
     # Metapaths start at all linked nodes, even those whose triplets were not read.
     linked: dict[Node, None] = field(default_factory=dict)
     explored: dict[Node, None] = field(default_factory=dict)
     queries: list[str] = field(default_factory=list)
     feedback: list[str] = field(default_factory=list)
     chain: tuple[Edge, ...] = ()
+
+    def check(self) -> float:
+        """Return the seconds that are left; raises ``BudgetError`` after the deadline."""
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise BudgetError(f"The search of the graph ran out of time ({self.seconds:g} s per question).")
+        return left
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +79,12 @@ class MultiStrategy:
         Raises ``QueryError`` and what ``planner`` raises. ``BudgetError``, ``LlmError``, and a ``PackError`` of a query
         end the search and keep what it found.
         """
-        state = _SearchState(GraphContext(self.options.max_tokens), Deadline.after(self.options.max_seconds))
+        seconds = self.options.max_seconds
+        state = _SearchState(GraphContext(self.options.max_tokens), seconds, time.monotonic() + seconds)
         stop: StopReason = "iterations"
         executed = 0
         for iteration in range(self.options.iterations):
-            if state.deadline.left <= 0 or len(state.explored) >= self.options.max_nodes:
+            if time.monotonic() >= state.deadline or len(state.explored) >= self.options.max_nodes:
                 stop = "budget"
                 break
             with trace.stage(f"graph_{iteration + 1}") as record:
@@ -106,7 +92,13 @@ class MultiStrategy:
                 try:
                     feedback, explored = tuple(state.feedback), tuple(state.explored)
                     plan = planner.plan(PlannerState(question, iteration, state.context.lines, feedback, explored))
-                    record.notes["plan"] = _plan_notes(plan)
+                    record.notes["plan"] = {
+                        "mentions": list(plan.mentions),
+                        "nodes": [node.label for node in plan.nodes],
+                        "metapaths": list(plan.metapaths),
+                        "queries": list(plan.queries),
+                        "finish": plan.finish,
+                    }
                     if plan.finish:
                         stop = "finish"
                         break
@@ -132,7 +124,10 @@ class MultiStrategy:
         return Exploration(state.context, tuple(state.explored), tuple(state.queries), state.chain, stop, executed)
 
     def _execute(self, question: str, plan: Plan, state: _SearchState) -> None:
-        nodes = [*plan.nodes, *self._link_mentions(plan.mentions, state.deadline)]
+        nodes = list(plan.nodes)
+        for mention in plan.mentions:
+            state.check()
+            nodes += [self.neighborhood.unified(link.node) for link in self.linker.link_mention(mention)[:2]]
         room = max(0, self.options.max_nodes - len(state.explored))
         fresh = [node for node in dict.fromkeys(nodes) if node not in state.explored][:room]
         state.linked.update(dict.fromkeys(nodes))
@@ -143,17 +138,10 @@ class MultiStrategy:
         elif len(fresh) > 1:
             self._connect(fresh, state)
         for query in plan.queries:
-            self._run_query(query, state, min(10.0, state.deadline.check()))
-
-    def _link_mentions(self, mentions: Sequence[str], deadline: Deadline) -> list[Node]:
-        linked = []
-        for mention in mentions:
-            deadline.check()
-            linked += [link.node for link in self.linker.link_mention(mention)[:2]]
-        return [self.neighborhood.unified(node) for node in linked]
+            self._run_query(query, state, min(10.0, state.check()))
 
     def _retrieve_triplets(self, question: str, nodes: Sequence[Node], state: _SearchState) -> None:
-        state.deadline.check()
+        state.check()
         options = self.options
         retriever = TripletRetriever(
             self.neighborhood,
@@ -163,25 +151,25 @@ class MultiStrategy:
             max_num_iterations=options.max_num_iterations,
             max_num_triplets=options.max_num_triplets,
         )
-        shared = SharedLimits(state.explored, options.max_nodes, state.deadline.check)
+        shared = SharedLimits(state.explored, options.max_nodes, state.check)
         result = retriever.retrieve(question, nodes, shared)
         for edge in result.triplets:
             state.context.add(str(edge), (edge,))
         state.chain = state.chain or result.chain
         if result.stop_reason == "budget":
-            state.deadline.check()
+            state.check()
             raise BudgetError("The budget ran out during triplet retrieval.")
 
     def _follow_metapaths(self, metapaths: Sequence[str], state: _SearchState) -> None:
         for text in metapaths:
-            state.deadline.check()
+            state.check()
             try:
                 steps = parse_metapath(text, self.neighborhood)
             except UsageError as error:
                 state.feedback.append(f"Cannot follow the metapath {text}: {error.message} {error.hint or ''}")
                 continue
             for node in list({**state.linked, **state.explored})[: self.options.max_nodes]:
-                state.deadline.check()
+                state.check()
                 found = follow_metapath(self.neighborhood, node, steps, max_paths=_MAX_PATHS)
                 for path in found.paths:
                     state.context.add(str(path), path.edges)
@@ -196,7 +184,7 @@ class MultiStrategy:
             for relations, hops in ((facts, 3), (None, 2)):
                 if relations == []:
                     continue
-                state.deadline.check()
+                state.check()
                 found = shortest_paths(
                     self.neighborhood, one, other, max_hops=hops, max_paths=_MAX_PATHS, relations=relations
                 )
@@ -230,16 +218,6 @@ def _verbalize_row(columns: Sequence[str], row: Sequence[object]) -> str:
     return "; ".join(f"{name}: {value}" for name, value in zip(columns, short, strict=True))
 
 
-def _plan_notes(plan: Plan) -> dict[str, object]:
-    return {
-        "mentions": list(plan.mentions),
-        "nodes": [node.label for node in plan.nodes],
-        "metapaths": list(plan.metapaths),
-        "queries": list(plan.queries),
-        "finish": plan.finish,
-    }
-
-
 class Explorer:
     """Explores a pack's graph for questions. Uses a model to plan if there is one, and rules otherwise."""
 
@@ -268,7 +246,7 @@ class Explorer:
                 titles = list(dict.fromkeys(candidate.title for candidate in candidates))[:3]
                 planner = RulePlanner(self._named(links), [article(title) for title in titles])
         else:
-            allowance = CallQuota(self._model, calls=self._options.max_calls, seconds=self._options.max_seconds)
+            allowance = CallQuota(self._model, calls=self._options.max_calls)
             name = self._resources.synthesis.model
             examples = self._resources.cypher_examples
             pruner = ModelPruner(allowance, name)
@@ -301,4 +279,4 @@ class Explorer:
 
     @cached_property
     def _schema(self) -> str:
-        return describe_schema(self._pack.graph, self.neighborhood).to_text()
+        return schema_text(describe_schema(self._pack.graph, self.neighborhood))

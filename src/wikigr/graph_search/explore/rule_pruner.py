@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -43,11 +42,6 @@ class RulePruner:
         """Search the facts of the graph, which are read on first use."""
         return PathSearch(read_facts(self._graph), self.encoder)
 
-    @cached_property
-    def step_numbers(self) -> Mapping[Step, int]:
-        """The numbers of the steps in ``search``."""
-        return {step: number for number, step in enumerate(self.search.facts.steps)}
-
     def begin(self, question: str, sources: Sequence[Node]) -> QuestionPruner:
         return _RuleQuestionPruner(self, question[:1024], sources)
 
@@ -60,12 +54,8 @@ class RulePruner:
         return {str(title): np.asarray(vector, dtype=np.float32) for title, vector in rows}
 
 
-@dataclass(frozen=True, slots=True)
-class _Prefix:
-    """The beginning of a path: the steps, by number, from ``source`` to a node that was reached."""
-
-    source: Node
-    steps: tuple[int, ...] = ()
+# The beginning of a path: its source, and the steps, by number, from there to a node that was reached.
+_Prefix = tuple[Node, tuple[int, ...]]
 
 
 class _RuleQuestionPruner:
@@ -74,7 +64,7 @@ class _RuleQuestionPruner:
         self._question = question
         self._words = name_words(question)
         self._places = {node: _place_of(node, self._words) for node in sources}
-        self._prefixes = {node: _Prefix(node) for node in sources}
+        self._prefixes: dict[Node, _Prefix] = {node: (node, ()) for node in sources}
         self._paths: dict[Node, list[ScoredPath]] = {}
         # The score of the path that ends here and the share that it explains; the best score of one that goes on.
         self._complete: dict[_Prefix, tuple[float, float]] = {}
@@ -119,7 +109,7 @@ class _RuleQuestionPruner:
         ranked.sort(key=rank)
         # What the question names is where paths begin, even if the search did not.
         for end in named.keys() - self._places.keys():
-            self._places[end], self._prefixes[end] = named[end], _Prefix(end)
+            self._places[end], self._prefixes[end] = named[end], (end, ())
         for hop in ranked:
             longer = self._extended(hop.node, hop.step)
             # A source stays one, even if a path leads to it.
@@ -131,7 +121,7 @@ class _RuleQuestionPruner:
 
     def prune_entities(self, found: Sequence[Edge], hops: Sequence[FollowedTriplet], limit: int) -> Selection[Node]:
         def rank(node: Node) -> tuple[bool, float]:
-            prefix = self._prefixes.get(node, _Prefix(node))
+            prefix = self._prefixes.get(node, (node, ()))
             return node not in self._places, -self._onward.get(prefix, _UNSCORED)
 
         ends = dict.fromkeys(hop.end for hop in hops if hop.edge.relation not in STRUCTURAL)
@@ -183,9 +173,9 @@ class _RuleQuestionPruner:
             paths = search.score(masked, number, 200) if masked.tokens else []
             self._paths[node] = paths
             for path in paths:
-                self._complete[_Prefix(node, path.steps)] = round(path.score, 6), path.explained
+                self._complete[node, path.steps] = round(path.score, 6), path.explained
                 for length in range(len(path.steps)):
-                    prefix = _Prefix(node, path.steps[:length])
+                    prefix = node, path.steps[:length]
                     self._onward[prefix] = max(self._onward.get(prefix, _UNSCORED), round(path.score, 6))
 
     def _answered(self) -> float:
@@ -195,8 +185,8 @@ class _RuleQuestionPruner:
         return score if explained >= 0.9 else _UNSCORED
 
     def _extended(self, node: Node, step: Step) -> _Prefix | None:
-        prefix, number = self._prefixes.get(node), self._pruner.step_numbers.get(step)
-        return _Prefix(prefix.source, (*prefix.steps, number)) if prefix is not None and number is not None else None
+        prefix, number = self._prefixes.get(node), self._pruner.search.facts.step_numbers.get(step)
+        return (prefix[0], (*prefix[1], number)) if prefix is not None and number is not None else None
 
     def _best(self, prefix: _Prefix) -> float:
         return max(self._complete.get(prefix, (_UNSCORED, 0.0))[0], self._onward.get(prefix, _UNSCORED))

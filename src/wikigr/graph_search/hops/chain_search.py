@@ -49,49 +49,32 @@ class Search:
     weight: float
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """Chains, the likeliest first, and all further questions, in the order in which they were asked.
-
-    ``out_of_questions`` and ``out_of_time`` say whether that limit left questions unasked.
-    """
-
-    chains: tuple[Chain, ...]
-    searches: tuple[Search, ...]
-    out_of_questions: bool
-    out_of_time: bool
-
-
-def search_chains(
-    comparison: Comparison | None,
-    decompositions: Sequence[Decomposition],
-    read: Read,
-    options: HopsOptions,
-    clock: Callable[[], float],
-) -> Found:
-    """Return chains for a question that compares two things, or else can be decomposed in these ways."""
-    search = _ChainSearch(read, options, clock, clock() + options.seconds)
-    chains: list[Chain] = []
-    if comparison is not None:
-        chosen = choose(comparison, search.ask)
-        chains = [chosen] if chosen is not None else []
-    elif decompositions:
-        chains = _best(search.follow(decompositions, options.max_hops, 1.0), options.beam)
-    return Found(tuple(chains), tuple(search.searches.values()), search.out_of_questions, search.out_of_time)
-
-
 @dataclass(slots=True)
-class _ChainSearch:
-    """Asks at most ``max_questions`` different questions, each once, and none after the ``deadline``."""
+class ChainSearch:
+    """Asks at most ``max_questions`` different questions, each once, and none after the time in ``options``.
+
+    ``searches`` are those that were asked, in order. ``out_of_questions`` and ``out_of_time`` say whether that limit
+    left questions unasked.
+    """
 
     read: Read
     options: HopsOptions
     clock: Callable[[], float]
-    deadline: float
-    readings: dict[str, Reading] = field(default_factory=dict)
-    searches: dict[str, Search] = field(default_factory=dict)
-    out_of_questions: bool = False
-    out_of_time: bool = False
+    deadline: float = field(init=False)
+    readings: dict[str, Reading] = field(default_factory=dict, init=False)
+    searches: dict[str, Search] = field(default_factory=dict, init=False)
+    out_of_questions: bool = field(default=False, init=False)
+    out_of_time: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        self.deadline = self.clock() + self.options.seconds
+
+    def chains(self, comparison: Comparison | None, decompositions: Sequence[Decomposition]) -> tuple[Chain, ...]:
+        """Return chains for a question that compares two things, or else can be decomposed, the likeliest first."""
+        if comparison is None:
+            return tuple(_best(self.follow(decompositions, self.options.max_hops, 1.0), self.options.beam))
+        chosen = choose(comparison, self.ask)
+        return () if chosen is None else (chosen,)
 
     def follow(self, decompositions: Sequence[Decomposition], hops: int, weight: float) -> list[Chain]:
         """Return chains of two to ``hops`` hops; ``weight`` is that of the question that was decomposed."""

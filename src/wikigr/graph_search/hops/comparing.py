@@ -10,13 +10,12 @@ from wikigr.graph_search.hops.one_hop import contains
 from wikigr.index.candidate import Section
 from wikigr.index.lexical import stems
 from wikigr.question.comparison import Comparison
-from wikigr.reader.passage import Span
+from wikigr.question.grammar import MONTHS
 from wikigr.retrieval.chain import Chain, Hop
 from wikigr.stop_words import FUNCTION_WORDS
 from wikigr.text import words
 
-_MONTHS = "january february march april may june july august september october november december".split()
-_MONTH = "|".join(f"{month[:3]}(?:{month[3:]})?" for month in _MONTHS)
+_MONTH = "|".join(f"{month[:3]}(?:{month[3:]})?" for month in MONTHS)
 _YEAR = re.compile(r"(?<![\d.,])(\d{3,4})(?:s\b|(?![\d.,]*\d))\s*(B\.?C(?:\.|E?\b))?")
 _DAY_MONTH = re.compile(
     rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)?\s+)?({_MONTH})\b\.?(?:\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d))?", re.I
@@ -44,7 +43,7 @@ def date_in(text: str) -> tuple[int, int, int] | None:
     near = _DAY_MONTH.search(text)
     if near is None:
         return value, 0, 0
-    month = next(n for n, name in enumerate(_MONTHS, start=1) if name.startswith(near[2][:3].lower()))
+    month = next(n for n, name in enumerate(MONTHS, start=1) if name.startswith(near[2][:3].capitalize()))
     return value, month, int(near[1] or near[3] or 0)
 
 
@@ -72,18 +71,22 @@ def choose(comparison: Comparison, ask: Callable[[str], Sequence[Hop]]) -> Chain
     """
     found = [_measure(comparison, name, ask) for name in (comparison.first, comparison.second)]
     valued = [item for item in found if item is not None]
-    if len(valued) < 2 or not _differ(valued[0][0], valued[1][0]):
+    if len(valued) < 2:
+        return None
+    (one, _), (two, _) = valued
+    is_known = one != two
+    if isinstance(one, tuple) and isinstance(two, tuple):
+        # 1885 is neither before nor after October 1885.
+        is_known = next((0 not in pair for pair in zip(one, two, strict=True) if pair[0] != pair[1]), False)
+    if not is_known:
         return None
     # The chosen one comes last: it answers the question.
     (_, other), (_, chosen) = sorted(valued, key=lambda item: item[0], reverse=comparison.lowest)
-    return Chain((other, chosen), is_comparison=True, named=_span_of_name(chosen))
-
-
-def _differ(one: _Value, other: _Value) -> bool:
-    """Return whether one value is known to be greater; 1885 is neither before nor after October 1885."""
-    if not (isinstance(one, tuple) and isinstance(other, tuple)):
-        return one != other
-    return next((0 not in pair for pair in zip(one, other, strict=True) if pair[0] != pair[1]), False)
+    # The characters of its name in its sentence, if they are there.
+    bare = chosen.name.removeprefix("the ").removeprefix("The ")
+    place = chosen.section.content.find(bare, chosen.start, chosen.end)
+    named = replace(chosen.span, start=place, end=place + len(bare)) if place >= 0 else None
+    return Chain((other, chosen), is_comparison=True, named=named)
 
 
 def _measure(comparison: Comparison, name: str, ask: Callable[[str], Sequence[Hop]]) -> tuple[_Value, Hop] | None:
@@ -103,10 +106,3 @@ def _names(section: Section, name: str) -> bool:
 
 def _name_stems(text: str) -> list[str]:
     return stems(" ".join(word for word in words(text) if word not in FUNCTION_WORDS))
-
-
-def _span_of_name(hop: Hop) -> Span | None:
-    """Return the characters of the name of ``hop`` in its sentence, or ``None`` if they are not there."""
-    bare = hop.name.removeprefix("the ").removeprefix("The ")
-    place = hop.section.content.find(bare, hop.start, hop.end)
-    return replace(hop.span, start=place, end=place + len(bare)) if place >= 0 else None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
-from wikigr.graph_search.hops.chain_search import HopsOptions, Search, search_chains
+from wikigr.graph_search.hops.chain_search import ChainSearch, HopsOptions, Search
 from wikigr.graph_search.hops.one_hop import known_names, read_question
 from wikigr.index.candidate import HOPS, RELEVANCE, Candidate, section_ids
 from wikigr.question.comparison import compare, decompose_choice
@@ -39,10 +39,14 @@ class Hops(RetrievalStage[HopsOptions]):
         if comparison is None and not decompositions:
             record.notes["skipped"] = "the question describes and compares nothing"
             return state
-        if comparison is None and self._said_by_one(state):
+        pack, reading, asked = self.resources.pack, self.resources.reading, state.question
+        best = (
+            [item.section for item in fetch(pack, state.candidates[:5], state.sections)] if comparison is None else []
+        )
+        # A question needs no hop if one of the best sections holds its terms to this share, by weight.
+        if any(asked.coverage({*asked.stems(s.title), *asked.stems(s.content)}) >= 0.95 for s in best):
             record.notes["skipped"] = "one section says all that the question does"
             return state
-        pack, reading = self.resources.pack, self.resources.reading
         try:
             reader = pack.reader
         except NoReaderError as error:
@@ -51,25 +55,19 @@ class Hops(RetrievalStage[HopsOptions]):
         # Several questions find the same sentences.
         find_names = cache(partial(known_names, self.resources))
         read = partial(read_question, resources=self.resources, reader=reader, options=reading, find_names=find_names)
-        found = search_chains(comparison, decompositions, read, self.options, pack.clock)
-        candidates = rank_by_searches(state.candidates, found.searches, found.chains)
-        record.scored = len(found.searches)
+        search = ChainSearch(read, self.options, pack.clock)
+        chains = search.chains(comparison, decompositions)
+        candidates = rank_by_searches(state.candidates, search.searches.values(), chains)
+        record.scored = len(search.searches)
         record.ranking = section_ids(candidates)
-        record.notes["questions"] = [search.question for search in found.searches]
-        record.notes["chains"] = [f"{chain} ({chain.strength:.2f})" for chain in found.chains]
-        record.notes["out_of_questions"] = found.out_of_questions
-        if found.out_of_time:
+        record.notes["questions"] = list(search.searches)
+        record.notes["chains"] = [f"{chain} ({chain.strength:.2f})" for chain in chains]
+        record.notes["out_of_questions"] = search.out_of_questions
+        if search.out_of_time:
             record.run_out_of_time(
                 f"Not all hops were tried: the limit of {self.options.seconds:g} s (hops.seconds) passed."
             )
-        return replace(state, candidates=tuple(candidates), chains=found.chains)
-
-    def _said_by_one(self, state: State) -> bool:
-        best = fetch(self.resources.pack, state.candidates[:5])
-        asked = state.question
-        said = ({*asked.stems(item.section.title), *asked.stems(item.section.content)} for item in best)
-        # A question needs no hop if one of the best sections holds its terms to this share, by weight.
-        return any(asked.coverage(tokens) >= 0.95 for tokens in said)
+        return replace(state, candidates=tuple(candidates), chains=chains)
 
 
 def rank_by_searches(

@@ -145,19 +145,17 @@ class PathSearch:
         """
         if len(path.steps) < question.nested:
             return False
-        undone = (one for one, other in pairwise(path.steps) if opposite(one) == other)
-        if not question.is_shared and not all(self._is_named_twice(question, step) for step in undone):
-            return False
+        for one, other in pairwise(path.steps):
+            if opposite(one) == other and not question.is_shared:
+                words = self._evidence.text(one).words
+                # Words of two phrases name the relation: "written by the writer of".
+                if len({token.run for token in question.tokens if stem_match(token.text, words)}) < 2:
+                    return False
         kind = self._evidence.text(path.steps[-1]).kind
         if question.asks in _PLACES_AND_PERSONS and answer_fit(question.asks, kind) < 0:
             return False
         said = {word for step in path.steps for word in self._evidence.text(step).words}
         return said.issuperset(question.restrictions)
-
-    def _is_named_twice(self, question: MaskedQuestion, step: int) -> bool:
-        """Return whether words of two phrases name the relation of ``step``: "written by the writer of"."""
-        words = self._evidence.text(step).words
-        return len({token.run for token in question.tokens if stem_match(token.text, words)}) > 1
 
     def _preselect(self, question: MaskedQuestion, steps: Sequence[int]) -> list[int]:
         """Return at most half of ``_MAX_STEPS``: steps that share a stem with the question, then frequent ones."""

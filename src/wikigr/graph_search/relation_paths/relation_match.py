@@ -32,19 +32,13 @@ class RelationMatcher:
     scale: Floats
 
     @classmethod
-    def load(cls, path: Path = _WEIGHTS) -> RelationMatcher:
-        """Return the model stored at ``path``, by default the one of the package."""
-        with np.load(path) as stored:
-            return cls(**{name: stored[name].astype(np.float64) for name in ("words", "forward", "inverse", "scale")})
-
-    @classmethod
     def load_for(cls, encoder: EncoderIdentity) -> RelationMatcher:
         """Return the model for vectors of ``encoder``: that of the package, or cosines alone for another one."""
-        matcher = cls.load()
-        if encoder.weights_sha256 == DEFAULT_WEIGHTS_SHA256:
-            return matcher
-        nothing = np.zeros((encoder.dimension, 1))
-        return cls(nothing, nothing, nothing, matcher.scale)
+        with np.load(_WEIGHTS) as stored:
+            found = {name: stored[name].astype(np.float64) for name in ("words", "forward", "inverse", "scale")}
+        if encoder.weights_sha256 != DEFAULT_WEIGHTS_SHA256:
+            found |= dict.fromkeys(("words", "forward", "inverse"), np.zeros((encoder.dimension, 1)))
+        return cls(**found)
 
     def logits(self, words: Floats, relations: Floats) -> Floats:
         """Return the logits of unit vectors ``words`` ``(w, d)`` against ``relations`` ``(r, d)``.

@@ -64,17 +64,25 @@ class HtmlDocument:
     ``skip``, ``contents_tables`` and ``infoboxes`` hold the ``mem_id`` of elements that are omitted, read only for
     their links, and read as fields. ``tab_labels`` maps the ``mem_id`` of a tab panel to its label. ``special`` has all
     of these. ``outer_tables`` are those with tables in their cells. ``footnotes`` maps the ``mem_id`` of notes to their
-    marks, ``""`` if unknown. ``content`` is the element with the page's own text.
+    marks, ``""`` if unknown. ``content`` is the element with the page's own text. The tables of a text document
+    (``is_office``) may have headers that are not marked, or only in part.
     """
 
     def __init__(
-        self, markup: bytes | str, where: str = "HTML", *, is_note: bool = False, has_boilerplate: bool = True
+        self,
+        markup: bytes | str,
+        where: str = "HTML",
+        *,
+        is_note: bool = False,
+        has_boilerplate: bool = True,
+        is_office: bool = False,
     ) -> None:
         """Parse ``markup``; raises ``RecordError`` at ``where`` when it exceeds the limits of ``prepare_markup``.
 
         All of a note is content, and its elements must be balanced. In a note without boilerplate, ``UNSEEN`` alone is
         skipped: finding out that nothing else is takes longer than reading a short note.
         """
+        self.is_office = is_office
         self._tree = LexborHTMLParser(markup if is_note else prepare_markup(markup, where), encoding=True)
         self.root: LexborNode = self._tree.root or self._tree.create_node("html")
         # The elements with a ``replacement_text``, some of them at least; only formulas are spans.

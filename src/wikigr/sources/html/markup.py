@@ -7,7 +7,7 @@ import re
 from collections import Counter
 
 from wikigr.errors import RecordError
-from wikigr.sources.encodings import detect_encoding
+from wikigr.sources.encodings import declared_encoding, detect_encoding
 
 _XHTML = re.compile(rb"^\s*<\?xml|<html[^>]*\sxmlns=", re.IGNORECASE)
 _SELF_CLOSED = re.compile(
@@ -20,7 +20,6 @@ _META_CHARSET = re.compile(rb"<meta\b[^<>]*\bcharset\s*=", re.IGNORECASE)
 _XML_ENCODING = re.compile(rb"\s*<\?xml\b[^<>]*?\bencoding\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
 # Codecs of Python that are not encodings of web pages.
 _NO_CHARSETS = frozenset(("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"))
-_BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 # The HTML standard looks for a declaration in this many bytes.
 _DECLARATION_BYTES = 1024
 
@@ -57,7 +56,7 @@ def prepare_markup(markup: bytes | str, where: str) -> bytes | str:
     Raises ``RecordError`` at ``where`` for bytes that are no text, and for markup whose nesting, attributes or unclosed
     elements exceed the limits.
     """
-    if isinstance(markup, bytes) and b"\0" in markup[:_DECLARATION_BYTES] and not markup.startswith(_BYTE_ORDER_MARKS):
+    if isinstance(markup, bytes) and b"\0" in markup[:_DECLARATION_BYTES] and not declared_encoding(markup):
         raise RecordError(where, "the file is not HTML: it contains NUL characters")
     markup = _open_self_closed(_decode(markup))
     data = markup.encode("utf-8", "replace") if isinstance(markup, str) else markup
@@ -72,11 +71,7 @@ def _decode(markup: bytes | str) -> bytes | str:
 
     The order is that of the HTML standard: byte order mark, ``<meta>``, XML declaration, a guess.
     """
-    if (
-        isinstance(markup, str)
-        or markup.startswith(_BYTE_ORDER_MARKS)
-        or _META_CHARSET.search(markup[:_DECLARATION_BYTES])
-    ):
+    if isinstance(markup, str) or declared_encoding(markup) or _META_CHARSET.search(markup[:_DECLARATION_BYTES]):
         return markup
     encoding = _xml_encoding(markup)
     if encoding is not None:

@@ -6,13 +6,13 @@ import hashlib
 import posixpath
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from wikigr.errors import RecordError
-from wikigr.sources.article import Names, RawDocument, Redirect, Skipped, SourceArticle, SourceItem
-from wikigr.sources.documents import NoteRecord, NoteText, Pages, resolve_link
+from wikigr.sources.article import Names, RawDocument, Redirect, Skipped
+from wikigr.sources.documents import NoteRecord, Notes, NoteText, Pages, resolve_link
 from wikigr.sources.folder import FolderSource, unique_titles
 from wikigr.sources.formats import format_named
 from wikigr.sources.html.document import HtmlDocument
@@ -28,26 +28,6 @@ _INDEX_NAMES = ("genindex", "py-modindex", "modindex", "bookindex", "index-all",
 _SEARCH_NAMES = ("search", "searchresults", "search-results")
 
 
-@dataclass(frozen=True, slots=True)
-class HtmlRecord:
-    """One file; ``title`` is unique in the folder, ``error`` says why the file is unreadable.
-
-    ``name`` is the title on the page, without what makes it unique. ``instead`` is what a moved or duplicate page is
-    read as.
-    """
-
-    source_id: str
-    data: bytes
-    title: str
-    name: str = ""
-    instead: tuple[Redirect | Skipped, ...] = ()
-    error: RecordError | None = None
-
-    @property
-    def where(self) -> str:
-        return self.source_id
-
-
 class HtmlSource(FolderSource):
     """HTML pages below a folder, or one page; the path relative to the folder is the ``source_id``.
 
@@ -57,7 +37,6 @@ class HtmlSource(FolderSource):
 
     def __init__(self, path: Path, format_name: str = "html", *, follow_links: bool = False) -> None:
         super().__init__(path, format_name, follow_links=follow_links)
-        self._pages: Pages | None = None
         self._digests: dict[str, bytes] = {}
 
     def documents(self) -> Iterator[RawDocument]:
@@ -65,67 +44,40 @@ class HtmlSource(FolderSource):
             self._digests[document.source_id] = hashlib.sha256(document.data).digest()
             yield document
 
-    def records(self, scanned: Iterable[tuple[str, Names | RecordError]] | None = None) -> Iterator[HtmlRecord]:  # type: ignore[override]
+    def records(self, scanned: Iterable[tuple[str, Names | RecordError]] | None = None) -> Iterator[NoteRecord]:
         """Yield one record per file, sorted by path; every file is read twice, because titles must be unique."""
         source_ids = self._folder.source_ids()
-        self._pages = Pages(source_ids, SUFFIXES)
         names, errors = self._names(scanned)
         titles = {source_id: found.title or stem(source_id) for source_id, found in names.items()}
         headings = {source_id: found.heading for source_id, found in names.items()}
         originals = self._duplicates(names)
-        redirects = self._redirects(names)
+        redirects = _redirects(names, Pages(source_ids, SUFFIXES))
         # Only pages that become articles compete for a title.
         articles = {key: title for key, title in titles.items() if key not in originals and key not in redirects}
         own_names = _replace_shared_titles(articles, headings)
-        titles |= _unique_names(articles, own_names)
+        # Pages that are named by a heading do not change the titles of the others.
+        kept = {source_id: name for source_id, name in own_names.items() if name == titles[source_id]}
+        titles |= unique_titles(own_names) | unique_titles(kept)
+        notes = Notes(source_ids, suffixes=SUFFIXES, titles=own_names)
         for source_id in source_ids:
             data, error = self._read(source_id, errors)
             instead: tuple[Redirect | Skipped, ...] = ()
             if source_id in originals:
-                instead = (
-                    Skipped(source_id, "duplicate page"),
-                    Redirect(source_id, titles[originals[source_id]]),
-                )
+                instead = Skipped(source_id, "duplicate page"), Redirect(source_id, titles[originals[source_id]])
             elif source_id in redirects:
                 target = _end_of_chain(source_id, redirects)
                 title = titles.get(originals.get(target, target), "")
                 instead = (Redirect(source_id, title) if title else Skipped(source_id, "redirect to nowhere"),)
             title = titles.get(source_id, source_id)
-            yield HtmlRecord(source_id, data, title, own_names.get(source_id, ""), instead, error)
+            yield NoteRecord(source_id, data, title, error=error, notes=notes, instead=instead)
 
-    def parse(self, record: HtmlRecord) -> Iterator[SourceItem]:  # type: ignore[override]
-        """Turn one page into an article, or a moved or duplicate page into a redirect."""
-        if record.error is not None:
-            raise record.error
-        if record.instead:
-            yield from record.instead
-            return
-        page = parse_html(record.data, title=record.name, where=record.source_id)
-        reason = _reason_to_skip(record.source_id, page)
-        if reason:
-            yield Skipped(record.source_id, reason)
-            return
-
-        def target_of(href: str) -> str | None:
-            return _resolve(record.source_id, page.base, href, self._known_pages())
-
+    def _note(self, record: NoteRecord) -> NoteText:
+        page = _page(record)
+        if reason := _reason_to_skip(record.source_id, page):
+            return NoteText((), reason=reason)
+        note = _as_note(page, record)
         folder = posixpath.basename(posixpath.dirname(record.source_id))
-        sections, triples = state_infoboxes(record.title, page.sections, page.infoboxes, target_of)
-        yield SourceArticle(
-            title=record.title,
-            source_id=record.source_id,
-            sections=sections,
-            links=tuple(dict.fromkeys(link for href in page.links if (link := target_of(href)) is not None)),
-            categories=page.categories or ((folder,) if folder else ()),
-            url=page.url,
-            triples=triples,
-        )
-
-    def _known_pages(self) -> Pages:
-        """Return the pages that links may lead to; a process that only parses lists the folder once."""
-        if self._pages is None:
-            self._pages = Pages(self._folder.source_ids(), SUFFIXES)
-        return self._pages
+        return replace(note, categories=note.categories or ((folder,) if folder else ()))
 
     def _duplicates(self, names: Mapping[str, Names]) -> dict[str, str]:
         """Return the first page with the same bytes for each copy of one that is not a redirect."""
@@ -137,15 +89,16 @@ class HtmlSource(FolderSource):
         }
         return {source_id: original for source_id, original in originals.items() if original != source_id}
 
-    def _redirects(self, names: Mapping[str, Names]) -> dict[str, str]:
-        """Return where each moved page went, ``""`` for a page outside of the folder."""
-        redirects: dict[str, str] = {}
-        for source_id, found in names.items():
-            if found.redirect is not None:
-                target = resolve_link(source_id, found.redirect.partition("#")[0], SUFFIXES, self._known_pages())
-                if target is not None or "://" in found.redirect or found.redirect.startswith("/"):
-                    redirects[source_id] = target or ""
-        return redirects
+
+def _redirects(names: Mapping[str, Names], pages: Pages) -> dict[str, str]:
+    """Return where each moved page went, ``""`` for a page outside of the folder."""
+    redirects: dict[str, str] = {}
+    for source_id, found in names.items():
+        if found.redirect is not None:
+            target = resolve_link(source_id, found.redirect.partition("#")[0], SUFFIXES, pages)
+            if target is not None or "://" in found.redirect or found.redirect.startswith("/"):
+                redirects[source_id] = target or ""
+    return redirects
 
 
 def _end_of_chain(source_id: str, redirects: Mapping[str, str]) -> str:
@@ -167,8 +120,20 @@ class HtmlConverter:
         return Names(find_title(page), find_heading(page), redirect=find_redirect(page))
 
     def parse_note(self, record: NoteRecord) -> NoteText:
-        page = parse_html(record.data, title=record.notes.titles.get(record.source_id, ""), where=record.source_id)
-        return NoteText(page.sections, record.targets(page.links, SUFFIXES), categories=page.categories, url=page.url)
+        return _as_note(_page(record), record)
+
+
+def _page(record: NoteRecord) -> HtmlPage:
+    return parse_html(record.data, title=record.notes.titles.get(record.source_id, ""), where=record.source_id)
+
+
+def _as_note(page: HtmlPage, record: NoteRecord) -> NoteText:
+    def target_of(href: str) -> str | None:
+        return _resolve(record.source_id, page.base, href, record.notes.pages)
+
+    sections, triples = state_infoboxes(record.title, page.sections, page.infoboxes, target_of)
+    links = tuple(dict.fromkeys(filter(None, map(target_of, page.links))))
+    return NoteText(sections, links, categories=page.categories, url=page.url, triples=triples)
 
 
 def _replace_shared_titles(titles: dict[str, str], headings: dict[str, str]) -> dict[str, str]:
@@ -184,12 +149,6 @@ def _replace_shared_titles(titles: dict[str, str], headings: dict[str, str]) -> 
         else title
         for source_id, title in titles.items()
     }
-
-
-def _unique_names(titles: dict[str, str], names: dict[str, str]) -> dict[str, str]:
-    """Return ``names`` made unique; pages named by a heading do not change the titles of the others."""
-    kept = {source_id: name for source_id, name in names.items() if name == titles[source_id]}
-    return unique_titles(names) | unique_titles(kept)
 
 
 def _resolve(source_id: str, base: str, href: str, pages: Pages) -> str | None:

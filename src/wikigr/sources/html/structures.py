@@ -15,7 +15,6 @@ from wikigr.sources.html.document import HtmlDocument, outermost
 from wikigr.sources.plain_text import collapse_spaces
 from wikigr.sources.tables import (
     CELL_SEPARATOR,
-    MAX_COLUMN_SPAN,
     MAX_ROW_SPAN,
     NAME_SEPARATOR,
     Cell,
@@ -64,7 +63,8 @@ def is_layout(table: LexborNode, page: HtmlDocument) -> bool:
         return True
     rows = rows_of(table, page)
     if table.mem_id in page.outer_tables or table.css_first("h1, h2, h3, h4, pre") is not None:
-        return not _names_columns(rows) or any("\n" in node.text().strip("\n") for node in table.css("pre"))
+        has_names = _names_columns(rows) or (page.is_office and _looks_named(rows, page))
+        return not has_names or any("\n" in node.text().strip("\n") for node in table.css("pre"))
     is_column = all(len(cells_of(row)) < 2 for row in rows)
     return is_column and (len(rows) == 1 or table.css_first("ul, ol, dl") is not None)
 
@@ -76,10 +76,16 @@ def _names_columns(rows: Sequence[LexborNode]) -> bool:
     return len(cells) > 1 and (is_head or all(cell.tag == "th" for cell in cells))
 
 
+def _looks_named(rows: Sequence[LexborNode], page: HtmlDocument) -> bool:
+    """Return whether the first rows look like a header that is not marked, as in office documents."""
+    texts = [Row([Cell(page.flat_text(cell)) for cell in cells_of(row)]) for row in rows[:10]]
+    return mark_header(texts)[1] > 0
+
+
 def table_rows(table: LexborNode, page: HtmlDocument, texts: Sequence[Sequence[str]]) -> list[Row]:
     """Return the visible rows of a table, whose cells have ``texts``."""
     # Bold cells name columns where no cell is marked as a header; a title may be above them.
-    bold_rows = 4 if table.css_first("th, thead") is None else 0
+    bold_rows = 4 if page.is_office or table.css_first("th, thead") is None else 0
     rows = []
     for number, (row, of_row) in enumerate(zip(rows_of(table, page), texts, strict=True)):
         cells = [cell for cell in cells_of(row) if cell.mem_id not in page.skip]
@@ -87,7 +93,13 @@ def table_rows(table: LexborNode, page: HtmlDocument, texts: Sequence[Sequence[s
         rows.append(
             Row(
                 [
-                    Cell(text, cell.tag == "th", colspan(cell), rowspan(cell), number < bold_rows and _is_bold(cell))
+                    Cell(
+                        text,
+                        cell.tag == "th",
+                        _span(cell, "colspan"),
+                        _span(cell, "rowspan"),
+                        number < bold_rows and _is_bold(cell),
+                    )
                     for cell, text in zip(cells, of_row, strict=True)
                 ],
                 is_head=parent is not None and parent.tag == "thead",
@@ -174,20 +186,11 @@ def _is_bold(cell: LexborNode) -> bool:
     return bold > 0 and bold == len("".join(cell.text().split()))
 
 
-def colspan(cell: LexborNode) -> int:
-    """Return the number of columns that ``cell`` spans, 1 to 1,000."""
-    return min(_span(cell, "colspan") or 1, MAX_COLUMN_SPAN)
-
-
-def rowspan(cell: LexborNode) -> int:
-    """Return the number of rows that ``cell`` spans, 1 to 65,534; ``rowspan=0`` spans all remaining rows."""
-    number = _span(cell, "rowspan")
-    return MAX_ROW_SPAN if number == 0 else min(number or 1, MAX_ROW_SPAN)
-
-
-def _span(cell: LexborNode, name: str) -> int | None:
+def _span(cell: LexborNode, name: str) -> int:
+    """Return how many columns or rows a cell states that it spans; ``rowspan=0`` spans all remaining rows."""
     match = _SPAN.match(cell.attributes.get(name) or "")
-    return int(match[1]) if match else None
+    number = int(match[1]) if match else 1
+    return number or (MAX_ROW_SPAN if name == "rowspan" else 1)
 
 
 def infobox_rows(table: LexborNode, page: HtmlDocument) -> Iterator[tuple[str, str, LexborNode | None]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -73,8 +73,14 @@ def split_front_matter(text: str, where: str) -> tuple[FrontMatter, str]:
     text = text.replace("\r\n", "\n")
     fenced = _FENCED.match(text)
     if fenced is not None:
-        kind = fenced["kind"] or ("toml" if fenced["fence"] == "+++" else "yaml")
-        return _front_matter(_PARSERS[kind](fenced["body"].rstrip("\n"), where, 2), where), text[fenced.end() :]
+        language = (fenced["kind"] or ("toml" if fenced["fence"] == "+++" else "yaml")).upper()
+        body = fenced["body"].rstrip("\n")
+        try:
+            found = _PARSERS[language](body)
+        except (ValueError, yaml.YAMLError, RecursionError) as error:
+            is_at_end = language == "TOML" and "at end of document" in str(error)
+            raise _invalid(where, 2 + (body.count("\n") if is_at_end else 0), language, error) from error
+        return _front_matter(found, where), text[fenced.end() :]
     if _BEGINS_WITH_JSON.match(text):
         start = len(text) - len(text.lstrip())
         try:
@@ -86,31 +92,13 @@ def split_front_matter(text: str, where: str) -> tuple[FrontMatter, str]:
     return FrontMatter(), text
 
 
-def _parse_yaml(text: str, where: str, first: int) -> object:
-    try:
-        # The base loader reads every scalar as a string and constructs no objects.
-        return yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506
-    except (yaml.YAMLError, RecursionError) as error:
-        raise _invalid(where, first, "YAML", error) from error
-
-
-def _parse_toml(text: str, where: str, first: int) -> object:
-    try:
-        return tomllib.loads(text, parse_float=str)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        first += text.count("\n") if "at end of document" in str(error) else 0
-        raise _invalid(where, first, "TOML", error) from error
-
-
-def _parse_json(text: str, where: str, first: int) -> object:
-    try:
-        return _JSON.decode(text)
-    except (ValueError, RecursionError) as error:
-        raise _invalid(where, first, "JSON", error) from error
-
-
 _JSON = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
-_PARSERS = {"yaml": _parse_yaml, "toml": _parse_toml, "json": _parse_json}
+# The base loader reads every scalar as a string and constructs no objects.
+_PARSERS: dict[str, Callable[[str], object]] = {
+    "YAML": lambda text: yaml.load(text, Loader=yaml.BaseLoader),  # noqa: S506
+    "TOML": lambda text: tomllib.loads(text, parse_float=str),
+    "JSON": _JSON.decode,
+}
 _LINE = re.compile(r"\bline (\d+)")
 
 

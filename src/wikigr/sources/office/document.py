@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from html import escape
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
 from wikigr.errors import RecordError
+from wikigr.sources.anchors import outline_anchor
 from wikigr.sources.article import BadPart
 from wikigr.sources.html.document import HtmlDocument
 from wikigr.sources.html.text import write_html
@@ -44,15 +44,16 @@ class Document:
     def __post_init__(self) -> None:
         self.writer = PlainTextWriter(self.name)
 
-    def html(
-        self, markup: str | bytes, *, is_page: bool = False, anchor_of: Callable[[str], str] | None = None
-    ) -> bool:
-        """Add balanced HTML; with ``is_page``, a whole page of which only the content counts.
+    def html(self, markup: str | bytes, *, is_page: bool = False, is_text: bool = False) -> bool:
+        """Add balanced HTML, and return whether it has text.
 
-        Return whether it has text. ``anchor_of`` returns the anchor of a heading in a file without places.
+        With ``is_page``, it is a whole page of which only the content counts. With ``is_text``, it is all of a text
+        document, which has no places.
         """
-        parsed = HtmlDocument(markup, self.where or self.name, is_note=not is_page, has_boilerplate=is_page)
-        self.links.update(dict.fromkeys(write_html(parsed, self.name, self.writer, anchor_of)))
+        where = self.where or self.name
+        parsed = HtmlDocument(markup, where, is_note=not is_page, has_boilerplate=is_page, is_office=is_text)
+        links = write_html(parsed, self.name, self.writer, outline_anchor if is_text else None)
+        self.links.update(dict.fromkeys(links))
         return next(parsed.flat_blocks(parsed.content), None) is not None
 
     def table(self, rows: Sequence[Row]) -> None:
@@ -61,16 +62,6 @@ class Document:
         for row in name_columns(rows):
             self.writer.row(row)
         self.writer.end_block()
-
-
-def row_html(row: Row) -> str:
-    """Return a row of a table as HTML."""
-    made = []
-    for cell in row.cells:
-        tag = "th" if cell.is_header else "td"
-        spans = f' colspan="{cell.columns}" rowspan="{cell.rows}"' if cell.columns > 1 or cell.rows > 1 else ""
-        made.append(f"<{tag}{spans}>{escape(cell.text)}</{tag}>")
-    return f"<tr>{''.join(made)}</tr>"
 
 
 @contextmanager

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from io import BytesIO
 from itertools import count
 from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
-from wikigr.sources.anchors import outline_anchor
-from wikigr.sources.header import mark_header
 from wikigr.sources.office.document import Document, archive, parse_xml
 from wikigr.sources.office.equation import equation_text
-from wikigr.sources.tables import Cell, Row
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -52,22 +48,21 @@ _LEFT_OUT = re.compile(rb"fldSimple|oMath|dstrike|ddList|showingPlcHdr")
 def read(data: bytes, document: Document, where: str) -> None:
     """Add the text of a Word document, its headings, lists, tables and notes; pictures are left out."""
     import mammoth
-    from mammoth import documents, transforms
 
     with archive(data, where) as opened:
         written = opened.read("word/document.xml")
-        transform = transforms.element_of_type(documents.Table, _with_header)
-        if _HAS_BOX.search(written) is not None:
-            transform = _transformed
-        if b"noteReference" in written:
-            transform = _with_each_note_once(transform)
+
+        def transform(read: Any) -> Any:
+            read = _with_each_note_once(read) if b"noteReference" in written else read
+            return _with_boxes(read) if _HAS_BOX.search(written) is not None else read
+
         made = mammoth.convert_to_html(
             BytesIO(_prepared(opened) or data),
             convert_image=mammoth.images.img_element(lambda image: {"src": ""}),
             style_map=_STYLES + _struck_styles(opened),
             transform_document=transform,
         )
-        document.html(_with_notes(made.value), anchor_of=outline_anchor)
+        document.html(_with_notes(made.value), is_text=True)
 
 
 def _struck_styles(opened: ZipFile) -> str:
@@ -146,9 +141,10 @@ def _rewritten(root: _Element) -> bytes:
     return bytes(etree.tostring(root))
 
 
-def _with_each_note_once(transform: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return ``transform`` without further references to the same note, for each of which mammoth writes it again."""
-    from mammoth import documents, transforms
+def _with_each_note_once(document: Any) -> Any:
+    """Return a document without further references to the same note, for each of which mammoth writes it again."""
+    from mammoth import documents
+    from mammoth.transforms import element_of_type
 
     found: set[tuple[str, str]] = set()
 
@@ -158,14 +154,14 @@ def _with_each_note_once(transform: Callable[[Any], Any]) -> Callable[[Any], Any
         found.add(note)
         return reference if is_first else documents.text("")
 
-    return lambda document: transforms.element_of_type(documents.NoteReference, first)(transform(document))
+    return element_of_type(documents.NoteReference, first)(document)
 
 
-def _transformed(document: Any) -> Any:
+def _with_boxes(document: Any) -> Any:
     from mammoth import documents
     from mammoth.transforms import element_of_type
 
-    with_tables = element_of_type(documents.Table, lambda table: _with_header(_with_signs(table)))(document)
+    with_tables = element_of_type(documents.Table, _with_signs)(document)
     return _with_signs(element_of_type(documents.Paragraph, _with_task)(with_tables), is_outside=True)
 
 
@@ -209,33 +205,3 @@ def _is_task(paragraph: Any) -> bool:
     ]
     boxes = [isinstance(element, documents.Checkbox) for element in shown]
     return len(boxes) > 1 and boxes[0] and sum(boxes) == 1
-
-
-def _with_header(table: Any) -> Any:
-    """Return a table whose first rows are marked as its header if they look like one."""
-    from mammoth import documents
-    from mammoth.transforms import get_descendants_of_type
-
-    rows = [row for row in table.children if isinstance(row, documents.TableRow)]
-    if any(not isinstance(cell, documents.TableCell) for row in rows for cell in row.children):
-        return table
-
-    def read(cell: Any) -> Cell:
-        text = "".join(text.value for text in get_descendants_of_type(cell, documents.Text))
-        return Cell(" ".join(text.split()), False, cell.colspan, cell.rowspan)
-
-    before = [Row(list(map(read, row.children)), is_head=row.is_header) for row in rows]
-    after, _ = mark_header(before)
-    changed = [number for number, pair in enumerate(zip(before, after, strict=True)) if pair[0] is not pair[1]]
-    for number in changed:
-        cells = rows[number].children
-        if len(changed) > 1:
-            paragraphs = (
-                documents.paragraph([documents.run([documents.text(cell.text)])]) for cell in after[number].cells
-            )
-            cells = [documents.table_cell([paragraph]) for paragraph in paragraphs]
-        rows[number] = rows[number].copy(children=cells, is_header=True)
-    # mammoth marks only the first rows; a title has no text after its first cell.
-    for number in range(changed[0] if changed else 0):
-        rows[number] = rows[number].copy(children=rows[number].children[:1], is_header=True)
-    return table.copy(children=rows) if changed else table

@@ -153,7 +153,8 @@ def _add_output(output: Mapping[str, Any], document: Document, where: str) -> No
     kind = output.get("output_type")
     if kind in ("error", "pyerr"):
         name, value = (_plain(_joined(output.get(key))) for key in ("ename", "evalue"))
-        trace = _plain("\n".join(filter(None, map(_joined, _list(output.get("traceback"))))))
+        lines = output.get("traceback")
+        trace = _plain("\n".join(filter(None, map(_joined, lines if isinstance(lines, list) else ()))))
         last = trace.strip().rpartition("\n")[2]
         document.html(_code(": ".join(filter(None, (name, value))) or last))
         return
@@ -170,10 +171,6 @@ def _add_output(output: Mapping[str, Any], document: Document, where: str) -> No
     is_widget = "application/vnd.jupyter.widget-view+json" in stated
     if not has_text and not is_widget and not _OBJECT.fullmatch(text):
         document.html(_code(text))
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _plain(text: str | None) -> str:

@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING
 from zipfile import BadZipFile, ZipFile
 
 from wikigr.errors import RecordError
-from wikigr.sources.anchors import outline_anchor
-from wikigr.sources.header import mark_header
-from wikigr.sources.office.document import Document, archive, parse_xml, row_html
-from wikigr.sources.tables import Cell, Row
+from wikigr.sources.office.document import Document, archive, parse_xml
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -56,7 +53,7 @@ def read(data: bytes, document: Document, where: str) -> None:
         styles = [*_named_styles(opened), *root.iter("{*}style")]
         body = next(root.iter("{*}body"), None)
         if body is not None:
-            document.html(_Html(root, _struck_styles(styles)).of(body), anchor_of=outline_anchor)
+            document.html(_Html(root, _struck_styles(styles)).of(body), is_text=True)
 
 
 def _named_styles(opened: ZipFile) -> Iterator[_Element]:
@@ -110,8 +107,6 @@ class _Html:
         for style in root.iter("{*}list-style"):
             is_numbered = next(iter(style.iterchildren("{*}*")), style).tag.endswith("number")
             self._styles[_attribute(style, "name")] = "ol" if is_numbered else "ul"
-        # Rows of headers that are not marked.
-        self._rows: dict[_Element, str] = {}
         self._boxes: list[str] = []
         self._notes: list[str] = []
         self._controls = {_attribute(control, "id"): control for control in root.iter("{*}checkbox")}
@@ -122,12 +117,10 @@ class _Html:
 
     def _html(self, element: _Element, depth: int) -> str:
         name = _name(element)
-        if name in _TEXT or element in self._rows:
-            return _TEXT.get(name) or self._rows[element]
+        if name in _TEXT:
+            return _TEXT[name]
         if not name or name in _OMITTED or depth > 200:
             return ""
-        if name == "table:table":
-            self._rows.update(_header(element))
         if name == "draw:control":
             control = self._controls.get(_attribute(element, "control"))
             label = escape(_attribute(control, "label")) if control is not None else ""
@@ -163,8 +156,6 @@ class _Html:
             tag = "ol"
         elif name == "text:a":
             return f'<a href="{escape(_attribute(element, "href"))}">{inside}</a>'
-        elif name == "table:table-header-rows" and any(row in self._rows for row in element):
-            tag = ""
         else:
             tag = _TAGS.get(name, "")
         # Each line of code is a paragraph.
@@ -178,27 +169,6 @@ class _Html:
 
 def _check_box(element: _Element, attribute: str) -> str:
     return "[x]" if _attribute(element, attribute) in ("true", "checked") else "[ ]"
-
-
-def _header(table: _Element) -> dict[_Element, str]:
-    """Return the first rows of a table as HTML if they look like a header that is not marked."""
-    rows = [row for row in table.iter("{*}table-row") if next(row.iterancestors("{*}table")) is table]
-    before = [
-        Row(
-            list(map(_cell, row.iterfind("{*}table-cell"))), is_head=_name(row.getparent()) == "table:table-header-rows"
-        )
-        for row in rows
-    ]
-    after, count = mark_header(before)
-    made = zip(rows[:count], before, after, strict=False)
-    return {row: row_html(new) for row, old, new in made if new is not old}
-
-
-def _cell(cell: _Element) -> Cell:
-    spans = (_attribute(cell, f"number-{of}-spanned") for of in ("columns", "rows"))
-    columns, rows = (int(text) if text.isdecimal() else 1 for text in spans)
-    text = " ".join("".join(cell.itertext()).split())
-    return Cell(text, False, columns, rows)
 
 
 def _spans(element: _Element) -> str:

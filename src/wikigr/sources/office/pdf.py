@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise, zip_longest
 from statistics import median
@@ -264,13 +264,16 @@ def _continuation(last: PdfLine, lines: Sequence[PdfLine], leading: float) -> li
 
 
 def _write_lines(lines: Sequence[PdfLine], leading: float, document: Document) -> None:
-    for column in _columns(lines):
+    for column in _runs(lines, lambda one, other: other.page != one.page or other.y > one.end_y + other.size):
         left, right = min(line.x for line in column), max(line.end_x for line in column)
         is_below = False
         for count, run in groupby(_with_rows(column), key=lambda line: 0 if line.is_code else len(line.cells)):
             rows = list(run)
             if count > 1 and len(rows) > 1:
-                document.table(_table(rows, may_have_names=not is_below))
+                made = [Row([Cell(cell.text, is_bold=row.is_bold) for cell in row.cells]) for row in rows]
+                # A first row in bold, or of names, is the header.
+                has_bold = rows[0].is_bold and not rows[1].is_bold
+                document.table(made if is_below and not has_bold else mark_header(made)[0])
                 is_below = True
                 continue
             is_below = count > 1
@@ -312,13 +315,6 @@ def _unwrapped(row: PdfLine, line: PdfLine) -> tuple[PdfCell, ...] | None:
     return tuple(cells)
 
 
-def _table(rows: Sequence[PdfLine], *, may_have_names: bool) -> list[Row]:
-    """Return rows with equally many cells as a table; a first row in bold, or of names, is the header."""
-    made = [Row([Cell(cell.text, is_bold=row.is_bold) for cell in row.cells]) for row in rows]
-    has_bold = rows[0].is_bold and not rows[1].is_bold
-    return mark_header(made)[0] if has_bold or may_have_names else made
-
-
 def _write_paragraph(paragraph: Sequence[PdfLine], left: float, right: float, document: Document) -> None:
     """Write the lines of a paragraph in a column from ``left`` to ``right``; lines that were wrapped are joined."""
     if all(line.is_code for line in paragraph):
@@ -355,32 +351,24 @@ def _indent(line: PdfLine, left: float) -> str:
     return " " * round(min((line.x - left) / width, 40))
 
 
-def _columns(lines: Sequence[PdfLine]) -> Iterator[list[PdfLine]]:
-    """Yield runs of lines from top to bottom."""
-    column: list[PdfLine] = []
-    for line in lines:
-        if column and (line.page != column[-1].page or line.y > column[-1].end_y + line.size):
-            yield column
-            column = []
-        column.append(line)
-    if column:
-        yield column
-
-
 def _paragraphs(lines: Sequence[PdfLine], leading: float) -> Iterator[list[PdfLine]]:
     """Yield runs of lines of one kind and size with the usual distance."""
-    paragraph: list[PdfLine] = []
+
+    def is_apart(one: PdfLine, other: PdfLine) -> bool:
+        has_gap = one.end_y - other.y > 1.2 * leading * other.size
+        is_other_kind = abs(one.size - other.size) > 0.05 * max(one.size, other.size) or one.is_code != other.is_code
+        return has_gap or is_other_kind
+
+    return _runs(lines, is_apart)
+
+
+def _runs(lines: Sequence[PdfLine], is_apart: Callable[[PdfLine, PdfLine], bool]) -> Iterator[list[PdfLine]]:
+    """Yield runs of lines from top to bottom; a run ends where the next line is apart from its last one."""
+    run: list[PdfLine] = []
     for line in lines:
-        if paragraph and _is_apart(paragraph[-1], line, leading):
-            yield paragraph
-            paragraph = []
-        paragraph.append(line)
-    if paragraph:
-        yield paragraph
-
-
-def _is_apart(one: PdfLine, other: PdfLine, leading: float) -> bool:
-    # A paragraph begins below a gap, or with letters of another size or kind.
-    has_gap = one.end_y - other.y > 1.2 * leading * other.size
-    is_other_kind = abs(one.size - other.size) > 0.05 * max(one.size, other.size) or one.is_code != other.is_code
-    return has_gap or is_other_kind
+        if run and is_apart(run[-1], line):
+            yield run
+            run = []
+        run.append(line)
+    if run:
+        yield run

@@ -117,7 +117,7 @@ def _lines_of(text_page: PdfTextPage, number: int) -> Iterator[tuple[PdfLine, st
             _, end_y = _origin(text_page, end)
             end_x = text_page.get_charbox(end)[2]
             size = max(round(FPDFText_GetFontSize(text_page, start), 1), 1.0)
-            font, last_font = _font(text_page, start), _font(text_page, end)
+            is_code, is_bold = map(all, zip(_font(text_page, start), _font(text_page, end), strict=True))
             made = PdfLine(
                 line,
                 number,
@@ -126,8 +126,8 @@ def _lines_of(text_page: PdfTextPage, number: int) -> Iterator[tuple[PdfLine, st
                 end_x,
                 end_y,
                 size,
-                is_code=font.is_monospaced and last_font.is_monospaced,
-                is_bold=font.is_bold and last_font.is_bold,
+                is_code=is_code,
+                is_bold=is_bold,
                 # Cells of a table are this far apart, and at least as far as the second in a row beside others.
                 cells=_cells(text_page, text, position, 1.5 * size),
                 narrow_cells=_cells(text_page, text, position, 0.4 * size),
@@ -220,12 +220,8 @@ def _origin(text_page: PdfTextPage, index: int) -> tuple[float, float]:
     return x.value, y.value
 
 
-class _Font(NamedTuple):
-    is_monospaced: bool
-    is_bold: bool
-
-
-def _font(text_page: PdfTextPage, index: int) -> _Font:
+def _font(text_page: PdfTextPage, index: int) -> tuple[bool, bool]:
+    """Return whether a letter is monospaced, and whether it is bold."""
     from pypdfium2.raw import FPDFText_GetFontInfo
 
     buffer, flags = create_string_buffer(128), c_int()
@@ -233,7 +229,7 @@ def _font(text_page: PdfTextPage, index: int) -> _Font:
     name = buffer.value.decode("utf-8", "replace")
     # Flags of a font: ISO 32000-1, table 123.
     is_monospaced = bool(flags.value & 1) or _MONOSPACED.search(name) is not None
-    return _Font(is_monospaced, bool(flags.value & 1 << 18) or "bold" in name.lower())
+    return is_monospaced, bool(flags.value & 1 << 18) or "bold" in name.lower()
 
 
 def check_content(pdf: PdfDocument, number: int) -> None:

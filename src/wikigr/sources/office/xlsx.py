@@ -155,7 +155,11 @@ def _extras_of(opened: ZipFile, path: str) -> _Extras:
             continue
         if element.tag.endswith("}is"):
             cell = element.getparent()
-            runs = [(run.findtext("{*}t") or "", _is_on(run.find("{*}rPr/{*}strike"))) for run in element.iter("{*}r")]
+            looks = ((run, run.find("{*}rPr/{*}strike")) for run in element.iter("{*}r"))
+            runs = [
+                (run.findtext("{*}t") or "", strike is not None and strike.get("val") not in ("0", "false"))
+                for run, strike in looks
+            ]
             if any(is_struck for _, is_struck in runs) and (found := _range(cell.get("r"))) is not None:
                 extra.struck[found.row, found.column] = _unstruck(runs)
             continue
@@ -333,10 +337,6 @@ def _unstruck(runs: Sequence[tuple[str, bool]]) -> str:
     """Return the texts of ``runs`` that are not struck through, or all of them between marks."""
     kept = collapse_spaces("".join(text for text, is_struck in runs if not is_struck))
     return kept or f"{STRUCK_MARK}{collapse_spaces(''.join(text for text, _ in runs))}{STRUCK_MARK}"
-
-
-def _is_on(switch: _Element | None) -> bool:
-    return switch is not None and switch.get("val") not in ("0", "false")
 
 
 def _text(cell: Any) -> str:

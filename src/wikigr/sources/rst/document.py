@@ -142,7 +142,7 @@ def _split_long_lines(lines: Sequence[str]) -> Iterator[str]:
 def _lenient_names() -> Iterator[None]:
     """Let docutils find directives and roles here while it parses; it has no other way to accept unknown names."""
     before = directives.directive, roles.role
-    directives.directive, roles.role = _find_directive, _find_role
+    directives.directive, roles.role = _find_directive, lambda *_: (_run_role, [])
     try:
         yield
     finally:
@@ -293,10 +293,6 @@ _DIRECTIVES_OF_DOMAINS = {
         _describe_object,
     ),
 }
-
-
-def _find_role(name: str, language: Any, lineno: int, reporter: Any) -> tuple[Any, list[Any]]:
-    return _run_role, []
 
 
 _INLINE = {

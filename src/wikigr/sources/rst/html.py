@@ -150,12 +150,9 @@ class _Writer:
             case nodes.target() if not isinstance(node.parent, nodes.TextElement):
                 self._label = _label(node)
                 return ""
-            case nodes.literal():
-                return f"<code>{self.html_of(node.children)}</code>"
-            case nodes.superscript():
-                return f"<sup>{self.html_of(node.children)}</sup>"
-            case nodes.subscript():
-                return f"<sub>{self.html_of(node.children)}</sub>"
+            case nodes.literal() | nodes.superscript() | nodes.subscript():
+                tag = {"literal": "code", "superscript": "sup", "subscript": "sub"}[node.tagname]
+                return f"<{tag}>{self.html_of(node.children)}</{tag}>"
             case nodes.inline() if "strike" in node["classes"]:
                 return f"<s>{self.html_of(node.children)}</s>"
             case nodes.Inline():

@@ -8,16 +8,8 @@ from dataclasses import replace
 
 from wikigr.sources.article import Triple
 from wikigr.sources.plain_text import collapse_spaces
-from wikigr.sources.wikitext import wikipedia_names
-from wikigr.sources.wikitext.preprocess import (
-    BREAK,
-    LINK,
-    LINK_OPEN,
-    LIST,
-    REMOVED,
-    clean_parentheses,
-    strip_marks,
-)
+from wikigr.sources.wikitext import marks, wikipedia_names
+from wikigr.sources.wikitext.marks import clean_parentheses, strip_marks
 from wikigr.text import fold
 
 # These name a picture's text only as part of a longer name ("map_label"); alone, they are the labels of records.
@@ -36,7 +28,7 @@ _POSITION = re.compile(r"(?:lat|long?|latitude|longitude)(?:_?(?:[dmsnwe]|ns|ew|
 _CAMEL_CASE = re.compile(r"(?<=[a-zà-ÿ]{2})(?=[A-ZÀ-Þ])")
 _NOT_A_WORD = re.compile(r"[\W_]+")
 _FILE_NAME = re.compile(r"[^\n]+\.(?:jpe?g|png|svg|gif|tiff?|og[gv]|webm|pdf)", re.IGNORECASE)
-_VALUE_BREAK = re.compile(f"[\n{BREAK}]|\\s·\\s")
+_VALUE_BREAK = re.compile(f"[\n{marks.BREAK}]|\\s·\\s")
 _BETWEEN_LINKS = re.compile(r"(?:[\s,;/&·•–-]|\band\b)*")
 _QUOTES = "\"'“”‘’«»"
 _AFTER_FIRST_LINK = re.compile(rf"[{_QUOTES}]*(?:\s*[,(;:–—-]|\s+in\b|\s*$)")
@@ -44,8 +36,8 @@ _AFTER_FIRST_LINK = re.compile(rf"[{_QUOTES}]*(?:\s*[,(;:–—-]|\s+in\b|\s*$)"
 _PARENTHESES = re.compile(r"\(((?:[^()]++|\([^()]*\))*+)\)")
 _REMARK = re.compile(rf"\s*{_PARENTHESES.pattern}")
 # MediaWiki reads an asterisk at the beginning of a field as a list item; the parser requires a new line.
-_ITEM = re.compile(f"(?:{LIST}.|[*•](?=[\\s{LINK_OPEN}])|\\s)+")
-_BEFORE_PUNCTUATION = re.compile(f" ?{REMOVED} ?(?=[,;:])")
+_ITEM = re.compile(f"(?:{marks.LIST}.|[*•](?=[\\s{marks.LINK_OPEN}])|\\s)+")
+_BEFORE_PUNCTUATION = re.compile(f" ?{marks.REMOVED} ?(?=[,;:])")
 
 
 def is_infobox(name: str) -> bool:
@@ -85,7 +77,7 @@ def infobox_triples(subject: str, relation: str, value: str, targets: Sequence[s
     seen: set[tuple[str, str | None]] = set()
     for line in _VALUE_BREAK.split(value):
         # Omitted notes and flags do not count as words before or after a link.
-        line = _BEFORE_PUNCTUATION.sub("", clean_parentheses(line)).replace(REMOVED, "")
+        line = _BEFORE_PUNCTUATION.sub("", clean_parentheses(line)).replace(marks.REMOVED, "")
         for text, target in _values(line, targets):
             plain = collapse_spaces(text).strip(" ,;·•")
             if not plain or plain.lower() in wikipedia_names("switches") or _FILE_NAME.fullmatch(plain):
@@ -123,25 +115,26 @@ def apply_labels(triples: Sequence[Triple]) -> Iterator[Triple]:
 def _values(line: str, targets: Sequence[str]) -> Iterator[tuple[str, str | None]]:
     if item := _ITEM.match(line):
         line = line[item.end() :]
-    if LINK_OPEN in line:
+    if marks.LINK_OPEN in line:
         line = _unwrapped(line)
-    links = list(LINK.finditer(line))
+    links = list(marks.LINK.finditer(line))
     # Links in parentheses qualify the value before them; they are not values.
-    outside = list(LINK.finditer(_PARENTHESES.sub(_blank, line)))
-    if len(links) > 1 and outside and _BETWEEN_LINKS.fullmatch(_without_remarks(LINK.sub("", line))):
+    outside = list(marks.LINK.finditer(_PARENTHESES.sub(_blank, line)))
+    between = _PARENTHESES.sub("", strip_marks(marks.LINK.sub("", line)))
+    if len(links) > 1 and outside and _BETWEEN_LINKS.fullmatch(between):
         for match in outside:
             label = line[match.start(2) : match.end(2)]
             yield strip_marks(label) + _remark_after(line, match.end()), targets[int(match[1])] or None
-    elif len(links) > 1 and "," in line and _is_list_with_links(line):
-        for part in _split_at_commas(line):
-            yield _one_value(part, list(LINK.finditer(part)), targets)
+    elif len(links) > 1 and (parts := _list_with_links(line)):
+        for part in parts:
+            yield _one_value(part, list(marks.LINK.finditer(part)), targets)
     else:
         yield _one_value(line, links, targets)
 
 
 def _one_value(line: str, links: list[re.Match[str]], targets: Sequence[str]) -> tuple[str, str | None]:
     """Return a value and the target of its only link if it begins with it ("Pretoria, Union of South Africa")."""
-    text = strip_marks(LINK.sub(r"\2", line))
+    text = strip_marks(marks.LINK.sub(r"\2", line))
     if len(links) != 1:
         return text, None
     first = links[0]
@@ -151,33 +144,25 @@ def _one_value(line: str, links: list[re.Match[str]], targets: Sequence[str]) ->
 
 def _unwrapped(line: str) -> str:
     """Remove the parentheses around the whole line; without a value before them, they do not hold a remark."""
-    masked = LINK.sub(_blank, line)
+    masked = marks.LINK.sub(_blank, line)
     if any(character.isalnum() for character in _PARENTHESES.sub("", masked)):
         return line
     return ", ".join(line[match.start(1) : match.end(1)] for match in _PARENTHESES.finditer(masked))
 
 
-def _without_remarks(text: str) -> str:
-    return _PARENTHESES.sub("", strip_marks(text))
-
-
 def _remark_after(line: str, position: int) -> str:
     match = _REMARK.match(line, position)
-    return strip_marks(LINK.sub(r"\2", match[0])) if match else ""
+    return strip_marks(marks.LINK.sub(r"\2", match[0])) if match else ""
 
 
-def _split_at_commas(line: str) -> list[str]:
-    """Split at commas, except those inside parentheses or a link's label."""
+def _list_with_links(line: str) -> list[str]:
+    """Split at commas, except those in parentheses or a link's label; none if a part is too long for a list item."""
     # Masking keeps the length, so that offsets are valid in both texts.
-    masked = _PARENTHESES.sub(_blank, LINK.sub(_blank, line))
+    masked = _PARENTHESES.sub(_blank, marks.LINK.sub(_blank, line))
     ends = [match.start() for match in re.finditer(",", masked)]
-    return [line[start:end] for start, end in zip([0, *(end + 1 for end in ends)], [*ends, None], strict=True)]
+    parts = [line[start:end] for start, end in zip([0, *(end + 1 for end in ends)], [*ends, None], strict=True)]
+    return parts if all(len(marks.LINK.sub(r"\2", part).split()) <= 4 for part in parts) else []
 
 
 def _blank(match: re.Match[str]) -> str:
     return "x" * len(match[0])
-
-
-def _is_list_with_links(line: str) -> bool:
-    """Return whether every part between commas is short enough for a list item."""
-    return all(len(LINK.sub(r"\2", part).split()) <= 4 for part in _split_at_commas(line))

@@ -14,29 +14,13 @@ from wikigr.sources.block import BlockKind, RowText
 from wikigr.sources.header import mark_header
 from wikigr.sources.plain_text import LINE_GAP, PlainTextWriter
 from wikigr.sources.tables import Cell, Row, name_columns
-from wikigr.sources.wikitext.preprocess import (
-    BLOCK,
-    BREAK,
-    CAPTION,
-    END,
-    HEADING,
-    KIND_END,
-    LINK,
-    LIST,
-    PLACEHOLDER,
-    PREFORMATTED,
-    QUOTATION,
-    REMOVED,
-    ROW,
-    ROW_NUMBER,
-    PreparedWikitext,
-    clean_parentheses,
-    strip_marks,
-)
+from wikigr.sources.wikitext import marks
+from wikigr.sources.wikitext.marks import clean_parentheses, strip_marks
+from wikigr.sources.wikitext.preprocess import PreparedWikitext
 
-_LIST_PREFIX = re.compile(f"[ {REMOVED}]*((?:{LIST}[*#:;] ?)+)")
-_LIST_MARK = re.compile(f"{LIST}(.)")
-_BLOCK_LINE = re.compile(f"{BLOCK}(\\d+)\ue002")
+_LIST_PREFIX = re.compile(f"[ {marks.REMOVED}]*((?:{marks.LIST}[*#:;] ?)+)")
+_LIST_MARK = re.compile(f"{marks.LIST}(.)")
+_BLOCK_LINE = re.compile(f"{marks.BLOCK}(\\d+){marks.END}")
 # Lines of a table or template with unbalanced brackets.
 _TABLE_MARKUP = re.compile(r"^\s*(?:\|-|\{\||\|\}|\|\+)")
 _ORPHANED_ARGUMENT = re.compile(r"^\s*\|\s*[\w -]{1,40}=")
@@ -48,8 +32,8 @@ _SKIPPED_CLASSES = re.compile(
 )
 # The closing marks are sometimes before a parenthesis.
 _BOLD = re.compile(r"\s*'''[^']+'''[^\w\s]?\s*")
-_ITEM_OR_ROW = re.compile(f"\\s*+(?:(?:{LIST}.)++|{ROW_NUMBER.pattern})")
-_KINDS: dict[str, BlockKind | None] = {QUOTATION: "quotation", CAPTION: "caption", KIND_END: None}
+_ITEM_OR_ROW = re.compile(f"\\s*+(?:(?:{marks.LIST}.)++|{marks.ROW_NUMBER.pattern})")
+_KINDS: dict[str, BlockKind | None] = {marks.QUOTATION: "quotation", marks.CAPTION: "caption", marks.KIND_END: None}
 
 
 class PageHeading(NamedTuple):
@@ -70,7 +54,7 @@ def lay_out(
     """
     layout = _Layout(rows, prepared, title)
     for line in text.split("\n"):
-        if line.startswith(HEADING):
+        if line.startswith(marks.HEADING):
             layout.begin_section(headings[int(line[1:])])
         else:
             layout.add(line)
@@ -106,14 +90,14 @@ class _Layout:
     def add(self, line: str) -> None:
         if self._is_dropped:
             return
-        if line.startswith(PREFORMATTED) and strip_marks(line).strip():
+        if line.startswith(marks.PREFORMATTED) and strip_marks(line).strip():
             if not self._preformatted:
                 self._end_paragraph()
-            self._preformatted.append(self._fill(line[1:].replace(BREAK, "\n")).rstrip())
+            self._preformatted.append(self._fill(line[1:].replace(marks.BREAK, "\n")).rstrip())
             return
         if self._preformatted:
             self._end_paragraph()
-        if not line.strip() or not line.replace(REMOVED, "").strip():
+        if not line.strip() or not line.replace(marks.REMOVED, "").strip():
             # An empty line ends a paragraph, but a line from which everything was omitted does not.
             if not line.strip():
                 self._end_paragraph()
@@ -122,7 +106,7 @@ class _Layout:
             if kind := _KINDS[mark]:
                 self._writer.open_kind(kind)
                 self._in_kind = True
-        elif row := ROW_NUMBER.match(line):
+        elif row := marks.ROW_NUMBER.match(line):
             self._add_row(self._rows[int(row[0][1:-1])])
         elif prefix := _LIST_PREFIX.match(line):
             self._add_item("".join(_LIST_MARK.findall(prefix[1])), line[prefix.end() :])
@@ -164,7 +148,7 @@ class _Layout:
             return
         if not levels:
             self._close_items(0)
-            term, _, definition = text.partition(f"{LIST}:") if prefix[-1] == ";" else ("", "", text)
+            term, _, definition = text.partition(f"{marks.LIST}:") if prefix[-1] == ";" else ("", "", text)
             if prefix[-1] == ";":
                 self._writer.end_block(LINE_GAP)
                 self._writer.open_kind("term")
@@ -224,14 +208,14 @@ class _Layout:
 
     def _fill(self, text: str) -> str:
         text = _LIST_MARK.sub(r"\1", text)
-        return strip_marks(PLACEHOLDER.sub(lambda match: self._verbatim[int(match[1])], text))
+        return strip_marks(marks.PLACEHOLDER.sub(lambda match: self._verbatim[int(match[1])], text))
 
     def _write(self, text: str) -> None:
         """Write running text and translate its marks into calls of the writer."""
-        for line_number, line in enumerate(clean_parentheses(text).split(BREAK)):
+        for line_number, line in enumerate(clean_parentheses(text).split(marks.BREAK)):
             if line_number:
                 self._writer.line_break()
-            for piece_number, piece in enumerate(line.split(REMOVED)):
+            for piece_number, piece in enumerate(line.split(marks.REMOVED)):
                 if piece_number:
                     self._writer.removed()
                 self._writer.write(self._fill(piece))
@@ -268,7 +252,7 @@ def render_table(
 
     def add(row_text: RowText) -> None:
         if row_text.lines:
-            lines.append(f"{ROW}{len(page_rows)}{END}{' '.join(row_text.lines)}")
+            lines.append(f"{marks.ROW}{len(page_rows)}{marks.END}{' '.join(row_text.lines)}")
             page_rows.append(row_text)
 
     if not any(cell.is_header for row in rows for cell in row.cells):
@@ -313,19 +297,19 @@ def _rows(table: Tag) -> Iterator[list[Tag]]:
 
 
 def _is_block(text: str, is_data: bool) -> bool:
-    return BLOCK in text or HEADING in text or (not is_data and text.count(LIST) > 1)
+    return marks.BLOCK in text or marks.HEADING in text or (not is_data and text.count(marks.LIST) > 1)
 
 
 def _flat(text: str) -> str:
     """Return a cell on one line, with list items and nested rows separated by semicolons."""
     pieces: list[str] = []
     is_item = False
-    for line in text.replace(BREAK, " ").split("\n"):
+    for line in text.replace(marks.BREAK, " ").split("\n"):
         mark = _ITEM_OR_ROW.match(line)
         is_item = is_item or mark is not None
         content = line[mark.end() :] if mark else line
         if content.strip():
             pieces.append(("; " if is_item else " ") + content)
             is_item = False
-    text = LINK.sub(r"\2", "".join(pieces))
+    text = marks.LINK.sub(r"\2", "".join(pieces))
     return " ".join(text.split()).strip("; ")

@@ -19,28 +19,11 @@ from wikigr.sources.article import SourceSection, Triple
 from wikigr.sources.block import RowText
 from wikigr.sources.facts import Infobox, add_facts
 from wikigr.sources.plain_text import close_gaps, collapse_spaces, format_superscript
-from wikigr.sources.wikitext import is_apparatus, template_tables, wikipedia_data, wikipedia_names
+from wikigr.sources.wikitext import is_apparatus, marks, template_tables, wikipedia_data, wikipedia_names
 from wikigr.sources.wikitext.infobox import apply_labels, infobox_triples, is_fact, is_infobox, relation_name
 from wikigr.sources.wikitext.layout import PageHeading, lay_out, render_table
-from wikigr.sources.wikitext.preprocess import (
-    BREAK,
-    CAPTION,
-    HEADING,
-    KIND_END,
-    LINK_CLOSE,
-    LINK_LABEL,
-    LINK_OPEN,
-    LIST,
-    PLACEHOLDER,
-    PREFORMATTED,
-    REMOVED,
-    ROW_NUMBER,
-    SUP_CLOSE,
-    SUP_OPEN,
-    clean_parentheses,
-    prepare,
-    strip_marks,
-)
+from wikigr.sources.wikitext.marks import clean_parentheses, strip_marks
+from wikigr.sources.wikitext.preprocess import prepare
 from wikigr.sources.wikitext.templates import (
     TemplateCall,
     expand_template,
@@ -66,9 +49,9 @@ _PICTURE_OPTION = re.compile(
 )
 _COUNTRY_CODE = re.compile(r"[A-Z]{3}")
 _WORD_AS_NAME = re.compile(r"[^\W_][\w .'’/+&-]{0,29}")
-_LINE_BREAKS = re.compile(f"[\n{BREAK}]+")
+_LINE_BREAKS = re.compile(f"[\n{marks.BREAK}]+")
 _QUOTE_MARKS = re.compile(r"'{2,}")
-_SUPERSCRIPT = re.compile(f"{SUP_OPEN}([^{SUP_OPEN}{SUP_CLOSE}]*){SUP_CLOSE}")
+_SUPERSCRIPT = re.compile(f"{marks.SUP_OPEN}([^{marks.SUP_OPEN}{marks.SUP_CLOSE}]*){marks.SUP_CLOSE}")
 _BRACES = re.compile(r"[{}]|[^{}]+")
 # The literal apostrophes in a run of quotes: four are one apostrophe and bold, beyond five the rest is literal.
 _APOSTROPHES = {2: "", 3: "", 4: "'", 5: ""}
@@ -153,7 +136,7 @@ def _finish(text: str) -> str:
         text, count = _SUPERSCRIPT.subn(_superscript, text)
         if not count:
             break
-    return text.replace(SUP_OPEN, "").replace(SUP_CLOSE, "")
+    return text.replace(marks.SUP_OPEN, "").replace(marks.SUP_CLOSE, "")
 
 
 def _without_templates(text: str) -> str:
@@ -169,15 +152,15 @@ def _without_templates(text: str) -> str:
             while start > 0 and pieces[start] not in "{}":
                 start -= 1
             if start > 0 and pieces[start] == pieces[start - 1] == "{":
-                pieces[start - 1 :] = [REMOVED]
+                pieces[start - 1 :] = [marks.REMOVED]
     return "".join(pieces)
 
 
 def _superscript(match: re.Match[str]) -> str:
-    text = match[1].replace(REMOVED, "")
+    text = match[1].replace(marks.REMOVED, "")
     start = match.start()
     before = match.string[start - 1 : start] if start else ""
-    return format_superscript(text, before) + REMOVED * (REMOVED in match[1])
+    return format_superscript(text, before) + marks.REMOVED * (marks.REMOVED in match[1])
 
 
 class _Renderer:
@@ -218,7 +201,7 @@ class _Renderer:
     def _nested(self, code: Wikicode) -> str:
         """Return the text of a template argument, table cell or label."""
         self._depth += 1
-        text = self.render(code).replace(PREFORMATTED, " ")
+        text = self.render(code).replace(marks.PREFORMATTED, " ")
         self._depth -= 1
         return text
 
@@ -252,7 +235,7 @@ class _Renderer:
         if markup == "----":
             return "\n\n"
         if markup and markup in "*#:;":
-            return f"{LIST}{markup}"
+            return f"{marks.LIST}{markup}"
         return self.render(node.contents) if node.contents is not None else ""
 
     def _heading(self, node: Heading) -> str:
@@ -269,15 +252,15 @@ class _Renderer:
             self._keeps_links = not is_dropped or title.casefold().strip(" :") == "see also"
         self._above.append(PageHeading(level, title, self._anchor_of(title), is_dropped))
         self.headings.append(self._above[-1])
-        return f"\n{HEADING}{len(self.headings) - 1}\n"
+        return f"\n{marks.HEADING}{len(self.headings) - 1}\n"
 
     def _plain_cell(self, text: str) -> str:
         """Return the text of a table's cell without marks, on one line."""
-        return collapse_spaces(self._plain(close_gaps(clean_parentheses(text), REMOVED)))
+        return collapse_spaces(self._plain(close_gaps(clean_parentheses(text), marks.REMOVED)))
 
     def _plain(self, text: str) -> str:
-        text = PLACEHOLDER.sub(lambda match: self._verbatim[int(match[1])], _finish(text))
-        return strip_marks(text.replace(BREAK, " "))
+        text = marks.PLACEHOLDER.sub(lambda match: self._verbatim[int(match[1])], _finish(text))
+        return strip_marks(text.replace(marks.BREAK, " "))
 
     def _link(self, node: Wikilink) -> str:
         written = html.unescape(strip_marks(str(node.title))).strip()
@@ -322,7 +305,7 @@ class _Renderer:
         self._keeps_links = keeps_links
         text = " ".join(text.split("\n"))
         is_option = _PICTURE_OPTION.fullmatch(text) or text.lower() in wikipedia_names("framed_pictures")
-        return "" if is_option or not text else f"\n\n{CAPTION}\n{text}\n{KIND_END}\n\n"
+        return "" if is_option or not text else f"\n\n{marks.CAPTION}\n{text}\n{marks.KIND_END}\n\n"
 
     def _add_link(self, written: str, label: str) -> str:
         target = self._site.title(written)
@@ -335,11 +318,11 @@ class _Renderer:
         self._value_targets.append(target)
         # A label is one value, even if it is shown on several lines.
         label = _LINE_BREAKS.sub(" ", label)
-        return f"{LINK_OPEN}{len(self._value_targets) - 1}{LINK_LABEL}{label}{LINK_CLOSE}"
+        return f"{marks.LINK_OPEN}{len(self._value_targets) - 1}{marks.LINK_LABEL}{label}{marks.LINK_CLOSE}"
 
     def _link_to_title(self, target: str, label: str) -> str:
         """Record the link that a template makes from an argument, unless that already contains a link."""
-        if LINK_OPEN in target or LINK_OPEN in label:
+        if marks.LINK_OPEN in target or marks.LINK_OPEN in label:
             return label
         number, _ = self._site.namespace(strip_marks(target))
         return label if number else self._add_link(target, label)
@@ -359,23 +342,23 @@ class _Renderer:
         if name in ("pagename", "fullpagename", "subst:pagename"):
             return self._title
         if is_silent(name, self._site.language):
-            return REMOVED
+            return marks.REMOVED
         is_known = is_known_template(name, self._site.language)
         if not is_known and not self._is_shown(siblings, place, before):
             self.dropped[name[:_MAX_NAME]] += 1
-            return REMOVED
+            return marks.REMOVED
         arguments = {
             strip_marks(str(parameter.name)).strip().lower(): self._nested(parameter.value).strip()
             for parameter in node.params
         }
         call = TemplateCall(arguments, self._link_to_title, self._site.language)
         if is_known:
-            return expand_template(name, call) or REMOVED
+            return expand_template(name, call) or marks.REMOVED
         is_cell = self._is_in_cell and self._is_alone(siblings, place)
         text = plain_arguments(call) if node.params else self._spoken_name(node, is_cell)
         if not text:
             self.dropped[name[:_MAX_NAME]] += 1
-        return text or REMOVED
+        return text or marks.REMOVED
 
     def _is_shown(self, siblings: Sequence[object], place: int, before: Sequence[str]) -> bool:
         """Return whether an unknown template stands in a sentence, or is all of a cell, a value or an argument.
@@ -420,8 +403,8 @@ class _Renderer:
             value = self._nested(parameter.value)
             self._value_targets = None
             if is_fact(relation):
-                value = ROW_NUMBER.sub("", _finish(value))
-                value = PLACEHOLDER.sub(lambda match: self._verbatim[int(match[1])], value)
+                value = marks.ROW_NUMBER.sub("", _finish(value))
+                value = marks.PLACEHOLDER.sub(lambda match: self._verbatim[int(match[1])], value)
                 yield from infobox_triples(self._title, relation, value, targets)
 
 

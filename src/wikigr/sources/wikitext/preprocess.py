@@ -2,9 +2,6 @@
 
 MediaWiki does the same before it parses (its "strip markers"). It also bounds the cost: mwparserfromhell needs minutes
 for a few kilobytes of unclosed brackets, but is fast on balanced text.
-
-Private-use characters, the marks, represent structure until it is laid out. They are removed from the input first, so
-that an author's text cannot imitate structure.
 """
 
 from __future__ import annotations
@@ -14,43 +11,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-# Index into ``PreparedWikitext.verbatim`` between the mark and END: a block on lines of its own, or inline.
-BLOCK = "\ue000"
-INLINE = "\ue001"
-END = "\ue002"
-# A line break inside a paragraph.
-BREAK = "\ue003"
-# Something inline was omitted here.
-REMOVED = "\ue004"
-SUP_OPEN = "\ue005"
-SUP_CLOSE = "\ue006"
-# Starts a line that begins with a space in the source (preformatted text).
-PREFORMATTED = "\ue007"
-# Starts the line of a heading (followed by its number on the page) or of a table row (its number, END and its text).
-HEADING = "\ue008"
-ROW = "\ue009"
-# Precedes each character of a list prefix.
-LIST = "\ue00a"
-# A link in an infobox value: LINK_OPEN index LINK_LABEL label LINK_CLOSE.
-LINK_OPEN = "\ue00b"
-LINK_LABEL = "\ue00c"
-LINK_CLOSE = "\ue00d"
-
-# Lines of their own around a quotation or a caption.
-QUOTATION = "\ue00e"
-CAPTION = "\ue00f"
-KIND_END = "\ue010"
-
-ALL_MARKS = re.compile("[\ue000-\ue010]")
-ROW_NUMBER = re.compile(f"{ROW}\\d+{END}")
-PLACEHOLDER = re.compile(f"[{BLOCK}{INLINE}](\\d+){END}")
-LINK = re.compile(f"{LINK_OPEN}(\\d+){LINK_LABEL}([^{LINK_OPEN}{LINK_CLOSE}]*){LINK_CLOSE}")
-
-# Bounded repetition, because each pattern is tried at every position of a line.
-_REMOVED_RUN = re.compile(f"{REMOVED}(?:\\s*{REMOVED})+")
-_EMPTY_PARENTHESES = re.compile(f" ?\\([\\s;,:{REMOVED}]{{0,20}}\\)")
-_AFTER_PARENTHESIS = re.compile(f"\\([\\s;,:]{{0,20}}{REMOVED}[\\s;,:{REMOVED}]{{0,20}}")
-_BEFORE_PARENTHESIS = re.compile(f"[\\s;,]{{0,20}}{REMOVED}[\\s;,{REMOVED}]{{0,20}}\\)")
+from wikigr.sources.wikitext import marks
 
 # Real pages nest up to a dozen levels; the parser gives up at 40.
 _MAX_DEPTH = 25
@@ -67,18 +28,27 @@ _TAG_WITHOUT_CONTENT = frozenset(
 )
 _BLOCK_VERBATIM = frozenset(("pre", "source", "syntaxhighlight"))
 _INLINE_VERBATIM = frozenset(("ce", "chem", "math", "nowiki"))
-# What stands for the tags of an element.
+# What stands for the tag that begins an element, with its attributes for ``%s``, and for the one that ends it.
 _AS_TEXT = {
     **dict.fromkeys(
         """
         abbr b bdi bdo big cite code data del dfn em font i ins kbd mark noinclude nobr onlyinclude poem q rb rp
         rt rtc ruby s samp small span strike strong sub time tt u var wbr tbody thead tfoot dl img a caption
         """.split(),
-        "",
+        ("", ""),
     ),
-    **dict.fromkeys(("hr", "p"), "\n\n"),
-    **dict.fromkeys(("center", "div"), "\n"),
-    "br": BREAK,
+    **dict.fromkeys(("hr", "p"), ("\n\n", "\n\n")),
+    **dict.fromkeys(("center", "div"), ("\n", "\n")),
+    **{f"h{level}": ("\n" + "=" * level, "=" * level + "\n") for level in range(1, 7)},
+    "br": (marks.BREAK, marks.BREAK),
+    "sup": (marks.SUP_OPEN, marks.SUP_CLOSE),
+    "blockquote": (f"\n\n{marks.QUOTATION}\n", f"\n{marks.KIND_END}\n\n"),
+    "dt": ("\n; ", ""),
+    "dd": ("\n: ", ""),
+    "table": ("\n{| %s\n", "\n|}\n"),
+    "tr": ("\n|-\n", ""),
+    "td": ("\n| %s | ", ""),
+    "th": ("\n! %s | ", ""),
 }
 # Text that no longer counts, and what stands around it where it is all of a line or a cell.
 _STRUCK = frozenset(("del", "s", "strike"))
@@ -113,24 +83,6 @@ _REST_OF_LINE = re.compile(r"[^\n\[\]{}]*")
 _TEMPLATE_NAME = re.compile(r"[^\n|\[\]{}]{0,60}\|")
 
 
-def clean_parentheses(text: str) -> str:
-    """Remove empty parentheses, and stray separators inside parentheses, that omitted elements left behind.
-
-    ``REMOVED`` is kept where later steps may depend on it.
-    """
-    if REMOVED not in text:
-        return text
-    text = _REMOVED_RUN.sub(REMOVED, text)
-    text = _EMPTY_PARENTHESES.sub(REMOVED, text)
-    text = _AFTER_PARENTHESIS.sub("(", text)
-    return _BEFORE_PARENTHESIS.sub(")", text)
-
-
-def strip_marks(text: str) -> str:
-    """Return ``text`` without marks, for names and keys."""
-    return ALL_MARKS.sub("", text)
-
-
 @dataclass(slots=True)
 class PreparedWikitext:
     """``text`` for the parser, with marks; ``verbatim`` holds the texts that they index.
@@ -148,10 +100,10 @@ def prepare(wikitext: str, table_ends: Collection[str] = ()) -> PreparedWikitext
 
     ``table_ends`` are names of templates that close a table, in lower case.
     """
-    wikitext = ALL_MARKS.sub("", wikitext).replace("\r\n", "\n")
+    wikitext = marks.ALL_MARKS.sub("", wikitext).replace("\r\n", "\n")
     scanner = _TagScanner()
     text = scanner.scan(wikitext)
-    text = _EXTERNAL_LINK.sub(lambda match: match[1].strip() or REMOVED, text)
+    text = _EXTERNAL_LINK.sub(lambda match: match[1].strip() or marks.REMOVED, text)
     text = _SINGLE_BRACKET.sub("&#91;", text)
     if "{{{" in text:
         for _ in range(3):  # a parameter in the default of another one
@@ -184,13 +136,15 @@ class _TagScanner:
                 if not closing:
                     position = self._extension(text, match, name, attributes, out)
             elif name == "poem" and not closing and (end := self._closer(text, "poem", position)):
-                out.append("\n\n" + self._scan_part(text[position : end.start()].strip()).replace("\n", BREAK) + "\n\n")
+                out.append(
+                    "\n\n" + self._scan_part(text[position : end.start()].strip()).replace("\n", marks.BREAK) + "\n\n"
+                )
                 position = end.end()
             elif name in _STRUCK and not closing and (end := self._struck_end(text, name, position)):
                 before = text[max(match.start() - 50, 0) : match.start()]
                 content = self._scan_part(text[position : end.start()]).strip()
                 is_entry = content and _ENTRY_START.search(before) and _ENTRY_END.match(text, end.end())
-                out.append(f"{_STRUCK_MARK}{content}{_STRUCK_MARK}" if is_entry else REMOVED)
+                out.append(f"{_STRUCK_MARK}{content}{_STRUCK_MARK}" if is_entry else marks.REMOVED)
                 position = end.end()
             elif name == "span" and not closing and _HIDDEN.search(attributes):
                 hidden = _HIDDEN_CONTENT.match(text, position)
@@ -235,7 +189,7 @@ class _TagScanner:
 
     def _extension(self, text: str, match: re.Match[str], name: str, attributes: str, out: list[str]) -> int:
         if name in _TAG_WITHOUT_CONTENT:
-            out.append(REMOVED)
+            out.append(marks.REMOVED)
         if attributes.rstrip().endswith("/"):
             return match.end()
         end = self._closer(text, name, match.end())
@@ -246,8 +200,8 @@ class _TagScanner:
             if name != "math":
                 content = html.unescape(content)
             is_block = name in _BLOCK_VERBATIM and not _INLINE_CODE.search(attributes)
-            mark = BLOCK if is_block else INLINE
-            placeholder = f"{mark}{len(self.verbatim)}{END}"
+            mark = marks.BLOCK if is_block else marks.INLINE
+            placeholder = f"{mark}{len(self.verbatim)}{marks.END}"
             if is_block and (language := _CODE_LANGUAGE.search(attributes)):
                 self.languages[len(self.verbatim)] = language[1]
             self.verbatim.append(content)
@@ -256,29 +210,15 @@ class _TagScanner:
 
     def _html(self, name: str, attributes: str, closing: bool, raw: str) -> str:
         if name in _AS_TEXT:
-            return _AS_TEXT[name]
-        if name == "blockquote":
-            return f"\n{KIND_END}\n\n" if closing else f"\n\n{QUOTATION}\n"
-        if name == "sup":
-            return SUP_CLOSE if closing else SUP_OPEN
+            return _AS_TEXT[name][closing].replace("%s", attributes.strip(" /"))
         if name in ("ul", "ol"):
             if not closing:
                 self._lists.append("*" if name == "ul" else "#")
             elif self._lists:
                 self._lists.pop()
             return "\n"
-        if name in ("li", "dt", "dd"):
-            prefix = {"dt": ";", "dd": ":"}.get(name) or "".join(self._lists[-8:]) or "*"
-            return "" if closing else f"\n{prefix} "
-        if name == "table":
-            return "\n|}\n" if closing else f"\n{{| {attributes.strip(' /')}\n"
-        if name == "tr":
-            return "" if closing else "\n|-\n"
-        if name in ("td", "th"):
-            cell = "|" if name == "td" else "!"
-            return "" if closing else f"\n{cell} {attributes.strip(' /')} | "
-        if len(name) == 2 and name[0] == "h" and name[1] in "123456":
-            return "=" * int(name[1]) + "\n" if closing else "\n" + "=" * int(name[1])
+        if name == "li":
+            return "" if closing else f"\n{''.join(self._lists[-8:]) or '*'} "
         return raw.replace("<", "&lt;")
 
 
@@ -287,11 +227,11 @@ def _escape(segment: str, is_start: bool) -> str:
     if "<" in segment:
         segment = segment.replace("<", "&lt;")
     if is_start:
-        return _LEADING_SPACE.sub(PREFORMATTED, segment)
+        return _LEADING_SPACE.sub(marks.PREFORMATTED, segment)
     line_end = segment.find("\n")
     if line_end < 0:
         return segment
-    return segment[:line_end] + _LEADING_SPACE.sub(PREFORMATTED, segment[line_end:])
+    return segment[:line_end] + _LEADING_SPACE.sub(marks.PREFORMATTED, segment[line_end:])
 
 
 def _close_tables(text: str, ends: Collection[str]) -> str:
@@ -367,7 +307,7 @@ def _balance(text: str) -> str:
 def _without_table_mark(text: str, start: int, end: int) -> str:
     """Return ``text[start:end]``, after a bracket that was removed; no table begins or ends on the same line."""
     is_mark = start > 0 and text[start - 1] != "\n" and _TABLE_AFTER.match(text, start)
-    return (REMOVED if is_mark else "") + text[start:end]
+    return (marks.REMOVED if is_mark else "") + text[start:end]
 
 
 # For each kind of bracket, the kinds of unclosed brackets that it may enclose.

@@ -7,13 +7,12 @@ whose arguments are enough to produce their text; of others, the arguments that 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from wikigr.sources.wikitext import template_tables
-from wikigr.sources.wikitext.preprocess import BREAK, KIND_END, LIST, QUOTATION, SUP_CLOSE, SUP_OPEN
+from wikigr.sources.wikitext import marks, template_tables
 
 _SECOND_UNITS = frozenset(("in", "oz", "lb", "yd", "ft", "st", "mi", "chain"))
 _ACCIDENTALS = {"flat": "♭", "b": "♭", "sharp": "♯", "#": "♯", "natural": "♮", "doubleflat": "𝄫", "doublesharp": "𝄪"}
@@ -23,7 +22,7 @@ _PLACEMENT = re.compile(r"\d{1,4}(?:\.\d{1,3})?\s?(?:px|r?em|ex|%)?|left|right|c
 _NUMBER = re.compile(r"[-−+]?[\d.,/⁄+]+$")
 _SLOT = re.compile(
     r"\{(?:\*(?P<separator>[^{}]*)|(?P<keys>[^{}*:=]+)(?::(?P<table>\w+))?(?:=(?P<default>[^{}]*))?)\}"
-    r"|<(?P<optional>[^<>]*)>"
+    r"|<(?P<optional>(?:[^<>]|<[^<>]*>)*)>"
 )
 # Arguments that do not read as text: addresses, names of files, colors, switches, codes and sizes.
 _NOT_TEXT = re.compile(
@@ -146,7 +145,7 @@ def _fill_pattern(pattern: str, call: TemplateCall) -> str:
 
 def _convert(call: TemplateCall) -> str:
     """``{{convert|5|km}}``, ``{{convert|5|to|10|km}}``, ``{{convert|6|ft|2|in}}``: the value as stated."""
-    range_words = call.tables["range_words"]
+    range_words, units = call.tables["range_words"], template_tables("en")["units"]
     values = call.positional()
     text = values[0] if values else ""
     place = 1
@@ -156,15 +155,19 @@ def _convert(call: TemplateCall) -> str:
     rest = values[place:]
     if not rest:
         return text
-    text = _with_unit(text, rest[0])
+    text = _with_unit(text, units.get(rest[0], rest[0]))
     if len(rest) >= 3 and _NUMBER.match(rest[1]) and rest[2] in _SECOND_UNITS:
-        text += " " + _with_unit(rest[1], rest[2])
+        text += " " + _with_unit(rest[1], units.get(rest[2], rest[2]))
     return text
 
 
-def _with_unit(value: str, code: str) -> str:
-    unit = template_tables("en")["units"].get(code, code)
-    return f"{value}{unit}" if unit.startswith(("°", "/")) else f"{value} {unit}".strip()
+def _with_unit(value: str, unit: str) -> str:
+    return f"{value}{unit}" if unit.startswith(("°", "/", "%")) else f"{value} {unit}".strip()
+
+
+def _bar(call: TemplateCall) -> str:
+    """``{{bartable|12.5|%|2}}``, a number drawn as a bar: "12.5%"."""
+    return _with_unit(call.arg("1"), call.arg("2"))
 
 
 def _value(call: TemplateCall) -> str:
@@ -180,9 +183,7 @@ def _value(call: TemplateCall) -> str:
     unit = call.arg("u", "ul")
     if per := call.arg("up", "upl"):
         unit += f"/{per}"
-    if unit:
-        text += unit if unit.startswith(("%", "°")) else f" {unit}"
-    return text + call.arg("s", "suf")
+    return _with_unit(text, unit) + call.arg("s", "suf")
 
 
 def _fraction(call: TemplateCall) -> str:
@@ -203,26 +204,13 @@ def _root(call: TemplateCall) -> str:
 
 def _superscript(call: TemplateCall) -> str:
     value = call.arg("1")
-    return f"^{value}" if _NUMBER.match(value) else f"{SUP_OPEN}{value}{SUP_CLOSE}"
+    return f"^{value}" if _NUMBER.match(value) else f"{marks.SUP_OPEN}{value}{marks.SUP_CLOSE}"
 
 
 def _ordinal(call: TemplateCall) -> str:
     number = call.arg("1")
     is_teen = number[-2:-1] == "1"
     return number + ("th" if is_teen else {"1": "st", "2": "nd", "3": "rd"}.get(number[-1:], "th"))
-
-
-def _bar(call: TemplateCall) -> str:
-    """``{{bartable|12.5|%|2}}``, a number drawn as a bar: "12.5%"."""
-    unit = call.arg("2")
-    return call.arg("1") + (unit if not unit or unit.startswith(("%", "°")) else f" {unit}")
-
-
-def _nuclide(call: TemplateCall) -> str:
-    """``{{SimpleNuclide|Uranium|235}}``: "Uranium-235"."""
-    element = call.arg("link", "1")
-    mass = call.arg("2")
-    return f"{element}-{mass}" if mass else element
 
 
 def _unit(call: TemplateCall) -> str:
@@ -309,10 +297,6 @@ def _circa(call: TemplateCall) -> str:
     return " – ".join(f"c. {value}" for value in call.positional() if value) or "c. "
 
 
-def _years(call: TemplateCall, prefix: str) -> str:
-    return f"{prefix} " + "–".join(value for value in call.positional()[:2] if value)
-
-
 def _flag(call: TemplateCall) -> str:
     name = call.arg("name", "1")
     return call.link(call.arg("1"), name) if name else ""
@@ -382,19 +366,6 @@ def _citation(call: TemplateCall) -> str:
     return f"{text} ({date})" if date and text and not author else text
 
 
-def _marriage(call: TemplateCall) -> str:
-    spouse, start, end = call.arg("1"), call.arg("2"), call.arg("3", "end")
-    years = f"{start}–{end}" if start and end else start or end
-    return f"{spouse} (m. {years})" if years else spouse
-
-
-def _height(call: TemplateCall) -> str:
-    if call.arg("m") or call.arg("cm"):
-        return f"{call.arg('m')} m" if call.arg("m") else f"{call.arg('cm')} cm"
-    feet, inches = call.arg("ft"), call.arg("in")
-    return " ".join(part for part in (feet and f"{feet} ft", inches and f"{inches} in") if part)
-
-
 def _music(call: TemplateCall) -> str:
     return _ACCIDENTALS.get(call.arg("1"), call.arg("1"))
 
@@ -410,73 +381,32 @@ def _quote(call: TemplateCall) -> str:
         return ""
     origin = ", ".join(value for value in (author, source) if value)
     if origin:
-        text = f"{text}{BREAK}— {origin}"
-    return f"\n\n{QUOTATION}\n{text}\n{KIND_END}\n\n"
+        text = f"{text}{marks.BREAK}— {origin}"
+    return f"\n\n{marks.QUOTATION}\n{text}\n{marks.KIND_END}\n\n"
 
 
 def _list(call: TemplateCall, marker: str) -> str:
     items = [value for value in call.positional() if value]
-    return "\n" + "".join(f"{LIST}{marker}{_one_line(item)}\n" for item in items)
-
-
-def _one_line(item: str) -> str:
-    return " ".join(stripped for line in item.split("\n") if (stripped := line.strip()))
+    return "\n" + "".join(f"{marks.LIST}{marker}{' '.join(item.split())}\n" for item in items)
 
 
 def _line(call: TemplateCall, marker: str, *keys: str) -> str:
     """A term or a definition in a glossary."""
-    return f"\n{LIST}{marker}{value}\n" if (value := call.arg(*keys)) else ""
+    return f"\n{marks.LIST}{marker}{value}\n" if (value := call.arg(*keys)) else ""
 
 
 def _blocks(call: TemplateCall) -> str:
-    """Templates that only position their content."""
-    return _block(value for value in (*call.positional(), call.arg("content")) if value)
-
-
-def _columns_list(call: TemplateCall) -> str:
-    """The content, after the number or width of columns in older calls: ``{{columns-list|2|…}}``."""
-    stated = (value for value in call.positional() if value and not _PLACEMENT.fullmatch(value))
-    return _block([call.arg("content") or next(stated, "")])
-
-
-def _columns_start(call: TemplateCall) -> str:
-    """``{{div col|content=…}}``; without ``content``, it follows the call up to ``{{div col end}}``."""
-    return _block([call.arg("content")])
-
-
-def _columns(call: TemplateCall) -> str:
-    columns: list[str] = []
-    while (text := call.arguments.get(f"col{len(columns) + 1}")) is not None:
-        columns.append(text)
-    return "\n" + "\n".join(column for column in columns if column) + "\n"
-
-
-def _block(parts: Iterable[str]) -> str:
-    text = "\n".join(parts)
+    """Templates that only position their content, with or without a number of columns, a width or a side."""
+    stated = [value for value in (*call.positional(), call.arg("content")) if value]
+    text = "\n".join([value for value in stated if not _PLACEMENT.fullmatch(value)] or stated)
     return f"\n{text}\n" if text else ""
 
 
 _FUNCTIONS: dict[str, Callable[..., str]] = {
     function.__name__.removeprefix("_"): function
     for function in (
-        *(
-            _age,
-            _as_of,
-            _bar,
-            _blocks,
-            _centuries,
-            _chinese,
-            _circa,
-            _citation,
-            _columns,
-            _columns_list,
-            _columns_start,
-            _convert,
-            _date,
-        ),
-        *(_dates, _percentage, _unit),
-        *(_flag, _fraction, _height, _interlanguage, _line, _links_only, _list, _marriage, _misspelling, _music),
-        *(_nihongo, _nuclide, _ordinal, _quote, _root, _ship, _sort_name, _superscript, _transcription),
-        *(_value, _years),
+        _age, _as_of, _bar, _blocks, _centuries, _chinese, _circa, _citation, _convert, _date, _dates, _flag, _fraction,
+        _interlanguage, _line, _links_only, _list, _misspelling, _music, _nihongo, _ordinal, _percentage, _quote, _root,
+        _ship, _sort_name, _superscript, _transcription, _unit, _value,
     )
-}
+}  # fmt: skip

@@ -6,19 +6,23 @@ Everything is read from the answer and its trace. Nothing is retrieved or comput
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Any
 
 from wikigr.answer.answer import OWN_KNOWLEDGE, SYNTHESIS, Answer
 from wikigr.answer.citations import CITATIONS
 from wikigr.answer.extractive import MIN_PROBABILITY, SENTENCE_FLOOR
 from wikigr.answer.stages import FindAnswers, RankSentences, ReadSentences
+from wikigr.documents.pack import SCHEMA_VERSION
 from wikigr.graph.schema import article_title
 from wikigr.pipeline.stages import ANSWER_STAGES, RETRIEVAL_STAGES
 from wikigr.reader.passage import ReaderOptions
 from wikigr.retrieval.trace import StageRecord
 
-Outcome = Literal["cited", "read", "dropped", "not_found"]
+if TYPE_CHECKING:
+    from wikigr.documents.shapes import WhyDocument
+
+# What a stage did with the article, see ``why_document``.
+_Rank = dict[str, Any]
 
 _RANKING = {stage.name: stage for stage in (*RETRIEVAL_STAGES, *ANSWER_STAGES) if stage.ranks}
 # The section of a profile that configures a stage.
@@ -28,48 +32,20 @@ _SETTINGS = {stage.name: stage.options.section for stage in RETRIEVAL_STAGES} | 
 _NOT_FOUND = "it was not found before"
 
 
-@dataclass(frozen=True, slots=True)
-class StageRank:
-    """The rank of the article at a stage, by its best section there.
+def why_document(
+    answer: Answer, title: str, section_id: str | None = None, warnings: Sequence[str] = ()
+) -> WhyDocument:
+    """Return what ``wikigr why --json`` prints about the article ``title``, or about its section ``section_id``.
 
-    ``rank``, from 1, is among the ``of`` sections of the stage, ``article_rank`` among their articles. Both are
-    ``None`` if the stage does not have the article, and ``reason`` says why. ``score`` is on the stage's own scale,
-    if it has one.
+    It was ``cited``, ``read`` but not cited, ``dropped`` at a stage, or ``not_found``. Of each stage, ``rank``, from 1,
+    is that of its best section among the ``of`` sections there, ``article_rank`` that among their articles; both are
+    ``None`` if the stage does not have it, and ``reason`` says why. ``warnings`` are about the name of the article.
     """
-
-    stage: str
-    of: int
-    rank: int | None = None
-    article_rank: int | None = None
-    section_id: str | None = None
-    score: float | None = None
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Why:
-    """The stages in order, ending with ``citations``, and the outcome with its ``reason``.
-
-    The article was ``cited``, ``read`` but not cited, ``dropped`` at the stage ``dropped_at``, or ``not_found``.
-    ``setting`` is the section of the profile that configures the stage that dropped it.
-    """
-
-    title: str
-    section_id: str | None
-    stages: tuple[StageRank, ...]
-    outcome: Outcome
-    reason: str
-    dropped_at: str | None = None
-    setting: str | None = None
-
-
-def explain_article(answer: Answer, title: str, section_id: str | None = None) -> Why:
-    """Explain what happened to the article ``title``, or to its section ``section_id``, on the way to ``answer``."""
     target = _Target(answer, title, section_id)
-    stages: list[StageRank] = []
-    dropped_at: StageRank | None = None
+    stages: list[_Rank] = []
+    dropped_at: _Rank | None = None
     found = False
-    before: StageRank | None = None
+    before: _Rank | None = None
     for record in answer.trace.stages:
         row = _RANKING.get(record.stage)
         if row is None:
@@ -77,30 +53,43 @@ def explain_article(answer: Answer, title: str, section_id: str | None = None) -
         stage = target.rank_at(record, before, dropped_at)
         stages.append(stage)
         # One ranker may find what the other one does not, and a failed stage drops nothing.
-        if row.ranker or (record.degraded and stage.rank is None):
+        if row.ranker or (record.degraded and stage["rank"] is None):
             continue
-        if stage.rank is not None:
+        if stage["rank"] is not None:
             found, dropped_at, before = True, None, stage
         elif found and dropped_at is None:
             dropped_at = stage
     stages.append(target.rank_in_citations(found=found, dropped_at=dropped_at))
-    if stages[-1].rank is not None:
+    setting = None
+    outcome = "read"
+    if stages[-1]["rank"] is not None:
         numbers = [f"[{c.n}]" for c in answer.citations if target.matches(c.section_id)]
-        return Why(title, section_id, tuple(stages), "cited", f"The answer quotes it: {', '.join(numbers)}.")
-    if target.is_alternative() and not answer.abstained:
+        outcome, reason = "cited", f"The answer quotes it: {', '.join(numbers)}."
+    elif not answer.abstained and any(target.matches(c.section_id) for o in answer.alternatives for c in o.citations):
         reason = "The answer does not quote it, but one of the other possible answers does."
-        return Why(title, section_id, tuple(stages), "read", reason)
-    if not found:
-        rankers = [stage for stage in stages if stage.stage in _RANKING and _RANKING[stage.stage].ranker]
-        reasons = list(dict.fromkeys(stage.reason for stage in rankers))
-        reason = f"It was never a candidate: {', and '.join(reasons)}."
-        return Why(title, section_id, tuple(stages), "not_found", reason)
-    setting = _SETTINGS.get(dropped_at.stage) if dropped_at is not None else None
-    if dropped_at is not None and setting is not None:
-        reason = f"It was dropped at {dropped_at.stage}: {dropped_at.reason}."
-        return Why(title, section_id, tuple(stages), "dropped", reason, dropped_at.stage, setting)
-    last = dropped_at or stages[-1]
-    return Why(title, section_id, tuple(stages), "read", f"It was read, but not quoted: {last.reason}.")
+    elif not found:
+        rankers = [stage for stage in stages if stage["stage"] in _RANKING and _RANKING[stage["stage"]].ranker]
+        reasons = dict.fromkeys(str(stage["reason"]) for stage in rankers)
+        outcome, reason = "not_found", f"It was never a candidate: {', and '.join(reasons)}."
+    elif dropped_at is not None and (setting := _SETTINGS.get(dropped_at["stage"])) is not None:
+        outcome, reason = "dropped", f"It was dropped at {dropped_at['stage']}: {dropped_at['reason']}."
+    else:
+        reason = f"It was read, but not quoted: {(dropped_at or stages[-1])['reason']}."
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "question": answer.question,
+        "title": title,
+        "section_id": section_id,
+        "profile": answer.profile,
+        "outcome": outcome,
+        "reason": reason,
+        "dropped_at": dropped_at["stage"] if dropped_at is not None and outcome == "dropped" else None,
+        "setting": setting,
+        "stages": stages,
+        "abstained": answer.abstained,
+        "degraded": answer.trace.degraded,
+        "warnings": [*warnings, *answer.trace.warnings],
+    }
 
 
 class _Target:
@@ -117,39 +106,35 @@ class _Target:
             return section_id == self._section_id
         return article_title(section_id) == self._title
 
-    def is_alternative(self) -> bool:
-        """Return whether another possible answer quotes it."""
-        return any(self.matches(c.section_id) for other in self._answer.alternatives for c in other.citations)
-
-    def rank_at(self, record: StageRecord, before: StageRank | None, dropped_at: StageRank | None) -> StageRank:
+    def rank_at(self, record: StageRecord, before: _Rank | None, dropped_at: _Rank | None) -> _Rank:
         """Return its rank at a stage; ``before`` is its last rank, ``dropped_at`` the stage that dropped it."""
         found = self._rank_in(record.stage, record.ranking)
         if found is not None:
             return found
         reason = self._absent(record, before) if dropped_at is None else _dropped(dropped_at)
-        return StageRank(record.stage, len(record.ranking), reason=reason)
+        return _rank(record.stage, len(record.ranking), reason=reason)
 
-    def rank_in_citations(self, *, found: bool, dropped_at: StageRank | None) -> StageRank:
+    def rank_in_citations(self, *, found: bool, dropped_at: _Rank | None) -> _Rank:
         """Return its rank among the citations, as if they were a stage."""
         cited = [citation.section_id for citation in self._answer.citations]
         rank = self._rank_in(CITATIONS, cited)
         if rank is not None:
             return rank
         reason = _NOT_FOUND if not found else self._not_cited() if dropped_at is None else _dropped(dropped_at)
-        return StageRank(CITATIONS, len(cited), reason=reason)
+        return _rank(CITATIONS, len(cited), reason=reason)
 
-    def _rank_in(self, stage: str, ranking: Sequence[str]) -> StageRank | None:
+    def _rank_in(self, stage: str, ranking: Sequence[str]) -> _Rank | None:
         place = next((n for n, section_id in enumerate(ranking) if self.matches(section_id)), None)
         if place is None:
             return None
         titles = list(dict.fromkeys(article_title(section_id) for section_id in ranking[: place + 1]))
-        return StageRank(
+        return _rank(
             stage,
             len(ranking),
-            rank=place + 1,
-            article_rank=titles.index(self._title) + 1,
-            section_id=ranking[place],
-            score=self._score(stage, ranking[place]),
+            place + 1,
+            titles.index(self._title) + 1,
+            ranking[place],
+            self._score(stage, ranking[place]),
         )
 
     def _score(self, stage: str, section_id: str) -> float | None:
@@ -159,15 +144,15 @@ class _Target:
         row, candidate = _RANKING.get(stage), self._candidates.get(section_id)
         return candidate.scores.get(row.score) if row is not None and candidate is not None else None
 
-    def _absent(self, record: StageRecord, before: StageRank | None) -> str:
+    def _absent(self, record: StageRecord, before: _Rank | None) -> str:
         """Return why it is not among the sections of a stage."""
         if record.degraded:
             return "the stage failed and was skipped"
         row = _RANKING[record.stage]
         absent = record.absent or row.reason.format(count=len(record.ranking))
-        if before is None or before.section_id is None:
+        if before is None:
             return absent if row.finds else _NOT_FOUND
-        return record.dropped.get(before.section_id, absent)
+        return record.dropped.get(before["section_id"], absent)
 
     def _not_cited(self) -> str:
         answer = self._answer
@@ -190,5 +175,25 @@ class _Target:
         return f"{best}; {quoted}"
 
 
-def _dropped(dropped_at: StageRank) -> str:
-    return f"it was dropped at {dropped_at.stage}"
+def _dropped(dropped_at: _Rank) -> str:
+    return f"it was dropped at {dropped_at['stage']}"
+
+
+def _rank(
+    stage: str,
+    of: int,
+    rank: int | None = None,
+    article_rank: int | None = None,
+    section_id: str | None = None,
+    score: float | None = None,
+    reason: str = "",
+) -> _Rank:
+    return {
+        "stage": stage,
+        "rank": rank,
+        "article_rank": article_rank,
+        "of": of,
+        "section_id": section_id,
+        "score": None if score is None else round(score, 6),
+        "reason": reason or None,
+    }
