@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from wikigr.errors import RecordError, SourceError, UsageError
-from wikigr.sources.article import SourceArticle
+from wikigr.sources.article import SourceArticle, SourceSection, Triple
 from wikigr.sources.detect import detect_format, open_source
 from wikigr.sources.documents import NoteRecord
+from wikigr.sources.facts import Infobox, add_facts
 from wikigr.sources.folder import FolderSource
 from wikigr.sources.formats import format_named
 from wikigr.sources.html.document import HtmlDocument
@@ -236,3 +237,40 @@ def test_a_document_that_expands_is_a_bad_record(tmp_path: Path) -> None:
         assert len(record.data) < 200_000
         with limit(), pytest.raises(RecordError, match="expands to more than"):
             list(source.parse(record))
+
+
+def test_braces_that_entities_make() -> None:
+    with limit():
+        page = parse_wikitext("&#123;&#123;" * 20_000 + "a" + "&#125;&#125;" * 20_000 + " b", "Page", WikiSite({}))
+    assert [section.text for section in page.sections] == ["b"]
+
+
+def test_braces_are_removed_from_the_inside_outwards() -> None:
+    entities = {"{": "&#123;", "}": "&#125;"}
+    for written, shown in (
+        ("a{{b}}c", "ac"),
+        ("a{{b{{c}}d}}e", "ae"),
+        ("a{{{b}}}c", "a{}c"),
+        ("a{{b}c}}d", "ab}cd"),
+        ("a{b}}c", "a{bc"),
+    ):
+        text = "".join(entities.get(character, character) for character in written)
+        (section,) = parse_wikitext(text, "Page", WikiSite({})).sections
+        assert section.text == shown, written
+
+
+def test_a_conversion_with_many_ranges() -> None:
+    arguments = {str(number + 1): ("1", "to")[number % 2] for number in range(300_001)}
+    with limit():
+        text = expand_template("convert", TemplateCall(arguments, lambda target, label: label))
+    assert text is not None and len(text) > 300_000
+
+
+def test_an_infobox_under_each_of_many_headings() -> None:
+    paths = [(f"A{number}",) for number in range(20_000)]
+    sections = [SourceSection(path, "Words.") for path in paths]
+    # The heading above the other boxes has no text.
+    boxes = [Infobox((*path, "Box"), (Triple("Page", "born", "1815"),)) for path in paths]
+    with limit():
+        stated, _ = add_facts(sections, boxes)
+    assert len(stated) == 2 * len(paths) and stated[1].heading_path == ("A0", "Facts")

@@ -20,6 +20,21 @@ _RESOLVED = "wikigr:"
 INDEX_NAMES = ("index", "_index", "readme")
 
 
+# The text of a document may have so many characters, and as many more for each of its bytes, which may be compressed.
+MIN_TEXT_LIMIT = 1_000_000
+MAX_EXPANSION = 100
+
+
+def check_length(where: str, data: bytes, characters: int) -> None:
+    """Raise ``RecordError`` if the file ``data`` has too many characters of text for its size.
+
+    Parts of a document may be shown again and again: strings of a workbook, merged cells, substitutions.
+    """
+    limit = MIN_TEXT_LIMIT + MAX_EXPANSION * len(data)
+    if characters > limit:
+        raise RecordError(where, f"its text expands to more than {limit:,} characters")
+
+
 class Converter(Protocol):
     """Reads the documents of one format; ``formats.py`` names it. It has no state."""
 

@@ -78,11 +78,13 @@ def add_facts(
     by_path: dict[tuple[str, ...], list[tuple[str, Triple]]] = {}
     # A heading without text of its own has no section, but an infobox below it knows its anchor.
     anchors = {section.heading_path: section.anchor for section in reversed(sections) if section.heading_path}
+    # The headings that are still in the text.
+    paths = {section.heading_path for section in sections}
+    kept = {(), *(path[:length] for path in paths for length in range(1, len(path) + 1))}
     for box in infoboxes:
         if box.triples:
             path = box.heading_path
-            while path and all(section.heading_path[: len(path)] != path for section in sections):
-                # The heading is not in the text.
+            while path not in kept:
                 path = path[:-1]
             by_path.setdefault(path, []).extend(_with_lines(box.triples, path))
             if path == box.heading_path:

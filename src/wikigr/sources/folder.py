@@ -12,15 +12,11 @@ from typing import cast
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Names, RawDocument, Skipped, SourceArticle, SourceItem
 from wikigr.sources.bylines import language_in_folder
-from wikigr.sources.documents import INDEX_NAMES, Converter, NoteRecord, Notes, NoteText
+from wikigr.sources.documents import INDEX_NAMES, Converter, NoteRecord, Notes, NoteText, check_length
 from wikigr.sources.formats import FOLDER, converted_formats, format_named
 from wikigr.sources.source_files import Folder
 from wikigr.sources.streams import stem
 from wikigr.text import fold
-
-# The text of a document may have so many characters, and as many more for each of its bytes, which may be compressed.
-MIN_TEXT_LIMIT = 1_000_000
-MAX_EXPANSION = 100
 
 
 class FolderSource:
@@ -80,10 +76,7 @@ class FolderSource:
             return
         note = self._note(record)
         yield from note.bad_parts
-        # Parts of a document may be shown again and again: pages of a spine, strings of a workbook, merged cells.
-        limit = MIN_TEXT_LIMIT + MAX_EXPANSION * len(record.data)
-        if sum(len(section.text) for section in note.sections) > limit:
-            raise RecordError(record.source_id, f"its text expands to more than {limit:,} characters")
+        check_length(record.source_id, record.data, sum(len(section.text) for section in note.sections))
         if not note.sections:
             yield Skipped(record.source_id, note.reason)
             return

@@ -327,11 +327,11 @@ class PlainTextWriter:
             self._columns = row.columns
         start, cells = position, list[Cell]()
         for line, in_line in zip(row.lines, row.cells, strict=True):
-            cells.extend(Cell(column, position + left, position + right) for column, left, right in in_line)
+            cells += [Cell(column, position + left, position + right) for column, left, right in in_line]
             position += len(line) + 1 + len(indent)
         self._rows.append(_Row(start, self._length, tuple(cells), row.is_alone))
         self._long += len(text)
-        self.end_block(LINE_GAP)
+        self._gap = LINE_GAP
 
     def add_property(self, name: str, value: str) -> None:
         """Add the line ``name: value`` of a property, whose value may have several lines; without name, a paragraph."""
@@ -479,7 +479,7 @@ class PlainTextWriter:
             self._blocks.append(Block("caption" if inside else "paragraph", row.start, row.end, self._depth))
         if inside:
             cells = tuple(row.cells for row in rows[first : last + 1])
-            width = max(cell.column + 1 for row in cells for cell in row)
+            width = max(map(max, cells)).column + 1
             columns = (*self._columns, *[""] * (width - len(self._columns)))
             self._blocks.append(
                 Block("table", rows[first].start, rows[last].end, self._depth, columns=columns, rows=cells)

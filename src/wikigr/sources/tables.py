@@ -119,15 +119,20 @@ def name_columns(rows: Sequence[Row]) -> Iterator[RowText]:
 
 def row_text(names: Sequence[str], values: Sequence[str]) -> RowText:
     """Return one row with named columns, on several lines if it is long; empty values are left out."""
-    columns = tuple(map(shorten_name, names))
+    columns = _shorten_names(tuple(names))
     named = zip(columns, map(collapse_spaces, values), strict=True)
     cells = [_NamedCell((column,), name, value) for column, (name, value) in enumerate(named) if value]
     return _row_text(cells, columns, is_alone=False)
 
 
+@lru_cache(maxsize=8)
+def _shorten_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(map(shorten_name, names))
+
+
 def _row_text(cells: list[_NamedCell], columns: tuple[str, ...], *, is_alone: bool) -> RowText:
-    lines = list(_lines(cells))
-    return RowText(tuple(text for text, _ in lines), is_alone, columns, tuple(ranges for _, ranges in lines))
+    texts, ranges = zip(*_lines(cells), strict=True) if cells else ((), ())
+    return RowText(texts, is_alone, columns, ranges)
 
 
 @lru_cache(maxsize=1_000)
@@ -197,9 +202,8 @@ def _cells_of(row: GridRow, names: dict[int, str]) -> list[_NamedCell]:
 
 def _lines(cells: list[_NamedCell]) -> Iterator[tuple[str, tuple[CellRange, ...]]]:
     """Yield the line of the cells of a row, or several lines if they are long, with the cells as ranges of it."""
-    if len(cells) < 3 or sum(len(cell.name) + len(cell.text) + 2 for cell in cells) <= MAX_LINE_CHARS:
-        if cells:
-            yield _line(cells)
+    if len(cells) < 3 or sum([len(name) + len(text) + 2 for _, name, text, _ in cells]) <= MAX_LINE_CHARS:
+        yield _line(cells)
         return
     key = cells[:1] if len(cells[0].written) <= MAX_KEY_CHARS else []
     line, length = list(key), 0
@@ -214,22 +218,24 @@ def _lines(cells: list[_NamedCell]) -> Iterator[tuple[str, tuple[CellRange, ...]
 
 
 def _line(cells: Sequence[_NamedCell]) -> tuple[str, tuple[CellRange, ...]]:
-    parts: list[str] = []
+    line = ""
     ranges: list[CellRange] = []
-    length = 0
-    for number, cell in enumerate(cells):
-        written = cell.written
+    for number, (columns, name, text, name_column) in enumerate(cells):
         # An empty cell between separators leaves a single space.
-        for part in ("|" if number else "", written):
-            if part:
-                length += len(part) + bool(parts)
-                parts.append(part)
-        if cell.text:
-            if cell.name_column is not None:
-                begin = length - len(written)
-                ranges.append(CellRange(cell.name_column, begin, begin + len(cell.name)))
-            ranges.extend(CellRange(column, length - len(cell.text), length) for column in cell.columns)
-    return " ".join(parts), tuple(ranges)
+        if number:
+            line += " |" if line else "|"
+        if name or text:
+            line += " " if line else ""
+            begin = len(line)
+            line += f"{name}{NAME_SEPARATOR}{text}" if name else text
+        if text:
+            if name_column is not None:
+                ranges.append(CellRange(name_column, begin, begin + len(name)))
+            end = len(line)
+            begin = end - len(text)
+            for column in columns:
+                ranges.append(CellRange(column, begin, end))
+    return line, tuple(ranges)
 
 
 def place_cells(rows: Sequence[Row]) -> list[GridRow]:

@@ -65,13 +65,9 @@ class MarkdownConverter:
         return _names(_block_parser().parse(text, env), matter, document.source_id, env)
 
     def parse_note(self, record: NoteRecord) -> NoteText:
-        env: dict[str, Any] = {_NOTE: record}
-        parser = _parser()
         matter, text = split_front_matter(decode(record.source_id, record.data), record.source_id)
-        tokens = parser.parse(text, env)
-        names = _names(tokens, matter, record.source_id, env)
-        markup = parser.renderer.render(tokens, parser.options, env)
-        page = HtmlDocument(markup, is_note=True, has_boilerplate=_OWN_HTML in env)
+        names, markup, has_own_html = _render(text, matter, record)
+        page = HtmlDocument(markup, is_note=True, has_boilerplate=has_own_html)
         sections, hrefs = read_note(page, names.heading or record.title, slug_anchors())
         links = record.targets(hrefs, _SUFFIXES)
         sections, facts = _with_properties(add_byline(sections, matter.byline), matter.properties, record)
@@ -83,6 +79,18 @@ class MarkdownConverter:
 def note_html(text: str, record: NoteRecord) -> str:
     """Return Markdown without front matter as HTML for ``read_note``; links are resolved as those of ``record``."""
     return str(_parser().render(text, {_NOTE: record}))
+
+
+def _render(text: str, matter: FrontMatter, record: NoteRecord) -> tuple[Names, str, bool]:
+    """Return the names of a note, its HTML, and whether some of it is its own.
+
+    The tokens, which take many times as much memory as the text, are gone before the HTML is read.
+    """
+    env: dict[str, Any] = {_NOTE: record}
+    parser = _parser()
+    tokens = parser.parse(text, env)
+    names = _names(tokens, matter, record.source_id, env)
+    return names, parser.renderer.render(tokens, parser.options, env), _OWN_HTML in env
 
 
 def _names(tokens: Sequence[Token], matter: FrontMatter, source_id: str, env: dict[str, Any]) -> Names:

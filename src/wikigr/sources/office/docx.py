@@ -50,12 +50,17 @@ def read(data: bytes, document: Document, where: str) -> None:
     import mammoth
 
     with archive(data, where) as opened:
-        has_boxes = _HAS_BOX.search(opened.read("word/document.xml")) is not None
+        written = opened.read("word/document.xml")
+
+        def transform(read: Any) -> Any:
+            read = _with_each_note_once(read) if b"noteReference" in written else read
+            return _with_boxes(read) if _HAS_BOX.search(written) is not None else read
+
         made = mammoth.convert_to_html(
             BytesIO(_prepared(opened) or data),
             convert_image=mammoth.images.img_element(lambda image: {"src": ""}),
             style_map=_STYLES + _struck_styles(opened),
-            transform_document=_with_boxes if has_boxes else None,
+            transform_document=transform,
         )
         document.html(_with_notes(made.value), is_text=True)
 
@@ -134,6 +139,22 @@ def _rewritten(root: _Element) -> bytes:
             if content is not None:
                 content.clear()
     return bytes(etree.tostring(root))
+
+
+def _with_each_note_once(document: Any) -> Any:
+    """Return a document without further references to the same note, for each of which mammoth writes it again."""
+    from mammoth import documents
+    from mammoth.transforms import element_of_type
+
+    found: set[tuple[str, str]] = set()
+
+    def first(reference: Any) -> Any:
+        note = (reference.note_type, reference.note_id)
+        is_first = note not in found
+        found.add(note)
+        return reference if is_first else documents.text("")
+
+    return element_of_type(documents.NoteReference, first)(document)
 
 
 def _with_boxes(document: Any) -> Any:

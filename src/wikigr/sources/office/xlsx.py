@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from zipfile import ZipFile
 
 from wikigr.sources.article import BadPart
+from wikigr.sources.documents import check_length
 from wikigr.sources.header import column_names, mark_header
 from wikigr.sources.html.document import STRUCK_MARK
 from wikigr.sources.office.document import Document, archive, parse_xml
@@ -80,6 +81,16 @@ def read(data: bytes, document: Document, where: str) -> None:
         has_struck = any(b"<strike" in opened.read(part) for part in parts)
         book = load_workbook(BytesIO(data), read_only=True, data_only=True, rich_text=has_struck)
         extras = dict(_extras(opened))
+    length = 0
+
+    def counted(rows: Iterable[_Row]) -> Iterator[_Row]:
+        # Here already: a table is held in memory until its last row, and its rows may share one long string.
+        nonlocal length
+        for row in rows:
+            length += sum(map(len, row.texts))
+            check_length(where, data, length)
+            yield row
+
     for sheet in book.worksheets:
         if sheet.sheet_state != "visible":
             continue
@@ -91,7 +102,7 @@ def read(data: bytes, document: Document, where: str) -> None:
             cells = list(map(_name, extra.formulas))
             reason = "the formulas have no stored value; open the file in a spreadsheet program and save it"
             document.bad_parts.append(BadPart(f"{where}, {sheet.title}!{some_of(cells, 5)}", reason, is_lost=True))
-        rows = _rows(sheet.iter_rows(), extra, has_struck=has_struck)
+        rows = counted(_rows(sheet.iter_rows(), extra, has_struck=has_struck))
         for has_text, block in groupby(rows, key=lambda row: any(row.texts)):
             for table in _tables(list(block)) if has_text else ():
                 _write(table, sheet.title, extra.comments, document)

@@ -52,7 +52,7 @@ _WORD_AS_NAME = re.compile(r"[^\W_][\w .'’/+&-]{0,29}")
 _LINE_BREAKS = re.compile(f"[\n{marks.BREAK}]+")
 _QUOTE_MARKS = re.compile(r"'{2,}")
 _SUPERSCRIPT = re.compile(f"{marks.SUP_OPEN}([^{marks.SUP_OPEN}{marks.SUP_CLOSE}]*){marks.SUP_CLOSE}")
-_LEFT_TEMPLATE = re.compile(r"\{\{[^{}]*\}\}")
+_BRACES = re.compile(r"[{}]|[^{}]+")
 # The literal apostrophes in a run of quotes: four are one apostrophe and bold, beyond five the rest is literal.
 _APOSTROPHES = {2: "", 3: "", 4: "'", 5: ""}
 
@@ -129,16 +129,31 @@ def parse_wikitext(wikitext: str, title: str, site: WikiSite) -> WikiPage:
 
 def _finish(text: str) -> str:
     """Remove the markup that the parser could not read and resolve superscripts."""
-    while True:
-        text, count = _LEFT_TEMPLATE.subn(marks.REMOVED, text)
-        if not count:
-            break
+    if "}}" in text:
+        text = _without_templates(text)
     text = re.sub(r"\{\{+|\}\}+|\[\[|\]\]", "", text)
     for _ in range(4):  # exponents of exponents
         text, count = _SUPERSCRIPT.subn(_superscript, text)
         if not count:
             break
     return text.replace(marks.SUP_OPEN, "").replace(marks.SUP_CLOSE, "")
+
+
+def _without_templates(text: str) -> str:
+    """Return ``text`` with ``REMOVED`` for what is between two pairs of braces, from the inside outwards.
+
+    There may be any number of levels, as entities of braces make them after the brackets have been balanced.
+    """
+    pieces: list[str] = []
+    for piece in _BRACES.findall(text):
+        pieces.append(piece)
+        if piece == "}" and pieces[-2:-1] == ["}"]:
+            start = len(pieces) - 3
+            while start > 0 and pieces[start] not in "{}":
+                start -= 1
+            if start > 0 and pieces[start] == pieces[start - 1] == "{":
+                pieces[start - 1 :] = [marks.REMOVED]
+    return "".join(pieces)
 
 
 def _superscript(match: re.Match[str]) -> str:

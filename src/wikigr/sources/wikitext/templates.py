@@ -148,10 +148,11 @@ def _convert(call: TemplateCall) -> str:
     range_words, units = call.tables["range_words"], template_tables("en")["units"]
     values = call.positional()
     text = values[0] if values else ""
-    rest = values[1:]
-    while len(rest) >= 2 and rest[0] in range_words:
-        text += range_words[rest[0]] + rest[1]
-        rest = rest[2:]
+    place = 1
+    while len(values) >= place + 2 and values[place] in range_words:
+        text += range_words[values[place]] + values[place + 1]
+        place += 2
+    rest = values[place:]
     if not rest:
         return text
     text = _with_unit(text, units.get(rest[0], rest[0]))
