@@ -60,7 +60,8 @@ def cells_of(row: LexborNode) -> list[LexborNode]:
 
 def is_layout(table: LexborNode, page: HtmlDocument) -> bool:
     """Return whether a table is only used for layout; its cells are read as running text then."""
-    if table.attributes.get("role") in ("presentation", "none"):
+    box = table.parent
+    if table.attributes.get("role") in ("presentation", "none") or (box and "admonitionblock" in class_names(box)):
         return True
     rows = rows_of(table, page)
     if table.mem_id in page.outer_tables or table.css_first("h1, h2, h3, h4, pre") is not None:
