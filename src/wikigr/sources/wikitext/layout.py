@@ -19,6 +19,7 @@ from wikigr.sources.wikitext.preprocess import (
     BREAK,
     CAPTION,
     END,
+    FOOTNOTE,
     HEADING,
     KIND_END,
     LINK,
@@ -49,7 +50,12 @@ _SKIPPED_CLASSES = re.compile(
 # The closing marks are sometimes before a parenthesis.
 _BOLD = re.compile(r"\s*'''[^']+'''[^\w\s]?\s*")
 _ITEM_OR_ROW = re.compile(f"\\s*+(?:(?:{LIST}.)++|{ROW_NUMBER.pattern})")
-_KINDS: dict[str, BlockKind | None] = {QUOTATION: "quotation", CAPTION: "caption", KIND_END: None}
+_KINDS: dict[str, BlockKind | None] = {
+    QUOTATION: "quotation",
+    CAPTION: "caption",
+    FOOTNOTE: "footnote",
+    KIND_END: None,
+}
 
 
 class PageHeading(NamedTuple):

@@ -36,12 +36,13 @@ LINK_OPEN = "\ue00b"
 LINK_LABEL = "\ue00c"
 LINK_CLOSE = "\ue00d"
 
-# Lines of their own around a quotation or a caption.
+# Lines of their own around a quotation, a caption or a footnote.
 QUOTATION = "\ue00e"
 CAPTION = "\ue00f"
 KIND_END = "\ue010"
+FOOTNOTE = "\ue011"
 
-ALL_MARKS = re.compile("[\ue000-\ue010]")
+ALL_MARKS = re.compile("[\ue000-\ue011]")
 ROW_NUMBER = re.compile(f"{ROW}\\d+{END}")
 PLACEHOLDER = re.compile(f"[{BLOCK}{INLINE}](\\d+){END}")
 LINK = re.compile(f"{LINK_OPEN}(\\d+){LINK_LABEL}([^{LINK_OPEN}{LINK_CLOSE}]*){LINK_CLOSE}")
@@ -89,6 +90,8 @@ _ENTRY_END = re.compile(r"[ \t]*(?:\n|\|\||!!|\Z)")
 _HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 _HIDDEN_CONTENT = re.compile(r"[^<]*</span\s*>", re.IGNORECASE)
 _OPEN_REF = re.compile(r"<ref\b[^<>]*(?<!/)>", re.IGNORECASE)
+# Notes of the author are in a group of their own; the others name sources.
+_NOTE_GROUP = re.compile(r"\bgroup\s*=")
 _CODE_LANGUAGE = re.compile(r"\blang\s*=\s*[\"']?([\w+#.-]{1,40})")
 _INLINE_CODE = re.compile(r"\binline\b", re.IGNORECASE)
 _EXTERNAL_LINK = re.compile(
@@ -241,6 +244,9 @@ class _TagScanner:
         end = self._closer(text, name, match.end())
         if end is None or (name == "ref" and _OPEN_REF.search(text, match.end(), end.start())):
             return match.end()
+        if name == "ref" and _NOTE_GROUP.search(attributes):
+            out.append(f"{{{{#tag:ref|1={self._scan_part(text[match.end() : end.start()])}}}}}")
+            return end.end()
         if name not in _TAG_WITHOUT_CONTENT:
             content = text[match.end() : end.start()]
             if name != "math":
