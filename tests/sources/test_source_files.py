@@ -20,7 +20,7 @@ def test_a_folder_has_the_states_of_the_documents_of_its_format(tmp_path: Path) 
     (tmp_path / "guide" / "again").symlink_to(tmp_path)
     states = file_states(tmp_path, "markdown")
     assert [os.path.relpath(name, tmp_path) for name in states] == ["b.md", "guide/a.MD"]
-    assert [state.size for state in states.values()] == [4, 10]
+    assert [state[0] for state in states.values()] == [4, 10]
     assert len(file_states(tmp_path, "a format of a library user")) == 4
 
 
@@ -34,7 +34,7 @@ def test_standard_input_has_a_state_if_it_is_a_file(tmp_path: Path, monkeypatch:
     with path.open() as file:
         monkeypatch.setattr("sys.stdin", file)
         before = file_states("-", "jsonl")
-        assert [state.size for state in before.values()] == [3]
+        assert [state[0] for state in before.values()] == [3]
         os.truncate(path, 0)
         assert file_states("-", "jsonl") != before
     reading, writing = os.pipe()
