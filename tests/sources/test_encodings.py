@@ -23,6 +23,10 @@ TEXTS = [
     ("Pompa waży dwadzieścia cztery kilogramy i działa pod ciśnieniem.\n", "cp1250"),
     ("Die Pumpe wiegt 24 kg – „groß“ heißt über 20 kg, der Preis ist 350 €.\n", "cp1252"),
     ("Pumpe;Preis\nMühle;3 €\n", "cp1252"),
+    # Few words of other scripts are not taken for those of the West.
+    ("名前,年\n山田太郎,45\n鈴木花子,50\n", "shift_jis"),
+    ("Όνομα,Πόλη\nΓιώργος,Αθήνα\n", "cp1253"),
+    ("이름,나이\n김철수,45\n", "euc_kr"),
     ("The pump weighs 24 kg.\nIt runs at 6 bar.\n", "utf-16-le"),
     ("Насос весит 24 кг.\n", "utf-16"),
     ("Die Pumpe wiegt 24 kg – groß.\n", "utf-8"),

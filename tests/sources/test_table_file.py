@@ -254,3 +254,19 @@ def test_a_header_of_one_name_is_not_a_caption(tmp_path: Path, text: str) -> Non
     table = read_table(read_lines(utf8_stream(io.BufferedReader(io.BytesIO(text.encode()))), ""))
     assert table is not None
     assert (table.names[0], table.caption) == ("part", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("Ann,4,1990-05-03\nBob,6,1991-06-04\nCid,5,1992-07-05\n", "Ann | 4 | 1990-05-03"),
+        ("Hesk,12.5,x\nTeal,7.25,y\nRook,3,z\n", "Hesk | 12.5 | x"),
+        ("3 May 2024,Rope,12 €\n4 May 2024,Oars,30 €\n5 May 2024,Sail,90 €\n", "3 May 2024 | Rope | 12 €"),
+        ("Line,1,2,3\nNorth,4,5,6\nSouth,7,8,9\n", "Line: North | 1: 4 | 2: 5 | 3: 6"),
+        ("Line,2019,2020\nNorth,4,5\nSouth,7,8\n", "Line: North | 2019: 4 | 2020: 5"),
+        ("Line,7 kg\nNorth,light\nSouth,heavy\n", "Line: North | 7 kg: light"),
+    ],
+)
+def test_a_first_row_of_data_names_nothing(text: str, line: str) -> None:
+    (section,) = TableConverter().parse_note(NoteRecord("t.csv", text.encode(), "t")).sections
+    assert section.text.splitlines()[0] == line

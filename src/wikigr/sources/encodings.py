@@ -13,7 +13,8 @@ from wikigr.sources.streams import ChunkStream
 _BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 # In bytes; detection does not get better with more.
 _SAMPLE = 100_000
-# Below, a guess is one of many. Programs in the West save Windows-1252 unless told otherwise.
+# Below, a guess is one of many. Programs in the West save Windows-1252 unless told otherwise, and most letters there
+# are ASCII.
 _MIN_CONFIDENCE = 0.1
 _USUAL = "cp1252"
 
@@ -65,7 +66,8 @@ def detect_encoding(data: bytes) -> str | None:
     eras = chardet.EncodingEra.ALL & ~chardet.EncodingEra.MAINFRAME
     found = chardet.detect(sample, encoding_era=eras, prefer_superset=False, max_bytes=_SAMPLE)
     encoding = (found["encoding"] or "").lower()
-    if found["confidence"] < _MIN_CONFIDENCE and _is_text(sample, _USUAL):
+    is_western = 2 * sum(byte > 0x7F for byte in sample) < sum(map(str.isalpha, sample.decode("latin-1")))
+    if found["confidence"] < _MIN_CONFIDENCE and is_western and _is_text(sample, _USUAL):
         encoding = _USUAL
     is_possible = not has_nul or encoding.startswith("utf-16")
     return encoding if encoding and is_possible and _is_text(sample, encoding) else None

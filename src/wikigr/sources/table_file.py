@@ -199,10 +199,26 @@ def read_table(lines: Iterable[Line]) -> Table | None:
     marked, depth = mark_header(levels)
     if depth > 1 and not any(row.problem for row in first[: depth - 1]):
         header, first = Row(header.line, column_names(marked[:depth])), first[depth - 1 :]
+    elif _is_data(header.cells, [row.cells for row in first if not row.problem]):
+        header, first = header._replace(cells=[""] * max(width, len(header.cells))), [header, *first]
     names = tuple(map(collapse_spaces, header.cells))
     titles = _title_column(names, [row.cells for row in first if not row.problem])
     caption = " ".join(collapse_spaces(row.cells[0]) for row in titles_above)
     return Table(names, titles, (_of_width(row, len(names)) for row in chain(first, rows)), caption)
+
+
+def _is_data(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Return whether a first row with words has a value above other values, which is no year and no running number."""
+    columns = [number for number, text in enumerate(first) if _NUMBER.fullmatch(text) and not _YEAR.fullmatch(text)]
+    if not any(any(map(str.isalpha, text)) for text in first):
+        return False
+    texts = [first[column] for column in columns]
+    if len(texts) > 1 and all(text.isdecimal() for text in texts):
+        numbers = list(map(int, texts))
+        if numbers == list(range(numbers[0], numbers[0] + len(numbers))):
+            return False
+    values = [[row[column] for row in below if column < len(row) and row[column]] for column in columns]
+    return any(len(found) > 1 and all(map(_NUMBER.fullmatch, found)) for found in values)
 
 
 def _title_rows(rows: Sequence[Sequence[str]]) -> int:

@@ -430,16 +430,19 @@ def changed(data: bytes, replaced: Mapping[str, tuple[str, str]], added: Mapping
     with zipfile.ZipFile(BytesIO(data)) as read, zipfile.ZipFile(out, "w") as written:
         for name in read.namelist():
             before, after = replaced.get(name, ("", ""))
-            written.writestr(
-                name, read.read(name).replace(before.encode(), after.encode()) if before else read.read(name)
-            )
+            if name not in added:
+                data = read.read(name)
+                written.writestr(name, data.replace(before.encode(), after.encode()) if before else data)
         for name, text in added.items():
             written.writestr(name, text)
     return out.getvalue()
 
 
-def docx_with(*parts: str, notes: Sequence[str] = ()) -> bytes:
-    """Return a Word document with these elements in its body; ``w``, ``w14`` and ``m`` are known prefixes."""
+def docx_with(*parts: str, notes: Sequence[str] = (), lists: str = "") -> bytes:
+    """Return a Word document with these elements in its body, notes and definitions of lists.
+
+    ``w``, ``w14`` and ``m`` are known prefixes.
+    """
     from docx import Document
 
     names = " ".join(f'xmlns:{prefix}="{name}"' for prefix, name in _WORD.items())
@@ -453,7 +456,10 @@ def docx_with(*parts: str, notes: Sequence[str] = ()) -> bytes:
             "word/document.xml": ("<w:body><w:sectPr", body),
             "word/_rels/document.xml.rels": ("</Relationships>", relation),
         },
-        {"word/footnotes.xml": f"<w:footnotes {names}>{footnotes}</w:footnotes>"},
+        {
+            "word/footnotes.xml": f"<w:footnotes {names}>{footnotes}</w:footnotes>",
+            "word/numbering.xml": f"<w:numbering {names}>{lists}</w:numbering>",
+        },
     )
 
 

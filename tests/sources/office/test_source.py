@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 from fpdf import FPDF
+from pptx.opc.package import Part
+from pptx.opc.packuri import PackURI
 from pypdfium2 import PdfDocument, PdfiumError
 from tests.sources.office import files
 
@@ -60,7 +62,8 @@ ODT_BODY = (
 )
 ODT_STYLES = (
     '<style:style style:name="P1" style:parent-style-name="Preformatted_20_Text"/>'
-    '<text:list-style style:name="L1"><text:list-level-style-number/></text:list-style>'
+    '<text:list-style style:name="L1">'
+    '<text:list-level-style-number text:level="1" style:num-format="1"/></text:list-style>'
 )
 READ: dict[str, tuple[Callable[[], bytes], dict[tuple[str, ...], str]]] = {
     "pdf with outline": (lambda: files.pdf(PAGES), PDF),
@@ -521,6 +524,11 @@ def paragraph(*parts: str) -> str:
     return f"<w:p>{''.join(parts)}</w:p>"
 
 
+def item(text: str, number: int, level: int = 0) -> str:
+    place = f'<w:ilvl w:val="{level}"/><w:numId w:val="{number}"/>'
+    return f"<w:p><w:pPr><w:numPr>{place}</w:numPr></w:pPr>{text}</w:p>"
+
+
 def check_box(state: int) -> str:
     box = f'<w14:checkbox><w14:checked w14:val="{state}"/></w14:checkbox>'
     return f"<w:sdt><w:sdtPr>{box}</w:sdtPr><w:sdtContent>{run('☐')}</w:sdtContent></w:sdt>"
@@ -624,6 +632,43 @@ WORD: dict[str, tuple[list[str], str]] = {
         "Fee 12\n\n~~Closed~~",
     ),
     "text that is not struck": ([paragraph(run("Fee "), run("10", '<w:strike w:val="0"/>'))], "Fee 10"),
+    "numbers that go on after a paragraph": (
+        [item(run("Cast off"), 1), item(run("Steer"), 1), paragraph(run("Then:")), item(run("Moor"), 1)],
+        "1. Cast off\n2. Steer\n\nThen:\n\n3. Moor",
+    ),
+    "letters from the third on, with numbers inside": (
+        [item(run("Bow"), 2), item(run("Rail"), 2, 1), item(run("Stern"), 2), item(run("Rail"), 2, 1)],
+        "c. Bow\n   1. Rail\nd. Stern\n   1. Rail",
+    ),
+    "a list that begins again": (
+        [item(run("Cast off"), 1), item(run("Steer"), 1), paragraph(run("Back:")), item(run("Row"), 3)],
+        "1. Cast off\n2. Steer\n\nBack:\n\n1. Row",
+    ),
+    "typed bullets": (
+        [paragraph(run("• Rope")), paragraph(run("•"), "<w:r><w:tab/></w:r>", run("Oars")), paragraph(run("▪ Sail"))],
+        "- Rope\n- Oars\n- Sail",
+    ),
+    "hidden text": (
+        [paragraph(run("Fee "), run("secret ", "<w:vanish/>"), run("12", '<w:vanish w:val="0"/>'))],
+        "Fee 12",
+    ),
+    "the hidden mark of a paragraph": (
+        ["<w:p><w:pPr><w:rPr><w:vanish/></w:rPr></w:pPr>", run("Fee 12"), "</w:p>"],
+        "Fee 12",
+    ),
+    "text under its pronunciation": (
+        [
+            paragraph(
+                "<w:r><w:ruby><w:rt>",
+                run("みなと"),
+                "</w:rt><w:rubyBase>",
+                run("港"),
+                "</w:rubyBase></w:ruby></w:r>",
+                run(" is a harbor"),
+            )
+        ],
+        "港 is a harbor",
+    ),
     "a note": (
         [paragraph(run("Elsa sails"), NOTE, run(" on Sunday."))],
         "Elsa sails on Sunday.\n\n1. Built in 1911.",
@@ -631,10 +676,20 @@ WORD: dict[str, tuple[list[str], str]] = {
 }
 
 
+LISTS = (
+    '<w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="0"><w:numFmt w:val="decimal"/></w:lvl></w:abstractNum>'
+    '<w:abstractNum w:abstractNumId="1"><w:lvl w:ilvl="0"><w:start w:val="3"/><w:numFmt w:val="lowerLetter"/></w:lvl>'
+    '<w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="decimal"/></w:lvl></w:abstractNum>'
+    '<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num><w:num w:numId="2"><w:abstractNumId w:val="1"/></w:num>'
+    '<w:num w:numId="3"><w:abstractNumId w:val="0"/>'
+    '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="1"/></w:lvlOverride></w:num>'
+)
+
+
 @pytest.mark.parametrize(("parts", "expected"), WORD.values(), ids=WORD)
 def test_fields_equations_and_boxes_of_word(parts: list[str], expected: str) -> None:
     note = paragraph(run("Built in "), FIELD.format(run("1911")), run("."))
-    (section,) = sections(files.docx_with(*parts, notes=[note]))
+    (section,) = sections(files.docx_with(*parts, notes=[note], lists=LISTS))
     assert section.text == expected
     kinds = {block.kind for block in section.blocks}
     assert ("task" in kinds, "footnote" in kinds) == (expected.startswith("- ["), "1. Built" in expected)
@@ -648,6 +703,21 @@ CONTROL = '<office:forms><form:checkbox form:id="c1" form:current-state="{}" for
 BOX = "<draw:frame><draw:text-box><text:p>No dogs.</text:p></draw:text-box></draw:frame>"
 CONTENT = (
     '<loext:content-control loext:checkbox="true" loext:checked="{}"><text:span>x</text:span></loext:content-control>'
+)
+LIST = '<text:list text:style-name="{}" {}><text:list-item><text:p>{}</text:p></text:list-item></text:list>'
+ROW = (
+    "<table:table-row><table:table-cell><text:p>{}</text:p></table:table-cell>"
+    "<table:table-cell {}><text:p>{}</text:p></table:table-cell></table:table-row>"
+)
+TWICE = 'table:number-columns-repeated="2"'
+NUMBERED = "".join(
+    f'<text:list-style style:name="{name}">'
+    + "".join(
+        f'<text:list-level-style-number text:level="{level}" style:num-format="{form}" text:start-value="{first}"/>'
+        for level, form, first in levels
+    )
+    + "</text:list-style>"
+    for name, levels in {"L1": [(1, "1", 1)], "L2": [(1, "a", 3), (2, "i", 1)]}.items()
 )
 OPEN_DOCUMENT = {
     "a text box in a paragraph": (f"<text:p>Elsa sails{BOX} on Sunday.</text:p>", "Elsa sails on Sunday.\n\nNo dogs."),
@@ -672,6 +742,37 @@ OPEN_DOCUMENT = {
     ),
     "a content control": (f"<text:p>Fuel {CONTENT.format('true')} diesel</text:p>", "Fuel [x] diesel"),
     "typed boxes": ("<text:p>☐ Call</text:p><text:p>☒ Pay</text:p>", "- [ ] Call\n\n- [x] Pay"),
+    "numbers that go on after a paragraph": (
+        f"{LIST.format('L1', '', 'Cast off')}<text:p>Then:</text:p>"
+        + LIST.format("L1", 'text:continue-numbering="true"', "Steer")
+        + "<text:p>Back:</text:p>"
+        + LIST.format("L1", "", "Row"),
+        "1. Cast off\n\nThen:\n\n2. Steer\n\nBack:\n\n1. Row",
+    ),
+    "a list that another one continues by its name": (
+        LIST.format("L1", 'xml:id="a"', "Cast off")
+        + LIST.format("L2", "", "Bow")
+        + LIST.format("L1", 'text:continue-list="a"', "Steer"),
+        "1. Cast off\n\nc. Bow\n\n2. Steer",
+    ),
+    "a numbered list in a list": (
+        LIST.format(
+            "L2",
+            "",
+            "Bow</text:p><text:list><text:list-item><text:p>Rail</text:p></text:list-item></text:list><text:p>",
+        ),
+        "c. Bow\n\n   i. Rail",
+    ),
+    "repeated cells": (
+        f"<table:table>{ROW.format('Boat', '', 'Mast')}{ROW.format('Elsa', TWICE, '9')}{ROW.format('Ida', '', '7')}"
+        f"</table:table>",
+        "Boat: Elsa | Mast: 9 | 9\nBoat: Ida | Mast: 7",
+    ),
+    "hidden parts": (
+        '<text:section text:display="none"><text:p>Old</text:p></text:section><text:section><text:p>New</text:p>'
+        "</text:section><text:p>Fee<text:hidden-text> 10</text:hidden-text> 12</text:p>",
+        "New\n\nFee 12",
+    ),
     "struck text": (
         '<text:p>Fee <text:span text:style-name="T1">10</text:span> '
         '<text:span text:style-name="T2">12</text:span></text:p>',
@@ -682,5 +783,125 @@ OPEN_DOCUMENT = {
 
 @pytest.mark.parametrize(("body", "expected"), OPEN_DOCUMENT.values(), ids=OPEN_DOCUMENT)
 def test_boxes_notes_and_struck_text_of_opendocument(body: str, expected: str) -> None:
-    (section,) = sections(files.odt_of(body, STRUCK))
+    (section,) = sections(files.odt_of(body, STRUCK + NUMBERED))
     assert section.text == expected
+
+
+DRAWING = "http://schemas.openxmlformats.org/drawingml/2006"
+
+
+def deck(shape: str = "", *, diagram: str = "", paragraphs: Sequence[tuple[int, str, str]] = ()) -> bytes:
+    """Return a presentation of one slide with a shape in XML and a box of paragraphs: their level, look and text."""
+    from pptx import Presentation
+    from pptx.oxml import parse_xml
+    from pptx.util import Inches
+
+    made = Presentation()
+    slide = made.slides.add_slide(made.slide_layouts[6])
+    names = (
+        f'xmlns:a="{DRAWING}/main" xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main" '
+        'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" '
+        'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math" '
+        'xmlns:a14="http://schemas.microsoft.com/office/drawing/2010/main" '
+        'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
+    )
+    if diagram:
+        part = Part(PackURI("/ppt/diagrams/data1.xml"), "application/xml", slide.part.package, diagram.encode())
+        shape = shape.replace("DATA", slide.part.relate_to(part, f"{DRAWING}/diagramData"))
+    if shape:
+        name, rest = shape.split(">", 1)
+        slide.shapes._spTree.append(parse_xml(f"{name} {names}>{rest}"))
+    frame = slide.shapes.add_textbox(*map(Inches, (1, 1, 4, 4))).text_frame
+    for number, (level, look, text) in enumerate(paragraphs):
+        added = frame.add_paragraph() if number else frame.paragraphs[0]
+        added.text, added.level = text, level
+        if look:
+            added._p.get_or_add_pPr().append(parse_xml(look.replace("/>", f' xmlns:a="{DRAWING}/main"/>')))
+    return files.saved(made)
+
+
+NUMBER = '<a:buAutoNum type="{}"/>'
+BULLET = '<a:buChar char="•"/>'
+
+
+@pytest.mark.parametrize(
+    ("paragraphs", "expected"),
+    [
+        ([(0, "", "Load:"), (0, BULLET, "rope"), (0, BULLET, "oars")], "Load:\n\n- rope\n- oars"),
+        ([(0, NUMBER.format("arabicPeriod"), word) for word in ("Row", "Steer")], "1. Row\n2. Steer"),
+        ([(0, NUMBER.format('romanLcPeriod" startAt="4'), word) for word in ("Row", "Steer")], "iv. Row\nv. Steer"),
+        (
+            [
+                (0, NUMBER.format("alphaLcParenBoth"), "Bow"),
+                (1, NUMBER.format("arabicPeriod"), "Rail"),
+                (0, NUMBER.format("alphaLcParenBoth"), "Stern"),
+                (1, NUMBER.format("arabicPeriod"), "Rail"),
+            ],
+            "a. Bow\n   1. Rail\nb. Stern\n   1. Rail",
+        ),
+        ([(0, "<a:buNone/>", "Row"), (0, "<a:buNone/>", "Steer")], "Row\n\nSteer"),
+    ],
+)
+def test_bullets_and_numbers_of_a_slide(paragraphs: list[tuple[int, str, str]], expected: str) -> None:
+    (section,) = sections(deck(paragraphs=paragraphs))
+    assert section.text == expected
+
+
+TEXT = (
+    "<p:sp><p:nvSpPr><p:cNvPr id='9' name='x'/><p:cNvSpPr/><p:nvPr/></p:nvSpPr><p:spPr/>"
+    "<p:txBody><a:bodyPr/>{}</p:txBody></p:sp>"
+)
+EQUATION = "<a:p><a:r><a:t>Speed </a:t></a:r><a14:m><m:oMath><m:r><m:t>v=s/t</m:t></m:r></m:oMath></a14:m></a:p>"
+DIAGRAM = (
+    "<p:graphicFrame><p:nvGraphicFramePr><p:cNvPr id='9' name='x'/><p:cNvGraphicFramePr/><p:nvPr/></p:nvGraphicFramePr>"
+    "<p:xfrm/><a:graphic><a:graphicData uri='d'><d:relIds xmlns:d='d' r:dm='DATA'/></a:graphicData></a:graphic>"
+    "</p:graphicFrame>"
+)
+POINTS = f"<d:m xmlns:d='d' xmlns:a='{DRAWING}/main'><d:pt/>{{}}</d:m>"
+POINT = "<d:pt><d:t><a:p><a:r><a:t>{}</a:t></a:r></a:p></d:t></d:pt>"
+
+
+@pytest.mark.parametrize(
+    ("shape", "diagram", "expected"),
+    [
+        (TEXT.format(EQUATION), "", "Speed v=s/t"),
+        (
+            f"<mc:AlternateContent><mc:Choice Requires='a14'>{TEXT.format(EQUATION)}</mc:Choice>"
+            f"<mc:Fallback>{TEXT.format('<a:p/>')}</mc:Fallback></mc:AlternateContent>",
+            "",
+            "Speed v=s/t",
+        ),
+        (DIAGRAM, POINTS.format(POINT.format("Cast off") + POINT.format("Steer")), "- Cast off\n- Steer"),
+    ],
+)
+def test_equations_and_diagrams_of_a_slide(shape: str, diagram: str, expected: str) -> None:
+    (section,) = sections(deck(shape, diagram=diagram))
+    assert section.text == expected
+
+
+def test_a_chart_is_a_table_with_the_values_as_they_look() -> None:
+    from pptx import Presentation
+    from pptx.chart.data import CategoryChartData, XyChartData
+    from pptx.enum.chart import XL_CHART_TYPE
+    from pptx.util import Inches
+
+    share, depth, nested = CategoryChartData(number_format="0%"), XyChartData(), CategoryChartData()
+    share.categories = ["Elsa", "Ida"]
+    share.add_series("Share", (0.25, None))
+    depth.add_series("Depth").add_data_point(1.5, 20)
+    for name in ("North", "South"):
+        nested.add_category(name).add_sub_category("May")
+    nested.add_series("Boats", (3, 4))
+    made = Presentation()
+    slide = made.slides.add_slide(made.slide_layouts[6])
+    for data, kind in ((share, "COLUMN_CLUSTERED"), (depth, "XY_SCATTER"), (nested, "BAR_CLUSTERED")):
+        slide.shapes.add_chart(XL_CHART_TYPE[kind], *map(Inches, (1, 1, 4, 3)), data)
+    assert sections(files.saved(made))[0].text.splitlines() == [
+        "Category: Elsa | Share: 25%",
+        "Category: Ida",
+        "",
+        "Category: 1.5 | Depth: 20",
+        "",
+        "Category: North May | Boats: 3",
+        "Category: South May | Boats: 4",
+    ]

@@ -55,6 +55,27 @@ def table_of(wikitext: str) -> tuple[tuple[str, ...], list[list[tuple[int, str]]
             "[[File:mill.jpg|thumb|200px|The [[mill]] in {{circa|1900}}]]\nText.",
             [("caption", "The mill in c. 1900", 0, ""), ("paragraph", "Text.", 0, "")],
         ),
+        *(
+            (
+                f"It ground{note} bags.\n\nIt burned.\n== Later ==\nGone.",
+                [("paragraph", "It ground bags.", 0, ""), ("paragraph", "It burned.", 0, ""),
+                 ("footnote", "Or flour, as Ada says.", 0, ""), ("paragraph", "Gone.", 0, "")],
+            )
+            for note in (
+                "{{efn|Or flour, as [[Ada]] says.<ref>Roy 1990, p. 3</ref>}}",
+                "{{refn|group=note|Or flour,\nas {{nobr|Ada says}}.}}",
+                '<ref group="Anm.">Or \'\'flour\'\', as Ada says.</ref>',
+                "{{#tag:ref|Or flour, as Ada says.|group=n}}<ref>{{cite book|title=Mills}}</ref>",
+            )
+        ),
+        (
+            "It ground bags.{{efn|name=a}}<ref group=n name=b /><ref name=c>Roy 1990</ref>",
+            [("paragraph", "It ground bags.", 0, "")],
+        ),
+        (
+            "{| class=wikitable\n! A !! B\n|-\n| 1{{efn|Flour.}} || 2\n|}",
+            [("table", "A: 1 | B: 2", 0, ""), ("footnote", "Flour.", 0, "")],
+        ),
         ("[[File:mill.jpg|thumb|200px]][[File:a.png|The a]]\nText.", [("paragraph", "Text.", 0, "")]),
     ],
 )  # fmt: skip

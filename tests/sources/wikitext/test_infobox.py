@@ -73,6 +73,7 @@ def infobox_facts(fields: str) -> list[tuple[str, str, str | None]]:
     [
         ("[[One]]<ref>c</ref>", [("One", "One")]),
         ("[[One]]{{efn|n}}{{sfn|x}}", [("One", "One")]),
+        ("{{xyzzy list|\n* [[One]]\n* two\n}}", [("One", "One"), ("two", None)]),
         ("{{flagicon|US}} [[One]]", [("One", "One")]),
         ("[[File:Flag.svg|20px]] {{flagicon|US}} [[One]] {{increase}}", [("One", "One")]),
         ("[[One]]{{KIA}}<br>[[Two|2]]<ref name=a />", [("One", "One"), ("2", "Two")]),

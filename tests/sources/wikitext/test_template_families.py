@@ -102,6 +102,12 @@ def test_a_family_of_templates_keeps_its_text(language: str, cases: Sequence[tup
         ("A {{xyzzy|text=mill}} there.", "A mill there."),
         ("A {{xyzzy|la|mola}} there.", "A mola there."),
         ("From 1900–{{xyzzy|1940}}.", "From 1900–1940."),
+        ("It {{#if:x|ground {{nowrap|9 bags}}|stood}}.", "It ground 9 bags."),
+        ("It {{#if: {{xyzzy2}} |ground|stood}}{{#if:|, too}}.", "It stood."),
+        ("It {{#ifeq: a | a | ground | stood }}, {{#ifeq:a|b|x|y=2}}.", "It ground, y=2."),
+        ("It {{#switch: b | a = stood | b | c = ground | #default = burned }}.", "It ground."),
+        ("It {{#switch: z | a = stood | #default = burned }}, {{#switch:z|a=x|slowly}}.", "It burned, slowly."),
+        ("It {{#invoke:mill|grind}} stood.", "It stood."),
         # The mark of a note, addresses, colors, sizes and files are no text.
         ("It is long.{{xyzzy|7}} It is wide{{xyzzy|8}}, too.", "It is long. It is wide, too."),
         ("A {{xyzzy|http://a.example/b}} mill.", "A mill."),

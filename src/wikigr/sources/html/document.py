@@ -20,7 +20,13 @@ from wikigr.sources.html.boilerplate import (
     is_sign,
     tab_sets,
 )
-from wikigr.sources.html.footnotes import FOOTNOTE_MARKS, find_footnotes, is_footnote_mark, mark_targets
+from wikigr.sources.html.footnotes import (
+    FOOTNOTE_MARKS,
+    MARGIN_NOTES,
+    find_footnotes,
+    is_footnote_mark,
+    mark_targets,
+)
 from wikigr.sources.html.markup import prepare_markup
 from wikigr.sources.plain_text import collapse_spaces, format_superscript
 
@@ -41,6 +47,11 @@ MAX_ANCESTORS = 50
 # The number of texts examined before a superscript, and the depth of exponents in one.
 _MAX_NEIGHBORS = 8
 _DISPLAY_STYLE = re.compile(r"^\{\\(?:displaystyle|textstyle)\s*(?P<tex>.*)\}$", re.DOTALL)
+# How the parts of an element of MathML are put together.
+_MATH_FORMS = {
+    "mfrac": "{}/{}", "msup": "{}^{}", "mover": "{}^{}", "msub": "{}_{}", "munder": "{}_{}", "msubsup": "{}_{}^{}",
+    "munderover": "{}_{}^{}", "msqrt": "√{}", "mroot": "{1}√{0}",
+}  # fmt: skip
 # Comments that exclude what they enclose from site search.
 _NO_INDEX_COMMENTS = {
     "htdig_noindex": "/htdig_noindex",
@@ -93,6 +104,7 @@ class HtmlDocument:
         self.tab_labels: dict[int, str] = {}
         marks: dict[str, str] = {}
         if has_boilerplate:
+            self._move_margin_notes()
             marks = self._find_boilerplate()
         else:
             self.skip.update(node.mem_id for node in self.root.css("template"))
@@ -107,6 +119,16 @@ class HtmlDocument:
             self.infoboxes = {node.mem_id for node in self.root.css(INFOBOX)}
             self.content = self._find_content(self.content)
         self.special = self.skip.union(self.contents_tables, self.infoboxes, self.tab_labels)
+
+    def _move_margin_notes(self) -> None:
+        """Place the notes in the margin behind their paragraphs, and remove what shows them."""
+        for note in reversed(self.root.css(MARGIN_NOTES)):
+            paragraph = note.parent
+            while paragraph is not None and paragraph.tag != "p":
+                paragraph = paragraph.parent
+            if paragraph is not None and note.tag != "label":
+                paragraph.insert_after(note)
+            note.decompose()
 
     def _find_boilerplate(self) -> dict[str, str]:
         """Find what is no text; return the marks of footnotes by the ids that they lead to."""
@@ -316,10 +338,22 @@ def replacement_text(node: LexborNode) -> str | None:
         ((math.attributes.get("alttext") if math is not None else None) or "")
         or (source.text() if source is not None else "")
         or ((image.attributes.get("alt") if image is not None else None) or "")
-        or node.text()
+        or _math_text(math or node, 0)
     )
     match = _DISPLAY_STYLE.match(tex)
     return match["tex"].strip() if match else tex
+
+
+def _math_text(node: LexborNode, depth: int) -> str:
+    """Return the text of MathML, on one line: ``(a+b)/2``."""
+    if not node.is_element_node or depth > MAX_ANCESTORS:
+        return node.text_content or ""
+    children = [child for child in node.iter(include_text=True) if child.is_element_node or child.text_content.strip()]
+    parts = [_math_text(child, depth + 1).strip() for child in children]
+    form = _MATH_FORMS.get(node.tag or "", "")
+    if not form or form.count("{") != len(parts):
+        return "".join(parts)
+    return form.format(*(part if part.isalnum() else f"({part})" for part in parts))
 
 
 def _superscript(node: LexborNode) -> str | None:
@@ -327,7 +361,7 @@ def _superscript(node: LexborNode) -> str | None:
     plain = collapse_spaces(node.text())
     around = enclosing_link(node)
     is_link = around is not None and collapse_spaces(around.text()) == plain
-    if is_link or node.css_first("a[href], math, .mwe-math-element") is not None:
+    if is_link or node.css_first("a[href*='#'], math, .mwe-math-element") is not None:
         return None
     if plain.isdigit() and _is_numerator(node):
         return f" {plain}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from selectolax.lexbor import LexborNode
 
@@ -46,9 +46,17 @@ FOOTNOTES = (
     "[role=doc-footnote], [role=doc-endnote], [data-type=footnote], ._idFootnote, "
     ":is(div, p):is([id^=ftn], [id^=edn], [id^=sdfootnote], [id^=sdendnote]), [data-footnotes] > ol > li, "
     "[epub\\:type~=footnote], [epub\\:type~=endnote], [epub\\:type~=rearnote], "
-    "aside.footnote, div.footnote, li.footnote, dl.footnote > dd, :is(.footnotes, .footnote, #footnotes, "
+    "aside.footnote, div.footnote, li.footnote, span:is(.sidenote, .marginnote, .side-note, .margin-note), "
+    ".modern-footnotes-footnote__note, dl.footnote > dd, :is(.footnotes, .footnote, #footnotes, "
     "[role=doc-endnotes], [epub\\:type~=footnotes], [epub\\:type~=endnotes]) > ol > li, ol.footnotes > li"
 )
+# Notes in the margin, which stand within the paragraph where their mark is.
+MARGIN_NOTES = (
+    "p :is(span, small):is(.sidenote, .marginnote, .side-note, .margin-note, .modern-footnotes-footnote__note), "
+    "p label:is(.margin-toggle, .sidenote-number)"
+)
+# In characters; what is longer is more than a note.
+_MAX_NOTE = 2_000
 # Steps from a note to the box of all notes.
 _MAX_BOXES = 4
 
@@ -109,7 +117,17 @@ def mark_targets(marks: Iterable[LexborNode]) -> dict[str, str]:
     """Return the text of the marks by the id of the note that they lead to."""
     links = (node if node.tag == "a" else node.css_first("a[href]") or enclosing_link(node) for node in marks)
     hrefs = [(link.attributes.get("href") or "", link.text()) for link in links if link is not None]
+    hrefs = [(href, text) for href, text in hrefs if not _BACKLINK.search(text)]
     return {href.partition("#")[2]: collapse_spaces(text).strip("[]()") for href, text in reversed(hrefs)}
+
+
+def _targets(root: LexborNode, marks: dict[str, str]) -> Iterator[LexborNode]:
+    """Yield the short elements that marks lead to; a paragraph is a note if it begins with the mark."""
+    for node in root.css("li, p, :is(aside, dd, div)[id]") if marks else ():
+        link = node.css_first("a[href]") if node.tag in ("li", "p") else None
+        ids = {one.attributes.get(key) for one in (node, link) if one is not None for key in ("id", "name")}
+        if not ids.isdisjoint(marks) and len(node.text()) <= _MAX_NOTE and (node.tag != "p" or _leading_mark(node)):
+            yield node
 
 
 def find_footnotes(root: LexborNode, marks: dict[str, str]) -> tuple[dict[int, str], set[int]]:
@@ -117,7 +135,7 @@ def find_footnotes(root: LexborNode, marks: dict[str, str]) -> tuple[dict[int, s
 
     ``marks`` has those in the text by the id of their note.
     """
-    found = {node.mem_id: node for node in root.css(FOOTNOTES)}
+    found = {node.mem_id: node for node in (*root.css(FOOTNOTES), *_targets(root, marks))}
     for node in list(found.values()):
         box = node.parent
         for _ in range(_MAX_BOXES):

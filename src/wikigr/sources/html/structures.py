@@ -59,7 +59,8 @@ def cells_of(row: LexborNode) -> list[LexborNode]:
 
 def is_layout(table: LexborNode, page: HtmlDocument) -> bool:
     """Return whether a table is only used for layout; its cells are read as running text then."""
-    if table.attributes.get("role") in ("presentation", "none"):
+    box = table.parent
+    if table.attributes.get("role") in ("presentation", "none") or (box and "admonitionblock" in class_names(box)):
         return True
     rows = rows_of(table, page)
     if table.mem_id in page.outer_tables or table.css_first("h1, h2, h3, h4, pre") is not None:
@@ -144,19 +145,24 @@ class Numbering:
         """Return the number of ``item``, the next one."""
         number = _integer(item, "value", self._number)
         self._number = number + self._step
-        if self._style in "aA" and 0 < number < 1_000:
-            letters = ""
-            while number:
-                number, digit = divmod(number - 1, 26)
-                letters = chr(ord(self._style) + digit) + letters
-            return letters
-        if self._style in "iI" and 0 < number < 4_000:
-            roman = ""
-            for value, sign in _ROMAN:
-                roman += sign * (number // value)
-                number %= value
-            return roman if self._style == "i" else roman.upper()
-        return str(number)
+        return styled_number(number, _LIST_STYLES.get(item.attributes.get("type") or "", self._style))
+
+
+def styled_number(number: int, style: str) -> str:
+    """Return the number of an item in a style as HTML calls it; digits where the style has no sign for it."""
+    if style in ("a", "A") and 0 < number < 1_000:
+        letters = ""
+        while number:
+            number, digit = divmod(number - 1, 26)
+            letters = chr(ord(style) + digit) + letters
+        return letters
+    if style in ("i", "I") and 0 < number < 4_000:
+        roman = ""
+        for value, sign in _ROMAN:
+            roman += sign * (number // value)
+            number %= value
+        return roman if style == "i" else roman.upper()
+    return str(number)
 
 
 def task_state(item: LexborNode) -> TaskState | None:

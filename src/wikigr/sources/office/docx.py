@@ -30,8 +30,8 @@ p[style-name='Intense Quote'] => blockquote > p:fresh
 """
 
 
-# Where text stands, and what mammoth does not read of it: simple fields, equations, double strikes, lists in forms; and
-# prompts.
+# Where text stands, and what mammoth does not read of it: simple fields, equations, double strikes, lists in forms, the
+# text under pronunciations, numbers of items; and prompts and hidden text, which it should not read.
 _STORIES = ("word/document.xml", "word/footnotes.xml", "word/endnotes.xml")
 # The list of notes, which is the last part of what mammoth writes, a note in it, and a link between it and its mark.
 _NOTES = re.compile(r'<ol><li id="(?:foot|end)note-\d+">')
@@ -39,10 +39,17 @@ _NOTE = re.compile(r'<li id="(?:foot|end)note-\d+">')
 _NOTE_LINK = re.compile(
     r'(?:<sup>){0,2}+<a href="#(?:foot|end)note-(?:ref-)?\d+"[^>]*>(?:\[\d+\]|↑)</a>(?:</sup>){0,2}+'
 )
-# Signs that people type instead of a check box.
+# Signs that people type instead of a check box, or of the bullet of a list.
 _BOXES = {"☐": False, "☑": True, "☒": True, "✅": True, "□": False}
-_HAS_BOX = re.compile("|".join(("checkbox", "FORMCHECKBOX", *_BOXES)).encode())
-_LEFT_OUT = re.compile(rb"fldSimple|oMath|dstrike|ddList|showingPlcHdr")
+_BULLETS = ("•", "◦", "▪", "‣", "●")
+_HAS_SIGN = re.compile("|".join(("checkbox", "FORMCHECKBOX", *_BOXES, *_BULLETS)).encode())
+_LEFT_OUT = re.compile(rb"fldSimple|oMath|dstrike|ddList|showingPlcHdr|<w:ruby>|<w:vanish")
+_ELEMENTS = tuple(f"{{*}}{name}" for name in "fldSimple oMath dstrike ddList showingPlcHdr ruby vanish".split())
+# The number of an item, and its style as HTML calls it, which a bookmark takes through mammoth.
+_NUMBER = "wikigr-number"
+_NUMBER_OF_ITEM = re.compile(rf'<li>((?:<(?!a id="{_NUMBER}|/)[^<>]*>){{0,9}})<a id="{_NUMBER}-(\d+)-(\w)"></a>')
+_ANY_NUMBER = re.compile(rf'<a id="{_NUMBER}-\d+-\w"></a>')
+_NUMBER_STYLES = {"lowerLetter": "a", "upperLetter": "A", "lowerRoman": "i", "upperRoman": "I"}
 
 
 def read(data: bytes, document: Document, where: str) -> None:
@@ -54,7 +61,7 @@ def read(data: bytes, document: Document, where: str) -> None:
 
         def transform(read: Any) -> Any:
             read = _with_each_note_once(read) if b"noteReference" in written else read
-            return _with_boxes(read) if _HAS_BOX.search(written) is not None else read
+            return _with_signs_and_items(read) if _HAS_SIGN.search(written) is not None else read
 
         made = mammoth.convert_to_html(
             BytesIO(_prepared(opened) or data),
@@ -62,7 +69,8 @@ def read(data: bytes, document: Document, where: str) -> None:
             style_map=_STYLES + _struck_styles(opened),
             transform_document=transform,
         )
-        document.html(_with_notes(made.value), is_text=True)
+        numbered = _NUMBER_OF_ITEM.sub(r'<li value="\2" type="\3">\1', made.value)
+        document.html(_with_notes(_ANY_NUMBER.sub("", numbered)), is_text=True)
 
 
 def _struck_styles(opened: ZipFile) -> str:
@@ -91,8 +99,13 @@ def _with_notes(markup: str) -> str:
 
 def _prepared(opened: ZipFile) -> bytes | None:
     """Return the document with what mammoth leaves out in a form that it reads; ``None`` if there is nothing of it."""
-    changed = {name: opened.read(name) for name in _STORIES if name in opened.namelist()}
-    changed = {name: _rewritten(parse_xml(opened, name)) for name, data in changed.items() if _LEFT_OUT.search(data)}
+    stories = {name: opened.read(name) for name in _STORIES if name in opened.namelist()}
+    lists = _Lists(opened) if "word/numbering.xml" in opened.namelist() else None
+    changed = {
+        name: _rewritten(parse_xml(opened, name), lists)
+        for name, data in stories.items()
+        if _LEFT_OUT.search(data) or (lists is not None and lists.are_in(data))
+    }
     if not changed:
         return None
     made = BytesIO()
@@ -103,7 +116,64 @@ def _prepared(opened: ZipFile) -> bytes | None:
     return made.getvalue()
 
 
-def _rewritten(root: _Element) -> bytes:
+class _Lists:
+    """Counts the items of numbered lists, which go on after other paragraphs."""
+
+    def __init__(self, opened: ZipFile) -> None:
+        root = parse_xml(opened, "word/numbering.xml")
+        has_styles = "word/styles.xml" in opened.namelist()
+        styles = parse_xml(opened, "word/styles.xml").iterfind("{*}style") if has_styles else ()
+        stated = {_value(style, "styleId"): style.find("{*}pPr/{*}numPr") for style in styles}
+        self._of_style = {name: found for name, found in stated.items() if found is not None}
+        self._lists = {_value(one, "numId"): one for one in root.iterfind("{*}num")}
+        self._levels = {
+            (_value(one, "abstractNumId"), _value(level, "ilvl")): level
+            for one in root.iterfind("{*}abstractNum")
+            for level in one.iterfind("{*}lvl")
+        }
+        self._counts: dict[str, dict[int, int]] = {}
+        self._begun: set[str] = set()
+
+    def are_in(self, story: bytes) -> bool:
+        """Return whether the XML of a story may have numbered paragraphs."""
+        return b"numPr" in story or any(f'pStyle w:val="{name}"'.encode() in story for name in self._of_style)
+
+    def number(self, paragraph: _Element) -> str:
+        """Return the number of a paragraph, the next one, and its style; ``""`` if it has none."""
+        found = paragraph.find("{*}pPr/{*}numPr")
+        if found is None:
+            found = self._of_style.get(_value(paragraph.find("{*}pPr/{*}pStyle")))
+        own = self._lists.get(_value(found.find("{*}numId"))) if found is not None else None
+        depth = (_value(found.find("{*}ilvl")) or "0") if found is not None else ""
+        if own is None or not depth.isdecimal():
+            return ""
+        kind = _value(own.find("{*}abstractNumId"))
+        level = self._levels.get((kind, depth))
+        counts = self._counts.setdefault(kind, {})
+        if (name := _value(own, "numId")) not in self._begun:
+            self._begun.add(name)
+            for other in own.iterfind("{*}lvlOverride"):
+                start = _value(other.find("{*}startOverride"))
+                if start.isdecimal() and _value(other, "ilvl").isdecimal():
+                    counts[int(_value(other, "ilvl"))] = int(start) - 1
+        for deeper in [one for one in counts if one > int(depth)]:
+            del counts[deeper]
+        form = _value(level.find("{*}numFmt")) if level is not None else ""
+        if level is None or form in ("bullet", "none"):
+            return ""
+        first = _value(level.find("{*}start"))
+        counts[int(depth)] = counts.get(int(depth), (int(first) if first.isdecimal() else 1) - 1) + 1
+        return f"{max(counts[int(depth)], 0)}-{_NUMBER_STYLES.get(form, '1')}"
+
+
+def _value(element: _Element | None, name: str = "val") -> str:
+    """Return an attribute of an element of Word, ``""`` if there is none."""
+    if element is None:
+        return ""
+    return str(next((value for key, value in element.items() if key.rpartition("}")[2] == name), ""))
+
+
+def _rewritten(root: _Element, lists: _Lists | None) -> bytes:
     from lxml import etree
 
     word = root.nsmap.get("w") or next(iter(root.nsmap.values()), "")
@@ -113,7 +183,11 @@ def _rewritten(root: _Element) -> bytes:
         etree.SubElement(made, f"{{{word}}}t").text = text
         return made
 
-    for element in list(root.iter("{*}fldSimple", "{*}oMath", "{*}dstrike", "{*}ddList", "{*}showingPlcHdr")):
+    for paragraph in root.iter("{*}p") if lists is not None else ():
+        if number := lists.number(paragraph):
+            mark = etree.Element(f"{{{word}}}bookmarkStart", {f"{{{word}}}name": f"{_NUMBER}-{number}"})
+            paragraph.insert(int(paragraph.find("{*}pPr") is not None), mark)
+    for element in list(root.iter(*_ELEMENTS)):
         parent, name = element.getparent(), etree.QName(element).localname
         if name == "fldSimple":
             # Its result is what is shown.
@@ -123,6 +197,14 @@ def _rewritten(root: _Element) -> bytes:
         elif name == "oMath":
             before = parent if etree.QName(parent).localname == "oMathPara" else element
             before.addprevious(run(equation_text(element)))
+        elif name == "ruby":
+            for text in list(element.iterfind("{*}rubyBase//{*}t")):
+                element.addprevious(text)
+        elif name == "vanish":
+            # Of the mark at the end of a paragraph, it hides nothing else.
+            hidden = parent.getparent()
+            if etree.QName(hidden).localname == "r" and _value(element) not in ("0", "false"):
+                hidden.clear()
         elif name == "dstrike":
             element.tag = f"{{{word}}}strike"
         elif name == "ddList":
@@ -157,12 +239,12 @@ def _with_each_note_once(document: Any) -> Any:
     return element_of_type(documents.NoteReference, first)(document)
 
 
-def _with_boxes(document: Any) -> Any:
+def _with_signs_and_items(document: Any) -> Any:
     from mammoth import documents
     from mammoth.transforms import element_of_type
 
     with_tables = element_of_type(documents.Table, _with_signs)(document)
-    return _with_signs(element_of_type(documents.Paragraph, _with_task)(with_tables), is_outside=True)
+    return _with_signs(element_of_type(documents.Paragraph, _with_item)(with_tables), is_outside=True)
 
 
 def _with_signs(element: Any, *, is_outside: bool = False) -> Any:
@@ -179,8 +261,8 @@ def _with_signs(element: Any, *, is_outside: bool = False) -> Any:
     return element_of_type(documents.Paragraph, signs)(element)
 
 
-def _with_task(paragraph: Any) -> Any:
-    """Return a paragraph that begins with a check box as an item of a list."""
+def _with_item(paragraph: Any) -> Any:
+    """Return a paragraph that begins with a check box or a bullet as an item of a list."""
     from mammoth import documents
     from mammoth.transforms import get_descendants_of_type
 
@@ -189,8 +271,11 @@ def _with_task(paragraph: Any) -> Any:
         text = first.value.lstrip()
         first.value = text[1:]
         paragraph = paragraph.copy(children=[documents.checkbox(checked=_BOXES[text[0]]), *paragraph.children])
-    is_task = _is_task(paragraph) and paragraph.numbering is None
-    return paragraph.copy(numbering=documents.numbering_level(0, is_ordered=False)) if is_task else paragraph
+    has_bullet = first is not None and first.value.lstrip().startswith(_BULLETS)
+    if has_bullet and first is not None:
+        first.value = first.value.lstrip()[1:].lstrip()
+    is_item = (has_bullet or _is_task(paragraph)) and paragraph.numbering is None
+    return paragraph.copy(numbering=documents.numbering_level(0, is_ordered=False)) if is_item else paragraph
 
 
 def _is_task(paragraph: Any) -> bool:

@@ -117,7 +117,7 @@ def _pages(package: _Element | None, members: _Members, *, is_whole: bool) -> It
     for number, item in enumerate(ordered, start=1):
         if item is None:
             yield number, ""
-        elif "nav" not in item.get("properties", "").split() and _is_page(item):
+        elif _is_page(item) and (len(ordered) == 1 or "nav" not in item.get("properties", "").split()):
             yield number, item.get("href", "")
     if not is_whole:
         names = (f"/{name}" for name in sorted(members.names) if name.lower().endswith(_PAGES))

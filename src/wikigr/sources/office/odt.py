@@ -19,7 +19,7 @@ _TAGS = {
     "text:p": "p",
     "text:list": "ul",
     "text:list-item": "li",
-    "text:list-header": "li",
+    "text:list-header": "div",
     "table:table": "table",
     "table:table-header-rows": "thead",
     "table:table-row": "tr",
@@ -28,8 +28,11 @@ _TAGS = {
 # Elements whose content is not a part of the text.
 _OMITTED = frozenset(
     "office:annotation office:forms text:tracked-changes text:table-of-content text:alphabetical-index "
-    "text:sequence-decls text:note-citation draw:image draw:object draw:object-ole svg:title svg:desc".split()
+    "text:sequence-decls text:note-citation text:hidden-text text:ruby-text draw:image draw:object draw:object-ole "
+    "svg:title svg:desc".split()
 )
+# A repeated cell or row with text is one of at most so many; more of them fill the sheet.
+_MAX_REPEATED = 50
 _STYLES = {
     "Title": "h1",
     "Quotations": "blockquote",
@@ -99,14 +102,18 @@ class _Html:
     """Writes elements as HTML; what is nested too deeply is left out."""
 
     def __init__(self, root: _Element, struck: Set[str]) -> None:
-        # What is behind the names of automatic styles: the parent of each, or the tag of a list.
+        # The parents of automatic styles.
         self._styles = {
             _attribute(style, "name"): _attribute(style, "parent-style-name") for style in root.iter("{*}style")
         }
         self._struck = struck
-        for style in root.iter("{*}list-style"):
-            is_numbered = next(iter(style.iterchildren("{*}*")), style).tag.endswith("number")
-            self._styles[_attribute(style, "name")] = "ol" if is_numbered else "ul"
+        self._numbering = {
+            (_attribute(style, "name"), _attribute(level, "level")): level
+            for style in root.iter("{*}list-style")
+            for level in style.iterchildren("{*}list-level-style-number")
+        }
+        # The last number at each level of the lists with an id and of those in a style, which later ones continue.
+        self._counts: dict[tuple[str, int], int] = {}
         self._boxes: list[str] = []
         self._notes: list[str] = []
         self._controls = {_attribute(control, "id"): control for control in root.iter("{*}checkbox")}
@@ -127,6 +134,8 @@ class _Html:
             return f"{_check_box(control, 'current-state')} {label}" if control is not None else ""
         if name == "loext:content-control" and _attribute(element, "checkbox") == "true":
             return _check_box(element, "checked")
+        if name == "text:section" and _attribute(element, "display") == "none":
+            return ""
         inside = escape(element.text or "")
         for child in element:
             inside += self._html(child, depth + 1) + escape(child.tail or "")
@@ -152,8 +161,9 @@ class _Html:
             tag = "ul"
             state = " checked" if task["state"] == "x" or (task["sign"] or "☐") not in "☐□" else ""
             inside = f'<li><input type="checkbox"{state}>{task["text"]}</li>'
-        elif name == "text:list" and style == "ol":
-            tag = "ol"
+        elif name == "text:list":
+            opening = self._list(element)
+            return f"{opening}{inside}</{opening[1:3]}>"
         elif name == "text:a":
             return f'<a href="{escape(_attribute(element, "href"))}">{inside}</a>'
         else:
@@ -161,17 +171,43 @@ class _Html:
         # Each line of code is a paragraph.
         inside = inside.replace("</pre><pre>", "\n") if "</pre><pre>" in inside else inside
         markup = f"<{tag}{_spans(element)}>{inside}</{tag}>" if tag else inside
+        if name in ("table:table-cell", "table:table-row") and inside:
+            markup *= _repeated(element)
         if name in ("text:p", "text:h") and self._boxes:
             markup += "".join(self._boxes)
             self._boxes.clear()
         return markup
+
+    def _list(self, element: _Element) -> str:
+        """Return the tag of a list with its first number and their style."""
+        lists = [element, *element.iterancestors("{*}list")]
+        style = next(filter(None, (_attribute(one, "style-name") for one in lists)), "")
+        level = self._numbering.get((style, str(len(lists))))
+        if level is None or not (form := _attribute(level, "num-format")):
+            return "<ul>"
+        first = _attribute(level, "start-value")
+        is_continued = _attribute(element, "continue-numbering") == "true"
+        before = style if is_continued else _attribute(element, "continue-list")
+        last = start = self._counts.get((before, len(lists)), int(first) - 1 if first.isdecimal() else 0)
+        for item in element.iterchildren("{*}list-item"):
+            stated = _attribute(item, "start-value")
+            last = int(stated) if stated.isdecimal() else last + 1
+        for name in filter(None, (style, _attribute(element, "id"))):
+            self._counts[name, len(lists)] = last
+        return f'<ol type="{escape(form)}" start="{start + 1}">'
 
 
 def _check_box(element: _Element, attribute: str) -> str:
     return "[x]" if _attribute(element, attribute) in ("true", "checked") else "[ ]"
 
 
+def _repeated(element: _Element) -> int:
+    """Return how often a row or a cell stands in its place."""
+    stated = next((value for of in ("columns", "rows") if (value := _attribute(element, f"number-{of}-repeated"))), "1")
+    return int(stated) if stated.isdecimal() and int(stated) <= _MAX_REPEATED else 1
+
+
 def _spans(element: _Element) -> str:
-    spans = (("colspan", "number-columns-spanned"), ("rowspan", "number-rows-spanned"))
+    spans = (("colspan", "number-columns-spanned"), ("rowspan", "number-rows-spanned"), ("value", "start-value"))
     values = ((name, _attribute(element, attribute)) for name, attribute in spans)
     return "".join(f' {name}="{value}"' for name, value in values if value.isdecimal())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import BytesIO
 from itertools import groupby
 from posixpath import basename, dirname, join, normpath
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # A place of a citation has at most so many rows.
 _ROWS = 50
 # The elements of a sheet that are read before its cells.
-_READ_BEFORE = ("{*}f", "{*}is", "{*}row", "{*}mergeCell")
+_READ_BEFORE = ("{*}f", "{*}is", "{*}row", "{*}mergeCell", "{*}autoFilter")
 _MAX_COLUMNS = 1_000
 _RANGE = re.compile(r"([A-Z]{1,3})(\d{1,7})(?::([A-Z]{1,3})(\d{1,7}))?")
 
@@ -46,13 +46,14 @@ class _Extras:
     """What openpyxl leaves out of a sheet when it reads row by row, by row and column.
 
     ``merged`` has the ranges by their first cell, ``formulas`` those without a stored value, and ``struck`` the texts
-    without what is struck through.
+    without what is struck through. ``headers`` are the first cells of tables and filters, whose first row has names.
     """
 
     merged: dict[tuple[int, int], _Range] = field(default_factory=dict)
     comments: dict[tuple[int, int], str] = field(default_factory=dict)
     formulas: dict[tuple[int, int], str] = field(default_factory=dict)
     struck: dict[tuple[int, int], str] = field(default_factory=dict)
+    headers: set[tuple[int, int]] = field(default_factory=set)
 
 
 class _Row(NamedTuple):
@@ -105,7 +106,7 @@ def read(data: bytes, document: Document, where: str) -> None:
         rows = counted(_rows(sheet.iter_rows(), extra, has_struck=has_struck))
         for has_text, block in groupby(rows, key=lambda row: any(row.texts)):
             for table in _tables(list(block)) if has_text else ():
-                _write(table, sheet.title, extra.comments, document)
+                _write(table, sheet.title, extra, document)
         for cell, text in sorted(extra.comments.items()):
             _place(sheet.title, cell, cell, document)
             _write_comment(cell, text, document)
@@ -117,7 +118,13 @@ def _extras(opened: ZipFile) -> Iterator[tuple[str, _Extras]]:
         path = next((targets.get(value, "") for name, value in sheet.items() if name.endswith("}id")), "")
         if path in opened.namelist():
             extra = _extras_of(opened, path)
-            kinds = {relation.kind: relation.target for relation in _relations(opened, path)}
+            relations = list(_relations(opened, path))
+            kinds = {relation.kind: relation.target for relation in relations}
+            for relation in relations:
+                if relation.kind == "table" and relation.target in opened.namelist():
+                    table = parse_xml(opened, relation.target)
+                    if table.get("headerRowCount") != "0" and (found := _range(table.get("ref"))) is not None:
+                        extra.headers.add((found.row, found.column))
             # Comments in threads come with a copy for programs that do not know them.
             for kind in ("comments", "threadedComment"):
                 if kinds.get(kind) in opened.namelist():
@@ -164,7 +171,10 @@ def _extras_of(opened: ZipFile, path: str) -> _Extras:
                 extra.struck[found.row, found.column] = _unstruck(runs)
             continue
         if (found := _range(element.get("ref"))) is not None:
-            extra.merged[found.row, found.column] = found
+            if element.tag.endswith("}autoFilter"):
+                extra.headers.add((found.row, found.column))
+            else:
+                extra.merged[found.row, found.column] = found
         for formula in formulas:
             cell = formula.getparent()
             if cell is not None and not cell.findtext("{*}v") and (found := _range(cell.get("r"))) is not None:
@@ -260,10 +270,14 @@ def _has_names(rows: Sequence[_Row]) -> bool:
     return len(names) > 1 and len(rows) > 1 and all(text and not any(map(str.isdigit, text)) for text in names)
 
 
-def _write(rows: Sequence[_Row], sheet: str, comments: dict[tuple[int, int], str], document: Document) -> None:
+def _write(rows: Sequence[_Row], sheet: str, extra: _Extras, document: Document) -> None:
     """Write a table in parts with the same header, each with the comments on its cells, which are used up."""
     end = rows[0].first + max(len(row.texts) for row in rows) - 1
+    comments = extra.comments
     top = [_cells(row, end, top=rows[0].number) for row in rows[: 3 * MAX_HEADER_ROWS]]
+    for number, row in enumerate(rows[: len(top)]):
+        if (row.number, row.first) in extra.headers and len(rows) > number + 1:
+            top[number] = replace(top[number], is_head=True)
     marked, header_rows = mark_header(top)
     header = marked[:header_rows]
     names = column_names(header)

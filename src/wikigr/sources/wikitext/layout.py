@@ -33,7 +33,12 @@ _SKIPPED_CLASSES = re.compile(
 # The closing marks are sometimes before a parenthesis.
 _BOLD = re.compile(r"\s*'''[^']+'''[^\w\s]?\s*")
 _ITEM_OR_ROW = re.compile(f"\\s*+(?:(?:{marks.LIST}.)++|{marks.ROW_NUMBER.pattern})")
-_KINDS: dict[str, BlockKind | None] = {marks.QUOTATION: "quotation", marks.CAPTION: "caption", marks.KIND_END: None}
+_KINDS: dict[str, BlockKind | None] = {
+    marks.QUOTATION: "quotation",
+    marks.CAPTION: "caption",
+    marks.FOOTNOTE: "footnote",
+    marks.KIND_END: None,
+}
 
 
 class PageHeading(NamedTuple):

@@ -29,12 +29,13 @@ LINK_OPEN = "\ue00b"
 LINK_LABEL = "\ue00c"
 LINK_CLOSE = "\ue00d"
 
-# Lines of their own around a quotation or a caption.
+# Lines of their own around a quotation, a caption or a footnote.
 QUOTATION = "\ue00e"
 CAPTION = "\ue00f"
 KIND_END = "\ue010"
+FOOTNOTE = "\ue011"
 
-ALL_MARKS = re.compile("[\ue000-\ue010]")
+ALL_MARKS = re.compile("[\ue000-\ue011]")
 ROW_NUMBER = re.compile(f"{ROW}\\d+{END}")
 PLACEHOLDER = re.compile(f"[{BLOCK}{INLINE}](\\d+){END}")
 LINK = re.compile(f"{LINK_OPEN}(\\d+){LINK_LABEL}([^{LINK_OPEN}{LINK_CLOSE}]*){LINK_CLOSE}")

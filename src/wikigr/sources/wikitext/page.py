@@ -114,7 +114,7 @@ def parse_wikitext(wikitext: str, title: str, site: WikiSite) -> WikiPage:
     prepared = prepare(wikitext, template_tables(site.language)["table_ends"])
     renderer = _Renderer(title, site, prepared.verbatim)
     code = mwparserfromhell.parse(_MAGIC_WORD.sub("", prepared.text), skip_style_tags=True)
-    text = renderer.render(code)
+    text = renderer.render(code) + renderer.take_notes()
     laid_out = lay_out(_finish(text), renderer.headings, renderer.rows, prepared, title)
     sections, triples = add_facts(laid_out, renderer.infoboxes)
     return WikiPage(
@@ -177,6 +177,8 @@ class _Renderer:
         self.headings: list[PageHeading] = []
         self.rows: list[RowText] = []
         self.dropped: Counter[str] = Counter()
+        # Those of the section so far.
+        self._notes: list[str] = []
         self._depth = 0
         self._is_in_cell = False
         self._starts_line = True
@@ -197,6 +199,23 @@ class _Renderer:
                 self._starts_line = not parts or parts[-1].endswith("\n")
                 parts.append(self._node(node))
         return "".join(parts)
+
+    def take_notes(self) -> str:
+        """Return the footnotes since the last heading, each as a block."""
+        notes = "".join(f"\n\n{marks.FOOTNOTE}\n{note}\n{marks.KIND_END}\n\n" for note in self._notes)
+        self._notes.clear()
+        return notes
+
+    def _note(self, node: Template) -> str:
+        """Keep the text of a footnote for the end of the section, where it breaks no sentence."""
+        targets, self._value_targets = self._value_targets, None
+        stated = {strip_marks(str(one.name)).strip().lower(): one.value for one in node.params}
+        text = next((stated[key] for key in ("1", "text", "texte", "contenu") if key in stated), None)
+        note = _LINE_BREAKS.sub(" ", self._nested(text)).strip() if text is not None else ""
+        self._value_targets = targets
+        if any(map(str.isalnum, strip_marks(note))):
+            self._notes.append(note)
+        return marks.REMOVED
 
     def _nested(self, code: Wikicode) -> str:
         """Return the text of a template argument, table cell or label."""
@@ -252,7 +271,7 @@ class _Renderer:
             self._keeps_links = not is_dropped or title.casefold().strip(" :") == "see also"
         self._above.append(PageHeading(level, title, self._anchor_of(title), is_dropped))
         self.headings.append(self._above[-1])
-        return f"\n{marks.HEADING}{len(self.headings) - 1}\n"
+        return f"{self.take_notes()}\n{marks.HEADING}{len(self.headings) - 1}\n"
 
     def _plain_cell(self, text: str) -> str:
         """Return the text of a table's cell without marks, on one line."""
@@ -341,6 +360,10 @@ class _Renderer:
             return "\n"
         if name in ("pagename", "fullpagename", "subst:pagename"):
             return self._title
+        if name in wikipedia_names("footnotes"):
+            return self._note(node)
+        if name.startswith("#") and (branch := self._branch(node)) is not None:
+            return branch or marks.REMOVED
         if is_silent(name, self._site.language):
             return marks.REMOVED
         is_known = is_known_template(name, self._site.language)
@@ -359,6 +382,31 @@ class _Renderer:
         if not text:
             self.dropped[name[:_MAX_NAME]] += 1
         return text or marks.REMOVED
+
+    def _branch(self, node: Template) -> str | None:
+        """Return what a condition like ``{{#if:x|then|else}}`` shows, ``None`` for another function."""
+        function, _, tested = (part.strip() for part in strip_marks(self._nested(node.name)).partition(":"))
+
+        def text(number: int) -> str:
+            parameter = node.params[number] if number < len(node.params) else None
+            value = self._nested(parameter.value).strip() if parameter is not None else ""
+            return f"{str(parameter.name).strip()}={value}" if parameter is not None and parameter.showkey else value
+
+        match function.lower():
+            case "#if" | "#ifexist":
+                return text(0 if tested else 1)
+            case "#ifeq":
+                return text(1 if tested == strip_marks(text(0)) else 2)
+            case "#switch":
+                shown, is_found = "", False
+                for number in range(len(node.params)):
+                    case, is_stated, value = text(number).partition("=")
+                    is_found = is_found or case.strip() == tested
+                    if is_found and is_stated:
+                        return value.strip()
+                    shown = value.strip() if case.strip() == "#default" else shown if is_stated else case
+                return shown
+        return None
 
     def _is_shown(self, siblings: Sequence[object], place: int, before: Sequence[str]) -> bool:
         """Return whether an unknown template stands in a sentence, or is all of a cell, a value or an argument.

@@ -59,6 +59,8 @@ _ENTRY_END = re.compile(r"[ \t]*(?:\n|\|\||!!|\Z)")
 _HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 _HIDDEN_CONTENT = re.compile(r"[^<]*</span\s*>", re.IGNORECASE)
 _OPEN_REF = re.compile(r"<ref\b[^<>]*(?<!/)>", re.IGNORECASE)
+# Notes of the author are in a group of their own; the others name sources.
+_NOTE_GROUP = re.compile(r"\bgroup\s*=")
 _CODE_LANGUAGE = re.compile(r"\blang\s*=\s*[\"']?([\w+#.-]{1,40})")
 _INLINE_CODE = re.compile(r"\binline\b", re.IGNORECASE)
 _EXTERNAL_LINK = re.compile(
@@ -195,6 +197,9 @@ class _TagScanner:
         end = self._closer(text, name, match.end())
         if end is None or (name == "ref" and _OPEN_REF.search(text, match.end(), end.start())):
             return match.end()
+        if name == "ref" and _NOTE_GROUP.search(attributes):
+            out.append(f"{{{{#tag:ref|1={self._scan_part(text[match.end() : end.start()])}}}}}")
+            return end.end()
         if name not in _TAG_WITHOUT_CONTENT:
             content = text[match.end() : end.start()]
             if name != "math":

@@ -101,7 +101,7 @@ def expand_template(name: str, call: TemplateCall) -> str | None:
 
 
 def plain_arguments(call: TemplateCall) -> str:
-    """Return the arguments of an unknown template that read as text, on one line; ``""`` if there are none.
+    """Return the arguments of an unknown template that read as text, on one line but for a list; ``""`` if none do.
 
     A first argument that is the code of a language says what the others are. Several numbers alone are something that
     the template computes with.
@@ -112,6 +112,8 @@ def plain_arguments(call: TemplateCall) -> str:
     if len(values) > 2 and all(map(_NUMBER.fullmatch, values)):
         return ""
     values = values or [call.arg(*call.tables["text_arguments"])]
+    if len(values) == 1 and marks.LIST in values[0]:
+        return f"\n{values[0]}\n"
     text = " ".join(value for value in values if "\n" not in value and not _NOT_TEXT.fullmatch(value))
     return text if len(text) <= _MAX_TEXT else ""
 
@@ -375,7 +377,7 @@ def _quote(call: TemplateCall) -> str:
     numbered = [call.arg(str(number)) for number in range(1, 7)]
     stated = [value for value in numbered if value and not _PLACEMENT.fullmatch(value)]
     text = call.arg("text", "quote") or (stated.pop(0) if stated else "")
-    author = call.arg("author", "sign", "cite") or (stated.pop(0) if stated else "")
+    author = call.arg("author", "sign", "cite", "autor", "auteur", "autore") or (stated.pop(0) if stated else "")
     source = call.arg("source") or (stated.pop(0) if stated else "")
     if not text:
         return ""
