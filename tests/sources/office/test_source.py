@@ -905,3 +905,25 @@ def test_a_chart_is_a_table_with_the_values_as_they_look() -> None:
         "Category: North May | Boats: 3",
         "Category: South May | Boats: 4",
     ]
+
+
+@pytest.mark.parametrize(
+    ("parts", "line"),
+    [
+        (["It ground 1200", "SUP 3", " bags of flour."], "It ground 1200 bags of flour."),
+        (["Ada wrote it.", "SUP 12", " She left."], "Ada wrote it. She left."),
+        (["It weighs 10", "SUP 24", " kg on 300 m", "SUP 2", "."], "It weighs 10^24 kg on 300 m^2."),
+        (["Water is H", "SUB 2", "O, in 1984", "SUP *", " too."], "Water is H2O, in 1984 too."),
+        (["SUP 3", "Counted by Ida."], "3Counted by Ida."),
+    ],
+)
+def test_raised_digits_of_a_pdf_do_not_run_into_numbers(parts: list[str], line: str) -> None:
+    made = FPDF()
+    made.add_page()
+    made.set_font("Helvetica", size=11)
+    for part in parts:
+        place, _, text = part.rpartition(" ") if part[:3] in ("SUP", "SUB") else ("LINE", "", part)
+        made.char_vpos = place
+        made.write(8, text)
+    (section,) = sections(bytes(made.output()))
+    assert section.text == line
