@@ -22,6 +22,7 @@ Support = tuple[Section, int, int]
 _MIN_SHARE = 0.7
 # What is sent for a few words without a verb must share this much of the question, which they answer.
 _MIN_ASKED = 0.5
+_EQUATION = re.compile(r"\S\s*[=≈≤≥<>∝]\s*\S")
 # No more claims of one reply are looked up; the others are unverified.
 _MAX_CLAIMS = 300
 _MAX_CLAUSES = 6
@@ -176,6 +177,9 @@ class Claims:
         Its other numbers may be computed from its own that ``unit`` has, and from ``operands``.
         """
         text = unit.said
+        if said.is_short and _EQUATION.search(said.text):
+            # Without its last term, it is another one.
+            return 1.0 if said.text.strip() in map(str.strip, text.text.splitlines()) else None
         if said.denies != text.denies or not said.limits <= text.tokens or not all(map(text.has_date, said.dates)):
             return None
         missing = {value for value in said.values if text.misses(value)}
