@@ -879,6 +879,14 @@ def test_equations_and_diagrams_of_a_slide(shape: str, diagram: str, expected: s
     assert section.text == expected
 
 
+def test_cells_that_are_repeated_in_each_other_do_not_multiply() -> None:
+    inside = "Rope"
+    for _ in range(8):
+        cell = f'<table:table-cell table:number-columns-repeated="50"><text:p>{inside}</text:p></table:table-cell>'
+        inside = f'<table:table><table:table-row table:number-rows-repeated="50">{cell}</table:table-row></table:table>'
+    assert sum(len(section.text) for section in sections(files.odt_of(inside))) < 2_000_000
+
+
 def test_a_chart_is_a_table_with_the_values_as_they_look() -> None:
     from pptx import Presentation
     from pptx.chart.data import CategoryChartData, XyChartData

@@ -182,8 +182,10 @@ def _rewritten(root: _Element, lists: _Lists | None) -> bytes:
         etree.SubElement(made, f"{{{word}}}t").text = text
         return made
 
+    # mammoth reads the other form of what only newer programs know.
+    unread = {paragraph for choice in root.iter("{*}Choice") for paragraph in choice.iter("{*}p")}
     for paragraph in root.iter("{*}p") if lists is not None else ():
-        if number := lists.number(paragraph):
+        if paragraph not in unread and (number := lists.number(paragraph)):
             mark = etree.Element(f"{{{word}}}bookmarkStart", {f"{{{word}}}name": f"{_NUMBER}-{number}"})
             paragraph.insert(int(paragraph.find("{*}pPr") is not None), mark)
     for element in list(root.iter(*_ELEMENTS)):

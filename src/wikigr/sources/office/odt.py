@@ -36,6 +36,8 @@ _OMITTED = frozenset(
 )
 # A repeated cell or row with text is one of at most so many; more of them fill the sheet.
 _MAX_REPEATED = 50
+# In characters of HTML, all repetitions together.
+_MAX_REPETITIONS = 1_000_000
 _STYLES = {
     "Title": "h1",
     "Quotations": "blockquote",
@@ -119,6 +121,7 @@ class _Html:
         self._counts: dict[tuple[str, int], int] = {}
         # Rows of headers that are not marked.
         self._rows: dict[_Element, str] = {}
+        self._left = _MAX_REPETITIONS
         self._boxes: list[str] = []
         self._notes: list[str] = []
         self._controls = {_attribute(control, "id"): control for control in root.iter("{*}checkbox")}
@@ -181,7 +184,9 @@ class _Html:
         inside = inside.replace("</pre><pre>", "\n") if "</pre><pre>" in inside else inside
         markup = f"<{tag}{_spans(element)}>{inside}</{tag}>" if tag else inside
         if name in ("table:table-cell", "table:table-row") and inside:
-            markup *= _repeated(element)
+            copies = min(_repeated(element), 1 + self._left // len(markup))
+            self._left -= (copies - 1) * len(markup)
+            markup *= copies
         if name in ("text:p", "text:h") and self._boxes:
             markup += "".join(self._boxes)
             self._boxes.clear()

@@ -32,7 +32,8 @@ _SPACE = re.compile(r"\s+")
 # What may be raised: digits of exponents, which follow 10, a bracket or a short word, and marks of notes. Letters for
 # private use stand for them, so that letters keep their numbers on the page.
 _MAY_BE_RAISED = re.compile(r"(?<=\S)[\d*†‡]")
-_LEFT_OUT = "\ue10a"
+_RAISED = "".join(map(chr, range(0xE100, 0xE10B)))
+_LEFT_OUT = _RAISED[10]
 _EXPONENT = re.compile("[\ue100-\ue109]+")
 _BASE = re.compile(r"(?:(?<![\d.,])10|(?<!\w)[^\W\d_]{1,2}|[)\]\ue100-\ue109])\Z")
 _MONOSPACED = re.compile(r"mono|courier|consol|cmtt|typewriter", re.IGNORECASE)
@@ -166,24 +167,26 @@ def _with_raised(text_page: PdfTextPage, text: str, position: int) -> str:
     """Return a line whose raised digits are marked as an exponent or, as the mark of a note, left out."""
     if not text.isascii() and any(character > "\uffff" for character in text):
         return text
+    letters = list(text)
+    # The last letter before that is not raised.
     level = len(text) - len(text.lstrip())
     for found in _MAY_BE_RAISED.finditer(text):
         index = found.start()
-        # The last letter before that is not raised.
-        level = max(level, len(text[:index].rstrip(f"{_LEFT_OUT}\ue100-\ue109")) - 1)
+        if letters[index - 1] not in _RAISED:
+            level = index - 1
         size = _size(text_page, position + level)
         if _size(text_page, position + index) < 0.9 * size:
             height = _origin(text_page, position + index)[1] - _origin(text_page, position + level)[1]
             if height > 0.15 * size:
-                is_exponent = found[0].isdecimal() and _BASE.search(text[:index].rstrip(_LEFT_OUT))
-                sign = chr(0xE100 + int(found[0])) if is_exponent else _LEFT_OUT
-                text = text[:index] + sign + text[index + 1 :]
-    return text
+                before = "".join(letters[max(index - 9, 0) : index]).rstrip(_LEFT_OUT)
+                is_exponent = found[0].isdecimal() and _BASE.search(before)
+                letters[index] = _RAISED[int(found[0])] if is_exponent else _LEFT_OUT
+    return "".join(letters)
 
 
 def _shown(text: str) -> str:
     """Return a part of a line as text."""
-    text = _EXPONENT.sub(lambda found: "^" + "".join(str(ord(one) - 0xE100) for one in found[0]), text)
+    text = _EXPONENT.sub(lambda found: "^" + "".join(str(_RAISED.index(sign)) for sign in found[0]), text)
     return collapse_spaces(_HYPHEN.sub("-", _HYPHEN_IN_WORD.sub("", text.replace(_LEFT_OUT, ""))))
 
 
