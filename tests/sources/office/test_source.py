@@ -847,7 +847,7 @@ def test_bullets_and_numbers_of_a_slide(paragraphs: list[tuple[int, str, str]], 
     assert section.text == expected
 
 
-TEXT = (
+SHAPE = (
     "<p:sp><p:nvSpPr><p:cNvPr id='9' name='x'/><p:cNvSpPr/><p:nvPr/></p:nvSpPr><p:spPr/>"
     "<p:txBody><a:bodyPr/>{}</p:txBody></p:sp>"
 )
@@ -864,10 +864,10 @@ POINT = "<d:pt><d:t><a:p><a:r><a:t>{}</a:t></a:r></a:p></d:t></d:pt>"
 @pytest.mark.parametrize(
     ("shape", "diagram", "expected"),
     [
-        (TEXT.format(EQUATION), "", "Speed v=s/t"),
+        (SHAPE.format(EQUATION), "", "Speed v=s/t"),
         (
-            f"<mc:AlternateContent><mc:Choice Requires='a14'>{TEXT.format(EQUATION)}</mc:Choice>"
-            f"<mc:Fallback>{TEXT.format('<a:p/>')}</mc:Fallback></mc:AlternateContent>",
+            f"<mc:AlternateContent><mc:Choice Requires='a14'>{SHAPE.format(EQUATION)}</mc:Choice>"
+            f"<mc:Fallback>{SHAPE.format('<a:p/>')}</mc:Fallback></mc:AlternateContent>",
             "",
             "Speed v=s/t",
         ),

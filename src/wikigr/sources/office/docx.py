@@ -184,8 +184,9 @@ def _rewritten(root: _Element, lists: _Lists | None) -> bytes:
 
     # mammoth reads the other form of what only newer programs know.
     unread = {paragraph for choice in root.iter("{*}Choice") for paragraph in choice.iter("{*}p")}
-    for paragraph in root.iter("{*}p") if lists is not None else ():
-        if paragraph not in unread and (number := lists.number(paragraph)):
+    for paragraph in root.iter("{*}p"):
+        number = lists.number(paragraph) if lists is not None and paragraph not in unread else ""
+        if number:
             mark = etree.Element(f"{{{word}}}bookmarkStart", {f"{{{word}}}name": f"{_NUMBER}-{number}"})
             paragraph.insert(int(paragraph.find("{*}pPr") is not None), mark)
     for element in list(root.iter(*_ELEMENTS)):

@@ -118,9 +118,8 @@ def _write_chart(chart: Any, document: Document) -> None:
             # The points of a scatter chart have a number instead.
             labels = [value.text for one in series[:1] for value in one._element.xpath("c:xVal//c:v")]
         values = [[Cell("" if value is None else _shown(value, one)) for value in one.values] for one in series]
-        rows = [
-            Row([Cell(collapse_spaces(label)), *cells]) for label, *cells in zip_longest(labels, *values, fillvalue="")
-        ]
+        columns = [[Cell(collapse_spaces(label)) for label in labels], *values]
+        rows = [Row(cells) for cells in zip_longest(*columns, fillvalue=Cell(""))]
         document.table([header, *rows])
 
 
