@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # Nothing on a page is so far apart, in points, that belongs together.
 _FAR = 400.0
+# Most lines begin further from the end of the line before; asking for the size of letters takes time.
+_MAX_JOINT = 40.0
 # What is left blank to be filled in.
 _BLANK_TO_FILL = re.compile(r"(?::|[_.…]{2})\s*$")
 _DOTS_AT_END = re.compile(r"\s*[_.…]{3,}\s*$")
@@ -31,7 +33,7 @@ _HYPHEN_IN_WORD = re.compile("(?<=[a-z])[\x02\ufffe](?=[a-z])")
 _SPACE = re.compile(r"\s+")
 # What may be raised: digits of exponents, which follow 10, a bracket or a short word, and marks of notes. Letters for
 # private use stand for them, so that letters keep their numbers on the page.
-_MAY_BE_RAISED = re.compile(r"(?<=\S)[\d*†‡]")
+_MAY_BE_RAISED = re.compile(r"(?<=\S)(?:[0-9]+|[*†‡])")
 _RAISED = "".join(map(chr, range(0xE100, 0xE10B)))
 _LEFT_OUT = _RAISED[10]
 _EXPONENT = re.compile("[\ue100-\ue109]+")
@@ -158,8 +160,10 @@ def _whole_lines(text_page: PdfTextPage) -> Iterator[str]:
 
 def _goes_on(text_page: PdfTextPage, last: int, first: int) -> bool:
     """Return whether the letter ``first`` stands beside the letter ``last``, perhaps raised."""
-    size = max(_size(text_page, last), _size(text_page, first))
     gap = text_page.get_charbox(first)[0] - text_page.get_charbox(last)[2]
+    if abs(gap) > _MAX_JOINT:
+        return False
+    size = max(_size(text_page, last), _size(text_page, first))
     return abs(gap) < 0.6 * size and abs(_origin(text_page, first)[1] - _origin(text_page, last)[1]) < 0.6 * size
 
 
@@ -168,19 +172,24 @@ def _with_raised(text_page: PdfTextPage, text: str, position: int) -> str:
     if not text.isascii() and any(character > "\uffff" for character in text):
         return text
     letters = list(text)
-    # The last letter before that is not raised.
-    level = len(text) - len(text.lstrip())
+    begin = len(text) - len(text.lstrip())
+    size = 0.0
     for found in _MAY_BE_RAISED.finditer(text):
-        index = found.start()
-        if letters[index - 1] not in _RAISED:
-            level = index - 1
-        size = _size(text_page, position + level)
-        if _size(text_page, position + index) < 0.9 * size:
-            height = _origin(text_page, position + index)[1] - _origin(text_page, position + level)[1]
-            if height > 0.15 * size:
-                before = "".join(letters[max(index - 9, 0) : index]).rstrip(_LEFT_OUT)
-                is_exponent = found[0].isdecimal() and _BASE.search(before)
-                letters[index] = _RAISED[int(found[0])] if is_exponent else _LEFT_OUT
+        size = size or _size(text_page, position + begin)
+        if _size(text_page, position + found.end() - 1) >= 0.9 * size:
+            continue
+        # The last letter before that is not raised.
+        level = begin
+        for index in range(*found.span()):
+            if letters[index - 1] not in _RAISED:
+                level = index - 1
+            place = position + level
+            if _size(text_page, position + index) < 0.9 * _size(text_page, place):
+                height = _origin(text_page, position + index)[1] - _origin(text_page, place)[1]
+                if height > 0.15 * size:
+                    before = "".join(letters[max(index - 9, 0) : index]).rstrip(_LEFT_OUT)
+                    is_exponent = found[0][0].isdecimal() and _BASE.search(before)
+                    letters[index] = _RAISED[int(letters[index])] if is_exponent else _LEFT_OUT
     return "".join(letters)
 
 
