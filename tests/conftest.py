@@ -7,6 +7,7 @@ import gc
 import importlib.util
 import os
 import pickle
+import shutil
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -170,6 +171,28 @@ def physics_pack(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) ->
         if not (destination / "manifest.json").exists():
             build_pack(open_source(articles), str(articles), destination, encoder, BuildOptions(name="physics"))
     return destination
+
+
+@pytest.fixture(scope="session")
+def letters_pack(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
+    """A pack of three articles. Tests only read it."""
+    from tests.distribution.letters import build_letters
+
+    return build_letters(tmp_path_factory.mktemp("letters") / "letters", encoder)
+
+
+@pytest.fixture
+def letters_copy(letters_pack: Path, tmp_path: Path) -> Path:
+    """A copy of that pack, which a test may change."""
+    return shutil.copytree(letters_pack, tmp_path / "letters")
+
+
+@pytest.fixture(scope="session")
+def people_pack(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
+    """A pack of a graph of triples. Tests only read it."""
+    from tests.distribution.letters import build_triples
+
+    return build_triples(tmp_path_factory.mktemp("people") / "people", encoder)
 
 
 @pytest.fixture

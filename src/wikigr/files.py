@@ -9,7 +9,7 @@ import re
 import shlex
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import BufferedRandom, BufferedReader, BufferedWriter
 from pathlib import Path
 
@@ -48,6 +48,8 @@ def replacing(path: Path) -> Iterator[BufferedRandom]:
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
     try:
         with temporary.open("x+b") as file:
+            # As long as it is locked, it is not one of a killed process.
+            fcntl.flock(file, fcntl.LOCK_EX)
             if path.exists():
                 os.fchmod(file.fileno(), path.stat().st_mode & 0o777)
             yield file
@@ -56,6 +58,16 @@ def replacing(path: Path) -> Iterator[BufferedRandom]:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def remove_abandoned(path: Path) -> None:
+    """Remove the files that killed processes wrote to replace ``path`` with; raises ``OSError``."""
+    left = re.compile(rf"\.{re.escape(path.name)}\.[0-9]+-[0-9a-f]{{8}}")
+    for file in path.parent.iterdir():
+        if left.fullmatch(file.name):
+            with suppress(FileNotFoundError, BlockingIOError), open_regular(file) as opened:
+                fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                file.unlink()
 
 
 @contextmanager

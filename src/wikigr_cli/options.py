@@ -43,7 +43,7 @@ RARE = frozenset((
     "embedding_model", "engine", "exact", "explain_limit", "extract_max_cost", "extract_model", "fail_on", "fields",
     "follow_links", "fresh", "fusion", "iterations", "jobs", "judge", "judge_max_cost", "judge_model", "keep_going",
     "license", "limit", "log", "margin", "max_cost", "max_errors", "max_sentences", "pack_version", "ray_address",
-    "receipt", "refuse_leaks", "repeat", "resume", "seed", "sha256", "show_prompt", "split", "stream", "threads",
+    "receipt", "refuse_leaks", "repeat", "seed", "sha256", "show_prompt", "split", "stream", "threads",
     "workers",
 ))  # fmt: skip
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -198,7 +198,6 @@ SHARED: dict[str, Any] = {
         help="Call no server and download nothing: nothing leaves this machine. A model file may still answer."
     ),
     "keep_going": Run(help="Skip unreadable records instead of stopping."),
-    "resume": Run("--resume/--no-resume", help="Resume an interrupted build, or start over."),
     "jobs": Run(
         min=0,
         help="The number of parser processes, which limit the time and memory of a record; 0 parses without them.",

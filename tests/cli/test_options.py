@@ -141,17 +141,6 @@ def test_a_folder_that_cannot_be_read_is_no_error(home: dict[str, str], tmp_path
     assert offered(home, "ask", "--profile", "bas") == ["baseline"]
 
 
-@pytest.mark.skipif(shutil.which("zsh") is None, reason="needs zsh")
-def test_zsh_is_given_names(home: dict[str, str]) -> None:
-    program = (
-        'compdef() { :; }; _arguments() { print -r -- "$@" }; eval "$(_WIKIGR_COMPLETE=source_zsh wikigr)"; '
-        "words=(wikigr ask --pack ph); CURRENT=4; _wikigr_completion"
-    )
-    done = subprocess.run(["zsh", "-fc", program], env=home, capture_output=True, text=True, check=True)
-    assert '"philosophy"' in done.stdout
-    assert '"physics"' in done.stdout
-
-
 def test_the_words_for_zsh_are_names(home: dict[str, str]) -> None:
     variables = {**home, "_WIKIGR_COMPLETE": "complete_zsh", "_TYPER_COMPLETE_ARGS": "wikigr ask --pack ph"}
     done = subprocess.run([sys.executable, "-c", MAIN], env=variables, capture_output=True, text=True, check=False)

@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.distribution.letters import build_letters
 from tests.llm.server import MessagesServer, Response, first_cited, reply, text
 
-from wikigr.embeddings.embedder import Embedder
 from wikigr.pack.manifest import read_manifest
 from wikigr.pack.open import Pack
 
@@ -26,17 +24,12 @@ OFF_TOPIC = "Which sauce goes best with grilled asparagus?"
 Both = Callable[..., Result]
 
 
-@pytest.fixture(scope="session")
-def letters(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
-    return build_letters(tmp_path_factory.mktemp("packs") / "letters", encoder)
-
-
 @pytest.fixture
-def both(wikigr: Wikigr, physics_pack: Path, letters: Path) -> Both:
+def both(wikigr: Wikigr, physics_pack: Path, letters_pack: Path) -> Both:
     """Run a command over both packs."""
 
     def call(*arguments: str, stdin: str = "") -> Result:
-        return wikigr(*arguments, "--pack", str(physics_pack), "-p", str(letters), stdin=stdin)
+        return wikigr(*arguments, "--pack", str(physics_pack), "-p", str(letters_pack), stdin=stdin)
 
     return call
 
@@ -47,13 +40,13 @@ def without_timings(line: str) -> dict[str, Any]:
     return document
 
 
-def test_an_answer_says_which_pack_it_comes_from(both: Both, physics_pack: Path, letters: Path) -> None:
+def test_an_answer_says_which_pack_it_comes_from(both: Both, physics_pack: Path, letters_pack: Path) -> None:
     own = [
         {"name": m.name, "version": m.version, "digest": m.digest}
-        for m in (read_manifest(folder / "manifest.json") for folder in (letters, physics_pack))
+        for m in (read_manifest(folder / "manifest.json") for folder in (letters_pack, physics_pack))
     ]
     for question, name, pack, folder in (
-        (OTHER, "letters", own[0], letters),
+        (OTHER, "letters", own[0], letters_pack),
         (QUESTION, "physics", own[1], physics_pack),
     ):
         document = json.loads(both("ask", question, "--offline", "--json").out)
@@ -97,8 +90,8 @@ def test_sources_and_results_name_their_pack(both: Both) -> None:
     }
 
 
-def test_an_answer_fits_a_terminal(physics_pack: Path, letters: Path) -> None:
-    packs = ("-p", str(physics_pack), "-p", str(letters))
+def test_an_answer_fits_a_terminal(physics_pack: Path, letters_pack: Path) -> None:
+    packs = ("-p", str(physics_pack), "-p", str(letters_pack))
     for command in (("ask", QUESTION, "--offline"), ("search", QUESTION)):
         shown = in_terminal(*command, *packs, columns=80, NO_COLOR="1").out
         assert max(map(len, shown.splitlines())) <= 80
@@ -121,7 +114,7 @@ def test_a_batch_asks_all_packs(both: Both) -> None:
 
 
 def test_a_pack_that_is_given_twice_counts_once(
-    wikigr: Wikigr, physics_pack: Path, letters: Path, tmp_path: Path
+    wikigr: Wikigr, physics_pack: Path, letters_pack: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "link").symlink_to(physics_pack)
     search = ("search", QUESTION, "-k", "3", "--json", "-p", str(physics_pack))
@@ -142,12 +135,12 @@ def test_what_several_packs_cannot_do_is_refused(both: Both, tmp_path: Path) -> 
     assert "one pack, not of 2" in explored.err
 
 
-def test_an_unreadable_pack_among_several_is_named(wikigr: Wikigr, physics_pack: Path, letters: Path) -> None:
+def test_an_unreadable_pack_among_several_is_named(wikigr: Wikigr, physics_pack: Path, letters_pack: Path) -> None:
     for command in (("ask", "--offline"), ("search",)):
         missing = wikigr(*command, QUESTION, "-p", str(physics_pack), "-p", "nowhere")
         assert (missing.code, missing.out) == (4, "")
         assert "'nowhere'" in missing.err
-        shutil.copytree(letters, "broken", dirs_exist_ok=True)
+        shutil.copytree(letters_pack, "broken", dirs_exist_ok=True)
         Path("broken/pack.db").write_bytes(b"")
         broken = wikigr(*command, QUESTION, "-p", "broken", "-p", str(physics_pack))
         assert (broken.code, broken.out) == (4, "")
@@ -155,9 +148,9 @@ def test_an_unreadable_pack_among_several_is_named(wikigr: Wikigr, physics_pack:
 
 
 def test_the_variable_names_packs_like_a_path(
-    wikigr: Wikigr, physics_pack: Path, letters: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    wikigr: Wikigr, physics_pack: Path, letters_pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    spaced = shutil.copytree(letters, tmp_path / "my letters")
+    spaced = shutil.copytree(letters_pack, tmp_path / "my letters")
     monkeypatch.setenv("WIKIGR_PACK", f"{physics_pack}{os.pathsep}{spaced}{os.pathsep}")
     assert len(json.loads(wikigr("search", OTHER, "--json").out)["packs"]) == 2
     monkeypatch.setenv("WIKIGR_SEARCH_PACK", str(spaced))
@@ -167,17 +160,17 @@ def test_the_variable_names_packs_like_a_path(
 
 
 def test_a_settings_file_names_one_pack_or_a_list(
-    wikigr: Wikigr, physics_pack: Path, letters: Path, tmp_path: Path
+    wikigr: Wikigr, physics_pack: Path, letters_pack: Path, tmp_path: Path
 ) -> None:
     user = tmp_path / "config" / "wikigr" / "config.yaml"
     user.parent.mkdir(parents=True)
-    user.write_text(f"search: {{pack: {letters}}}\nask: {{pack: [{letters}, {physics_pack}]}}\n")
+    user.write_text(f"search: {{pack: {letters_pack}}}\nask: {{pack: [{letters_pack}, {physics_pack}]}}\n")
     assert json.loads(wikigr("search", OTHER, "--json").out)["pack"]["name"] == "letters"
     assert json.loads(wikigr("ask", QUESTION, "--offline", "--json").out)["pack"]["name"] == "physics"
 
 
 def test_a_model_reads_sections_of_all_packs(
-    both: Both, messages_server: MessagesServer, monkeypatch: pytest.MonkeyPatch, physics_pack: Path, letters: Path
+    both: Both, messages_server: MessagesServer, monkeypatch: pytest.MonkeyPatch, physics_pack: Path, letters_pack: Path
 ) -> None:
     question = "What is Beta to Werner Heisenberg?"
     monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_server.url)
@@ -187,7 +180,7 @@ def test_a_model_reads_sections_of_all_packs(
     assert document["query_type"] == "synthesis"
     assert [citation["pack"] for citation in document["citations"]] == ["physics", "letters"]
     assert document["pack"]["name"] == "physics"
-    for citation, folder in zip(document["citations"], (physics_pack, letters), strict=True):
+    for citation, folder in zip(document["citations"], (physics_pack, letters_pack), strict=True):
         with Pack(folder) as pack:
             content = pack.sections([citation["section_id"]])[citation["section_id"]].content
         assert content[citation["start"] : citation["end"]] == citation["quote"]
@@ -208,11 +201,11 @@ def _cite_one_of_each(request: dict[str, Any]) -> Response:
 
 
 def test_all_are_the_installed_packs_which_are_also_asked_without_a_default(
-    wikigr: Wikigr, physics_pack: Path, letters: Path, tmp_path: Path, quick_validation: None
+    wikigr: Wikigr, physics_pack: Path, letters_pack: Path, tmp_path: Path, quick_validation: None
 ) -> None:
     none = wikigr("ask", QUESTION, "--pack", "all")
     assert (none.code, none.err.splitlines()[0]) == (2, "wikigr: No pack is installed.")
-    for name, pack in (("physics", physics_pack), ("letters", letters)):
+    for name, pack in (("physics", physics_pack), ("letters", letters_pack)):
         assert wikigr("pack", "install", str(pack), "--name", name).code == 0
     for question, source in ((QUESTION, "physics: Werner Heisenberg#0"), (OTHER, "letters: ")):
         named = wikigr("ask", question, "--pack", "all", "--offline")

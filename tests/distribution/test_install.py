@@ -12,12 +12,10 @@ from pathlib import Path
 
 import pytest
 from tests.distribution.file_server import serving
-from tests.distribution.letters import build_letters
 
 from wikigr.distribution.archive import export_pack
 from wikigr.distribution.install import PackStore, install, read_origin, remove, update_installed
 from wikigr.distribution.signature import PrivateKey
-from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import PackError, UsageError, WikigrError
 from wikigr.pack.layout import DATABASE, MANIFEST, ORIGIN, installed_name, installed_packs
 from wikigr.pack.locate import find_pack, installed_names
@@ -42,11 +40,6 @@ class Notes(Silent):
 pytestmark = pytest.mark.usefixtures("quick_validation")
 
 
-@pytest.fixture(scope="module")
-def letters(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
-    return build_letters(tmp_path_factory.mktemp("installed") / "letters", encoder)
-
-
 @pytest.fixture(autouse=True)
 def own_folders(own_caches: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
@@ -57,12 +50,12 @@ Make = Callable[..., Path]
 
 
 @pytest.fixture
-def pack(letters: Path, tmp_path: Path) -> Make:
+def pack(letters_pack: Path, tmp_path: Path) -> Make:
     """Copy a pack and change fields of its manifest."""
 
     def make(folder: str = "source", **fields: object) -> Path:
         copy = tmp_path / folder
-        shutil.copytree(letters, copy)
+        shutil.copytree(letters_pack, copy)
         manifest = json.loads((copy / MANIFEST).read_text())
         (copy / MANIFEST).write_text(json.dumps({**manifest, **fields}))
         return copy
@@ -93,30 +86,30 @@ def titles(location: str | Path) -> list[str]:
         return [title for (title,) in opened.graph.rows("MATCH (a:Article) RETURN a.title ORDER BY a.title")]
 
 
-def plant(letters: Path, name: str, version: str, origin: dict[str, object] | None = None) -> Path:
+def plant(letters_pack: Path, name: str, version: str, origin: dict[str, object] | None = None) -> Path:
     """Install a version without validating it."""
     store = PackStore(installed_packs())
     with store.lock(Silent()):
         new = store.new_folder()
-        shutil.copytree(letters, new, ignore=shutil.ignore_patterns(".wikigr"))
+        shutil.copytree(letters_pack, new, ignore=shutil.ignore_patterns(".wikigr"))
         manifest = json.loads((new / MANIFEST).read_text())
         (new / MANIFEST).write_text(json.dumps({**manifest, "name": name, "version": version}))
         fields: dict[str, object] = {
-            "source": str(letters), "sha256": None, "pinned": False, "signer": None, "allow_private": False,
+            "source": str(letters_pack), "sha256": None, "pinned": False, "signer": None, "allow_private": False,
             "identity": "0" * 64, "installed": "2026-01-01T00:00:00+00:00",
         }  # fmt: skip
         (new / ORIGIN).write_text(json.dumps({**fields, **(origin or {})}))
         return store.activate(new, name, version)
 
 
-def test_an_archive_is_installed_used_and_removed(archive: Make, letters: Path) -> None:
+def test_an_archive_is_installed_used_and_removed(archive: Make, letters_pack: Path) -> None:
     file = archive(key=KEY)
     done = install(file, trust=[OTHER.public, KEY.public])
     assert (done.name, done.version, done.before, done.changed) == ("letters", "1.0.0", None, True)
     assert done.signer == KEY.public.fingerprint
     assert find_pack("letters").root == done.folder
     assert installed_name(done.folder) == "letters"
-    assert titles("letters") == titles(letters)
+    assert titles("letters") == titles(letters_pack)
     link = installed_packs() / "letters"
     assert link.readlink() == Path(".versions") / "letters" / done.folder.name
     origin = read_origin(done.folder)
@@ -166,8 +159,8 @@ def test_a_link_in_a_folder_is_not_followed(pack: Make, tmp_path: Path, linked: 
     assert store_files() == []
 
 
-def test_a_new_version_replaces_the_one_before_while_readers_go_on(archive: Make, letters: Path) -> None:
-    first = plant(letters, "letters", "1.0.0")
+def test_a_new_version_replaces_the_one_before_while_readers_go_on(archive: Make, letters_pack: Path) -> None:
+    first = plant(letters_pack, "letters", "1.0.0")
     # An installation by an earlier release, which kept one more version.
     origin = json.loads((first / ORIGIN).read_text())
     (first / ORIGIN).write_text(json.dumps({**origin, "before": "0.9.0-123"}))
@@ -180,8 +173,8 @@ def test_a_new_version_replaces_the_one_before_while_readers_go_on(archive: Make
     assert read_manifest(find_pack("letters").root / MANIFEST).version == "1.2.0"
 
 
-def test_a_lower_version_needs_force(archive: Make, letters: Path) -> None:
-    plant(letters, "letters", "1.10.0")
+def test_a_lower_version_needs_force(archive: Make, letters_pack: Path) -> None:
+    plant(letters_pack, "letters", "1.10.0")
     lower = archive(version="1.9.0")
     with pytest.raises(UsageError, match=r"1\.10\.0 is installed, but this is 1\.9\.0"):
         install(lower)
@@ -192,8 +185,8 @@ def test_a_lower_version_needs_force(archive: Make, letters: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "said"), [(OTHER, OTHER.public.fingerprint), (None, "not signed")], ids=["other", "none"]
 )
-def test_another_signer_needs_force(archive: Make, letters: Path, key: PrivateKey | None, said: str) -> None:
-    plant(letters, "letters", "1.0.0", {"signer": KEY.public.fingerprint})
+def test_another_signer_needs_force(archive: Make, letters_pack: Path, key: PrivateKey | None, said: str) -> None:
+    plant(letters_pack, "letters", "1.0.0", {"signer": KEY.public.fingerprint})
     new = archive(key=key, version="1.1.0")
     with pytest.raises(PackError) as caught:
         install(new)
@@ -211,8 +204,8 @@ def test_another_pack_of_the_same_publisher_needs_force(archive: Make) -> None:
     assert update_installed("mine", force=True).version == "2.0.0"
 
 
-def test_a_manifest_that_cannot_be_read_is_no_obstacle_for_long(archive: Make, letters: Path) -> None:
-    (plant(letters, "letters", "1.0.0") / MANIFEST).write_text("{")
+def test_a_manifest_that_cannot_be_read_is_no_obstacle_for_long(archive: Make, letters_pack: Path) -> None:
+    (plant(letters_pack, "letters", "1.0.0") / MANIFEST).write_text("{")
     new = archive(version="2.0.0")
     with pytest.raises(PackError) as caught:
         install(new)
@@ -278,8 +271,8 @@ def test_what_was_put_there_by_hand_is_left_alone(pack: Make, tmp_path: Path) ->
     assert find_pack("letters").exists()
 
 
-def test_a_name_that_is_not_installed_gets_a_suggestion(letters: Path) -> None:
-    plant(letters, "physics", "1.0.0")
+def test_a_name_that_is_not_installed_gets_a_suggestion(letters_pack: Path) -> None:
+    plant(letters_pack, "physics", "1.0.0")
     for act in (remove, update_installed):
         with pytest.raises(PackError) as caught:
             act("phisics")
@@ -292,14 +285,14 @@ def test_a_name_that_is_not_installed_gets_a_suggestion(letters: Path) -> None:
         find_pack(".versions")
 
 
-def test_leftovers_of_killed_installs_are_removed_by_the_next(pack: Make, letters: Path) -> None:
-    kept = plant(letters, "kept", "1.0.0")
+def test_leftovers_of_killed_installs_are_removed_by_the_next(pack: Make, letters_pack: Path) -> None:
+    kept = plant(letters_pack, "kept", "1.0.0")
     versions = installed_packs() / ".versions"
     (versions / ".new-1-abc" / "lexical").mkdir(parents=True)
     shutil.copytree(kept, versions / "orphan" / "1.0.0-abc")
     shutil.copytree(kept, versions / "kept" / "2.0.0-abc")
     (installed_packs() / ".link-1-abc").symlink_to("nowhere")
-    remove_me = plant(letters, "gone", "1.0.0")
+    remove_me = plant(letters_pack, "gone", "1.0.0")
     assert remove_me.exists()
     remove("gone")
     assert store_files() == [".versions", ".versions/.lock", ".versions/kept", f".versions/kept/{kept.name}", "kept"]
@@ -328,8 +321,8 @@ def test_an_installed_pack_follows_its_url(archive: Make) -> None:
     assert list((cache_folder() / "downloads").iterdir()) == []
 
 
-def test_a_pack_that_was_pinned_and_not_signed_is_not_updated_on_trust(letters: Path) -> None:
-    plant(letters, "letters", "1.0.0", {"pinned": True, "source": "https://u.example/p?token=secret"})
+def test_a_pack_that_was_pinned_and_not_signed_is_not_updated_on_trust(letters_pack: Path) -> None:
+    plant(letters_pack, "letters", "1.0.0", {"pinned": True, "source": "https://u.example/p?token=secret"})
     with pytest.raises(PackError, match="cannot be authenticated") as caught:
         update_installed("letters")
     assert "secret" not in (caught.value.hint or "")
@@ -345,8 +338,8 @@ def test_two_concurrent_installations_both_succeed(pack: Make, tmp_path: Path) -
     assert titles("letters")
 
 
-def test_a_garbled_origin_is_an_error(letters: Path) -> None:
-    place = plant(letters, "letters", "1.0.0")
+def test_a_garbled_origin_is_an_error(letters_pack: Path) -> None:
+    place = plant(letters_pack, "letters", "1.0.0")
     (place / ORIGIN).write_text('{"source": 1}')
     with pytest.raises(PackError, match="origin of the pack"):
         update_installed("letters")

@@ -12,22 +12,16 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from tests.distribution.letters import build_letters, bundle_encoder, list_encoder
+from tests.distribution.letters import bundle_encoder, list_encoder
 
 from wikigr.distribution.verify import validate_untrusted
-from wikigr.embeddings.embedder import Embedder
 from wikigr.pack.manifest import describe_file
 
 BUNDLED = "Get the pack again, or build it again with --bundle-encoder."
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
-    return build_letters(tmp_path_factory.mktemp("untrusted") / "letters", encoder)
-
-
-def test_the_bundled_reader_is_checked_and_tried(built: Path, tmp_path: Path) -> None:
-    pack = shutil.copytree(built, tmp_path / "letters")
+def test_the_bundled_reader_is_checked_and_tried(letters_pack: Path, tmp_path: Path) -> None:
+    pack = shutil.copytree(letters_pack, tmp_path / "letters")
     encoder = bundle_encoder(pack)
     checks = {check.name: check for check in validate_untrusted(pack)}
     assert all(check.passed for check in checks.values())
@@ -59,14 +53,14 @@ def test_the_bundled_reader_is_checked_and_tried(built: Path, tmp_path: Path) ->
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the address space")
-def test_a_limit_on_memory_is_named_instead_of_distrust(built: Path) -> None:
+def test_a_limit_on_memory_is_named_instead_of_distrust(letters_pack: Path) -> None:
     code = (
         "import sys\nfrom pathlib import Path\nfrom wikigr.distribution.verify import validate_untrusted\n"
         "print(validate_untrusted(Path(sys.argv[1]))[-1])"
     )
     limit = 1 << 30
     done = subprocess.run(
-        [sys.executable, "-c", code, str(built)],
+        [sys.executable, "-c", code, str(letters_pack)],
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
         capture_output=True,
         text=True,

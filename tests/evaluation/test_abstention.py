@@ -5,13 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import mannwhitneyu
 from tests.evaluation.metrics.examples import ABSTAINED, ANSWER, IMPOSSIBLE, KIEL, QUESTION, evidence
 
 from wikigr.answer.answer import Answer
-from wikigr.evaluation.abstention import Abstention, abstention, auroc
+from wikigr.evaluation.abstention import Abstention, abstention
 from wikigr.evaluation.metrics import score
 from wikigr.evaluation.samples import Sample
 from wikigr.evaluation.statistics.intervals import Estimate
@@ -56,12 +54,6 @@ def test_figures_worked_by_hand() -> None:
     assert value(found.auroc) == pytest.approx(8.5 / 12)
 
 
-def test_confidence_in_what_can_be_answered_is_good() -> None:
-    good = [sample("a1", 0.9), sample("a2", 0.7), sample("u1", 0.2), sample("u2", 0.1)]
-    bad = [sample("a1", 0.1), sample("a2", 0.2), sample("u1", 0.7), sample("u2", 0.9)]
-    assert (value(judged(good).auroc), value(judged(bad).auroc)) == (1.0, 0.0)
-
-
 def test_what_does_not_apply() -> None:
     assert abstention([sample("a1", 0.9)], {"a1": True}, seed=0) is None
     assert abstention([sample("u1", 0.9, error="down")], {"u1": False}, seed=0) is None
@@ -97,25 +89,6 @@ def test_intervals_are_over_questions_not_over_repeats() -> None:
 
 
 SCORES = st.lists(st.tuples(st.integers(-3, 3).map(lambda n: n / 3), st.booleans()), min_size=1, max_size=30)
-
-
-@given(SCORES)
-def test_auroc_is_the_statistic_of_mann_and_whitney(pairs: list[tuple[float, bool]]) -> None:
-    values, labels = [v for v, _ in pairs], [label for _, label in pairs]
-    area = auroc(values, labels)
-    true, false = [v for v, label in pairs if label], [v for v, label in pairs if not label]
-    if not true or not false:
-        assert math.isnan(area)
-        return
-    assert area == pytest.approx(mannwhitneyu(true, false).statistic / (len(true) * len(false)))
-    assert area == pytest.approx(np.mean([(t > f) + 0.5 * (t == f) for t in true for f in false]))
-    assert area + auroc([-v for v in values], labels) == pytest.approx(1.0)
-
-
-def test_auroc_by_hand() -> None:
-    assert auroc([0.1, 0.4, 0.35, 0.8], [False, False, True, True]) == 0.75
-    assert auroc([0.5, 0.5], [True, False]) == 0.5
-    assert math.isnan(auroc([], []))
 
 
 def test_who_abstains_has_not_answered() -> None:

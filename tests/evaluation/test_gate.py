@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,6 @@ import pytest
 
 from wikigr.errors import UsageError
 from wikigr.evaluation.gate import Baseline, GateResult, Requirements, check_gate, read_baseline, write_baseline
-from wikigr.evaluation.reports.text import markdown_gate
 from wikigr.evaluation.run import Run, StoredRun
 from wikigr.evaluation.samples import Sample
 
@@ -53,8 +51,7 @@ def held(
 
 def test_no_worse_than_the_margin_passes_however_unclear_the_rest_is() -> None:
     better = held(values("accuracy", 50, 100), values("accuracy", 53, 100), fail_on="inconclusive", margin=0.02)
-    assert better.comparison is not None
-    assert better.comparison.results[0].verdict == "inconclusive"
+    assert "inconclusive" in better.checks[2].detail
     assert better.passed
     worse = held(values("accuracy", 53, 100), values("accuracy", 50, 100), fail_on="inconclusive", margin=0.02)
     assert not worse.passed
@@ -188,8 +185,7 @@ def test_another_pack_is_named_and_judged_all_the_same() -> None:
     same = values("accuracy", 5, 10)
     assert held(same, same).caveats == ()
     other = held(same, same, digest="e")
-    assert (other.passed, len(other.caveats)) == (True, 1)
-    assert "another build of the pack" in markdown_gate(other, {})
+    assert (other.passed, other.caveats) == (True, ("the baseline was measured on another build of the pack",))
 
 
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "7", '"x"', "null", "true", "[]"])
@@ -200,12 +196,3 @@ def test_a_baseline_holds_figures_from_0_to_1(tmp_path: Path, value: str) -> Non
     path.write_text(path.read_text().replace("0.25", value))
     with pytest.raises(UsageError, match="Cannot use the baseline"):
         read_baseline(path)
-
-
-def test_a_summary_holds_no_marks_of_a_question() -> None:
-    before = values("accuracy", 100, 100)
-    result = held(before, values("accuracy", 0, 100))
-    question = {"question": "a\n# b <img src=x> [l](javascript:x) `c`\x1b[31m | d"}
-    told = markdown_gate(replace(result, regressed=("q000",)), {"q000": question})
-    (line,) = [line for line in told.splitlines() if line.startswith("- q000")]
-    assert line == "- q000: a # b \\<img src=x\\> \\[l\\](javascript:x) \\`c\\`�\\[31m \\| d"

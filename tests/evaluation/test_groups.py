@@ -30,16 +30,6 @@ def test_hops_come_from_the_question_or_its_type() -> None:
     assert found == {"a": 1, "b": 2, "c": 2, "d": None, "e": None, "u": None}
 
 
-def test_groups_hold_the_answered_questions() -> None:
-    one, two = group_figures("hops", hops_of, MEANS, QUESTIONS, seed=0, resamples=99)
-    assert (one["hops"], one["questions"], list(one["metrics"])) == (1, 1, ["accuracy"])
-    assert (two["hops"], two["questions"]) == (2, 2)
-    figures = {metric: (found["mean"], found["questions"]) for metric, found in two["metrics"].items()}
-    assert figures == {"accuracy": (0.5, 2), "all_found@5": (0.5, 2)}
-    accuracy = two["metrics"]["accuracy"]
-    assert accuracy["low"] <= 0.5 <= accuracy["high"]
-
-
 def test_a_metric_counts_the_questions_that_have_it() -> None:
     groups = {group["type"]: group for group in group_figures("type", type_of, MEANS, QUESTIONS, seed=0, resamples=99)}
     assert list(groups) == ["comparison", "single", "two-hop"]

@@ -16,7 +16,7 @@ import pytest
 from tests.waiting import until
 
 from wikigr.embeddings.embedder import Embedder, EncoderIdentity, Vectors
-from wikigr.errors import BuildError, RecordError, SourceError
+from wikigr.errors import BuildError, SourceError
 from wikigr.ingest.build import BuildOptions, BuildReport, build_pack
 from wikigr.ingest.calibration import _UNRELATED
 from wikigr.ingest.engines import local
@@ -199,19 +199,6 @@ def test_killed_in_any_stage_the_old_pack_stays_and_the_next_build_ends_the_same
     assert resumed.manifest.digest == build(source, tmp_path / "fresh", encoder).manifest.digest
 
 
-def test_a_bad_line_stops_the_build_and_names_it_unless_told_to_go_on(tmp_path: Path, encoder: Embedder) -> None:
-    source = write_source(tmp_path / "letters.jsonl")
-    lines = source.read_text().splitlines()
-    source.write_text("\n".join([*lines[:2], "{no json", *lines[2:]]) + "\n")
-    with pytest.raises(RecordError, match=r"letters\.jsonl, line 3") as caught:
-        build(source, tmp_path / "pack", encoder)
-    assert "--keep-going" in (caught.value.hint or "")
-    report = build(source, tmp_path / "pack", encoder, keep_going=True)
-    assert report.manifest.counts["articles"] == 3
-    assert [bad.where for bad in report.bad_records] == [f"{source}, line 3"]
-    assert report.skipped["bad record"] == 1
-
-
 def test_a_source_without_text_builds_nothing_and_keeps_the_old_pack(tmp_path: Path, encoder: Embedder) -> None:
     source = write_source(tmp_path / "letters.jsonl")
     digest = build(source, tmp_path / "pack", encoder).manifest.digest
@@ -372,11 +359,6 @@ def test_a_resumed_build_embeds_only_what_is_missing(
     counting = Counting(encoder)
     report = build(source, tmp_path / "pack", counting)
     assert len(counting.texts) == report.embedded == 10
-    afresh = Counting(encoder)
-    with pytest.raises(KeyboardInterrupt):
-        build(source, tmp_path / "other", Stopping(encoder))
-    build(source, tmp_path / "other", afresh, resume=False)
-    assert len(afresh.texts) == BATCH + 10
 
 
 def test_a_source_folder_with_files_called_like_parts_is_safe(tmp_path: Path, encoder: Embedder) -> None:

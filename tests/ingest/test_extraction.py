@@ -22,7 +22,6 @@ from tests.waiting import until
 
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import BuildError, UsageError
-from wikigr.evaluation.recalibration import recalibrate
 from wikigr.ingest.build import BuildOptions, BuildReport, build_pack
 from wikigr.ingest.chunking import chunk_all
 from wikigr.ingest.engines.local import LocalEngine
@@ -31,7 +30,6 @@ from wikigr.ingest.extraction_format import prompt_version
 from wikigr.ingest.linking import link_all
 from wikigr.ingest.parsing import read_source
 from wikigr.ingest.staging import Staging
-from wikigr.ingest.update import UpdateOptions, update_pack
 from wikigr.llm.failures import LlmError
 from wikigr.llm.response_cache import ResponseCache
 from wikigr.pack.open import Pack
@@ -315,7 +313,7 @@ def test_the_order_of_replies_does_not_change_the_pack(
     assert build(source, tmp_path / "three", encoder).manifest.digest != first.manifest.digest
 
 
-def test_a_build_without_extraction_asks_nothing_and_drops_earlier_results(
+def test_a_build_without_extraction_asks_nothing_and_uses_no_earlier_results(
     server: MessagesServer, tmp_path: Path, encoder: Embedder
 ) -> None:
     source = write_source(tmp_path / "s.jsonl")
@@ -402,7 +400,7 @@ def test_rejected_request_features_are_omitted(server: MessagesServer, tmp_path:
     assert report.sections == 4
 
 
-def test_too_many_unreadable_replies_stop_the_build_and_the_next_run_resumes(
+def test_too_many_unreadable_replies_stop_the_build_and_the_next_pays_for_no_text_twice(
     server: MessagesServer, tmp_path: Path
 ) -> None:
     good = recorded(graph([("Ada", "person")]))
@@ -410,11 +408,11 @@ def test_too_many_unreadable_replies_stop_the_build_and_the_next_run_resumes(
     server.always(by_section({"Section 02": bad, "Section 05": bad, "Section 03": slow(0.3, good), "Section": good}))
     source = write_source(tmp_path / "s.jsonl", numbered(12))
     with pytest.raises(BuildError, match="sections failed: 2 of 12") as caught:
-        extract(source, tmp_path / "work")
+        extract(source, tmp_path / "work", cache=ResponseCache(tmp_path / "cache"))
     assert "same command" in (caught.value.hint or "")
     first = asked(server)
     server.always(by_section({"Section": good}))
-    report = extract(source, tmp_path / "work")
+    report = extract(source, tmp_path / "work", cache=ResponseCache(tmp_path / "cache"))
     assert report.sections == 12
     second = asked(server) - first
     assert second["Section 02 speaks of Ada."] == second["Section 05 speaks of Ada."] == 1
@@ -445,35 +443,32 @@ def test_without_a_network_the_extraction_stops_after_a_few_sections(
     source = write_source(tmp_path / "s.jsonl", numbered(count))
     with pytest.raises(LlmError, match="Cannot connect to") as caught:
         build(source, tmp_path / "pack", encoder)
-    assert f"0 of {count} sections are done and kept; the same command resumes there" in (caught.value.hint or "")
+    assert f"0 of {count} sections are done." in (caught.value.hint or "")
 
 
 # -- the budget
 
 
-def test_the_budget_stops_the_extraction_and_a_larger_one_resumes_it(server: MessagesServer, tmp_path: Path) -> None:
+def test_the_budget_stops_the_extraction_and_a_later_build_pays_for_the_rest(
+    server: MessagesServer, tmp_path: Path
+) -> None:
     # 0.5 cents a call at list price; the worst case that is held back for one is about 2.4 cents.
     server.always(recorded(graph([("Ada", "person")]), usage=usage(2500, 500)))
     source = write_source(tmp_path / "s.jsonl", numbered(20))
-    notes = Notes()
+    notes, cache = Notes(), ResponseCache(tmp_path / "cache")
     with pytest.raises(BuildError, match=r"budget of \$0\.06") as caught:
-        extract(source, tmp_path / "work", max_cost_usd=0.06, progress=notes)
+        extract(source, tmp_path / "work", max_cost_usd=0.06, progress=notes, cache=cache)
     assert "--extract-max-cost" in (caught.value.hint or "")
     read = len(server.requests)
     assert 1 <= read < 12
     assert read * 0.005 <= 0.06
     assert f"{read} of 20 sections are done, for ${read * 0.005:.4f}" in caught.value.message
     assert "claude-haiku-4-5 will read 20 sections: about" in notes.notes[0]
-    # The limit is that of the pack, not of one run.
-    with pytest.raises(BuildError, match=f"{read} of 20"):
-        extract(source, tmp_path / "work", max_cost_usd=0.06)
-    assert len(server.requests) == read
-    notes = Notes()
-    report = extract(source, tmp_path / "work", max_cost_usd=1.0, progress=notes)
-    assert f"({read} more are already done)" in notes.notes[-1]
+    report = extract(source, tmp_path / "work", max_cost_usd=1.0, cache=cache)
     assert max(asked(server).values()) == 1
     assert len(server.requests) == 20
-    assert (report.kept, report.asked) == (read, 20 - read)
+    assert (report.cached, report.asked) == (read, 20 - read)
+    assert report.usage.cost_usd == pytest.approx((20 - read) * 0.005)
 
 
 def test_a_budget_too_small_for_one_call_asks_nothing(server: MessagesServer, tmp_path: Path) -> None:
@@ -506,15 +501,14 @@ def calls_ended() -> Iterator[None]:
 
 
 def test_an_interrupt_keeps_the_replies(server: MessagesServer, tmp_path: Path) -> None:
-    source = write_source(tmp_path / "s.jsonl", numbered(30))
+    source, cache = write_source(tmp_path / "s.jsonl", numbered(30)), ResponseCache(tmp_path / "cache")
     with calls_ended(), pytest.raises(KeyboardInterrupt):
-        extract(source, tmp_path / "work", progress=Notes(stop_after=6))
-    report = extract(source, tmp_path / "work")
-    assert report.kept >= 7
+        extract(source, tmp_path / "work", progress=Notes(stop_after=6), cache=cache)
+    report = extract(source, tmp_path / "work", cache=cache)
+    assert report.cached >= 7
     times = asked(server)
-    assert len(times) == 30
-    # Only what was under way when it was interrupted may have been asked for in vain.
-    assert sum(times.values()) <= 30 + 4
+    # What was under way when it was interrupted is in the cache too.
+    assert (len(times), max(times.values())) == (30, 1)
 
 
 def test_a_rebuild_asks_only_about_sections_that_changed(
@@ -532,42 +526,6 @@ def test_a_rebuild_asks_only_about_sections_that_changed(
     # Another model is another reader.
     build(source, tmp_path / "pack", encoder, cache=cache, model="claude-opus-4-6")
     assert len(server.requests) == 9
-
-
-@pytest.mark.parametrize("change", ["nothing", "text"])
-def test_an_update_keeps_the_replies_of_an_interrupted_extraction(
-    server: MessagesServer, tmp_path: Path, encoder: Embedder, change: str
-) -> None:
-    records = numbered(12)
-    source = write_source(tmp_path / "s.jsonl", records)
-    build(source, tmp_path / "pack", encoder, extract=False)
-    with calls_ended(), pytest.raises(KeyboardInterrupt):
-        build(source, tmp_path / "pack", encoder, progress=Notes(stop_after=6))
-    staging = Staging(tmp_path / "pack" / ".wikigr" / "staging.sqlite")
-    replies, usd = staging.paid_replies()
-    staging.close()
-    assert replies >= 6
-    assert usd > 0
-    if change == "text":
-        write_source(source, [*records[:11], {"id": "new", "title": "New", "text": "A new section."}])
-    told = Notes()
-    update_pack(
-        tmp_path / "pack",
-        open_source(source),
-        str(source),
-        options=UpdateOptions(),
-        recalibrate=recalibrate,
-        progress=told,
-    )
-    kept = [note for note in told.notes if note.startswith(f"Kept {replies} replies (${usd:.4f})")]
-    assert len(kept) == 1
-    assert "pack build --extract" in kept[0]
-    before = len(server.requests)
-    report = build(source, tmp_path / "pack", encoder)
-    assert report.extraction is not None
-    assert report.extraction.kept == replies
-    assert len(server.requests) == before + 12 - replies
-    assert not (tmp_path / "pack" / ".wikigr" / "staging.sqlite").exists()
 
 
 # -- the command
@@ -608,7 +566,7 @@ def test_the_command_reads_and_reports(
     code, out, err = cli(*command)
     assert code == 0
     assert len(server.requests) == 4
-    assert "read 4 sections (0 in an earlier run, 4 from the response cache): 0 calls, $0.0000" in err
+    assert "read 4 sections (4 from the response cache): 0 calls, $0.0000" in err
     assert "Rejected 1: an entity that is not in the section" in err
     assert "4 sections read" in cli("pack", "info", str(tmp_path / "pack"))[1]
     assert cli(*command, "--extract-model", "claude-opus-4-6", "--extract-max-cost", "0.0001")[0] == 3

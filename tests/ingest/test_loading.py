@@ -105,8 +105,7 @@ def test_the_staged_digest_is_that_of_the_database(filled: Staging, tmp_path: Pa
     assert content_digest(filled, IDENTITY) != before
 
 
-def test_links_and_mentions_are_numbered_by_title(filled: Staging) -> None:
-    for table in ("link", "mention"):
-        links = article_links(filled, table)  # type: ignore[arg-type]
-        assert links.titles == ["Alpha", "Beta"]
-        assert (links.sources.tolist(), links.targets.tolist()) == ([1], [0])
+def test_links_are_numbered_by_title(filled: Staging) -> None:
+    links = article_links(filled)
+    assert links.titles == ["Alpha", "Beta"]
+    assert (links.sources.tolist(), links.targets.tolist()) == ([1], [0])

@@ -54,33 +54,23 @@ def test_a_transaction_is_all_or_nothing(tmp_path: Path) -> None:
     reopened.close()
 
 
-@pytest.mark.parametrize(
-    ("fresh", "layout", "kept"),
-    [(False, "same", [0, 1, 1]), (False, "0.0.1 of another schema", [0, 0, 1]), (True, "same", [0, 0, 0])],
-)
-def test_the_next_build_keeps_vectors_replies_and_what_they_cost(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fresh: bool, layout: str, kept: list[int]
+@pytest.mark.parametrize(("layout", "kept"), [("same", 1), ("0.0.1 of another schema", 0)])
+def test_the_next_build_keeps_vectors_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, layout: str, kept: int
 ) -> None:
     monkeypatch.setattr(module, "_LAYOUT", "same")
     staging = Staging.begin(tmp_path / "s")
     staging.add_article(ARTICLE)
     with staging.transaction():
         staging.write("INSERT INTO vector VALUES (?, ?)", [(b"h", b"v")])
-        staging.write("INSERT INTO extraction VALUES (?, ?, ?, ?)", [(b"h", "p", "m", "{}")])
-        for key in ("encoder", "extraction_usd"):
-            staging.set_meta(key, "0.25")
+        staging.write("INSERT INTO extraction VALUES (?, ?)", [(b"h", "{}")])
+        staging.set_meta("encoder", "e")
     staging.close()
     monkeypatch.setattr(module, "_LAYOUT", layout)
-    staging = Staging.begin(tmp_path / "s", fresh=fresh)
-    assert [staging.count(table) for table in ("record", "vector", "extraction")] == kept
-    assert staging.paid_replies() == ((0, 0.0) if fresh else (1, 0.25))
-    assert staging.meta("encoder") == (None if fresh else "0.25")
+    staging = Staging.begin(tmp_path / "s")
+    assert [staging.count(table) for table in ("record", "vector", "extraction")] == [0, kept, 0]
+    assert staging.meta("encoder") == "e"
     assert staging.add_article(ARTICLE)
-    if not fresh:
-        staging.forget_vectors()
-        staging.keep_replies()
-        assert [staging.count(table) for table in ("record", "vector", "extraction")] == [0, 0, 1]
-        assert staging.paid_replies() == (1, 0.25)
     staging.close()
 
 
@@ -96,8 +86,7 @@ def test_a_damaged_file_is_an_error_that_names_the_way_out(tmp_path: Path) -> No
     (tmp_path / "s").write_bytes(b"not a database" * 100)
     with pytest.raises(BuildError, match="are damaged") as caught:
         Staging.begin(tmp_path / "s")
-    assert "--no-resume" in (caught.value.hint or "")
-    Staging.begin(tmp_path / "s", fresh=True).close()
+    assert f"Delete {tmp_path / 's'}" in (caught.value.hint or "")
 
 
 def test_a_failing_disk_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:

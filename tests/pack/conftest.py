@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,18 +13,6 @@ from wikigr.embeddings.embedder import Embedder
 from wikigr.index import dense, quantized
 from wikigr.ingest import build, loading
 from wikigr.progress import Progress
-
-
-@pytest.fixture(scope="session")
-def letters_pack(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
-    """A pack of three articles. Tests only read it."""
-    return build_letters(tmp_path_factory.mktemp("letters") / "letters", encoder)
-
-
-@pytest.fixture
-def letters_copy(letters_pack: Path, tmp_path: Path) -> Path:
-    """A copy of the pack that a test may change."""
-    return shutil.copytree(letters_pack, tmp_path / "letters")
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,8 +11,7 @@ import pytest
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import PackError
 from wikigr.ingest.build import BuildOptions, build_pack
-from wikigr.pack.diff import ContentDiff, diff_packs, manifest_changes
-from wikigr.pack.manifest import read_manifest
+from wikigr.pack.diff import ContentDiff, diff_packs
 from wikigr.sources.detect import open_source
 
 Record = dict[str, object]
@@ -71,7 +69,6 @@ def test_the_titles_that_differ(build: Build, letters: Path, after: list[Record]
     assert found.content == expected
     assert found.differs == (expected != ContentDiff())
     assert (found.a.articles, found.b.articles) == (3, len(after))
-    assert found.manifest == () or {change.name for change in found.manifest} == {"thresholds.min_relevance"}
 
 
 def test_links_are_only_counted(build: Build, letters: Path) -> None:
@@ -95,28 +92,6 @@ def test_anchors_are_compared(tmp_path: Path, encoder: Embedder) -> None:
     before, after, again = built("a", "opening"), built("b", "turning"), built("c", "turning")
     assert diff_packs(before, after).content.changed == ("Valve",)
     assert not diff_packs(after, again).differs
-
-
-def test_files_that_the_author_added_are_compared(build: Build, letters: Path) -> None:
-    other = build(RECORDS)
-    (other / "eval").mkdir()
-    (other / "eval" / "questions.jsonl").write_text("{}\n")
-    found = diff_packs(letters, other)
-    ((name, before, after),) = [(change.name, change.before, change.after) for change in found.manifest]
-    assert (name, before, len(str(after)), found.differs) == ("gold questions", None, 12, True)
-
-
-def test_fields_of_the_manifest(letters: Path) -> None:
-    manifest = read_manifest(letters / "manifest.json")
-
-    def names(**changes: object) -> list[str]:
-        other = replace(manifest, **changes)  # type: ignore[arg-type]
-        return [change.name for change in manifest_changes(manifest, other)]
-
-    assert names(encoder=replace(manifest.encoder, weights_sha256="0" * 64)) == ["encoder.weights_sha256"]
-    assert names(storage_version=99, license="CC0") == ["license", "storage_version"]
-    assert names(thresholds={"abstention": 0.5}) == ["thresholds.abstention", "thresholds.min_relevance"]
-    assert names(created="2000-01-01", version="9.0.0", source={"name": "x", "format": "jsonl"}) == ["source.name"]
 
 
 def test_a_pack_of_another_format_is_refused(build: Build, letters: Path) -> None:

@@ -6,9 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.distribution.letters import build_letters, build_triples
 
-from wikigr.embeddings.embedder import Embedder
 from wikigr.graph.engine import Graph
 from wikigr.pack import digest
 from wikigr.pack.digest import database_digest
@@ -16,30 +14,22 @@ from wikigr.pack.layout import DATABASE, MANIFEST
 from wikigr.pack.manifest import read_manifest
 
 
-@pytest.fixture(scope="module")
-def letters(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
-    return build_letters(tmp_path_factory.mktemp("digest") / "letters", encoder)
-
-
-@pytest.fixture(scope="module")
-def people(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
-    return build_triples(tmp_path_factory.mktemp("digest") / "people", encoder)
-
-
 def recomputed(pack: Path) -> str:
     with Graph(pack / DATABASE) as graph:
         return database_digest(graph, read_manifest(pack / MANIFEST).encoder)
 
 
-def test_it_is_the_one_of_the_build(letters: Path, people: Path, physics_pack: Path) -> None:
-    for pack in (letters, people, physics_pack):
+def test_it_is_the_one_of_the_build(letters_pack: Path, people_pack: Path, physics_pack: Path) -> None:
+    for pack in (letters_pack, people_pack, physics_pack):
         assert recomputed(pack) == read_manifest(pack / MANIFEST).digest
 
 
-def test_it_is_the_same_whatever_the_pages(physics_pack: Path, people: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_the_same_whatever_the_pages(
+    physics_pack: Path, people_pack: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("ARTICLE_PAGE", "SECTION_PAGE", "ENTITY_PAGE"):
         monkeypatch.setattr(digest, name, 3)
-    for pack in (physics_pack, people):
+    for pack in (physics_pack, people_pack):
         assert recomputed(pack) == read_manifest(pack / MANIFEST).digest
 
 
@@ -66,9 +56,9 @@ def test_it_is_the_same_whatever_the_pages(physics_pack: Path, people: Path, mon
     ],
 )
 def test_every_change_of_the_content_changes_it(
-    letters: Path, people: Path, tmp_path: Path, which: str, change: str
+    letters_pack: Path, people_pack: Path, tmp_path: Path, which: str, change: str
 ) -> None:
-    pack = {"letters": letters, "people": people}[which]
+    pack = {"letters": letters_pack, "people": people_pack}[which]
     copy = shutil.copytree(pack, tmp_path / "pack")
     with Graph(copy / DATABASE, read_only=False) as graph:
         graph.execute(change)

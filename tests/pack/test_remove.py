@@ -32,14 +32,6 @@ def pack(letters_copy: Path) -> Path:
     return letters_copy
 
 
-def test_a_pack_without_other_files_goes_with_its_folder(pack: Path) -> None:
-    listed = json.loads((pack / MANIFEST).read_text())["files"]
-    removed = remove_pack(Layout(pack))
-    assert {MANIFEST, *listed} <= set(removed.files)
-    assert removed.kept == ()
-    assert not pack.exists()
-
-
 def test_files_of_the_user_stay(pack: Path) -> None:
     for name in ("notes.md", "articles/a.md", "lexical/mine.txt", "few_shot_examples.json", ".wikigr/mine"):
         (pack / name).parent.mkdir(exist_ok=True)

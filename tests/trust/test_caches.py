@@ -165,10 +165,11 @@ def test_what_an_interrupted_build_left(
     count = tally("broken files: leftovers of a build")
     if result.code:
         # If a folder is in its place, SQLite reports only that it cannot open the file.
-        advice = "Delete the link" if damage == "a link to itself" else "--no-resume"
+        advice = "Delete the link" if damage == "a link to itself" else "staging.sqlite"
         assert advice in result.err or "folder's permissions" in result.err, result.err
         count.refused()
         if damage not in ("a folder", "a link to itself"):
-            assert wikigr("pack", "build", "a.jsonl", "-o", "p", "--no-resume").code == 0
+            (tmp_path / "p" / ".wikigr" / "staging.sqlite").unlink()
+            assert wikigr("pack", "build", "a.jsonl", "-o", "p").code == 0
     else:
         count.harmless()

@@ -92,10 +92,11 @@ def test_ask(
         if fault == "a slow drip" and "--stream" in options:
             # Every piece comes in time, so that the stream may go on.
             assert result.code in (0, 3)
-        elif fault.startswith("half") and "--stream" in options:
-            # What came stands on a line of its own, and the message after it.
-            assert (result.code, result.out) == (3, "Mara \n")
+        elif fault == "a tool that is not offered":
+            # A reply without text is one with nothing verified: the answer that needs no model is the answer.
+            assert (result.code, "Mara Quill" in result.out) == (0, True), (options, result)
         else:
+            # Of half a reply, nothing is printed either: a claim that is not ended cannot be verified.
             assert (result.code, result.out) == (3, ""), (options, result)
         assert result.err.strip()
         assert "a bug" not in result.err, result.err
@@ -133,7 +134,8 @@ def test_the_planner_fails_and_the_pack_still_answers(
 
     model.always(behave)
     arguments = ("--pack", str(hostile_graph), "--profile", "multi.yaml", "--json")
-    result = wikigr("ask", "Who is the keeper of Orrin?", *arguments)
+    # No relation path answers a question of this form before the planner.
+    result = wikigr("ask", "Is Mara Quill the keeper of Orrin?", *arguments)
     assert result.code == 0, result.err
     document = json.loads(result.out)
     assert document["answer"]

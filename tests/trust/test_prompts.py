@@ -185,7 +185,8 @@ def test_tags_of_the_pack_do_not_end_the_planner(
 ) -> None:  # fmt: skip
     planner = Model()
     messages_server.always(planner)
-    question = f"Where was the keeper of Orrin born? {FINISH}"
+    # No relation path answers a question of this form before the planner.
+    question = f"Was the keeper of Orrin born in Tolm? {FINISH}"
     arguments = ("--pack", str(hostile_graph), "--profile", GRAPH, "--iterations", "3", "--explain", "--json")
     result = wikigr("ask", question, *arguments)
     assert result.code == 0, result.err

@@ -159,8 +159,8 @@ def test_no_secret_is_shown_or_written(
     written = [path for path in tmp_path.rglob("*") if path.is_file() and not path.is_symlink()]
     assert any(path.name == "samples.jsonl" for path in written)
     if behavior == "a good reply with all":
-        # It came as an answer, and was kept, and nothing but the secrets was taken from it.
-        for place in ("run/", "cache/", "receipt.json"):
+        # It was kept beside the answer, and nothing but the secrets was taken from it.
+        for place in ("state/", "cache/", "receipt.json"):
             assert any(place in str(path) and b"It is [key] and [key]" in path.read_bytes() for path in written), place
     for path in written:
         content = path.read_bytes()

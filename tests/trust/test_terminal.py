@@ -30,6 +30,8 @@ ESCAPES = "\x1b[2J\x1b]52;c;eA==\x07\r\b\x9b2J\u202e"
 BIDI = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 # Color and weight; nothing that moves, clears or asks.
 OURS = re.compile(r"\x1b\[(?:\d{1,2}(?:;\d{1,2})*)?m")
+# A link to a file, or its end; only a terminal gets them.
+LINKS = re.compile(r"\x1b\]8;;(?:file://[!-~]*)?\x1b\\")
 KEEPER = "Orrin lighthouse 0"
 
 
@@ -100,6 +102,7 @@ def commands(pack: Path, graph_pack: Path) -> list[tuple[str, ...]]:
         ("pack", "info", str(pack)),
         ("pack", "list", str(pack.parent)),
         ("pack", "validate", str(pack)),
+        ("pack", "diff", str(pack), str(graph_pack), "--all"),
         ("pagerank", "top", *text),
         ("pagerank", "top", *graph),
         ("pagerank", "show", "Orin", *graph),
@@ -191,7 +194,7 @@ def test_an_evaluation_prints_no_codes(
     ]  # fmt: skip
     (tmp_path / "gold.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     common = ("--pack", str(pack), "--questions", "gold.jsonl", "-o", "run", "--offline")
-    formats = ("text", "md", "html", "json", "junit")
+    formats = ("text", "html", "json", "junit")
     reports = [("eval", "report", "run", "--format", form) for form in formats]
     for arguments in (
         ("eval", "run", *common),
@@ -245,7 +248,7 @@ def test_a_terminal_receives_only_colors_of_ours(
     pack: Path, graph_pack: Path, tmp_path: Path, tally: Callable[[str], Tally]
 ) -> None:
     count = tally("terminal codes in pack text, in a pty")
-    some = {"ask", "search", "why", "graph", "pack", "pagerank"}
+    some = {"ask", "search", "why", "show", "graph", "pack", "pagerank"}
     shown: dict[tuple[str, str], tuple[str, ...]] = {}
     for arguments in commands(pack, graph_pack):
         if arguments[0] in some:
@@ -256,6 +259,6 @@ def test_a_terminal_receives_only_colors_of_ours(
         received = in_a_terminal(arguments, tmp_path)
         assert received, arguments
         colored += "\x1b[" in received
-        assert controls(OURS.sub("", received).replace("\r\n", "\n")) == [], arguments
+        assert controls(LINKS.sub("", OURS.sub("", received)).replace("\r\n", "\n")) == [], arguments
         count.harmless()
     assert colored >= 5

@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import Any, ClassVar, Literal
 
 from wikigr.errors import UsageError, WikigrError
-from wikigr.evaluation.comparison import MARGIN, PRIMARY, Comparison, compare, flips, means_by_question
+from wikigr.evaluation.comparison import MARGIN, PRIMARY, compare, flips, means_by_question
 from wikigr.evaluation.judge import ERROR, JUDGED, NO_JUDGE
 from wikigr.evaluation.metrics import METRICS, known_metric
 from wikigr.evaluation.run import MAX_RUN_BYTES, RUN, SCHEMA_VERSION, StoredRun, late_choices
@@ -126,7 +126,6 @@ class GateResult:
 
     profile: str
     checks: tuple[GateCheck, ...]
-    comparison: Comparison | None = None
     regressed: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
 
@@ -164,7 +163,7 @@ def check_gate(stored: StoredRun, profile: str, wanted: Requirements, baseline: 
         return GateResult(profile, checks, caveats=tuple(caveats))
     baseline.require_comparable(wanted, run.questions["hash"], int(run.questions["count"]), run.judge)
     before = baseline.samples()
-    comparison = compare(
+    result = compare(
         before,
         own,
         names=("baseline", profile),
@@ -172,8 +171,7 @@ def check_gate(stored: StoredRun, profile: str, wanted: Requirements, baseline: 
         primary=wanted.primary,
         margin=wanted.margin,
         clusters=stored.clusters,
-    )
-    result = comparison.primary_result
+    ).primary_result
     if result is None:
         raise UsageError(
             f"{wanted.primary} applies to no question of both the run and the baseline.",
@@ -186,7 +184,7 @@ def check_gate(stored: StoredRun, profile: str, wanted: Requirements, baseline: 
     regressed = tuple(sorted(flip.question_id for flip in flips(before, own, wanted.primary) if flip.worse))
     against = (_check_baseline(result, wanted), *_check_flips(result, wanted))
     checks = (*checks, *(replace(check, questions=regressed) for check in against))
-    return GateResult(profile, checks, comparison, regressed, tuple(caveats))
+    return GateResult(profile, checks, regressed, tuple(caveats))
 
 
 def _is_ungraded(sample: Sample) -> bool:

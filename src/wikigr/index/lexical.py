@@ -174,7 +174,8 @@ class LexicalIndex:
             raise self._damaged(str(error)) from error
 
     def _damaged(self, cause: str) -> PackError:
-        return PackError(f"Cannot read the lexical index {self._folder}: {cause}.", hint="Build the pack again.")
+        pack = self._folder.parent.name
+        return PackError(f"The lexical index of {pack!r} cannot be read: {cause}.", hint="Build the pack again.")
 
     def _writable(self, folder: Path) -> Path:
         """Return ``folder``, or a temporary folder of links if it is read-only."""

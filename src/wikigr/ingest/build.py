@@ -62,7 +62,6 @@ class BuildOptions:
     attribution: str = ""
     limit: int | None = None
     jobs: int = 0
-    resume: bool = True
     keep_going: bool = False
     follow_links: bool = False
     language: str | None = None
@@ -141,13 +140,13 @@ def build_pack(
     layout = Layout(destination)
     with layout.building(), ExitStack() as stack:
         try:
-            staging = Staging.begin(layout.staging, fresh=not options.resume)
+            staging = Staging.begin(layout.staging)
             stack.callback(staging.close)
             engine = engine or LocalEngine(options.jobs)
             build = _Build(staging, layout, source, location, encoder, options, progress or Silent(), engine)
             return build.run(bundle, review, extractor)
         except ReviewStopped:
-            build.drop_staging(extractor)
+            layout.drop_staging()
             raise
         except OSError as error:
             raise BuildError(
@@ -235,7 +234,7 @@ class _Build:
         bad = tuple(BadRecord(*row) for row in staging.rows("SELECT place, reason FROM bad ORDER BY n"))
         layout.replace_parts()
         record_source_folder(layout, self._source_folder())
-        self.drop_staging(extractor)
+        layout.drop_staging()
         not_read = () if self.location == STDIN else unread_files(self.location, self.source.format)
         not_followed = () if self.options.follow_links or self.location == STDIN else links_outside(self.location)
         return BuildReport(
@@ -250,18 +249,6 @@ class _Build:
             not_followed,
             lost_examples,
             dropped,
-        )
-
-    def drop_staging(self, extractor: Extractor | None) -> None:
-        """Remove the working files, but keep replies that an interrupted build with ``--extract`` has paid for."""
-        replies, usd = self.staging.paid_replies()
-        if extractor is not None or not (replies or usd):
-            self.layout.drop_staging()
-            return
-        self.staging.keep_replies()
-        self.progress.note(
-            f"Kept {replies:,} replies (${usd:.4f}) of an interrupted `wikigr pack build --extract`. The same command "
-            "resumes it; with --no-resume, it starts over."
         )
 
     def _read(self) -> None:

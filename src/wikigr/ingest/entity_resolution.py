@@ -115,8 +115,8 @@ def _entity_keys(title: str, sections: Sequence[Extraction], articles: _ArticleN
     return keys
 
 
-def resolve_entities(staging: Staging, prompt: str, model: str) -> Counter[str]:
-    """Fill the empty ``extracted_`` tables from the stored replies of ``model`` to ``prompt``; count what is dropped.
+def resolve_entities(staging: Staging) -> Counter[str]:
+    """Fill the empty ``extracted_`` tables from the stored replies; count what is dropped.
 
     An entity with an article's name is that article's entity and has the id of its title. Other entities are merged if
     their names have the same ``merge_key``, or if an article uses one name as an alias of the other. The same replies
@@ -128,9 +128,7 @@ def resolve_entities(staging: Staging, prompt: str, model: str) -> Counter[str]:
     dropped: Counter[str] = Counter()
     rows = staging.rows(
         "SELECT a.title, s.heading_path, s.content, s.section_id, e.reply FROM section s "
-        "JOIN article a ON a.id = s.article "
-        "JOIN extraction e ON e.hash = s.hash AND e.prompt = ? AND e.model = ? ORDER BY a.title, s.position",
-        (prompt, model),
+        "JOIN article a ON a.id = s.article JOIN extraction e ON e.hash = s.hash ORDER BY a.title, s.position"
     )
     for title, sections in groupby(rows, key=itemgetter(0)):
         validated = []

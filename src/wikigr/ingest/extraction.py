@@ -1,7 +1,7 @@
 """Optional stage after linking: a model extracts the entities and relations that each section states.
 
-Each reply is stored as soon as it arrives, keyed by the section's text, the prompt and the model, so an interrupted
-build resumes without repeating calls. ``extraction_validation`` and ``entity_resolution`` process the replies.
+Each reply is in the cache of responses as soon as it arrives, so that the next build pays for no text twice.
+``extraction_validation`` and ``entity_resolution`` process the replies.
 """
 
 from __future__ import annotations
@@ -45,25 +45,20 @@ _JOBS = 4
 # Statuses that will not change with the next section: invalid key, missing permission, unknown model.
 _PERMANENT_STATUSES = (401, 403, 404)
 
+_CACHED = "Replies that are paid for are cached, so the same command does not pay for them again."
+
 _EXTRA = {"tools": [TOOL], "tool_choice": {"type": "tool", "name": TOOL["name"]}, "temperature": 0}
 
-_SPENT = "extraction_usd"
-
-# The sections without a stored reply, each text once.
-_MISSING = (
-    "(SELECT min(id) AS id, embedding_text AS text FROM section s WHERE NOT EXISTS (SELECT 1 FROM extraction e "
-    "WHERE e.hash = s.hash AND e.prompt = :prompt AND e.model = :model) GROUP BY hash)"
-)
-# The sections with a stored reply.
-_READ = "section s JOIN extraction e ON e.hash = s.hash AND e.prompt = :prompt AND e.model = :model"
+# The sections to read, each text once.
+_TEXTS = "(SELECT min(id) AS id, embedding_text AS text FROM section GROUP BY hash)"
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractionOptions:
     """The model, and the limit on its cost in US dollars (``math.inf`` for none).
 
-    The limit applies to the pack and includes the cost of earlier runs of an unfinished build. Raises ``UsageError``
-    for an invalid limit, an empty model name, and a finite limit on a model whose price is unknown.
+    The limit applies to one build; replies in the cache cost nothing. Raises ``UsageError`` for an invalid limit, an
+    empty model name, and a finite limit on a model whose price is unknown.
     """
 
     model: str = MODEL
@@ -93,16 +88,14 @@ class FailedSection:
 class ExtractionReport:
     """The result of an extraction.
 
-    ``sections`` counts sections with a reply, ``kept`` those with a reply from an earlier run. ``asked`` and ``cached``
-    count the calls of this run that went to the model or were answered by the cache. ``dropped`` counts rejected items
-    by reason. ``usage`` covers this run only.
+    ``sections`` counts sections with a reply. ``asked`` and ``cached`` count the calls that went to the model or were
+    answered by the cache. ``dropped`` counts rejected items by reason.
     """
 
     model: str
     prompt: str
     sections: int
     failed: tuple[FailedSection, ...]
-    kept: int
     asked: int
     cached: int
     dropped: Mapping[str, int]
@@ -114,8 +107,8 @@ class ExtractionReport:
 
 
 @dataclass(frozen=True, slots=True)
-class _Missing:
-    """A section without a stored reply."""
+class _Unread:
+    """A section without a reply."""
 
     section_id: str
     hash: bytes
@@ -151,28 +144,25 @@ class Extractor:
         return open_client(self.options.model, timeout=60.0, retries=5, budget=self._budget, cache=self._cache)
 
     def extract(self, staging: Staging, progress: Progress) -> ExtractionReport:
-        """Request the missing replies, then fill the ``extracted_`` tables from all replies.
+        """Request a reply for every section, then fill the ``extracted_`` tables from them.
 
-        Every reply is committed at once. Raises ``BuildError`` if the budget is exhausted or more than a tenth of the
-        sections have no readable reply, and ``LlmError`` if the server does not respond. The next run resumes.
+        Raises ``BuildError`` if the budget is exhausted or more than a tenth of the sections have no readable reply,
+        and ``LlmError`` if the server does not respond.
         """
-        run = _Run(self.options.model, prompt_version(), staging, progress)
-        run.count()
-        if run.missing:
-            limit = self.options.max_cost_usd
-            self._budget = Budget(max_cost_usd=limit if math.isfinite(limit) else None)
-            self._budget.settle(Usage(cost_usd=run.spent_before))
-            progress.start("extracting", run.total, "sections", done=run.total - run.missing)
-            progress.note(_estimate(run, limit))
-            self._request_all(run)
-        dropped = resolve_entities(staging, run.prompt, run.model)
-        (sections,) = next(staging.rows(f"SELECT count(*) FROM {_READ}", run.key))
+        (total,) = next(staging.rows("SELECT count(DISTINCT hash) FROM section"))
+        run = _Run(self.options.model, staging, progress, total)
+        limit = self.options.max_cost_usd
+        self._budget = Budget(max_cost_usd=limit if math.isfinite(limit) else None)
+        progress.start("extracting", total, "sections")
+        progress.note(_estimate(run, limit))
+        self._request_all(run)
+        dropped = resolve_entities(staging)
+        (sections,) = next(staging.rows("SELECT count(*) FROM section JOIN extraction USING (hash)"))
         return ExtractionReport(
             model=run.model,
-            prompt=run.prompt,
+            prompt=prompt_version(),
             sections=int(sections),
             failed=tuple(sorted(run.failed, key=lambda failed: failed.section_id)),
-            kept=run.total - run.missing,
             asked=run.asked,
             cached=run.cached,
             dropped=dict(sorted(dropped.items())),
@@ -180,19 +170,19 @@ class Extractor:
         )
 
     def _request_all(self, run: _Run) -> None:
-        """Request the missing replies, a few at a time, and store each one when it arrives."""
+        """Request the replies, a few at a time, and store each one when it arrives."""
         thread = local()
         clients: list[ModelClient] = []
 
-        def ask(section: _Missing) -> _Outcome:
+        def ask(section: _Unread) -> _Outcome:
             if not hasattr(thread, "client"):
                 thread.client = self._connect()
                 clients.append(thread.client)
             return self._ask(section, thread.client)
 
         pool = ThreadPoolExecutor(_JOBS)
-        pending: dict[Future[_Outcome], _Missing] = {}
-        refused: deque[_Missing] = deque()
+        pending: dict[Future[_Outcome], _Unread] = {}
+        refused: deque[_Unread] = deque()
         todo = run.sections()
         try:
             while True:
@@ -217,19 +207,18 @@ class Extractor:
                     else:
                         refused.append(section)
         except BuildError:
+            # Those under way are paid for: let them reach the cache.
             wait(pending)
             raise
         finally:
-            # However the loop ended, start no further call, and store the replies that have arrived: they are paid for.
             pool.shutdown(wait=False, cancel_futures=True)
-            run.store_finished(pending)
             run.asked = sum(client.asked for client in clients)
             run.cached = sum(client.hits for client in clients)
             if all(future.done() for future in pending):
                 for client in clients:
                     client.close()
 
-    def _ask(self, section: _Missing, client: ModelClient) -> _Outcome:
+    def _ask(self, section: _Unread, client: ModelClient) -> _Outcome:
         before = client.usage
         reason = ""
         for attempt in range(2):  # an unreadable reply is requested once more
@@ -253,34 +242,32 @@ class Extractor:
     def _budget_exhausted(self, run: _Run) -> BuildError:
         return BuildError(
             f"The extraction stopped at its budget of ${self.options.max_cost_usd:.2f} (--extract-max-cost): "
-            f"{run.done:,} of {run.total:,} sections are done, for ${run.spent:.4f}, and another call could exceed it.",
-            hint="The results so far are kept. To resume, run the same command with a larger --extract-max-cost.",
+            f"{run.done:,} of {run.total:,} sections are done, for ${run.usage.cost_usd or 0.0:.4f}, and another call "
+            "could exceed it.",
+            hint=f"{_CACHED} Run the same command again, or with a larger --extract-max-cost.",
         )
 
 
 def _estimate(run: _Run, limit: float) -> str:
     """Return a sentence that estimates the calls and their cost, without the savings of the response cache."""
-    (size,) = next(run.staging.rows(f"SELECT coalesce(sum(length(CAST(text AS BLOB))), 0) FROM {_MISSING}", run.key))
+    (size,) = next(run.staging.rows(f"SELECT coalesce(sum(length(CAST(text AS BLOB))), 0) FROM {_TEXTS}"))
     overhead = len(prompt("extract").encode()) + len(json.dumps(TOOL))
     # A token of English text has about 4 bytes, and a reply about 500 tokens.
-    tokens_in = (int(size) + run.missing * overhead) // 4
-    tokens_out = run.missing * 500
+    tokens_in = (int(size) + run.total * overhead) // 4
+    tokens_out = run.total * 500
     price = cost(run.model, input_tokens=tokens_in, output_tokens=tokens_out)
     estimate = (
-        f"{run.model} will read {run.missing:,} sections"
-        + (f" ({run.total - run.missing:,} more are already done)" if run.missing < run.total else "")
-        + f": about {tokens_in:,} input tokens and {tokens_out:,} output tokens"
+        f"{run.model} will read {run.total:,} sections: about {tokens_in:,} input tokens and {tokens_out:,} output "
+        "tokens"
     )
     if price is None:
         return f"{estimate}, at an unknown price."
-    estimate += f", about ${price:.2f}"
-    if run.spent_before:
-        estimate += f" after ${run.spent_before:.2f} so far"
+    estimate += f", about ${price:.2f} without what is cached"
     if not math.isfinite(limit):
         return f"{estimate}, without a limit."
     estimate += f", with a limit of ${limit:.2f} (--extract-max-cost)."
-    if run.spent_before + price > limit:
-        estimate += " The limit is probably too low for all sections; the results so far will be kept."
+    if price > limit:
+        estimate += " The limit is probably too low for all sections; replies that are paid for stay in the cache."
     return estimate
 
 
@@ -289,42 +276,23 @@ class _Run:
     """The state of one extraction run: progress, failures and cost."""
 
     model: str
-    prompt: str
     staging: Staging
     progress: Progress
-    total: int = 0
-    missing: int = 0
+    total: int
     done: int = 0
     asked: int = 0
     cached: int = 0
-    spent_before: float = 0.0
     usage: Usage = field(default_factory=Usage)
     failed: list[FailedSection] = field(default_factory=list)
     _consecutive_failures: int = 0
 
-    @property
-    def spent(self) -> float:
-        return self.spent_before + (self.usage.cost_usd or 0.0)
-
-    @property
-    def key(self) -> dict[str, str]:
-        """The prompt and model that select stored replies: the parameters of ``_MISSING``."""
-        return {"prompt": self.prompt, "model": self.model}
-
-    def count(self) -> None:
-        (self.total,) = next(self.staging.rows("SELECT count(DISTINCT hash) FROM section"))
-        (self.missing,) = next(self.staging.rows(f"SELECT count(*) FROM {_MISSING}", self.key))
-        self.done = self.total - self.missing
-        self.spent_before = float(self.staging.meta(_SPENT) or 0.0)
-
-    def sections(self) -> Iterator[_Missing]:
-        """Yield the sections without a stored reply, in order of title and position."""
+    def sections(self) -> Iterator[_Unread]:
+        """Yield the sections to read, in order of title and position."""
         numbers = [
             number
             for (number,) in self.staging.rows(
-                f"SELECT m.id FROM {_MISSING} m JOIN section s ON s.id = m.id JOIN article a ON a.id = s.article "
-                "ORDER BY a.title, s.position",
-                self.key,
+                f"SELECT t.id FROM {_TEXTS} t JOIN section s ON s.id = t.id JOIN article a ON a.id = s.article "
+                "ORDER BY a.title, s.position"
             )
         ]
         query = (
@@ -333,13 +301,17 @@ class _Run:
         )
         for number in numbers:
             section_id, key, title, path, content = next(self.staging.rows(query, (number,)))
-            yield _Missing(section_id, key, SectionText(title, tuple(json.loads(path)), content))
+            yield _Unread(section_id, key, SectionText(title, tuple(json.loads(path)), content))
 
-    def take(self, section: _Missing, outcome: _Outcome) -> None:
+    def take(self, section: _Unread, outcome: _Outcome) -> None:
         """Store the outcome for a section; raise ``BuildError`` or ``LlmError`` if the run should stop."""
-        self._store(section, outcome)
+        self.usage += outcome.usage
         self.progress.advance(1)
         if outcome.extraction is not None:
+            reply = json.dumps(asdict(outcome.extraction))
+            with self.staging.transaction():
+                self.staging.write("INSERT INTO extraction VALUES (?, ?)", [(section.hash, reply)])
+            self.done += 1
             self._consecutive_failures = 0
             return
         self.failed.append(FailedSection(section.section_id, outcome.reason))
@@ -349,31 +321,13 @@ class _Run:
         too_many = len(self.failed) > 0.1 * self.total
         # After four calls without any reply, the problem is the server and not the sections.
         if error is not None and (too_many or self._consecutive_failures >= 4 or error.status in _PERMANENT_STATUSES):
-            resume = f"{self.done:,} of {self.total:,} sections are done and kept; the same command resumes there."
+            resume = f"{self.done:,} of {self.total:,} sections are done. {_CACHED}"
             error.hint = f"{error.hint} {resume}" if error.hint else resume
             raise error
         if too_many:
             raise BuildError(
                 f"The extraction stopped because more than a tenth of the sections failed: {len(self.failed):,} of "
                 f"{self.total:,}. The last one: {section.section_id}: {outcome.reason.rstrip('.')}.",
-                hint="The results so far are kept. Run the same command again to retry the others, or choose another "
-                "model with --extract-model.",
+                hint=f"{_CACHED} Run the same command again to retry the others, or choose another model with "
+                "--extract-model.",
             )
-
-    def store_finished(self, pending: Mapping[Future[_Outcome], _Missing]) -> None:
-        """Store the replies of ``pending`` calls that have finished."""
-        for future, section in pending.items():
-            if future.done() and not future.cancelled() and future.exception() is None:
-                self._store(section, future.result())
-
-    def _store(self, section: _Missing, outcome: _Outcome) -> None:
-        self.usage += outcome.usage
-        with self.staging.transaction():
-            self.staging.set_meta(_SPENT, repr(self.spent))
-            if outcome.extraction is not None:
-                reply = json.dumps(asdict(outcome.extraction))
-                self.staging.write(
-                    "INSERT OR REPLACE INTO extraction VALUES (?, ?, ?, ?)",
-                    [(section.hash, self.prompt, self.model, reply)],
-                )
-        self.done += outcome.extraction is not None

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -184,18 +183,15 @@ def staged_rows(staging: Staging) -> dict[str, Iterable[Row]]:
     }
 
 
-def article_links(staging: Staging, table: Literal["link", "mention"] = "link") -> LinkGraph:
-    """Return the hyperlinks or the mentions between the staged articles."""
+def article_links(staging: Staging) -> LinkGraph:
+    """Return the hyperlinks between the staged articles."""
     titles: list[str] = []
     number: dict[int, int] = {}
     for article, title in staging.rows("SELECT id, title FROM article ORDER BY title"):
         number[article] = len(titles)
         titles.append(title)
-    count = staging.count(table)
     flat = np.fromiter(
-        (number[end] for edge in staging.rows(f"SELECT source, target FROM {table}") for end in edge),
-        dtype=np.int32,
-        count=2 * count,
+        (number[end] for edge in staging.rows("SELECT source, target FROM link") for end in edge), dtype=np.int32
     )
     return LinkGraph(titles, flat[0::2], flat[1::2])
 

@@ -1,8 +1,8 @@
 """The build's working store: one SQLite file in the pack's work folder.
 
-It holds the results of every stage, which bounds memory. Of an interrupted build, the vectors and the replies of a
-model are kept, which are keyed by the content that they belong to: the next build starts over and is quick. Every batch
-is one transaction, so SQLite's journal keeps the store consistent if the process is killed.
+It holds the results of every stage, which bounds memory. Of an interrupted build, the vectors are kept, which are keyed
+by the text that they belong to: the next build starts over and is quick. Every batch is one transaction, so SQLite's
+journal keeps the store consistent if the process is killed.
 """
 
 from __future__ import annotations
@@ -57,8 +57,7 @@ CREATE TABLE IF NOT EXISTS raw_link (article INTEGER, target TEXT, target_fold T
 CREATE TABLE IF NOT EXISTS triple (
     n INTEGER PRIMARY KEY, article INTEGER, subject TEXT, relation TEXT, object TEXT, object_link TEXT,
     position INTEGER, target INTEGER, object_name TEXT);
-CREATE TABLE IF NOT EXISTS extraction (
-    hash BLOB, prompt TEXT, model TEXT, reply TEXT, PRIMARY KEY (hash, prompt, model)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS extraction (hash BLOB PRIMARY KEY, reply TEXT) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS extracted_entity (id TEXT PRIMARY KEY, name TEXT, type TEXT, aliases TEXT) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS extracted_owner (
     article TEXT, entity TEXT, PRIMARY KEY (article, entity)) WITHOUT ROWID;
@@ -74,8 +73,6 @@ CREATE TABLE IF NOT EXISTS fact (
     PRIMARY KEY (subject, object, relation, section_id)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS vector (hash BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID;
 """
-# Work of an interrupted build that the next one uses: the replies of a model cost money, and vectors time.
-_KEPT = ("extraction", "vector")
 # Another schema or version may chunk the same source differently, and then has other vectors.
 _LAYOUT = f"{__version__} {hashlib.sha256(_SCHEMA.encode()).hexdigest()[:16]}"
 
@@ -84,8 +81,9 @@ class Staging:
     """One build's working store. Its methods are grouped by the stage that writes them."""
 
     def __init__(self, path: Path) -> None:
-        """Open the store at ``path``, or create it; of one with another layout, only the replies are kept."""
-        with _as_build_error():
+        """Open the store at ``path``, or create it; one with another layout is emptied."""
+        self._path = path
+        with self._as_build_error():
             self._db = sqlite3.connect(path, isolation_level=None)
             self._db.create_function(
                 "wikigr_fold", 1, lambda name: None if name is None else fold(name), deterministic=True
@@ -94,25 +92,22 @@ class Staging:
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.execute("CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID")
             if self.meta("layout") != _LAYOUT:
-                self._start_over(_KEPT[:1])
+                self._start_over()
 
     @classmethod
-    def begin(cls, path: Path, *, fresh: bool = False) -> Self:
-        """Start a build's store at ``path``; of an interrupted one, keep vectors and replies unless ``fresh``."""
-        if fresh:
-            for leftover in path.parent.glob(f"{path.name}*"):
-                leftover.unlink()
+    def begin(cls, path: Path) -> Self:
+        """Start a build's store at ``path``; of an interrupted one, keep the vectors."""
         staging = cls(path)
-        staging._start_over(_KEPT)
+        staging._start_over("vector")
         return staging
 
-    def _start_over(self, kept: Sequence[str]) -> None:
-        """Create empty tables, apart from those in ``kept`` and the record of what replies cost."""
+    def _start_over(self, *kept: str) -> None:
+        """Create empty tables, apart from those in ``kept``."""
         with self.transaction():
             found = {str(name) for (name,) in self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
             for name in sorted(found - {"meta", *kept}):
                 self._db.execute(f'DROP TABLE "{name}"')
-            self._db.execute("DELETE FROM meta WHERE key NOT IN ('encoder', 'extraction_usd')")
+            self._db.execute("DELETE FROM meta WHERE key != 'encoder'")
             for statement in filter(str.strip, _SCHEMA.split(";\n")):
                 self._db.execute(statement)
             self.set_meta("layout", _LAYOUT)
@@ -123,7 +118,7 @@ class Staging:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Commit all writes made inside the block, or none; raises ``BuildError`` if the disk refuses them."""
-        with _as_build_error():
+        with self._as_build_error():
             self._db.execute("BEGIN")
             try:
                 yield
@@ -141,15 +136,6 @@ class Staging:
 
     def set_meta(self, key: str, value: str) -> None:
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
-
-    def paid_replies(self) -> tuple[int, float]:
-        """Return the number of a model's replies and their cost in US dollars."""
-        return self.count("extraction"), float(self.meta("extraction_usd") or 0.0)
-
-    def keep_replies(self) -> None:
-        """Delete everything except the model's replies and the record of their cost."""
-        self._start_over(_KEPT[:1])
-        self._db.execute("VACUUM")
 
     def forget_vectors(self) -> None:
         with self.transaction():
@@ -281,12 +267,28 @@ class Staging:
 
     def rows(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> Iterator[tuple[Any, ...]]:
         """Run a query and yield its rows."""
-        with _as_build_error():
+        with self._as_build_error():
             yield from self._db.execute(sql, parameters)
 
     def write(self, sql: str, rows: Iterable[Sequence[Any] | Mapping[str, Any]]) -> None:
         """Run a statement once for each row of parameters."""
         self._db.executemany(sql, rows)
+
+    @contextmanager
+    def _as_build_error(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            raise BuildError(
+                f"Cannot read or write the build's working files: {error}.",
+                hint="Check the disk space and the folder's permissions (or choose another folder with -o), then run "
+                "the same command again. Finished vectors are kept.",
+            ) from error
+        except sqlite3.DatabaseError as error:
+            raise BuildError(
+                f"The build's working files are damaged: {error}.",
+                hint=f"Delete {self._path}, then run the same command again.",
+            ) from error
 
 
 def batches(rows: Iterable[tuple[Any, ...]], size: int) -> Iterator[list[tuple[Any, ...]]]:
@@ -341,22 +343,6 @@ def _read_article(payload: str, blocks: str) -> SourceArticle:
     pairs = zip(article.sections, json.loads(blocks), strict=True)
     sections = (replace(section, blocks=decode_blocks(section.text, stored)) for section, stored in pairs)
     return replace(article, sections=tuple(sections))
-
-
-@contextmanager
-def _as_build_error() -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        raise BuildError(
-            f"Cannot read or write the build's working files: {error}.",
-            hint="Check the disk space and the folder's permissions (or choose another folder with -o), then run the "
-            "same command again. Finished vectors are kept.",
-        ) from error
-    except sqlite3.DatabaseError as error:
-        raise BuildError(
-            f"The build's working files are damaged: {error}.", hint="Run the same command with --no-resume."
-        ) from error
 
 
 @cache

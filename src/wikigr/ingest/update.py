@@ -16,7 +16,7 @@ from wikigr.ingest.entities import derive_entities
 from wikigr.ingest.loading import content_digest, staged_rows
 from wikigr.ingest.staging import Staging
 from wikigr.pack import layout as parts
-from wikigr.pack.diff import ContentDiff, PackDiff, Side, compare, manifest_changes
+from wikigr.pack.diff import ContentDiff, PackDiff, Side, compare
 from wikigr.pack.digest import database_rows
 from wikigr.pack.layout import Layout
 from wikigr.pack.manifest import Manifest, is_lower_version, read_manifest
@@ -87,7 +87,7 @@ class _Review:
             counts["triples"] = staging.count("fact")
             version = self._options.version if digest != before.digest else None
             staged = replace(before, version=version or before.version, digest=digest, counts=counts)
-            self.diff = PackDiff(Side.of(before), Side.of(staged), self._content, ())
+            self.diff = PackDiff(Side.of(before), Side.of(staged), self._content)
             raise ReviewStopped
 
     def _check_losses(self, manifest: Manifest) -> None:
@@ -108,7 +108,7 @@ class _Review:
         before = self._before
         assert before is not None
         manifest = self._recalibrate(before, self._folder, folder, manifest, self._progress)
-        self.diff = PackDiff(Side.of(before), Side.of(manifest), self._content, manifest_changes(before, manifest))
+        self.diff = PackDiff(Side.of(before), Side.of(manifest), self._content)
         return manifest
 
 

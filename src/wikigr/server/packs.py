@@ -7,12 +7,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from wikigr.errors import UsageError
+from wikigr.errors import PackError, UsageError
 from wikigr.llm import api_of, available
 from wikigr.llm.budget import Budget
 from wikigr.llm.options import SynthesisOptions
 from wikigr.pack.joined import open_packs
 from wikigr.pack.listing import list_pack
+from wikigr.pack.manifest import file_path
 from wikigr.pack.open import Corpus
 from wikigr.pipeline.connect import budget_of, connect
 from wikigr.pipeline.pipeline import Pipeline
@@ -64,6 +65,11 @@ class ServedPacks:
         self.listed = tuple(
             (list_pack(member.layout.root, given_as=name), member.manifest) for name, member in self._members.items()
         )
+        self._files = {
+            path: path.stat()
+            for member in self._pack.members
+            for path in (file_path(member.layout, name) for name in member.manifest.files)
+        }
         self._lock = threading.Lock()
         self._idle: defaultdict[str | None, list[Session]] = defaultdict(list)
         self._used = 0
@@ -79,12 +85,20 @@ class ServedPacks:
 
     @contextmanager
     def session(self, name: str | None = None) -> Iterator[Session]:
-        """Yield a session with the pack ``name``, or with all of them as one; raises ``UsageError`` for another name.
+        """Yield a session with the pack ``name``, or with all of them as one; a thread has it for itself meanwhile.
 
-        A thread has it for itself meanwhile.
+        Raises ``UsageError`` for another name, and ``PackError`` if a file has changed in its place: what is read from it
+        may be wrong, or end the process if it was cut, because it is mapped to memory.
         """
         if name is not None and name not in self._members:
             raise UsageError(f"This server has no pack {name[:80]!r}.", hint=f"It has {', '.join(self.names)}.")
+        for path, known in self._files.items():
+            # Of a file that was replaced or removed, this process has the old one.
+            with suppress(FileNotFoundError):
+                now = path.stat()
+                if now.st_ino == known.st_ino and (now.st_size, now.st_mtime_ns) != (known.st_size, known.st_mtime_ns):
+                    hint = "Replace its folder by a whole one, and restart the server."
+                    raise PackError(f"The pack's file {path.name} cannot be read: it changed in place.", hint=hint)
         with self._lock:
             if self._idle[name]:
                 session = self._idle[name].pop()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.output import SCHEMA_VERSION, Document, one_line
+from wikigr_cli.render.output import SCHEMA_VERSION, Document
 from wikigr_cli.render.pack import build_document, print_build
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 # Without --all, this many changes of each kind are printed.
 _MAX_CHANGES = 10
-# Longer values of the manifest are cut; the JSON has them whole.
-_MAX_LENGTH = 48
 _COUNTED = ("articles", "sections", "links", "mentions", "triples")
 
 
@@ -44,9 +42,6 @@ def print_diff(environment: Environment, document: Document, *, everything: bool
         "articles added": [f"+ {title}" for title in content["added"]],
         "articles removed": [f"- {row['title']}" for row in content["removed"]],
         "articles changed": [row["title"] for row in content["changed"]],
-        "manifest and files": [
-            f"{c['name']}: {_short(c['before'])} → {_short(c['after'])}" for c in document["manifest"]
-        ],
     }
     for kind, changes in lines.items():
         _print_kind(environment, kind, changes, None if everything else _MAX_CHANGES)
@@ -64,10 +59,6 @@ def _print_kind(environment: Environment, kind: str, lines: Sequence[str], limit
         environment.print(f"  {line}", hang=4)
     if limit is not None and len(lines) > limit:
         environment.print(f"  … and {len(lines) - limit:,} more (--all)", style="dim")
-
-
-def _short(value: object) -> str:
-    return "none" if value is None else one_line(str(value), _MAX_LENGTH)
 
 
 def update_document(report: UpdateReport, folder: Path, *, dry_run: bool) -> dict[str, Any]:

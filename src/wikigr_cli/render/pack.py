@@ -115,8 +115,7 @@ def _print_extraction(environment: Environment, extraction: Document) -> None:
     price = "cost unknown" if usage["cost_usd"] is None else f"${usage['cost_usd']:.4f}"
     sections, calls = counted(extraction["sections"], "sections"), counted(extraction["asked"], "calls")
     environment.note(
-        f"{extraction['model']} read {sections} ({extraction['kept']:,} in an earlier run, "
-        f"{extraction['cached']:,} from the response cache): {calls}, {price}."
+        f"{extraction['model']} read {sections} ({extraction['cached']:,} from the response cache): {calls}, {price}."
     )
 
 

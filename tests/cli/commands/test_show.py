@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
-import shutil
 from pathlib import Path
 
 import pytest
-from tests.tampering import accept_changes
-
-from wikigr.graph.engine import Graph
-from wikigr.pack.layout import DATABASE
 
 from ..conftest import Wikigr
 from ..terminal import in_terminal, widest
@@ -58,20 +52,3 @@ def test_it_fits_a_terminal(physics_pack: Path) -> None:
     for target in (SECTION, "Louis de Broglie"):
         shown = in_terminal("show", target, "-p", str(physics_pack))
         assert shown.code == 0 and widest(shown.out) <= 80
-
-
-def test_hostile_text_does_not_drive_the_terminal(physics_pack: Path, tmp_path: Path) -> None:
-    codes = "\x1b[2J\x1b]8;;https://w.example\x1b\\\x07\x9b1m\u202e"
-    pack = shutil.copytree(physics_pack, tmp_path / "p")
-    with Graph(pack / DATABASE, read_only=False) as graph:
-        graph.execute("MATCH (s:Section) SET s.content = s.content + $x, s.title = s.title + $x", {"x": codes})
-        graph.execute(
-            "MATCH (a:Article) SET a.url = 'https://w.example/' + $x, a.content = a.content + $x", {"x": codes}
-        )
-    accept_changes(pack)
-    for target in (SECTION, "spin"):
-        for command, term in (("show", "xterm"), ("open", "")):
-            shown = in_terminal(command, target, "-p", str(pack), NO_COLOR="", TERM=term)
-            ours = re.sub(r"\x1b\[[0-9]m|\x1b\]8;;(?:file://[!-~]*)?\x1b\\", "", shown.out)
-            assert shown.code == 0 and len(ours) > 100
-            assert not set(ours + shown.err) & set("\x1b\x07\x9b\u202e"), shown

@@ -129,18 +129,18 @@ def test_the_profile_changes(converse: Converse) -> None:
     assert talk.say("/why")[0].startswith("Louis de Broglie#3") or "Louis de Broglie" in talk.say("/why")[0]
 
 
-def test_the_pack_changes(converse: Converse, letters: Path) -> None:
+def test_the_pack_changes(converse: Converse, letters_pack: Path) -> None:
     talk = converse()
     talk.say(QUESTION)
-    assert talk.say(f"/pack {letters}") == ("", "letters 1.0.0: 3 articles, 4 sections\n")
+    assert talk.say(f"/pack {letters_pack}") == ("", "letters 1.0.0: 3 articles, 4 sections\n")
     assert "There is no answer from this pack yet." in talk.say("/open 1")[1]
     assert "Beta is the second letter." in talk.say("What is Beta?")[0]
     assert "* letters\n" in talk.say("/pack")[0]
 
 
-def test_several_packs_are_asked_as_one(converse: Converse, physics_pack: Path, letters: Path) -> None:
+def test_several_packs_are_asked_as_one(converse: Converse, physics_pack: Path, letters_pack: Path) -> None:
     talk = converse()
-    said = talk.say(f"/pack '{physics_pack}' '{letters}'")
+    said = talk.say(f"/pack '{physics_pack}' '{letters_pack}'")
     assert said[1].endswith("53 articles, 241 sections\n")
     assert "letters: Beta#" in talk.say("What is Beta?")[0]
     assert "Beta is the second letter." in talk.say("/open 1")[0]
@@ -148,13 +148,6 @@ def test_several_packs_are_asked_as_one(converse: Converse, physics_pack: Path, 
     assert talk.say("/why Beta")[0].startswith("Beta: The answer quotes it")
     assert "Nothing in the pack is called" in talk.say("/open Heisenberg uncertainty")[1]
     assert "No closing quotation" in talk.say("/pack 'physics")[1]
-
-
-@pytest.fixture(scope="module")
-def letters(tmp_path_factory: pytest.TempPathFactory, encoder: object) -> Path:
-    from tests.distribution.letters import build_letters
-
-    return build_letters(tmp_path_factory.mktemp("letters") / "letters", encoder)  # type: ignore[arg-type]
 
 
 def test_help_names_every_command_and_fits(converse: Converse) -> None:
@@ -216,7 +209,7 @@ def test_without_a_terminal_a_question_is_needed(wikigr: Wikigr, physics_pack: P
     assert "--batch" in result.err
 
 
-def test_a_question_may_refer_to_the_last_ones(converse: Converse, physics_pack: Path, letters: Path) -> None:
+def test_a_question_may_refer_to_the_last_ones(converse: Converse, physics_pack: Path, letters_pack: Path) -> None:
     talk = converse()
     assert "Understood" not in talk.say("In which year was Werner Heisenberg born?")[0]
     resolved = "When did Werner Heisenberg die?"
@@ -229,5 +222,5 @@ def test_a_question_may_refer_to_the_last_ones(converse: Converse, physics_pack:
     talk.say("What is spin?")
     assert talk.say("Where was he born?")[0].startswith("Understood as: Where was Werner Heisenberg born?\n")
     # What was asked of another pack is forgotten.
-    talk.say(f"/pack {letters}")
+    talk.say(f"/pack {letters_pack}")
     assert "Understood" not in talk.say("Where was he born?")[0]

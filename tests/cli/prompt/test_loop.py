@@ -74,12 +74,6 @@ def test_ctrl_c_clears_the_line(physics_pack: Path, private: Path) -> None:
     assert "Spin" not in out and err.endswith("Profile fast.\n")
 
 
-def test_a_line_is_edited(physics_pack: Path, private: Path) -> None:
-    history = InMemoryHistory()
-    prompted(physics_pack, f"profile fasd\x01/\x05\x7ft\r{CTRL_D}", history)
-    assert history.get_strings() == ["/profile fast"]
-
-
 class Terminal:
     """A real ``wikigr`` in a terminal of 80 columns."""
 
@@ -138,17 +132,6 @@ def test_a_conversation_in_a_terminal(
         again.child.expect_exact(line[1:])
     again.says("", ANSWER)
     assert again.leaves() == 0
-
-
-def test_a_follow_up_question_in_a_terminal(
-    physics_pack: Path, private: Path, no_model: None, closed: list[Terminal]
-) -> None:
-    terminal = Terminal(physics_pack, "--offline")
-    closed.append(terminal)
-    terminal.says("In which year was Werner Heisenberg born?", "1901")
-    terminal.says("When did he die?", "Understood as: When did Werner Heisenberg die?")
-    terminal.says("and where was she buried?", "refers to something that was not named: 'she'")
-    assert terminal.leaves() == 0
 
 
 def test_ctrl_c_cancels_a_running_question(

@@ -8,9 +8,8 @@ from xml.etree import ElementTree
 from tests.evaluation.reports.runs import document, printed, sample, stored, two_profiles
 
 from wikigr.evaluation.gate import GateCheck, GateResult
-from wikigr.evaluation.reports.ci import github_annotations, junit_report
+from wikigr.evaluation.reports.ci import junit_report
 from wikigr.evaluation.reports.document import report_document
-from wikigr.evaluation.reports.text import markdown_gate
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.evaluation import gate
 
@@ -33,11 +32,7 @@ def test_junit_takes_any_id_and_skips_what_has_no_grade() -> None:
 
 
 def test_a_gate_names_the_profile_that_it_judged() -> None:
-    result = GateResult("two", (GateCheck("accuracy ≥ 0.8", False, "0.6000"),), None, (), ("another build",))
-    assert markdown_gate(result, {}).startswith("# Failed: two\n")
-    assert github_annotations(result, {}, "gold.jsonl") == (
-        "::error title=wikigr eval gate::two: accuracy ≥ 0.8: 0.6000\n"
-    )
+    result = GateResult("two", (GateCheck("accuracy ≥ 0.8", False, "0.6000"),), (), ("another build",))
     made = report_document(stored(two_profiles()), resamples=199, gate=result)
     assert made["gate"] == {
         "profile": "two", "passed": False, "regressed": [], "caveats": ["another build"],

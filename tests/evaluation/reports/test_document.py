@@ -12,7 +12,6 @@ from wikigr.evaluation.metrics import METRICS, Metric
 from wikigr.evaluation.reports.ci import junit_report
 from wikigr.evaluation.reports.document import report_document
 from wikigr.evaluation.reports.html import html_report
-from wikigr.evaluation.reports.text import markdown_report
 from wikigr.evaluation.samples import Sample
 
 
@@ -47,7 +46,7 @@ def test_a_new_metric_takes_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
     (result,) = [result for result in made["comparisons"][0]["results"] if result["metric"] == "brevity"]
     assert result["difference"] == 0.5
     assert {flip["difference"] for flip in made["flips"]["two"]} == {0.5}
-    assert "brevity" in printed(made) and "brevity" in markdown_report(made)
+    assert "brevity" in printed(made)
 
 
 def test_abstention_is_in_every_report() -> None:
@@ -65,7 +64,6 @@ def test_abstention_is_in_every_report() -> None:
     assert cells(text, "AUROC")[0] == "0.833"
     assert cells(text, "abstained  ") == ["2,", "1", "rightly", "1,", "1", "rightly"]
     assert cells(text, "unanswerable") == ["2", "of", "5", "2", "of", "5"]
-    assert "## Abstention" in markdown_report(made) and "| AUROC | 0.833 [" in markdown_report(made)
     assert 'id="abstention"' in html_report(made)
 
 
@@ -95,8 +93,6 @@ def test_figures_by_hops_and_type_are_in_every_report() -> None:
     # One of the two questions names a section.
     assert cells(text, "2 hops (1), section_all_found@5")[0] == "1.000"
     assert cells(text, "comparison (1), accuracy")[0] == "0.000"
-    markdown = markdown_report(made)
-    assert "## Hops" in markdown and "| 2 hops (2), all_found@5 | 0.500 [" in markdown and "## Types" in markdown
     page = html_report(made)
     assert 'id="hops"' in page and 'href="#types"' in page and "2 hops" in page and "comparison" in page
 
@@ -134,7 +130,6 @@ def test_the_precision_of_each_level_is_in_every_report() -> None:
     text = printed(made)
     assert cells(text, "sure")[0] == "0.500" and cells(text, "sure")[3:5] == ["of", "2"]
     assert cells(text, "likely")[0] == "—"
-    assert "## Levels" in markdown_report(made) and "| not sure | 0.000 [" in markdown_report(made)
     page = html_report(made)
     assert 'id="levels"' in page and "of 2</td>" in page
     # Runs of older versions have no levels.
@@ -146,13 +141,13 @@ def test_the_precision_of_each_level_is_in_every_report() -> None:
 def test_without_unanswerable_questions_there_is_no_abstention() -> None:
     made = document(two_profiles(), answerable=True)
     assert [profile["abstention"] for profile in made["profiles"]] == [None, None]
-    assert "AUROC" not in printed(made) + markdown_report(made) + html_report(made)
+    assert "AUROC" not in printed(made) + html_report(made)
 
 
 def test_repeats_are_in_every_report_when_there_are_some() -> None:
     once = document(two_profiles())
     assert [profile["repeats"] for profile in once["profiles"]] == [None, None]
-    assert "unstable" not in printed(once) + markdown_report(once)
+    assert "unstable" not in printed(once) + html_report(once)
     # Under "one" a1 is right once in two; the means of the repeats are 1/5 and 0.
     again = [sample("one", id_, 0.0, 1) for id_ in QUESTIONS]
     again += [sample("two", id_, float(id_ in ("a1", "a2", "u1")), 1) for id_ in QUESTIONS]
@@ -165,7 +160,6 @@ def test_repeats_are_in_every_report_when_there_are_some() -> None:
     start = text.index("repeats ")
     assert cells(text[start:], "accuracy *") == ["0.1414", "0.0000"]
     assert cells(text, "unstable questions") == ["1", "of", "5", "(20.0%)", "0", "of", "5", "(0.0%)"]
-    assert "| unstable questions | 1 of 5 (20.0%) | 0 of 5 (0.0%) |" in markdown_report(made)
     assert "1 of 5 (20.0%)" in html_report(made)
 
 
@@ -184,7 +178,6 @@ def test_cached_and_fresh_answers_are_timed_apart() -> None:
     assert cells(text, "total, p50") == ["207.0", "3.0"]
     assert cells(text, "total, p95") == ["387.0", "3.0"]
     assert cells(text, "llm, p50") == ["200.0", "0.5"]
-    assert "| milliseconds | one | one (cached) |" in markdown_report(made)
     none_cached = document(fresh)
     assert none_cached["profiles"][0]["latency_cached"] == {}
     assert "cached" not in printed(none_cached)
@@ -222,9 +215,7 @@ def test_a_run_that_is_not_whole_says_so_in_every_report() -> None:
     made = document([each for each in two_profiles() if (each.profile, each.question_id) != ("two", "a3")])
     notice = "two: the run is incomplete, with 4 of 5 samples."
     assert made["notices"] == [notice]
-    for report in (markdown_report, html_report):
-        assert notice in report(made)
-    assert notice in printed(made)
+    assert notice in html_report(made) and notice in printed(made)
 
 
 def test_an_arm_that_failed_everywhere_is_reported_and_not_compared() -> None:
@@ -246,12 +237,6 @@ def test_models_that_may_write_more_are_told_apart() -> None:
     assert report["notices"] == ["The profiles may write answers of different lengths (tokens: one 512, two 1024)."]
 
 
-def test_a_name_is_no_markdown() -> None:
-    made = document(two_profiles())
-    made["run"]["pack"]["name"] = "a\n# <b>x</b>"
-    assert markdown_report(made).splitlines()[0] == "# a # \\<b\\>x\\</b\\>: 5 questions"
-
-
 def test_of_several_repeats_the_first_answer_is_shown() -> None:
     samples = [sample("one", id_, 1.0, repeat, answer=f"answer {repeat}") for id_ in QUESTIONS for repeat in (0, 1)]
     made = document(samples, repeat=2)
@@ -269,7 +254,7 @@ def test_leaks_and_what_was_chosen_after_the_run_are_in_every_report() -> None:
         "example 2 (question a2), example 3 (question a3) and others (run.json lists them all).",
     ]
     assert (made["notices"], made["margin"]) == (said, 0.05)
-    for text in (printed(made), markdown_report(made), html_report(made), junit_report(made, {})):
+    for text in (printed(made), html_report(made), junit_report(made, {})):
         assert [text.count(notice) for notice in said] in ([1, 1], [2, 2]), text
     assert report_document(held, resamples=199)["primary"] == "accuracy"
     with pytest.raises(UsageError, match="no metric 'acuracy'") as refused:
@@ -287,7 +272,6 @@ def test_confidence_is_in_every_report() -> None:
     text = printed(made)
     assert cells(text, "ECE ↓")[0] == "0.400"
     assert cells(text, "ECE by chance")[0] == f"{scored['noise']:.3f}"
-    assert "## Confidence" in markdown_report(made) and "| ECE ↓ | 0.400 [" in markdown_report(made)
     assert 'id="confidence"' in html_report(made)
     # Abstentions state no confidence in an answer.
     silent = document([replace(each, query_type="abstained") for each in two_profiles()])

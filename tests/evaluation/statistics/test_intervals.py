@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -15,14 +14,6 @@ grades = st.integers(min_value=-20, max_value=20).map(lambda tenths: tenths / 10
 
 def draws(seed: int, n: int) -> np.ndarray:
     return np.random.default_rng(seed).normal(0.1, 1.0, n)
-
-
-def test_interval_of_many_values_takes_batches_and_comes_near_the_normal_one() -> None:
-    values = draws(5, 3000)
-    found, error = bootstrap_mean(values, seed=1, resamples=2999), stats.sem(values)
-    assert found.value == pytest.approx(values.mean())
-    assert found.low == pytest.approx(values.mean() - 1.96 * error, abs=0.1 * error)
-    assert found.high == pytest.approx(values.mean() + 1.96 * error, abs=0.1 * error)
 
 
 def test_interval_worked_by_hand() -> None:
@@ -92,17 +83,6 @@ def test_interval_draws_whole_clusters() -> None:
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=1e-3)
     alone, plain = (bootstrap_mean(values, seed=4, clusters=c) for c in (list(range(len(values))), None))
     assert (alone.low, alone.high) == pytest.approx((plain.low, plain.high))
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.lists(grades, min_size=1, max_size=30), st.integers(0, 3))
-def test_interval_lies_among_the_values_and_turns_with_them(values: list[float], seed: int) -> None:
-    found = bootstrap_mean(values, seed=seed, resamples=199)
-    assert min(values) - 1e-9 <= found.low <= found.high <= max(values) + 1e-9
-    assume(found.method != "percentile")
-    # Ties among resampled means are broken by rounding, alike on both sides.
-    turned = bootstrap_mean([-value for value in values], seed=seed, resamples=199)
-    assert (-turned.high, -turned.low) == pytest.approx((found.low, found.high), abs=1e-9)
 
 
 @pytest.mark.parametrize(("right", "trials"), [(0, 1), (1, 1), (0, 10), (3, 10), (10, 10), (700, 1_000)])

@@ -22,13 +22,12 @@ def make_pack(
     destination: Path,
     *,
     jobs: int,
-    resume: bool = True,
     progress: Progress | None = None,
 ) -> BuildReport:
     """Build the pack of ``recipe`` from its ``documents`` in the folder ``destination``, with its gold questions.
 
-    ``jobs`` and ``resume`` are those of ``BuildOptions``. Raises like ``build_pack``, and ``UsageError`` for a
-    destination with other files.
+    ``jobs`` is that of ``BuildOptions``. Raises like ``build_pack``, and ``UsageError`` for a destination with other
+    files.
     """
     progress = progress or Silent()
     chosen, location = recipe.options, str(documents.location)
@@ -42,7 +41,6 @@ def make_pack(
         attribution=recipe.attribution,
         limit=chosen.limit,
         jobs=jobs,
-        resume=resume,
         keep_going=chosen.keep_going,
         provenance={"recipe": recipe.name, "homepage": recipe.homepage, **documents.provenance},
     )

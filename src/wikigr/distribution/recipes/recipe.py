@@ -41,7 +41,7 @@ class Archive:
 
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
-    """A file at a URL, such as a ZIM file, which ``catalog`` may name.
+    """A file at a URL, such as a ZIM file.
 
     Without ``sha256``, the user has to give one. ``checksum`` is where the publisher states it.
     """
@@ -49,7 +49,6 @@ class RemoteFile:
     url: _Url
     sha256: _Sha256 | None = None
     checksum: _Url | None = None
-    catalog: Text | None = None
 
 
 @dataclass(frozen=True, slots=True)

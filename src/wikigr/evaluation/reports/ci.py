@@ -1,4 +1,4 @@
-"""Reports for CI systems: GitHub workflow commands, and JUnit XML."""
+"""The report for CI systems: JUnit XML."""
 
 from __future__ import annotations
 
@@ -6,36 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 from xml.etree import ElementTree
 
-from wikigr.evaluation.gate import GateResult
 from wikigr.evaluation.reports.text import estimate
 
 Document = Mapping[str, Any]
-
-
-def github_annotations(result: GateResult, questions: Mapping[str, Mapping[str, Any]], path: str) -> str:
-    """Return GitHub workflow commands: an error per failed check and a warning per question that got worse."""
-    errors = [
-        f"::error title=wikigr eval gate::{_command(f'{result.profile}: {check.name}: {check.detail}')}\n"
-        for check in result.checks
-        if not check.passed
-    ]
-    worse = [
-        _warning(path, questions[id_]["line"], "regressed", id_, questions[id_]["question"]) for id_ in result.regressed
-    ]
-    return "".join([*errors, *worse])
-
-
-def _warning(path: str, line: int, title: str, id_: str, question: str) -> str:
-    where = f"file={_property(path)},line={line},title={_property(title)}"
-    return f"::warning {where}::{_command(f'{id_}: {question}')}\n"
-
-
-def _command(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _command(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def junit_report(document: Document, seconds: Mapping[str, float]) -> str:

@@ -1,4 +1,4 @@
-"""The tables of a report, for the terminal and for Markdown."""
+"""The tables of a report."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from wikigr.answer.presentation import LEVEL_WORDS
-from wikigr.evaluation.gate import GateResult
 from wikigr.evaluation.groups import SHOWN
 
 Document = Mapping[str, Any]
@@ -225,50 +224,3 @@ def sample_lines(document: Document) -> list[str]:
         cost = "price unknown" if judge["cost_usd"] is None else f"${judge['cost_usd']:.4f}"
         lines.append(f"Judge {judge['model']}: {judge['judged']} judged, {judge['errors']} errors, {cost}; advisory.")
     return lines
-
-
-def markdown_report(document: Document) -> str:
-    """Return the report in Markdown."""
-    run = document["run"]
-    parts = [
-        f"# {_inline(run['pack']['name'])}: {run['questions']['count']} questions",
-        f"Pack {run['pack']['digest'][:16]}, questions {run['questions']['hash'][:16]}, seed {run['seed']}, wikigr "
-        f"{run['wikigr_version']} {run['commit'][:12]}{' (with changes)' if run['dirty'] else ''}.",
-        *map(_inline, document["notices"]),
-        *(_inline(comparison["summary"]) for comparison in document["comparisons"]),
-    ]
-    for table in (
-        metric_table(document), *map(comparison_table, document["comparisons"]), *further_tables(document)
-    ):  # fmt: skip
-        parts += [f"## {_inline(table.title)}", _markdown_table(table.head, table.rows)]
-        parts += [table.legend] if table.legend else []
-    parts += map(_inline, sample_lines(document))
-    return "\n\n".join(parts) + "\n"
-
-
-def _markdown_table(head: Sequence[str], rows: Rows) -> str:
-    # The head contains untrusted profile names. The marks in the rows are our own.
-    titles, cells = [_inline(cell) for cell in head], [[_inline(cell, keep="*[]") for cell in row] for row in rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in (titles, ["---"] * len(head), *cells))
-
-
-def _inline(text: str, *, keep: str = "") -> str:
-    """Return ``text`` as one line of Markdown with all markup escaped, except the marks in ``keep``."""
-    marks = "".join(mark for mark in "\\`*[]<>|&" if mark not in keep)
-    line = " ".join(text.split())
-    return "".join(
-        f"\\{character}" if character in marks else character if character.isprintable() else "\ufffd"
-        for character in line
-    )
-
-
-def markdown_gate(result: GateResult, questions: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the outcome of a gate in Markdown, for a job summary."""
-    parts = [f"# {'Passed' if result.passed else 'Failed'}: {_inline(result.profile)}"]
-    rows = [[c.name, c.outcome if c.passed else "**failed**", c.detail] for c in result.checks]
-    parts.append(_markdown_table(["check", "outcome", "detail"], rows))
-    if result.regressed:
-        worse = [f"- {_inline(id_)}: {_inline(questions[id_]['question'])}" for id_ in result.regressed]
-        parts.append("\n".join(["Questions that got worse:", "", *worse]))
-    parts += [f"Note: {_inline(caveat)}." for caveat in result.caveats]
-    return "\n\n".join(parts) + "\n"

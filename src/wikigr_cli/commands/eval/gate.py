@@ -74,8 +74,6 @@ def gate(
 
     The exit code is 0 if it does, 1 if it does not, and 3 if there is nothing to judge.
 
-    On GitHub Actions, it also writes a summary and an annotation for each question that got worse.
-
     Examples:
       wikigr eval gate runs/first --min accuracy=0.1
       wikigr eval gate runs/first --min accuracy=0.1 --junit junit.xml
@@ -104,27 +102,9 @@ def gate(
 
 
 def finish(environment: Environment, result: GateResult, stored: StoredRun, *, as_json: bool) -> None:
-    """Print the outcome, unless it is already in a JSON document, and raise ``Exit`` if the gate failed.
-
-    On GitHub Actions, add to the job summary and annotate the questions that got worse.
-    """
+    """Print the outcome, unless it is already in a JSON document, and raise ``Exit`` if the gate failed."""
     if not as_json:
         render_evaluation.gate(environment, result, stored.questions)
-    if environment.variables.get("GITHUB_ACTIONS") == "true":
-        from wikigr.evaluation.reports.ci import github_annotations
-        from wikigr.evaluation.reports.text import markdown_gate
-
-        annotations = github_annotations(result, stored.questions, str(stored.run.questions["path"]))
-        if not as_json:
-            environment.write_text(annotations)
-        elif annotations:
-            environment.print_error(annotations.rstrip("\n"), overflow="keep")
-        if summary := environment.variables.get("GITHUB_STEP_SUMMARY"):
-            try:
-                with Path(summary).open("a", encoding="utf-8") as file:
-                    file.write(markdown_gate(result, stored.questions))
-            except OSError as error:
-                environment.print_error(f"wikigr: Cannot write the summary {summary}: {error.strerror}.")
     if not result.passed:
         raise typer.Exit(ExitStatus.FAILED_CHECK)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from wikigr.evaluation.run import StoredRun
 
 
-ReportFormat = Literal["text", "md", "html", "junit", "json"]
+ReportFormat = Literal["text", "html", "junit", "json"]
 
 
 @command(
@@ -70,7 +70,7 @@ def print_report(
     show_all: bool = False,
     gate: GateResult | None = None,
 ) -> None:
-    """Print the report of a run, or write it to ``output``; Markdown is the text format of a file."""
+    """Print the report of a run, or write it to ``output``; raises ``UsageError`` for text in a file."""
     from wikigr.evaluation.reports.document import report_document
     from wikigr.files import cannot_write, write_atomic
 
@@ -78,6 +78,8 @@ def print_report(
     if report_format == "text" and output is None:
         render_evaluation.evaluation(environment, document, folder=stored.folder, show_all=show_all)
         return
+    if report_format == "text":
+        raise UsageError("-o needs a format for files.", hint="Add --format html, junit or json.")
     if report_format == "json":
         text = plain_json(json.dumps(document, ensure_ascii=False, indent=2)) + "\n"
     elif report_format == "html":
@@ -86,11 +88,10 @@ def print_report(
         text = html_report(document)
     else:
         from wikigr.evaluation.reports.ci import junit_report
-        from wikigr.evaluation.reports.text import markdown_report
 
         judged = stored.samples_of(document["subject"])
         seconds = {s.question_id: s.timings.get("total_ms", 0.0) / 1000 for s in judged if s.repeat == 0}
-        text = junit_report(document, seconds) if report_format == "junit" else markdown_report(document)
+        text = junit_report(document, seconds)
     if output is None:
         write = environment.write_json if report_format == "json" else environment.write_text
         write(text)

@@ -50,7 +50,7 @@ SOURCE_FORMAT = Input(metavar="NAME", help=f"The source's format: {', '.join(FOR
     extract_model=Model(metavar="ID", help="The model of --extract. Default: claude-haiku-4-5."),
     extract_max_cost=Model(
         metavar="USD",
-        help="The budget of --extract in US dollars, including interrupted runs; inf for no limit. Default: 5.",
+        help="The budget of --extract in US dollars; inf for no limit. Default: 5.",
     ),
     engine=Run(help="Run the costly stages on this machine or on a Ray cluster."),
 )
@@ -67,7 +67,6 @@ def build(
     limit: int | None = None,
     embedding_model: str = "sentence-transformers/all-MiniLM-L6-v2",
     bundle_encoder: bool = False,
-    resume: bool = True,
     keep_going: bool = False,
     follow_links: bool = False,
     language: str | None = None,
@@ -119,13 +118,12 @@ def build(
         **{**labels, "name": labels["name"] or output.resolve().name},
         limit=limit,
         jobs=jobs,
-        resume=resume,
         keep_going=keep_going,
         follow_links=follow_links,
         language=language_named(language).code if language is not None else None,
     )
     with ExitStack() as stack:
-        progress = stack.enter_context(TerminalProgress(environment, resumes=resume))
+        progress = stack.enter_context(TerminalProgress(environment, resumes=True))
         cluster = None
         if ray.engine == "ray":
             from wikigr.ingest.engines.cluster import connect
@@ -225,7 +223,6 @@ def make(
     source: str | None = None,
     sha256: str | None = None,
     allow_private: bool = False,
-    resume: bool = True,
     jobs: int = options.PROCESSORS,
 ) -> Result:
     """Get the documents of a recipe and build a pack from them.
@@ -262,8 +259,8 @@ def make(
     from wikigr.evaluation.starters import store_starters
     from wikigr_cli.render.progress import TerminalProgress
 
-    with TerminalProgress(environment, resumes=resume) as progress:
+    with TerminalProgress(environment, resumes=True) as progress:
         documents = fetch(chosen, choice, progress)
-        report = make_pack(chosen, documents, folder, jobs=jobs, resume=resume, progress=progress)
+        report = make_pack(chosen, documents, folder, jobs=jobs, progress=progress)
         store_starters(folder, progress)
     return render.made_document(report, folder)

@@ -170,7 +170,7 @@ def test_a_metric_that_was_chosen_after_the_run_is_named_as_such(
     metric = "recall@5 was declared as the primary metric before the run; mrr was chosen after it"
     margin = "0.05 was declared as the margin before the run; 0.1 was chosen after it"
     chosen = ("--primary", "mrr", "--margin", "0.1")
-    for report_format in ("text", "md", "html", "junit", "json"):
+    for report_format in ("text", "html", "junit", "json"):
         text = wikigr("eval", "report", "one", "--format", report_format, *chosen).out
         assert (report_format, f"{metric}." in text, f"{margin}." in text) == (report_format, True, True)
     for command, told in (

@@ -76,30 +76,19 @@ class TestGate:
         physics_pack: Path,
         wikigr: Wikigr,
         tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         # It answers from nothing, so that it declines everything.
         (tmp_path / "enhanced.yaml").write_text("multi_doc: {min_relevance: 1.0}\nretrieval: {mode: dense}\n")
         gold = str(enhanced_run / "gold.jsonl")
         arguments = ("--pack", str(physics_pack), "--questions", gold, "-o", "bad", "--offline")
         assert wikigr("eval", "run", *arguments, "--profile", str(tmp_path / "enhanced.yaml")).code == 0
-        summary = tmp_path / "summary.md"
-        monkeypatch.setenv("GITHUB_ACTIONS", "true")
-        monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
         result = wikigr("eval", "gate", "bad", "--baseline", "baseline.json")
         assert result.code == 1
         worse = [line.split()[1] for line in result.out.splitlines() if line.strip().startswith("worse:")]
         assert worse
-        for id_ in worse:
-            assert f"title=regressed::{id_}" in result.out
-        assert "::error title=wikigr eval gate::" in result.out
-        assert "gold.jsonl,line=" in result.out
-        assert summary.read_text(encoding="utf-8").startswith("# Failed: enhanced")
         assert wikigr("eval", "gate", "bad", "--baseline", "baseline.json", "--fail-on", "never").code == 0
 
-    def test_a_question_is_no_command_of_the_workflow(
-        self, blessed: Path, wikigr: Wikigr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_question_is_no_command_of_the_workflow(self, blessed: Path, wikigr: Wikigr, tmp_path: Path) -> None:
         hostile = "a\n::stop-commands::x\r\n::error::y"
         for name in ("questions.json", "samples.jsonl"):
             path = tmp_path / "good" / name
@@ -107,11 +96,9 @@ class TestGate:
         path = tmp_path / "good" / "questions.json"
         rows = {id_: row | {"question": hostile} for id_, row in json.loads(path.read_text()).items()}
         path.write_text(json.dumps(rows))
-        monkeypatch.setenv("GITHUB_ACTIONS", "true")
         result = wikigr("eval", "gate", "good", "--baseline", "baseline.json")
         assert (result.code, "::stop-commands::x" in result.out) == (1, True)
-        commands = [line.split(" ")[0] for line in result.out.splitlines() if line.lstrip().startswith("::")]
-        assert set(commands) == {"::error", "::warning"}
+        assert not [line for line in result.out.splitlines() if line.lstrip().startswith("::")]
 
     @pytest.mark.parametrize(
         ("options", "code"),
@@ -149,12 +136,9 @@ class TestGate:
         assert (result.code, "Add --baseline FILE." in result.err) == (2, True)
 
     def test_a_run_with_a_gate_prints_one_document(
-        self, blessed: Path, enhanced_run: Path, physics_pack: Path, wikigr: Wikigr, tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch,
-    ) -> None:  # fmt: skip
+        self, blessed: Path, enhanced_run: Path, physics_pack: Path, wikigr: Wikigr, tmp_path: Path
+    ) -> None:
         (tmp_path / "enhanced.yaml").write_text("multi_doc: {min_relevance: 1.0}\nretrieval: {mode: dense}\n")
-        monkeypatch.setenv("GITHUB_ACTIONS", "true")
-        monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
         gold = str(enhanced_run / "gold.jsonl")
         made = (
             "--pack",
@@ -178,10 +162,6 @@ class TestGate:
         failed = {check["name"] for check in inside["checks"] if not check["passed"]}
         assert failed == {"accuracy ≥ 0.99", "accuracy against the baseline", "changed answers"}
         assert inside["regressed"]
-        for told in (ran, gated):
-            assert "::error title=wikigr eval gate::enhanced: accuracy ≥ 0.99" in told.err
-            assert all(f"title=regressed::{id_}" in told.err for id_ in inside["regressed"])
-        assert (tmp_path / "summary.md").read_text(encoding="utf-8").count("# Failed: enhanced") == 2
         report = json.loads(wikigr("eval", "report", "bad", "--format", "json").out)
         assert report["gate"] is None
         passed = wikigr("eval", "gate", "good", "--min", "accuracy=0", "--json")

@@ -119,7 +119,7 @@ class TestModels:
         assert judge["cost_usd"] == pytest.approx(calls * (200 * 5e-6 + 20 * 25e-6))
         assert document["profiles"][0]["metrics"]["judged"]["mean"] == 0.5
         assert f"{2 * TOTAL} judged, 0 errors, $" in result.out
-        assert "advisory" in wikigr("eval", "report", "r", "--format", "md").out
+        assert "advisory" in wikigr("eval", "report", "r", "--all").out
         assert wikigr("eval", "report", "r", "--primary", "judged").code == 0
         before = (tmp_path / "r" / "samples.jsonl").read_bytes()
         ask("r", "--judge", "claude")

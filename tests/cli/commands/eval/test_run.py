@@ -200,7 +200,7 @@ def test_a_leak_is_caught(
     assert "LEAKED-ANSWER" not in sent
     assert read_run(tmp_path / "run").leaks[0]["question_id"] == gold["id"]
     said = f"1 few-shot example leaks gold questions, and no prompt used them: example 1 (question {gold['id']})"
-    assert said in result.out and said in wikigr("eval", "report", "run", "--format", "md").out
+    assert said in result.out and said in wikigr("eval", "report", "run", "--format", "html").out
 
 
 def test_gold_answers_reach_no_prompt(

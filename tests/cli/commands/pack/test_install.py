@@ -139,17 +139,3 @@ def test_a_name_that_is_not_installed(physics_pack: Path, wikigr: Wikigr) -> Non
         assert done.code == 4
     assert "by hand" in wikigr("pack", "remove", "by-hand").err
     assert wikigr("search", "spin", "--mode", "lexical", "--pack", "by-hand").code == 0
-
-
-def test_untrusted_text_does_not_drive_the_terminal(physics_pack: Path, wikigr: Wikigr, tmp_path: Path) -> None:
-    shutil.copytree(physics_pack, tmp_path / "p")
-    manifest = json.loads((tmp_path / "p" / "manifest.json").read_text())
-    (tmp_path / "p" / "manifest.json").write_text(
-        json.dumps({**manifest, "name": "\x1b[31mred", "version": "\x1b]0;x"})
-    )
-    for arguments in (("p",), ("p", "--name", "red"), ("p", "--name", "red", "--force")):
-        refused = wikigr("pack", "install", *arguments)
-        assert (refused.code, "control characters" in refused.err) == (4, True)
-        assert "\x1b" not in refused.out + refused.err
-    assert "\x1b" not in wikigr("pack", "list", ".").out
-    assert not installed_packs().exists()

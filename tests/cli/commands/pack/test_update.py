@@ -144,22 +144,6 @@ def test_an_installed_pack_follows_its_publisher(wikigr: Wikigr, built: Path, tm
     assert json.loads(wikigr("pack", "info", "letters", "--json").out)["version"] == "1.1.0"
 
 
-def test_text_of_a_pack_does_not_drive_the_terminal(wikigr: Wikigr, tmp_path: Path, encoder: Embedder) -> None:
-    evil = "\x1b[2J\x1b]8;;http://x\x07"
-    for name, records in (
-        ("a", [dict(ALPHA, title=f"A{evil}"), BETA]),
-        ("b", [dict(ALPHA, title=f"C{evil}", aliases=[f"D{evil}"], text=f"New {evil} text."), BETA]),
-    ):
-        source = write(tmp_path / f"{name}.jsonl", records)
-        options = BuildOptions(name=f"n{evil}", description=f"{name}{evil}")
-        build_pack(open_source(source), str(source), tmp_path / name, encoder, options)
-    result = wikigr("pack", "diff", "a", "b", "--all")
-    assert result.code == 0
-    assert "\x1b" not in result.out + result.err
-    assert "\x07" not in result.out + result.err
-    assert "articles removed: 1" in result.out
-
-
 def test_questions_to_begin_with_follow_the_content(wikigr: Wikigr, tmp_path: Path) -> None:
     def starters() -> list[str]:
         return list(json.loads((tmp_path / "pack" / "manifest.json").read_text()).get("starters", []))
