@@ -51,8 +51,8 @@ def select_documents(
 
     Articles are ranked by the total score of their best ``max_sections`` sections; more sections would favor long
     articles. A negative score counts as 0: no section speaks against its article. Sections with cosine below
-    ``min_relevance`` are dropped, except those that state a fact of the graph. The sections with ids in ``required`` are
-    kept as well, whatever their rank, unranked ones last. Returns those that were kept, by rank, and why each other
+    ``min_relevance`` are dropped, except those that state a fact of the graph. The sections with ids in ``required``
+    are kept as well, whatever their rank, unranked ones last. Returns those that were kept, by rank, and why each other
     section was dropped, by section id.
     """
     known = section_ids(candidates)

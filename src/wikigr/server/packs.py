@@ -87,8 +87,8 @@ class ServedPacks:
     def session(self, name: str | None = None) -> Iterator[Session]:
         """Yield a session with the pack ``name``, or with all of them as one; a thread has it for itself meanwhile.
 
-        Raises ``UsageError`` for another name, and ``PackError`` if a file has changed in its place: what is read from it
-        may be wrong, or end the process if it was cut, because it is mapped to memory.
+        Raises ``UsageError`` for another name, and ``PackError`` if a file has changed in its place: what is read from
+        it may be wrong, or end the process if it was cut, because it is mapped to memory.
         """
         if name is not None and name not in self._members:
             raise UsageError(f"This server has no pack {name[:80]!r}.", hint=f"It has {', '.join(self.names)}.")

@@ -13,8 +13,7 @@ from wikigr.sources.streams import ChunkStream
 _BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 # In bytes; detection does not get better with more.
 _SAMPLE = 100_000
-# Below, a guess is one of many. Programs in the West save Windows-1252 unless told otherwise, and most letters there
-# are ASCII.
+# Below, a guess is one of many. Programs in the West save Windows-1252 unless told otherwise; most of it is in ASCII.
 _MIN_CONFIDENCE = 0.1
 _USUAL = "cp1252"
 

@@ -84,6 +84,12 @@ def test_marks_of_footnotes_in_text_are_left_out(mark: str) -> None:
         (":::note Mind this\n\nText.\n\n:::\n\nEnd.", "Mind this\n\nText.\n\nEnd."),
         ("::: {.warning}\nText.\n:::", "Warning\n\nText."),
         ("::::tip[My tip]\nText.\n::::", "My tip\n\nText."),
+        ('!!! note "Mind **this**"\n    Text.\n\n    - a\n    - b\nEnd.', "Mind this\n\nText.\n\n- a\n- b\n\nEnd."),
+        ("???+ warning inline\n    Text.\n\n    !!! tip\n        More.", "Warning\n\nText.\n\nTip\n\nMore."),
+        ('=== "Linux"\n\n    ```sh\n    make\n    ```\n\n=== "Mac"\n\n    Click.', "Linux\n\nmake\n\nMac\n\nClick."),
+        ('- a\n\n    !!! note ""\n        Text.', "- a\n\n  Text."),
+        ("!!! note\nText.", "!!! note Text."),
+        ("Wow!!! note\n    Text.", "Wow!!! note Text."),
         ('<Tabs>\n<TabItem value="l" label="Linux">\n\nRun it.\n\n</TabItem>\n</Tabs>', "Linux\n\nRun it."),
     ],
 )

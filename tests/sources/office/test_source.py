@@ -847,7 +847,7 @@ def test_bullets_and_numbers_of_a_slide(paragraphs: list[tuple[int, str, str]], 
     assert section.text == expected
 
 
-TEXT = (
+SHAPE = (
     "<p:sp><p:nvSpPr><p:cNvPr id='9' name='x'/><p:cNvSpPr/><p:nvPr/></p:nvSpPr><p:spPr/>"
     "<p:txBody><a:bodyPr/>{}</p:txBody></p:sp>"
 )
@@ -864,10 +864,10 @@ POINT = "<d:pt><d:t><a:p><a:r><a:t>{}</a:t></a:r></a:p></d:t></d:pt>"
 @pytest.mark.parametrize(
     ("shape", "diagram", "expected"),
     [
-        (TEXT.format(EQUATION), "", "Speed v=s/t"),
+        (SHAPE.format(EQUATION), "", "Speed v=s/t"),
         (
-            f"<mc:AlternateContent><mc:Choice Requires='a14'>{TEXT.format(EQUATION)}</mc:Choice>"
-            f"<mc:Fallback>{TEXT.format('<a:p/>')}</mc:Fallback></mc:AlternateContent>",
+            f"<mc:AlternateContent><mc:Choice Requires='a14'>{SHAPE.format(EQUATION)}</mc:Choice>"
+            f"<mc:Fallback>{SHAPE.format('<a:p/>')}</mc:Fallback></mc:AlternateContent>",
             "",
             "Speed v=s/t",
         ),
@@ -877,6 +877,14 @@ POINT = "<d:pt><d:t><a:p><a:r><a:t>{}</a:t></a:r></a:p></d:t></d:pt>"
 def test_equations_and_diagrams_of_a_slide(shape: str, diagram: str, expected: str) -> None:
     (section,) = sections(deck(shape, diagram=diagram))
     assert section.text == expected
+
+
+def test_cells_that_are_repeated_in_each_other_do_not_multiply() -> None:
+    inside = "Rope"
+    for _ in range(8):
+        cell = f'<table:table-cell table:number-columns-repeated="50"><text:p>{inside}</text:p></table:table-cell>'
+        inside = f'<table:table><table:table-row table:number-rows-repeated="50">{cell}</table:table-row></table:table>'
+    assert sum(len(section.text) for section in sections(files.odt_of(inside))) < 2_000_000
 
 
 def test_a_chart_is_a_table_with_the_values_as_they_look() -> None:
@@ -905,3 +913,25 @@ def test_a_chart_is_a_table_with_the_values_as_they_look() -> None:
         "Category: North May | Boats: 3",
         "Category: South May | Boats: 4",
     ]
+
+
+@pytest.mark.parametrize(
+    ("parts", "line"),
+    [
+        (["It ground 1200", "SUP 3", " bags of flour."], "It ground 1200 bags of flour."),
+        (["Ada wrote it.", "SUP 12", " She left."], "Ada wrote it. She left."),
+        (["It weighs 10", "SUP 24", " kg on 300 m", "SUP 2", "."], "It weighs 10^24 kg on 300 m^2."),
+        (["Water is H", "SUB 2", "O, in 1984", "SUP *", " too."], "Water is H2O, in 1984 too."),
+        (["SUP 3", "Counted by Ida."], "3Counted by Ida."),
+    ],
+)
+def test_raised_digits_of_a_pdf_do_not_run_into_numbers(parts: list[str], line: str) -> None:
+    made = FPDF()
+    made.add_page()
+    made.set_font("Helvetica", size=11)
+    for part in parts:
+        place, _, text = part.rpartition(" ") if part[:3] in ("SUP", "SUB") else ("LINE", "", part)
+        made.char_vpos = place
+        made.write(8, text)
+    (section,) = sections(bytes(made.output()))
+    assert section.text == line

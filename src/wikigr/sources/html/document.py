@@ -348,7 +348,9 @@ def _math_text(node: LexborNode, depth: int) -> str:
     """Return the text of MathML, on one line: ``(a+b)/2``."""
     if not node.is_element_node or depth > MAX_ANCESTORS:
         return node.text_content or ""
-    children = [child for child in node.iter(include_text=True) if child.is_element_node or child.text_content.strip()]
+    children = [
+        child for child in node.iter(include_text=True) if child.is_element_node or (child.text_content or "").strip()
+    ]
     parts = [_math_text(child, depth + 1).strip() for child in children]
     form = _MATH_FORMS.get(node.tag or "", "")
     if not form or form.count("{") != len(parts):

@@ -1,10 +1,10 @@
 """Rules for markdown-it that parse the syntax of notes beyond CommonMark.
 
 From Obsidian: wiki links (``[[target|label]]``), comments (``%% … %%``), block ids (``^id``), highlights
-(``==x==``), callouts (``> [!note] Title``), tasks (``- [x] text``). From Pandoc and Docusaurus: footnotes, containers
-(``:::note Title``), imports, and the attributes of a heading (``## H {#id}``), of which the id is kept. What a reader
-of the note does not see is removed. No rule applies to code: its content is not parsed as inline text, and block rules
-never start inside a code block.
+(``==x==``), callouts (``> [!note] Title``), tasks (``- [x] text``). From MkDocs: boxes and tabs (``!!! note "Title"``).
+From Pandoc and Docusaurus: footnotes, containers (``:::note Title``), imports, and the attributes of a heading
+(``## H {#id}``), of which the id is kept. What a reader of the note does not see is removed. No rule applies to code:
+its content is not parsed as inline text, and block rules never start inside a code block.
 """
 
 from __future__ import annotations
@@ -47,6 +47,11 @@ _CONTAINER = re.compile(
     r":{3,}[ \t]*(?:\{?[ \t]*\.?(?P<kind>[A-Za-z][\w-]*+)(?:[^}\n]*\})?"
     r"(?:\[(?P<label>[^\]\n]*)\])?(?P<title>[^\n]*))?\Z"
 )
+# Of MkDocs: a box, one that opens, or a tab, above indented text.
+_BOX = re.compile(r"(?:!!!|\?\?\?\+?|===[+!]?)[ \t]+(?P<kind>[\w-]*+)[\w \t-]*+(?:\"(?P<title>[^\"\n]*+)\")?[ \t]*\Z")
+_BOX_INDENT = 4
+# What is indented by more, in boxes in boxes, is code.
+_MAX_BOX_INDENT = 40
 _TASK = re.compile(r"\[([ xX])\][ \t]+(?=\S)")
 _HEADING_ATTRIBUTES = re.compile(
     r"(?<![^ \t])\{:?[ \t]*+(?=[#.])"
@@ -64,6 +69,7 @@ def note_plugin(md: MarkdownIt) -> None:
     md.block.ruler.after("code", COMMENT, _comment_block, {"alt": ["paragraph", "reference", "blockquote", "list"]})
     md.block.ruler.before("paragraph", "esm", _esm)
     md.block.ruler.after("code", "container", _container, {"alt": ["paragraph", "reference", "blockquote", "list"]})
+    md.block.ruler.before("code", "box", _box, {"alt": ["paragraph", "reference", "blockquote", "list"]})
     md.core.ruler.after("block", "heading_attributes", _heading_attributes)
     md.core.ruler.after("block", "callout", _callouts)
     md.core.ruler.after("block", "task", _tasks)
@@ -148,12 +154,43 @@ def _container(state: StateBlock, start_line: int, end_line: int, silent: bool) 
     if not silent:
         title = (match["label"] or match["title"] or "").strip() or (match["kind"] or "").replace("-", " ").capitalize()
         state.line = start_line + 1
-        if title:
-            state.push("paragraph_open", "p", 1).map = [start_line, state.line]
-            inline = state.push("inline", "", 0)
-            inline.content, inline.map, inline.children = title, [start_line, state.line], []
-            state.push("paragraph_close", "p", -1)
+        _push_title(state, title)
     return True
+
+
+def _box(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    """Parse a box or a tab of MkDocs: its title or its kind as a paragraph, then what is indented below it."""
+    begin, indent = state.bMarks[start_line] + state.tShift[start_line], state.sCount[start_line]
+    if not state.src.startswith(("!!!", "???", "==="), begin) or indent >= min(
+        state.blkIndent + _BOX_INDENT, _MAX_BOX_INDENT
+    ):
+        return False
+    match = _BOX.match(state.src[begin : state.eMarks[start_line]])
+    after = start_line + 1
+    while after < end_line and (state.isEmpty(after) or state.sCount[after] >= indent + _BOX_INDENT):
+        after += 1
+    if match is None or all(map(state.isEmpty, range(start_line + 1, after))):
+        return False
+    if not silent:
+        state.line = start_line + 1
+        title = match["title"]
+        _push_title(state, match["kind"].replace("-", " ").capitalize() if title is None else title)
+        around = state.blkIndent, state.lineMax
+        state.blkIndent, state.lineMax = indent + _BOX_INDENT, after
+        state.md.block.tokenize(state, start_line + 1, after)
+        state.blkIndent, state.lineMax = around
+        state.line = after
+    return True
+
+
+def _push_title(state: StateBlock, title: str) -> None:
+    """Add a paragraph with the title on the line before ``state.line``."""
+    if title:
+        lines = [state.line - 1, state.line]
+        state.push("paragraph_open", "p", 1).map = lines
+        inline = state.push("inline", "", 0)
+        inline.content, inline.map, inline.children = title, lines, []
+        state.push("paragraph_close", "p", -1)
 
 
 def _footnote_reference(state: StateInline, silent: bool) -> bool:
@@ -237,7 +274,7 @@ def _remove_highlight_marks(state: StateInline) -> None:
 def _heading_attributes(state: StateCore) -> None:
     for token, inline in zip(state.tokens, state.tokens[1:], strict=False):
         if token.type == "heading_open" and (match := _HEADING_ATTRIBUTES.search(inline.content)):
-            inline.content = inline.content[: match.start()].rstrip()
+            inline.content = inline.content[: match.start()].rstrip().rstrip("#").rstrip()
             if match["id"]:
                 token.attrSet("id", match["id"])
 

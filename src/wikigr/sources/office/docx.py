@@ -183,8 +183,11 @@ def _rewritten(root: _Element, lists: _Lists | None) -> bytes:
         etree.SubElement(made, f"{{{word}}}t").text = text
         return made
 
-    for paragraph in root.iter("{*}p") if lists is not None else ():
-        if number := lists.number(paragraph):
+    # mammoth reads the other form of what only newer programs know.
+    unread = {paragraph for choice in root.iter("{*}Choice") for paragraph in choice.iter("{*}p")}
+    for paragraph in root.iter("{*}p"):
+        number = lists.number(paragraph) if lists is not None and paragraph not in unread else ""
+        if number:
             mark = etree.Element(f"{{{word}}}bookmarkStart", {f"{{{word}}}name": f"{_NUMBER}-{number}"})
             paragraph.insert(int(paragraph.find("{*}pPr") is not None), mark)
     for element in list(root.iter(*_ELEMENTS)):

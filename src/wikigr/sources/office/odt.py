@@ -33,6 +33,8 @@ _OMITTED = frozenset(
 )
 # A repeated cell or row with text is one of at most so many; more of them fill the sheet.
 _MAX_REPEATED = 50
+# In characters of HTML, all repetitions together.
+_MAX_REPETITIONS = 1_000_000
 _STYLES = {
     "Title": "h1",
     "Quotations": "blockquote",
@@ -114,6 +116,7 @@ class _Html:
         }
         # The last number at each level of the lists with an id and of those in a style, which later ones continue.
         self._counts: dict[tuple[str, int], int] = {}
+        self._left = _MAX_REPETITIONS
         self._boxes: list[str] = []
         self._notes: list[str] = []
         self._controls = {_attribute(control, "id"): control for control in root.iter("{*}checkbox")}
@@ -172,7 +175,9 @@ class _Html:
         inside = inside.replace("</pre><pre>", "\n") if "</pre><pre>" in inside else inside
         markup = f"<{tag}{_spans(element)}>{inside}</{tag}>" if tag else inside
         if name in ("table:table-cell", "table:table-row") and inside:
-            markup *= _repeated(element)
+            copies = min(_repeated(element), 1 + self._left // len(markup))
+            self._left -= (copies - 1) * len(markup)
+            markup *= copies
         if name in ("text:p", "text:h") and self._boxes:
             markup += "".join(self._boxes)
             self._boxes.clear()

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # Nothing on a page is so far apart, in points, that belongs together.
 _FAR = 400.0
+# Most lines begin further from the end of the line before; asking for the size of letters takes time.
+_MAX_JOINT = 40.0
 # What is left blank to be filled in.
 _BLANK_TO_FILL = re.compile(r"(?::|[_.…]{2})\s*$")
 _DOTS_AT_END = re.compile(r"\s*[_.…]{3,}\s*$")
@@ -29,6 +31,13 @@ _CONTENTS_LINE = re.compile(r"(?:(?:\s\.){2,}|\.{4,})\s*\w{0,6}$")
 _HYPHEN = re.compile("[\x02\ufffe]")
 _HYPHEN_IN_WORD = re.compile("(?<=[a-z])[\x02\ufffe](?=[a-z])")
 _SPACE = re.compile(r"\s+")
+# What may be raised: digits of exponents, which follow 10, a bracket or a short word, and marks of notes. Letters for
+# private use stand for them, so that letters keep their numbers on the page.
+_MAY_BE_RAISED = re.compile(r"(?<=\S)(?:[0-9]+|[*†‡])")
+_RAISED = "".join(map(chr, range(0xE100, 0xE10B)))
+_LEFT_OUT = _RAISED[10]
+_EXPONENT = re.compile("[\ue100-\ue109]+")
+_BASE = re.compile(r"(?:(?<![\d.,])10|(?<!\w)[^\W\d_]{1,2}|[)\]\ue100-\ue109])\Z")
 _MONOSPACED = re.compile(r"mono|courier|consol|cmtt|typewriter", re.IGNORECASE)
 # The page in a file of one page that PDFium has written, and its content: one stream, or several.
 _CONTENTS = re.compile(rb"\n<<[^\r\n]*?/Contents(?: (?P<one>\d+) 0 R|\[(?P<many>[^\]]*)\])")
@@ -103,20 +112,18 @@ def has_image(pdf: PdfDocument, number: int) -> bool:
 
 def _lines_of(text_page: PdfTextPage, number: int) -> Iterator[tuple[PdfLine, str, int]]:
     """Yield the lines of a page, each with its text as it is on the page, and the number of its first letter there."""
-    from pypdfium2.raw import FPDFText_GetFontSize
-
     position = 0
-    for text in text_page.get_text_range(errors="replace").split("\r\n"):
+    for text in _whole_lines(text_page):
+        text = _with_raised(text_page, text, position)
         start = position + len(text) - len(text.lstrip())
-        # Letters beyond the basic plane count twice.
-        length = len(text.rstrip().encode("utf-16-le", "surrogatepass")) // 2
-        line = collapse_spaces(_HYPHEN.sub("-", _HYPHEN_IN_WORD.sub("", text)))
+        length = _length(text.rstrip())
+        line = _shown(text)
         if line:
             end = position + length - 1
             x, y = _origin(text_page, start)
             _, end_y = _origin(text_page, end)
             end_x = text_page.get_charbox(end)[2]
-            size = max(round(FPDFText_GetFontSize(text_page, start), 1), 1.0)
+            size = max(round(_size(text_page, start), 1), 1.0)
             is_code, is_bold = map(all, zip(_font(text_page, start), _font(text_page, end), strict=True))
             made = PdfLine(
                 line,
@@ -133,7 +140,74 @@ def _lines_of(text_page: PdfTextPage, number: int) -> Iterator[tuple[PdfLine, st
                 narrow_cells=_cells(text_page, text, position, 0.4 * size),
             )
             yield made, text.strip(), start
-        position += len(text.encode("utf-16-le", "surrogatepass")) // 2 + 2
+        position += _length(text) + 2
+
+
+def _whole_lines(text_page: PdfTextPage) -> Iterator[str]:
+    """Yield the lines of a page; pdfium begins a new one at raised letters, which go on where the line before ends."""
+    position, line, last = 0, "", -1
+    for text in text_page.get_text_range(errors="replace").split("\r\n"):
+        first = position + len(text) - len(text.lstrip())
+        joint = 2 * _LEFT_OUT if text.strip() and last >= 0 and _goes_on(text_page, last, first) else ""
+        if position and not joint:
+            yield line
+            line = ""
+        line += joint + text
+        last = position + _length(text.rstrip()) - 1 if text.strip() else -1
+        position += _length(text) + 2
+    yield line
+
+
+def _goes_on(text_page: PdfTextPage, last: int, first: int) -> bool:
+    """Return whether the letter ``first`` stands beside the letter ``last``, perhaps raised."""
+    gap = text_page.get_charbox(first)[0] - text_page.get_charbox(last)[2]
+    if abs(gap) > _MAX_JOINT:
+        return False
+    size = max(_size(text_page, last), _size(text_page, first))
+    return abs(gap) < 0.6 * size and abs(_origin(text_page, first)[1] - _origin(text_page, last)[1]) < 0.6 * size
+
+
+def _with_raised(text_page: PdfTextPage, text: str, position: int) -> str:
+    """Return a line whose raised digits are marked as an exponent or, as the mark of a note, left out."""
+    if not text.isascii() and any(character > "\uffff" for character in text):
+        return text
+    letters = list(text)
+    begin = len(text) - len(text.lstrip())
+    size = 0.0
+    for found in _MAY_BE_RAISED.finditer(text):
+        size = size or _size(text_page, position + begin)
+        if _size(text_page, position + found.end() - 1) >= 0.9 * size:
+            continue
+        # The last letter before that is not raised.
+        level = begin
+        for index in range(*found.span()):
+            if letters[index - 1] not in _RAISED:
+                level = index - 1
+            place = position + level
+            if _size(text_page, position + index) < 0.9 * _size(text_page, place):
+                height = _origin(text_page, position + index)[1] - _origin(text_page, place)[1]
+                if height > 0.15 * size:
+                    before = "".join(letters[max(index - 9, 0) : index]).rstrip(_LEFT_OUT)
+                    is_exponent = found[0][0].isdecimal() and _BASE.search(before)
+                    letters[index] = _RAISED[int(letters[index])] if is_exponent else _LEFT_OUT
+    return "".join(letters)
+
+
+def _shown(text: str) -> str:
+    """Return a part of a line as text."""
+    text = _EXPONENT.sub(lambda found: "^" + "".join(str(_RAISED.index(sign)) for sign in found[0]), text)
+    return collapse_spaces(_HYPHEN.sub("-", _HYPHEN_IN_WORD.sub("", text.replace(_LEFT_OUT, ""))))
+
+
+def _length(text: str) -> int:
+    """Return how many letters pdfium counts; those beyond the basic plane count twice."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _size(text_page: PdfTextPage, index: int) -> float:
+    from pypdfium2.raw import FPDFText_GetFontSize
+
+    return float(FPDFText_GetFontSize(text_page, index))
 
 
 def _fill_in(field: PdfField, lines: list[PdfLine], places: list[tuple[str, int]], text_page: PdfTextPage) -> bool:
@@ -165,8 +239,9 @@ def _fill_in(field: PdfField, lines: list[PdfLine], places: list[tuple[str, int]
     elif cells:
         cells[number] = cells[number]._replace(text=f"{field.text} {cells[number].text}")
     places[nearest] = f"{before} {field.text} {after}", start
-    text = collapse_spaces(_HYPHEN.sub("-", _HYPHEN_IN_WORD.sub("", places[nearest][0])))
-    lines[nearest] = replace(line, text=text, cells=tuple(cells), narrow_cells=tuple(cells), is_filled=True)
+    lines[nearest] = replace(
+        line, text=_shown(places[nearest][0]), cells=tuple(cells), narrow_cells=tuple(cells), is_filled=True
+    )
     return True
 
 
@@ -208,7 +283,7 @@ def _cells(text_page: PdfTextPage, text: str, position: int, gap: float) -> tupl
             continue
         if text_page.get_charbox(after)[0] - text_page.get_charbox(before)[2] > gap:
             starts.append(space.end())
-    parts = ((collapse_spaces(text[start:end]), start) for start, end in zip_longest(starts, starts[1:]))
+    parts = ((_shown(text[start:end]), start) for start, end in zip_longest(starts, starts[1:]))
     return tuple(PdfCell(part, text_page.get_charbox(position + start)[0]) for part, start in parts if part)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from io import BytesIO
 from itertools import zip_longest
 from typing import Any
@@ -46,11 +46,12 @@ def read(data: bytes, document: Document, where: str) -> None:
 
 def _show_equations(slide: Any) -> None:
     """Write equations as text, and take what stands in them out of the elements that only newer programs read."""
-    for choice in list(slide.iter("{*}Choice")):
-        outer = choice.getparent()
-        for shape in list(choice):
-            outer.addprevious(shape)
-        outer.getparent().remove(outer)
+    for outer in list(slide.iter("{*}AlternateContent")):
+        choice = outer.find("{*}Choice")
+        if choice is not None:
+            for shape in list(choice):
+                outer.addprevious(shape)
+            outer.getparent().remove(outer)
     for equation in list(slide.iter(_EQUATION)):
         paragraph = equation.getparent()
         equation.addprevious(paragraph.add_r(equation_text(equation)))
@@ -78,7 +79,7 @@ def _shapes(shapes: Iterable[Any], depth: int) -> Iterator[Any]:
             yield shape
 
 
-def _write(shape: Any, document: Document, diagrams: Mapping[str, Any]) -> None:
+def _write(shape: Any, document: Document, diagrams: dict[str, Any]) -> None:
     if getattr(shape, "has_table", False):
         document.table(mark_header(list(_rows(shape.table)))[0])
     elif getattr(shape, "has_chart", False):
@@ -88,7 +89,8 @@ def _write(shape: Any, document: Document, diagrams: Mapping[str, Any]) -> None:
     for ids in shape.element.iter("{*}relIds"):
         data = next((value for key, value in ids.items() if key.endswith("}dm")), "")
         related = shape.part.rels.get(data)
-        root = diagrams.get(str(related.target_part.partname).lstrip("/")) if related is not None else None
+        # Each is written once.
+        root = diagrams.pop(str(related.target_part.partname).lstrip("/"), None) if related is not None else None
         for point in root.iter("{*}pt") if root is not None else ():
             if text := " ".join("".join(part.text or "" for part in point.iter("{*}t")).split()):
                 document.writer.open_item("- ")
@@ -116,9 +118,8 @@ def _write_chart(chart: Any, document: Document) -> None:
             # The points of a scatter chart have a number instead.
             labels = [value.text for one in series[:1] for value in one._element.xpath("c:xVal//c:v")]
         values = [[Cell("" if value is None else _shown(value, one)) for value in one.values] for one in series]
-        rows = [
-            Row([Cell(collapse_spaces(label)), *cells]) for label, *cells in zip_longest(labels, *values, fillvalue="")
-        ]
+        columns = [[Cell(collapse_spaces(label)) for label in labels], *values]
+        rows = [Row(cells) for cells in zip_longest(*columns, fillvalue=Cell(""))]
         document.table([header, *rows])
 
 
