@@ -28,7 +28,7 @@ def test_an_exact_alias_wins_over_a_title_in_another_case(staged: Callable[..., 
         by_id=True,
     )
     keep_reply(staging, "Doctor", graph([("WHO", "organization")]))
-    resolve_entities(staging, "p", "m")
+    resolve_entities(staging)
     named = list(staging.rows("SELECT name, type FROM extracted_entity ORDER BY id"))
     assert named == [("World Health Organization", "organization")]
 
@@ -48,7 +48,7 @@ def test_entities_without_an_article_are_merged_by_key_and_by_alias(staged: Call
         ),
     )
     keep_reply(staging, "Two", graph([("niels-bohr", "object")]))
-    dropped = resolve_entities(staging, "p", "m")
+    dropped = resolve_entities(staging)
     entities = list(staging.rows("SELECT name, type, aliases FROM extracted_entity ORDER BY id"))
     # Ties between spellings or types break alphabetically.
     assert entities == [("Niels Bohr", "object", '["niels-bohr"]'), ("Pauli", "person", '["Wolfgang Pauli"]')]

@@ -56,7 +56,7 @@ def test_text_contradicts_the_english_of_a_template(tmp_path: Path, texts: list[
 
 
 def found(folder: Path, tmp_path: Path, notes: Notes, *, wanted: str | None = None) -> str:
-    source, staging = open_source(folder), Staging.begin(tmp_path / "staging", fresh=True)
+    source, staging = open_source(folder), Staging.begin(tmp_path / "staging")
     read_source(source, staging, limit=None, keep_going=False, progress=notes, engine=LocalEngine())
     language = find_language(wanted, source, staging, notes)
     staging.close()

@@ -31,7 +31,6 @@ from wikigr.graph_search.explore.options import MultiStrategyOptions
 from wikigr.graph_search.explore.planners import Plan, PlannerState
 from wikigr.graph_search.explore.rule_pruner import RulePruner
 from wikigr.graph_search.relation_paths.stage import RelationPathsOptions
-from wikigr.llm import budget as llm_budget
 from wikigr.llm.client import Claude
 from wikigr.llm.options import SynthesisOptions
 from wikigr.pack.open import Pack
@@ -307,7 +306,6 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
     monkeypatch.setattr(multi_strategy, "time", made)
-    monkeypatch.setattr(llm_budget, "time", made)
     return made
 
 
