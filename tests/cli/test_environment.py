@@ -45,7 +45,7 @@ def test_stdout_without_utf8_gets_the_whole_result(
         (tmp_path / "q.jsonl").write_text(json.dumps(gold))
         made = ("--pack", str(physics_pack), "--questions", "q.jsonl", "--profile", "baseline", "-o", "run")
         assert wikigr("eval", "run", *made).code == 0
-        arguments, as_json = (*command, "run", "--format", "md"), (*command, "run", "--format", "json")
+        arguments, as_json = (*command, "run", "--format", "junit"), (*command, "run", "--format", "json")
     else:
         arguments = (*command, "--pack", str(physics_pack))
         as_json = (*arguments, "--json")

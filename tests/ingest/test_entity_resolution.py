@@ -14,7 +14,7 @@ def keep_reply(staging: Staging, article: str, extraction: object) -> None:
     """Store a reply for the sections of an article, as the extraction does."""
     with staging.transaction():
         staging.write(
-            "INSERT INTO extraction SELECT s.hash, 'p', 'm', ? FROM section s JOIN article a ON a.id = s.article "
+            "INSERT INTO extraction SELECT s.hash, ? FROM section s JOIN article a ON a.id = s.article "
             "WHERE a.title = ?",
             [(json.dumps(extraction), article)],
         )

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from wikigr_cli.default_pack import DefaultPack
 
 _HEADER = ("name", "articles", "size", "built", "encoder", "path")
-# The columns of numbers.
+# The columns of numbers, and those that a narrow terminal does not show, the first one first.
 _RIGHT = (1, 2)
+_OPTIONAL = (4, 3, 2, 1)
 
 
 def list_document(packs: Sequence[ListedPack], defaults: Sequence[DefaultPack]) -> dict[str, Any]:
@@ -93,13 +94,20 @@ def _shown(text: object) -> str:
 
 
 def _print_table(environment: Environment, rows: Sequence[tuple[str, ...]], marks: Sequence[bool] | None) -> None:
-    """Print the rows below a header, those with a mark with an asterisk in front."""
+    """Print the rows below a header, those with a mark with an asterisk in front.
+
+    In a narrow terminal, the columns that matter least are left out, and 10 characters of the path stay.
+    """
     table = [_HEADER, *rows]
     widths = [max(cells(row[column]) for row in table) for column in range(len(_HEADER) - 1)]
     width = environment.width(environment.stdout)
+    shown = list(range(len(widths)))
+    for column in _OPTIONAL:
+        if width is not None and sum(widths[kept] + 2 for kept in shown) + 2 + 10 > width:
+            shown.remove(column)
     for number, row in enumerate(table):
         mark = "" if marks is None else "* " if number and marks[number - 1] else "  "
-        fields = [_pad(row[column], size, right=column in _RIGHT) for column, size in enumerate(widths)]
+        fields = [_pad(row[column], widths[column], right=column in _RIGHT) for column in shown]
         line = mark + "".join(f"{field}  " for field in fields)
         # Cut the beginning of the path: the end matters more.
         path = row[-1] if width is None else cut(row[-1], max(width - cells(line), 10), front=True)

@@ -138,3 +138,6 @@ def test_the_table_fits_in_a_terminal(wikigr: Wikigr, project: Path, monkeypatch
     assert widest(shown.out) <= 80
     assert "all-MiniLM-L6-v2  packs/chem" in shown.out
     assert "min ago" in shown.out or " s ago" in shown.out
+    narrow = in_terminal("pack", "list", columns=50)
+    assert widest(narrow.out) <= 50
+    assert narrow.out.splitlines()[0].split() == ["name", "articles", "size", "path"]
