@@ -66,7 +66,7 @@ _LIKE = {
     "two_part": "span",
     "elapsed": "path",
     "collected": "path",
-    "tasks": "path",
+    "tasks": "list",
     "computed": "rows",
     "compared": "rows",
     "count": "rows",

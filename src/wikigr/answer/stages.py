@@ -9,7 +9,7 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from wikigr.answer.abstention import ABSTENTION, NO_ANSWER, THRESHOLD_NAME, Confidence, assess
-from wikigr.answer.candidates.candidate import AnswerCandidate, Material, share_named
+from wikigr.answer.candidates.candidate import DERIVED, AnswerCandidate, Material, share_named
 from wikigr.answer.candidates.grid import is_blank
 from wikigr.answer.candidates.lists import WHOLE_TABLE
 from wikigr.answer.candidates.neighbor import are_found, numbered
@@ -184,6 +184,9 @@ class Assess(PipelineStage[ReaderOptions, Draft]):
         if best is not None and is_blank(best.short):
             # The table has a place for the value, and it is not known.
             confidence = replace(confidence, value=0.0, level="not_covered")
+        if best is not None and best.kind in DERIVED and confidence.level == "sure":
+            # No weights were fitted to such answers.
+            confidence = replace(confidence, level="likely")
         question = draft.state.question
         if missing := _missing_side(question, self.resources.pack):
             confidence = replace(confidence, level="not_covered", missing=missing)

@@ -19,7 +19,7 @@ from wikigr.retrieval.state import State
 # A longer part of a section is not one quotation.
 MAX_CHARS = 1_600
 # The kinds that no quotation states by itself.
-DERIVED = frozenset(("collected", "elapsed", "tasks"))
+DERIVED = frozenset(("collected", "elapsed"))
 
 
 @dataclass(frozen=True, slots=True)

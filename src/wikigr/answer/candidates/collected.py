@@ -56,7 +56,6 @@ class _Collection:
     what: str
     stems: Set[str]
     members: Sequence[_Member]
-    kind: str = "collected"
 
 
 def find_collected(material: Material) -> Iterator[AnswerCandidate]:
@@ -94,7 +93,7 @@ def _candidate(collection: _Collection, members: Sequence[_Member]) -> AnswerCan
     some = f", of which {len(shown)} are shown" if len(members) > len(shown) else ""
     counted = collection.what.replace("(s)", "s" * (len(members) != 1), 1)
     lead = f"{least}{len(members)} {counted}{some}: {'; '.join(member.name for member in shown)}."
-    return AnswerCandidate(collection.kind, tuple(member.quotation for member in shown), lead=lead, fit=1.0)
+    return AnswerCandidate("collected", tuple(member.quotation for member in shown), lead=lead, fit=1.0)
 
 
 def _headings(material: Material) -> Iterator[_Collection]:
@@ -107,7 +106,7 @@ def _headings(material: Material) -> Iterator[_Collection]:
         section = next(item.section for item in material.evidence if item.section.title == title)
         member, own_id = material.pack.origin(section.section_id)
         query = (
-            "MATCH (:Article {title: $title})-[:HAS_SECTION]->(s:Section) "
+            "MATCH (:Article {title: $title})-[:HAS_SECTION]->(s:Section) WHERE s.level > 0 "
             "RETURN s.section_id, s.level ORDER BY s.position LIMIT $limit"
         )
         rows = member.graph.rows(query, {"title": article_title(own_id), "limit": _MAX_MEMBERS})
@@ -115,9 +114,12 @@ def _headings(material: Material) -> Iterator[_Collection]:
         level = next((level for level in sorted(set(levels)) if levels.count(level) > 1), None)
         ids = [material.pack.id_of(member, own) for own, found in rows if found == level]
         stored = material.pack.sections(ids)
-        sections = [stored[each] for each in ids if each in stored and stored[each].heading]
+        # Of a long section, the first piece.
+        sections = {stored[each].heading: stored[each] for each in reversed(ids) if each in stored}
         stems = set(question.stems(f"{_PARTS} {title}"))
-        yield _Collection(f"section(s) of {title}", stems, [_member(material, s, s.heading) for s in sections])
+        yield _Collection(
+            f"section(s) of {title}", stems, [_member(material, s, name) for name, s in reversed(sections.items())]
+        )
 
 
 def _rows(material: Material) -> Iterator[_Collection]:
@@ -157,7 +159,7 @@ def _tasks(material: Material) -> Iterator[_Collection]:
         for block in section.blocks
         if block.kind == "task" and block.label == state
     ]
-    yield _Collection(f"{state} task(s)", stems, found[:_MAX_MEMBERS], "tasks")
+    yield _Collection(f"{state} task(s)", stems, found[:_MAX_MEMBERS])
 
 
 def _categories(material: Material) -> Iterator[_Collection]:

@@ -1,20 +1,31 @@
-"""Answers that are a part of the structure of a section: lists, steps, tables, and code."""
+"""Answers that are a part of the structure of a section: lists, steps, tasks of one state, tables, and code."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import groupby, islice
 
 from wikigr.answer.candidates.candidate import MAX_CHARS, AnswerCandidate, Material, Quotation
 from wikigr.index.candidate import Section
-from wikigr.sources.block import Block, extent
+from wikigr.reader.passage import as_probability
+from wikigr.sources.block import Block, TaskState, extent
 
 # The kind of an answer that quotes a whole table.
 WHOLE_TABLE = "table"
 # Lists, tables and blocks of code that compete, those of the best sections first.
 _MAX_LISTS = 8
 _MAX_INTRODUCTION_CHARS = 300
+# Questions for all tasks of a state, to which a question is compared. A difference of cosines of 0.1 is clear; without
+# one, the open tasks are asked for.
+_STATES: dict[TaskState, str] = {
+    "open": "Which tasks are still open, left to do or not done yet?",
+    "done": "Which tasks have been done, finished or completed already?",
+}
+_STATE_SHARPNESS = 20.0
+_STATE_BIAS = 1.5
+# Below the first cosine, a question asks for no tasks of a state, and from the second on it does.
+_MIN_LIKE, _LIKE = 0.25, 0.4
 
 
 def find_lists(material: Material) -> Iterator[AnswerCandidate]:
@@ -56,6 +67,34 @@ def find_commands(material: Material) -> Iterator[AnswerCandidate]:
                 return
             found += 1
             yield AnswerCandidate("commands", (Quotation(section, begin, end),), fit=fit)
+
+
+def find_tasks(material: Material) -> Iterator[AnswerCandidate]:
+    """Yield the tasks of each section that are open, and those that are done; ``fit`` says which the question wants."""
+    sections = [item.section for item in material.evidence]
+    listed = [section for section in sections if any(block.kind == "task" for block in section.blocks)][:_MAX_LISTS]
+    if not listed:
+        return
+    like_open, like_done = material.similarity(list(_STATES.values()))
+    asks = min(1.0, max(0.0, (max(like_open, like_done) - _MIN_LIKE) / (_LIKE - _MIN_LIKE)))
+    wants_open = as_probability(_STATE_SHARPNESS * (like_open - like_done) + _STATE_BIAS)
+    for section in listed:
+        states: tuple[tuple[TaskState, float], ...] = ("open", wants_open), ("done", 1.0 - wants_open)
+        for state, wanted in states:
+            quotations = tuple(_tasks(section, state))
+            text = "\n".join(quotation.text for quotation in quotations)
+            if 0 < len(text) <= MAX_CHARS:
+                said = material.place_stems(section) | set(material.question.stems(f"{text} {_STATES[state]}"))
+                yield AnswerCandidate("tasks", quotations, fit=asks * wanted * material.question.coverage(said))
+
+
+def _tasks(section: Section, state: str) -> Iterator[Quotation]:
+    """Yield the runs of tasks of this state."""
+    tasks = [block for block in section.blocks if block.kind == "task"]
+    for label, run in groupby(tasks, key=lambda block: block.label):
+        if label == state:
+            of_state = list(run)
+            yield Quotation(section, of_state[0].start, of_state[-1].end)
 
 
 @dataclass(frozen=True, slots=True)

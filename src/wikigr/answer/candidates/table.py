@@ -16,7 +16,7 @@ from wikigr.answer.candidates.elapsed import find_elapsed, without_their_dates
 from wikigr.answer.candidates.fact import find_facts
 from wikigr.answer.candidates.faq_pair import find_pairs
 from wikigr.answer.candidates.grid import is_blank
-from wikigr.answer.candidates.lists import find_commands, find_lists, find_steps, find_tables
+from wikigr.answer.candidates.lists import find_commands, find_lists, find_steps, find_tables, find_tasks
 from wikigr.answer.candidates.neighbor import is_about_neighbor, numbered
 from wikigr.answer.candidates.path import find_chains, find_explored, find_paths
 from wikigr.answer.candidates.rows import find_rows
@@ -43,10 +43,11 @@ ANSWER_KINDS = (
     AnswerKind(("table",), find_tables),
     AnswerKind(("rows", "count"), find_rows),
     AnswerKind(("steps",), find_steps),
+    AnswerKind(("tasks",), find_tasks),
     AnswerKind(("commands",), find_commands),
     AnswerKind(("cell",), find_cells),
     AnswerKind(("elapsed",), find_elapsed),
-    AnswerKind(("collected", "tasks"), find_collected),
+    AnswerKind(("collected",), find_collected),
     AnswerKind(("pair",), find_pairs),
     AnswerKind(("computed",), find_computed),
     AnswerKind(("compared",), find_compared),
