@@ -420,8 +420,11 @@ def gated(messages_server: MessagesServer, monkeypatch: pytest.MonkeyPatch) -> C
 
     def write(request: dict[str, Any]) -> Response:
         block = next(part for part in request["messages"][-1]["content"] if part["type"] == "search_result")
-        whole = reply(text("He was born in Würzburg.", first_cited(block)), text(f" So it is. {SCRIPT} That is all."))
-        return respond(held_before(14, gate, whole), request)
+        whole = reply(
+            text("He was born in Würzburg on 5 December 1901.", first_cited(block)),
+            text(f" So it is. {SCRIPT} That is all."),
+        )
+        return respond(held_before(18, gate, whole), request)
 
     monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_server.url)
     messages_server.always(write)
@@ -437,7 +440,9 @@ def test_the_answer_of_the_pack_comes_before_the_words_of_a_model(
     # The first question to a model imports its client.
     expect(page.locator(".turn .draft .headline")).to_have_text("Würzburg on 5 December 1901", timeout=60_000)
     # A claim is shown once it is whole, because it is checked first.
-    expect(page.locator(".written")).to_have_text(re.compile(r"^He was born in Würzburg \[1\]\.\s*$"), timeout=60_000)
+    expect(page.locator(".written")).to_have_text(
+        re.compile(r"^He was born in Würzburg on 5 December 1901 \[1\]\.\s*$"), timeout=60_000
+    )
     assert page.locator(".confidence").count() == 0
     gated()
     expect(page.locator(".turn > .text a.cite")).to_have_text("1")
