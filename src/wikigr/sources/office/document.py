@@ -64,6 +64,12 @@ class Document:
         self.writer.end_block()
 
 
+def attribute(element: _Element | None, name: str) -> str:
+    """Return an attribute of an XML element by its name without namespace, ``""`` if there is none."""
+    found = element.items() if element is not None else ()
+    return next((str(value) for key, value in found if str(key).rpartition("}")[2] == name), "")
+
+
 @contextmanager
 def archive(data: bytes, where: str) -> Iterator[ZipFile]:
     """Open an archive; raises ``RecordError`` if it is encrypted or would take too much memory."""

@@ -8,7 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
-from wikigr.sources.office.document import Document, archive, parse_xml
+from wikigr.sources.office.document import Document, archive, attribute, parse_xml
 from wikigr.sources.office.equation import equation_text
 
 if TYPE_CHECKING:
@@ -123,11 +123,11 @@ class _Lists:
         root = parse_xml(opened, "word/numbering.xml")
         has_styles = "word/styles.xml" in opened.namelist()
         styles = parse_xml(opened, "word/styles.xml").iterfind("{*}style") if has_styles else ()
-        stated = {_value(style, "styleId"): style.find("{*}pPr/{*}numPr") for style in styles}
+        stated = {attribute(style, "styleId"): style.find("{*}pPr/{*}numPr") for style in styles}
         self._of_style = {name: found for name, found in stated.items() if found is not None}
-        self._lists = {_value(one, "numId"): one for one in root.iterfind("{*}num")}
+        self._lists = {attribute(one, "numId"): one for one in root.iterfind("{*}num")}
         self._levels = {
-            (_value(one, "abstractNumId"), _value(level, "ilvl")): level
+            (attribute(one, "abstractNumId"), attribute(level, "ilvl")): level
             for one in root.iterfind("{*}abstractNum")
             for level in one.iterfind("{*}lvl")
         }
@@ -142,35 +142,28 @@ class _Lists:
         """Return the number of a paragraph, the next one, and its style; ``""`` if it has none."""
         found = paragraph.find("{*}pPr/{*}numPr")
         if found is None:
-            found = self._of_style.get(_value(paragraph.find("{*}pPr/{*}pStyle")))
-        own = self._lists.get(_value(found.find("{*}numId"))) if found is not None else None
-        depth = (_value(found.find("{*}ilvl")) or "0") if found is not None else ""
+            found = self._of_style.get(attribute(paragraph.find("{*}pPr/{*}pStyle"), "val"))
+        own = self._lists.get(attribute(found.find("{*}numId"), "val")) if found is not None else None
+        depth = (attribute(found.find("{*}ilvl"), "val") or "0") if found is not None else ""
         if own is None or not depth.isdecimal():
             return ""
-        kind = _value(own.find("{*}abstractNumId"))
+        kind = attribute(own.find("{*}abstractNumId"), "val")
         level = self._levels.get((kind, depth))
         counts = self._counts.setdefault(kind, {})
-        if (name := _value(own, "numId")) not in self._begun:
+        if (name := attribute(own, "numId")) not in self._begun:
             self._begun.add(name)
             for other in own.iterfind("{*}lvlOverride"):
-                start = _value(other.find("{*}startOverride"))
-                if start.isdecimal() and _value(other, "ilvl").isdecimal():
-                    counts[int(_value(other, "ilvl"))] = int(start) - 1
+                start = attribute(other.find("{*}startOverride"), "val")
+                if start.isdecimal() and attribute(other, "ilvl").isdecimal():
+                    counts[int(attribute(other, "ilvl"))] = int(start) - 1
         for deeper in [one for one in counts if one > int(depth)]:
             del counts[deeper]
-        form = _value(level.find("{*}numFmt")) if level is not None else ""
+        form = attribute(level.find("{*}numFmt"), "val") if level is not None else ""
         if level is None or form in ("bullet", "none"):
             return ""
-        first = _value(level.find("{*}start"))
+        first = attribute(level.find("{*}start"), "val")
         counts[int(depth)] = counts.get(int(depth), (int(first) if first.isdecimal() else 1) - 1) + 1
         return f"{max(counts[int(depth)], 0)}-{_NUMBER_STYLES.get(form, '1')}"
-
-
-def _value(element: _Element | None, name: str = "val") -> str:
-    """Return an attribute of an element of Word, ``""`` if there is none."""
-    if element is None:
-        return ""
-    return str(next((value for key, value in element.items() if key.rpartition("}")[2] == name), ""))
 
 
 def _rewritten(root: _Element, lists: _Lists | None) -> bytes:
@@ -206,7 +199,7 @@ def _rewritten(root: _Element, lists: _Lists | None) -> bytes:
         elif name == "vanish":
             # Of the mark at the end of a paragraph, it hides nothing else.
             hidden = parent.getparent()
-            if etree.QName(hidden).localname == "r" and _value(element) not in ("0", "false"):
+            if etree.QName(hidden).localname == "r" and attribute(element, "val") not in ("0", "false"):
                 hidden.clear()
         elif name == "dstrike":
             element.tag = f"{{{word}}}strike"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from zipfile import BadZipFile, ZipFile
 
 from wikigr.errors import RecordError
-from wikigr.sources.office.document import Document, archive, parse_xml
+from wikigr.sources.office.document import Document, archive, attribute, parse_xml
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -75,9 +75,9 @@ def _struck_styles(styles: Iterable[_Element]) -> set[str]:
     struck: set[str] = set()
     waiting: dict[str, list[str]] = {}
     for style in styles:
-        name, parent = (_attribute(style, key) for key in ("name", "parent-style-name"))
+        name, parent = (attribute(style, key) for key in ("name", "parent-style-name"))
         lines = {
-            _attribute(properties, f"text-line-through-{key}")
+            attribute(properties, f"text-line-through-{key}")
             for properties in style.iterchildren("{*}text-properties")
             for key in ("style", "type")
         }
@@ -96,21 +96,17 @@ def _name(element: _Element) -> str:
     return f"{element.prefix}:{element.tag.rpartition('}')[2]}" if isinstance(element.tag, str) else ""
 
 
-def _attribute(element: _Element, name: str) -> str:
-    return next((str(value) for key, value in element.items() if key.rpartition("}")[2] == name), "")
-
-
 class _Html:
     """Writes elements as HTML; what is nested too deeply is left out."""
 
     def __init__(self, root: _Element, struck: Set[str]) -> None:
         # The parents of automatic styles.
         self._styles = {
-            _attribute(style, "name"): _attribute(style, "parent-style-name") for style in root.iter("{*}style")
+            attribute(style, "name"): attribute(style, "parent-style-name") for style in root.iter("{*}style")
         }
         self._struck = struck
         self._numbering = {
-            (_attribute(style, "name"), _attribute(level, "level")): level
+            (attribute(style, "name"), attribute(level, "level")): level
             for style in root.iter("{*}list-style")
             for level in style.iterchildren("{*}list-level-style-number")
         }
@@ -119,7 +115,7 @@ class _Html:
         self._left = _MAX_REPETITIONS
         self._boxes: list[str] = []
         self._notes: list[str] = []
-        self._controls = {_attribute(control, "id"): control for control in root.iter("{*}checkbox")}
+        self._controls = {attribute(control, "id"): control for control in root.iter("{*}checkbox")}
 
     def of(self, body: _Element) -> str:
         markup = self._html(body, 0) + "".join(self._boxes)
@@ -132,17 +128,17 @@ class _Html:
         if not name or name in _OMITTED or depth > 200:
             return ""
         if name == "draw:control":
-            control = self._controls.get(_attribute(element, "control"))
-            label = escape(_attribute(control, "label")) if control is not None else ""
+            control = self._controls.get(attribute(element, "control"))
+            label = escape(attribute(control, "label")) if control is not None else ""
             return f"{_check_box(control, 'current-state')} {label}" if control is not None else ""
-        if name == "loext:content-control" and _attribute(element, "checkbox") == "true":
+        if name == "loext:content-control" and attribute(element, "checkbox") == "true":
             return _check_box(element, "checked")
-        if name == "text:section" and _attribute(element, "display") == "none":
+        if name == "text:section" and attribute(element, "display") == "none":
             return ""
         inside = escape(element.text or "")
         for child in element:
             inside += self._html(child, depth + 1) + escape(child.tail or "")
-        own_style = _attribute(element, "style-name")
+        own_style = attribute(element, "style-name")
         style = self._styles.get(own_style, own_style)
         if inside and own_style in self._struck and name in ("text:p", "text:h", "text:span"):
             inside = f"<s>{inside}</s>"
@@ -154,7 +150,7 @@ class _Html:
             self._notes.append(f'<li data-label="{mark}">{inside}</li>')
             return ""
         if name == "text:h":
-            level = _attribute(element, "outline-level")
+            level = attribute(element, "outline-level")
             tag = f"h{min(max(int(level), 1), 6) if level.isdecimal() else 1}"
         elif name == "text:p" and style.startswith(_PREFORMATTED):
             tag = "pre"
@@ -168,7 +164,7 @@ class _Html:
             opening = self._list(element)
             return f"{opening}{inside}</{opening[1:3]}>"
         elif name == "text:a":
-            return f'<a href="{escape(_attribute(element, "href"))}">{inside}</a>'
+            return f'<a href="{escape(attribute(element, "href"))}">{inside}</a>'
         else:
             tag = _TAGS.get(name, "")
         # Each line of code is a paragraph.
@@ -186,33 +182,33 @@ class _Html:
     def _list(self, element: _Element) -> str:
         """Return the tag of a list with its first number and their style."""
         lists = [element, *element.iterancestors("{*}list")]
-        style = next(filter(None, (_attribute(one, "style-name") for one in lists)), "")
+        style = next(filter(None, (attribute(one, "style-name") for one in lists)), "")
         level = self._numbering.get((style, str(len(lists))))
-        if level is None or not (form := _attribute(level, "num-format")):
+        if level is None or not (form := attribute(level, "num-format")):
             return "<ul>"
-        first = _attribute(level, "start-value")
-        is_continued = _attribute(element, "continue-numbering") == "true"
-        before = style if is_continued else _attribute(element, "continue-list")
+        first = attribute(level, "start-value")
+        is_continued = attribute(element, "continue-numbering") == "true"
+        before = style if is_continued else attribute(element, "continue-list")
         last = start = self._counts.get((before, len(lists)), int(first) - 1 if first.isdecimal() else 0)
         for item in element.iterchildren("{*}list-item"):
-            stated = _attribute(item, "start-value")
+            stated = attribute(item, "start-value")
             last = int(stated) if stated.isdecimal() else last + 1
-        for name in filter(None, (style, _attribute(element, "id"))):
+        for name in filter(None, (style, attribute(element, "id"))):
             self._counts[name, len(lists)] = last
         return f'<ol type="{escape(form)}" start="{start + 1}">'
 
 
-def _check_box(element: _Element, attribute: str) -> str:
-    return "[x]" if _attribute(element, attribute) in ("true", "checked") else "[ ]"
+def _check_box(element: _Element, state: str) -> str:
+    return "[x]" if attribute(element, state) in ("true", "checked") else "[ ]"
 
 
 def _repeated(element: _Element) -> int:
     """Return how often a row or a cell stands in its place."""
-    stated = next((value for of in ("columns", "rows") if (value := _attribute(element, f"number-{of}-repeated"))), "1")
+    stated = next((value for of in ("columns", "rows") if (value := attribute(element, f"number-{of}-repeated"))), "1")
     return int(stated) if stated.isdecimal() and int(stated) <= _MAX_REPEATED else 1
 
 
 def _spans(element: _Element) -> str:
     spans = (("colspan", "number-columns-spanned"), ("rowspan", "number-rows-spanned"), ("value", "start-value"))
-    values = ((name, _attribute(element, attribute)) for name, attribute in spans)
+    values = ((name, attribute(element, stated)) for name, stated in spans)
     return "".join(f' {name}="{value}"' for name, value in values if value.isdecimal())

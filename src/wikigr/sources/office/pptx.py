@@ -11,7 +11,7 @@ from typing import Any
 from wikigr.sources.header import mark_header
 from wikigr.sources.html.document import STRUCK_MARK
 from wikigr.sources.html.structures import styled_number
-from wikigr.sources.office.document import Document, archive, parse_xml
+from wikigr.sources.office.document import Document, archive, attribute, parse_xml
 from wikigr.sources.office.equation import equation_text
 from wikigr.sources.office.number_format import plain, show
 from wikigr.sources.plain_text import LINE_GAP, PARAGRAPH_GAP, collapse_spaces
@@ -87,8 +87,7 @@ def _write(shape: Any, document: Document, diagrams: dict[str, Any]) -> None:
     elif shape.has_text_frame:
         _write_text(shape.text_frame, document, is_list=bool(shape.is_placeholder))
     for ids in shape.element.iter("{*}relIds"):
-        data = next((value for key, value in ids.items() if key.endswith("}dm")), "")
-        related = shape.part.rels.get(data)
+        related = shape.part.rels.get(attribute(ids, "dm"))
         # Each is written once.
         root = diagrams.pop(str(related.target_part.partname).lstrip("/"), None) if related is not None else None
         for point in root.iter("{*}pt") if root is not None else ():
