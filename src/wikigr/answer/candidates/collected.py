@@ -13,7 +13,7 @@ from wikigr.answer.candidates.rows import row_up_to
 from wikigr.graph.schema import article_title, section_id
 from wikigr.index.candidate import Section
 from wikigr.index.stored_blocks import TASK
-from wikigr.pack.open import Pack
+from wikigr.pack.open import Corpus, Pack
 from wikigr.question.grammar import AUXILIARIES, is_negation, one_of
 from wikigr.question.intent import asked_for, names
 from wikigr.question.measure import operation
@@ -34,8 +34,6 @@ _PARTS = "chapter entry heading part section topic"
 _TASKS = "already completed do done due finished left open still task tasks todo yet"
 _TAGS = "category tag tagged"
 _ARTICLES = f"article document file note page {_TAGS}"
-
-
 _KIND = re.compile(rf"\W*(?:which|what)\s+(?:[\w-]+\s+){{0,4}}?([\w-]+)\s+(?:{one_of(AUXILIARIES)})\b", re.IGNORECASE)
 _DONE = re.compile(r"(?<!be )\b(?:completed|done|finished)\b", re.IGNORECASE)
 
@@ -73,8 +71,14 @@ def find_collected(material: Material) -> Iterator[AnswerCandidate]:
     dated = dates_asked_for(question.text)
     for _, start, end in dated:
         asking |= set(question.stems(question.text[start:end]))
-    found = [*_tasks(material), *(_headings(material) if lists else ()), *(_rows(material) if lists else ())]
-    found += _categories(material) if lists or not question.weights.keys().isdisjoint(question.stems(_TAGS)) else ()
+    found = [
+        *_tasks(material, pack),
+        *(_headings(material, pack) if lists else ()),
+        *(_rows(material) if lists else ()),
+    ]
+    found += (
+        _categories(material, pack) if lists or not question.weights.keys().isdisjoint(question.stems(_TAGS)) else ()
+    )
     for collection in found:
         rest = question.weights.keys() - asking - collection.stems
         members = [
@@ -96,15 +100,14 @@ def _candidate(collection: _Collection, members: Sequence[_Member]) -> AnswerCan
     return AnswerCandidate("collected", tuple(member.quotation for member in shown), lead=lead, fit=1.0)
 
 
-def _headings(material: Material) -> Iterator[_Collection]:
+def _headings(material: Material, pack: Corpus) -> Iterator[_Collection]:
     """Yield the headings of the highest level that has several, of the articles that the question names."""
-    assert material.pack is not None
     question = material.question
     for title in list(dict.fromkeys(item.section.title for item in material.evidence))[:_MAX_ARTICLES]:
         if not names(question, title):
             continue
         section = next(item.section for item in material.evidence if item.section.title == title)
-        member, own_id = material.pack.origin(section.section_id)
+        member, own_id = pack.origin(section.section_id)
         query = (
             "MATCH (:Article {title: $title})-[:HAS_SECTION]->(s:Section) WHERE s.level > 0 "
             "RETURN s.section_id, s.level ORDER BY s.position LIMIT $limit"
@@ -112,8 +115,8 @@ def _headings(material: Material) -> Iterator[_Collection]:
         rows = member.graph.rows(query, {"title": article_title(own_id), "limit": _MAX_MEMBERS})
         levels = [level for _, level in rows]
         level = next((level for level in sorted(set(levels)) if levels.count(level) > 1), None)
-        ids = [material.pack.id_of(member, own) for own, found in rows if found == level]
-        stored = material.pack.sections(ids)
+        ids = [pack.id_of(member, own) for own, found in rows if found == level]
+        stored = pack.sections(ids)
         # Of a long section, the first piece.
         sections = {stored[each].heading: stored[each] for each in reversed(ids) if each in stored}
         stems = set(question.stems(f"{_PARTS} {title}"))
@@ -141,7 +144,7 @@ def _rows(material: Material) -> Iterator[_Collection]:
                 yield _Collection(f"row(s) of {section.title}", stems, members)
 
 
-def _tasks(material: Material) -> Iterator[_Collection]:
+def _tasks(material: Material, pack: Corpus) -> Iterator[_Collection]:
     """Yield the tasks of the pack that are open, or those that are done."""
     stems = set(material.question.stems(_TASKS))
     if stems.isdisjoint(material.question.weights):
@@ -155,19 +158,18 @@ def _tasks(material: Material) -> Iterator[_Collection]:
             Quotation(section, block.start, block.end),
             text,
         )
-        for section in _sections(material, query, {"task": TASK})
+        for section in _sections(pack, query, {"task": TASK})
         for block in section.blocks
         if block.kind == "task" and block.label == state
     ]
     yield _Collection(f"{state} task(s)", stems, found[:_MAX_MEMBERS])
 
 
-def _categories(material: Material) -> Iterator[_Collection]:
+def _categories(material: Material, pack: Corpus) -> Iterator[_Collection]:
     """Yield the articles of the categories, and with the tags, that the question names."""
     question = material.question
-    assert material.pack is not None
     named: dict[str, None] = {}
-    for member in _searched(material):
+    for member in _searched(pack):
         for (name,) in member.graph.rows(
             "MATCH (a:Article) UNWIND a.categories AS name RETURN DISTINCT name ORDER BY name"
         ):
@@ -176,23 +178,21 @@ def _categories(material: Material) -> Iterator[_Collection]:
                 named[name] = None
     for name in named:
         query = "MATCH (a:Article) WHERE $name IN a.categories RETURN a.title ORDER BY a.title LIMIT $limit"
-        sections = _sections(material, query, {"name": name}, is_title=True)
+        sections = _sections(pack, query, {"name": name}, is_title=True)
         stems = set(question.stems(f"{_ARTICLES} {name}"))
         yield _Collection(f"article(s) in {name}", stems, [_member(material, s, s.title) for s in sections])
 
 
-def _searched(material: Material) -> list[Pack]:
-    assert material.pack is not None
-    return [pack for pack in material.pack.members if pack.manifest.counts["sections"] <= _MAX_SECTIONS]
+def _searched(pack: Corpus) -> list[Pack]:
+    return [member for member in pack.members if member.manifest.counts["sections"] <= _MAX_SECTIONS]
 
 
-def _sections(material: Material, query: str, values: dict[str, str], *, is_title: bool = False) -> Iterator[Section]:
+def _sections(pack: Corpus, query: str, values: dict[str, str], *, is_title: bool = False) -> Iterator[Section]:
     """Yield the sections whose ids, or the leads of the articles whose titles, ``query`` returns in each pack."""
-    assert material.pack is not None
-    for member in _searched(material):
+    for member in _searched(pack):
         found = [str(own) for (own,) in member.graph.rows(query, {**values, "limit": _MAX_MEMBERS})]
-        ids = [material.pack.id_of(member, section_id(own, 0) if is_title else own) for own in found]
-        stored = material.pack.sections(ids)
+        ids = [pack.id_of(member, section_id(own, 0) if is_title else own) for own in found]
+        stored = pack.sections(ids)
         yield from (stored[each] for each in ids if each in stored)
 
 

@@ -39,11 +39,13 @@ def find_elapsed(material: Material) -> Iterator[AnswerCandidate]:
     for own in material.by_section.values():
         for before, sentence in pairwise((None, *own)):
             assert sentence is not None
+            ends = _life(sentence, own) if asks_age else _times(sentence)
+            if ends is None:
+                continue
             quotation = _with_subject(before, sentence)
             said = set(question.stems(quotation.text)) | material.place_stems(sentence.section)
             named = _share_named(question, said, measure)
-            ends = _life(sentence, own) if asks_age else _times(sentence)
-            if ends is None or named < _MIN_NAMED:
+            if named < _MIN_NAMED:
                 continue
             began, ended, others = ends
             ended = ended or today
