@@ -81,8 +81,7 @@ class Question:
     def _dates(self) -> list[tuple[Dates, list[str]]]:
         """The days that the question names, with its stems for them."""
         dates = dates_asked_for(self.text) if self.language.is_english else []
-        named = ((days, start, end) for days, start, end in dates if days.first and days.last and days.first.day)
-        return [(days, stems(self.text[start:end], self.language)) for days, start, end in named]
+        return [(days, stems(self.text[start:end], self.language)) for days, start, end in dates if days.are_days]
 
     @cached_property
     def names(self) -> frozenset[str]:

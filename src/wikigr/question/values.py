@@ -26,8 +26,9 @@ _TO = re.compile(r"\W{0,3}(?:[–—-]|\b(?:to|and)\b)\W{0,3}", re.IGNORECASE)
 # question asks for what is later, earlier or between.
 _UP_TO = re.compile(r"(?:\b(?:(?:up )?to|under|below|(?:less|fewer) than|until|at most|max\.?|maximum)|[≤<])\s*$", re.I)
 _FROM = re.compile(r"(?:\b(?:over|above|from|more than|at least|min\.?|minimum)|[≥>])\s*$", re.IGNORECASE)
-_LIMIT = re.compile(r"\b(?P<limit>after|since|from|between|before|until|by)\s+(?:the\s+)?$", re.IGNORECASE)
-_LIMITED_YEAR = re.compile(rf"{_LIMIT.pattern[:-1]}(?:year\s+)?(?P<year>(?:1[5-9]|20)\d\d)(?![\w-])", re.IGNORECASE)
+_LIMITING = r"\b(?P<limit>after|since|from|between|before|until|by)\s+(?:the\s+)?"
+_LIMIT = re.compile(f"{_LIMITING}$", re.IGNORECASE)
+_LIMITED_YEAR = re.compile(rf"{_LIMITING}(?:year\s+)?(?P<year>(?:1[5-9]|20)\d\d)(?![\w-])", re.IGNORECASE)
 _AND = re.compile(r"\s*(?:[–—-]|\b(?:to|and|until|till)\b)\s*(?:the\s+)?", re.IGNORECASE)
 _MAX_CHARS_BEFORE = 20
 # Of a longer range, the first days are looked for.
@@ -70,6 +71,11 @@ class Dates:
     @property
     def is_range(self) -> bool:
         return self.first != self.last
+
+    @property
+    def are_days(self) -> bool:
+        """Whether both ends are known, and days instead of months or years."""
+        return self.first is not None and self.last is not None and self.first.day > 0
 
     def holds(self, date: Date) -> bool:
         """Return whether ``date`` is, or may be, one of the days."""

@@ -15,7 +15,7 @@ _MAX_LINES = 40
 def of_dates_asked_for(candidates: Sequence[AnswerCandidate], question: str) -> list[AnswerCandidate]:
     """Return those of ``candidates`` that are of the dates in ``question``, or all of them if none is."""
     # Of a month, a text rather says what holds from one to another: "from September to November".
-    asked = [dates for dates, _, _ in dates_asked_for(question) if dates.first and dates.last and dates.first.day]
+    asked = [dates for dates, _, _ in dates_asked_for(question) if dates.are_days]
     found = [c for c in candidates if any(is_of(quotation, dates) for dates in asked for quotation in c.quotations)]
     return found or list(candidates)
 
