@@ -60,7 +60,7 @@ def replacing(path: Path) -> Iterator[BufferedRandom]:
         temporary.unlink(missing_ok=True)
 
 
-def remove_abandoned(path: Path) -> None:
+def remove_unfinished(path: Path) -> None:
     """Remove the files that killed processes wrote to replace ``path`` with; raises ``OSError``."""
     left = re.compile(rf"\.{re.escape(path.name)}\.[0-9]+-[0-9a-f]{{8}}")
     for file in path.parent.iterdir():

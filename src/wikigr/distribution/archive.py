@@ -30,7 +30,7 @@ from wikigr.distribution.signature import (
     signature_file,
 )
 from wikigr.errors import PackError, UsageError, WikigrError
-from wikigr.files import cannot_write, open_regular, remove_abandoned, replacing, sync, sync_tree
+from wikigr.files import cannot_write, open_regular, remove_unfinished, replacing, sync, sync_tree
 from wikigr.pack.layout import MANIFEST, SIGNATURE, Layout
 from wikigr.pack.locate import ARCHIVE, find_pack
 from wikigr.pack.manifest import (
@@ -246,7 +246,7 @@ def _write(
     head = [(MANIFEST, content)] + ([(SIGNATURE, signature)] if signature is not None else [])
     sizes = [len(data) for _, data in head] + [record.size for record in manifest.files.values()]
     total = sum(BLOCKSIZE + size + _padding(size) for size in sizes) + len(_END)
-    remove_abandoned(output)
+    remove_unfinished(output)
     with replacing(output) as file:
         # Measured on a pack with 12,000 sections (72 MB, mostly vectors): level 3 gives 33.0 MB in 0.24 s, 9 gives
         # 31.7 MB in 0.8 s, 12 gives 31.5 MB in 2 s, 19 gives 30.4 MB in 20 s.
