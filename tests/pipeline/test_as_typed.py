@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date
+from pathlib import Path
 
 import pytest
 
 from wikigr.answer.abstention import NOT_A_QUESTION
-from wikigr.embeddings.embedder import Embedder
-from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.open import Pack
 from wikigr.pipeline.conversation import turn_of, understand
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile_files import load_profile
-from wikigr.sources.detect import open_source
 
 NOTES = {
     "winches.md": "# Winches\n\nThe W40 winch lifts 300 kg.\n\nThe W400 winch lifts 3 tonnes.\n",
@@ -29,14 +27,8 @@ NOTES = {
 
 
 @pytest.fixture(scope="module")
-def pipeline(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Iterator[Pipeline]:
-    folder = tmp_path_factory.mktemp("notes")
-    (folder / "source").mkdir()
-    for name, text in NOTES.items():
-        (folder / "source" / name).write_text(text)
-    source = folder / "source"
-    build_pack(open_source(source), str(source), folder / "pack", encoder, BuildOptions(name="notes"))
-    with Pack(folder / "pack", purpose="queries") as pack:
+def pipeline(build: Callable[..., Path]) -> Iterator[Pipeline]:
+    with Pack(build("notes", NOTES), purpose="queries") as pack:
         yield Pipeline(load_profile("enhanced"), pack, offline=True, today=date(2025, 6, 10))
 
 

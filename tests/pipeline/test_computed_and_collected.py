@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date
+from pathlib import Path
 
 import pytest
 
 from wikigr.answer.abstention import NOT_COVERED
-from wikigr.embeddings.embedder import Embedder
-from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile_files import load_profile
-from wikigr.sources.detect import open_source
 
 FILES = {
     "Beds.md": "# Beds\n\n## North bed 2025\n\nBeans.\n\n## South bed 2025\n\nDill.\n\n## Pond bed 2024\n\nIris.\n",
@@ -35,13 +33,8 @@ FILES = {
 
 
 @pytest.fixture(scope="module")
-def pipeline(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Iterator[Pipeline]:
-    folder = tmp_path_factory.mktemp("three")
-    (folder / "source").mkdir()
-    for name, text in FILES.items():
-        (folder / "source" / name).write_text(text)
-    build_pack(open_source(folder / "source"), "source", folder / "pack", encoder, BuildOptions(name="three"))
-    with Pack(folder / "pack", purpose="queries") as pack:
+def pipeline(build: Callable[..., Path]) -> Iterator[Pipeline]:
+    with Pack(build("three", FILES), purpose="queries") as pack:
         # A Tuesday.
         yield Pipeline(load_profile("enhanced"), pack, offline=True, today=date(2025, 11, 25))
 

@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 from libzim.writer import Creator  # type: ignore[import-untyped]
 
-from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import PackError, UsageError
-from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.joined import open_packs
 from wikigr.pack.open import Pack
 from wikigr.pack.validate import validate_pack
@@ -42,20 +40,6 @@ CHINESE = """# 北京的桥
 
 水磨每天磨面粉。
 """
-
-
-@pytest.fixture
-def build(encoder: Embedder, tmp_path: Path) -> Callable[..., Path]:
-    def make(name: str, texts: dict[str, str], **options: str) -> Path:
-        folder = tmp_path / f"{name}-source"
-        folder.mkdir()
-        for file, text in texts.items():
-            (folder / file).write_text(text)
-        pack = tmp_path / name
-        build_pack(open_source(folder), str(folder), pack, encoder, BuildOptions(name=name, **options))  # type: ignore[arg-type]
-        return pack
-
-    return make
 
 
 def test_a_german_folder_is_recognized_and_answered_in_sentences(build: Callable[..., Path]) -> None:
