@@ -208,7 +208,7 @@ def read_table(lines: Iterable[Line]) -> Table | None:
 
 
 def _is_data(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Return whether a first row with words has a value above other values, which is no year and no running number."""
+    """Return whether a first row with words has a number above others that is neither a year nor a running one."""
     columns = [number for number, text in enumerate(first) if _NUMBER.fullmatch(text) and not _YEAR.fullmatch(text)]
     if not any(any(map(str.isalpha, text)) for text in first):
         return False
