@@ -88,7 +88,9 @@ def running(*locations: Path, **options: Any) -> Iterator[Running]:
         assert ready.wait(60)
         port = listener.getsockname()[1]
         address = f"http://127.0.0.1:{port}"
-        with httpx2.Client(base_url=address, timeout=120) as client:
+        # A connection that is idle while the machine is busy may be closed just when it is used again.
+        limits = httpx2.Limits(max_keepalive_connections=0)
+        with httpx2.Client(base_url=address, timeout=120, limits=limits) as client:
             yield Running(address, port, client, packs, stop)
     finally:
         stop()
