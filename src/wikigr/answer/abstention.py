@@ -25,13 +25,15 @@ class Confidence:
     """``value`` in [0, 1] is the probability that the best answer is right, and ``level`` what that is called.
 
     ``threshold`` is the probability below which the pack does not cover the question. ``missing`` is one of two things
-    that the question compares, if the pack says nothing of it.
+    that the question compares, if the pack says nothing of it. ``cannot_list`` says that the question asks for all that
+    there are, and the best answer names one.
     """
 
     value: float
     level: Level
     threshold: float
     missing: str = ""
+    cannot_list: bool = False
 
     @property
     def abstain(self) -> bool:

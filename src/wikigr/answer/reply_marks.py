@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from wikigr.answer.presentation import AGREEMENT, LEVEL_WORDS, NEAREST, OTHERS, PERHAPS
+from wikigr.answer.presentation import AGREEMENT, CANNOT_LIST, LEVEL_WORDS, NEAREST, OTHERS, PERHAPS
 from wikigr.index.candidate import Evidence, place
 from wikigr.text import CONTROL, fold
 
@@ -32,7 +32,7 @@ _PREFIX = re.compile(rf"(?:{_SOURCE}\b[\s:.]*)*(?:no\b|n[°º])?[\s.#^]*", re.IG
 _NUMBERS = re.compile(r"(\d{1,3})(?:\s*[-–—]\s*(\d{1,3}))?")
 _SEPARATOR = re.compile(r"\s*(?:[,;&]|\band\b)\s*")
 _DECORATION = " \t\n#*_>`~|-–—•:.“”\"'"
-_OWN_HEADINGS = frozenset(fold(heading).strip(_DECORATION) for heading in (OTHERS, PERHAPS, NEAREST))
+_OWN_HEADINGS = frozenset(fold(heading).strip(_DECORATION) for heading in (OTHERS, PERHAPS, CANNOT_LIST, NEAREST))
 _OWN_LEVEL = re.compile(
     rf"(?:{'|'.join(map(fold, LEVEL_WORDS.values()))})\s*\(\s*[\d.,]+\s*\)(?:{'|'.join(AGREEMENT.values())})"
 )

@@ -20,8 +20,8 @@ from pydantic import Field
 from starlette.types import ASGIApp
 
 from wikigr import __version__
-from wikigr.answer.presentation import NEAREST, OTHERS, PERHAPS, level_in_words, rejected_in_words
-from wikigr.documents.answer import shows_passages
+from wikigr.answer.presentation import NEAREST, OTHERS, level_in_words, rejected_in_words
+from wikigr.documents.answer import heading_above
 from wikigr.documents.answer_markdown import blocks_markdown
 from wikigr.documents.shapes import AnswerDocument, CitationShape, PossibleAnswerShape, ResultShape
 from wikigr.errors import WikigrError
@@ -300,8 +300,8 @@ async def _or(kind: type[Exception], call: Awaitable[_Result]) -> _Result:
 def _answer_text(found: AnswerDocument) -> str:
     """Return an answer with its sources, and its alternatives; one that is not sure is one of several."""
     parts = [_possible_text(answer) for answer in (found, *found["alternatives"])]
-    if shows_passages(found):
-        parts.insert(0, PERHAPS)
+    if above := heading_above(found):
+        parts.insert(0, above)
     elif found["alternatives"]:
         parts.insert(1, f"{OTHERS if found['citations'] else NEAREST}:")
     if found["understood"]:

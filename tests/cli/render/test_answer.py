@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from tests.possible_answers import (
 )
 
 from wikigr.answer.answer import Answer
+from wikigr.answer.presentation import CANNOT_LIST, PERHAPS
 from wikigr.answer.probability import Level
 from wikigr.documents.answer import stated_answer
 from wikigr.index.candidate import Section
@@ -96,6 +98,8 @@ def test_an_answer_that_is_not_sure_is_one_of_three_passages(pack: Pack) -> None
         f"\n  [3] Max Planck › Introduction  Max Planck#0 [{planck.start}:{planck.end}]\n      {PLANCK}\n"
         "\nNot sure (0.61)\n"
     )
+    unlisted = printed(replace(answer, cannot_list=True), pack)
+    assert unlisted == printed(answer, pack).replace(PERHAPS, CANNOT_LIST)
     shown = colored(answer, pack)
     # The words of the question are marked, and no short answer is.
     assert f"Niels Bohr: He was {BOLD}born{OFF} in Copenhagen" in shown
