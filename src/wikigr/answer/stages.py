@@ -12,7 +12,6 @@ from wikigr.answer.abstention import ABSTENTION, NO_ANSWER, THRESHOLD_NAME, Conf
 from wikigr.answer.candidates.candidate import DERIVED, AnswerCandidate, Material, share_named
 from wikigr.answer.candidates.grid import is_blank
 from wikigr.answer.candidates.lists import WHOLE_TABLE
-from wikigr.answer.candidates.neighbor import are_found, numbered
 from wikigr.answer.candidates.table import find_candidates
 from wikigr.answer.probability import (
     WITH_READER,
@@ -174,11 +173,6 @@ class Assess(PipelineStage[ReaderOptions, Draft]):
         if best is not None and best.kind == WHOLE_TABLE and confidence.level == "sure":
             # The answer is in it, but the reader of the answer still has to find it.
             confidence = replace(confidence, level="likely")
-        if confidence.level in ("sure", "likely") and not are_found(
-            numbered(draft.state.question.text), draft.state.evidence
-        ):
-            # What the question names by a number or a sign is not in what was read, so nothing there answers it.
-            confidence = replace(confidence, level="not_sure")
         if best is not None and is_blank(best.short):
             # The table has a place for the value, and it is not known.
             confidence = replace(confidence, value=0.0, level="not_covered")

@@ -49,20 +49,13 @@ def find_elapsed(material: Material) -> Iterator[AnswerCandidate]:
                 continue
             began, ended, others = ends
             ended = ended or today
-            if not ended.is_before(began):
+            if began.is_before(ended):
                 years = f"{_times_in(began, ended)[0]} years old, on {_written(ended)}"
                 time = years if asks_age else _lasted(began, ended)
                 # What the sentence names itself, it is rather about than what the one before names.
                 fit = named if asks_age or quotation.start == sentence.start else 0.9 * named
                 found.append(AnswerCandidate("elapsed", (quotation, *others), lead=f"{time}:", fit=fit))
     yield from sorted(found, key=lambda candidate: -candidate.fit)[:_MAX_CANDIDATES]
-
-
-def without_their_dates(candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """Return ``candidates`` without those whose short answer is a date, if an age or a duration is computed."""
-    if not any(candidate.kind == "elapsed" for candidate in candidates):
-        return list(candidates)
-    return [c for c in candidates if not (dates_in(c.short) or _YEAR.fullmatch(c.short))]
 
 
 def _with_subject(before: SentenceScore | None, sentence: SentenceScore) -> Quotation:

@@ -17,9 +17,6 @@ from wikigr.text import words
 # Rows that are quoted.
 _MAX_ROWS = 12
 _MAX_CANDIDATES = 6
-# What the cells of a column say that is true of some rows.
-_TRUTHS = frozenset(("yes", "no", "true", "false", "x", "✓", "✔", "-", "–", ""))
-
 
 # Says whether a value, or that there is none, fits.
 Test = Callable[[Value | None], bool]
@@ -75,7 +72,9 @@ def _candidate(material: Material, grid: Grid, rows: Sequence[Record], chosen: S
     names = (value.text if (value := row.value_of(column)) is not None else row.name for row in shown)
     said = frozenset[str]().union(*(condition.stems for condition in chosen))
     said |= frozenset(asked.question.stems(" ".join(map(spelled, (*taken, column)))))
-    quotations = tuple(dict.fromkeys(quotation for row in shown for quotation in _quoted(row, {*taken, column})))
+    # What a question wants of a single row may be in any of its columns.
+    quoted = {*taken, column} if len(rows) > 1 else set(grid.columns)
+    quotations = tuple(dict.fromkeys(quotation for row in shown for quotation in _quoted(row, quoted)))
     # Further rows may be in other sections.
     least = "" if grid.is_whole(material.whole) else "At least "
     some = f", of which {len(shown)} are shown" if len(rows) > len(shown) else ""
@@ -118,12 +117,7 @@ def _conditions(material: Material, grid: Grid) -> Iterator[Condition]:
         (stems, partial(_has_amount, amounts)) for amounts, stems in asked.amounts if amounts.is_range
     ]
     tests += [(stems, partial(_has_date, dates)) for dates, stems in asked.dates if dates.is_range]
-    negates = any(map(is_negation, words(asked.question.text)))
-    for column, own in column_stems.items():
-        said = {value.text.strip().lower() for row in grid.records if (value := row.value_of(column)) is not None}
-        if own and own <= asked.question.weights.keys() and said <= _TRUTHS and not negates:
-            yield Condition(column, own, lambda value: not _is_missing(value))
-    if negates:
+    if any(map(is_negation, words(asked.question.text))):
         tests.append((frozenset(), _is_missing))
     for stems, test in tests:
         passed = {name: [test(record.value_of(name)) for record in grid.records] for name in grid.columns}
