@@ -58,6 +58,13 @@ def find_elapsed(material: Material) -> Iterator[AnswerCandidate]:
     yield from sorted(found, key=lambda candidate: -candidate.fit)[:_MAX_CANDIDATES]
 
 
+def without_their_dates(candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
+    """Return ``candidates`` without those whose short answer is a date, if an age or a duration is computed."""
+    if not any(candidate.kind == "elapsed" for candidate in candidates):
+        return list(candidates)
+    return [c for c in candidates if not (dates_in(c.short) or _YEAR.fullmatch(c.short))]
+
+
 def _with_subject(before: SentenceScore | None, sentence: SentenceScore) -> Quotation:
     """Return ``sentence`` as a quotation, with the one ``before`` it if it begins with a pronoun."""
     first = words(sentence.text)[:1]

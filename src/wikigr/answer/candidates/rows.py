@@ -17,6 +17,8 @@ from wikigr.text import words
 # Rows that are quoted.
 _MAX_ROWS = 12
 _MAX_CANDIDATES = 6
+# What the cells of a column say that is true of some rows.
+_TRUTHS = frozenset(("yes", "no", "true", "false", "x", "✓", "✔", "-", "–", ""))
 
 # Says whether a value, or that there is none, fits.
 Test = Callable[[Value | None], bool]
@@ -117,7 +119,12 @@ def _conditions(material: Material, grid: Grid) -> Iterator[Condition]:
         (stems, partial(_has_amount, amounts)) for amounts, stems in asked.amounts if amounts.is_range
     ]
     tests += [(stems, partial(_has_date, dates)) for dates, stems in asked.dates if dates.is_range]
-    if any(map(is_negation, words(asked.question.text))):
+    negates = any(map(is_negation, words(asked.question.text)))
+    for column, own in column_stems.items():
+        said = {value.text.strip().lower() for row in grid.records if (value := row.value_of(column)) is not None}
+        if own and own <= asked.question.weights.keys() and said <= _TRUTHS and not negates:
+            yield Condition(column, own, lambda value: not _is_missing(value))
+    if negates:
         tests.append((frozenset(), _is_missing))
     for stems, test in tests:
         passed = {name: [test(record.value_of(name)) for record in grid.records] for name in grid.columns}

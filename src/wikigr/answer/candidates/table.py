@@ -11,7 +11,7 @@ from wikigr.answer.candidates.collected import find_collected
 from wikigr.answer.candidates.comparison import find_comparisons
 from wikigr.answer.candidates.computed import find_compared, find_computed
 from wikigr.answer.candidates.definition import find_definitions, find_entries
-from wikigr.answer.candidates.elapsed import find_elapsed
+from wikigr.answer.candidates.elapsed import find_elapsed, without_their_dates
 from wikigr.answer.candidates.fact import find_facts
 from wikigr.answer.candidates.faq_pair import find_pairs
 from wikigr.answer.candidates.grid import is_blank
@@ -77,7 +77,8 @@ def find_candidates(material: Material) -> list[AnswerCandidate]:
     found = (c for row in ANSWER_KINDS for c in row.find(material) if states(attribute, c.text) or is_blank(c.short))
     # A pronoun answers nothing by itself.
     named = (replace(c, span=None) if c.span is not None and is_pronoun(c.short) else c for c in found)
-    return [c for c in named if not is_about_neighbor(c, asked) and _is_about(c, names, material)]
+    own = [c for c in named if not is_about_neighbor(c, asked) and _is_about(c, names, material)]
+    return without_their_dates(own)
 
 
 def _is_about(candidate: AnswerCandidate, names: frozenset[str], material: Material) -> bool:
