@@ -16,6 +16,7 @@ from wikigr.index.snippets import QueryTerms
 from wikigr.languages import ENGLISH, Language
 from wikigr.question import patterns
 from wikigr.question.answer_type import AnswerType, answer_type
+from wikigr.question.values import Dates, dates_asked_for, dates_in, is_dated
 from wikigr.stop_words import QUESTION_WORDS
 from wikigr.text import PREFIX_LENGTH, composed, scrub, share_prefix
 
@@ -66,8 +67,21 @@ class Question:
     today: date | None = None
 
     def stems(self, text: str) -> list[str]:
-        """Return the stems of the words of ``text``, made as those of the question are."""
-        return stems(text, self.language)
+        """Return the stems of the words of ``text``, made as those of the question are.
+
+        A date of the question that ``text`` writes in another form has the stems with which the question writes it.
+        """
+        found = stems(text, self.language)
+        for asked, own in self._dates:
+            if any(asked.holds(other) for other, _, _ in dates_in(text)) or is_dated(text, asked):
+                found += own
+        return found
+
+    @cached_property
+    def _dates(self) -> list[tuple[Dates, list[str]]]:
+        """The days that the question names, with its stems for them."""
+        dates = dates_asked_for(self.text) if self.language.is_english else []
+        return [(days, stems(self.text[start:end], self.language)) for days, start, end in dates if days.are_days]
 
     @cached_property
     def names(self) -> frozenset[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
-from functools import partial
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation
+from wikigr.answer.candidates.dated import is_of
 from wikigr.answer.candidates.grid import spelled
 from wikigr.answer.candidates.rows import row_up_to
 from wikigr.graph.schema import article_title, section_id
@@ -17,7 +17,7 @@ from wikigr.pack.open import Corpus, Pack
 from wikigr.question.grammar import AUXILIARIES, is_negation, one_of
 from wikigr.question.intent import asked_for, names
 from wikigr.question.measure import operation
-from wikigr.question.values import Dates, dates_asked_for, dates_in, is_dated
+from wikigr.question.values import dates_asked_for
 from wikigr.retrieval.units import units_of
 from wikigr.sources.block import after_marker
 from wikigr.text import words
@@ -28,8 +28,6 @@ _MAX_MEMBERS = 1_000
 # A larger pack is not searched for all of its tasks and categories.
 _MAX_SECTIONS = 50_000
 _MAX_ARTICLES = 3
-# Lines before a quotation among which one may say the date of all that follows.
-_MAX_LINES = 40
 # Words that ask for a list, and what its members are called.
 _ASKING = "all are complete count each enumerate every exist full how list many name number show there total"
 _PARTS = "chapter entry heading part section topic"
@@ -86,25 +84,11 @@ def find_collected(material: Material) -> Iterator[AnswerCandidate]:
         members = [
             member
             for member in collection.members
-            if all(_is_of(member.quotation, days) for days, _, _ in dated)
+            if all(is_of(member.quotation, days) for days, _, _ in dated)
             and rest <= material.place_stems(member.quotation.section) | set(question.stems(member.text))
         ]
         if members:
             yield _candidate(collection, members)
-
-
-def _is_of(quotation: Quotation, dates: Dates) -> bool:
-    """Return whether the quotation has one of ``dates``, or its heading, its title, or the line before it."""
-    section, start = quotation.section, quotation.start
-    if any(
-        dates.holds(own) for text in (quotation.text, section.heading, section.title) for own, _, _ in dates_in(text)
-    ):
-        return True
-    lines = section.content[:start].split("\n")[-_MAX_LINES:]
-    # The line in which the quotation begins may begin with the date.
-    lines[-1] += quotation.text.partition("\n")[0]
-    dated = (is_on for is_on in map(partial(is_dated, dates=dates), reversed(lines)) if is_on is not None)
-    return next(dated, False)
 
 
 def _candidate(collection: _Collection, members: Sequence[_Member]) -> AnswerCandidate:

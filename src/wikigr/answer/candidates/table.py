@@ -10,6 +10,7 @@ from wikigr.answer.candidates.cell import find_cells
 from wikigr.answer.candidates.collected import find_collected
 from wikigr.answer.candidates.comparison import find_comparisons
 from wikigr.answer.candidates.computed import find_compared, find_computed
+from wikigr.answer.candidates.dated import of_dates_asked_for
 from wikigr.answer.candidates.definition import find_definitions, find_entries
 from wikigr.answer.candidates.elapsed import find_elapsed, without_their_dates
 from wikigr.answer.candidates.fact import find_facts
@@ -78,7 +79,7 @@ def find_candidates(material: Material) -> list[AnswerCandidate]:
     # A pronoun answers nothing by itself.
     named = (replace(c, span=None) if c.span is not None and is_pronoun(c.short) else c for c in found)
     own = [c for c in named if not is_about_neighbor(c, asked) and _is_about(c, names, material)]
-    return without_their_dates(own)
+    return of_dates_asked_for(without_their_dates(own), material.question.text)
 
 
 def _is_about(candidate: AnswerCandidate, names: frozenset[str], material: Material) -> bool:
