@@ -83,6 +83,7 @@ def test_the_sum_of_a_column_quotes_its_rows(pack: Pack, question: str, lead: st
     [
         ("How many instruments were lent to Ilse Brandt?", "2 rows: viola 3; horn 2."),
         ("How many hives are in the mill yard?", "2 rows: 1; 2."),
+        ("How many hives have ten frames?", "2 rows: 2; 4."),
     ],
 )
 def test_rows_are_counted(pack: Pack, question: str, lead: str) -> None:
@@ -112,6 +113,13 @@ def test_without_a_column_the_rows_stand_side_by_side(pack: Pack) -> None:
         "instrument: oboe 1",
         "instrument: horn 2",
     ]
+
+
+def test_what_is_computed_replaces_the_cells_that_it_follows_from(pack: Pack) -> None:
+    found = find_candidates(material(pack, "Which instrument has the highest deposit?", *items()))
+    loans = {candidate.kind for candidate in found if candidate.section.title == "Loans"}
+    assert "computed" in loans
+    assert loans.isdisjoint({"cell", "rows", "table"})
 
 
 def test_nothing_is_computed_from_a_part_of_a_table(pack: Pack) -> None:

@@ -8,11 +8,13 @@ from functools import cached_property
 from itertools import pairwise
 
 from wikigr.index.candidate import Section
+from wikigr.question.grammar import NUMBERS
 from wikigr.question.question import Question
 from wikigr.question.values import Amounts, Date, Dates, Measured, amounts_in, dates_asked_for, dates_in, measured
 from wikigr.reader.passage import Span
 from wikigr.retrieval.sentences import SentenceScore
 from wikigr.sources.facts import FACTS
+from wikigr.text import words
 
 # The column that a question asks for may be named by its first content words.
 _FIRST_STEMS = 2
@@ -66,9 +68,19 @@ class Asked:
         found = sum(weight * (rarity or {}).get(stem, 1.0) for stem, weight in weights.items() if stem in stems)
         return found / sum(weights.values()) if found else 0.0
 
+    @cached_property
+    def _spelled_numbers(self) -> dict[str, str]:
+        """The stems of numbers that the question has as words, by their digits."""
+        found = {word: str(number) for number, word in enumerate(NUMBERS) if word in words(self.question.text)}
+        return {digits: stem for word, digits in found.items() for stem in self.question.stems(word)}
+
     def named_in(self, value: Value) -> frozenset[str]:
         """Return the stems of the question that ``value`` has: as words, as the same date, or in a range of numbers."""
-        named = self._words & set(self.question.stems(value.text))
+        own = set(self.question.stems(value.text))
+        named = self._words & own
+        named |= {
+            stem for digits, stem in self._spelled_numbers.items() if digits in own
+        } & self.question.weights.keys()
         for dates, stems in self.dates:
             if not dates.is_range and any(map(dates.holds, value.dates)):
                 named |= stems
