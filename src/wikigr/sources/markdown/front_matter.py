@@ -27,6 +27,10 @@ _FIELDS = frozenset({"title", "alias", "aliases", "category", "categories", "tag
 # The depth of a property in mappings and lists, and the number of values of a note.
 _MAX_DEPTH = 4
 _MAX_VALUES = 1_000
+# Of what aliases of YAML stand for, this many times the length of the block. The parser of TOML takes time that grows
+# with the square of the parts of a key.
+_MAX_EXPANSION = 10
+_LONG_KEY = re.compile(r"""^[ \t\[]*+(?:[\w\-"' \t]++\.){50}""", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +96,34 @@ def split_front_matter(text: str, where: str) -> tuple[FrontMatter, str]:
     return FrontMatter(), text
 
 
+def _load_yaml(text: str) -> object:
+    # The base loader reads every scalar as a string and constructs no objects.
+    found: object = yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506
+    left = _MAX_EXPANSION * len(text)
+    values = [found]
+    while values:
+        value = values.pop()
+        left -= 1 + (len(value) if isinstance(value, str) else 0)
+        if left < 0:
+            raise ValueError(f"its aliases stand for more than {_MAX_EXPANSION} times its length")
+        if isinstance(value, dict):
+            values += [*value, *value.values()]
+        elif isinstance(value, list):
+            values += value
+    return found
+
+
+def _load_toml(text: str) -> object:
+    if (found := _LONG_KEY.search(text)) is not None:
+        line = text.count("\n", 0, found.start()) + 1
+        raise ValueError(f"a key of more than 50 parts in line {line}")
+    return tomllib.loads(text, parse_float=str)
+
+
 _JSON = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
-# The base loader reads every scalar as a string and constructs no objects.
 _PARSERS: dict[str, Callable[[str], object]] = {
-    "YAML": lambda text: yaml.load(text, Loader=yaml.BaseLoader),  # noqa: S506
-    "TOML": lambda text: tomllib.loads(text, parse_float=str),
+    "YAML": _load_yaml,
+    "TOML": _load_toml,
     "JSON": _JSON.decode,
 }
 _LINE = re.compile(r"\bline (\d+)")
