@@ -32,7 +32,7 @@ _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^\n]*\n")
 _PROSE_LABELS = frozenset(("markdown", "md", "text", "txt", "plaintext"))
 _SENTENCE_ENDS = re.compile(r"[.!?…。！？][\"'”’)\]]*[\s\[]|[。！？]")
 _CLOSE_MARK = re.compile(r"[\]］】〕〗⟧⁆]\s*")
-_RULE = re.compile(r"[ \t]*[|:\- \t]+(?:\n|$)")
+_RULE = re.compile(r"[|:\- \t]++(?:\n|$)")
 _FINAL = re.compile(r"(?<![A-Z])[.!?…。！？:]+[\"'”’)*_]*$|\s*\|$")
 # A claim does not end in more punctuation than that.
 _MAX_FINAL_CHARS = 100
