@@ -181,6 +181,22 @@ def test_elements_nested_without_bound_are_a_bad_record(tmp_path: Path) -> None:
             list(FolderSource(tmp_path, "markdown").parse(note))
 
 
+@pytest.mark.parametrize("tag", ["pre", "figcaption", "rt", "dialog"])
+def test_elements_that_nest_although_few_do(tag: str) -> None:
+    with limit(), pytest.raises(RecordError, match="nested too deeply"):
+        parse_html(f"<{tag}>" * 60_000 + "x")
+
+
+@pytest.mark.parametrize("tag", ["q", "label", "some-thing"])
+def test_many_elements_around_many_paragraphs(tag: str) -> None:
+    with limit():
+        parse_html(f"<{tag}>" * 9_000 + "<div>x</div>" * 9_000)
+        with pytest.raises(RecordError, match="more than 10,000 of its elements are never closed"):
+            parse_html(f"<{tag}>" * 60_000 + "<div>x</div>" * 60_000)
+        drawing = f"<svg>{'<path d=z />' * 30_000}</svg>"
+        assert parse_html(f"<{tag}>x</{tag}> " * 60_000 + "<img><li>y" * 30_000 + drawing).sections
+
+
 def test_infoboxes_nested_in_each_other_are_read_once() -> None:
     row = '<table class="infobox"><tr><th>k</th><td>'
     with limit():
