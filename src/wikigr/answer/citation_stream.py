@@ -38,6 +38,7 @@ _FINAL = re.compile(r"(?<![A-Z])[.!?…。！？:]+[\"'”’)*_]*$|\s*\|$")
 _MAX_FINAL_CHARS = 100
 # A longer sentence or row is divided, and no more of a reply is looked at together.
 _MAX_CLAIM_CHARS = 4_000
+_PIECE = re.compile(rf"(?s:.{{1,{_MAX_CLAIM_CHARS}}})\n*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +96,8 @@ class CitationStream:
         if self._declined:
             return
         if isinstance(event, TextDelta):
-            text = plain(event.text)
-            for start in range(0, len(text), _MAX_CLAIM_CHARS):
-                self._read(text[start : start + _MAX_CLAIM_CHARS])
+            for piece in _PIECE.findall(plain(event.text)):
+                self._read(piece)
         elif self.style == "native" and event.block.citations:
             self._declined = False
             self._cited.append(tuple(filter(None, map(self._span_of, event.block.citations))))
