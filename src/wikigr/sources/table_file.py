@@ -189,10 +189,15 @@ class Table(NamedTuple):
 
 
 def read_table(lines: Iterable[Line]) -> Table | None:
-    """Return the table whose first row names the columns, ``None`` if there is no other row."""
+    """Return the table whose first row names the columns, ``None`` if there is no other row.
+
+    If none of the first rows can be read, it has no columns.
+    """
     rows = _rows(lines)
     first = list(islice(rows, SAMPLE_ROWS + 1))
     readable = [row for row in first if not row.problem]
+    if first and not readable:
+        return Table((), None, chain(first, rows), "")
     above = _title_rows([row.cells for row in readable])
     if len(first) == above + 1 or len(readable) <= above:
         return None
@@ -283,7 +288,11 @@ def _rows(lines: Iterable[Line]) -> Iterator[Row]:
     if named is not None:
         next(lines)
     delimiter = named[1].decode() if named is not None else _delimiter(sample)
-    yield from _with_text(lines, delimiter)
+    for row in _with_text(lines, delimiter):
+        if len(row.cells) > _MAX_COLUMNS:
+            yield Row(row.line, [], f"it has {len(row.cells):,} cells, more than {_MAX_COLUMNS:,}")
+        else:
+            yield row
 
 
 def _with_text(lines: Iterable[Line], delimiter: str) -> Iterator[Row]:
@@ -293,9 +302,7 @@ def _with_text(lines: Iterable[Line], delimiter: str) -> Iterator[Row]:
         width = len(cells)
         while cells and not cells[-1]:
             cells.pop()
-        if len(cells) > _MAX_COLUMNS:
-            yield Row(row.line, [], f"it has {len(cells):,} cells, more than {_MAX_COLUMNS:,}")
-        elif cells or row.problem:
+        if cells or row.problem:
             # The last columns may have no name.
             yield Row(row.line, [*cells, *[""] * (width - len(cells))] if is_first else cells, row.problem)
             is_first = False

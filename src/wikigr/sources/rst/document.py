@@ -59,25 +59,26 @@ class _EmptyCellsError(Exception):
     """A table has a cell for every column in every row, and far more of them than characters."""
 
 
-def _check_cells(cells: int, lines: Sequence[str]) -> None:
-    if cells > 2_000 + 2 * sum(map(len, lines)):
-        raise _EmptyCellsError
+def _max_cells(lines: Sequence[str]) -> int:
+    return 2_000 + 2 * sum(map(len, lines))
 
 
 class _CsvTable(tables.CSVTable):  # type: ignore[misc]
     def extend_short_rows_with_empty_cells(self, columns: int, parts: Any) -> None:
-        _check_cells(columns * sum(map(len, parts)), self.content)
+        if columns * sum(map(len, parts)) > _max_cells(self.content):
+            raise _EmptyCellsError
         super().extend_short_rows_with_empty_cells(columns, parts)
 
 
 class _SimpleTableParser(tableparser.SimpleTableParser):  # type: ignore[misc]
     def setup(self, block: Any) -> None:
         super().setup(block)
-        self._cells = 0
+        self._left = _max_cells(self.block)
 
     def init_row(self, colspec: Any, offset: int) -> Any:
-        self._cells += len(colspec)
-        _check_cells(self._cells, self.block)
+        self._left -= len(colspec)
+        if self._left < 0:
+            raise _EmptyCellsError
         return super().init_row(colspec, offset)
 
 
