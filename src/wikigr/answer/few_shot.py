@@ -20,7 +20,7 @@ from wikigr.text import TAG, scrub
 _FILE = "few_shot_examples.json"
 _LINES = ".jsonl"
 
-_HEADER = re.compile(r"^[^\S\n]*={3,}|={3,}(?=\s*Example)", re.IGNORECASE | re.MULTILINE)
+_HEADER = re.compile(r"^[^\S\n]*={3,}|(?<!=)={3,}+(?=\s*Example)", re.IGNORECASE | re.MULTILINE)
 
 
 class FewShotManager:

@@ -118,9 +118,12 @@ def name_columns(rows: Sequence[Row]) -> Iterator[RowText]:
 
 
 def row_text(names: Sequence[str], values: Sequence[str]) -> RowText:
-    """Return one row with named columns, on several lines if it is long; empty values are left out."""
+    """Return one row with named columns, on several lines if it is long; empty values are left out.
+
+    The last ``values`` may be missing.
+    """
     columns = _shorten_names(tuple(names))
-    named = zip(columns, map(collapse_spaces, values), strict=True)
+    named = zip(columns, map(collapse_spaces, values), strict=False)
     cells = [_NamedCell((column,), name, value) for column, (name, value) in enumerate(named) if value]
     return _row_text(cells, columns, is_alone=False)
 

@@ -24,7 +24,7 @@ _FAR = 400.0
 _MAX_JOINT = 40.0
 # What is left blank to be filled in.
 _BLANK_TO_FILL = re.compile(r"(?::|[_.…]{2})\s*$")
-_DOTS_AT_END = re.compile(r"\s*[_.…]{3,}\s*$")
+_DOTS_AT_END = re.compile(r"(?<!\s)\s*+(?<![_.…])[_.…]{3,}+\s*$")
 _DOTS_AT_START = re.compile(r"^\s*[_.…]{3,}\s*")
 _CONTENTS_LINE = re.compile(r"(?:(?:\s\.){2,}|\.{4,})\s*\w{0,6}$")
 # How pdfium marks a word that goes on in the next line.
