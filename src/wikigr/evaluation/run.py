@@ -119,7 +119,7 @@ def differences(first: Run, second: Run) -> list[str]:
         found.append("the packs differ")
     # Earlier releases did not store thresholds.
     if first.thresholds and second.thresholds and first.thresholds != second.thresholds:
-        found.append("the packs' thresholds differ (wikigr eval calibrate)")
+        found.append("the packs' thresholds differ")
     if first.judge != second.judge:
         found.append("the judges differ")
     return found
