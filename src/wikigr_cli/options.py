@@ -39,7 +39,7 @@ Input, Metadata, Retrieval, Model, Run, Check, Server, Output, Global = (
 Argument = typer.Argument
 # The options that the help of a command leaves out first if it does not fit a screen.
 RARE = frozenset((
-    "ablate", "allow_private", "alpha", "attribution", "batch", "beta", "bundle_encoder", "context", "description",
+    "ablate", "allow_private", "attribution", "batch", "bundle_encoder", "context", "description",
     "embedding_model", "engine", "exact", "explain_limit", "extract_max_cost", "extract_model", "fail_on", "fields",
     "follow_links", "fresh", "fusion", "iterations", "jobs", "judge", "judge_max_cost", "judge_model", "keep_going",
     "license", "limit", "log", "margin", "max_cost", "max_errors", "max_sentences", "pack_version", "ray_address",

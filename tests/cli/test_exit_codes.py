@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from pathlib import Path
 
@@ -45,7 +44,6 @@ USAGE = [
     ("search x --fields title -p PACK", "--fields needs another format than text."),
     ("search x --json --format csv -p PACK", "--json and --format csv contradict each other."),
     ("search --batch - --format csv -p PACK", "--batch prints JSON Lines, not csv."),
-    ("rerank missing -p PACK", "Cannot read the results from missing: No such file or directory."),
     ("show 'Heisenberg uncertainty' -p PACK", "Did you mean"),
     ("show Spin#99 -p PACK", "It has Spin#0 (Introduction)"),
     ("show Spin#Discovry -p PACK", "Spin#1 (Discovery)"),
@@ -102,27 +100,6 @@ INPUT = [
     ('ask --batch - -p PACK < {"id": "a"}', 'Line 1 of the questions has no "question".'),
     ("ask --batch - -p PACK < {oops", "Line 1 of the questions is not valid JSON"),
     ("ask - -p PACK < ", "Standard input holds no question."),
-    ("rerank -p PACK < ", "holds no results"),
-    ("rerank -p PACK < {", "is not valid JSON"),
-    ("rerank -p PACK < 3", "holds neither"),
-    ("rerank -p PACK < [3]", "not an object"),
-    ('rerank -p PACK < {"results": {}}', "holds neither"),
-    ('rerank -p PACK < [{"title": "x"}]', "result 1 has no 'score'"),
-    ('rerank -p PACK < [{"score": 1}]', "result 1 has no 'title'"),
-    ('rerank -p PACK < [{"title": "x", "score": "high"}]', "score of result 1"),
-    ('rerank -p PACK < [{"title": "x", "score": 1' + "0" * 400 + "}]", "score of result 1"),
-    ('rerank -p PACK < {"question": 3, "results": [{"title": "x", "score": 1}]}', "question"),
-    ('rerank -p PACK < {"results": []}\n{"results": [}\n', "Line 2"),
-    *((f"rerank -p PACK {weights} < RESULTS", "sum to 1") for weights in ("--alpha .5 --beta .6", "--alpha 1")),
-    *(
-        (f"rerank -p PACK --method {method} {weight} 0.5 < RESULTS", f"--method {method} does not use PageRank")
-        for method in ("quality", "cross-encoder")
-        for weight in ("--alpha", "--beta")
-    ),
-    ("rerank -p PACK --method Graph < RESULTS", "Did you mean 'graph'?"),
-    ("rerank -p PACK --method nothing < RESULTS", "The methods are cross-encoder, graph, quality"),
-    ("rerank -p PACK --method graph+ < RESULTS", "There is no reranking method ''"),
-    ("rerank -p PACK --method graph+graph < RESULTS", "names a method twice"),
 ]
 ROWS = [*((line, 2, says) for line, says in (*USAGE, *INPUT)), *FAILURES]
 
@@ -135,7 +112,6 @@ def test_a_mistake_has_its_code_and_plain_words(
     (tmp_path / "list.yaml").write_text("a: [1\nb: 2\n")
     (tmp_path / "COPY").symlink_to(physics_pack)
     command, _, given = line.partition(" < ")
-    given = given.replace("RESULTS", json.dumps({"question": "spin", "results": [{"title": "Spin", "score": 1}]}))
     result = wikigr(*shlex.split(command.replace("PACK", str(physics_pack))), stdin=given)
     assert (result.code, result.out) == (code, "")
     assert says in result.err and "Traceback" not in result.err
