@@ -178,7 +178,7 @@ def test_words_are_joined_wherever_a_question_is(wikigr: Wikigr, physics_pack: P
     assert json.loads(wikigr("graph", "neighbors", "Louis", "de", "Broglie", *pack).out)["node"]["name"] == (
         "Louis de Broglie"
     )
-    assert json.loads(wikigr("pagerank", "show", "Albert", "Einstein", *pack).out)["title"] == "Albert Einstein"
+    assert json.loads(wikigr("show", "Albert", "Einstein", *pack).out)["title"] == "Albert Einstein"
 
 
 def test_words_that_look_like_options_follow_two_dashes(wikigr: Wikigr, physics_pack: Path) -> None:

@@ -73,7 +73,6 @@ USAGE = [
     ("pagerank build PACK --max-iter 0", "0 is not in the range x>=1."),
     ("pagerank build PACK PACK -o x.json", "-o works with a single pack only."),
     ("pagerank build PACK -o no/such/folder.json", "Create its folder first: mkdir -p no/such"),
-    ("pagerank show 'Albert Einstien' -p PACK", "Did you mean 'Albert Einstein'?"),
     ("pack build missing -o out", "missing does not exist."),
     ("pack export", "No pack was given.\nGive PACK, set WIKIGR_PACK"),
     ("pack verify", "No pack was given.\nGive PACK, set WIKIGR_PACK"),
