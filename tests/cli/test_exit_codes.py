@@ -82,9 +82,9 @@ USAGE = [
     ("pack make flask-docs -o tab.yaml", "tab.yaml is a file, but -o takes a folder."),
     ("eval validate missing", "missing does not exist."),
     ("replay missing", "Cannot read the receipt missing"),
-    ("profile validate missing.yaml", "There is no profile file missing.yaml."),
-    ("profile validate tab.yaml", "a tab, but YAML is indented with blanks in line 2, column 1."),
-    ("profile validate list.yaml", "a list that is not closed with ] in line 2, column 2 (it begins in line 1"),
+    ("profile show missing.yaml", "There is no profile file missing.yaml."),
+    ("profile show tab.yaml", "a tab, but YAML is indented with blanks in line 2, column 1."),
+    ("profile show list.yaml", "a list that is not closed with ] in line 2, column 2 (it begins in line 1"),
 ]
 FAILURES = [
     ("ask x -p nowhere", 4, "There is no pack 'nowhere'"),

@@ -69,18 +69,6 @@ def print_profile(environment: Environment, document: Document) -> None:
     environment.write(yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=68))
 
 
-def print_differences(environment: Environment, document: Document, *, first: str, second: str) -> None:
-    """Print the keys in which the profiles ``first`` and ``second`` differ, one per line, with both values."""
-    for row in document["differences"]:
-        environment.print(f"{row['key']:<32} {_yaml_value(row[first])} → {_yaml_value(row[second])}", hang=33)
-    if not document["differences"]:
-        environment.note("The profiles do not differ.")
-
-
-def _yaml_value(value: object) -> str:
-    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-
-
 def model_document(
     prepared: PreparedModel, reader: PreparedReader | None, base: PreparedReader | None = None
 ) -> dict[str, Any]:
