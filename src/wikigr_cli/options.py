@@ -6,10 +6,9 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass
 from functools import partial
 from inspect import Parameter
-from typing import Any, Literal
+from typing import Any
 
 import typer
 
@@ -141,20 +140,6 @@ def check_version(version: str | None) -> str | None:
             hint="Give three numbers, such as 1.2.0, or a pre-release, such as 1.2.0-rc.1; see semver.org.",
         )
     return version
-
-
-@dataclass(frozen=True, slots=True)
-class RayOptions:
-    """Where the costly work runs. Raises ``UsageError`` for an option that only ``--engine ray`` uses."""
-
-    engine: Literal["local", "ray"] = "local"
-    ray_address: str | None = None
-    workers: int | None = None
-
-    def __post_init__(self) -> None:
-        for name, value in (("ray-address", self.ray_address), ("workers", self.workers)):
-            if self.engine != "ray" and value is not None:
-                raise UsageError(f"--{name} needs --engine ray.", hint="Add --engine ray.")
 
 
 # Arguments that are packs or profiles.

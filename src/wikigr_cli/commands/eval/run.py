@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Literal
 
@@ -27,7 +26,6 @@ from wikigr_cli.render.output import counted
     seed=Run(min=0, help="The seed of the bootstrap and the permutation tests."),
     repeat=Run(min=1, max=100, help="How many times to ask every question."),
     jobs=Run(min=1, max=64, help="How many questions to ask in parallel."),
-    engine=Run(help="Ask on this machine or, with --offline, on a Ray cluster."),
     strict=Check("--refuse-leaks", help="Refuse to run if few-shot examples leak answers."),
     primary=Check(metavar="METRIC", help="The metric that decides, declared before the run."),
     margin=Check(help="Differences up to this size do not matter, declared before the run.", min=0.0, max=1.0),
@@ -51,7 +49,6 @@ def run(
     repeat: int = 1,
     jobs: int = 1,
     *,
-    ray: options.RayOptions,
     strict: bool = False,
     primary: str = "accuracy",
     margin: float = 0.02,
@@ -122,18 +119,12 @@ def run(
         sources={profile.name: name for profile, name in zip(chosen, names, strict=True)},
     )
     total = len(loaded) * len(evaluation.profiles) * repeat
-    with ExitStack() as stack:
-        progress = stack.enter_context(TerminalProgress(environment, resumes=True))
-        cluster = None
-        if ray.engine == "ray":
-            from wikigr.ingest.engines.cluster import connect
-
-            cluster = stack.enter_context(connect(ray.ray_address, ray.workers))
+    with TerminalProgress(environment, resumes=True) as progress:
         if evaluation.judge is None:
             progress.start("asking", total, "questions")
         else:
             progress.start("asking and judging", 2 * total, "calls")
-        _, folder = evaluate(evaluation, output, advance=progress.advance, warn=progress.note, cluster=cluster)
+        _, folder = evaluate(evaluation, output, advance=progress.advance, warn=progress.note)
     stored = load_run(folder)
     environment.note(f"{folder}: {counted(len(stored.samples), 'samples')}")
     broken = next(
