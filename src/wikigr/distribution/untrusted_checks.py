@@ -39,7 +39,8 @@ from wikigr.pack.manifest import (
     read_extra,
     read_manifest,
 )
-from wikigr.pack.open import BUNDLED_HINT, Pack
+from wikigr.pack.models import BUNDLED_HINT
+from wikigr.pack.open import Pack
 from wikigr.pack.validate import check_files, check_parts
 from wikigr.reader.passage import Passage
 from wikigr.reader.prepared import NoReaderError

@@ -20,7 +20,8 @@ from wikigr.pack.diff import ContentDiff, PackDiff, Side, compare
 from wikigr.pack.digest import database_rows
 from wikigr.pack.layout import Layout
 from wikigr.pack.manifest import Manifest, is_lower_version, read_manifest
-from wikigr.pack.open import BUNDLED_HINT, Pack, encoder_source
+from wikigr.pack.models import BUNDLED_HINT, encoder_source
+from wikigr.pack.open import Pack
 from wikigr.progress import Progress, Silent
 from wikigr.reader.prepared import reader_in
 from wikigr.sources.article import Source
