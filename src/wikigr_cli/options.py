@@ -200,7 +200,7 @@ SHARED: dict[str, Any] = {
         metavar="KEY", help="Require a signature by this Ed25519 public key: a file or the key itself. Repeatable."
     ),
     "json_output": Output("--json", help="Print one JSON document instead of text."),
-    # Of the commands of `wikigr eval`. The metric and the margin default to those declared when the run was made.
+    # Of the commands of `wikigr eval`.
     "folder": Argument(metavar="RUN", help="The folder of a run."),
     "questions": Input(
         metavar="FILE", help="Test questions with their right answers; by default the pack's eval/questions.jsonl."
@@ -212,7 +212,6 @@ SHARED: dict[str, Any] = {
         help="The profile to judge; by default the last one or, of an ablation, the full one.",
     ),
     "primary": Check(metavar="METRIC", help="The metric that decides; by default the declared one."),
-    "margin": Check(help="Differences up to this size do not matter; by default the declared one.", min=0.0, max=1.0),
     "floors": Check("--min", metavar="METRIC=VALUE", help="A floor, such as accuracy=0.8. Repeatable."),
     "baseline": Check(metavar="FILE", help="A file of `wikigr eval bless`; the run must not be worse."),
     "fail_on": Check(help="The verdict against the baseline that fails the gate; regression by default."),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,7 @@ def evaluation(environment: Environment, document: Document, *, folder: Path, sh
         for comparison in comparisons:
             environment.print(comparison["summary"], style="bold")
     for line in (*document["notices"], *text.sample_lines(document)):
-        environment.print(on_one_line(line), style="yellow")
+        environment.print(line, style="yellow")
     if show_all:
         tables = (text.metric_table(document), *map(text.comparison_table, comparisons), *text.further_tables(document))
         for table in tables:
@@ -39,7 +39,6 @@ def evaluation(environment: Environment, document: Document, *, folder: Path, sh
             _print_table(environment, table)
         return
     _print_table(environment, text.summary_table(document))
-    _print_forest(environment, comparisons, text.short_names(document))
     if len(comparisons) == 1:
         _print_flips(environment, document, comparisons[0]["second"])
     path = shlex.quote(str(folder))
@@ -51,29 +50,6 @@ def evaluation(environment: Environment, document: Document, *, folder: Path, sh
         environment.note(f"All changed questions:  wikigr eval flips {path}{which}", overflow="keep")
 
 
-def _print_forest(environment: Environment, comparisons: Sequence[Document], names: Mapping[str, str]) -> None:
-    """Print the difference of each comparison in the primary metric on one axis, with its interval, in a terminal."""
-    from wikigr.evaluation.reports.plots import axis
-
-    rows = [(names.get(c["second"], ""), r) for c in comparisons for r in c["results"] if r["metric"] == c["primary"]]
-    width = environment.width(environment.stdout)
-    if not rows or width is None:
-        return
-    _, widest = axis(max(abs(result["interval"][end]) for _, result in rows for end in ("low", "high")))
-    indent = max(len(name) for name, _ in rows) + 1 if len(rows) > 1 else 0
-    ends = f"{-100 * widest:+.0f} ", f" {100 * widest:+.0f} points"
-    # The columns on each side of no difference.
-    half = max(5, (min(width, _MAX_WIDTH) - indent - len("".join(ends)) - 1) // 2)
-    for name, result in rows:
-        interval = result["interval"]
-        low, middle, high = (
-            half + round(half * value / widest) for value in (interval["low"], result["difference"], interval["high"])
-        )
-        marks = {**dict.fromkeys(range(low, high), "─"), low: "├", high: "┤", half: "┼", middle: "●"}
-        plot = "".join(marks.get(at, "·") for at in range(2 * half + 1))
-        environment.print(f"{name if indent else '':<{indent}}{plot.join(ends)}", overflow="cut")
-
-
 def _print_flips(environment: Environment, document: Document, name: str) -> None:
     for verb, is_worse in (("lost", True), ("won", False)):
         found = [flip for flip in document["flips"][name] if flip["worse"] is is_worse]
@@ -83,7 +59,7 @@ def _print_flips(environment: Environment, document: Document, name: str) -> Non
         environment.print()
         environment.print(f"{name} {verb} {counted(len(found), 'questions')}{among}", style="bold")
         for flip in found[:_MAX_FLIPS]:
-            line = f"  {on_one_line(flip['question_id'])}  {on_one_line(flip['question'])}"
+            line = f"  {flip['question_id']}  {flip['question']}"
             environment.print(line, overflow="cut")
 
 
@@ -102,7 +78,6 @@ def compare(environment: Environment, document: Document, *, show_all: bool) -> 
     environment.print(which, style="dim")
     environment.print()
     environment.print(document["summary"], style="bold")
-    _print_forest(environment, [document], {})
     results = document["results"]
     shown = [
         # Differences of questions can cancel out in the mean.
@@ -119,7 +94,7 @@ def compare(environment: Environment, document: Document, *, show_all: bool) -> 
 
 def _side(side: Document) -> str:
     pack = side["pack"]
-    named = " ".join(on_one_line(str(part)) for part in (pack["name"], pack["version"]) if part)
+    named = " ".join(str(part) for part in (pack["name"], pack["version"]) if part)
     made = side["created"][:16].replace("T", " ") + " UTC" if side["created"] else "date unknown"
     return (
         f"{side['path']}: {side['profile']}, {made}, pack {named} ({pack['digest'][:12]}), "
@@ -128,12 +103,10 @@ def _side(side: Document) -> str:
 
 
 def _print_caveats(environment: Environment, document: Document) -> None:
-    """Print the reasons why two runs are not comparable, or their figures misleading."""
+    """Print the reasons why two runs are not comparable."""
     if document["caveats"]:
         text = f"Compared with --force although {' and '.join(document['caveats'])}: only common questions count."
         environment.print(text, style="yellow")
-    for notice in document["notices"]:
-        environment.print(on_one_line(notice), style="yellow")
 
 
 def flips(environment: Environment, document: Document, labels: tuple[str, str]) -> None:
@@ -141,14 +114,14 @@ def flips(environment: Environment, document: Document, labels: tuple[str, str])
     _print_caveats(environment, document)
     for flip in document["flips"]:
         mark = "worse" if flip["worse"] else "better"
-        environment.print(f"{on_one_line(flip['question_id'])} {mark}: {on_one_line(flip['question'])}", style="bold")
-        environment.print(f"  expected: {on_one_line(' | '.join(flip['answers'])) or 'no answer'}")
+        environment.print(f"{flip['question_id']} {mark}: {flip['question']}", style="bold")
+        environment.print(f"  expected: {' | '.join(flip['answers']) or 'no answer'}")
         for side in flip["sides"]:
-            environment.print(f"  {on_one_line(side['label'])}: {on_one_line(side['answer'])}", hang=4)
-            environment.print(f"    read: {on_one_line(', '.join(side['ranking']))}", style="dim", hang=6)
-            environment.print(f"    {on_one_line(side['command'])}", style="dim", overflow="keep")
+            environment.print(f"  {side['label']}: {side['answer']}", hang=4)
+            environment.print(f"    read: {', '.join(side['ranking'])}", style="dim", hang=6)
+            environment.print(f"    {side['command']}", style="dim", overflow="keep")
     if not document["paired"]:
-        names = " and ".join(map(on_one_line, labels))
+        names = " and ".join(labels)
         environment.print(
             f"Nothing to compare: no question has {document['primary']} under both {names}.", style="yellow"
         )
@@ -160,22 +133,17 @@ def gate(environment: Environment, result: GateResult, questions: Mapping[str, D
     """Print the outcome of a gate."""
     styles = {"passed": "green", "failed": "red", "inconclusive": "yellow"}
     outcome = "passed" if result.passed else "failed"
-    environment.print(f"The gate for {on_one_line(result.profile)}: {outcome}", style=styles[outcome])
+    environment.print(f"The gate for {result.profile}: {outcome}", style=styles[outcome])
     indent = 1 + max(len(check.outcome) for check in result.checks)
     for check in result.checks:
         mark = check.outcome if check.passed else check.outcome.upper()
         environment.print(mark.ljust(indent), style=styles[check.outcome], end="")
         environment.print(f"{check.name}: {check.detail}", hang=indent)
     for id_ in result.regressed:
-        question = on_one_line(questions[id_]["question"])
-        environment.print(" " * indent + f"worse: {on_one_line(id_)} {question}", overflow="cut")
+        question = questions[id_]["question"]
+        environment.print(" " * indent + f"worse: {id_} {question}", overflow="cut")
     for caveat in result.caveats:
-        environment.print(" " * indent + f"note: {on_one_line(caveat)}", style="yellow")
-
-
-def on_one_line(text: str) -> str:
-    """Return ``text`` on one line: on GitHub Actions, a new line could be a workflow command."""
-    return " ".join(text.split())
+        environment.print(" " * indent + f"note: {caveat}", style="yellow")
 
 
 def _print_table(environment: Environment, table: Table) -> None:

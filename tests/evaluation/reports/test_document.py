@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 from tests.evaluation.reports.runs import QUESTIONS, document, printed, sample, stored, two_profiles
 
-from wikigr.errors import UsageError
 from wikigr.evaluation.metrics import METRICS, Metric
 from wikigr.evaluation.reports.ci import junit_report
 from wikigr.evaluation.reports.document import report_document
@@ -198,7 +197,7 @@ def test_models_that_may_write_more_are_told_apart() -> None:
     made = stored(two_profiles())
     profiles = {"one": {"synthesis": {"max_tokens": 512}}, "two": {"synthesis": {"max_tokens": 1024}}}
     run = replace(made.run, profiles=profiles, offline=False)
-    report = report_document(replace(made, run=run), primary="accuracy", margin=0.02, resamples=99)
+    report = report_document(replace(made, run=run), resamples=99)
     assert report["notices"] == ["The profiles may write answers of different lengths (tokens: one 512, two 1024)."]
 
 
@@ -208,23 +207,18 @@ def test_of_several_repeats_the_first_answer_is_shown() -> None:
     assert {row["by_profile"]["one"]["answer"] for row in made["questions"]} == {"answer 0"}
 
 
-def test_leaks_and_what_was_chosen_after_the_run_are_in_every_report() -> None:
+def test_leaks_are_in_every_report() -> None:
     leaks = tuple({"example": n, "question_id": f"a{n}", "similarity": 0.97, "same_words": False} for n in (1, 2, 3, 3))
     one = stored(two_profiles())
     held = replace(one, run=replace(one.run, leaks=leaks, margin=0.05))
-    made = report_document(held, primary="hallucination", resamples=199)
+    made = report_document(held, resamples=199)
     said = [
-        "accuracy was declared as the primary metric before the run; hallucination was chosen after it.",
         "3 few-shot examples leak gold questions, and no prompt used them: example 1 (question a1), "
         "example 2 (question a2), example 3 (question a3) and others (run.json lists them all).",
     ]
     assert (made["notices"], made["margin"]) == (said, 0.05)
     for text in (printed(made), html_report(made), junit_report(made, {})):
-        assert [text.count(notice) for notice in said] in ([1, 1], [2, 2]), text
-    assert report_document(held, resamples=199)["primary"] == "accuracy"
-    with pytest.raises(UsageError, match="no metric 'acuracy'") as refused:
-        report_document(held, primary="acuracy")
-    assert "'accuracy'" in (refused.value.hint or "")
+        assert [text.count(notice) for notice in said] in ([1], [2]), text
 
 
 def test_confidence_is_in_every_report() -> None:

@@ -19,7 +19,7 @@ from wikigr.evaluation.comparison import Comparison, Flip, compare, flips, means
 from wikigr.evaluation.gate import GateResult
 from wikigr.evaluation.groups import figures_by_hops, hops_of, metric_figures
 from wikigr.evaluation.judge import ERROR, NO_JUDGE, SCORES
-from wikigr.evaluation.metrics import METRICS, known_metric
+from wikigr.evaluation.metrics import METRICS
 from wikigr.evaluation.reliability import level_precision, reliability
 from wikigr.evaluation.run import (
     NO_MODEL,
@@ -29,30 +29,18 @@ from wikigr.evaluation.run import (
     StoredRun,
     describe_leaks,
     describe_missing_articles,
-    late_choices,
 )
 from wikigr.evaluation.samples import Sample
 from wikigr.llm.options import SynthesisOptions
 from wikigr.llm.usage import Usage
 
 
-def report_document(
-    stored: StoredRun,
-    *,
-    primary: str | None = None,
-    margin: float | None = None,
-    resamples: int = 9999,
-    gate: GateResult | None = None,
-) -> dict[str, Any]:
-    """Return the report of a run. The other profiles are compared with the first one.
-
-    ``primary`` and ``margin`` default to those declared for the run; the report says if they were chosen later.
-    ``gate`` is the outcome of a gate. Raises ``UsageError`` for an unknown metric.
+def report_document(stored: StoredRun, *, resamples: int = 9999, gate: GateResult | None = None) -> dict[str, Any]:
+    """Return the report of a run, and the outcome of its ``gate``. The other profiles are compared with the first one.
 
     The same samples and seed give the same bytes, except for ``latency`` and ``latency_cached``.
     """
-    primary = stored.run.primary if primary is None else known_metric(primary)
-    margin = stored.run.margin if margin is None else margin
+    primary, margin = stored.run.primary, stored.run.margin
     first, *others = stored.run.profiles
     reference = stored.samples_of(first)
     answered = means_by_question(reference).keys()
@@ -98,15 +86,15 @@ def report_document(
             for name, samples in compared.items()
         },
         "gate": None if gate is None else gate_document(gate),
-        "notices": _notices(stored, list(compared), late_choices(stored.run, primary, margin)),
+        "notices": _notices(stored, list(compared)),
         "questions": [_question(stored.questions[id_], first_answers.get(id_, [])) for id_ in sorted(stored.questions)],
     }
 
 
-def _notices(stored: StoredRun, compared: Sequence[str], late: Sequence[str]) -> list[str]:
+def _notices(stored: StoredRun, compared: Sequence[str]) -> list[str]:
     """Return one sentence per problem that makes the figures of a run misleading."""
     run = stored.run
-    found = [f"{choice}." for choice in late]
+    found = []
     expected = len(stored.questions) * run.repeat
     for name in run.profiles:
         count = len(stored.samples_of(name))

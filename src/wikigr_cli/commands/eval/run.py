@@ -132,12 +132,12 @@ def run(
     )
     # Print the figures first, because the gate may raise an error.
     if not json_output:
-        print_report(environment, stored, primary, margin, "text", show_all=show_all)
+        print_report(environment, stored, "text", show_all=show_all)
     result = check_gate(stored, stored.subject, wanted, blessed) if required and broken is None else None
     if json_output:
-        print_report(environment, stored, primary, margin, "json", gate=result)
+        print_report(environment, stored, "json", gate=result)
     if required.junit is not None:
-        print_report(environment, stored, primary, margin, "junit", required.junit, gate=result)
+        print_report(environment, stored, "junit", required.junit, gate=result)
     if broken is not None:
         raise WikigrError(f"Every question failed under {broken}: {stored.samples_of(broken)[0].error}")
     if result is not None:
