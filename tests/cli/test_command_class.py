@@ -171,7 +171,7 @@ def _pipe(words: list[str]) -> tuple[list[str], list[str], list[str]]:
 
 def test_words_are_joined_wherever_a_question_is(wikigr: Wikigr, physics_pack: Path) -> None:
     pack = ("--pack", str(physics_pack), "--json")
-    for command in ("ask", "search", "graph link", "graph triplets"):
+    for command in ("ask", "search"):
         assert json.loads(wikigr(*command.split(), "what", "is", *pack, "spin").out)["question"] == "what is spin"
     why = json.loads(wikigr("why", "what", "is", "spin", "Spin", "--offline", *pack).out)
     assert (why["question"], why["title"]) == ("what is spin", "Spin")

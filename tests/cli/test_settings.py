@@ -13,7 +13,7 @@ from .conftest import Wikigr
 from .terminal import in_terminal
 
 ROOT = Path(__file__).parents[2]
-NAMES = "Did Niels Bohr, Werner Heisenberg, Paul Dirac and Max Planck meet?"
+TITLES = "MATCH (a:Article) RETURN a.title"
 Save = Callable[[str], Path]
 
 
@@ -113,15 +113,15 @@ def test_the_order_of_precedence(wikigr: Wikigr, save: Save, monkeypatch: pytest
 def test_an_option_at_the_top_level_is_the_default_of_every_command(
     wikigr: Wikigr, physics_pack: Path, save: Save
 ) -> None:
-    path = save(f"pack: {physics_pack}\ntop-k: 2\njson: true\nprofile: fast\ngraph link: {{top-k: 3}}\n")
+    path = save(f"pack: {physics_pack}\ntop-k: 2\njson: true\nprofile: fast\ngraph cypher: {{top-k: 3}}\n")
     assert len(json.loads(wikigr("search", "spin").out)["results"]) == 2
-    assert len(json.loads(wikigr("graph", "link", NAMES).out)["links"]) == 3
+    assert len(json.loads(wikigr("graph", "cypher", TITLES).out)["rows"]) == 3
     assert json.loads(wikigr("pack", "info").out)["name"] == "physics"
     assert json.loads(wikigr("pagerank", "build").out)["packs"][0]["pack"] == str(physics_pack)
-    assert len(json.loads(wikigr("graph", "link", NAMES, "-k", "1").out)["links"]) == 1
+    assert len(json.loads(wikigr("graph", "cypher", TITLES, "-k", "1").out)["rows"]) == 1
     found = origins(wikigr)
     assert found["search --top-k"] == (2, f"{path} (top level)")
-    assert found["graph link --top-k"] == (3, str(path))
+    assert found["graph cypher --top-k"] == (3, str(path))
     assert found["pack export --pack"] == (str(physics_pack), f"{path} (top level)")
     assert found["search --mode"] == (None, "default")
     # They need the name of a pack, or choose among the profiles of a run.
@@ -157,7 +157,7 @@ def test_an_option_that_can_be_repeated_takes_a_value_or_a_list(wikigr: Wikigr, 
 def test_global_options_in_the_file_yield_to_flags_in_every_place(
     wikigr: Wikigr, physics_pack: Path, save: Save
 ) -> None:
-    save(f"quiet: true\npack: {physics_pack}\ngraph link: {{top-k: 2}}\n")
+    save(f"quiet: true\npack: {physics_pack}\ngraph cypher: {{top-k: 2}}\n")
     assert "Stages" not in wikigr("search", "spin").err
     assert "Stages" in wikigr("-v", "search", "spin").err
     assert "Stages" in wikigr("search", "spin", "-v").err
