@@ -39,8 +39,8 @@ Argument = typer.Argument
 # The options that the help of a command leaves out first if it does not fit a screen.
 RARE = frozenset((
     "ablate", "allow_private", "attribution", "batch", "bundle_encoder", "context", "description",
-    "embedding_model", "engine", "exact", "explain_limit", "extract_max_cost", "extract_model", "fail_on", "fields",
-    "follow_links", "fresh", "fusion", "iterations", "jobs", "judge", "judge_max_cost", "judge_model", "keep_going",
+    "embedding_model", "engine", "explain_limit", "extract_max_cost", "extract_model", "fail_on", "fields",
+    "follow_links", "fresh", "jobs", "judge", "judge_max_cost", "judge_model", "keep_going",
     "license", "limit", "log", "margin", "max_cost", "max_errors", "max_sentences", "pack_version", "ray_address",
     "receipt", "refuse_leaks", "repeat", "seed", "sha256", "show_prompt", "split", "stream", "threads",
     "workers",
@@ -178,7 +178,6 @@ SHARED: dict[str, Any] = {
         "multi-strategy (follows a graph), baseline (to compare with), or a file; see `wikigr profile list`.",
         autocompletion=complete_profiles,
     ),
-    "exact": Retrieval(help="Compare the question with every vector, even if the pack has quantized vectors."),
     "offline": Model(
         help="Call no server and download nothing: nothing leaves this machine. A model file may still answer."
     ),

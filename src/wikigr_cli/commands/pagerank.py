@@ -24,23 +24,14 @@ from wikigr_cli.render.output import Document
     render.print_built,
     packs=PACK_ARGUMENTS,
     output=Output("-o", "--output", metavar="FILE", help="The file to write. Default: the cache of the pack."),
-    damping=Run(help="The damping factor, between 0 and 1."),
-    tol=Run(help="Stop when the total change is below this times the number of articles."),
-    max_iter=Run(min=1, help="The maximum number of iterations."),
     force=Run(help="Compute the scores even if the cache is valid."),
 )
 def build(
-    environment: Environment,
-    packs: list[str],
-    output: Path | None = None,
-    damping: float = 0.85,
-    tol: float = 1e-6,
-    max_iter: int = 100,
-    force: bool = False,
+    environment: Environment, packs: list[str], output: Path | None = None, force: bool = False
 ) -> Iterator[Document]:
     """Compute PageRank over the hyperlinks of packs.
 
-    A cache with the same content and parameters is not computed again. If a pack fails, the other packs are still
+    A cache with the same content is not computed again. If a pack fails, the other packs are still
     computed, and the exit code is that of the first failure.
 
     Examples:
@@ -49,10 +40,6 @@ def build(
     """
     if output is not None and len(packs) > 1:
         raise UsageError("-o works with a single pack only.", hint="Omit it to write into each pack.")
-    if not 0.0 < damping < 1.0:
-        raise UsageError(f"--damping must be between 0 and 1 (exclusive), not {damping}.")
-    if not 0.0 < tol <= 1e-3:
-        raise UsageError(f"--tol must be above 0 and at most 0.001, not {tol}.")
 
     from wikigr.files import cannot_write
     from wikigr.graph.pagerank_cache import Parameters
@@ -63,7 +50,7 @@ def build(
     for pack in packs:
         started = time.perf_counter()
         try:
-            built = build_cache(pack, Parameters(damping, max_iter, tol), output=output, force=force)
+            built = build_cache(pack, Parameters(), output=output, force=force)
         except OSError as error:
             raise cannot_write("the cache", output or Path(pack), error) from error
         except WikigrError as error:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 @command(
     mode=Retrieval(help="Rank only by vectors, BM25 or both. Default: the stages of the profile."),
     model=Model(metavar="ID", help="The model that rephrases the question: an id or a .gguf file."),
-    fusion=Retrieval(help="How hybrid fuses the two: by weighted scores or reciprocal ranks."),
     output_format=Output("--format", help="The output format; jsonl has a line per result. Default: text."),
     fields=Output(metavar="A,B,C", help=f"Only these keys: {', '.join((*FIELDS, PACK))}."),
 )
@@ -37,8 +36,6 @@ def search(
     top_k: int = 10,
     profile: str = options.DEFAULT_PROFILE,
     mode: Literal["hybrid", "dense", "lexical"] | None = None,
-    fusion: Literal["weighted", "rrf"] | None = None,
-    exact: bool = False,
     model: str | None = None,
     offline: bool = False,
     batch: str | None = None,
@@ -77,8 +74,6 @@ def search(
     from wikigr_cli.ask_session import open_all
 
     chosen = load_profile(profile)
-    chosen = chosen.override(RetrievalOptions, exact=True) if exact else chosen
-    chosen = chosen.override(RetrievalOptions, fusion=fusion) if fusion is not None else chosen
     if mode is not None:
         # Every other ranking stage is off.
         chosen = rankers_only(chosen).override(RetrievalOptions, mode=mode)

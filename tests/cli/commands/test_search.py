@@ -18,7 +18,7 @@ from ..conftest import Wikigr
 from ..terminal import in_terminal, widest
 
 
-@pytest.mark.parametrize("options", [(), ("--mode", "dense"), ("--mode", "lexical"), ("--fusion", "rrf")])
+@pytest.mark.parametrize("options", [(), ("--mode", "dense"), ("--mode", "lexical")])
 def test_every_mode_finds_the_article(wikigr: Wikigr, physics_pack: Path, options: tuple[str, ...]) -> None:
     result = wikigr("search", "superconductivity", "--pack", str(physics_pack), "--top-k", "3", "--json", *options)
     document = json.loads(result.out)

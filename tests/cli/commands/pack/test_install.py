@@ -72,7 +72,7 @@ def test_no_command_writes_into_an_installed_pack_and_a_copy_is_whole(
     shutil.copytree(installed_packs() / "work", tmp_path / "whole")
     assert wikigr("pack", "verify", "whole").code == 0
     for change in (
-        (*rank, "--damping", "0.5", "copy"),
+        (*rank, "--force", "copy"),
         ("pack", "update", "copy", "--from", "notes.jsonl", "--force"),
     ):
         shutil.rmtree(tmp_path / "copy", ignore_errors=True)
