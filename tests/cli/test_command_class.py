@@ -83,7 +83,7 @@ def test_a_variable_is_named_after_its_option_and_belongs_to_one() -> None:
         assert option.allow_from_autoenv == (name != "pack" or path not in ("pack remove", "pack use"))
         if option.allow_from_autoenv:
             owners[f"WIKIGR_{path}_{name}"].append((path, name))
-    assert len(owners) > 230
+    assert len(owners) > 180
     assert {variable: found for variable, found in owners.items() if len(found) > 1} == {}
 
 
