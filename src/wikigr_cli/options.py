@@ -42,7 +42,7 @@ RARE = frozenset((
     "embedding_model", "engine", "explain_limit", "extract_max_cost", "extract_model", "fail_on", "fields",
     "follow_links", "fresh", "jobs", "judge", "judge_max_cost", "judge_model", "keep_going",
     "license", "limit", "log", "margin", "max_cost", "max_errors", "max_sentences", "pack_version", "ray_address",
-    "receipt", "refuse_leaks", "repeat", "seed", "sha256", "show_prompt", "split", "stream", "threads",
+    "receipt", "repeat", "seed", "sha256", "show_prompt", "split", "stream", "threads",
     "workers",
 ))  # fmt: skip
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -134,15 +134,13 @@ def test_config_show_prints_what_something_sets(wikigr: Wikigr, save: Save) -> N
     rows = json.loads(wikigr("config", "show", "--json").out)["settings"]
     packs = [row for row in rows if row["option"] == "pack" and row["value"] == "physics"]
     assert len(packs) > 5
-    defaults = [row for row in rows if row["origin"] == "default"]
     told = wikigr("config", "show", "--origin").out.splitlines()
     assert told[0] == f"{'pack = physics':<32}{path} (top level), for {len(packs)} commands"
     assert f"{'search --top-k = 7':<32}{path}" in told
-    assert told[-1] == f"{len(defaults)} options have their default; --all shows them."
+    assert told[-1] == "All other options have their default; --json shows them too."
     # No line for an option that has its default.
     assert len(told) == 1 + 1 + 1 + sum(row["option"] == "seed" and row["value"] == 3 for row in rows)
     assert wikigr("config", "show").out.splitlines()[0] == f"{'pack = physics':<32}for {len(packs)} commands"
-    assert len(wikigr("config", "show", "--all").out.splitlines()) == len(rows)
     shown = in_terminal("config", "show", "--origin", columns=80).out.splitlines()
     assert shown[0] == "pack = physics" and shown[1].startswith("    ")
 

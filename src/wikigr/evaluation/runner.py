@@ -32,7 +32,6 @@ from wikigr.evaluation.run import (
     RUN,
     Run,
     default_folder,
-    describe_leaks,
     describe_missing_articles,
     read_run,
     store_questions,
@@ -61,7 +60,6 @@ class Evaluation:
     """The plan of a run.
 
     - ``offline``: ask no model. ``jobs``: the number of questions asked in parallel.
-    - ``strict``: refuse to run if few-shot examples leak gold questions.
     - ``fresh``: ask models again for replies in the cache.
     - ``judge``: grade the answers after the last one.
     - ``subject`` (the last profile by default), ``primary`` and ``margin``: the declared basis of a gate.
@@ -77,7 +75,6 @@ class Evaluation:
     repeat: int = 1
     offline: bool = False
     jobs: int = 1
-    strict: bool = False
     fresh: bool = False
     judge: JudgeOptions | None = None
     subject: str | None = None
@@ -100,7 +97,7 @@ def evaluate(
 
     A failing model gives a sample with an ``error``. An exhausted budget or a mistake in a profile stops the run.
     Raises ``WikigrError`` if the folder contains another run or is in use. Raises ``UsageError`` for profiles with the
-    same name or with different budgets, for a judge that is offline or unreachable and, if ``strict``, for leaks.
+    same name or with different budgets, and for a judge that is offline or unreachable.
     """
     _check(evaluation)
     cache = ResponseCache(cache_folder() / RESPONSES, fresh=evaluation.fresh, warn=warn)
@@ -109,11 +106,6 @@ def evaluate(
         first = stack.enter_context(CachedPack(evaluation.pack, threads=_threads(evaluation), preload=True))
         examples = _examples(first)
         leaks = find_leaks(examples, evaluation.questions, first.encoder)
-        if leaks and evaluation.strict:
-            raise UsageError(
-                describe_leaks([asdict(leak) for leak in leaks[:3]]),
-                hint="Remove them from few_shot_examples.json, or omit --refuse-leaks to run without them.",
-            )
         titles = {gold.title for question in evaluation.questions if question.answerable for gold in question.gold}
         missing = tuple(sorted(title for title in titles if first.find_title(title) is None))
         if missing:

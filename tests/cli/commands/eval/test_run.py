@@ -190,9 +190,6 @@ def test_a_leak_is_caught(
     monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_server.url)
     messages_server.always(reply("The pack does not cover this."))
     arguments = ("eval", "run", "--pack", str(pack), "--questions", str(questions), "--profile", "enhanced")
-    refused = wikigr(*arguments, "-o", "strict", "--refuse-leaks")
-    assert (refused.code, f"(question {gold['id']})" in refused.err) == (2, True)
-    assert messages_server.requests == []
     result = wikigr(*arguments, "-o", "run")
     assert result.code == 0
     sent = b"".join(request.raw for request in messages_server.requests).decode()
