@@ -28,7 +28,6 @@ _MODULES = {
     "open": "show",
     "graph": "graph",
     "pack": "pack",
-    "pagerank": "pagerank",
     "profile": "profile",
     "eval": "eval",
     "serve": "serve",
