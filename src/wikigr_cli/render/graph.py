@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from wikigr.text import harmless
@@ -78,32 +77,11 @@ def print_rows(environment: Environment, document: Document) -> None:
 
 
 def print_schema(environment: Environment, document: Document) -> None:
-    """Print a schema: tables with their properties, and the most frequent relations with their counts."""
-    for table in document["nodes"]:
-        _print_table(environment, f"(:{table['label']})", table)
-        environment.print()
-    for table in document["relationships"]:
-        _print_table(environment, f"(:{table['source']})-[:{table['type']}]->(:{table['target']})", table)
-    if document["relations"]:
-        environment.print()
-        environment.print("RELATED_TO.relation", style="bold", end="")
-        environment.print(f"  {document['relations_total']:,}, the most frequent first", style="dim")
-        width = max(len(f"{item['count']:,}") for item in document["relations"])
-        for item in document["relations"]:
-            environment.print(f"  {item['count']:>{width},}  {_line(item['relation'])}")
+    """Print a schema as a model reads it that writes queries."""
+    from wikigr.graph_search.explore.graph_schema import schema_text
 
-
-def _print_table(environment: Environment, name: str, table: Document) -> None:
-    environment.print(name, style="bold", end="")
-    environment.print(f"  {table['count']:,}", style="dim")
-    texts = [
-        f"{p['name']} {p['type']}" + (" (key)" if p["key"] else " (do not return)" if p["hidden"] else "")
-        for p in table["properties"]
-    ]
-    # Break lines between properties only.
-    joined = ", ".join(text.replace(" ", "\0") for text in texts)
-    for line in wrap(joined, _WIDTH - 2, break_long_words=False, break_on_hyphens=False):
-        environment.print(f"  {line}".replace("\0", " "))
+    for line in schema_text(document).splitlines():
+        environment.print(line, hang=2)
 
 
 def _label(item: Document) -> str:
