@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wikigr.errors import WikigrError
+from wikigr.errors import PackError
 from wikigr.files import read_regular, write_atomic
 
 SCHEMA_VERSION = 1
@@ -22,10 +22,6 @@ MAX_ITER = 100
 TOLERANCE = 1e-6
 
 _REBUILD = "Build the pack again with `wikigr pack build`."
-
-
-class PageRankCacheError(WikigrError):
-    """A PageRank cache is missing or damaged, or belongs to another pack."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +58,7 @@ def read_pack_cache(path: Path, digest: str, counts: Mapping[str, int], damage: 
     """Read the cache of the pack with this content digest and these counts.
 
     ``damage`` is how the file differs from its record in the manifest, or ``""``. A plain mapping, which someone else
-    wrote, has no record. Memory use is bounded by the number of articles. Raises ``PageRankCacheError``
+    wrote, has no record. Memory use is bounded by the number of articles. Raises ``PackError``
     if the file is missing or damaged, has more titles than the pack, or belongs to other content.
     """
     articles = counts["articles"]
@@ -73,14 +69,14 @@ def read_pack_cache(path: Path, digest: str, counts: Mapping[str, int], damage: 
         if len(cache.scores) > articles:
             raise ValueError(f"it has {len(cache.scores):,} titles for {articles:,} articles")
     except FileNotFoundError as error:
-        raise PageRankCacheError(f"There is no PageRank cache {path}.", hint=_REBUILD) from error
+        raise PackError(f"There is no PageRank cache {path}.", hint=_REBUILD) from error
     except (OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         reason = getattr(error, "strerror", None) or " ".join(str(error).split())
-        raise PageRankCacheError(f"Cannot use the PageRank cache {path}: {reason}.", hint=_REBUILD) from error
+        raise PackError(f"Cannot use the PageRank cache {path}: {reason}.", hint=_REBUILD) from error
     if not cache.fits(digest, counts):
-        raise PageRankCacheError(f"The PageRank cache {path} belongs to other content.", hint=_REBUILD)
+        raise PackError(f"The PageRank cache {path} belongs to other content.", hint=_REBUILD)
     if damage and cache.digest is not None:
-        raise PageRankCacheError(f"The PageRank cache is damaged: {damage}.", hint=_REBUILD)
+        raise PackError(f"The PageRank cache is damaged: {damage}.", hint=_REBUILD)
     return cache
 
 

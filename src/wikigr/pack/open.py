@@ -285,7 +285,7 @@ class Pack(Corpus):
     @cached_property
     def graph_index(self) -> GraphIndex:
         """The graph as arrays: the stored index, or one rebuilt from the database if that is missing or outdated."""
-        from wikigr.graph.graph_index import GraphIndexError, index_graph, load_graph_index
+        from wikigr.graph.graph_index import index_graph, load_graph_index
 
         path, counts = self.layout.part(parts.GRAPH_INDEX), self.manifest.counts
         if not path.exists():
@@ -299,22 +299,20 @@ class Pack(Corpus):
                 if index.digest == self.manifest.digest:
                     return index
                 cause = "The pack's graph index belongs to other content."
-            except GraphIndexError as error:
+            except PackError as error:
                 cause = error.message
         self.graph_index_warning = f"{cause} It was rebuilt in memory; `wikigr pack build` stores one in the pack."
         return index_graph(self.graph, self.manifest.digest)
 
     @cached_property
     def pagerank(self) -> Mapping[str, float]:
-        from wikigr.graph.pagerank_cache import PageRankCacheError
-
         try:
             return self.read_pagerank().scores
-        except PageRankCacheError:
+        except PackError:
             return {}
 
     def read_pagerank(self) -> PageRankCache:
-        """Read the pack's PageRank; raises ``PageRankCacheError`` if it cannot be used."""
+        """Read the pack's PageRank; raises ``PackError`` if it cannot be used."""
         from wikigr.graph.pagerank_cache import read_pack_cache
 
         path, damage = self.layout.part(parts.PAGERANK), self.damage_of(parts.PAGERANK)

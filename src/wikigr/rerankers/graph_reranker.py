@@ -9,13 +9,13 @@ from functools import cached_property
 from numbers import Real
 from typing import Annotated, Any, ClassVar
 
+from wikigr.errors import PackError
 from wikigr.graph.engine import Graph
 from wikigr.graph.link_graph import rank_articles, read_links
 from wikigr.graph.pagerank_cache import (
     DAMPING,
     MAX_ITER,
     TOLERANCE,
-    PageRankCacheError,
     Parameters,
 )
 from wikigr.options import Auto, Limits, Options, Weight, or_auto
@@ -260,7 +260,7 @@ def load_scores(pack: Corpus, reranker: GraphReranker) -> str | None:
     (only,) = pack.members
     try:
         cache = only.read_pagerank()
-    except PageRankCacheError as error:
+    except PackError as error:
         return f"{error.message} PageRank was recomputed."
     reranker.use_scores(cache.scores, cache.parameters or Parameters())
     return None
