@@ -31,7 +31,7 @@ def evaluation(environment: Environment, document: Document, *, folder: Path, sh
         for comparison in comparisons:
             environment.print(comparison["summary"], style="bold")
     for line in (*document["notices"], *text.sample_lines(document)):
-        environment.print(line, style="yellow")
+        environment.print(on_one_line(line), style="yellow")
     if show_all:
         tables = (text.metric_table(document), *map(text.comparison_table, comparisons), *text.further_tables(document))
         for table in tables:
@@ -59,7 +59,7 @@ def _print_flips(environment: Environment, document: Document, name: str) -> Non
         environment.print()
         environment.print(f"{name} {verb} {counted(len(found), 'questions')}{among}", style="bold")
         for flip in found[:_MAX_FLIPS]:
-            line = f"  {flip['question_id']}  {flip['question']}"
+            line = f"  {on_one_line(flip['question_id'])}  {on_one_line(flip['question'])}"
             environment.print(line, overflow="cut")
 
 
@@ -94,7 +94,7 @@ def compare(environment: Environment, document: Document, *, show_all: bool) -> 
 
 def _side(side: Document) -> str:
     pack = side["pack"]
-    named = " ".join(str(part) for part in (pack["name"], pack["version"]) if part)
+    named = " ".join(on_one_line(str(part)) for part in (pack["name"], pack["version"]) if part)
     made = side["created"][:16].replace("T", " ") + " UTC" if side["created"] else "date unknown"
     return (
         f"{side['path']}: {side['profile']}, {made}, pack {named} ({pack['digest'][:12]}), "
@@ -114,14 +114,14 @@ def flips(environment: Environment, document: Document, labels: tuple[str, str])
     _print_caveats(environment, document)
     for flip in document["flips"]:
         mark = "worse" if flip["worse"] else "better"
-        environment.print(f"{flip['question_id']} {mark}: {flip['question']}", style="bold")
-        environment.print(f"  expected: {' | '.join(flip['answers']) or 'no answer'}")
+        environment.print(f"{on_one_line(flip['question_id'])} {mark}: {on_one_line(flip['question'])}", style="bold")
+        environment.print(f"  expected: {on_one_line(' | '.join(flip['answers'])) or 'no answer'}")
         for side in flip["sides"]:
-            environment.print(f"  {side['label']}: {side['answer']}", hang=4)
-            environment.print(f"    read: {', '.join(side['ranking'])}", style="dim", hang=6)
-            environment.print(f"    {side['command']}", style="dim", overflow="keep")
+            environment.print(f"  {on_one_line(side['label'])}: {on_one_line(side['answer'])}", hang=4)
+            environment.print(f"    read: {on_one_line(', '.join(side['ranking']))}", style="dim", hang=6)
+            environment.print(f"    {on_one_line(side['command'])}", style="dim", overflow="keep")
     if not document["paired"]:
-        names = " and ".join(labels)
+        names = " and ".join(map(on_one_line, labels))
         environment.print(
             f"Nothing to compare: no question has {document['primary']} under both {names}.", style="yellow"
         )
@@ -133,17 +133,22 @@ def gate(environment: Environment, result: GateResult, questions: Mapping[str, D
     """Print the outcome of a gate."""
     styles = {"passed": "green", "failed": "red", "inconclusive": "yellow"}
     outcome = "passed" if result.passed else "failed"
-    environment.print(f"The gate for {result.profile}: {outcome}", style=styles[outcome])
+    environment.print(f"The gate for {on_one_line(result.profile)}: {outcome}", style=styles[outcome])
     indent = 1 + max(len(check.outcome) for check in result.checks)
     for check in result.checks:
         mark = check.outcome if check.passed else check.outcome.upper()
         environment.print(mark.ljust(indent), style=styles[check.outcome], end="")
         environment.print(f"{check.name}: {check.detail}", hang=indent)
     for id_ in result.regressed:
-        question = questions[id_]["question"]
-        environment.print(" " * indent + f"worse: {id_} {question}", overflow="cut")
+        question = on_one_line(questions[id_]["question"])
+        environment.print(" " * indent + f"worse: {on_one_line(id_)} {question}", overflow="cut")
     for caveat in result.caveats:
-        environment.print(" " * indent + f"note: {caveat}", style="yellow")
+        environment.print(" " * indent + f"note: {on_one_line(caveat)}", style="yellow")
+
+
+def on_one_line(text: str) -> str:
+    """Return ``text`` on one line: on GitHub Actions, a new line could be a workflow command."""
+    return " ".join(text.split())
 
 
 def _print_table(environment: Environment, table: Table) -> None:
