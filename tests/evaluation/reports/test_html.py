@@ -64,8 +64,10 @@ def whole_run(text: str = "") -> StoredRun:
     return replace(made, run=run, questions=questions)
 
 
-def report(text: str = "", **options: Any) -> LexborHTMLParser:
-    return LexborHTMLParser(html_report(report_document(whole_run(text), resamples=199, **options)))
+def report(text: str = "", *, primary: str = "accuracy", **options: Any) -> LexborHTMLParser:
+    made = whole_run(text)
+    made = replace(made, run=replace(made.run, primary=primary))
+    return LexborHTMLParser(html_report(report_document(made, resamples=199, **options)))
 
 
 def first_match(node: LexborHTMLParser | LexborNode, selector: str) -> LexborNode:
