@@ -69,7 +69,6 @@ def test_stdin_is_utf8_in_every_locale(wikigr: Wikigr, physics_pack: Path, encod
     assert document["results"]
     for arguments, stdin, reason in (
         (batch, b"\xff\xfe bad utf\n", b"invalid start byte"),
-        (("rerank", "--json", *pack), b'[{"title": "\xff", "score": 1}]', b"invalid start byte"),
         (("graph", "cypher", "-", *pack), b"MATCH (a:Article) RETURN '\xff' LIMIT 1", b"invalid start byte"),
     ):
         code, out, err = in_encoding(encoding, *arguments, stdin=stdin)

@@ -86,7 +86,6 @@ WORDS = {
     "graph schema --pack phil": ["philosophy"],
     "pack info ph": ["philosophy", "physics"],
     "pack info --pack phi": ["philosophy"],
-    "pagerank build -p phy": ["physics"],
     "ask what is spin -p phy": ["physics"],
     "graph cypher --lim": [],
     "graph cypher x --ver": ["--verbose"],

@@ -25,8 +25,9 @@ from tests.conftest import ROOT
 from tests.tampering import accept_changes
 
 from wikigr.embeddings.embedder import Embedder
+from wikigr.errors import PackError
 from wikigr.graph.engine import Graph
-from wikigr.graph.graph_index import GraphIndex, GraphIndexError, index_graph, load_graph_index
+from wikigr.graph.graph_index import GraphIndex, index_graph, load_graph_index
 from wikigr.graph.neighborhood import Neighborhood, Node, article
 from wikigr.graph.schema import ddl
 from wikigr.ingest.build import BuildOptions, build_pack
@@ -307,7 +308,7 @@ def test_numbers_that_point_to_nothing_are_refused(tmp_path: Path, index: GraphI
         np.savez(tmp_path / "index.npz", **contents(index, **changed))
         try:
             load_graph_index(tmp_path / "index.npz")
-        except GraphIndexError as error:
+        except PackError as error:
             assert "index.npz" in error.message
         else:
             pytest.fail(f"{what} was not noticed")
@@ -323,7 +324,7 @@ def test_equal_indexes(index: GraphIndex) -> None:
 def test_an_index_of_a_larger_graph_is_refused(tmp_path: Path, index: GraphIndex) -> None:
     index.save(tmp_path / "index.npz")
     assert same(load_graph_index(tmp_path / "index.npz", len(index)), index)
-    with pytest.raises(GraphIndexError, match="more nodes than the pack"):
+    with pytest.raises(PackError, match="more nodes than the pack"):
         load_graph_index(tmp_path / "index.npz", len(index) - 1)
 
 
@@ -333,7 +334,7 @@ def test_a_compressed_index_is_not_read(tmp_path: Path, index: GraphIndex) -> No
     np.savez_compressed(tmp_path / "compressed.npz", **contents(index, ends=ends))
     assert (tmp_path / "compressed.npz").stat().st_size < 1_000_000
     tracemalloc.start()
-    with pytest.raises(GraphIndexError, match="is compressed"):
+    with pytest.raises(PackError, match="is compressed"):
         load_graph_index(tmp_path / "compressed.npz")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -345,7 +346,7 @@ def test_a_file_without_one_of_the_arrays_is_refused(tmp_path: Path, index: Grap
         fields = contents(index)
         del fields[left_out]
         np.savez(tmp_path / "index.npz", **fields)
-        with pytest.raises(GraphIndexError, match=left_out):
+        with pytest.raises(PackError, match=left_out):
             load_graph_index(tmp_path / "index.npz")
 
 
@@ -363,7 +364,7 @@ class Trap:
 def test_a_pickle_is_never_opened(tmp_path: Path, index: GraphIndex, field: str) -> None:
     trapped = np.array([Trap(tmp_path / "sprung")], dtype=object)
     np.savez(tmp_path / "index.npz", **contents(index, **{field: trapped}))
-    with pytest.raises(GraphIndexError, match=f"its array {field} holds objects"):
+    with pytest.raises(PackError, match=f"its array {field} holds objects"):
         load_graph_index(tmp_path / "index.npz")
     assert not (tmp_path / "sprung").exists()
     np.load(tmp_path / "index.npz", allow_pickle=True)[field]
@@ -382,7 +383,7 @@ def test_a_false_count_is_an_ordinary_error(tmp_path: Path, index: GraphIndex, c
                 data = data.replace(shape + b", }" + b" " * (len(lie) - len(shape)), lie + b", }")
                 assert lie in data
             new.writestr(entry, data)
-    with pytest.raises(GraphIndexError, match="does not have the size in its header"):
+    with pytest.raises(PackError, match="does not have the size in its header"):
         load_graph_index(tmp_path / "index.npz")
 
 
@@ -401,7 +402,7 @@ def test_any_damage_is_detected_or_harmless(tmp_path: Path, index: GraphIndex) -
         (tmp_path / "broken.npz").write_bytes(broken)
         try:
             loaded = load_graph_index(tmp_path / "broken.npz")
-        except GraphIndexError:
+        except PackError:
             refused += 1
         else:
             # Bytes that nothing reads: dates, attributes, filling. A digest that is another says so itself.
@@ -416,11 +417,11 @@ def test_a_foreign_file_a_folder_and_nothing_are_refused(tmp_path: Path) -> None
     foreign = [b"", b"PK", b"not a zip", b"\x80\x04K\x01.", b"PK\x05\x06" + bytes(18), single.getvalue()]
     for data in foreign:
         path.write_bytes(data)
-        with pytest.raises(GraphIndexError, match="Cannot read the graph index"):
+        with pytest.raises(PackError, match="Cannot read the graph index"):
             load_graph_index(path)
     (tmp_path / "folder.npz").mkdir()
     for name in ("folder.npz", "missing.npz"):
-        with pytest.raises(GraphIndexError, match="Cannot read the graph index"):
+        with pytest.raises(PackError, match="Cannot read the graph index"):
             load_graph_index(tmp_path / name)
 
 

@@ -17,7 +17,8 @@ from wikigr.index import dense
 from wikigr.index.quantized import QuantizedWriter
 from wikigr.pack.layout import GRAPH_INDEX, MANIFEST, VECTORS
 from wikigr.pack.manifest import describe_files, read_manifest
-from wikigr.pack.open import Pack, encoder_source
+from wikigr.pack.models import encoder_source
+from wikigr.pack.open import Pack
 from wikigr.pack.validate import validate_pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile_files import load_profile

@@ -24,8 +24,6 @@ from wikigr.pipeline.profile import Profile
 from wikigr.retrieval.entity_linking import (
     EntityLink,
     EntityLinker,
-    link_by_meaning,
-    nearest_articles,
     open_linker,
     replace_aliases,
 )
@@ -348,19 +346,6 @@ def test_any_question_is_accepted(linker: EntityLinker, question: str) -> None:
     assert all(total <= 1.0 + 1e-9 for total in by_place.values())
     places = sorted(by_place)
     assert all(one[1] <= other[0] for one, other in pairwise(places))
-
-
-def test_links_by_meaning_span_the_whole_question(physics_pack: Path) -> None:
-    question = "How do metals lose their electrical resistance in the cold?"
-    with Pack(physics_pack) as pack:
-        cosines = nearest_articles(question, pack, 3)
-        links = link_by_meaning(question, cosines | {"Laser": 0.0, "Spin": -0.1})
-    assert [link.node.key for link in links] == list(cosines)
-    assert links[0].node.key == "Superconductivity" and len(links) == 3
-    assert [link.score for link in links] == sorted(cosines.values(), reverse=True)
-    for link in links:
-        assert (link.mention, link.method) == (question, "semantic")
-        assert question[link.start : link.end] == question
 
 
 NOTES = {

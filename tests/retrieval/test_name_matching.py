@@ -119,8 +119,8 @@ def test_a_single_name_with_typos_is_found(lookup: NameMatcher, graph: Graph) ->
     ("name", "hint"),
     [
         ("photosynth", "Did you mean 'Photosynthesis'?"),
-        ("", "`wikigr graph link` finds the names that a text mentions."),
-        ("zzzz" * 1000, "`wikigr graph link` finds the names that a text mentions."),
+        ("", "`wikigr search` finds the articles that mention something."),
+        ("zzzz" * 1000, "`wikigr search` finds the articles that mention something."),
     ],
 )
 def test_an_unknown_name_is_an_error_with_a_hint(lookup: NameMatcher, graph: Graph, name: str, hint: str) -> None:

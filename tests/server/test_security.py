@@ -235,7 +235,7 @@ def _fuzz(pack: Path, count: int, folder: Path) -> None:
     seeded = random.Random(20)
     statuses: set[int] = set()
     with running(pack, originals=folder) as server:
-        assert b"angular momentum" in _read_resource(server, 1, "Spin")
+        assert b"angular momentum" in _call_tool(server, 0, "Spin")
         _OPENED.paths.clear()
         _OPENED.watching = True
         try:
@@ -253,7 +253,7 @@ def _fuzz(pack: Path, count: int, folder: Path) -> None:
                         *(f"/api/original/{raw}", f"/api/original/Spin%230?pack={raw}", "mcp"),
                     )
                 )
-                answer = _read_resource(server, number, raw) if path == "mcp" else _get(server.port, path)
+                answer = _call_tool(server, number, name) if path == "mcp" else _get(server.port, path)
                 assert _CANARY.encode() not in answer, path
                 statuses.add(int(answer.split(b" ", 2)[1]))
         finally:
@@ -263,18 +263,20 @@ def _fuzz(pack: Path, count: int, folder: Path) -> None:
         assert server.get("/api/articles/Spin")["title"] == "Spin"
 
 
-def _read_resource(server: Running, number: int, raw: str) -> bytes:
-    """Return the response to a request for a resource of the Model Context Protocol."""
-    uri = (f"wikigr://{raw}", f"wikigr://physics/{raw}", f"wikigr://physics/Spin/{raw}", raw)[number % 4]
-    meta = {
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
-        "io.modelcontextprotocol/clientInfo": {"name": "fuzz", "version": "1"},
-    }
-    body = {"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {"uri": uri, "_meta": meta}}
-    headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2026-07-28"}
-    headers |= {"Mcp-Method": "resources/read", "Mcp-Name": uri}
-    response = server.client.post("/mcp", json=body, headers=headers)
+def _call_tool(server: Running, number: int, name: str) -> bytes:
+    """Return the response to a call of a tool of the Model Context Protocol."""
+    tool, arguments = (
+        ("article", {"title": name}),
+        ("article", {"title": "Spin", "pack": name}),
+        ("read_section", {"section_id": f"{name}#1"}),
+        ("search", {"question": "spin", "profile": name}),
+    )[number % 4]
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+    response = server.client.post(
+        "/mcp",
+        content=json.dumps(message),
+        headers={"Accept": "application/json, text/event-stream", "Content-Type": "application/json"},
+    )
     return f"HTTP/1.1 {response.status_code} \r\n".encode() + response.content
 
 

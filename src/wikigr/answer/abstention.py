@@ -15,7 +15,7 @@ NOT_COVERED = "The pack does not cover this."
 # … and of the reply to a line that asks nothing.
 NOT_A_QUESTION = "This is not a question."
 
-# The name of a pack's own threshold in its manifest (``wikigr eval calibrate``), which replaces that of the model.
+# The name of a pack's own threshold in its manifest (of an earlier release), which replaces that of the model.
 # Answers of a lower probability are abstentions. Earlier releases had thresholds on other scales, under other names.
 THRESHOLD_NAME = "answer"
 

@@ -148,7 +148,7 @@ def _find(path: Path) -> Path:
 def _open_encoder(folder: Path) -> Embedder:
     from wikigr.embeddings.loader import open_encoder
     from wikigr.pack.manifest import read_manifest
-    from wikigr.pack.open import encoder_source
+    from wikigr.pack.models import encoder_source
 
     layout = Layout(folder)
     if not layout.exists():

@@ -561,19 +561,6 @@ def wikigr(*arguments: str) -> tuple[int, str, str]:
     return code, environment.stdout.getvalue(), environment.stderr.getvalue()  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(
-    ("flags", "said"),
-    [
-        (("--profile", "multi-strategy", "--iterations", "0"), "'--iterations'"),
-        (("--profile", "multi-strategy", "--iterations", "11"), "'--iterations'"),
-        (("--iterations", "3"), "multi_strategy"),
-    ],
-)
-def test_invalid_iterations_are_errors(films: Path, no_model: None, flags: tuple[str, ...], said: str) -> None:
-    code, out, err = wikigr("ask", BORN, "--pack", str(films), *flags)
-    assert (code, out, said in err) == (2, "", True)
-
-
 def test_the_same_bytes_whatever_the_hash_seed(films: Path) -> None:
     arguments = ["ask", BORN, "--json", "--offline", "--pack", str(films), "--profile", "multi-strategy", "--explain"]
     command = [sys.executable, "-c", "from wikigr_cli.entry import main; main()", *arguments]

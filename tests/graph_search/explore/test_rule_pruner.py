@@ -48,7 +48,7 @@ def test_inverse_relations_are_followed(graph: Graph, encoder: Embedder) -> None
 
 def test_the_search_finishes_when_all_words_are_matched(graph: Graph, encoder: Embedder) -> None:
     result = by_rule(graph, encoder, "Who directed The Iron Bell?", max_num_iterations=8, max_num_relations=1)
-    assert (result.stop_reason, result.iterations, result.explored) == ("finish", 1, (BELL,))
+    assert (result.stop_reason, result.explored) == ("finish", (BELL,))
     assert shown(result) == ["The Iron Bell -> director -> Clara Voss"]
 
 
@@ -93,7 +93,6 @@ def test_linked_articles_are_ranked_by_their_leads(physics_pack: Path, encoder: 
         )
         assert len(result.triplets) == 3
         assert {edge.relation for edge in result.triplets} <= {"LINKS_TO", "MENTIONS"}
-        assert result.truncated
         question = encoder.encode(["How do electrons absorb light?"])[0]
         others = {e.other(article(title)).key for e in edges_at(Neighborhood(graph), article(title))}
         scores = {t: float(v @ question) for t, v in RulePruner(encoder, graph).lead_vectors(others).items()}

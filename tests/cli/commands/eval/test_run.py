@@ -190,9 +190,6 @@ def test_a_leak_is_caught(
     monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_server.url)
     messages_server.always(reply("The pack does not cover this."))
     arguments = ("eval", "run", "--pack", str(pack), "--questions", str(questions), "--profile", "enhanced")
-    refused = wikigr(*arguments, "-o", "strict", "--refuse-leaks")
-    assert (refused.code, f"(question {gold['id']})" in refused.err) == (2, True)
-    assert messages_server.requests == []
     result = wikigr(*arguments, "-o", "run")
     assert result.code == 0
     sent = b"".join(request.raw for request in messages_server.requests).decode()
@@ -237,8 +234,6 @@ def test_a_run_names_its_model(
     assert flips and all("--model local-7b" in side["command"] for flip in flips for side in flip["sides"])
     missing = wikigr(*arguments, "--model", "none.gguf", "--offline", "-o", "s")
     assert (missing.code, "none.gguf" in missing.err) == (2, True)
-    on_cluster = wikigr(*arguments, "--model", "none.gguf", "--offline", "--engine", "ray", "-o", "s")
-    assert on_cluster.code == 2
 
 
 def test_a_model_that_fails_for_a_third_is_counted_apart(

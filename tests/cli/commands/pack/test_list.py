@@ -56,7 +56,6 @@ def test_an_ambiguous_name_is_said_on_stderr_by_every_command(
     for command in (
         ("search", "spin", "--pack", "physics"),
         ("pack", "info", "physics"),
-        ("pagerank", "verify", "physics"),
         ("pack", "diff", "physics", "packs/chem"),
     ):
         result = wikigr(*command)
