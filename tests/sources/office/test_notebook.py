@@ -116,7 +116,7 @@ def test_what_is_there_is_read(text: str, shown: list[str], bad: list[str]) -> N
     [(WHOLE[: WHOLE.index("stop()")], 24), (WHOLE.replace('"run()"', '<<<<<<< HEAD\n"run()"'), 17)],
 )
 def test_a_damaged_notebook_is_refused_with_its_line(text: str, line: int) -> None:
-    with pytest.raises(RecordError, match=f"x.ipynb, line {line}: the notebook is damaged"):
+    with pytest.raises(RecordError, match=f"x.ipynb, line {line}: the notebook is not valid JSON"):
         parse(text)
 
 

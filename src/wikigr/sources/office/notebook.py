@@ -43,7 +43,7 @@ def read(data: bytes, document: Document, where: str) -> None:
     except json.JSONDecodeError as error:
         line = f"{where}, line {error.lineno}"
         hint = "Save it again in Jupyter, or restore an earlier version of it."
-        raise RecordError(line, f"the notebook is damaged: it is not valid JSON ({error.msg})", hint=hint) from error
+        raise RecordError(line, f"the notebook is not valid JSON: {error.msg}", hint=hint) from error
     language = _language(_mapping(notebook, "metadata"))
     has_notes = False
     for number, cell in enumerate(_cells(notebook), start=1):
@@ -60,7 +60,9 @@ def read(data: bytes, document: Document, where: str) -> None:
         else:
             if not has_notes:
                 document.writer.place(f"Cell {number}", f"cell={number}")
-            document.html(_code(source or "", _cell_language(cell, source or "", language)))
+            magic = _MAGIC.match(source or "")
+            stated = str(cell.get("language") or language) if kind == "code" else ""
+            document.html(_code(source or "", magic[1] if magic is not None else stated))
             outputs = cell.get("outputs")
             for output in outputs if isinstance(outputs, list) else ():
                 if isinstance(output, dict):
@@ -68,7 +70,6 @@ def read(data: bytes, document: Document, where: str) -> None:
 
 
 def _cells(notebook: object) -> Iterator[Mapping[str, Any]]:
-    """Yield the cells; the formats of before 2014 have them in worksheets."""
     sheets = notebook.get("worksheets") if isinstance(notebook, dict) else None
     for sheet in [notebook, *(sheets if isinstance(sheets, list) else ())]:
         cells = sheet.get("cells") if isinstance(sheet, dict) else None
@@ -77,20 +78,11 @@ def _cells(notebook: object) -> Iterator[Mapping[str, Any]]:
 
 
 def _language(metadata: Mapping[str, Any]) -> str:
-    """Return the language of the kernel; ``""`` if the notebook does not say it."""
     kernel = _mapping(metadata, "kernelspec")
     for value in (_mapping(metadata, "language_info").get("name"), kernel.get("language"), kernel.get("name")):
         if isinstance(value, str) and value:
             return value.lower().rstrip("0123456789.-")
     return ""
-
-
-def _cell_language(cell: Mapping[str, Any], source: str, language: str) -> str:
-    """Return the language of a cell, which is that of the kernel unless the cell states another one."""
-    magic = _MAGIC.match(source)
-    if magic is not None:
-        return magic[1]
-    return str(cell.get("language") or language) if cell.get("cell_type") == "code" else ""
 
 
 def _mapping(value: object, key: str) -> Mapping[str, Any]:
