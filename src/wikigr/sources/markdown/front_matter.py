@@ -159,7 +159,6 @@ def _values(name: str, value: object, depth: int) -> Iterator[tuple[str, str]]:
 
 
 def _authors(value: object) -> list[str]:
-    """Return the names in a text, a list, or mappings with a ``name``; anything else has none."""
     if isinstance(value, list):
         return [name for item in value for name in _authors(item)]
     if isinstance(value, dict):
@@ -187,7 +186,6 @@ def _text(fields: Mapping[str, object], key: str, where: str) -> str:
 
 
 def _names(fields: Mapping[str, object], keys: Iterable[str], where: str) -> tuple[str, ...]:
-    """Return the distinct names in the fields ``keys``, each a text or a list of texts."""
     names: dict[str, None] = {}
     for key in keys:
         value = fields.get(key, "")
