@@ -145,7 +145,6 @@ def _table_lines(block: BlockShape, escape: Escape, before: int, cited: str) -> 
 
 
 def _text_lines(runs: Sequence[RunShape], escape: Escape, before: int) -> list[str]:
-    """Return the lines of a block; only citations have brackets that are not escaped."""
     parts: list[str] = []
     for run, after in pairwise([*runs, None]):
         assert run is not None
@@ -164,7 +163,6 @@ def _text_lines(runs: Sequence[RunShape], escape: Escape, before: int) -> list[s
 
 
 def _sources(citations: Sequence[CitationShape], first: int, link_to: LinkTo) -> str:
-    """Return a numbered list of sources that begins with the number ``first``."""
     lines = []
     for number, citation in enumerate(citations, start=first):
         address = link_to(citation["url"])

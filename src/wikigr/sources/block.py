@@ -253,7 +253,6 @@ def paragraph_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]
 
 
 def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the range without the white space at its ends."""
     part = text[start:end]
     first = start + len(part) - len(part.lstrip())
     return first, first + len(part.strip())

@@ -278,7 +278,11 @@ def has_header(head: bytes) -> bool:
     if 2 * sum(_NUMBER.fullmatch(value) is not None for value in values) > len(values) and is_number[1] <= is_number[2]:
         # The relation of a triple is not a number, or it is one in all rows.
         return True
-    return _may_be_header(header) and _evidence_of_header(header, below) >= _MIN_EVIDENCE
+    # Several different names; the column of an index may lack one.
+    names = [fold(cell) for cell in header]
+    is_name = [0 < len(name) <= 100 and any(map(str.isalpha, name)) and "://" not in name for name in names]
+    may_be_header = len(set(names)) == len(names) and all(is_name[0 if names[0] else 1 :])
+    return may_be_header and _evidence_of_header(header, below) >= _MIN_EVIDENCE
 
 
 def _rows(lines: Iterable[Line]) -> Iterator[Row]:
@@ -326,13 +330,6 @@ def _delimiter(lines: Sequence[Line]) -> str:
     return max((*DELIMITERS, "|"), key=fit)
 
 
-def _may_be_header(cells: Sequence[str]) -> bool:
-    """Return whether the cells are several different names; the column of an index may lack one."""
-    names = [fold(cell) for cell in cells]
-    is_name = [0 < len(name) <= 100 and any(map(str.isalpha, name)) and "://" not in name for name in names]
-    return len(names) > 1 and len(set(names)) == len(names) and all(is_name[0 if names[0] else 1 :])
-
-
 def _evidence_of_header(header: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
     """Count what tells a header from a row of data: usual names, and columns whose values look different."""
     evidence = sum(fold(name) in _USUAL_NAMES for name in header)
@@ -364,19 +361,15 @@ def _title_column(names: Sequence[str], rows: Sequence[Sequence[str]]) -> int | 
 
     # With the share of titles that must differ; a column that is not called so needs more.
     wanted = [(name, 0.5) for name in _TITLES]
-    wanted += [(known[0], 0.95)] if _has_words(rows) else []
+    # The first column has words rather than codes and sizes such as "500 ml".
+    first = [row[0] for row in rows if row and row[0]]
+    has_words = all(sum(map(str.isalpha, value)) > sum(map(str.isdigit, value)) for value in first)
+    wanted += [(known[0], 0.95)] if has_words else []
     wanted += [(name, 1.0) for name in _IDS]
     return next((known.index(name) for name, share in wanted if name in known and fits(known.index(name), share)), None)
 
 
-def _has_words(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether the first column has words rather than codes and sizes such as "500 ml"."""
-    values = [row[0] for row in rows if row and row[0]]
-    return all(sum(map(str.isalpha, value)) > sum(map(str.isdigit, value)) for value in values)
-
-
 def _writer(caption: str) -> PlainTextWriter:
-    """Return the writer of a table with this caption, if it has one."""
     writer = PlainTextWriter("")
     if caption:
         writer.open_kind("caption")

@@ -273,7 +273,7 @@ BAD: dict[str, tuple[Callable[[], bytes], str]] = {
 def test_a_bad_file_is_named_with_what_is_wrong(make: Callable[[], bytes], reason: str) -> None:
     with pytest.raises(RecordError) as raised:
         sections(make(), "bad.pdf")
-    assert raised.value.where == "bad.pdf"
+    assert raised.value.where.split(",")[0] == "bad.pdf"
     assert raised.value.reason.startswith(reason)
 
 

@@ -88,7 +88,6 @@ def _decode(markup: bytes | str) -> bytes | str:
 
 
 def _xml_encoding(markup: bytes) -> str | None:
-    """Return Python's name of the encoding in an XML declaration; ``None`` if it is absent or unknown."""
     declaration = _XML_ENCODING.match(markup[:_DECLARATION_BYTES])
     if declaration is None:
         return None
@@ -116,7 +115,6 @@ def _open_self_closed(markup: bytes | str) -> bytes | str:
 
 
 def _check_open_elements(data: bytes, where: str) -> None:
-    """Raise ``RecordError`` if too many elements are open at the same time."""
     tags = data.count(b"<")
     if tags <= _MIN_TAGS:
         return

@@ -214,7 +214,6 @@ def _text(fields: Mapping[str, object], key: str, where: str) -> str:
 
 
 def _names(fields: Mapping[str, object], keys: Iterable[str], where: str) -> tuple[str, ...]:
-    """Return the distinct names in the fields ``keys``, each a text or a list of texts."""
     names: dict[str, None] = {}
     for key in keys:
         value = fields.get(key, "")

@@ -200,7 +200,6 @@ def _box(state: StateBlock, start_line: int, end_line: int, silent: bool) -> boo
 
 
 def _push_title(state: StateBlock, title: str) -> None:
-    """Add a paragraph with the title on the line before ``state.line``."""
     if title:
         lines = [state.line - 1, state.line]
         state.push("paragraph_open", "p", 1).map = lines
@@ -296,7 +295,6 @@ def _heading_attributes(state: StateCore) -> None:
 
 
 def _tasks(state: StateCore) -> None:
-    """Take the check box of a task from its text."""
     for item, opening, inline in zip(state.tokens, state.tokens[1:], state.tokens[2:], strict=False):
         is_first = item.type == "list_item_open" and opening.type == "paragraph_open" and inline.type == "inline"
         if is_first and (match := _TASK.match(inline.content)):

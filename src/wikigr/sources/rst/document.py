@@ -228,16 +228,7 @@ class _Block(Directive):  # type: ignore[misc]
 
 @cache
 def _directive(run: Callable[[_Block], list[Any]]) -> type[_Block]:
-    """Return the directive that ``run`` carries out."""
-    return type(run.__name__, (_Block,), {"run": run})
-
-
-def _ignore(block: _Block) -> list[Any]:
-    return []
-
-
-def _show_transparent(block: _Block) -> list[Any]:
-    return [block.parsed(nodes.container())]
+    return type("_Directive", (_Block,), {"run": run})
 
 
 def _show_content(block: _Block) -> list[Any]:
@@ -261,10 +252,6 @@ def _show_code(block: _Block) -> list[Any]:
         code[LANGUAGE] = block.argument.strip() if name not in _LANGUAGES else _LANGUAGES[name]
     caption = str(block.options.get("caption") or "")
     return [nodes.caption(caption, caption), code] if caption else [code]
-
-
-def _set_language(block: _Block) -> list[Any]:
-    return [nodes.pending(None, **{LANGUAGE: block.argument.strip()})]
 
 
 def _show_change(block: _Block) -> list[Any]:
@@ -296,25 +283,27 @@ def _describe_object(block: _Block) -> list[Any]:
     return [block.parsed(container)]
 
 
-def _link_contents(block: _Block) -> list[Any]:
-    lines = filter(None, map(str.strip, block.content))
-    return [nodes.container("", *(nodes.reference(refuri=role_text(line)[1]) for line in lines))]
-
-
-_DIRECTIVES = {
+_DIRECTIVES: dict[str, Callable[[_Block], list[Any]]] = {
     # What they show comes from other files, from programs or from the clock, or is not text.
     **dict.fromkeys(
         "autosummary contents currentmodule date default-role digraph footer graph graphviz header "
         "include index literalinclude mermaid meta module namespace plot py:currentmodule py:module raw role "
         "sectnum tabularcolumns target-notes testcleanup testsetup title".split(),
-        _ignore,
+        lambda block: [],
     ),
     # Their content appears as if they were not there; an argument is a condition or a style, which no reader sees.
-    **dict.fromkeys("cssclass glossary hlist ifconfig only rst-class tab-set tabs".split(), _show_transparent),
+    **dict.fromkeys(
+        "cssclass glossary hlist ifconfig only rst-class tab-set tabs".split(),
+        lambda block: [block.parsed(nodes.container())],
+    ),
     **dict.fromkeys(_CHANGES, _show_change),
     **dict.fromkeys(("codeauthor", "moduleauthor", "sectionauthor"), _show_author),
-    "highlight": _set_language,
-    "toctree": _link_contents,
+    "highlight": lambda block: [nodes.pending(None, **{LANGUAGE: block.argument.strip()})],
+    "toctree": lambda block: [
+        nodes.container(
+            "", *(nodes.reference(refuri=role_text(line.strip())[1]) for line in block.content if line.strip())
+        )
+    ],
 }
 # These may follow the name of a domain ("py:function").
 _DIRECTIVES_OF_DOMAINS = {
