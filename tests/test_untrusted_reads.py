@@ -18,7 +18,7 @@ from wikigr.evaluation.gate import read_baseline
 from wikigr.evaluation.run import QUESTIONS, RUN, load_run, read_run
 from wikigr.evaluation.samples import SAMPLES, SampleStore, read_samples
 from wikigr.files import read_regular
-from wikigr.graph.pagerank_cache import read_pack_cache
+from wikigr.graph.pagerank_cache import read_cache
 from wikigr.graph.stored_arrays import load_arrays
 from wikigr.pack.manifest import file_sha256
 from wikigr.pipeline.profile_files import load_profile
@@ -72,7 +72,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "baseline.json": read_baseline,
     "profile.yaml": lambda path: load_profile(str(path)),
     "config.json": lambda path: Checkpoint.read(path.parent),
-    "pagerank_cache.json": lambda path: read_pack_cache(path, "", {"articles": 9, "links": 9}),
+    "pagerank_cache.json": read_cache,
     "graph_index.npz": lambda path: load_arrays(path, [], [], {}),
 }
 

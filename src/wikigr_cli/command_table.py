@@ -28,6 +28,7 @@ _MODULES = {
     "open": "show",
     "graph": "graph",
     "pack": "pack",
+    "pagerank": "pagerank",
     "profile": "profile",
     "eval": "eval",
     "serve": "serve",

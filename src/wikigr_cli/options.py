@@ -148,6 +148,7 @@ Profile = partial(Argument, autocompletion=complete_profiles)
 _PACK_HELP = "The pack: a folder, a .db file or a name from `wikigr pack list`."
 _PACK_OPTION = partial(Input, "--pack", "-p", metavar="PACK", autocompletion=complete_packs)
 PACK_ARGUMENT = Pack(metavar="PACK", help=_PACK_HELP)
+PACK_ARGUMENTS = Pack(metavar="PACK...", help="The packs: folders, .db files or names from `wikigr pack list`.")
 TOP_K = partial(Retrieval, "--top-k", "-k", min=1, max=100_000)
 # The arguments and options that several commands share, by the names of their parameters. Every option also has the
 # variable of its command and name, see ``command_class``.

@@ -64,6 +64,8 @@ USAGE = [
     ("graph cypher 'MATCH (a:Film) RETURN a' -p PACK", "`wikigr graph schema` shows labels"),
     ("graph cypher 'RETURN 1' --timeout 0 -p PACK", "--timeout must be above 0"),
     ("graph cypher 'RETURN 1' --timeout nan -p PACK", "--timeout must be above 0"),
+    ("pagerank build PACK PACK -o x.json", "-o works with a single pack only."),
+    ("pagerank build PACK -o no/such/folder.json", "Create its folder first: mkdir -p no/such"),
     ("pack build missing -o out", "missing does not exist."),
     ("pack export", "No pack was given.\nGive PACK, set WIKIGR_PACK"),
     ("pack verify", "No pack was given.\nGive PACK, set WIKIGR_PACK"),

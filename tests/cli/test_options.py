@@ -86,6 +86,7 @@ WORDS = {
     "graph schema --pack phil": ["philosophy"],
     "pack info ph": ["philosophy", "physics"],
     "pack info --pack phi": ["philosophy"],
+    "pagerank build -p phy": ["physics"],
     "ask what is spin -p phy": ["physics"],
     "graph cypher --lim": [],
     "graph cypher x --ver": ["--verbose"],

@@ -117,6 +117,7 @@ def test_an_option_at_the_top_level_is_the_default_of_every_command(
     assert len(json.loads(wikigr("search", "spin").out)["results"]) == 2
     assert len(json.loads(wikigr("graph", "cypher", TITLES).out)["rows"]) == 3
     assert json.loads(wikigr("pack", "info").out)["name"] == "physics"
+    assert json.loads(wikigr("pagerank", "build").out)["packs"][0]["pack"] == str(physics_pack)
     assert len(json.loads(wikigr("graph", "cypher", TITLES, "-k", "1").out)["rows"]) == 1
     found = origins(wikigr)
     assert found["search --top-k"] == (2, f"{path} (top level)")

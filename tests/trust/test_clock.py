@@ -27,6 +27,7 @@ def test_commands_under_another_clock(
     for arguments in (
         ("ask", QUESTION, "--pack", str(hostile_pack), "--offline", "--json"),
         ("pack", "build", "a.jsonl", "-o", "p"),
+        ("pagerank", "build", "p", "--force"),
         ("pack", "validate", "p"),
     ):
         result = process(*arguments, before=shifted(YEARS[jump]))

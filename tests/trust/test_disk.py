@@ -93,6 +93,8 @@ def test_what_is_there_stays_and_answers(
         update,
         ("pack", "export", pack, "-o", str(small / "p.wikigr")),
         ("pack", "install", archive),
+        ("pagerank", "build", pack, "--force"),
+        ("pagerank", "build", pack, "-o", str(small / "ranks.json")),
         ("eval", "run", "--pack", pack, "--questions", "gold.jsonl", "--offline", "-o", str(small / "run")),
         (*ask, "--receipt", str(small / "r.json")),
         ("ask", "--batch", "questions", "--pack", pack, "--offline", "--receipt", str(small / "many.jsonl")),

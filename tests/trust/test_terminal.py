@@ -101,6 +101,7 @@ def commands(pack: Path, graph_pack: Path) -> list[tuple[str, ...]]:
         ("pack", "list", str(pack.parent)),
         ("pack", "validate", str(pack)),
         ("pack", "diff", str(pack), str(graph_pack), "--all"),
+        ("pagerank", "build", str(pack), "-o", "scores.json"),
         ("pack", "info", f"none{ESCAPES}"),
         ("ask", f"Who{ESCAPES}?", *text, "--offline"),
         ("--no-such\x1b[2J",),
@@ -234,11 +235,11 @@ def test_a_terminal_receives_only_colors_of_ours(
     pack: Path, graph_pack: Path, tmp_path: Path, tally: Callable[[str], Tally]
 ) -> None:
     count = tally("terminal codes in pack text, in a pty")
-    some = {"ask", "search", "why", "show", "graph", "pack"}
+    some = {"ask", "search", "why", "show", "graph", "pack", "pagerank"}
     shown: dict[tuple[str, str], tuple[str, ...]] = {}
     for arguments in commands(pack, graph_pack):
         if arguments[0] in some:
-            shown.setdefault((arguments[0], arguments[1] if arguments[0] in ("graph", "pack") else ""),
+            shown.setdefault((arguments[0], arguments[1] if arguments[0] in ("graph", "pack", "pagerank") else ""),
                              arguments)  # fmt: skip
     colored = 0
     for arguments in shown.values():

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,10 @@ SCHEMA_VERSION = 1
 DAMPING = 0.85
 MAX_ITER = 100
 TOLERANCE = 1e-6
+# Of a cache file whose pack is not known.
+MAX_CACHE_BYTES = 1 << 30
 
-_REBUILD = "Build the pack again with `wikigr pack build`."
+_REBUILD = "Rebuild it: wikigr pagerank build PACK --force"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,31 +56,54 @@ class PageRankCache:
             return self.digest == digest
         return len(self.scores) == (counts["articles"] if counts["links"] else 0)
 
+    def fresh(self, digest: str, parameters: Parameters) -> bool:
+        """Return whether recomputing the scores would give the same result."""
+        return self.digest == digest and self.parameters == parameters
+
+
+def read_cache(path: Path) -> PageRankCache:
+    """Read a cache file.
+
+    Raises ``PackError`` if the file is missing or damaged, or if a score is not in [0, 1].
+    """
+    with _reading(path):
+        return _parse_json(read_regular(path, MAX_CACHE_BYTES))
+
 
 def read_pack_cache(path: Path, digest: str, counts: Mapping[str, int], damage: str = "") -> PageRankCache:
     """Read the cache of the pack with this content digest and these counts.
 
     ``damage`` is how the file differs from its record in the manifest, or ``""``. A plain mapping, which someone else
-    wrote, has no record. Memory use is bounded by the number of articles. Raises ``PackError``
-    if the file is missing or damaged, has more titles than the pack, or belongs to other content.
+    wrote, has no record. Memory use is bounded by the number of articles. Raises ``PackError`` like
+    ``read_cache``, and for a cache that has more titles than the pack, belongs to other content, or is damaged.
     """
     articles = counts["articles"]
     # A title has at most 1,000 characters, which JSON may escape with 12 bytes each. The rest of the file is small.
     limit = 4_096 + articles * 16_384
-    try:
+    with _reading(path):
         cache = _parse_json(read_regular(path, limit))
         if len(cache.scores) > articles:
             raise ValueError(f"it has {len(cache.scores):,} titles for {articles:,} articles")
-    except FileNotFoundError as error:
-        raise PackError(f"There is no PageRank cache {path}.", hint=_REBUILD) from error
-    except (OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
-        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
-        raise PackError(f"Cannot use the PageRank cache {path}: {reason}.", hint=_REBUILD) from error
     if not cache.fits(digest, counts):
         raise PackError(f"The PageRank cache {path} belongs to other content.", hint=_REBUILD)
     if damage and cache.digest is not None:
         raise PackError(f"The PageRank cache is damaged: {damage}.", hint=_REBUILD)
     return cache
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Raise ``PackError`` for the errors of reading and parsing a cache."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise PackError(f"There is no PageRank cache {path}.", hint=_REBUILD) from error
+    except OSError as error:
+        raise PackError(f"Cannot read the PageRank cache {path}: {error.strerror or error}.", hint=_REBUILD) from error
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+        raise PackError(
+            f"Cannot use the PageRank cache {path}: {' '.join(str(error).split())}.", hint=_REBUILD
+        ) from error
 
 
 def write_cache(path: Path, cache: PageRankCache) -> None:

@@ -1,4 +1,4 @@
-"""What the commands of ``wikigr graph`` print."""
+"""What the commands of ``wikigr graph`` and ``wikigr pagerank`` print."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from wikigr.text import harmless
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.output import Document, one_line, print_warning
+from wikigr_cli.render.output import Document, counted, one_line, print_warning
 
 if TYPE_CHECKING:
     from wikigr.graph_search.cypher.runner import QueryResult
@@ -115,3 +115,12 @@ def note_truncation(environment: Environment, hint: str, *, truncated: bool) -> 
     """Say on stderr that the result is ``truncated``, and how to get more."""
     if truncated:
         environment.note(f"Truncated: {hint}")
+
+
+def print_built(environment: Environment, document: Document) -> None:
+    """Print one line for each pack whose PageRank cache was written, or was still valid; failures were reported."""
+    for row in document["packs"]:
+        if "error" not in row:
+            outcome = f"written in {row['milliseconds']:.0f} ms" if row["written"] else "fresh"
+            counts = f"{counted(row['articles'], 'articles')}, {counted(row['links'], 'links')}"
+            environment.print(f"{row['pack']}: {counts}, {row['file']} {outcome}", hang=2)

@@ -3,7 +3,6 @@ from __future__ import annotations
 import io
 import json
 import re
-import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -211,44 +210,3 @@ def test_an_answer_in_markdown_has_its_sources_as_a_list(wikigr: Wikigr, physics
     citation = document["citations"][0]
     assert citation["url"].endswith("/packs/physics/articles/louis-de-broglie.md#proof-and-prize")
     assert source == f"1. [Louis de Broglie › Proof and prize](<{citation['url']}>): “{citation['quote']}”"
-
-
-def test_a_plain_mapping_of_pagerank_is_read(physics_pack: Path, tmp_path: Path) -> None:
-    pack = Path(shutil.copytree(physics_pack, tmp_path / "physics"))
-    titles = json.loads((pack / "pagerank_cache.json").read_text())["scores"]
-    (pack / "pagerank_cache.json").write_text(json.dumps({**dict.fromkeys(titles, 0.01), "Spin": 0.51}))
-    with Pack(pack) as opened:
-        assert (opened.pagerank["Spin"], len(opened.pagerank)) == (0.51, 50)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{}",
-        '{"Totally": 0.5, "Foreign": 0.5}',
-        '{"schema_version": 1, "digest": "", "damping": 2, "max_iter": 100, "tol": 1e-6, "scores": {}}',
-        '{"schema_version": 9, "digest": "", "damping": 0.5, "max_iter": 1, "tol": 1e-6, "scores": {}}',
-    ],
-)
-def test_an_unusable_pagerank_cache_is_computed_again_with_a_note(
-    wikigr: Wikigr, physics_pack: Path, tmp_path: Path, text: str
-) -> None:
-    pack = Path(shutil.copytree(physics_pack, tmp_path / "physics"))
-    (pack / "pagerank_cache.json").write_text(text)
-    asked = wikigr("ask", "What is spin?", "--pack", str(pack), "--offline")
-    assert (asked.code, "recomputed" in asked.err) == (0, True)
-
-
-def test_a_pagerank_with_a_flipped_bit_is_not_used(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -> None:
-    pack = Path(shutil.copytree(physics_pack, tmp_path / "physics"))
-    cache = pack / "pagerank_cache.json"
-    scores = json.loads(cache.read_text())["scores"]
-    data = bytearray(cache.read_bytes())
-    # The first digit after "0.0" of the score of Spin.
-    data[data.index(b'"Spin": 0.0') + len(b'"Spin": 0.0')] ^= 1
-    cache.write_bytes(data)
-    assert json.loads(cache.read_text())["scores"]["Spin"] != scores["Spin"]
-    asked = wikigr("ask", "What is spin?", "--pack", str(pack), "--offline", "--profile", "enhanced")
-    assert (asked.code, "has changed since it was built. PageRank was recomputed." in asked.err) == (0, True)
-    with Pack(pack) as opened:
-        assert opened.pagerank == {}

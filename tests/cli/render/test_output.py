@@ -20,3 +20,4 @@ def test_counts_use_the_singular_for_one(wikigr: Wikigr, tmp_path: Path) -> None
     assert "2 articles, 2 sections, 1 link" in built.out
     # A rate of so few would say nothing.
     assert "reading: 2 records in" in built.err and "/s)" not in built.err
+    assert "2 articles, 1 link," in wikigr("pagerank", "build", "p", "--force").out

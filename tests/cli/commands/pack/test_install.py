@@ -58,21 +58,29 @@ def test_no_command_writes_into_an_installed_pack_and_a_copy_is_whole(
 ) -> None:
     assert wikigr("pack", "install", str(archive), "--name", "work").code == 0
     (tmp_path / "notes.jsonl").write_text('{"id": "a", "title": "Alpha", "text": "Alpha is a letter."}\n')
+    rank = ("pagerank", "build", "--force")
     before = (installed_packs() / "work" / "manifest.json").read_bytes()
     for command in (
+        (*rank, "work"),
         ("pack", "build", "notes.jsonl", "-o", str(installed_packs() / "work")),
         ("pack", "update", "work", "--from", "notes.jsonl"),
     ):
         refused = wikigr(*command)
         assert (refused.code, "installed pack" in refused.err, "cp -RL" in refused.err) == (2, True, True), command
     assert (installed_packs() / "work" / "manifest.json").read_bytes() == before
+    assert wikigr(*rank, "work", "-o", "scores.json").code == 0
     shutil.copytree(installed_packs() / "work", tmp_path / "whole")
     assert wikigr("pack", "verify", "whole").code == 0
-    shutil.copytree(tmp_path / "whole", tmp_path / "copy")
-    assert wikigr("pack", "update", "copy", "--from", "notes.jsonl", "--force").code == 0
-    verified = wikigr("pack", "verify", "copy")
-    assert (verified.code, "not signed" in verified.out) == (0, True), verified
-    assert not (tmp_path / "copy" / ".origin.json").exists()
+    for change in (
+        (*rank, "--force", "copy"),
+        ("pack", "update", "copy", "--from", "notes.jsonl", "--force"),
+    ):
+        shutil.rmtree(tmp_path / "copy", ignore_errors=True)
+        shutil.copytree(tmp_path / "whole", tmp_path / "copy")
+        assert wikigr(*change).code == 0, change
+        verified = wikigr("pack", "verify", "copy")
+        assert (verified.code, "not signed" in verified.out) == (0, True), verified
+        assert not (tmp_path / "copy" / ".origin.json").exists()
 
 
 def test_an_install_without_pins_prints_them(archive: Path, wikigr: Wikigr) -> None:
