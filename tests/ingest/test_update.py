@@ -28,16 +28,12 @@ from wikigr.pipeline.profile_files import load_profile
 from wikigr.sources.detect import open_source
 
 RECORDS: list[dict[str, object]] = [
-    {
-        "id": "a",
-        "title": "Alpha",
-        "text": "Alpha is the first letter. See Beta.\n# Use\nAlpha decay.",
-        "links": ["Beta"],
-    },
+    {"id": "a", "title": "Alpha", "text": "Alpha is the first letter. See Beta.\n# Use\nAlpha decay.",
+     "links": ["Beta"]},
     {"id": "b", "title": "Beta", "text": "Beta is the second letter of the Greek alphabet.", "links": ["Alpha"]},
     {"id": "g", "title": "Gamma", "text": "Gamma is the third letter.", "links": ["Alpha"]},
     {"id": "d", "title": "Delta", "text": "Delta is the fourth letter.", "links": ["Gamma"]},
-]
+]  # fmt: skip
 CHANGED = [dict(RECORDS[0], text="Alpha is the very first letter. See Beta.\n# Use\nAlpha decay."), *RECORDS[1:]]
 QUESTIONS: list[dict[str, object]] = [
     {"id": "1", "question": "What is Alpha?", "answers": ["first"], "gold": [{"title": "Alpha"}], "split": "dev"},
@@ -350,21 +346,13 @@ def use_a_failing_profile(pack: Path) -> None:
 
 # What happened to a calibrated pack, whether its threshold is fitted again, and what the note says.
 CALIBRATED: dict[str, tuple[Callable[[Path], object], bool, tuple[str, ...]]] = {
-    "no questions": (
-        lambda pack: (pack / "eval" / "questions.jsonl").unlink(), False, ("Dropped", "no gold questions"),
-    ),
-    "questions of one kind": (
-        lambda pack: give_questions(pack, QUESTIONS[:2]), False, ("Dropped", "unanswerable"),
-    ),
-    "other questions": (
-        lambda pack: give_questions(pack, QUESTIONS[1:]), True, ("differ from the previous ones",),
-    ),
+    "no questions": (lambda pack: (pack / "eval" / "questions.jsonl").unlink(), False,
+     ("Dropped", "no gold questions")),
+    "questions of one kind": (lambda pack: give_questions(pack, QUESTIONS[:2]), False, ("Dropped", "unanswerable")),
+    "other questions": (lambda pack: give_questions(pack, QUESTIONS[1:]), True, ("differ from the previous ones",)),
     "a stage that fails": (use_a_failing_profile, True, ("Warnings while", "cross_encoder")),
-    "an earlier release": (
-        lambda pack: change_manifest(pack, as_an_earlier_release),
-        True,
-        ("Dropped the calibrated abstention threshold", "uses another threshold"),
-    ),
+    "an earlier release": (lambda pack: change_manifest(pack, as_an_earlier_release), True,
+     ("Dropped the calibrated abstention threshold", "uses another threshold")),
 }  # fmt: skip
 
 

@@ -29,26 +29,8 @@ TIMEOUT = 1.0
 GRACE = 5.0
 MAX_GROWTH_KB = 20_000
 ODD = [
-    "'",
-    '"',
-    "`",
-    "/*",
-    "*/",
-    "//",
-    ";",
-    "\x00",
-    "\u200b",
-    "\\",
-    "{",
-    "}",
-    "(",
-    ")",
-    "$x",
-    "\n",
-    "--",
-    "\r",
-    "\uff1b",
-]
+    "'", '"', "`", "/*", "*/", "//", ";", "\x00", "\u200b", "\\", "{", "}", "(", ")", "$x", "\n", "--", "\r", "\uff1b",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -67,13 +49,9 @@ def mutated(query: str, chance: random.Random) -> str:
     """Return ``query`` with a piece removed, doubled, or replaced by an odd string or a piece of another query."""
     at, to = sorted(chance.randrange(len(query) + 1) for _ in range(2))
     pieces: list[Callable[[], str]] = [
-        lambda: "",
-        lambda: query[at:to] * 2,
-        lambda: chance.choice(ODD),
-        lambda: " " + chance.choice(FORBIDDEN) + " ",
-        lambda: chance.choice(GAPS),
-        lambda: chance.choice(HOSTILE)[:80],
-    ]
+        lambda: "", lambda: query[at:to] * 2, lambda: chance.choice(ODD), lambda: " " + chance.choice(FORBIDDEN) + " ",
+        lambda: chance.choice(GAPS), lambda: chance.choice(HOSTILE)[:80],
+    ]  # fmt: skip
     return query[:at] + chance.choice(pieces)() + query[to if chance.random() < 0.5 else at :]
 
 
