@@ -60,6 +60,15 @@ def test_a_larger_array_than_allowed_is_refused(path: Path) -> None:
         load_arrays(path, list(ARRAYS), (), {"numbers": 1000})
 
 
+@pytest.mark.parametrize("changed", [(502, 501), (501, 500)])
+def test_changed_numbers_are_found(path: Path, changed: tuple[int, int]) -> None:
+    content = path.read_bytes()
+    place = content.index(np.array([500, 501], dtype=np.int32).tobytes())
+    path.write_bytes(content[:place] + np.array(changed, dtype=np.int32).tobytes() + content[place + 8 :])
+    with pytest.raises(ValueError, match="numbers has changed"):
+        load_arrays(path, list(ARRAYS), (), {})
+
+
 def test_a_local_header_that_points_elsewhere_is_found(path: Path) -> None:
     with zipfile.ZipFile(path) as archive:
         begin = archive.getinfo("numbers.npy").header_offset
