@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import time
@@ -14,8 +15,9 @@ from pathlib import Path
 
 import pytest
 from tests.graph_search.cypher.test_guard import HARMLESS, HOSTILE
-from tests.graph_search.cypher.test_runner import FORBIDDEN, GAPS, Writer, make_database, rss_kb, state
+from tests.graph_search.cypher.test_runner import make_database, rss_kb, state
 from tests.trust.conftest import Tally
+from tests.trust.cypher_queries import FORBIDDEN, GAPS, Writer
 
 from wikigr.graph.engine import Graph, QueryError
 from wikigr.graph_search.cypher.dialect import BlockedQueryError
@@ -108,6 +110,10 @@ def test_what_passes_the_guard_changes_nothing(folder: Path, tally: Callable[[st
             try:
                 result = runner.run(query, max_rows=20, timeout=TIMEOUT)
                 assert len(result.rows) <= 20
+                json.dumps(result.rows, allow_nan=False)
+                # The rewritten query passes the guard unchanged, so it has only one reading. A SKIP may be removed.
+                ran = check_query(query, max_rows=20, max_hops=3)
+                assert ran.skip or check_query(ran.text, max_rows=20, max_hops=3).text == ran.text, query
             except (BlockedQueryError, QueryError) as error:
                 assert str(folder) not in error.message, query
             assert time.perf_counter() - started < TIMEOUT + GRACE, query
