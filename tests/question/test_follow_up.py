@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import UsageError
-from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.joined import open_packs
 from wikigr.pack.open import Corpus
 from wikigr.pipeline.conversation import pronouns_for, replay, understand
@@ -18,7 +17,6 @@ from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile_files import load_profile
 from wikigr.question.follow_up import FindNames, Mention, Turn, may_refer_back, resolve
 from wikigr.question.grammar import MAX_CHARS
-from wikigr.sources.detect import open_source
 
 # The turns before it, the question, and how it is understood: ``SAME`` if it names its own subject, and the words that
 # refer to nothing after REFUSED.
@@ -128,13 +126,9 @@ def dialogs(table: str) -> list[Dialog]:
 
 
 @pytest.fixture(scope="module")
-def facts(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
+def facts(pack_of: Callable[..., Path]) -> Path:
     """A pack without text, so that no article tells the pronouns of its subject."""
-    folder = tmp_path_factory.mktemp("facts")
-    source = folder / "facts.csv"
-    source.write_text(FACTS)
-    build_pack(open_source(source), str(source), folder / "facts", encoder, BuildOptions(name="facts"))
-    return folder / "facts"
+    return pack_of("facts", {"facts.csv": FACTS})
 
 
 def misunderstood(table: str, pack: Corpus) -> list[tuple[str, str, str]]:
@@ -174,16 +168,12 @@ def test_earlier_questions_are_answered_again_if_their_answers_are_needed(physic
 def test_the_text_of_an_article_tells_its_pronouns() -> None:
     for title, lead, text, expected in (
         ("Ada Byron", "Ada Byron was a writer. She lived in London.", "Her father left it. She wrote.", {"she"}),
-        (
-            "Matrix mechanics",
-            "It was found in 1925.",
-            "He wrote it. His friend and he met. He left. He died.",
-            {"it", "they"},
-        ),
+        ("Matrix mechanics", "It was found in 1925.", "He wrote it. His friend and he met. He left. He died.",
+         {"it", "they"}),
         ("The Twins", "They are stars.", "They shine. They are far away.", {"they"}),
         ("Beta", "Beta is a letter.", "Beta is a letter.", {"he", "she", "it", "they"}),
         ("Brass", "Brass is an alloy.", f"{lead_of_words(30)}", {"it"}),
-    ):
+    ):  # fmt: skip
         assert pronouns_for(title, lead, f"{lead} {text}") == expected, title
 
 
@@ -199,6 +189,7 @@ def test_a_pasted_page_is_not_a_follow_up() -> None:
     assert resolve(page, turns, lambda text: []).question == page
 
 
+@settings(max_examples=40)
 @given(st.text(max_size=80), st.text(max_size=80), st.text(max_size=20))
 def test_any_text_is_understood_or_refused(question: str, before: str, answer: str) -> None:
     found = resolve(question, (Turn(before, answer),), lambda text: [])
@@ -238,17 +229,14 @@ ALARM = Turn("What does alarm F-207 mean?", "door open", ("Kiln",))
         (ALARM, "and F-208?", "What does alarm F-208 mean?"),
         (ALARM, "What about 12?", None),
         (Turn("Who has ticket 70415?", "Ann"), "and 70422?", "Who has ticket 70422?"),
-        (
-            Turn("What does the ferry to Korsholm cost?", "12"),
-            "What about Lindby?",
-            "What does the ferry to Lindby cost?",
-        ),
+        (Turn("What does the ferry to Korsholm cost?", "12"), "What about Lindby?",
+         "What does the ferry to Lindby cost?"),
         (Turn("Who is Jonas's deputy?", "Ann"), "What about Petra?", "Who is Petra's deputy?"),
         (Turn("How much did the Comet cost?", "9800"), "and the Heron?", "How much did the Heron cost?"),
         (Turn("How much did Comet cost?", "9800"), "and the Heron?", "How much did the Heron cost?"),
         (Turn("Who is the cook?", "cook (until May)", ("Ole Dahl",)), "When did he start?", "When did Ole Dahl start?"),
     ],
-)
+)  # fmt: skip
 def test_what_an_answer_lists_and_names_may_be_meant(turn: Turn, typed: str, meant: str | None) -> None:
     found = resolve(typed, [turn], named())
     assert (None if found.missing else found.question) == meant
