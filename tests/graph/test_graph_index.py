@@ -118,13 +118,9 @@ def test_nodes_edges_and_names(tmp_path: Path) -> None:
     ) as graph:
         index = index_graph(graph, "d")
         assert [index.node(number) for number in range(len(index))] == [
-            article("Alpha"),
-            article("Beta (letter)"),
-            article("Lonely"),
-            Node("entity", "greece", "Greece"),
-            Node("entity", "x8", ""),
-            Node("entity", "x9", ""),
-        ]
+            article("Alpha"), article("Beta (letter)"), article("Lonely"), Node("entity", "greece", "Greece"),
+            Node("entity", "x8", ""), Node("entity", "x9", ""),
+        ]  # fmt: skip
         # A nameless entity is the same node to those who read the database.
         assert Neighborhood(graph).nodes([("entity", "x8"), ("entity", "x9")]) == [index.node(4), index.node(5)]
     assert edges_of(index) == both(
@@ -193,7 +189,7 @@ NAMES = st.text(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(titles=st.lists(NAMES, unique=True, max_size=8), keys=st.lists(NAMES, unique=True, max_size=5), data=st.data())
 def test_any_graph_is_symmetric_is_found_again_and_is_kept(
     tmp_path_factory: pytest.TempPathFactory, titles: list[str], keys: list[str], data: st.DataObject
@@ -330,15 +326,15 @@ def test_an_index_of_a_larger_graph_is_refused(tmp_path: Path, index: GraphIndex
 
 def test_a_compressed_index_is_not_read(tmp_path: Path, index: GraphIndex) -> None:
     """Regression: a compressed index of 1 MB took 3.2 GB."""
-    ends = np.zeros(50_000_000, dtype=np.int64)
+    ends = np.zeros(5_000_000, dtype=np.int64)
     np.savez_compressed(tmp_path / "compressed.npz", **contents(index, ends=ends))
-    assert (tmp_path / "compressed.npz").stat().st_size < 1_000_000
+    assert (tmp_path / "compressed.npz").stat().st_size < 100_000
     tracemalloc.start()
     with pytest.raises(PackError, match="is compressed"):
         load_graph_index(tmp_path / "compressed.npz")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 10_000_000
+    assert peak < 2_000_000
 
 
 def test_a_file_without_one_of_the_arrays_is_refused(tmp_path: Path, index: GraphIndex) -> None:
@@ -371,7 +367,7 @@ def test_a_pickle_is_never_opened(tmp_path: Path, index: GraphIndex, field: str)
     assert (tmp_path / "sprung").exists(), "the trap is none"
 
 
-@pytest.mark.parametrize("claimed", [10**9, 10**12, 10**18, 10**30])
+@pytest.mark.parametrize("claimed", [10**9, 10**30])
 def test_a_false_count_is_an_ordinary_error(tmp_path: Path, index: GraphIndex, claimed: int) -> None:
     index.save(tmp_path / "honest.npz")
     with zipfile.ZipFile(tmp_path / "honest.npz") as old, zipfile.ZipFile(tmp_path / "index.npz", "w") as new:
@@ -392,7 +388,7 @@ def test_any_damage_is_detected_or_harmless(tmp_path: Path, index: GraphIndex) -
     whole = (tmp_path / "index.npz").read_bytes()
     random = np.random.default_rng(1)
     refused = 0
-    for _ in range(600):
+    for _ in range(200):
         broken = bytearray(whole)
         if random.random() < 0.3:
             del broken[random.integers(len(broken)) :]
@@ -407,7 +403,7 @@ def test_any_damage_is_detected_or_harmless(tmp_path: Path, index: GraphIndex) -
         else:
             # Bytes that nothing reads: dates, attributes, filling. A digest that is another says so itself.
             assert same(replace(loaded, digest=index.digest), index)
-    assert refused > 300
+    assert refused > 100
 
 
 def test_a_foreign_file_a_folder_and_nothing_are_refused(tmp_path: Path) -> None:
@@ -470,7 +466,7 @@ def replace_content(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
 
-@pytest.mark.parametrize("damage", ["missing", "truncated", "foreign", "of another content"])
+@pytest.mark.parametrize("damage", ["missing", "foreign", "of another content"])
 def test_an_unusable_index_is_rebuilt_with_a_warning(
     letters: Path, tmp_path: Path, encoder: Embedder, damage: str
 ) -> None:
@@ -478,8 +474,6 @@ def test_an_unusable_index_is_rebuilt_with_a_warning(
     good = load_graph_index(path)
     if damage == "missing":
         path.unlink()
-    elif damage == "truncated":
-        replace_content(path, path.read_bytes()[:-100])
     elif damage == "foreign":
         replace_content(path, b"{}")
     else:

@@ -24,16 +24,12 @@ from wikigr.pack.validate import validate_pack
 from wikigr.sources.detect import open_source
 
 RECORDS: list[dict[str, object]] = [
-    {
-        "id": "a",
-        "title": "Alpha",
-        "text": "Alpha is the first letter. See Beta.\n# Use\nAlpha decay.",
-        "links": ["Beta"],
-    },
+    {"id": "a", "title": "Alpha", "text": "Alpha is the first letter. See Beta.\n# Use\nAlpha decay.",
+     "links": ["Beta"]},
     {"id": "b", "title": "Beta", "text": "Beta is the second letter of the Greek alphabet.", "links": ["Alpha"]},
     {"id": "g", "title": "Gamma", "text": "Gamma is the third letter.", "links": ["Alpha"]},
     {"id": "d", "title": "Delta", "text": "Delta is the fourth letter.", "links": ["Gamma"]},
-]
+]  # fmt: skip
 CHANGED = [dict(RECORDS[0], text="Alpha is the very first letter. See Beta.\n# Use\nAlpha decay."), *RECORDS[1:]]
 KEPT = {"description": "Greek letters", "license": "CC0-1.0", "version": "1.2.0"}
 

@@ -284,17 +284,16 @@ def test_references_that_lead_somewhere_stay_links() -> None:
 def test_a_document_that_expands_is_a_bad_record(tmp_path: Path) -> None:
     from openpyxl import Workbook
 
-    for name, fill in (("strings", "x" * 30_000), ("cells", "y" * 3_000), ("merged", "z" * 30_000)):
-        book = Workbook(write_only=True)
-        sheet = book.create_sheet()
-        for _ in range(10_000 if name == "cells" else 1_000):
-            sheet.append([fill])
-        book.save(tmp_path / f"{name}.xlsx")
-        source = FolderSource(tmp_path / f"{name}.xlsx")
-        (record,) = source.records()
-        assert len(record.data) < 200_000
-        with limit(), pytest.raises(RecordError, match="expands to more than"):
-            list(source.parse(record))
+    book = Workbook(write_only=True)
+    sheet = book.create_sheet()
+    for _ in range(1_000):
+        sheet.append(["x" * 30_000])
+    book.save(tmp_path / "a.xlsx")
+    source = FolderSource(tmp_path / "a.xlsx")
+    (record,) = source.records()
+    assert len(record.data) < 200_000
+    with limit(), pytest.raises(RecordError, match="expands to more than"):
+        list(source.parse(record))
 
 
 def test_braces_that_entities_make() -> None:

@@ -69,17 +69,11 @@ def test_inline_templates_keep_their_text() -> None:
 
 def test_layout_templates_keep_their_list() -> None:
     cases = [
-        "{{columns-list|2|\n* a\n* b\n}}",
-        "{{Columns-list|colwidth=20em|\n* a\n* b}}",
-        "{{columns-list|20em|\n* a\n* b}}",
-        "{{cmn|\n* a\n* b}}",
-        "{{div col|colwidth=30em|content=\n* a\n* b\n}}",
-        "{{div col|2}}\n* a\n* b\n{{div col end}}",
-        "{{flatlist|style=x|\n* a\n* b}}",
-        "{{plainlist}}\n* a\n* b\n{{endplainlist}}",
-        "{{bulleted list|a|b}}",
-        "{{stack|\n* a\n* b}}",
-    ]
+        "{{columns-list|2|\n* a\n* b\n}}", "{{Columns-list|colwidth=20em|\n* a\n* b}}",
+        "{{columns-list|20em|\n* a\n* b}}", "{{cmn|\n* a\n* b}}", "{{div col|colwidth=30em|content=\n* a\n* b\n}}",
+        "{{div col|2}}\n* a\n* b\n{{div col end}}", "{{flatlist|style=x|\n* a\n* b}}",
+        "{{plainlist}}\n* a\n* b\n{{endplainlist}}", "{{bulleted list|a|b}}", "{{stack|\n* a\n* b}}",
+    ]  # fmt: skip
     assert [call for call in cases if text_of(f"Before\n{call}\nafter") != "Before\n\n- a\n- b\n\nafter"] == []
 
 
