@@ -15,6 +15,8 @@ from wikigr.pipeline.profile import Profile
 from ...conftest import ROOT_PACK, Result, Wikigr
 
 TOTAL = 6
+# The answerable and the other questions of an ablation, which asks twelve profiles.
+FEW = (3, 1)
 
 GOLD = ROOT_PACK / "eval" / "questions.jsonl"
 

@@ -17,13 +17,13 @@ from wikigr.evaluation.run import load_run
 from wikigr.evaluation.samples import Sample, write_line
 
 from ...conftest import Wikigr
-from .conftest import Run, write_questions
+from .conftest import FEW, Run, write_questions
 
 
 def test_the_gate_of_an_ablation_judges_the_whole_profile(
     run: Run, questions: Path, wikigr: Wikigr, tmp_path: Path
 ) -> None:
-    write_questions(questions, 2, 0)
+    write_questions(questions, *FEW)
     result = run("r", "--profile", "enhanced", "--ablate", "--max-errors", "0")
     assert (result.code, "The gate for enhanced: passed" in result.out) == (0, True)
     assert json.loads(wikigr("eval", "bless", "r", "-o", "b.json", "--json").out)["profile"] == "enhanced"
@@ -211,9 +211,8 @@ class TestGate:
         damaged = wikigr("eval", "gate", "good", "--min", "accuracy=0")
         assert (damaged.code, "Line 1" in damaged.err) == (3, True)
 
-    @pytest.mark.parametrize(
-        ("name", "change"),
-        [
+    def test_a_damaged_part_of_a_run_is_code_3(self, blessed: Path, wikigr: Wikigr, tmp_path: Path) -> None:
+        changes: list[tuple[str, dict[str, object]]] = [
             ("run.json", {"schema_version": 0}),
             ("run.json", {"profiles": ["enhanced"]}),
             ("run.json", {"questions": 3}),
@@ -222,14 +221,13 @@ class TestGate:
             ("run.json", {"unknown": 1}),
             ("questions.json", {"q": {}}),
             ("questions.json", {"q": 3}),
-        ],
-    )
-    def test_a_damaged_part_of_a_run_is_code_3(
-        self, blessed: Path, wikigr: Wikigr, tmp_path: Path, name: str, change: dict[str, object]
-    ) -> None:
-        path = tmp_path / "good" / name
-        path.write_text(json.dumps(json.loads(path.read_text()) | change))
-        assert wikigr("eval", "gate", "good", "--baseline", "baseline.json").code == 3
+        ]
+        for name, change in changes:
+            path = tmp_path / "good" / name
+            whole = path.read_text()
+            path.write_text(json.dumps(json.loads(whole) | change))
+            assert wikigr("eval", "gate", "good", "--baseline", "baseline.json").code == 3, change
+            path.write_text(whole)
 
     def test_samples_of_other_questions_are_code_3(self, blessed: Path, wikigr: Wikigr, tmp_path: Path) -> None:
         path = tmp_path / "good" / "samples.jsonl"
