@@ -245,13 +245,13 @@ def test_a_pack_is_an_argument_an_option_or_a_variable(
 
 
 @pytest.mark.usefixtures("quick_validation")
-def test_a_pack_is_removed_by_name_only(wikigr: Wikigr, physics_pack: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert wikigr("pack", "install", str(physics_pack)).code == 0
-    monkeypatch.setenv("WIKIGR_PACK", "physics")
-    monkeypatch.setenv("WIKIGR_PACK_REMOVE_PACK", "physics")
+def test_a_pack_is_removed_by_name_only(wikigr: Wikigr, letters_pack: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert wikigr("pack", "install", str(letters_pack)).code == 0
+    monkeypatch.setenv("WIKIGR_PACK", "letters")
+    monkeypatch.setenv("WIKIGR_PACK_REMOVE_PACK", "letters")
     refused = wikigr("pack", "remove")
     assert refused.code == 2 and "No pack was given" in refused.err and "WIKIGR_PACK" not in refused.err
-    assert wikigr("pack", "remove", "--yes", "--pack", "physics").code == 0
+    assert wikigr("pack", "remove", "--yes", "--pack", "letters").code == 0
 
 
 def test_a_second_pack_is_refused_where_one_is_taken(wikigr: Wikigr) -> None:

@@ -27,10 +27,16 @@ GOLD = [
 pytestmark = pytest.mark.usefixtures("quick_validation")
 
 
+@pytest.fixture(scope="module")
+def exported(physics_pack: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo pack as a signed archive."""
+    return export_pack(physics_pack, tmp_path_factory.mktemp("exported") / "file.wikigr", key=KEY).file
+
+
 @pytest.fixture
-def archive(physics_pack: Path, wikigr: Wikigr, tmp_path: Path, own_caches: Path) -> Path:
-    """The demo pack as a signed archive, in an empty folder."""
-    return export_pack(physics_pack, tmp_path / "file.wikigr", key=KEY).file
+def archive(exported: Path, wikigr: Wikigr, tmp_path: Path, own_caches: Path) -> Path:
+    """That archive, in an empty folder."""
+    return shutil.copy(exported, tmp_path)
 
 
 def test_install_ask_list_update_remove(archive: Path, wikigr: Wikigr) -> None:
