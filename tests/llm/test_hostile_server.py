@@ -112,8 +112,7 @@ def ask(client: Claude | ChatServer, stream: bool, question: str = "Where?") -> 
     return ""
 
 
-@pytest.mark.parametrize("kind", [Claude, ChatServer])
-@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(("kind", "stream"), [(Claude, False), (Claude, True), (ChatServer, True)])
 def test_every_behavior_ends_in_time_with_an_error(stream: bool, kind: type[Claude | ChatServer]) -> None:
 
     def call(server: ScriptedServer, name: str) -> str:
