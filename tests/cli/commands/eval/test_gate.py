@@ -17,7 +17,7 @@ from wikigr.evaluation.run import load_run
 from wikigr.evaluation.samples import Sample, write_line
 
 from ...conftest import Wikigr
-from .conftest import FEW, Run, write_questions
+from .conftest import FEW, GATED, Run, write_questions
 
 
 def test_the_gate_of_an_ablation_judges_the_whole_profile(
@@ -126,10 +126,16 @@ class TestGate:
         gate = ("eval", "gate", "good", "--baseline", "baseline.json", "--junit", "junit.xml")
         for options, code, failures in (((), 0, 0), (("--max-flips", "2"), 0, 0), (("--max-flips", "1"), 1, 3)):
             result = wikigr(*gate, *options)
-            assert (result.code, "changed answers: 2 of 26 answers changed" in result.out) == (code, True), result.err
+            assert (result.code, f"changed answers: 2 of {GATED} answers changed" in result.out) == (code, True), (
+                result.err
+            )
             suite = ElementTree.parse(tmp_path / "junit.xml").getroot().find("testsuite")
             assert suite is not None and suite.get("failures") == str(failures)
-            assert (suite.get("tests"), suite.get("errors"), suite.get("skipped")) == ("30", "0", "0" if code else "2")
+            assert (suite.get("tests"), suite.get("errors"), suite.get("skipped")) == (
+                str(GATED + 4),
+                "0",
+                "0" if code else "2",
+            )
             cases = [case for case in suite.iter("testcase") if case.get("classname") == "enhanced"]
             assert all((case.get("name") or "").endswith("?") and float(case.get("time") or 0) > 0 for case in cases)
         result = wikigr("eval", "gate", "good", "--max-flips", "1")
@@ -170,7 +176,7 @@ class TestGate:
     def test_blessing_and_exporting_print_a_document(self, blessed: Path, wikigr: Wikigr, tmp_path: Path) -> None:
         made = json.loads(wikigr("eval", "bless", "good", "-o", "again.json", "--json").out)
         written = json.loads((tmp_path / "again.json").read_text())
-        assert (made["schema_version"], made["baseline"], made["questions"]) == (1, "again.json", 26)
+        assert (made["schema_version"], made["baseline"], made["questions"]) == (1, "again.json", GATED)
         for key in ("profile", "question_hash", "pack_digest", "wikigr_version"):
             assert made[key] == written[key]
         files = json.loads(wikigr("eval", "trec", "good", "-o", "trec", "--json").out)
