@@ -24,7 +24,6 @@ def test_the_pack_is_sure_of_its_starters(physics_pack: Path) -> None:
     with Pack(physics_pack) as pack:
         pipeline = Pipeline(Profile(), pack, offline=True)
         assert [pipeline.answer(question).level for question in found] == ["sure"] * 3
-    assert find_starters(physics_pack, physics_pack) == found
 
 
 def test_gold_questions_come_first(physics_pack: Path, tmp_path: Path) -> None:
@@ -36,8 +35,8 @@ def test_gold_questions_come_first(physics_pack: Path, tmp_path: Path) -> None:
     (tmp_path / "eval").mkdir()
     file = tmp_path / "eval" / "questions.jsonl"
     file.write_text("not JSON\n" + "".join(json.dumps(line) + "\n" for line in lines))
-    assert find_starters(physics_pack, tmp_path)[0] == "When was Niels Bohr born?"
-    assert "Who is the mayor of Vessin?" not in find_starters(physics_pack, tmp_path)
+    found = find_starters(physics_pack, tmp_path)
+    assert found[0] == "When was Niels Bohr born?" and "Who is the mayor of Vessin?" not in found
 
 
 def test_headings_that_ask(tmp_path: Path, encoder: Embedder) -> None:
