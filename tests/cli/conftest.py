@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
+from tests.resampling import resample, share_intervals
 
 from wikigr.evaluation.asking import ask_question
 from wikigr.evaluation.questions import GoldQuestion
@@ -38,26 +37,15 @@ MAIN = "from wikigr_cli.entry import main; main()"
 ROOT_PACK = Path(__file__).parents[2] / "packs" / "physics"
 
 Wikigr = Callable[..., Result]
-_RESAMPLE = intervals._resample
-_INTERVALS: dict[tuple[object, ...], Any] = {}
 
 
 @pytest.fixture(scope="module", autouse=True)
 def quick_evaluations(outputs_of_graphs: Path) -> Iterator[None]:
-    """Draw a fiftieth of the resamples of a bootstrap interval, and look for changes of the checkout once.
+    """Compute equal intervals once, of few resamples, and look for changes of the checkout once.
 
-    A statistic that gives the same figures for 32 drawings as an earlier one has the interval of that. Runs without a
-    model take over the samples of earlier runs, from any test of any worker: the same question to the same pack under
-    the same profile has the same answer.
+    Runs without a model take over the samples of earlier runs, from any test of any worker: the same question to the
+    same pack under the same profile has the same answer.
     """
-
-    def resample_less(statistic: Callable[..., Any], units: int, *, seed: int, resamples: int, batch: int) -> Any:
-        drawn = np.random.default_rng(units).integers(0, units, (32, units))
-        with np.errstate(all="ignore"):
-            key = (statistic(drawn).tobytes(), units, seed, resamples)
-        if key not in _INTERVALS:
-            _INTERVALS[key] = _RESAMPLE(statistic, units, seed=seed, resamples=min(resamples, 199), batch=batch)
-        return _INTERVALS[key]
 
     def ask_once(pipeline: Pipeline, question: GoldQuestion, repeat: int) -> Sample:
         if pipeline.model is not None:
@@ -76,7 +64,7 @@ def quick_evaluations(outputs_of_graphs: Path) -> Iterator[None]:
         return sample
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(intervals, "_resample", resample_less)
+        share_intervals(patch)
         patch.setattr("wikigr.evaluation.runner.changes", cache(changes))
         patch.setattr("wikigr.evaluation.runner.ask_question", ask_once)
         yield
@@ -85,7 +73,7 @@ def quick_evaluations(outputs_of_graphs: Path) -> Iterator[None]:
 @pytest.fixture
 def every_resample(quick_evaluations: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw as many resamples as another process does."""
-    monkeypatch.setattr(intervals, "_resample", _RESAMPLE)
+    monkeypatch.setattr(intervals, "_resample", resample)
 
 
 @pytest.fixture

@@ -62,11 +62,10 @@ CHANGES: dict[str, Record] = {
 }
 
 
-def test_the_titles_that_differ(build: Build, letters: Path) -> None:
+def test_the_titles_that_differ(build: Build) -> None:
     named = [{**GAMMA, "id": name, "title": name} for name in CHANGES]
-    found = diff_packs(
-        build([*named, ALPHA, GAMMA]), build([{**r, **CHANGES[str(r["id"])]} for r in named] + [ALPHA, DELTA])
-    )
+    changed = [{**record, **CHANGES[str(record["id"])]} for record in named]
+    found = diff_packs(build([*named, ALPHA, GAMMA]), build([*changed, ALPHA, DELTA]))
     assert found.content == ContentDiff(
         added=("Delta", "Title (letter)"), removed=("Gamma", "Title"), changed=tuple(sorted(CHANGES.keys() - {"Title"}))
     )

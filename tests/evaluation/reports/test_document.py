@@ -8,7 +8,7 @@ import pytest
 from tests.evaluation.reports.runs import QUESTIONS, document, printed, sample, stored, two_profiles
 
 from wikigr.errors import UsageError
-from wikigr.evaluation.metrics import METRICS, Metric
+from wikigr.evaluation.metrics import METRICS
 from wikigr.evaluation.reports.ci import junit_report
 from wikigr.evaluation.reports.document import report_document
 from wikigr.evaluation.reports.html import html_report
@@ -29,24 +29,6 @@ def test_which_way_is_better_stands_in_the_document() -> None:
     }  # fmt: skip
     ways = {result["metric"]: result["higher_is_better"] for result in made["comparisons"][0]["results"]}
     assert ways == {"accuracy": True, "hallucination": False}
-
-
-def test_a_new_metric_takes_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    row = Metric("brevity", lambda asked: 1.0 / len(asked.text), "one divided by the length of the text")
-    assert isinstance(METRICS, dict)
-    monkeypatch.setitem(METRICS, "brevity", row)
-    values = {"one": 0.25, "two": 0.75}
-    made = document(
-        [replace(each, metrics={**each.metrics, "brevity": values[each.profile]}) for each in two_profiles()],
-        primary="brevity",
-    )
-    assert made["metrics"]["brevity"] == {
-        "higher_is_better": True, "binary": False, "description": row.description,
-    }  # fmt: skip
-    (result,) = [result for result in made["comparisons"][0]["results"] if result["metric"] == "brevity"]
-    assert result["difference"] == 0.5
-    assert {flip["difference"] for flip in made["flips"]["two"]} == {0.5}
-    assert "brevity" in printed(made)
 
 
 def test_abstention_is_in_every_report() -> None:
@@ -95,22 +77,6 @@ def test_figures_by_hops_and_type_are_in_every_report() -> None:
     assert cells(text, "comparison (1), accuracy")[0] == "0.000"
     page = html_report(made)
     assert 'id="hops"' in page and 'href="#types"' in page and "2 hops" in page and "comparison" in page
-
-
-def test_types_that_repeat_the_hops_are_not_printed() -> None:
-    run = stored(two_profiles())
-    for id_ in ("a1", "a2", "a3"):
-        run.questions[id_].update(type="single" if id_ == "a1" else "two-hop")  # type: ignore[attr-defined]
-    text = printed(report_document(run, resamples=199))
-    assert "\nhops " in text and "\ntypes " not in text
-    # Without a number of hops, only the types are left; a single type repeats the table of metrics.
-    text = printed(document(two_profiles()))
-    assert "\nhops " not in text and "\ntypes " not in text
-    for id_ in ("a1", "a2", "a3"):
-        run.questions[id_].update(type="single" if id_ == "a1" else "bridge")  # type: ignore[attr-defined]
-    text = printed(report_document(run, resamples=199))
-    # The table by hops leaves out the type without a number.
-    assert "\nhops " in text and "\ntypes " in text and "bridge (2), accuracy" in text
 
 
 def test_the_precision_of_each_level_is_in_every_report() -> None:

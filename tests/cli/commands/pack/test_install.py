@@ -15,13 +15,13 @@ from wikigr.pack.layout import installed_packs
 from ...conftest import Wikigr
 
 KEY = PrivateKey(bytes(range(32)))
-# One question that the demo pack answers, and one that it does not.
+# One question that the pack of letters answers, and one that it does not.
 GOLD = [
     json.dumps(
-        {"id": str(n), "question": question, "answers": ["spin"] * answerable, "answerable": answerable,
-         "gold": [{"title": "Spin"}] * answerable, "type": "single" if answerable else "unanswerable", "split": "dev"}
+        {"id": str(n), "question": question, "answers": ["letter"] * answerable, "answerable": answerable,
+         "gold": [{"title": "Beta"}] * answerable, "type": "single" if answerable else "unanswerable", "split": "dev"}
     ) + "\n"
-    for n, (question, answerable) in enumerate([("What is spin?", True), ("Who painted the ceiling?", False)])
+    for n, (question, answerable) in enumerate([("What is Beta?", True), ("Who painted the ceiling?", False)])
 ]  # fmt: skip
 
 pytestmark = pytest.mark.usefixtures("quick_validation")
@@ -69,9 +69,10 @@ def test_install_ask_list_update_remove(archive: Path, wikigr: Wikigr) -> None:
 
 
 def test_no_command_writes_into_an_installed_pack_and_a_copy_is_whole(
-    archive: Path, wikigr: Wikigr, tmp_path: Path
+    letters_pack: Path, wikigr: Wikigr, tmp_path: Path, own_caches: Path
 ) -> None:
-    assert wikigr("pack", "install", str(archive), "--name", "work").code == 0
+    export_pack(letters_pack, tmp_path / "letters.wikigr", key=KEY)
+    assert wikigr("pack", "install", "letters.wikigr", "--name", "work").code == 0
     (tmp_path / "gold.jsonl").write_text("".join(GOLD))
     (tmp_path / "notes.jsonl").write_text('{"id": "a", "title": "Alpha", "text": "Alpha is a letter."}\n')
     calibrate = ("eval", "calibrate", "--questions", "gold.jsonl", "--pack")
