@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.sources.test_hostile_input import limit
 
@@ -70,7 +70,6 @@ def test_a_fact_beside_another_about_its_subject_is_one_span() -> None:
     assert len(sentences(f"Ada — a: {'A sentence of a long fact. ' * 20}\nAda — b: 1.")) > 2
 
 
-@settings(max_examples=40)
 @given(
     st.lists(st.sampled_from(["a", "B c.", "-m", "    ", "\n", "\n\n", ":", " | ", "x = 1", "- ", "Run it"])).map(
         "".join
@@ -85,7 +84,6 @@ def test_structured_text_keeps_every_character_but_space(text: str) -> None:
     assert not text[position:].strip()
 
 
-@settings(max_examples=40)
 @given(st.text(max_size=400))
 def test_spans_are_ordered_disjoint_and_lose_only_space(text: str) -> None:
     spans = sentence_spans(text)

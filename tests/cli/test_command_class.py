@@ -23,6 +23,7 @@ from wikigr_cli.options import PANELS
 
 from .conftest import ROOT_PACK, Wikigr
 from .terminal import Terminal, widest
+from .test_docs import PAGES, steps
 
 _PATHS = {"path", "str"}
 
@@ -153,9 +154,11 @@ def test_the_examples_work(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -
     question = ("ask", "Who proposed matter waves?", "--pack", "packs/physics", "--receipt", "answer.json")
     assert wikigr(*question).code == 0
     (tmp_path / "results.json").write_text(wikigr("search", "spin", "--pack", "packs/physics", "--json").out)
+    on_pages = {step.text for page in PAGES for step in steps(page)}
     for example in dict.fromkeys(example for _, command in tree() for example in examples_of(command)):
-        if example.startswith("wikigr serve"):
-            continue  # runs until it is stopped; see tests/cli/commands/test_serve.py
+        # A server runs until it is stopped; see tests/cli/commands/test_serve.py.
+        if example in on_pages or example.startswith("wikigr serve"):
+            continue
         first, _, second = (shlex.join(part) for part in _pipe(shlex.split(example)))
         piped = shlex.split(first)
         text = " ".join(piped[1:]) if piped[:1] == ["echo"] else wikigr(*piped[1:]).out if piped else ""

@@ -5,7 +5,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from wikigr.evaluation.metrics.answered import gold_passages
@@ -43,7 +43,6 @@ def test_run(tmp_path: Path) -> None:
     assert path.read_text("utf-8") == "q Q0 a%20b 1 0.5 our%20run\nq Q0 c 2 0.25 our%20run\n"
 
 
-@settings(max_examples=40)
 @given(st.lists(st.floats(-1e30, 1e30), max_size=12))
 def test_scores_fall_in_32_bits_and_keep_the_order(
     tmp_path_factory: pytest.TempPathFactory, scores: list[float]
@@ -58,7 +57,6 @@ def test_scores_fall_in_32_bits_and_keep_the_order(
     assert np.all(written[1:] < written[:-1])
 
 
-@settings(max_examples=40)
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), min_size=1))
 def test_ids_come_back_from_their_column(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
     path = tmp_path_factory.mktemp("run") / "run"

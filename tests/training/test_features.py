@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from training.examples import Example
@@ -54,7 +54,6 @@ def test_padding_is_masked(maker: WindowMaker) -> None:
         assert batch.token_types[row].tolist().index(1) == feature.text_type_start
 
 
-@settings(max_examples=25)
 @given(st.lists(st.tuples(st.integers(5, 99), st.integers(0, 40)), max_size=200), st.integers(1, 9))
 def test_windows_of_a_question_share_a_batch(windows: list[tuple[int, int]], size: int) -> None:
     lengths, questions = [length for length, _ in windows], [question for _, question in windows]
@@ -65,7 +64,6 @@ def test_windows_of_a_question_share_a_batch(windows: list[tuple[int, int]], siz
     assert all(len(batch) <= size or len(found) == 1 for batch, found in zip(batches, asked, strict=True))
 
 
-@settings(max_examples=25)
 @given(st.lists(st.integers(5, 99), max_size=300), st.integers(1, 9), st.text(max_size=5))
 def test_an_epoch_reads_every_window_once(lengths: list[int], size: int, seed: str) -> None:
     batches = list(epoch_batches(lengths, size, seed))
