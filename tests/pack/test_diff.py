@@ -56,14 +56,15 @@ CHANGES: dict[str, Record] = {
     "Alias": {"aliases": ["Letter 2"]},
     "Category": {"categories": ["Letters"]},
     # The same text under another heading.
-    "Heading": {"text": str(GAMMA["text"]).replace("Rays", "Beam")},
-    "Text": {"text": "Gamma is the third letter."},
+    "Heading": {"text": "It has a text of its own.\n# Beam\nIt is light."},
+    "Text": {"text": "It has a text of its own."},
     "Title": {"title": "Title (letter)"},
 }
 
 
 def test_the_titles_that_differ(build: Build) -> None:
-    named = [{**GAMMA, "id": name, "title": name} for name in CHANGES]
+    text = "It has a text of its own.\n# Rays\nIt is light."
+    named = [{"id": name, "title": name, "text": text} for name in CHANGES]
     changed = [{**record, **CHANGES[str(record["id"])]} for record in named]
     found = diff_packs(build([*named, ALPHA, GAMMA]), build([*changed, ALPHA, DELTA]))
     assert found.content == ContentDiff(

@@ -49,7 +49,7 @@ CHANGES = [
     ("people", "MATCH (e:Entity {entity_id: 'orlandia'}) SET e.type = 'value'"),
     ("people", "MATCH (e:Entity {entity_id: 'orlandia'}) SET e.aliases = ['Utopia']"),
     ("people", "MATCH ()-[r:RELATED_TO {relation: 'spouse'}]->() SET r.relation = 'enemy'"),
-    ("people", "MATCH ()-[r:RELATED_TO {relation: 'spouse'}]->() DELETE r"),
+    ("people", "MATCH ()-[r:RELATED_TO {relation: 'enemy'}]->() DELETE r"),
     ("people", "MATCH (:Article {title: 'Varnstad'})-[r:HAS_ENTITY]->() DELETE r"),
 ]
 
