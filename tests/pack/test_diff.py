@@ -64,7 +64,7 @@ CHANGES: dict[str, Record] = {
 
 def test_the_titles_that_differ(build: Build) -> None:
     text = "It has a text of its own.\n# Rays\nIt is light."
-    named = [{"id": name, "title": name, "text": text} for name in CHANGES]
+    named: list[Record] = [{"id": name, "title": name, "text": text} for name in CHANGES]
     changed = [{**record, **CHANGES[str(record["id"])]} for record in named]
     found = diff_packs(build([*named, ALPHA, GAMMA]), build([*changed, ALPHA, DELTA]))
     assert found.content == ContentDiff(
