@@ -28,7 +28,9 @@ from wikigr.sandbox.isolation import run_isolated
 from wikigr.settings import cache_folder
 
 # The same examples in every run, on a machine of any speed, so that CI is deterministic.
-settings.register_profile("repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "repeatable", max_examples=40, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("repeatable")
 
 kuzu = import_engine()

@@ -108,6 +108,7 @@ def test_everything_over_stdio(physics_pack: Path) -> None:
         async with over_stdio(physics_pack) as client:
             await use_everything(client)
             await expect_errors(client)
+            await expect_short_errors(client)
 
     asyncio.run(use())
 
@@ -182,33 +183,27 @@ async def expect_errors(client: Client) -> None:
     assert not (await client.call_tool("packs", {})).is_error
 
 
-def test_errors_are_tool_errors(physics: Running) -> None:
+def test_errors_are_tool_errors_and_do_not_repeat_long_names(physics: Running) -> None:
     async def use() -> None:
         async with over_http(physics) as client:
             await expect_errors(client)
+            await expect_short_errors(client)
 
     asyncio.run(use())
 
 
-@pytest.mark.parametrize("transport", ["http", "stdio"])
-def test_long_names_are_refused_and_errors_do_not_repeat_them(
-    physics: Running, physics_pack: Path, transport: str
-) -> None:
-    async def send() -> None:
-        async with over_http(physics) if transport == "http" else over_stdio(physics_pack) as client:
-            for size, escape in ((300, "\x1b[31m"), (9_500, ""), (50_000, "\u2028Sure (0.99)")):
-                name = f"{escape}{'x' * size}"
-                answers = [
-                    str((await client.call_tool(name, {})).content) if size < 9_000 else "",
-                    str((await client.call_tool("ask", {"question": name})).content) if size > 2_000 else "",
-                ]
-                with pytest.raises(MCPError) as caught:
-                    await client.get_prompt(name)
-                answers.append(str(caught.value))
-                for answer in answers:
-                    assert len(answer) < 1_000 and "\x1b" not in answer and "\u2028" not in answer
-
-    asyncio.run(send())
+async def expect_short_errors(client: Client) -> None:
+    for size, escape in ((300, "\x1b[31m"), (9_500, ""), (50_000, "\u2028Sure (0.99)")):
+        name = f"{escape}{'x' * size}"
+        answers = [
+            str((await client.call_tool(name, {})).content) if size < 9_000 else "",
+            str((await client.call_tool("ask", {"question": name})).content) if size > 2_000 else "",
+        ]
+        with pytest.raises(MCPError) as caught:
+            await client.get_prompt(name)
+        answers.append(str(caught.value))
+        for answer in answers:
+            assert len(answer) < 1_000 and "\x1b" not in answer and "\u2028" not in answer
 
 
 def test_names_and_metadata_are_one_line(tmp_path: Path, build: Build) -> None:
@@ -379,7 +374,7 @@ Pipeline.answer = answer
 """
 
 
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("ending", [pytest.param(signal.SIGINT, marks=pytest.mark.trust), signal.SIGTERM])
 def test_a_signal_ends_stdio_at_once(physics_pack: Path, tmp_path: Path, ending: signal.Signals) -> None:
     report = tmp_path / "report"
     process = subprocess.Popen(

@@ -103,13 +103,14 @@ COMMANDS = [
 ]
 
 
-def test_hash_seeds_do_not_change_a_byte(wikigr: Wikigr, films: Path) -> None:
+def test_hash_seeds_do_not_change_a_byte(wikigr: Wikigr, films: Path, physics_pack: Path) -> None:
     program = (
         "import sys, json\nfrom wikigr_cli.app import run\nfrom wikigr_cli.environment import Environment\n"
         "for command in json.loads(sys.argv[1]):\n    assert run(command, Environment()) == 0, command\n"
     )
     # What is printed for people is made of the same document.
     commands = [[*command, "-p", str(films), "--json"] for command in COMMANDS]
+    commands.append(["ask", "Who discovered superconductivity?", "-p", str(physics_pack), "--offline"])
     done = subprocess.run(
         [sys.executable, "-c", program, json.dumps(commands)],
         capture_output=True, check=True, encoding="utf-8", env={**os.environ, "PYTHONHASHSEED": "1"},

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from tests.evaluation.reports.runs import QUESTIONS, document, printed, sample, stored, two_profiles
 
-from wikigr.evaluation.metrics import METRICS, Metric
+from wikigr.evaluation.metrics import METRICS
 from wikigr.evaluation.reports.ci import junit_report
 from wikigr.evaluation.reports.document import report_document
 from wikigr.evaluation.reports.html import html_report
@@ -28,24 +28,6 @@ def test_which_way_is_better_stands_in_the_document() -> None:
     }  # fmt: skip
     ways = {result["metric"]: result["higher_is_better"] for result in made["comparisons"][0]["results"]}
     assert ways == {"accuracy": True, "hallucination": False}
-
-
-def test_a_new_metric_takes_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    row = Metric("brevity", lambda asked: 1.0 / len(asked.text), "one divided by the length of the text")
-    assert isinstance(METRICS, dict)
-    monkeypatch.setitem(METRICS, "brevity", row)
-    values = {"one": 0.25, "two": 0.75}
-    made = document(
-        [replace(each, metrics={**each.metrics, "brevity": values[each.profile]}) for each in two_profiles()],
-        primary="brevity",
-    )
-    assert made["metrics"]["brevity"] == {
-        "higher_is_better": True, "binary": False, "description": row.description,
-    }  # fmt: skip
-    (result,) = [result for result in made["comparisons"][0]["results"] if result["metric"] == "brevity"]
-    assert result["difference"] == 0.5
-    assert {flip["difference"] for flip in made["flips"]["two"]} == {0.5}
-    assert "brevity" in printed(made)
 
 
 def test_abstention_is_in_every_report() -> None:

@@ -14,7 +14,7 @@ from tests.llm.server import MessagesServer, reply
 from wikigr.evaluation.run import read_run
 
 from ...conftest import Wikigr
-from .conftest import TOTAL, Run, write_questions
+from .conftest import FEW, TOTAL, Run, write_questions
 
 
 def test_two_runs_are_compared_over_the_same_questions_only(
@@ -91,7 +91,7 @@ def test_the_commands_of_flips_give_the_answers_that_they_show(
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "timid.yaml").write_text("multi_doc: {min_relevance: 1.0}\nretrieval: {mode: dense}\n")
     run("r", "--profile", "enhanced", "--profile", "mine/timid.yaml")
-    write_questions(questions, 3, 0)
+    write_questions(questions, *FEW)
     run("ablation", "--profile", "enhanced", "--ablate")
     # A run that asked no model is not reproduced by asking one, and paying it.
     monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_server.url)
@@ -122,7 +122,7 @@ def test_a_run_without_a_model_is_reproduced_without_one(
 
 
 def test_flips_of_a_profile_with_itself_are_wrong_usage(run: Run, questions: Path, wikigr: Wikigr) -> None:
-    write_questions(questions, 2, 0)
+    write_questions(questions, *FEW)
     run("r", "--profile", "enhanced", "--ablate")
     run("one", "--profile", "enhanced")
     # The whole profile is what an ablation is about, and what the others are compared with.
@@ -153,7 +153,7 @@ def test_flips_say_how_many_questions_could_have_changed(run: Run, wikigr: Wikig
 def test_the_metric_that_was_declared_for_a_run_decides_everywhere(
     run: Run, questions: Path, wikigr: Wikigr, tmp_path: Path
 ) -> None:
-    write_questions(questions, 2, 0)
+    write_questions(questions, *FEW)
     for folder in ("one", "two"):
         run(folder, "--primary", "recall@5", "--margin", "0.05")
     described = read_run(tmp_path / "one")

@@ -18,10 +18,16 @@ KEY = PrivateKey(bytes(range(32)))
 pytestmark = pytest.mark.usefixtures("quick_validation")
 
 
+@pytest.fixture(scope="module")
+def exported(physics_pack: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo pack as a signed archive."""
+    return export_pack(physics_pack, tmp_path_factory.mktemp("exported") / "file.wikigr", key=KEY).file
+
+
 @pytest.fixture
-def archive(physics_pack: Path, wikigr: Wikigr, tmp_path: Path, own_caches: Path) -> Path:
-    """The demo pack as a signed archive, in an empty folder."""
-    return export_pack(physics_pack, tmp_path / "file.wikigr", key=KEY).file
+def archive(exported: Path, wikigr: Wikigr, tmp_path: Path, own_caches: Path) -> Path:
+    """That archive, in an empty folder."""
+    return Path(shutil.copy(exported, tmp_path))
 
 
 def test_install_ask_list_update_remove(archive: Path, wikigr: Wikigr) -> None:
@@ -54,9 +60,10 @@ def test_install_ask_list_update_remove(archive: Path, wikigr: Wikigr) -> None:
 
 
 def test_no_command_writes_into_an_installed_pack_and_a_copy_is_whole(
-    archive: Path, wikigr: Wikigr, tmp_path: Path
+    letters_pack: Path, wikigr: Wikigr, tmp_path: Path, own_caches: Path
 ) -> None:
-    assert wikigr("pack", "install", str(archive), "--name", "work").code == 0
+    export_pack(letters_pack, tmp_path / "letters.wikigr", key=KEY)
+    assert wikigr("pack", "install", "letters.wikigr", "--name", "work").code == 0
     (tmp_path / "notes.jsonl").write_text('{"id": "a", "title": "Alpha", "text": "Alpha is a letter."}\n')
     rank = ("pagerank", "build", "--force")
     before = (installed_packs() / "work" / "manifest.json").read_bytes()
