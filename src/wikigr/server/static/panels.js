@@ -1,6 +1,6 @@
 // What stands beside the conversation: an article or its original, results, titles, the graph, and why an answer is so.
 
-import { showBlocks, showRuns } from "./blocks.js";
+import { showBlocks } from "./blocks.js";
 import { get, h, number, outside, problem } from "./dom.js";
 import { drawGraph } from "./graph.js";
 
@@ -95,7 +95,7 @@ async function search(app, { search: question }) {
   const within = (item) => item.pack ?? app.packs[0].given_as;
   const rows = found.results.map((each) => h("li", {},
     h("a", { class: "at", ...app.panelLink({ article: each.title, within: within(each), section: each.section_id }) }, place(each)),
-    h("p", {}, showRuns(each.snippet)), origin(app, each)));
+    showBlocks(each.snippet), origin(app, each)));
   return [`Results for “${question}”`,
     named.titles.length ? h("p", {}, "Articles: ", named.titles.map((each, n) => [n ? ", " : "", h("a", app.panelLink({ article: each.title, within: each.pack }), each.title)])) : null,
     found.warnings.map((text) => h("p", { class: "note warn" }, text)),
