@@ -178,7 +178,7 @@ CASES = {
     ),
     "long": Case(
         LONG,
-        "What is the length of the boat at Berth 131?",
+        "What is the length at Berth 131?",
         "139 m",
         "Berth: Berth 131 | Boat: Boat number 131 | Length: 139 m",
     ),
@@ -241,7 +241,7 @@ def in_format(case: Case, name: str) -> bytes:
 def article_of(case: Case, name: str, folder: Path) -> SourceArticle:
     """Return the article with the table in a format."""
     if name == "wikitext":
-        return parse_wikitext(wikitext(case), "Made", WikiSite({}))
+        return SourceArticle("Made", "Made", tuple(parse_wikitext(wikitext(case), "Made", WikiSite({})).sections))
     (folder / f"made.{name}").write_bytes(in_format(case, name))
     source = FolderSource(folder)
     (article,) = chain.from_iterable(map(source.parse, source.records()))
