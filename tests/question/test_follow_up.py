@@ -41,6 +41,11 @@ PHYSICS: tuple[Dialog, ...] = (
         "And Dirac?",
         "In which year was Dirac born?",
     ),
+    (
+        (Turn("What is the lowest salary in Norway?", "", ("Salaries",)),),
+        "and in France?",
+        "What is the lowest salary in France?",
+    ),
     ((Turn("In which year was Werner Heisenberg born?", "1901", ("Werner Heisenberg",)),), "When did she die?", "!she"),
     (
         (Turn("When did Marie Curie die?", "4 July 1934", ("Marie Curie",)),),
