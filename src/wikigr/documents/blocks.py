@@ -108,11 +108,13 @@ def show_blocks(
 
 def show_snippet(section: Section, query: QueryTerms, length: int) -> list[BlockShape]:
     """Return the part of a section that matches best, of about ``length`` characters: a row of a table, or text."""
-    text, snippet = section.content, make_snippet(section.content, query, length)
+    text, tables = section.content, [block for block in section.blocks if block.kind == "table"]
+    edges = [0, *(edge for block in tables for edge in (block.start, block.end)), len(text)]
+    outside = "".join(text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
+    snippet = make_snippet(outside, query, length)
     rows = [
         (replace(block, rows=(row,)), row[0].start, max(cell.end for cell in row))
-        for block in section.blocks
-        if block.kind == "table"
+        for block in tables
         for row in block.rows
     ]
     weights = [weight_of(text[start:end], query) for _, start, end in rows]
