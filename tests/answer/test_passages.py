@@ -65,9 +65,10 @@ def test_the_nearest_sections_come_in_their_order_without_what_is_shown(pack: Pa
     shown = StoredText(first.text, "Harbor 0#0", first.start, first.end)
     ids = [passage.section.section_id for passage in nearest_passages(sections, [shown])]
     assert ids == ["Harbor 1#0", "Harbor 2#0", "Harbor 3#0"]
-    # A part of the passage that is shown does not replace it.
-    part = replace(shown, end=shown.end - 1)
-    assert next(nearest_passages(sections, [part])).section.section_id == "Harbor 0#0"
+    # A passage that holds more than what is shown comes without it.
+    rest = first.text.removeprefix(GATE).strip()
+    part = replace(shown, text=GATE, end=first.start + len(GATE))
+    assert rest and next(nearest_passages(sections, [part])).text.strip() == rest
 
 
 def test_nothing_was_found(pack: Pack) -> None:

@@ -11,10 +11,14 @@ from wikigr.documents.blocks import (
     join_blocks,
     region_of,
     show_blocks,
+    show_snippet,
     show_written,
     shown_rows,
 )
 from wikigr.documents.shapes import BlockShape, RunShape
+from wikigr.index.candidate import Section
+from wikigr.index.snippets import QueryTerms
+from wikigr.index.stored_blocks import encode_blocks
 from wikigr.sources.block import Block, Cell, fill_paragraphs
 
 
@@ -150,3 +154,13 @@ def test_marks_change_no_text_and_no_stored_text_is_a_citation(text: str, start:
     assert ["".join(t for _, t in words(b)) for b in plain] == ["".join(t for _, t in words(b)) for b in marked]
     assert " ".join(t for block in plain for _, t in words(block)).split() == text.split()
     assert all(run["n"] is None for block in marked for run in runs_of(block))
+
+
+def test_a_snippet_is_the_row_that_matches_best_or_text() -> None:
+    text, blocks = table(30, "Prices of the shop:")
+    section = Section("Shop#0", "Shop", "Prices", text, "shop.md", 0, encode_blocks(text, blocks))
+    (row,) = show_snippet(section, QueryTerms({"price": 1.0, "17": 2.0}), 80)
+    assert (row["kind"], row["columns"]) == ("table", ["Size", "Price"])
+    assert words(row) == [("match", "17"), ("match", "17"), ("", ".50")]
+    (beginning,) = show_snippet(section, QueryTerms({"shop": 2.0}), 80)
+    assert beginning["kind"] == "paragraph" and ("match", "shop") in words(beginning)

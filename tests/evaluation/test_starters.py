@@ -65,8 +65,13 @@ def test_rows_with_names(tmp_path: Path, encoder: Embedder) -> None:
     berths = "".join(f"| {number} | Quay {number * 7} |\n" for number in range(1, 8))
     (notes / "berths.md").write_text(f"# Harbor\n\n## Berths\n\n| Berth | Mooring |\n| --- | --- |\n{berths}")
     (notes / "shops.md").write_text("# Shops\n\n| Honey | To shops |\n| --- | --- |\n| Heather | 9 |\n| Lime | 8 |\n")
+    offices = "| Chair | 2023 |\n| Treasurer | 2024 |\n| Youth officer | 2025 |\n"
+    (notes / "board.md").write_text(f"# Board\n\nThe board.\n\n| Office | Elected |\n| --- | --- |\n{offices}")
+    fees = "| Adults | 90 € |\n| Children up to 13 | 30 € |\n| Families | 150 € |\n"
+    (notes / "fees.md").write_text(f"# Fees\n\nWhat it costs.\n\n| Group | Fee |\n| --- | --- |\n{fees}")
     build_pack(open_source(notes), str(notes), tmp_path / "pack", encoder, BuildOptions(name="metals"))
     found = find_starters(tmp_path / "pack")
+    assert not any(word in question for question in found for word in ("elected", "up to 13"))
     assert {"What is the melting point of Copper?", "What is the mooring of berth 4?"} <= set(found)
     assert not any("to shops" in question for question in found)
 

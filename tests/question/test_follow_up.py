@@ -29,6 +29,8 @@ In which year was Werner Heisenberg born? | 1901 | Werner Heisenberg
     Who was his teacher? -> Who was Werner Heisenberg's teacher?
     And Dirac? -> In which year was Dirac born?
     When did she die? -> !she
+What is the lowest salary in Norway? | | Salaries
+    and in France? -> What is the lowest salary in France?
 When did Marie Curie die? | 4 July 1934 | Marie Curie
     What did she discover? -> What did Marie Curie discover?
     Why? -> Why did Marie Curie die?

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from wikigr.answer.candidates.candidate import Material, Quotation
 from wikigr.answer.citations import StoredText
@@ -20,7 +21,8 @@ MAX_PASSAGE_CHARS = 600
 def nearest_passages(material: Material, shown: Sequence[StoredText] = ()) -> Iterator[Quotation]:
     """Yield the passages of the ``MAX_PASSAGES`` nearest sections, nearest first.
 
-    One that is within what is already ``shown`` is left out, and one of the next section takes its place.
+    One that is within what is already ``shown`` is left out, and one of the next section takes its place. Of one that
+    holds a part of it, the best stretch without that part is what is new.
     """
     number = 0
     for item in material.evidence:
@@ -30,9 +32,21 @@ def nearest_passages(material: Material, shown: Sequence[StoredText] = ()) -> It
         if not units:
             continue
         passage = best_stretch(item.section, units)
-        if not any(passage.is_within(text.section_id, text.start, text.end) for text in shown):
-            number += 1
-            yield passage
+        own = [text for text in shown if text.section_id == item.section.section_id]
+        if any(passage.is_within(text.section_id, text.start, text.end) for text in own):
+            continue
+        number += 1
+        yield best_stretch(item.section, _best_unseen(units, own)) if _repeats(passage, own) else passage
+
+
+def _repeats(part: Quotation | SentenceScore, shown: Sequence[StoredText]) -> bool:
+    return any(part.start < text.end and text.start < part.end for text in shown)
+
+
+def _best_unseen(units: Sequence[SentenceScore], shown: Sequence[StoredText]) -> Sequence[SentenceScore]:
+    """Return the consecutive ``units`` with the best one of those that repeat nothing; all if there is none."""
+    runs = [list(run) for repeats, run in groupby(units, lambda unit: _repeats(unit, shown)) if not repeats]
+    return max(runs, key=lambda run: max(unit.score for unit in run), default=units)
 
 
 def best_stretch(section: Section, units: Sequence[SentenceScore]) -> Quotation:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from wikigr.index.snippets import QueryTerms, find_matches, make_snippet, weight_of
 from wikigr.sources.block import Block, Cell, after_marker, fill_paragraphs, shift_blocks
 
 if TYPE_CHECKING:
     from wikigr.documents.shapes import BlockShape, RunRole, RunShape
+    from wikigr.index.candidate import Section
 
 # A longer block of code or of a table is cut to what is quoted and its surroundings.
 _MAX_WHOLE_CHARS = 4_000
@@ -102,6 +104,30 @@ def show_blocks(
         if made["runs"] or made["rows"]:
             shown.append(made)
     return shown
+
+
+def show_snippet(section: Section, query: QueryTerms, length: int) -> list[BlockShape]:
+    """Return the part of a section that matches best, of about ``length`` characters: a row of a table, or text."""
+    text, tables = section.content, [block for block in section.blocks if block.kind == "table"]
+    edges = [0, *(edge for block in tables for edge in (block.start, block.end)), len(text)]
+    outside = "".join(text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
+    snippet = make_snippet(outside, query, length)
+    rows = [
+        (replace(block, rows=(row,)), row[0].start, max(cell.end for cell in row))
+        for block in tables
+        for row in block.rows
+    ]
+    weights = [weight_of(text[start:end], query) for _, start, end in rows]
+    best = max(weights, default=0.0)
+    # Without a match, it is the beginning.
+    if rows and best >= weight_of(snippet.text, query) and (best or section.blocks[0].kind == "table"):
+        table, start, end = rows[weights.index(best)]
+        found = find_matches(text[start:end], query.weights.keys(), query.language)
+        marks = [Mark(start + first, start + last, "match") for first, last in found]
+        return show_blocks(text, [table], start, end, marks=marks)
+    marks = [Mark(*span, "match") for span in snippet.matches]
+    whole = Block("paragraph", 0, len(snippet.text))
+    return show_blocks(snippet.text, [whole] if snippet.text else [], marks=marks)
 
 
 def _touches(part: Block | Cell, start: int, end: int) -> bool:

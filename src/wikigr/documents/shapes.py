@@ -227,7 +227,7 @@ class ResultShape(TypedDict):
     url: str | None
     pack: NotRequired[str]
     # Only of a server that was asked for it: the best part of the text, with the words of the question marked.
-    snippet: NotRequired[list[RunShape]]
+    snippet: NotRequired[list[BlockShape]]
 
 
 class SearchDocument(OfPacks, Document):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import chain, islice, zip_longest
+from itertools import chain, islice, pairwise, zip_longest
 from pathlib import Path
 
 from wikigr.errors import UsageError, WikigrError
@@ -32,6 +32,11 @@ _ABOUT_A_PERSON = re.compile(r"\b(?:he|she|his|her)\b", re.IGNORECASE)
 _HOW_TO = re.compile(r"How to (?=[a-z])")
 # A column or a property whose value says something about the subject, and not about its entry.
 _LABEL = re.compile(r"[A-Za-z][A-Za-z ]{2,30}")
+# The end of a label after which "of" makes no sense, or that "is" does not fit: "planned", "half-year", "units".
+_NO_NOUN = re.compile(r"(?:ed|day|week|month|quarter|season|year|[^aisu]s)$", re.IGNORECASE)
+# What "of" may name: a proper name, a number or an identifier. A description, such as "Children up to 13", is worded
+# for its table.
+_NAME = re.compile(r"(?:[A-Z0-9][\w.'’/-]*)(?: [A-Z0-9][\w.'’/-]*){0,4}")
 
 
 def store_starters(folder: Path, progress: Progress) -> None:
@@ -117,12 +122,15 @@ def _asked_by(heading: str) -> str:
 def _asked_of(text: str, block: Block) -> str:
     """Return a question about a row in the middle of a table, or an empty string.
 
-    A row is called by its first cell, a number with the label of its column: "berth 12".
+    A row is called by its first cell, which no other row has, a number with the label of its column: "berth 12".
     """
     if block.kind != "table" or len(block.rows) < 2:
         return ""
-    row = {cell.column: text[cell.start : cell.end] for cell in block.rows[len(block.rows) // 2]}
+    rows = [{cell.column: text[cell.start : cell.end] for cell in row} for row in block.rows]
+    row = rows[len(rows) // 2]
     name, [first, *others] = " ".join(row.get(0, "").split()), block.columns or [""]
+    if not _NAME.fullmatch(name) or sum(other.get(0) == row[0] for other in rows) > 1:
+        return ""
     if name.isdecimal() and _is_noun(first):
         name = f"{first.casefold()} {name}"
     asked = [label for n, label in enumerate(others, start=1) if row.get(n) and _is_noun(label)]
@@ -130,6 +138,10 @@ def _asked_of(text: str, block: Block) -> str:
 
 
 def _is_noun(label: str) -> bool:
-    """Return whether a label may stand after "the": "depth in metres", and not "to shops" or "what it does"."""
+    """Return whether a label may stand after "the": "depth in metres", and not "to shops" or "planned"."""
     words = label.split()
-    return _LABEL.fullmatch(label) is not None and all(content_stems(word) for word in (words[0], words[-1]))
+    if _LABEL.fullmatch(label) is None or not all(content_stems(word) for word in (words[0], words[-1])):
+        return False
+    # Of "depth in metres", the first word is the noun.
+    noun = next((word for word, after in pairwise(words) if not content_stems(after)), words[-1])
+    return _NO_NOUN.search(noun) is None

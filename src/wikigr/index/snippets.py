@@ -65,6 +65,11 @@ def make_snippet(text: str, query: QueryTerms, length: int) -> Snippet:
     return _cut(line, best, room, [(start, end) for start, end, _ in matches])
 
 
+def weight_of(text: str, query: QueryTerms) -> float:
+    """Return the weight of the distinct stems of the query that ``text`` has."""
+    return sum(query.weights[stem] for stem in {stem for *_, stem in _matches(text, query.weights, query.language)})
+
+
 def find_matches(text: str, query: Set[str], language: Language = ENGLISH) -> tuple[tuple[int, int], ...]:
     """Return the offsets (start, end) of the words of ``text`` that have a stem of ``query``."""
     return tuple((start, end) for start, end, _ in _matches(text, query, language))

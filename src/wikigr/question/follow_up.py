@@ -241,6 +241,10 @@ class _Dialog:
                 # A verb may follow the noun.
                 tokens = list(_TOKEN.finditer(last, after[0]))[: len(other.split()) - 1]
                 return after[0], tokens[-1].end()
+            # "And in France?"
+            places = [place for place in _capitalized(last) if _words(last[: place[0]])[-1:] == [first]]
+            if len(places) == 1:
+                return places[0]
         if len(mentions) > 1 and other[:1].isupper():
             mentions = [m for m in mentions if last[m.start].isupper()]
         if named:

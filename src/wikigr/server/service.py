@@ -14,7 +14,7 @@ from wikigr import __version__
 from wikigr.answer.answer import Answer
 from wikigr.documents.answer import answer_document, search_document
 from wikigr.documents.article import article_document, section_document
-from wikigr.documents.blocks import Mark, text_runs
+from wikigr.documents.blocks import show_snippet
 from wikigr.documents.graph import neighbors_document, paths_document
 from wikigr.documents.pack import SCHEMA_VERSION, listed_document, without_paths
 from wikigr.documents.shapes import (
@@ -32,7 +32,6 @@ from wikigr.documents.shapes import (
 )
 from wikigr.documents.why import why_document
 from wikigr.errors import UsageError, WikigrError
-from wikigr.index.snippets import make_snippet
 from wikigr.pack.open import Corpus, Pack
 from wikigr.pipeline.conversation import replay, understand
 from wikigr.pipeline.target import find_article, find_section, find_target, is_named
@@ -190,10 +189,8 @@ class Service:
                 document = search_document(question, found, trace, pipeline.profile.name, session.pack)
                 if snippets:
                     terms = query_terms(question, session.pack.lexical)
-                    for result in document["results"]:
-                        snippet = make_snippet(result["content"], terms, _SNIPPET_CHARS)
-                        marks = [Mark(*span, "match") for span in snippet.matches]
-                        result["snippet"] = text_runs(snippet.text, 0, len(snippet.text), marks)
+                    for result, item in zip(document["results"], found, strict=True):
+                        result["snippet"] = show_snippet(item.section, terms, _SNIPPET_CHARS)
                 return document
 
         return self._public(await self.workers.run(run, task))

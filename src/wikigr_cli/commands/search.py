@@ -15,11 +15,14 @@ from wikigr_cli.environment import Environment, typed_in
 from wikigr_cli.options import Model, Output, Retrieval
 from wikigr_cli.render.formats import OutputFormat, chosen_fields, chosen_format
 from wikigr_cli.render.output import print_json_line, print_trace
-from wikigr_cli.render.search import FIELDS, PACK, print_search, search_fields
+from wikigr_cli.render.search import FIELDS, PACK, SNIPPET_LENGTH, print_search, search_fields
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from wikigr.documents.shapes import SearchDocument
     from wikigr.embeddings.loader import Purpose
+    from wikigr.index.candidate import Evidence
 
 
 @command(
@@ -88,6 +91,7 @@ def search(
         chosen = with_model(chosen, model).override(SynthesisOptions, expansion_model=model)
     with open_all(environment, packs, encoder=embedding_model, purpose=purpose, preload=retrieval.uses_dense) as opened:
         # Imported while the encoder loads.
+        from wikigr.documents.blocks import show_snippet
         from wikigr.pipeline.pipeline import Pipeline
         from wikigr.question.question import query_terms
         from wikigr.retrieval.trace import Trace
@@ -95,18 +99,19 @@ def search(
         client = connect(chosen, offline=offline) if retrieval.multi_query else None
         pipeline = Pipeline(chosen, opened, model=client, offline=offline)
 
-        def run(text: str) -> SearchDocument:
+        def find(text: str) -> tuple[Sequence[Evidence], SearchDocument]:
             trace = Trace()
             evidence = pipeline.search(text, top_k=top_k, trace=trace)
             print_trace(environment, trace)
-            return search_document(text, evidence, trace, chosen.name, opened)
+            return evidence, search_document(text, evidence, trace, chosen.name, opened)
 
         def show(item: BatchQuestion, found: SearchDocument) -> None:
             print_json_line(environment, {"id": item.id, **search_fields(found, columns)})
 
         if question is None:
-            ask_each(environment, str(batch), run, show)
+            ask_each(environment, str(batch), lambda text: find(text)[1], show)
             return
-        document = run(question)
+        evidence, document = find(question)
         terms = query_terms(question, opened.lexical)
-    print_search(environment, document, printed_as, columns, terms)
+        snippets = [show_snippet(item.section, terms, SNIPPET_LENGTH) for item in evidence]
+    print_search(environment, document, printed_as, columns, snippets)

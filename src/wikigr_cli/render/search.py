@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from wikigr.text import escape_markdown, markdown_link
 from wikigr_cli.environment import Environment
+from wikigr_cli.render.blocks import print_blocks
 from wikigr_cli.render.formats import (
     OutputFormat,
     address_to_link,
@@ -17,10 +18,10 @@ from wikigr_cli.render.formats import (
 from wikigr_cli.render.output import Document, one_line, print_address, print_json, print_json_line
 
 if TYPE_CHECKING:
-    from wikigr.index.snippets import QueryTerms
+    from wikigr.documents.shapes import BlockShape
 
 # Two lines of a terminal with 80 columns.
-_SNIPPET_LENGTH = 148
+SNIPPET_LENGTH = 148
 # The keys of a result, the one that results of several packs have in addition, and the columns by default.
 FIELDS = ("rank", "title", "section_id", "section", "source_id", "score", "scores", "content", "url")
 PACK = "pack"
@@ -37,9 +38,9 @@ def print_search(
     document: Document,
     output_format: OutputFormat,
     fields: Sequence[str] | None,
-    terms: QueryTerms,
+    snippets: Sequence[list[BlockShape]],
 ) -> None:
-    """Print the results of a search; ``terms`` are those of its question."""
+    """Print the results of a search; ``snippets`` are the parts of their sections that match best."""
     results = document["results"]
     if output_format == "json":
         print_json(environment, search_fields(document, fields))
@@ -51,44 +52,38 @@ def print_search(
     elif output_format == "md" and fields is not None:
         print_markdown_table(environment, results, fields)
     elif output_format == "md":
-        _print_markdown_list(environment, results, terms)
+        _print_markdown_list(environment, results, snippets)
     else:
-        print_results(environment, document, terms)
+        print_results(environment, document, snippets)
 
 
-def _print_markdown_list(environment: Environment, results: Sequence[Document], terms: QueryTerms) -> None:
+def _print_markdown_list(
+    environment: Environment, results: Sequence[Document], snippets: Sequence[list[BlockShape]]
+) -> None:
+    from wikigr.documents.answer_markdown import blocks_markdown
     from wikigr.index.candidate import place
-    from wikigr.index.snippets import make_snippet
 
-    for result in results:
+    for result, snippet in zip(results, snippets, strict=True):
         link = markdown_link(place(result["title"], result["section"]), address_to_link(result.get("url")))
-        snippet = make_snippet(result["content"], terms, _SNIPPET_LENGTH).text.strip()
         pack = f", {escape_markdown(result['pack'])}" if "pack" in result else ""
         found = f"{result['rank']}. {link}{pack} ({result['score']:.4f})"
-        environment.write_text(f"{found}\n   {escape_markdown(snippet)}\n")
+        shown = blocks_markdown(snippet).replace("\n", "\n   ")
+        environment.write_text(f"{found}\n   {shown}\n")
 
 
-def print_results(environment: Environment, document: Document, terms: QueryTerms) -> None:
+def print_results(environment: Environment, document: Document, snippets: Sequence[list[BlockShape]]) -> None:
     """Print the sections found, with the best part of each one, in which the words of the question stand out."""
     from wikigr.index.candidate import place
-    from wikigr.index.snippets import make_snippet
 
     if not document["results"]:
         environment.note("Nothing in the pack matches.")
-    for result in document["results"]:
+    for result, snippet in zip(document["results"], snippets, strict=True):
         section = place(result["title"], result["section"])
         pack = f"  {result['pack']}" if "pack" in result else ""
         environment.print(f"{result['rank']:>3}. ", style="bold", end="")
         environment.print(section, style="bold", end="", link=result["url"])
         environment.print(f"  {result['score']:.4f}{pack}", style="dim", hang=5)
-        snippet = make_snippet(result["content"], terms, _SNIPPET_LENGTH)
-        environment.print("     ", end="")
-        done = 0
-        for start, end in snippet.matches:
-            environment.print(snippet.text[done:start], end="")
-            environment.print(snippet.text[start:end], style="bold", end="")
-            done = end
-        environment.print(snippet.text[done:], hang=5)
+        print_blocks(environment, snippet, lambda n: "", indent=5)
         print_address(environment, result["url"], indent=5)
 
 

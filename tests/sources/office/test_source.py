@@ -17,12 +17,13 @@ from pypdfium2 import PdfDocument, PdfiumError
 from tests.sources.office import files
 
 from wikigr.errors import RecordError
-from wikigr.sources.article import BadPart, SourceArticle, SourceSection
+from wikigr.sources.article import BadPart, RawDocument, SourceArticle, SourceSection
 from wikigr.sources.documents import NoteRecord
 from wikigr.sources.folder import FolderSource
 from wikigr.sources.header import names_columns
 from wikigr.sources.office import document
 from wikigr.sources.office.pdf_pages import check_content
+from wikigr.sources.office.source import OfficeConverter
 
 LONG = "The harbor master decides in which order ships enter, and the pilot may refuse a ship that is too deep for it. "
 TABLE = "Team: North | Lead: Ines Roth | People: 14\nTeam: South | Lead: Karim Haddad | People: 9"
@@ -430,6 +431,29 @@ def test_levels_of_a_header_are_joined(kind: str, rows: list[list[files.Spanned]
     assert [section.text[cell.start : cell.end] for cell in table.rows[0]] == [
         part.partition(": ")[2] for part in line.split(" | ")
     ]
+
+
+@pytest.mark.parametrize(
+    ("paragraphs", "title"),
+    [
+        ([("Title", "Harbor rules"), ("Heading 1", "Berths"), ("Heading 1", "Fees")], "Harbor rules"),
+        ([("Heading 1", "Harbor rules"), ("Heading 2", "Berths"), ("Heading 2", "Fees")], "Harbor rules"),
+        ([("Heading 1", "Berths"), ("Heading 1", "Fees")], ""),
+        ([("Normal", "Draft of May."), ("Title", "Harbor rules")], ""),
+        ([("Title", "Document1")], ""),
+    ],
+)
+def test_a_text_without_a_stated_title_is_called_by_what_stands_first(
+    paragraphs: list[tuple[str, str]], title: str
+) -> None:
+    data = files.changed(files.docx_of(paragraphs), {}, {"docProps/core.xml": "<core/>"})
+    assert OfficeConverter().scan(RawDocument("a.docx", data)).title == title
+    tags = {"Title": 'p text:style-name="Title"', "Normal": "p"}
+    levels = {f"Heading {level}": f'h text:outline-level="{level}"' for level in (1, 2)}
+    body = "".join(
+        f"<text:{(tags | levels)[style]}>{text}</text:{(tags | levels)[style][0]}>" for style, text in paragraphs
+    )
+    assert OfficeConverter().scan(RawDocument("a.odt", files.odt_of(body))).title == title
 
 
 def test_comments_and_formulas_of_a_workbook_are_kept() -> None:

@@ -1,6 +1,6 @@
 // What stands beside the conversation: an article or its original, results, titles, the graph, and why an answer is so.
 
-import { showBlocks, showRuns } from "./blocks.js";
+import { showBlocks } from "./blocks.js";
 import { get, h, number, outside, problem } from "./dom.js";
 import { drawGraph } from "./graph.js";
 
@@ -15,11 +15,14 @@ const bare = (title) => title.replace(/\s+\([^()]*\)$/, "");
 export const place = (item) => [item.title, item.section ? h("span", { class: "quiet" }, ` › ${item.section}`) : null];
 
 /** Return where a section is from: its pack, if there are several, its address or its file, and the page of a PDF. */
+/** Return the pack that an item of a document is from; items of one pack do not name it. */
+const packOf = (app, item) => item.given_as ?? item.pack ?? (app.pack || app.packs[0].given_as);
+
 export function origin(app, item) {
   const url = outside(item.url);
   const page = /#page=(\d+)$/.exec(item.url ?? "");
   return h("p", { class: "origin" },
-    app.packs.length > 1 ? h("span", { class: "tag" }, item.given_as ?? item.pack ?? app.packs[0].given_as) : null,
+    app.packs.length > 1 ? h("span", { class: "tag" }, packOf(app, item)) : null,
     url ? h("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, new URL(url).hostname, h("span", { class: "unseen" }, " (opens another site)"))
       : item.source_id ? h("span", { class: "file" }, item.source_id) : null,
     page ? h("span", { class: "quiet" }, `page ${page[1]}`) : null);
@@ -92,10 +95,9 @@ async function search(app, { search: question }) {
     get("search", { question, pack: app.pack, profile: app.profile, top_k: 30, snippets: true }),
     get("titles", { text: question, pack: app.pack }),
   ]);
-  const within = (item) => item.pack ?? app.packs[0].given_as;
   const rows = found.results.map((each) => h("li", {},
-    h("a", { class: "at", ...app.panelLink({ article: each.title, within: within(each), section: each.section_id }) }, place(each)),
-    h("p", {}, showRuns(each.snippet)), origin(app, each)));
+    h("a", { class: "at", ...app.panelLink({ article: each.title, within: packOf(app, each), section: each.section_id }) }, place(each)),
+    showBlocks(each.snippet), origin(app, each)));
   return [`Results for “${question}”`,
     named.titles.length ? h("p", {}, "Articles: ", named.titles.map((each, n) => [n ? ", " : "", h("a", app.panelLink({ article: each.title, within: each.pack }), each.title)])) : null,
     found.warnings.map((text) => h("p", { class: "note warn" }, text)),
@@ -215,7 +217,7 @@ async function why(app, { why: turnNumber }) {
   const dropped = (stage) => Object.entries(Object.groupBy(Object.values(stage.dropped), (reason) => reason)).map(([reason, all]) => `${all.length} dropped: ${reason}`).join("; ");
   const rows = stages.map((stage) => h("tr", {}, h("th", { scope: "row" }, stage.stage), h("td", { class: "num" }, stage.ms.toFixed(1)),
     h("td", {}, h("progress", { value: stage.ms, max: longest, "aria-label": `Share of the time of ${stage.stage}` })), h("td", { class: "num" }, stage.scored || ""), h("td", {}, [stage.warning, dropped(stage)].filter(Boolean).join("; "))));
-  const to = (each, more) => app.panelLink({ article: each.title ?? each.section_id.replace(/#\d+$/, ""), within: each.pack ?? app.packs[0].given_as, section: each.section_id, ...more });
+  const to = (each, more) => app.panelLink({ article: each.title ?? each.section_id.replace(/#\d+$/, ""), within: packOf(app, each), section: each.section_id, ...more });
   const section = (each) => h("li", {}, h("a", to(each), each.title, each.section ? ` › ${each.section}` : ""), " ", h("span", { class: "quiet" }, each.reason ?? `score ${each.score.toFixed(2)}`));
   const read = candidates.filter((each) => each.reason === null);
   const others = candidates.filter((each) => each.reason !== null);

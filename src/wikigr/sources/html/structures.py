@@ -104,12 +104,18 @@ def table_rows(table: LexborNode, page: HtmlDocument, texts: Sequence[Sequence[s
 
 
 def cell_text(cell: LexborNode, page: HtmlDocument) -> str:
-    """Return the text of a cell on one line, with the rows of a table in it: ``Weight: 3 kg; Power: 5 W``."""
+    """Return the text of a cell on one line, with the rows of a table in it: ``Weight: 3 kg; Power: 5 W``.
+
+    The items of a list are separated like rows.
+    """
     tables = [table for table in outermost(cell, "table") if table.mem_id not in page.skip]
-    inside = {table.mem_id for table in tables}
+    lists = [] if tables else [found for found in outermost(cell, "ul, ol") if found.mem_id not in page.skip]
+    inside = {found.mem_id for found in (*tables, *lists)} - page.skip
     page.skip |= inside
     parts = [page.flat_text(cell)]
     page.skip -= inside
+    for found in lists:
+        parts += (page.flat_text(item) for item in found.iter() if item.mem_id not in page.skip)
     for table in tables:
         texts = [
             [page.flat_text(inner) for inner in cells_of(row) if inner.mem_id not in page.skip]

@@ -427,8 +427,8 @@ class _Walker:
             self.writer.end_block(LINE_GAP)
         cells = [[cell for cell in cells_of(row) if cell.mem_id not in skip] for row in rows_of(table, self._page)]
         # Each cell is read once, however many rows and columns it spans.
-        text_of = self._page.flat_text
-        if table.mem_id in self._page.outer_tables:
+        text_of: Callable[[LexborNode], str] = self._page.flat_text
+        if table.mem_id in self._page.outer_tables or table.css_first("li") is not None:
             text_of = partial(cell_text, page=self._page)
         texts = [list(map(text_of, row)) for row in cells]
         rows = table_rows(table, self._page, texts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -19,6 +19,9 @@ from wikigr.sources.tables import Row, name_columns
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
+
+NO_HEADING = 10
+"""The level of a paragraph that is no heading."""
 
 # Of all members of an archive together, unpacked.
 MAX_BYTES = 512 * 1024 * 1024
@@ -123,3 +126,13 @@ def own_title(root: _Element) -> str:
     """Return the title in metadata of Dublin Core, or ``""``."""
     title = next(root.iter("{http://purl.org/dc/elements/1.1/}title"), None)
     return " ".join("".join(title.itertext()).split()) if title is not None else ""
+
+
+def first_title(paragraphs: Iterable[tuple[str, int]]) -> str:
+    """Return the title that stands first in a text, or ``""``: in the style of titles, or as its only main heading.
+
+    ``paragraphs`` are texts with their levels: 0 of a title, 1 of a main heading, up to ``NO_HEADING``.
+    """
+    texts = ((" ".join(text.split()), level) for text, level in paragraphs)
+    first, level = next((found for found in texts if found[0]), ("", NO_HEADING))
+    return first if level == 0 or (level == 1 and all(other > 1 for text, other in texts if text)) else ""

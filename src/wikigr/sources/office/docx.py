@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from io import BytesIO
 from itertools import count
 from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
-from wikigr.sources.office.document import HAS_SIGN, Document, archive, attribute, item_html, parse_xml
+from wikigr.sources.office.document import (
+    HAS_SIGN,
+    NO_HEADING,
+    Document,
+    archive,
+    attribute,
+    first_title,
+    item_html,
+    parse_xml,
+)
 from wikigr.sources.office.equation import equation_text
 
 if TYPE_CHECKING:
@@ -28,8 +38,7 @@ p[style-name='caption'] => figcaption:fresh
 p[style-name='Quote'] => blockquote > p:fresh
 p[style-name='Intense Quote'] => blockquote > p:fresh
 """
-
-
+_LEVELS = {"title": 0, "heading 1": 1}
 # Where text stands, and what mammoth does not read of it: simple fields, equations, double strikes, lists in forms, the
 # text under pronunciations, numbers of items; and prompts and hidden text, which it should not read.
 _STORIES = ("word/document.xml", "word/footnotes.xml", "word/endnotes.xml")
@@ -48,6 +57,26 @@ _NUMBER = "wikigr-number"
 _NUMBER_OF_ITEM = re.compile(rf'<li>((?:<(?!a id="{_NUMBER}|/)[^<>]*>){{0,9}})<a id="{_NUMBER}-(\d+)-(\w)"></a>')
 _ANY_NUMBER = re.compile(rf'<a id="{_NUMBER}-\d+-\w"></a>')
 _NUMBER_STYLES = {"lowerLetter": "a", "upperLetter": "A", "lowerRoman": "i", "upperRoman": "I"}
+
+
+def leading_title(data: bytes, where: str) -> str:
+    """Return what stands first in the text as its title, or ``""``; raises as ``archive`` does."""
+    with archive(data, where) as opened:
+        return first_title(_headings(opened))
+
+
+def _headings(opened: ZipFile) -> Iterator[tuple[str, int]]:
+    """Yield the text and the level of each paragraph: 0 of a title, 10 of what is no heading."""
+    named = parse_xml(opened, "word/styles.xml").iterfind("{*}style") if "word/styles.xml" in opened.namelist() else ()
+    # Names of styles that belong to Word are English in every language.
+    levels = {
+        attribute(style, "styleId"): _LEVELS[name]
+        for style in named
+        if (name := attribute(style.find("{*}name"), "val").casefold()) in _LEVELS
+    }
+    for paragraph in parse_xml(opened, "word/document.xml").iterfind("{*}body/{*}p"):
+        style = attribute(paragraph.find("{*}pPr/{*}pStyle"), "val")
+        yield "".join(paragraph.itertext("{*}t")), levels.get(style, NO_HEADING)
 
 
 def read(data: bytes, document: Document, where: str) -> None:

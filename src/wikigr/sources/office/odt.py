@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 from zipfile import BadZipFile, ZipFile
 
 from wikigr.errors import RecordError
-from wikigr.sources.office.document import Document, archive, attribute, item_html, parse_xml
+from wikigr.sources.office.document import (
+    NO_HEADING,
+    Document,
+    archive,
+    attribute,
+    first_title,
+    item_html,
+    parse_xml,
+)
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -44,6 +52,26 @@ _BOXES = frozenset(("draw:text-box", "draw:custom-shape", "draw:rect", "draw:ell
 _TEXT = {"text:s": " ", "text:tab": " ", "text:line-break": "<br>"}
 _MANIFEST = "META-INF/manifest.xml"
 _PREFORMATTED = "Preformatted"
+
+
+def leading_title(data: bytes, where: str) -> str:
+    """Return what stands first in the text as its title, or ``""``; raises as ``archive`` does."""
+    with archive(data, where) as opened:
+        root = parse_xml(opened, "content.xml")
+    parents = {attribute(style, "name"): attribute(style, "parent-style-name") for style in root.iter("{*}style")}
+
+    def level_of(paragraph: _Element) -> int:
+        style = attribute(paragraph, "style-name")
+        if "Title" in (style, parents.get(style)):
+            return 0
+        level = attribute(paragraph, "outline-level")
+        return int(level) if level.isdecimal() else NO_HEADING
+
+    body = next(root.iter("{*}body"), None)
+    texts = body.iterfind("{*}text/*") if body is not None else ()
+    return first_title(
+        ("".join(each.itertext()), level_of(each)) for each in texts if _name(each) in ("text:h", "text:p")
+    )
 
 
 def read(data: bytes, document: Document, where: str) -> None:

@@ -41,19 +41,23 @@ _ARCHIVES = {
 class OfficeConverter:
     """Reads PDF, e-books, office files and notebooks.
 
-    The title is the one that the file states, unless a program or a template wrote it, and else the file's name.
+    The title is the one that the file states, unless a program or a template wrote it, or the one that its text begins
+    with, and else the file's name.
     Headings become sections, and the first heading of a section is its page, slide, cell or range of cells.
     """
 
     def scan(self, document: RawDocument) -> Names:
         try:
             with _named_errors(document.source_id):
-                stated = getattr(_module(document), "title", office_title)(document.data, document.source_id)
+                module = _module(document)
+                stated = getattr(module, "title", office_title)(document.data, document.source_id)
+                title = _usable(stated)
+                if not title and hasattr(module, "leading_title"):
+                    title = _usable(module.leading_title(document.data, document.source_id))
         except RecordError:
             # Parsing says what is wrong with the file.
             return Names()
-        title = " ".join(stated.split())
-        return Names("" if len(title) > _MAX_TITLE_CHARS or _NO_TITLE.fullmatch(title) else title)
+        return Names(title)
 
     def parse_note(self, record: NoteRecord) -> NoteText:
         document = Document(record.title, record.source_id)
@@ -76,6 +80,12 @@ class OfficeConverter:
         return NoteText(sections, record.targets(document.links, _SUFFIXES), bad_parts=tuple(document.bad_parts))
 
 
+def _usable(title: str) -> str:
+    """Return a title, ``""`` for one that is too long or that a program or a template wrote."""
+    title = " ".join(title.split())
+    return "" if len(title) > _MAX_TITLE_CHARS or _NO_TITLE.fullmatch(title) else title
+
+
 @contextmanager
 def _named_errors(where: str) -> Iterator[None]:
     """Raise ``RecordError`` at ``where`` for a file that is damaged."""
@@ -92,7 +102,10 @@ def _named_errors(where: str) -> Iterator[None]:
 
 
 def _module(document: RawDocument | NoteRecord) -> Any:
-    """Return the module that reads a document: ``read`` adds its text, and ``title`` returns what it states, if any."""
+    """Return the module that reads a document.
+
+    Its ``read`` adds the text, ``title`` returns what the file states, and ``leading_title`` what the text begins with.
+    """
     return import_module(f"wikigr.sources.office.{_kind_of(document.data, document.source_id).lower()}")
 
 
