@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from importlib import resources
 from pathlib import Path
@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from wikigr.options import Limits
 from wikigr.pipeline.profile import Profile
-from wikigr.pipeline.profile_files import differences, load_profile
-from wikigr.pipeline.profile_schema import ProfileValues
+from wikigr.pipeline.profile_files import load_profile
+from wikigr.pipeline.profile_schema import ProfileValues, profile_values
 
 _HEAD = """\
 # Profiles
@@ -73,9 +73,20 @@ def _differences() -> Iterator[str]:
     yield "| --- | --- |"
     for path in sorted(_SHIPPED.glob("*.yaml")):
         # Load it by path, because a user profile may have the same name.
-        changes = differences(Profile(), load_profile(str(path)))
+        own = dict(_flat(profile_values(load_profile(str(path)))))
+        default = _flat(profile_values(Profile()))
+        changes = [f"`{key}: {_yaml(own[key])}`" for key, value in default if own[key] != value]
         if changes:
-            yield f"| `{path.stem}` | {', '.join(f'`{key}: {_yaml(value)}`' for key, _, value in changes)} |"
+            yield f"| `{path.stem}` | {', '.join(changes)} |"
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every key of a profile, as ``multi_doc.num_docs``, and its value."""
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{key}.")
+        elif key not in ("name", "description"):
+            yield prefix + key, value
 
 
 def _yaml(value: object) -> str:
