@@ -66,7 +66,7 @@ test-llm: .venv/.llm
 	$(BIN)/wikigr model prepare $(MODEL)
 	$(BIN)/python -m pytest -m llm tests/llm
 
-# Test builds and evaluations on real Ray clusters, whose nodes are processes on this machine; takes about ten minutes.
+# Test builds on real Ray clusters, whose nodes are processes on this machine; takes about ten minutes.
 test-ray: .venv/.ray
 	$(BIN)/wikigr model prepare $(MODEL)
 	$(BIN)/python -m pytest -m ray tests/ray

@@ -9,7 +9,7 @@ import os
 import pickle
 import shutil
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -28,7 +28,9 @@ from wikigr.sandbox.isolation import run_isolated
 from wikigr.settings import cache_folder
 
 # The same examples in every run, on a machine of any speed, so that CI is deterministic.
-settings.register_profile("repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "repeatable", max_examples=40, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("repeatable")
 
 kuzu = import_engine()
@@ -171,6 +173,26 @@ def physics_pack(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) ->
         if not (destination / "manifest.json").exists():
             build_pack(open_source(articles), str(articles), destination, encoder, BuildOptions(name="physics"))
     return destination
+
+
+@pytest.fixture(scope="session")
+def pack_of(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Callable[[str, Mapping[str, str]], Path]:
+    """Return a function that builds a pack from the texts of a folder's files, or of the only file."""
+    from wikigr.ingest.build import BuildOptions, build_pack
+    from wikigr.sources.detect import open_source
+
+    def build(name: str, files: Mapping[str, str]) -> Path:
+        folder = tmp_path_factory.mktemp(name)
+        source = folder / "source"
+        source.mkdir()
+        for file, text in files.items():
+            (source / file).write_text(text, encoding="utf-8")
+        if len(files) == 1:
+            source /= next(iter(files))
+        build_pack(open_source(source), str(source), folder / name, encoder, BuildOptions(name=name))
+        return folder / name
+
+    return build
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from command_tree import Command
 # Variables that set no option, and the rule for those that do.
 ENVIRONMENT = [
     ("WIKIGR_PACK", "The pack for every command that reads one; for ask and search also several, like PATH."),
-    ("WIKIGR_COMMAND_OPTION", "The value of an option: WIKIGR_GRAPH_LINK_TOP_K sets --top-k of `wikigr graph link`."),
+    ("WIKIGR_COMMAND_OPTION", "The value of an option: WIKIGR_GRAPH_PATHS_TOP_K sets --top-k of `wikigr graph paths`."),
     ("WIKIGR_QUIET, WIKIGR_VERBOSE, WIKIGR_DEBUG", "The global options."),
     ("ANTHROPIC_API_KEY", "Lets Claude write answers. The key is sent to that server only."),
     ("ANTHROPIC_BASE_URL", "Another server that implements the Messages API, such as llama.cpp or Ollama."),

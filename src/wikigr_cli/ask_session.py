@@ -42,9 +42,7 @@ class AskOptions:
     context_size: int | None = None
     offline: bool = False
     max_sentences: int | None = None
-    iterations: int | None = None
     today: str | None = None
-    exact: bool = False
     stream: bool | None = None
     max_cost: float | None = None
     show_prompt: bool = False
@@ -69,11 +67,9 @@ class AskOptions:
     def apply_to(self, profile: Profile) -> Profile:
         """Return ``profile`` with these options; raises ``UsageError`` for a value out of range."""
         from wikigr.answer.extractive import ExtractiveOptions
-        from wikigr.graph_search.explore.options import MultiStrategyOptions
         from wikigr.llm import api_of
         from wikigr.llm.options import BudgetOptions, ModelFileOptions, SynthesisOptions
         from wikigr.pipeline.connect import with_model
-        from wikigr.retrieval.candidates import RetrievalOptions
 
         def override(section: type[Any], **values: Any) -> None:
             nonlocal profile
@@ -81,7 +77,6 @@ class AskOptions:
             if given:
                 profile = profile.override(section, **given)
 
-        override(RetrievalOptions, exact=self.exact or None)
         profile = with_model(profile, self.model)
         for name, value in (("threads", self.threads), ("context", self.context_size)):
             if value is not None and api_of(profile[SynthesisOptions].model) != "file":
@@ -92,12 +87,6 @@ class AskOptions:
         if self.max_cost is not None and not 0.0 < self.max_cost <= 10_000.0:
             raise UsageError(f"--max-cost must be above 0 and at most 10,000 US dollars, not {self.max_cost:g}.")
         override(BudgetOptions, max_cost_usd=self.max_cost)
-        if self.iterations is not None and not profile[MultiStrategyOptions].enabled:
-            raise UsageError(
-                f"--iterations has no effect: the profile {profile.name} does not use multi_strategy.",
-                hint="Add --profile multi-strategy.",
-            )
-        override(MultiStrategyOptions, iterations=self.iterations)
         override(ExtractiveOptions, max_sentences=self.max_sentences)
         return profile
 

@@ -23,7 +23,6 @@ _MODULES = {
     "replay": "replay",
     "log": "log",
     "search": "search",
-    "rerank": "search",
     "why": "show",
     "show": "show",
     "open": "show",

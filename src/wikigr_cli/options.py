@@ -6,10 +6,9 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass
 from functools import partial
 from inspect import Parameter
-from typing import Any, Literal
+from typing import Any
 
 import typer
 
@@ -39,11 +38,11 @@ Input, Metadata, Retrieval, Model, Run, Check, Server, Output, Global = (
 Argument = typer.Argument
 # The options that the help of a command leaves out first if it does not fit a screen.
 RARE = frozenset((
-    "ablate", "allow_private", "alpha", "attribution", "batch", "beta", "bundle_encoder", "context", "description",
-    "embedding_model", "engine", "exact", "explain_limit", "extract_max_cost", "extract_model", "fail_on", "fields",
-    "follow_links", "fresh", "fusion", "iterations", "jobs", "judge", "judge_max_cost", "judge_model", "keep_going",
+    "ablate", "allow_private", "attribution", "batch", "bundle_encoder", "context", "description",
+    "embedding_model", "engine", "explain_limit", "extract_max_cost", "extract_model", "fail_on", "fields",
+    "follow_links", "fresh", "jobs", "judge", "judge_max_cost", "judge_model", "keep_going",
     "license", "limit", "log", "margin", "max_cost", "max_errors", "max_sentences", "pack_version", "ray_address",
-    "receipt", "refuse_leaks", "repeat", "seed", "sha256", "show_prompt", "split", "stream", "threads",
+    "receipt", "repeat", "seed", "sha256", "show_prompt", "split", "stream", "threads",
     "workers",
 ))  # fmt: skip
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -143,20 +142,6 @@ def check_version(version: str | None) -> str | None:
     return version
 
 
-@dataclass(frozen=True, slots=True)
-class RayOptions:
-    """Where the costly work runs. Raises ``UsageError`` for an option that only ``--engine ray`` uses."""
-
-    engine: Literal["local", "ray"] = "local"
-    ray_address: str | None = None
-    workers: int | None = None
-
-    def __post_init__(self) -> None:
-        for name, value in (("ray-address", self.ray_address), ("workers", self.workers)):
-            if self.engine != "ray" and value is not None:
-                raise UsageError(f"--{name} needs --engine ray.", hint="Add --engine ray.")
-
-
 # Arguments that are packs or profiles.
 Pack = partial(Argument, callback=_note_ambiguous, autocompletion=complete_packs)
 Profile = partial(Argument, autocompletion=complete_profiles)
@@ -193,7 +178,6 @@ SHARED: dict[str, Any] = {
         "multi-strategy (follows a graph), baseline (to compare with), or a file; see `wikigr profile list`.",
         autocompletion=complete_profiles,
     ),
-    "exact": Retrieval(help="Compare the question with every vector, even if the pack has quantized vectors."),
     "offline": Model(
         help="Call no server and download nothing: nothing leaves this machine. A model file may still answer."
     ),
@@ -215,7 +199,7 @@ SHARED: dict[str, Any] = {
         metavar="KEY", help="Require a signature by this Ed25519 public key: a file or the key itself. Repeatable."
     ),
     "json_output": Output("--json", help="Print one JSON document instead of text."),
-    # Of the commands of `wikigr eval`. The metric and the margin default to those declared when the run was made.
+    # Of the commands of `wikigr eval`.
     "folder": Argument(metavar="RUN", help="The folder of a run."),
     "questions": Input(
         metavar="FILE", help="Test questions with their right answers; by default the pack's eval/questions.jsonl."
@@ -227,7 +211,6 @@ SHARED: dict[str, Any] = {
         help="The profile to judge; by default the last one or, of an ablation, the full one.",
     ),
     "primary": Check(metavar="METRIC", help="The metric that decides; by default the declared one."),
-    "margin": Check(help="Differences up to this size do not matter; by default the declared one.", min=0.0, max=1.0),
     "floors": Check("--min", metavar="METRIC=VALUE", help="A floor, such as accuracy=0.8. Repeatable."),
     "baseline": Check(metavar="FILE", help="A file of `wikigr eval bless`; the run must not be worse."),
     "fail_on": Check(help="The verdict against the baseline that fails the gate; regression by default."),

@@ -46,6 +46,14 @@ def test_off_topic_questions_are_declined(pack: Pack) -> None:
         assert answer.confidence < 0.5
 
 
+def test_sections_are_shown_for_a_list_that_the_pack_cannot_give(pack: Pack) -> None:
+    answer = answer_question(pack, "Which interpretations of quantum mechanics are there?")
+    assert (answer.level, answer.cannot_list) == ("not_sure", True)
+    # The best passage is what was found, and nothing is made up before it.
+    assert (answer.lead, len(answer.citations)) == ("", 1)
+    assert {other.kind for other in answer.alternatives} == {"passage"}
+
+
 @pytest.mark.parametrize(
     ("question", "text", "cannot"),
     [

@@ -19,13 +19,10 @@ def test_a_quotation_of_the_stored_text_passes() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        replace(GOOD, start=15),
-        replace(GOOD, end=29),
-        replace(GOOD, quote="So do neutrons."),
-        replace(GOOD, section_id="Spin#1"),
-        replace(GOOD, quote="", start=3, end=3),
+        replace(GOOD, start=15), replace(GOOD, end=29), replace(GOOD, quote="So do neutrons."),
+        replace(GOOD, section_id="Spin#1"), replace(GOOD, quote="", start=3, end=3),
     ],
-)
+)  # fmt: skip
 def test_anything_else_is_refused(wrong: Citation) -> None:
     with pytest.raises(WikigrError, match="Citation 1"):
         verify((wrong,), {"Spin#0": SECTION})

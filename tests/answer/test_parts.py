@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from wikigr.embeddings.embedder import Embedder
-from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
-from wikigr.sources.detect import open_source
 
 LIVES = {
     "tessa-arnold": "Tessa Arnold was a glazier.\n\nShe was born in Ghent on 4 May 1871 as the second of six children.",
@@ -23,19 +20,9 @@ LIVES = {
 
 
 @pytest.fixture(scope="module")
-def lives(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
-    folder = tmp_path_factory.mktemp("lives")
-    for name, text in LIVES.items():
-        title = name.replace("-", " ").title()
-        (folder / f"{name}.md").write_text(f"# {title}\n\n{text}\n", encoding="utf-8")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def pipeline(lives: Path, tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Iterator[Pipeline]:
-    folder = tmp_path_factory.mktemp("packs") / "lives"
-    build_pack(open_source(lives), str(lives), folder, encoder, BuildOptions(name="lives"))
-    with Pack(folder) as pack:
+def pipeline(pack_of: Callable[..., Path]) -> Iterator[Pipeline]:
+    files = {f"{name}.md": f"# {name.replace('-', ' ').title()}\n\n{text}\n" for name, text in LIVES.items()}
+    with Pack(pack_of("lives", files)) as pack:
         yield Pipeline(Profile(), pack, offline=True)
 
 

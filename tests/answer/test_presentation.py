@@ -7,7 +7,10 @@ from dataclasses import replace
 from tests.possible_answers import BEFORE, BORN, demo_answer, possible_answer, section_of
 
 from wikigr.answer.presentation import (
+    CANNOT_LIST,
     LEVEL_WORDS,
+    PERHAPS,
+    heading_of_passages,
     is_doubtful,
     level_in_words,
     shown_citations,
@@ -49,3 +52,10 @@ def test_only_a_quotation_that_is_not_sure_is_one_of_several(pack: Pack) -> None
     # What a model writes has no kind.
     assert not is_doubtful(replace(demo_answer(pack, "not_sure"), kind="", model="claude"))
     assert not is_doubtful(replace(demo_answer(pack, "not_sure"), citations=()))
+
+
+def test_sections_stand_below_their_own_heading_where_a_list_is_asked_for(pack: Pack) -> None:
+    answer = demo_answer(pack, "not_sure")
+    assert heading_of_passages(answer) == PERHAPS
+    assert heading_of_passages(replace(answer, cannot_list=True)) == CANNOT_LIST
+    assert heading_of_passages(replace(answer, level="likely", cannot_list=True)) is None

@@ -15,15 +15,12 @@ from tests.llm.server import Response
 from wikigr.answer.abstention import NOT_COVERED
 from wikigr.answer.answer import Answer
 from wikigr.answer.short_request import estimate_tokens
-from wikigr.embeddings.embedder import Embedder
-from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.llm.chat_server import ChatServer
 from wikigr.llm.options import ModelFileOptions, SynthesisOptions
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile_files import load_profile
 from wikigr.retrieval.trace import Trace
-from wikigr.sources.detect import open_source
 
 QUESTION = "Who measured the wavelength of the electron?"
 
@@ -149,15 +146,14 @@ def test_examples_cite_as_the_rules_say(make: Make, tmp_path: Path, pack: Pack, 
         assert "[Photon]" in block
 
 
-def test_one_sentence_does_not_replace_steps(server: ChatApi, encoder: Embedder, tmp_path: Path) -> None:
-    (tmp_path / "pump.md").write_text(
+def test_one_sentence_does_not_replace_steps(server: ChatApi, pack_of: Callable[..., Path]) -> None:
+    text = (
         "# Priming the pump\n\nTo prime the pump:\n\n1. Close the outlet valve.\n2. Fill the casing with water.\n"
         "3. Start the motor.\n4. Open the outlet valve slowly.\n\n# The motor\n\nThe motor weighs 12 kg.\n"
     )
-    build_pack(open_source(tmp_path), str(tmp_path), tmp_path / "built", encoder, BuildOptions(name="pump", jobs=1))
     server.always(chat_reply(said("Close the outlet valve.", 1, "Close the outlet valve.")))
     profile = load_profile("enhanced").override(SynthesisOptions, citations="short")
-    with Pack(str(tmp_path / "built")) as built:
+    with Pack(pack_of("pump", {"pump.md": text})) as built:
         pipeline = Pipeline(profile, built, model=ChatServer(model="small", base_url=server.base_url))
         steps = pipeline.answer("How do I prime the pump?")
         assert (steps.kind in ("steps", "list"), "Open the outlet valve slowly" in steps.text) == (True, True)
@@ -166,12 +162,11 @@ def test_one_sentence_does_not_replace_steps(server: ChatApi, encoder: Embedder,
         assert len(server.requests) == 1
 
 
-def test_a_long_block_is_cut(server: ChatApi, encoder: Embedder, tmp_path: Path) -> None:
+def test_a_long_block_is_cut(pack_of: Callable[..., Path]) -> None:
     listing = "\n".join(f"    set_valve({n}, pressure={n * 7})" for n in range(400))
-    (tmp_path / "valves.md").write_text(f"# Valve settings\n\nThe settings of the valves:\n\n```\n{listing}\n```\n")
-    build_pack(open_source(tmp_path), str(tmp_path), tmp_path / "built", encoder, BuildOptions(name="valves", jobs=1))
+    note = f"# Valve settings\n\nThe settings of the valves:\n\n```\n{listing}\n```\n"
     profile = load_profile("enhanced").override(SynthesisOptions, citations="short")
-    with Pack(str(tmp_path / "built")) as built:
+    with Pack(pack_of("valves", {"valves.md": note})) as built:
         request = Pipeline(profile, built).request("What are the settings of the valves?", Trace())
     text = request.system[0]["text"] + request.messages[0]["content"]
     assert estimate_tokens(text) <= 1200

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -40,12 +39,6 @@ def test_help_and_version_are_commands_too(wikigr: Wikigr, capsys: pytest.Captur
     assert capsys.readouterr().out == wikigr("version").out
     document = json.loads(wikigr("version", "--json").out)
     assert document["version"] == __version__ and (document["commit"] or "").startswith(commit() or "")
-
-
-def test_debug_shows_the_traceback_and_keeps_the_exit_code(wikigr: Wikigr) -> None:
-    result = wikigr("--debug", "ask", "x", "--pack", "nowhere")
-    assert result.code == 4
-    assert "Traceback" in result.err
 
 
 def test_a_bug_does_not_exit_like_a_failed_gate(wikigr: Wikigr, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,20 +89,9 @@ def test_a_closed_stderr_does_not_stop_a_build(tmp_path: Path) -> None:
     assert (tmp_path / "pack" / "manifest.json").exists()
 
 
-def test_hash_seeds_do_not_change_a_byte(wikigr: Wikigr, physics_pack: Path) -> None:
-    question = ("ask", "Who discovered superconductivity?", "--pack", str(physics_pack))
-    done = subprocess.run(
-        [sys.executable, "-c", MAIN, *question],
-        capture_output=True, check=True, env={**os.environ, "PYTHONHASHSEED": "1"},
-    )  # fmt: skip
-    # The seed of this process is a random one.
-    assert done.stdout.decode() == wikigr(*question).out
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("profile", "list")])
-def test_a_full_disk_behind_stdout_is_a_clear_error(arguments: tuple[str, ...]) -> None:
-    command = [sys.executable, "-c", MAIN, *arguments]
+def test_a_full_disk_behind_stdout_is_a_clear_error() -> None:
+    command = [sys.executable, "-c", MAIN, "--help"]
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 3

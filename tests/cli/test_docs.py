@@ -132,7 +132,7 @@ def _demo_pack(built: Path, pack: Path) -> None:
     shutil.copytree(built, pack)
     (pack / "eval").mkdir()
     # Few questions, but of all kinds and of both splits.
-    for name, step in (("questions.jsonl", 34), ("composed.jsonl", 10)):
+    for name, step in (("questions.jsonl", 51), ("composed.jsonl", 15)):
         (pack / "eval" / name).write_text("".join(_questions(name)[::step]), encoding="utf-8")
 
 

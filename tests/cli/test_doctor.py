@@ -81,28 +81,22 @@ def test_the_reader_reads_and_its_adapter_is_named(encoder: Embedder) -> None:
     assert check.detail == f"adapter {AdapterDescription.read().sha256[:16]}"
 
 
-@pytest.mark.parametrize(
-    ("damage", "message", "fix"),
-    [
-        (Path.unlink, "has not been prepared", "wikigr model prepare"),
-        (lambda path: path.write_text("{"), "cannot read reader.json", "wikigr model prepare --force"),
-    ],
-)
 def test_a_missing_or_damaged_reader_is_a_failure_with_the_command_that_prepares_it(
-    encoder: Embedder,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    damage: Callable[[Path], object],
-    message: str,
-    fix: str,
+    encoder: Embedder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = find_prepared(encoder.identity.model_id).folder
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    damage(shutil.copytree(folder, tmp_path / "wikigr" / "models" / folder.name) / "reader.json")
-    checks = by_name(doctor.diagnose({}))
-    assert checks["encoder"].passed
-    assert (checks["reader"].passed, checks["reader"].fix) == (False, fix)
-    assert message in checks["reader"].detail
+    reader = shutil.copytree(folder, tmp_path / "wikigr" / "models" / folder.name) / "reader.json"
+    damages: list[tuple[Callable[[], object], str, str]] = [
+        (lambda: reader.write_text("{"), "cannot read reader.json", "wikigr model prepare --force"),
+        (reader.unlink, "has not been prepared", "wikigr model prepare"),
+    ]
+    for damage, message, fix in damages:
+        damage()
+        checks = by_name(doctor.diagnose({}))
+        assert checks["encoder"].passed
+        assert (checks["reader"].passed, checks["reader"].fix) == (False, fix)
+        assert message in checks["reader"].detail
 
 
 def test_an_old_python_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:

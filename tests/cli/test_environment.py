@@ -26,16 +26,15 @@ def in_encoding(encoding: str, *arguments: str, stdin: bytes = b"") -> tuple[int
     return code, out.getvalue(), err.getvalue()
 
 
-@pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
 @pytest.mark.parametrize(
-    "command",
+    ("encoding", "command"),
     [
-        ("ask", "Who wrote What Is Life?", "--offline"),
-        ("search", "wave equation"),
-        ("graph", "neighbors", "Wave function"),
-        ("eval", "report"),
+        ("ascii", ("ask", "Who wrote What Is Life?", "--offline")),
+        ("latin-1", ("search", "wave equation")),
+        ("ascii", ("search", "wave equation")),
+        ("latin-1", ("graph", "neighbors", "Wave function")),
+        ("ascii", ("eval", "report")),
     ],
-    ids=lambda command: command[0],
 )
 def test_stdout_without_utf8_gets_the_whole_result(
     wikigr: Wikigr, physics_pack: Path, tmp_path: Path, encoding: str, command: tuple[str, ...]
@@ -59,7 +58,7 @@ def test_stdout_without_utf8_gets_the_whole_result(
     assert {**json.loads(out), "timings": 0} == {**json.loads(wikigr(*as_json).out), "timings": 0}
 
 
-@pytest.mark.parametrize("encoding", ["latin-1", "ascii", "utf-8"])
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
 def test_stdin_is_utf8_in_every_locale(wikigr: Wikigr, physics_pack: Path, encoding: str) -> None:
     pack = ("--pack", str(physics_pack))
     batch = ("search", "--batch", "-", "--mode", "lexical", *pack)
@@ -69,7 +68,6 @@ def test_stdin_is_utf8_in_every_locale(wikigr: Wikigr, physics_pack: Path, encod
     assert document["results"]
     for arguments, stdin, reason in (
         (batch, b"\xff\xfe bad utf\n", b"invalid start byte"),
-        (("rerank", "--json", *pack), b'[{"title": "\xff", "score": 1}]', b"invalid start byte"),
         (("graph", "cypher", "-", *pack), b"MATCH (a:Article) RETURN '\xff' LIMIT 1", b"invalid start byte"),
     ):
         code, out, err = in_encoding(encoding, *arguments, stdin=stdin)

@@ -16,8 +16,12 @@ FORGED = ("Sure (0.99)", "Sources", "ok     signature: trusted", "wikigr: fine")
 QUESTION = "Who keeps the brass lighthouse of Orrin?"
 
 
-def forged(text: str, line_break: str) -> str:
-    return line_break.join((text, *FORGED))
+LINE_BREAKS = ("\n", "\r\n", "\r", "\x0b", "\x85", "\u2028", "\u2029")
+
+
+def forged(text: str) -> str:
+    """Return ``text`` with a forged line after each of the line breaks."""
+    return text + "".join(broken + FORGED[n % len(FORGED)] for n, broken in enumerate(LINE_BREAKS))
 
 
 def assert_no_line_is_forged(output: str, allowed: int = 0) -> None:
@@ -26,21 +30,20 @@ def assert_no_line_is_forged(output: str, allowed: int = 0) -> None:
     assert len(lines) <= allowed, lines
 
 
-@pytest.mark.parametrize("line_break", ["\n", "\r\n", "\r", "\x0b", "\x85", "\u2028"])
-def test_names_and_metadata_of_a_pack(wikigr: Wikigr, tmp_path: Path, line_break: str) -> None:
+def test_names_and_metadata_of_a_pack(wikigr: Wikigr, tmp_path: Path) -> None:
     row = {
-        "title": forged("Brass lighthouse of Orrin", line_break),
-        "text": f"The brass lighthouse of Orrin is kept by Mara Quill [2].\n\n## {forged('Lamp', ' ')}\n\nMirrors.",
-        "aliases": [forged("Orrin light", line_break)],
-        "categories": [forged("Towers", line_break)],
-        "url": forged("http://a.example/x", line_break),
+        "title": forged("Brass lighthouse of Orrin"),
+        "text": f"The brass lighthouse of Orrin is kept by Mara Quill [2].\n\n## Lamp {' '.join(FORGED)}\n\nMirrors.",
+        "aliases": [forged("Orrin light")],
+        "categories": [forged("Towers")],
+        "url": forged("http://a.example/x"),
     }
     (tmp_path / "a.jsonl").write_text(json.dumps(row) + "\n")
-    metadata = ("--description", forged("d", line_break), "--license", forged("MIT", line_break))
+    metadata = ("--description", forged("d"), "--license", forged("MIT"))
     assert wikigr("pack", "build", "a.jsonl", "-o", "p", *metadata).code == 0
     manifest = Layout(tmp_path / "p").part(parts.MANIFEST)
     fields = json.loads(manifest.read_text())
-    fields["attribution"] = fields["source"]["name"] = forged("Ada", line_break)
+    fields["attribution"] = fields["source"]["name"] = forged("Ada")
     manifest.write_text(json.dumps(fields))
     answer = wikigr("ask", QUESTION, "--pack", "p", "--offline")
     assert "Mara Quill" in answer.out and answer.code == 0
@@ -50,23 +53,20 @@ def test_names_and_metadata_of_a_pack(wikigr: Wikigr, tmp_path: Path, line_break
     for arguments in (
         ("search", "brass lighthouse", "--pack", "p", "--offline"),
         ("search", "brass lighthouse", "--pack", "p", "--offline", "--format", "md"),
-        ("show", "Brass lighthouse of Orrin " + " ".join(FORGED), "--pack", "p"),
+        ("show", " ".join(forged("Brass lighthouse of Orrin").split()), "--pack", "p"),
         ("pack", "info", "p"),
         ("pack", "list", "."),
         ("why", QUESTION, "Orrin", "--pack", "p", "--offline"),
-        ("ask", QUESTION, "--pack", forged("none", line_break), "--offline"),
+        ("ask", QUESTION, "--pack", forged("none"), "--offline"),
     ):
         result = wikigr(*arguments)
         assert_no_line_is_forged(result.out + result.err, allowed=arguments[:2] == ("ask", QUESTION))
 
 
-@pytest.mark.parametrize("line_break", ["\n", "\r", "\u2029"])
-def test_names_of_files(wikigr: Wikigr, tmp_path: Path, line_break: str) -> None:
+def test_names_of_files(wikigr: Wikigr, tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
-    (tmp_path / "notes" / f"{forged('a', line_break)}.md").write_text(
-        "The copper kettle of Nowhere holds two liters.\n"
-    )
-    (tmp_path / "notes" / f"{forged('bad', line_break)}.html").write_text("<div>" * 200_000)
+    (tmp_path / "notes" / f"{forged('a')}.md").write_text("The copper kettle of Nowhere holds two liters.\n")
+    (tmp_path / "notes" / f"{forged('bad')}.html").write_text("<div>" * 200_000)
     built = wikigr("pack", "build", "notes", "-o", "p", "--keep-going")
     answer = wikigr("ask", "How much does the copper kettle of Nowhere hold?", "--pack", "p", "--offline")
     assert "two liters" in answer.out
@@ -74,15 +74,14 @@ def test_names_of_files(wikigr: Wikigr, tmp_path: Path, line_break: str) -> None
     assert_no_line_is_forged(answer.out, allowed=2)
 
 
-@pytest.mark.parametrize("key", ["description", "license", "attribution"])
-def test_texts_of_a_recipe(wikigr: Wikigr, tmp_path: Path, key: str) -> None:
+def test_texts_of_a_recipe(wikigr: Wikigr, tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.md").write_text("The copper kettle of Nowhere holds two liters.\n")
     recipe = {
-        "name": "notes", "version": "1.0.0", "description": "Notes", "license": "CC0-1.0", "attribution": "Ada",
+        "name": "notes", "version": "1.0.0", **dict.fromkeys(("description", "license", "attribution"), forged("x")),
         "homepage": "https://example.org/", "size_mb": 1, "source": {"path": "notes"},
     }  # fmt: skip
-    (tmp_path / "recipe.yaml").write_text(json.dumps({**recipe, key: forged("x", "\n")}))
+    (tmp_path / "recipe.yaml").write_text(json.dumps(recipe))
     made = wikigr("pack", "make", "./recipe.yaml", "-o", "p")
     assert made.code == 0, made.err
     assert_no_line_is_forged(made.out + made.err)

@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -76,9 +77,6 @@ def offered(variables: dict[str, str], *words: str) -> list[str]:
     return done.stdout.split()
 
 
-needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
-
-
 # The last word of each is completed.
 WORDS = {
     "ask --pack ph": ["philosophy", "physics"],
@@ -105,40 +103,45 @@ WORDS = {
 }
 
 
-@needs_bash
-@pytest.mark.parametrize("words", ["ask --pack ph", "ask what is spin -p phy", "ask --pack ./ph"])
-def test_bash_offers_names(home: dict[str, str], words: str) -> None:
-    assert offered(home, *words.split()) == WORDS[words]
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+def test_bash_offers_names(home: dict[str, str]) -> None:
+    for words in ("ask what is spin -p phy", "ask --pack ./ph"):
+        assert offered(home, *words.split()) == WORDS[words]
 
 
-def test_names_are_offered(
+@pytest.fixture
+def complete(
     home: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The script for bash starts wikigr with these variables."""
+) -> Callable[[str], list[str]]:
+    """Return a function that completes the last of some words; the script for bash starts wikigr with its variables."""
     for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.setenv(name, home[name])
     monkeypatch.delenv("WIKIGR_PACK", raising=False)
     monkeypatch.setenv("_WIKIGR_COMPLETE", "complete_bash")
-    found = {}
-    for words in WORDS:
+
+    def found(words: str) -> list[str]:
         monkeypatch.setenv("COMP_WORDS", "\n".join(["wikigr", *words.split()]))
         monkeypatch.setenv("COMP_CWORD", str(len(words.split())))
         with pytest.raises(SystemExit):
             run([], Environment())
-        found[words] = capsys.readouterr().out.split()
-    assert found == WORDS
+        return capsys.readouterr().out.split()
+
+    return found
 
 
-@needs_bash
-def test_a_folder_that_cannot_be_read_is_no_error(home: dict[str, str], tmp_path: Path) -> None:
+def test_names_are_offered(complete: Callable[[str], list[str]]) -> None:
+    assert {words: complete(words) for words in WORDS} == WORDS
+
+
+def test_a_folder_that_cannot_be_read_is_no_error(complete: Callable[[str], list[str]], tmp_path: Path) -> None:
     packs = tmp_path / "data" / "wikigr" / "packs"
     shutil.rmtree(packs)
-    assert offered(home, "ask", "--pack", "p") == []
+    assert complete("ask --pack p") == []
     packs.symlink_to("packs")
-    assert offered(home, "ask", "--pack", "p") == []
+    assert complete("ask --pack p") == []
     shutil.rmtree(tmp_path / "config")
     (tmp_path / "config").write_text("")
-    assert offered(home, "ask", "--profile", "bas") == ["baseline"]
+    assert complete("ask --profile bas") == ["baseline"]
 
 
 def test_the_words_for_zsh_are_names(home: dict[str, str]) -> None:
@@ -147,14 +150,19 @@ def test_the_words_for_zsh_are_names(home: dict[str, str]) -> None:
     assert (done.stdout.strip(), done.stderr) == ("""_arguments '*: :(("philosophy"\n"physics"))'""", "")
 
 
-@pytest.mark.parametrize("words", ["ask --pack ph", "ask --profile en"])
-def test_nothing_heavy_is_imported_for_a_name(home: dict[str, str], words: str) -> None:
-    program = f"import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); {MAIN}"
-    command = ["wikigr", *words.split()]
-    variables = {
-        **home, "_WIKIGR_COMPLETE": "complete_bash", "COMP_WORDS": "\n".join(command), "COMP_CWORD": "3",
-    }  # fmt: skip
+def test_nothing_heavy_is_imported_for_a_name(home: dict[str, str]) -> None:
+    program = """
+import os, sys
+from contextlib import suppress
+from wikigr_cli.entry import main
+for words in ("wikigr ask --pack ph", "wikigr ask --profile en"):
+    os.environ["COMP_WORDS"] = words.replace(" ", chr(10))
+    with suppress(SystemExit):
+        main()
+print(*sys.modules, file=sys.stderr, flush=True)
+"""
+    variables = {**home, "_WIKIGR_COMPLETE": "complete_bash", "COMP_CWORD": "3"}
     done = subprocess.run([sys.executable, "-c", program], env=variables, capture_output=True, text=True, check=False)
-    assert done.stdout
+    assert done.stdout.split() == ["philosophy", "physics", "enhanced", "enhanced-mine"]
     assert "wikigr_cli" in done.stderr.split()
     assert not set(done.stderr.split()) & HEAVY

@@ -72,7 +72,7 @@ def test_every_command_option_and_variable_is_listed(generated: Path) -> None:
     assert all(f"`--{name}` |" in table for name in ("help", "version", "quiet"))
     rows = re.findall(r"^\| `-k`, `--top-k` \| .* \| (.*) \|$", table, re.MULTILINE)
     paths = {path for row in rows for path in row.split(", ")}
-    assert {"`search`", "`rerank`", "`graph cypher`", "`pagerank top`"} <= paths
+    assert {"`search`", "`graph cypher`", "`graph schema`"} <= paths
 
 
 def test_the_manual_page_renders(generated: Path) -> None:

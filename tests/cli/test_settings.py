@@ -13,6 +13,7 @@ from .conftest import Wikigr
 from .terminal import in_terminal
 
 ROOT = Path(__file__).parents[2]
+TITLES = "MATCH (a:Article) RETURN a.title"
 Save = Callable[[str], Path]
 
 
@@ -112,15 +113,15 @@ def test_the_order_of_precedence(wikigr: Wikigr, save: Save, monkeypatch: pytest
 def test_an_option_at_the_top_level_is_the_default_of_every_command(
     wikigr: Wikigr, physics_pack: Path, save: Save
 ) -> None:
-    path = save(f"pack: {physics_pack}\ntop-k: 2\njson: true\nprofile: fast\npagerank top: {{top-k: 3}}\n")
+    path = save(f"pack: {physics_pack}\ntop-k: 2\njson: true\nprofile: fast\ngraph cypher: {{top-k: 3}}\n")
     assert len(json.loads(wikigr("search", "spin").out)["results"]) == 2
-    assert len(json.loads(wikigr("pagerank", "top").out)["articles"]) == 3
+    assert len(json.loads(wikigr("graph", "cypher", TITLES).out)["rows"]) == 3
     assert json.loads(wikigr("pack", "info").out)["name"] == "physics"
     assert json.loads(wikigr("pagerank", "build").out)["packs"][0]["pack"] == str(physics_pack)
-    assert len(json.loads(wikigr("pagerank", "top", "-k", "1").out)["articles"]) == 1
+    assert len(json.loads(wikigr("graph", "cypher", TITLES, "-k", "1").out)["rows"]) == 1
     found = origins(wikigr)
     assert found["search --top-k"] == (2, f"{path} (top level)")
-    assert found["pagerank top --top-k"] == (3, str(path))
+    assert found["graph cypher --top-k"] == (3, str(path))
     assert found["pack export --pack"] == (str(physics_pack), f"{path} (top level)")
     assert found["search --mode"] == (None, "default")
     # They need the name of a pack, or choose among the profiles of a run.
@@ -133,15 +134,13 @@ def test_config_show_prints_what_something_sets(wikigr: Wikigr, save: Save) -> N
     rows = json.loads(wikigr("config", "show", "--json").out)["settings"]
     packs = [row for row in rows if row["option"] == "pack" and row["value"] == "physics"]
     assert len(packs) > 5
-    defaults = [row for row in rows if row["origin"] == "default"]
     told = wikigr("config", "show", "--origin").out.splitlines()
     assert told[0] == f"{'pack = physics':<32}{path} (top level), for {len(packs)} commands"
     assert f"{'search --top-k = 7':<32}{path}" in told
-    assert told[-1] == f"{len(defaults)} options have their default; --all shows them."
+    assert told[-1] == "All other options have their default; --json shows them too."
     # No line for an option that has its default.
     assert len(told) == 1 + 1 + 1 + sum(row["option"] == "seed" and row["value"] == 3 for row in rows)
     assert wikigr("config", "show").out.splitlines()[0] == f"{'pack = physics':<32}for {len(packs)} commands"
-    assert len(wikigr("config", "show", "--all").out.splitlines()) == len(rows)
     shown = in_terminal("config", "show", "--origin", columns=80).out.splitlines()
     assert shown[0] == "pack = physics" and shown[1].startswith("    ")
 
@@ -156,7 +155,7 @@ def test_an_option_that_can_be_repeated_takes_a_value_or_a_list(wikigr: Wikigr, 
 def test_global_options_in_the_file_yield_to_flags_in_every_place(
     wikigr: Wikigr, physics_pack: Path, save: Save
 ) -> None:
-    save(f"quiet: true\npack: {physics_pack}\npagerank top: {{top-k: 2}}\n")
+    save(f"quiet: true\npack: {physics_pack}\ngraph cypher: {{top-k: 2}}\n")
     assert "Stages" not in wikigr("search", "spin").err
     assert "Stages" in wikigr("-v", "search", "spin").err
     assert "Stages" in wikigr("search", "spin", "-v").err

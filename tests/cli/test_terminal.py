@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -71,16 +70,6 @@ def test_a_command_to_copy_stays_on_one_line(wikigr: Wikigr) -> None:
     environment, out, _ = environment_of(20)
     environment.print("    wikigr ask 'Who was it?' --pack p", overflow="keep")
     assert out.getvalue() == "    wikigr ask 'Who was it?' --pack p\n"
-
-
-def test_a_list_of_packs_has_no_blanks_at_the_end(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -> None:
-    shutil.copytree(physics_pack, tmp_path / "packs" / "a-name-of-another-length")
-    shutil.copytree(physics_pack, tmp_path / "packs" / "p")
-    listed = wikigr("pack", "list", "packs").out.splitlines()
-    assert listed == [line.rstrip() for line in listed]
-    assert {line.index("packs/") for line in listed[1:]} == {listed[0].index("path")}
-    narrow = in_terminal("pack", "list", "packs", columns=50).out
-    assert widest(narrow) <= 50 and re.search(r"…[a-z]+-length$", narrow, re.MULTILINE)
 
 
 def test_ctrl_c_ends_a_command_with_a_message(physics_pack: Path) -> None:

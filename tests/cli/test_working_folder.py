@@ -25,7 +25,6 @@ def test_no_module_of_the_working_directory_runs(tmp_path: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
     for command in (
         ("pack", "build", "notes", "-o", "p", "--jobs", "2"),
-        ("pack", "update", "--pack", "p", "--from", "notes", "--jobs", "2"),
         ("ask", "What is the pump made of?", "--pack", "p", "--offline"),
         ("graph", "cypher", "MATCH (a:Article) RETURN a.title", "--pack", "p"),
     ):

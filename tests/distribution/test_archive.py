@@ -87,18 +87,17 @@ def test_a_signature_travels_along_until_the_pack_changes(letters_copy: Path, tm
 
 
 @pytest.mark.parametrize("name", [DATABASE, PAGERANK, "graph_index.npz", "lexical/meta.json"])
-@pytest.mark.parametrize("harm", ["changed", "longer", "shorter", "missing"])
-def test_a_changed_file_is_not_exported(letters_copy: Path, tmp_path: Path, name: str, harm: str) -> None:
+def test_a_changed_file_is_not_exported(letters_copy: Path, tmp_path: Path, name: str) -> None:
     data = (letters_copy / name).read_bytes()
-    harmed = {"changed": bytes([data[0] ^ 1]) + data[1:], "longer": data + b"x", "shorter": data[:-1]}
-    (letters_copy / name).unlink()
-    if harm != "missing":
-        (letters_copy / name).write_bytes(harmed[harm])
     (tmp_path / "letters.wikigr").write_text("the archive of before")
-    with pytest.raises(PackError, match=name):
-        export_pack(letters_copy, tmp_path / "letters.wikigr")
-    assert (tmp_path / "letters.wikigr").read_text() == "the archive of before"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["letters", "letters.wikigr"]
+    for harmed in (bytes([data[0] ^ 1]) + data[1:], data + b"x", data[:-1], None):
+        (letters_copy / name).unlink()
+        if harmed is not None:
+            (letters_copy / name).write_bytes(harmed)
+        with pytest.raises(PackError, match=name):
+            export_pack(letters_copy, tmp_path / "letters.wikigr")
+        assert (tmp_path / "letters.wikigr").read_text() == "the archive of before"
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["letters", "letters.wikigr"]
 
 
 @pytest.mark.parametrize("name", ["few_shot_examples.json", "eval", PAGERANK, "lexical"])
@@ -165,31 +164,26 @@ def test_what_unpack_needs(letters_copy: Path, tmp_path: Path) -> None:
     assert not isinstance(caught.value, PackError)
 
 
-@pytest.mark.parametrize(
-    "hostile",
-    [
-        {"description": "x" * 10_001},
-        {"source": {"name": "x" * 10_001}},
-        {"counts": {"x" * 10_001: 1}},
-        {"calibration": {"questions": "x" * 10_001}},
-    ],
-    ids=lambda fields: next(iter(fields)),
-)
 def test_a_manifest_with_a_text_that_is_too_long_is_refused_on_both_ways(
-    letters_copy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hostile: dict[str, Any]
+    letters_copy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     manifest = json.loads((letters_copy / MANIFEST).read_text())
     (letters_copy / MANIFEST).write_text(json.dumps({**manifest, "description": "x" * 10_000}))
     assert unpack(export_pack(letters_copy, tmp_path / "one.wikigr").file, tmp_path / "one").manifest.description
-    (letters_copy / MANIFEST).write_text(json.dumps(manifest | hostile))
-    with pytest.raises(PackError, match="contains a text that is too long"):
-        export_pack(letters_copy, tmp_path / "two.wikigr")
-    with monkeypatch.context() as careless:
-        careless.setattr("wikigr.distribution.archive._MAX_TEXT_LENGTH", 20_000)
-        file = export_pack(letters_copy, tmp_path / "two.wikigr").file
-    with pytest.raises(PackError, match="The archive's manifest contains a text that is too long"):
-        unpack(file, tmp_path / "two")
-    assert not (tmp_path / "two").exists()
+    long = "x" * 10_001
+    hostile: tuple[dict[str, Any], ...] = (
+        {"description": long}, {"source": {"name": long}}, {"counts": {long: 1}}, {"calibration": {"questions": long}},
+    )  # fmt: skip
+    for fields in hostile:
+        (letters_copy / MANIFEST).write_text(json.dumps(manifest | fields))
+        with pytest.raises(PackError, match="contains a text that is too long"):
+            export_pack(letters_copy, tmp_path / "two.wikigr")
+        with monkeypatch.context() as careless:
+            careless.setattr("wikigr.distribution.archive._MAX_TEXT_LENGTH", 20_000)
+            file = export_pack(letters_copy, tmp_path / "two.wikigr").file
+        with pytest.raises(PackError, match="The archive's manifest contains a text that is too long"):
+            unpack(file, tmp_path / "two")
+        assert not (tmp_path / "two").exists()
 
 
 def test_a_missing_encoder_is_noted_but_not_a_failure(

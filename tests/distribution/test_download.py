@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -158,17 +157,6 @@ def test_the_path_and_the_query_are_sent_as_written(server: FileServer, tmp_path
     assert server.requests[0][0] == path
 
 
-def test_the_next_address_of_a_host_is_tried(
-    server: FileServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def two_addresses(host: str, port: int, *rest: Any, real: Any = socket.getaddrinfo, **named: Any) -> Any:
-        return [entry for name in ("127.0.0.2", host) for entry in real(name, port, *rest, **named)]
-
-    monkeypatch.setattr(socket, "getaddrinfo", two_addresses)
-    assert fetch(server, tmp_path) == CONTENT
-    assert len(server.requests) == 1
-
-
 def test_redirects_are_followed(server: FileServer, tmp_path: Path) -> None:
     server.behaviors["/a"] = lambda request: request.reply(302, headers={"Location": "b?x=1"})
     server.behaviors["/b?x=1"] = lambda request: request.reply(307, headers={"Location": server.url("/p.wikigr")})
@@ -214,23 +202,6 @@ def test_a_response_that_is_not_a_file_is_an_error_with_a_hint(
     with pytest.raises(WikigrError, match=message) as caught:
         fetch(server, tmp_path)
     assert hint in (caught.value.hint or "")
-
-
-def test_tls_is_verified_against_the_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    authority, certificate = make_certificates(tmp_path, "localhost")
-    with serving(certificate=certificate) as server:
-        server.files["/p.wikigr"] = CONTENT
-        named, addressed = server.url("/p.wikigr", "localhost"), server.url("/p.wikigr")
-        with pytest.raises(WikigrError, match="no certificate that can be trusted"):
-            fetch_file(named, tmp_path, max_bytes=MOST, allow_private=True)
-        monkeypatch.setenv("SSL_CERT_FILE", str(authority))
-        assert fetch_file(named, tmp_path, max_bytes=MOST, allow_private=True) == CONTENT
-        assert server.requests[-1][1]["Host"] == f"localhost:{server.server_port}"
-        with pytest.raises(WikigrError, match="no certificate that can be trusted"):
-            fetch_file(addressed, tmp_path, max_bytes=MOST, allow_private=True)
-        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none.pem"))
-        with pytest.raises(WikigrError, match="Cannot read the trusted certificates"):
-            fetch_file(named, tmp_path, max_bytes=MOST, allow_private=True)
 
 
 def test_a_url_of_another_kind_is_a_usage_error(subtests: pytest.Subtests) -> None:

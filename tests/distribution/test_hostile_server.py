@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-import socket
-import threading
 from pathlib import Path
 
 import pytest
 from tests.distribution.file_server import fetch_file
-from tests.scripted_server import BEHAVIORS, REPLY, ScriptedServer, play_all, playing
+from tests.scripted_server import BEHAVIORS, REPLY, ScriptedServer, play_all
 
 from wikigr.distribution import download
 from wikigr.errors import WikigrError
@@ -120,16 +118,3 @@ def test_every_behavior_ends_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyP
     }
     assert offenders == {}
     assert list(tmp_path.rglob("*.download")) == []
-
-
-def test_a_tls_handshake_that_stalls_ends_in_time(tmp_path: Path) -> None:
-    with playing(mute=True) as server:
-        assert re.search(SLOW, fetch(server.url.replace("http:", "https:"), tmp_path))
-        assert not server.closing.is_set()
-
-
-def test_a_resolver_that_stalls_ends_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stalled = threading.Event()
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: stalled.wait())
-    assert re.search(SLOW, fetch("https://host.example", tmp_path))
-    stalled.set()

@@ -6,6 +6,7 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 
+from wikigr.answer.presentation import CANNOT_LIST
 from wikigr.documents.answer_markdown import answer_entry, answer_markdown
 from wikigr.documents.blocks import show_written
 
@@ -46,6 +47,8 @@ def test_an_answer_has_its_sources_and_the_other_possible_answers() -> None:
     )
     doubtful = written("It is <b>. [1]", level="not_sure", span={"text": "<b>"}, alternatives=others)
     assert doubtful.startswith("Perhaps one of these:\n\n1. [One") and doubtful.count("\n") == 5
+    unlisted = written("It is <b>. [1]", level="not_sure", heading=CANNOT_LIST, alternatives=others)
+    assert unlisted == doubtful.replace("Perhaps one of these:", "I cannot list them; here are the sections:")
 
 
 def test_only_citations_and_marks_of_claims_have_brackets() -> None:

@@ -46,13 +46,9 @@ def test_a_quotation_in_its_surroundings_and_the_short_answer_in_it() -> None:
     marks = [Mark(0, 11, "around"), Mark(33, 43, "around"), Mark(11, 33, "quoted"), Mark(20, 24, "short")]
     (block,) = show_blocks(text, fill_paragraphs(text, ()), marks=marks, quote=Quote(11, 33, 7))
     assert words(block) == [
-        ("around", "He taught. "),
-        ("quoted", "Born in "),
-        ("short", "Kiel"),
-        ("quoted", " in 1858."),
-        ("citation", " [7]"),
-        ("around", " He wrote."),
-    ]
+        ("around", "He taught. "), ("quoted", "Born in "), ("short", "Kiel"), ("quoted", " in 1858."),
+        ("citation", " [7]"), ("around", " He wrote."),
+    ]  # fmt: skip
     assert [run["n"] for run in block["runs"]] == [None, None, None, None, 7, None]
 
 

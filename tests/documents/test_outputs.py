@@ -6,6 +6,7 @@ The answers quote a pack that was built from the note; they are made, so that no
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,16 +19,13 @@ from tests.possible_answers import possible_answer
 
 from wikigr.answer.answer import EXTRACTIVE, Answer
 from wikigr.answer.stages import Draft
-from wikigr.embeddings.embedder import Embedder
 from wikigr.index.candidate import Section
-from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.open import Pack
 from wikigr.pipeline import pipeline
 from wikigr.pipeline.strategies import OnText, Strategy, Writers
 from wikigr.server.mcp import make_server
 from wikigr.server.packs import ServedPacks
 from wikigr.server.service import Service
-from wikigr.sources.detect import open_source
 
 CODE = 'sorted(rows, key=lambda row: row[1])\n\nif  done:\n\tprint("```", [2], "<b>")'
 PRICES = "".join(f"| 商品 {n} | {n}00 | &lt;i&gt;{n}&lt;/i&gt; [{n}] |\n" for n in range(1, 15))
@@ -78,12 +76,8 @@ class Outputs:
 
 
 @pytest.fixture(scope="module")
-def pack(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
-    folder = tmp_path_factory.mktemp("outputs")
-    (folder / "notes").mkdir()
-    (folder / "notes" / "press.md").write_text(NOTE, encoding="utf-8")
-    build_pack(open_source(folder / "notes"), str(folder), folder / "pack", encoder, BuildOptions(name="notes"))
-    return folder / "pack"
+def pack(pack_of: Callable[..., Path]) -> Path:
+    return pack_of("notes", {"press.md": NOTE})
 
 
 @pytest.fixture
@@ -128,13 +122,10 @@ def test_the_row_of_a_cell_is_marked_in_its_table(outputs: Outputs) -> None:
     value, _, table = outputs.terminal.split("\n\nSources")[0].partition("\n\n")
     assert value == "700"
     assert table.splitlines() == [
-        "   Part    Price  Remark",
-        "────────────────────────────────────",
-        *(f"   商品 {n}    {n}00  <i>{n}</i> \\[{n}]" for n in (5, 6)),
-        "▸  商品 7    700  <i>7</i> \\[7] [1]",
-        *(f"   商品 {n}    {n}00  <i>{n}</i> \\[{n}]" for n in (8, 9)),
-        "… 9 more rows",
-    ]
+        "   Part    Price  Remark", "────────────────────────────────────",
+        *(f"   商品 {n}    {n}00  <i>{n}</i> \\[{n}]" for n in (5, 6)), "▸  商品 7    700  <i>7</i> \\[7] [1]",
+        *(f"   商品 {n}    {n}00  <i>{n}</i> \\[{n}]" for n in (8, 9)), "… 9 more rows",
+    ]  # fmt: skip
     for markdown in (outputs.markdown, outputs.tool):
         page = html_of(markdown)
         assert texts(page, "th") == ["Part", "Price", "Remark"]
@@ -153,13 +144,9 @@ def test_a_whole_table_is_folded_and_nothing_is_marked(outputs: Outputs) -> None
 @pytest.mark.parametrize("outputs", [("Steps", "", "")], indirect=True)
 def test_a_list_is_a_list(outputs: Outputs) -> None:
     assert outputs.terminal.split("\n\nSources")[0].splitlines() == [
-        "To start the press:",
-        "1. Open valve \\[1].",
-        "2. Choose a program:",
-        "   - fast",
-        "   - slow",
+        "To start the press:", "1. Open valve \\[1].", "2. Choose a program:", "   - fast", "   - slow",
         "3. Close it. [1]",
-    ]
+    ]  # fmt: skip
     for markdown in (outputs.markdown, outputs.tool):
         page = html_of(markdown)
         assert texts(page, "ol:first-of-type > li > ul > li") == ["fast", "slow"]

@@ -16,15 +16,12 @@ from wikigr.checks import Check
 from wikigr.documents.answer import answer_document
 from wikigr.documents.receipt import digest_of, make_receipt, read_receipts, write_receipts
 from wikigr.documents.replay import find_receipts_pack, replay
-from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import PackError, UsageError, WikigrError
-from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.layout import installed_packs
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.pipeline.profile_files import load_profile
-from wikigr.sources.detect import open_source
 
 FILL = "The records of the parish say little about the years before, and nobody has looked for more of them since."
 LIGHTHOUSE = "The engineer Ida Holm built the lighthouse of Ardmore in 1871."
@@ -53,16 +50,13 @@ Build = Callable[[dict[str, str]], Path]
 
 
 @pytest.fixture(scope="module")
-def build(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Build:
+def build(pack_of: Callable[..., Path]) -> Build:
     def build(articles: dict[str, str]) -> Path:
-        folder = tmp_path_factory.mktemp("source")
-        for number, (title, content) in enumerate(articles.items()):
-            # A paragraph that many articles repeat at their ends is a footer, which is left out.
-            own = content.replace("the parish", f"parish {number:03}")
-            (folder / f"{title}.md").write_text(own, encoding="utf-8")
-        pack = tmp_path_factory.mktemp("built") / "parish"
-        build_pack(open_source(folder), str(folder), pack, encoder, BuildOptions(name="parish"))
-        return pack
+        # A paragraph that many articles repeat at their ends is a footer, which is left out.
+        own = (
+            (title, text.replace("the parish", f"parish {n:03}")) for n, (title, text) in enumerate(articles.items())
+        )
+        return pack_of("parish", {f"{title}.md": text for title, text in own})
 
     return build
 

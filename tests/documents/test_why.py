@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from tests.possible_answers import possible_answer
 
 from wikigr.documents.why import why_document
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
+from wikigr.rerankers import cross_encoder
 from wikigr.rerankers.cross_encoder import CrossEncoderOptions
 
 QUESTION = "Who measured the wavelength of the electron?"
@@ -27,7 +29,13 @@ def test_what_another_possible_answer_quotes_was_read(physics_pack: Path) -> Non
     assert why_document(answer, answer.sources[0])["outcome"] == "cited"
 
 
-def test_a_stage_that_failed_is_not_what_dropped_it(physics_pack: Path, tmp_path: Path) -> None:
+def test_a_stage_that_failed_is_not_what_dropped_it(
+    physics_pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load(model_name: str, *, download: bool) -> None:
+        raise ValueError(f"{model_name} is empty")  # what the library would say after five seconds
+
+    monkeypatch.setattr(cross_encoder, "_load", load)
     profile = Profile(name="x").override(CrossEncoderOptions, enabled=True, model=str(tmp_path))
     with Pack(physics_pack) as pack:
         answer = Pipeline(profile, pack, offline=True).answer(QUESTION)

@@ -56,11 +56,8 @@ def make_bert(tmp_path: Path) -> MakeBert:
         for layer in range(layers):
             here = f"encoder.layer.{layer}."
             for part in (
-                "attention.self.query",
-                "attention.self.key",
-                "attention.self.value",
-                "attention.output.dense",
-            ):
+                "attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
+            ):  # fmt: skip
                 tensors[f"{here}{part}.weight"] = random(hidden, hidden)
                 tensors[f"{here}{part}.bias"] = random(hidden)
             tensors[here + "intermediate.dense.weight"] = random(inner, hidden)
@@ -86,14 +83,11 @@ def make_bert(tmp_path: Path) -> MakeBert:
             "config.json": config,
             "1_Pooling/config.json": {"word_embedding_dimension": hidden, **flags},
             "sentence_bert_config.json": {"max_seq_length": 16, "do_lower_case": False},
-            "tokenizer_config.json": {
-                "tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": positions, "pad_token": "[PAD]",
-                "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]", "mask_token": "[MASK]",
-            },
-            "modules.json": [
-                {"idx": n, "name": str(n), "path": path, "type": f"sentence_transformers.models.{step}"}
-                for n, (step, path) in enumerate(steps.items())
-            ],
+            "tokenizer_config.json": {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": positions,
+             "pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]",
+             "mask_token": "[MASK]"},
+            "modules.json": [{"idx": n, "name": str(n), "path": path,
+             "type": f"sentence_transformers.models.{step}"} for n, (step, path) in enumerate(steps.items())],
         }.items():  # fmt: skip
             (folder / path).write_text(json.dumps(content))
         _tokenizer().save(str(folder / "tokenizer.json"))

@@ -62,16 +62,6 @@ def test_the_package_is_light_until_it_is_used() -> None:
     assert done.stdout.strip() == ""
 
 
-def test_a_query_imports_nothing_that_writes_graphs(encoder: Embedder) -> None:
-    program = (
-        "import sys; from wikigr.embeddings.loader import open_encoder; open_encoder().encode(['x']);"
-        "print(*sorted({'onnx', 'safetensors', 'torch', 'sentence_transformers', 'subprocess'}"
-        " & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() in ("", "subprocess")
-
-
 @pytest.mark.parametrize(
     ("model", "has_prefix"),
     [

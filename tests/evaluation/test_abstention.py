@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 from tests.evaluation.metrics.examples import ABSTAINED, ANSWER, IMPOSSIBLE, KIEL, QUESTION, evidence
 
 from wikigr.answer.answer import Answer
@@ -86,9 +85,6 @@ def test_intervals_are_over_questions_not_over_repeats() -> None:
     # The two halves of a cluster go together: fewer independent questions, a wider interval.
     clusters = {s.question_id: f"c{n // 10}" for n, s in enumerate(once)}
     assert judged(once, clusters=clusters).auroc != judged(once).auroc
-
-
-SCORES = st.lists(st.tuples(st.integers(-3, 3).map(lambda n: n / 3), st.booleans()), min_size=1, max_size=30)
 
 
 def test_who_abstains_has_not_answered() -> None:

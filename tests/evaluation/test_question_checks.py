@@ -172,7 +172,8 @@ def test_an_answer_alone_is_no_leak(encoder: Embedder) -> None:
 def test_the_demo_pack_leaks_nothing(encoder: Embedder) -> None:
     examples = FewShotManager(PACK, encoder=encoder).load_examples()
     assert examples
-    assert find_leaks(examples, load_questions(PACK / "eval" / "questions.jsonl"), encoder) == []
+    for name in ("questions", "composed"):
+        assert find_leaks(examples, load_questions(PACK / "eval" / f"{name}.jsonl"), encoder) == []
 
 
 def test_nothing_to_compare(encoder: Embedder) -> None:

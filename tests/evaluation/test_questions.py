@@ -137,14 +137,6 @@ def test_splits(tmp_path: Path) -> None:
         load_questions(write(tmp_path / "r.jsonl", without("split")), split="dev")
 
 
-def test_the_questions_of_the_demo_pack() -> None:
-    path = ROOT / "packs" / "physics" / "eval" / "questions.jsonl"
-    questions = load_questions(path)
-    assert len(questions) >= 80
-    assert len(load_questions(path, split="dev")) + len(load_questions(path, split="test")) == len(questions)
-    assert any(not question.answerable for question in questions)
-
-
 @pytest.mark.parametrize(("name", "answerable"), [("hotpotqa", 897), ("squad2", 3936)])
 def test_public_sets(name: str, answerable: int) -> None:
     path = PUBLIC / name / "queries.jsonl.xz"

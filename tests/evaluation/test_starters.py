@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -19,12 +20,12 @@ from wikigr.sources.detect import open_source
 
 
 def test_the_pack_is_sure_of_its_starters(physics_pack: Path) -> None:
-    found = find_starters(physics_pack, physics_pack)
+    found = find_starters(physics_pack)
     assert len(found) == 3 == len(set(found))
     with Pack(physics_pack) as pack:
         pipeline = Pipeline(Profile(), pack, offline=True)
         assert [pipeline.answer(question).level for question in found] == ["sure"] * 3
-    assert find_starters(physics_pack, physics_pack) == found
+    assert find_starters(physics_pack) == found
 
 
 def test_gold_questions_come_first(physics_pack: Path, tmp_path: Path) -> None:
@@ -33,11 +34,12 @@ def test_gold_questions_come_first(physics_pack: Path, tmp_path: Path) -> None:
         {"id": str(n), "question": question, "answers": ["x"], "gold": [{"title": "Spin"}]}
         for n, question in enumerate(questions)
     ]
-    (tmp_path / "eval").mkdir()
-    file = tmp_path / "eval" / "questions.jsonl"
+    pack = Path(shutil.copytree(physics_pack, tmp_path / "pack"))
+    (pack / "eval").mkdir(exist_ok=True)
+    file = pack / "eval" / "questions.jsonl"
     file.write_text("not JSON\n" + "".join(json.dumps(line) + "\n" for line in lines))
-    assert find_starters(physics_pack, tmp_path)[0] == "When was Niels Bohr born?"
-    assert "Who is the mayor of Vessin?" not in find_starters(physics_pack, tmp_path)
+    assert find_starters(pack)[0] == "When was Niels Bohr born?"
+    assert "Who is the mayor of Vessin?" not in find_starters(pack)
 
 
 def test_headings_that_ask(tmp_path: Path, encoder: Embedder) -> None:
@@ -50,7 +52,7 @@ def test_headings_that_ask(tmp_path: Path, encoder: Embedder) -> None:
         "## 2.1. Who heads the pilot station?\n\nKarim Haddad heads the pilot station of Vessin.\n"
     )
     build_pack(open_source(note.parent), str(note.parent), tmp_path / "pack", encoder, BuildOptions(name="harbor"))
-    found = find_starters(tmp_path / "pack", tmp_path / "pack")
+    found = find_starters(tmp_path / "pack")
     assert "How do I book a berth?" in found and "Why?" not in found
     assert "Who heads the pilot station?" in found
 
@@ -64,7 +66,7 @@ def test_rows_with_names(tmp_path: Path, encoder: Embedder) -> None:
     (notes / "berths.md").write_text(f"# Harbor\n\n## Berths\n\n| Berth | Mooring |\n| --- | --- |\n{berths}")
     (notes / "shops.md").write_text("# Shops\n\n| Honey | To shops |\n| --- | --- |\n| Heather | 9 |\n| Lime | 8 |\n")
     build_pack(open_source(notes), str(notes), tmp_path / "pack", encoder, BuildOptions(name="metals"))
-    found = find_starters(tmp_path / "pack", tmp_path / "pack")
+    found = find_starters(tmp_path / "pack")
     assert {"What is the melting point of Copper?", "What is the mooring of berth 4?"} <= set(found)
     assert not any("to shops" in question for question in found)
 

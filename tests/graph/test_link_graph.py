@@ -42,7 +42,7 @@ def test_titles_and_links_come_back(graph: Graph) -> None:
     assert links.sources.dtype == links.targets.dtype == np.int32
 
 
-@pytest.mark.parametrize("gone", ["A", "C", "Ünï 'q'"])
+@pytest.mark.parametrize("gone", ["A", "Ünï 'q'"])
 def test_deleted_articles_leave_no_gap(graph: Graph, gone: str) -> None:
     fill(graph)
     graph.execute("MATCH (a:Article {title: $title}) DETACH DELETE a", {"title": gone})

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from tests.graph_edges import edges_at
 
@@ -25,8 +26,8 @@ def graph(tmp_path: Path) -> Iterator[Graph]:
 
 
 def add(graph: Graph, titles: list[str] = [], entities: dict[str, str | None] = {}) -> None:  # noqa: B006
-    for title in titles:
-        graph.execute("CREATE (:Article {title: $title})", {"title": title})
+    if titles:
+        graph.execute("UNWIND $titles AS title CREATE (:Article {title: title})", {"titles": titles})
     for key, name in entities.items():
         graph.execute("CREATE (:Entity {entity_id: $key, name: $name})", {"key": key, "name": name})
 
@@ -113,12 +114,11 @@ def test_relation_and_direction_choose(ada: Neighborhood) -> None:
 
 
 def test_many_nodes_give_the_same_edges_as_one_at_a_time(ada: Neighborhood, graph: Graph) -> None:
-    titles = [f"T{n:02}" for n in range(20)]
+    titles, pairs = [f"T{n:02}" for n in range(20)], [(n, m) for n in range(20) for m in range(n)]
     add(graph, titles, {f"e{n:02}": f"E{n:02}" for n in range(20)})
-    for n in range(20):
-        for m in range(n):
-            link(graph, titles[n], "LINKS_TO", titles[m])
-            state(graph, f"e{n:02}", "beside", f"e{m:02}")
+    graph.copy("LINKS_TO", pa.table({"from": [titles[n] for n, _ in pairs], "to": [titles[m] for _, m in pairs]}))
+    ends = {"from": [f"e{n:02}" for n, _ in pairs], "to": [f"e{m:02}" for _, m in pairs]}
+    graph.copy("RELATED_TO", pa.table({**ends, "relation": ["beside"] * len(pairs), "section_id": [""] * len(pairs)}))
     around = Neighborhood(graph)
     nodes = [ADA, ENGINE, ENGLISH, *map(article, titles), *(Node("entity", f"e{n:02}", f"E{n:02}") for n in range(20))]
     together = around.expand(nodes, most=7)
@@ -138,9 +138,8 @@ def test_a_joined_query_that_is_cut_is_asked_in_halves(
 ) -> None:
     titles = [f"T{n:02}" for n in range(20)]
     add(graph, titles)
-    for title in titles:
-        for other in titles[:5]:
-            link(graph, title, "LINKS_TO", other)
+    pairs = [(title, other) for title in titles for other in titles[:5]]
+    graph.copy("LINKS_TO", pa.table({"from": [a for a, _ in pairs], "to": [b for _, b in pairs]}))
     nodes = [article(title) for title in titles]
     whole = Neighborhood(graph).expand(nodes).edges
     monkeypatch.setattr(module, "_MAX_ROWS", 30)
@@ -161,11 +160,8 @@ def test_loops_parallel_edges_and_nameless_things(graph: Graph) -> None:
     nameless = Node("entity", "x", "")
     edges = edges_at(around, nameless)
     assert [str(edge) for edge in edges] == [
-        "x -> is -> x",
-        "x -> knows -> y",
-        "x -> knows -> y",
-        "x -> knows -> Two lines",
-    ]
+        "x -> is -> x", "x -> knows -> y", "x -> knows -> y", "x -> knows -> Two lines",
+    ]  # fmt: skip
     assert [edge.section_id for edge in edges] == ["", "s#1", "s#2", ""]
     assert edges[0].other(nameless) == nameless
     assert around.nodes([("entity", "y")]) == [Node("entity", "y", "")]

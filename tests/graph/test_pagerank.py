@@ -15,17 +15,6 @@ def ranks(edges: list[tuple[int, int]], nodes: int, **options: float) -> np.ndar
     return pagerank(flat[:, 0], flat[:, 1], nodes, **options)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("damping", [0.5, 0.85, 0.99])
-def test_agrees_with_networkx_on_random_graphs_with_dangling_nodes(seed: int, damping: float) -> None:
-    graph = nx.gnp_random_graph(60, 0.03, seed=seed, directed=True)
-    assert any(degree == 0 for _, degree in graph.out_degree)
-    expected = nx.pagerank(graph, alpha=damping, tol=1e-10, max_iter=5000)
-    found = ranks(list(graph.edges), 60, damping=damping, tol=1e-10, max_iter=5000)
-    np.testing.assert_allclose(found, [expected[node] for node in range(60)], atol=1e-8)
-    assert found.sum() == pytest.approx(1.0)
-
-
 def test_parallel_edges_count_once_and_a_self_loop_counts() -> None:
     np.testing.assert_allclose(ranks([(0, 1), (0, 1), (0, 2)], 3), ranks([(0, 1), (0, 2)], 3))
     looped = nx.DiGraph([(0, 0), (0, 1)])

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from wikigr.graph.pagerank_cache import PageRankCache, PageRankCacheError, Parameters, read_pack_cache, write_cache
+from wikigr.errors import PackError
+from wikigr.graph.pagerank_cache import PageRankCache, Parameters, read_pack_cache, write_cache
 
 
 def test_a_pack_has_as_many_scores_as_articles(tmp_path: Path) -> None:
@@ -15,9 +16,9 @@ def test_a_pack_has_as_many_scores_as_articles(tmp_path: Path) -> None:
     cache = PageRankCache({"Alpha": 0.5, "Beta": 0.5}, "d", Parameters())
     write_cache(path, cache)
     assert read_pack_cache(path, "d", _counts(2)) == cache
-    with pytest.raises(PageRankCacheError, match="2 titles for 1 articles"):
+    with pytest.raises(PackError, match="2 titles for 1 articles"):
         read_pack_cache(path, "d", _counts(1))
-    with pytest.raises(PageRankCacheError, match="belongs to other content"):
+    with pytest.raises(PackError, match="belongs to other content"):
         read_pack_cache(path, "e", _counts(2))
     path.write_text('{"Alpha": 1.0}')
     assert read_pack_cache(path, "d", _counts(1)).scores == {"Alpha": 1.0}
@@ -26,7 +27,7 @@ def test_a_pack_has_as_many_scores_as_articles(tmp_path: Path) -> None:
 def test_a_damaged_file_is_not_used_unless_it_is_a_plain_mapping(tmp_path: Path) -> None:
     path = tmp_path / "pagerank_cache.json"
     write_cache(path, PageRankCache({"Alpha": 1.0}, "d", Parameters()))
-    with pytest.raises(PageRankCacheError, match="is damaged: it has changed"):
+    with pytest.raises(PackError, match="is damaged: it has changed"):
         read_pack_cache(path, "d", _counts(1), "it has changed")
     path.write_text('{"Alpha": 1.0}')
     assert read_pack_cache(path, "d", _counts(1), "it has changed").scores == {"Alpha": 1.0}
@@ -48,5 +49,5 @@ def test_a_large_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
     path = tmp_path / "pagerank_cache.json"
     path.write_text("{}")
     os.truncate(path, 1 << 40)
-    with pytest.raises(PageRankCacheError, match=r"pagerank_cache\.json has more than .* bytes, the limit"):
+    with pytest.raises(PackError, match=r"pagerank_cache\.json has more than .* bytes, the limit"):
         read_pack_cache(path, "d", _counts(1_000))

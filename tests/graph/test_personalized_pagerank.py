@@ -93,16 +93,6 @@ def test_nodes_far_from_the_seeds_are_not_visited() -> None:
     assert 10 < np.count_nonzero(weights) < 100
 
 
-def test_the_top_nodes_are_those_of_networkx() -> None:
-    graph = nx.barabasi_albert_graph(2_000, 3, seed=7)
-    index = adjacency(2_000, list(graph.edges))
-    seeds = {1500: 1.0, 1700: 0.5}
-    truth = nx.pagerank(directed(index), alpha=1 - RESTART, personalization=seeds, tol=1e-12, max_iter=1_000)
-    found = personalized_pagerank(index, seeds, restart=RESTART)
-    expected = sorted(truth, key=lambda n: -truth[n])[:10]
-    assert len(set(expected) & set(np.argsort(-found)[:10].tolist())) >= 9
-
-
 def test_without_seeds_nothing_has_weight() -> None:
     index = adjacency(3, [(0, 1)])
     assert personalized_pagerank(index, {}, restart=RESTART).tolist() == [0, 0, 0]
@@ -112,12 +102,3 @@ def test_without_seeds_nothing_has_weight() -> None:
 
 def test_without_edges_the_weight_stays_at_the_seeds() -> None:
     assert personalized_pagerank(adjacency(3, []), {2: 3.0, 1: 1.5}, restart=RESTART).tolist() == [0, 0.5, 1]
-
-
-def test_a_hub_gets_less_weight_than_a_specific_neighbor() -> None:
-    """The seed links to a hub with 500 other neighbors and to an article without other neighbors."""
-    seed, hub, particular = 0, 1, 2
-    index = adjacency(503, [(seed, hub), (seed, particular), *((hub, n) for n in range(3, 503))])
-    weights = personalized_pagerank(index, {seed: 1.0}, restart=RESTART)
-    assert weights[particular] > 5 * weights[hub]
-    assert weights[particular] > 1_000 * weights[3:].max()

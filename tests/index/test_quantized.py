@@ -80,7 +80,7 @@ def test_the_signs_choose_what_is_rescored(stored: QuantizedVectors, monkeypatch
     assert {int(hit.section_id.rpartition("#")[2]) for hit in stored.search(QUERIES[3], 50)} == nearest
 
 
-@pytest.mark.parametrize("limit", [1, 3, 4, 5, 9, 10])
+@pytest.mark.parametrize("limit", [3, 5, 9])
 def test_ties_go_by_section_id(tmp_path: Path, limit: int) -> None:
     vectors = np.repeat(unit(np.array([[1.0, 2.0, -1.0], [1.0, 2.0, 3.0]], dtype=np.float32)), 5, axis=0)
     ids = [f"s#{n}" for n in (7, 3, 9, 1, 5, 0, 8, 2, 6, 4)]
@@ -90,7 +90,7 @@ def test_ties_go_by_section_id(tmp_path: Path, limit: int) -> None:
     ]
 
 
-@pytest.mark.parametrize("dimension", [1, 63, 64, 65, 384])
+@pytest.mark.parametrize("dimension", [1, 64, 65])
 def test_any_dimension_and_batch_size_give_the_same_files(tmp_path: Path, dimension: int) -> None:
     vectors = drawn(300, dimension, seed=dimension)
     one, other = (written(tmp_path / str(batch), vectors, batch=batch) for batch in (7, 300))
@@ -115,14 +115,14 @@ def test_a_changed_byte_is_found_or_changes_nothing(tmp_path: Path, name: str) -
     path = tmp_path / "v" / name
     whole = path.read_bytes()
     refused = 0
-    for place in np.random.default_rng(2).choice(len(whole), size=min(200, len(whole)), replace=False):
+    for place in np.random.default_rng(2).choice(len(whole), size=min(60, len(whole)), replace=False):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x10]) + whole[place + 1 :])
         try:
             assert opened(tmp_path / "v", vectors).search(vectors[7], 300) == expected
         except PackError:
             refused += 1
     # Only padding in a header of NumPy may change without an effect.
-    assert refused >= min(200, len(whole)) / 2
+    assert refused >= min(60, len(whole)) / 2
 
 
 @pytest.mark.parametrize("name", FILES[1:])
@@ -133,12 +133,12 @@ def test_any_changed_byte_of_a_header_is_found_or_changes_nothing(tmp_path: Path
     whole = path.read_bytes()
     refused = 0
     for place in range(whole.index(b"\n") + 1):
-        for mask in (0x01, 0x10, 0x5D):
-            path.write_bytes(whole[:place] + bytes([whole[place] ^ mask]) + whole[place + 1 :])
-            try:
-                assert opened(tmp_path / "v", vectors).search(vectors[7], 40) == expected
-            except PackError:
-                refused += 1
+        mask = (0x01, 0x10, 0x5D)[place % 3]
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ mask]) + whole[place + 1 :])
+        try:
+            assert opened(tmp_path / "v", vectors).search(vectors[7], 40) == expected
+        except PackError:
+            refused += 1
     assert refused
 
 

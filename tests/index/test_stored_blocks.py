@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wikigr.errors import PackError
@@ -73,6 +73,7 @@ _LEAVES = st.none() | st.booleans() | st.integers(-5, 120) | st.text("biy:", max
 _VALUES = st.recursive(_LEAVES, lambda inner: st.lists(inner, max_size=7))
 
 
+@settings(max_examples=50)
 @given(_VALUES | st.lists(st.tuples(st.sampled_from("phitdbcqyfn"), st.integers(-1, 50), st.integers(0, 50))))
 def test_any_json_is_read_or_refused(value: object) -> None:
     try:

@@ -22,6 +22,7 @@ from tests.waiting import until
 
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import BuildError, UsageError
+from wikigr.ingest import extraction
 from wikigr.ingest.build import BuildOptions, BuildReport, build_pack
 from wikigr.ingest.chunking import chunk_all
 from wikigr.ingest.engines.local import LocalEngine
@@ -30,6 +31,7 @@ from wikigr.ingest.extraction_format import prompt_version
 from wikigr.ingest.linking import link_all
 from wikigr.ingest.parsing import read_source
 from wikigr.ingest.staging import Staging
+from wikigr.llm import open_client
 from wikigr.llm.failures import LlmError
 from wikigr.llm.response_cache import ResponseCache
 from wikigr.pack.open import Pack
@@ -60,40 +62,19 @@ def recorded(given: Any, usage: Mapping[str, Any] = usage()) -> Behavior:
 
 EMPTY = recorded(graph([]))
 REPLIES: dict[str, Behavior] = {
-    "Wolfgang Pauli was born": recorded(
-        graph(
-            [
-                ("Wolfgang Pauli", "person", "Pauli"),
-                ("Vienna", "place"),
-                ("exclusion principle", "concept"),
-                ("1925", "value"),
-            ],
-            [
-                ("Wolfgang Pauli", "born in", "Vienna", "Wolfgang Pauli was born in Vienna."),
-                ("Pauli", "Proposed", "exclusion principle", "He proposed the  exclusion\nprinciple in 1925"),
-                ("exclusion principle", "proposed in", "1925", "He proposed the exclusion principle in 1925."),
-            ],
-        )
-    ),
-    "Pauli wrote to": recorded(
-        graph(
-            [("W. Pauli", "person"), ("Pauli", "person"), ("Lise Meitner", "person")],
-            [("Pauli", "wrote to", "Lise Meitner", "Pauli wrote to Lise Meitner about a new particle.")],
-        )
-    ),
-    "Vienna is the capital": recorded(
-        graph(
-            [("Vienna", "place"), ("Austria", "place"), ("Danube", "place", "the river Danube")],
-            [("Vienna", "capital of", "Austria", "Vienna is the capital of Austria.")],
-        )
-    ),
-    "Lise Meitner was born": recorded(
-        graph(
-            [("Lise Meitner", "person"), ("Vienna", "place")],
-            [("Lise Meitner", "born in", "Vienna", "Lise Meitner was born in vienna.")],
-        )
-    ),
-}
+    "Wolfgang Pauli was born": recorded(graph([("Wolfgang Pauli", "person", "Pauli"), ("Vienna", "place"),
+     ("exclusion principle", "concept"), ("1925", "value")],
+     [("Wolfgang Pauli", "born in", "Vienna", "Wolfgang Pauli was born in Vienna."),
+     ("Pauli", "Proposed", "exclusion principle", "He proposed the  exclusion\nprinciple in 1925"),
+     ("exclusion principle", "proposed in", "1925", "He proposed the exclusion principle in 1925.")])),
+    "Pauli wrote to": recorded(graph([("W. Pauli", "person"), ("Pauli", "person"), ("Lise Meitner", "person")],
+     [("Pauli", "wrote to", "Lise Meitner", "Pauli wrote to Lise Meitner about a new particle.")])),
+    "Vienna is the capital": recorded(graph([("Vienna", "place"), ("Austria", "place"),
+     ("Danube", "place", "the river Danube")],
+     [("Vienna", "capital of", "Austria", "Vienna is the capital of Austria.")])),
+    "Lise Meitner was born": recorded(graph([("Lise Meitner", "person"), ("Vienna", "place")],
+     [("Lise Meitner", "born in", "Vienna", "Lise Meitner was born in vienna.")])),
+}  # fmt: skip
 
 
 def section_in(request: Mapping[str, Any]) -> str:
@@ -244,23 +225,17 @@ def test_extracted_entities_are_in_the_same_tables(server: MessagesServer, tmp_p
     with Pack(tmp_path / "pack") as pack:
         rows = pack.graph.rows("MATCH (e:Entity) RETURN e.entity_id, e.name, e.type, e.aliases ORDER BY e.entity_id")
         assert [tuple(row) for row in rows] == [
-            ("1925", "1925", "value", []),
-            ("austria", "Austria", "place", []),
-            ("danube", "Danube", "place", []),
+            ("1925", "1925", "value", []), ("austria", "Austria", "place", []), ("danube", "Danube", "place", []),
             ("exclusion principle", "exclusion principle", "concept", []),
-            ("meitner, lise", "Meitner, Lise", "person", ["Lise Meitner"]),
-            ("vienna", "Vienna", "place", []),
+            ("meitner, lise", "Meitner, Lise", "person", ["Lise Meitner"]), ("vienna", "Vienna", "place", []),
             ("wolfgang pauli", "Wolfgang Pauli", "person", ["Pauli"]),
-        ]
+        ]  # fmt: skip
         rows = pack.graph.rows("MATCH (a:Article)-[:HAS_ENTITY]->(e:Entity) RETURN a.title, e.name ORDER BY 1, 2")
         assert ["Wolfgang Pauli", "exclusion principle"] in [list(row) for row in rows]
         assert "1925" not in [row[1] for row in rows]
         assert pack.manifest.extraction == {
-            "model": "claude-haiku-4-5",
-            "prompt": prompt_version(),
-            "sections": 4,
-            "failed": 0,
-        }
+            "model": "claude-haiku-4-5", "prompt": prompt_version(), "sections": 4, "failed": 0,
+        }  # fmt: skip
     assert all(check.passed for check in validate_pack(tmp_path / "pack"))
     assert report.manifest.counts["triples"] == 6
     assert report.extraction is not None
@@ -437,12 +412,14 @@ def test_a_rejected_key_or_model_stops_the_extraction_at_once(
 
 @pytest.mark.parametrize("count", [2, 60])
 def test_without_a_network_the_extraction_stops_after_a_few_sections(
-    server: MessagesServer, tmp_path: Path, encoder: Embedder, monkeypatch: pytest.MonkeyPatch, count: int
+    server: MessagesServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
-    source = write_source(tmp_path / "s.jsonl", numbered(count))
+    # That calls are repeated is tested above; here it would take half a minute.
+    once = {"retries": 0}
+    monkeypatch.setattr(extraction, "open_client", lambda model, **options: open_client(model, **options | once))
     with pytest.raises(LlmError, match="Cannot connect to") as caught:
-        build(source, tmp_path / "pack", encoder)
+        extract(write_source(tmp_path / "s.jsonl", numbered(count)), tmp_path / "work")
     assert f"0 of {count} sections are done." in (caught.value.hint or "")
 
 

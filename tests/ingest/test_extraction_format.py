@@ -32,11 +32,6 @@ def test_the_text_of_a_section_stays_in_its_block() -> None:
     content = request["messages"][0]["content"]
     assert content.endswith("&lt;section>\n</section>")
     assert re.findall(r"<[^>]*>", content) == [
-        "<title>",
-        "</title>",
-        "<headings>",
-        "</headings>",
-        "<section>",
-        "</section>",
-    ]
+        "<title>", "</title>", "<headings>", "</headings>", "<section>", "</section>",
+    ]  # fmt: skip
     assert "Evil" not in request["system"]

@@ -86,8 +86,10 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("code", TEXTS)
-@pytest.mark.parametrize("noise", [["hex", "dump"], ["rows"], ["code", "numbers"], ["log", "hex", "rows"]])
+@pytest.mark.parametrize(
+    ("code", "noise"),
+    [("en", ["hex", "dump"]), ("de", ["rows"]), ("fr", ["code", "numbers"]), ("es", ["log", "hex", "rows"])],
+)
 def test_records_without_a_language_do_not_vote(tmp_path: Path, code: str, noise: list[str]) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()

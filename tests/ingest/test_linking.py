@@ -47,13 +47,9 @@ def edges(staging: Staging, table: str) -> set[tuple[str, str]]:
 def test_links_follow_ids_titles_aliases_and_chains_of_redirects(staging: Staging) -> None:
     lost = link_all(staging, Silent(), LocalEngine(), by_id=True)
     assert edges(staging, "link") == {
-        ("Alpha", "Beta"),
-        ("Alpha", "Gamma radiation"),
-        ("Beta", "Alpha"),
-        ("Beta", "Gamma radiation"),
-        ("Gamma radiation", "Alpha"),
-        ("Alpha", "3"),
-    }
+        ("Alpha", "Beta"), ("Alpha", "Gamma radiation"), ("Beta", "Alpha"), ("Beta", "Gamma radiation"),
+        ("Gamma radiation", "Alpha"), ("Alpha", "3"),
+    }  # fmt: skip
     assert lost == 1
 
 
@@ -76,15 +72,8 @@ def aliases(staging: Staging) -> dict[str, list[str]]:
 
 def test_names_that_differ_only_in_case_are_distinguished(staged: Callable[..., Staging]) -> None:
     titles = (
-        "Who",
-        "Pi",
-        "Us",
-        "Aid",
-        "World Health Organization",
-        "HIV/AIDS",
-        "Private investigator",
-        "United States",
-    )
+        "Who", "Pi", "Us", "Aid", "World Health Organization", "HIV/AIDS", "Private investigator", "United States",
+    )  # fmt: skip
     staging = staged(
         article("Doctor", "The WHO fights AIDS. The US too.", "d", "WHO", "AIDS", "PI", "US"),
         article("Nurse", "Text.", "n", "who", "Aids", "uS", "hiv/aids", "United_States"),
@@ -106,12 +95,9 @@ def test_names_that_differ_only_in_case_are_distinguished(staged: Callable[..., 
     }
     # "UNITED STATES" would say nothing that the title does not.
     assert aliases(staging) == {
-        "Aid": ["Aids"],
-        "HIV/AIDS": ["AIDS"],
-        "Private investigator": ["PI"],
-        "United States": ["US"],
+        "Aid": ["Aids"], "HIV/AIDS": ["AIDS"], "Private investigator": ["PI"], "United States": ["US"],
         "World Health Organization": ["WHO"],
-    }
+    }  # fmt: skip
 
 
 def test_redirects_are_followed_to_the_exact_name_before_one_of_another_case(staged: Callable[..., Staging]) -> None:

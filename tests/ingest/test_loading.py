@@ -54,39 +54,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "new"
 
 
-def test_everything_staged_is_in_the_database(filled: Staging, tmp_path: Path, folder: Path) -> None:
-    loaded = load(tmp_path / "other.sqlite", folder, IDENTITY, "en", Silent())
-    assert loaded.counts == {
-        "articles": 2,
-        "sections": 3,
-        "links": 1,
-        "mentions": 1,
-        "aliases": 1,
-        "entities": 2,
-        "triples": 1,
-    }
-    with Graph(folder / DATABASE) as graph:
-        assert loaded.engine_version == graph.version
-        articles = graph.rows("MATCH (a:Article) RETURN a.title, a.category, a.categories, a.url, a.aliases")
-        assert [tuple(row) for row in articles] == [
-            ("Alpha", "", [], "", ["First letter"]),
-            ("Beta", "Letters", ["Letters", "Greek"], "https://example.org/b", []),
-        ]
-        sections = graph.rows(
-            "MATCH (a:Article)-[h:HAS_SECTION]->(s:Section) "
-            "RETURN s.section_id, s.content, substring(a.content, s.start_offset + 1, s.end_offset - s.start_offset), "
-            "s.level, s.heading_path, s.embedding ORDER BY s.section_id"
-        )
-        assert [row[0] for row in sections] == ["Alpha#0", "Beta#0", "Beta#1"]
-        assert all(row[1] == row[2] for row in sections)
-        assert [(row[3], row[4]) for row in sections] == [(0, []), (0, []), (1, ["Uses"])]
-        assert sections[0][5] == pytest.approx([0.6, 0.8])
-        facts = graph.rows(
-            "MATCH (s:Entity)-[r:RELATED_TO]->(o:Entity) RETURN s.name, r.relation, o.name, r.section_id"
-        )
-        assert [tuple(row) for row in facts] == [("Alpha", "part of", "the alphabet", "Alpha#0")]
-
-
 def test_the_lexical_index_covers_titles_headings_and_content(filled: Staging, tmp_path: Path, folder: Path) -> None:
     load(tmp_path / "other.sqlite", folder, IDENTITY, "en", Silent())
     index = LexicalIndex(folder / LEXICAL)

@@ -28,11 +28,8 @@ def test_names_match_at_word_boundaries_only() -> None:
 def test_a_name_matches_as_written_or_with_a_small_first_letter() -> None:
     names = {"Laser": 1, "NASA": 2, "Wave function": 3, "Max Planck": 4}
     assert found(names, "A laser, a Laser, LASER; NASA, nasa, nASA.") == [
-        ("laser", 1),
-        ("Laser", 1),
-        ("NASA", 2),
-        ("nASA", 2),
-    ]
+        ("laser", 1), ("Laser", 1), ("NASA", 2), ("nASA", 2),
+    ]  # fmt: skip
     assert found(names, "the wave function of Max Planck, not MAX PLANCK") == [("wave function", 3), ("Max Planck", 4)]
 
 

@@ -1,10 +1,10 @@
-"""Updating a pack gives the content of a build from scratch, keeps vectors and recalibrates thresholds."""
+"""Updating a pack gives the content of a build from scratch, keeps vectors and thresholds."""
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,36 +15,22 @@ from tests.pack.older import build_without_anchors, build_without_blocks
 from wikigr.answer.abstention import THRESHOLD_NAME
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import BuildError, PackError, SourceError, UsageError, WikigrError
-from wikigr.evaluation.calibration import FittedOn, calibrate, store_threshold
-from wikigr.evaluation.questions import load_questions, question_set_hash
-from wikigr.evaluation.recalibration import recalibrate
 from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.ingest.update import LostArticlesError, UpdateOptions, UpdateReport, update_pack
 from wikigr.pack.layout import Layout
 from wikigr.pack.manifest import Manifest, read_manifest
 from wikigr.pack.open import Pack
 from wikigr.pack.validate import validate_pack
-from wikigr.pipeline.profile_files import load_profile
 from wikigr.sources.detect import open_source
 
 RECORDS: list[dict[str, object]] = [
-    {
-        "id": "a",
-        "title": "Alpha",
-        "text": "Alpha is the first letter. See Beta.\n# Use\nAlpha decay.",
-        "links": ["Beta"],
-    },
+    {"id": "a", "title": "Alpha", "text": "Alpha is the first letter. See Beta.\n# Use\nAlpha decay.",
+     "links": ["Beta"]},
     {"id": "b", "title": "Beta", "text": "Beta is the second letter of the Greek alphabet.", "links": ["Alpha"]},
     {"id": "g", "title": "Gamma", "text": "Gamma is the third letter.", "links": ["Alpha"]},
     {"id": "d", "title": "Delta", "text": "Delta is the fourth letter.", "links": ["Gamma"]},
-]
-CHANGED = [dict(RECORDS[0], text="Alpha is the very first letter. See Beta.\n# Use\nAlpha decay."), *RECORDS[1:]]
-QUESTIONS: list[dict[str, object]] = [
-    {"id": "1", "question": "What is Alpha?", "answers": ["first"], "gold": [{"title": "Alpha"}], "split": "dev"},
-    {"id": "2", "question": "What is Beta?", "answers": ["second"], "gold": [{"title": "Beta"}], "split": "dev"},
-    {"id": "3", "question": "How is a lemon cake baked?", "answers": [], "answerable": False, "split": "dev"},
-    {"id": "4", "question": "Who won the football cup?", "answers": [], "answerable": False, "split": "dev"},
 ]  # fmt: skip
+CHANGED = [dict(RECORDS[0], text="Alpha is the very first letter. See Beta.\n# Use\nAlpha decay."), *RECORDS[1:]]
 KEPT = {"description": "Greek letters", "license": "CC0-1.0", "version": "1.2.0"}
 
 
@@ -98,7 +84,7 @@ def update(
 
 def follow(pack: Path, source: Path, told: Told | None = None, options: UpdateOptions | None = None) -> UpdateReport:
     chosen = options or UpdateOptions()
-    return update_pack(pack, open_source(source), str(source), options=chosen, recalibrate=recalibrate, progress=told)
+    return update_pack(pack, open_source(source), str(source), options=chosen, progress=told)
 
 
 def manifest_of(pack: Path) -> Manifest:
@@ -276,24 +262,10 @@ def test_a_pack_that_cannot_be_updated_is_refused(
 # -- companion files
 
 
-def give_questions(pack: Path, questions: Iterable[dict[str, object]] = QUESTIONS) -> Path:
-    file = pack / "eval" / "questions.jsonl"
-    file.parent.mkdir(exist_ok=True)
-    return write(file, questions)
-
-
-def calibrated(pack: Path, profile: str = "baseline") -> float:
-    """Fit and store the threshold of ``profile`` as ``wikigr eval calibrate`` does; returns it."""
-    questions = load_questions(pack / "eval" / "questions.jsonl", split="dev")
-    with Pack(pack) as opened:
-        found = calibrate(opened, questions, load_profile(profile))
-    data = FittedOn(question_set_hash(questions), "dev", profile)
-    store_threshold(Layout(pack), found.name, found.threshold, data)
-    return found.threshold
-
-
 def test_companion_files_stay(pack: Path) -> None:
-    file = give_questions(pack)
+    file = pack / "eval" / "questions.jsonl"
+    file.parent.mkdir()
+    file.write_text("{}")
     (pack / "few_shot_examples.json").write_text("[]")
     before = snapshot(pack)
     update(pack, CHANGED)
@@ -315,71 +287,16 @@ def test_a_pack_that_contains_a_file_of_the_user_is_not_updated(pack: Path, name
     assert snapshot(pack) == before
 
 
-def test_a_calibrated_threshold_is_recalibrated(pack: Path) -> None:
-    give_questions(pack)
-    old, told = calibrated(pack), Told()
-    cake: dict[str, object] = {
-        "id": "c",
-        "title": "Lemon cake",
-        "text": "How is a lemon cake baked? A lemon cake is baked in an oven.",
-    }
-    update(pack, [*CHANGED, cake], told)
-    manifest = manifest_of(pack)
-    assert manifest.thresholds[THRESHOLD_NAME] != old
-    assert manifest.thresholds[THRESHOLD_NAME] == calibrated(pack)
-    assert dict(manifest.calibration) == dict(manifest_of(pack).calibration)
-    assert not [note for note in told.notes if "threshold" in note]
-
-
-def change_manifest(pack: Path, change: Callable[[dict[str, Any]], object]) -> None:
+def test_a_threshold_of_an_earlier_release_stays(pack: Path) -> None:
     fields = json.loads((pack / "manifest.json").read_text())
-    change(fields)
+    fields["thresholds"][THRESHOLD_NAME] = 0.4
+    fields["calibration"] = {f"{THRESHOLD_NAME}.split": "dev"}
     (pack / "manifest.json").write_text(json.dumps(fields))
-
-
-def as_an_earlier_release(fields: dict[str, Any]) -> None:
-    fields["thresholds"]["abstention"] = fields["thresholds"].pop(THRESHOLD_NAME)
-    fields["calibration"] = {key.removeprefix(f"{THRESHOLD_NAME}."): v for key, v in fields["calibration"].items()}
-
-
-def use_a_failing_profile(pack: Path) -> None:
-    profile = pack.parent / "mine.yaml"
-    profile.write_text(f"extends: baseline\ncross_encoder: {{enabled: true, model: {pack.parent / 'gone'}}}\n")
-    change_manifest(pack, lambda fields: fields["calibration"].update({f"{THRESHOLD_NAME}.profile": str(profile)}))
-
-
-# What happened to a calibrated pack, whether its threshold is fitted again, and what the note says.
-CALIBRATED: dict[str, tuple[Callable[[Path], object], bool, tuple[str, ...]]] = {
-    "no questions": (
-        lambda pack: (pack / "eval" / "questions.jsonl").unlink(), False, ("Dropped", "no gold questions"),
-    ),
-    "questions of one kind": (
-        lambda pack: give_questions(pack, QUESTIONS[:2]), False, ("Dropped", "unanswerable"),
-    ),
-    "other questions": (
-        lambda pack: give_questions(pack, QUESTIONS[1:]), True, ("differ from the previous ones",),
-    ),
-    "a stage that fails": (use_a_failing_profile, True, ("Warnings while", "cross_encoder")),
-    "an earlier release": (
-        lambda pack: change_manifest(pack, as_an_earlier_release),
-        True,
-        ("Dropped the calibrated abstention threshold", "uses another threshold"),
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("case", CALIBRATED)
-def test_what_changes_about_a_calibrated_threshold_is_noted(pack: Path, case: str) -> None:
-    change, is_fitted, parts = CALIBRATED[case]
-    give_questions(pack)
-    calibrated(pack)
-    change(pack)
-    told = Told()
-    update(pack, CHANGED, told)
+    update(pack, CHANGED)
     manifest = manifest_of(pack)
-    assert set(manifest.thresholds) == {"min_relevance", *([THRESHOLD_NAME] if is_fitted else [])}
-    assert {key.partition(".")[0] for key in manifest.calibration} == ({THRESHOLD_NAME} if is_fitted else set())
-    assert [note for note in told.notes if all(part in note for part in parts)]
+    assert manifest.thresholds[THRESHOLD_NAME] == 0.4
+    assert manifest.thresholds["min_relevance"] > 0.0
+    assert manifest.calibration == {f"{THRESHOLD_NAME}.split": "dev"}
 
 
 def test_a_bundled_encoder_is_used_and_stays(pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

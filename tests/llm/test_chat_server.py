@@ -341,18 +341,6 @@ def test_an_error_within_a_stream_has_its_status(chat_api: ChatApi, make: Make) 
         ask(make(), stream=True)
 
 
-def test_errors_name_the_variables_of_this_api(chat_api: ChatApi, make: Make) -> None:
-    hints = {401: "WIKIGR_OPENAI_API_KEY", 404: "WIKIGR_OPENAI_BASE_URL", 307: "WIKIGR_OPENAI_BASE_URL"}
-    for code, variable in hints.items():
-        chat_api.script(chat_error(code, "no such thing", Location="http://127.0.0.1:1/"))
-        with pytest.raises(LlmError, match=f"{code}") as failed:
-            ask(make(retries=0))
-        assert variable in (failed.value.hint or "")
-    chat_api.script(chat_error(400, "unknown field tools"))
-    with pytest.raises(BadRequestError, match="unknown field tools"):
-        ask(make())
-
-
 def test_the_server_gets_its_own_key_and_nothing_of_openai(
     chat_api: ChatApi, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:

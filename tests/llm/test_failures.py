@@ -5,7 +5,6 @@ from __future__ import annotations
 import email.utils
 import json
 import math
-import socket
 import time
 import traceback
 from types import SimpleNamespace
@@ -13,14 +12,13 @@ from typing import Any
 
 import httpx2
 import pytest
-from tests.waiting import until
 
 from wikigr.llm import http_api
 from wikigr.llm.client import Claude
 from wikigr.llm.failures import BadRequestError, LlmError, Server
 
 from .conftest import KEY, Make
-from .server import MessagesServer, cut_after, garbage, never, raw, reply, status
+from .server import MessagesServer, cut_after, garbage, raw, reply, status
 
 QUESTION = [{"role": "user", "content": "Where was Heisenberg born?"}]
 
@@ -91,17 +89,6 @@ def test_attempts_and_the_waits_between_them_fit_into_the_time_of_a_call(
     assert transport.deadline == pytest.approx(100.0 + timeout * (retries + 1))
 
 
-def test_a_server_that_never_answers_is_asked_again_and_then_named(
-    messages_server: MessagesServer, claude: Make, no_pauses: None
-) -> None:
-    messages_server.always(never())
-    with pytest.raises(LlmError, match=r"did not answer within 0\.5 s") as failed:
-        ask(claude(timeout=0.5, retries=1))
-    assert failed.value.status is None
-    assert "synthesis.timeout" in (failed.value.hint or "")
-    until(lambda: len(messages_server.requests) == 2)
-
-
 @pytest.mark.parametrize(
     ("code", "message", "hint"),
     [
@@ -122,16 +109,6 @@ def test_each_rejection_has_a_hint(
         ask(claude(retries=0))
     assert messages_server.url in failed.value.message
     assert hint in (failed.value.hint or "")
-
-
-def test_a_server_that_is_not_there_is_named(messages_server: MessagesServer, claude: Make) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{free.getsockname()[1]}"
-    with pytest.raises(LlmError, match="Cannot connect") as failed:
-        ask(claude(base_url=url, retries=1))
-    assert url in failed.value.message
-    assert failed.value.status is None
 
 
 @pytest.mark.parametrize("count", [0, 30])
@@ -251,7 +228,7 @@ def test_the_servers_words_are_shown(messages_server: MessagesServer, claude: Ma
     assert failed.value.message.isprintable()
 
 
-@pytest.mark.parametrize("code", [400, 401, 403, 404, 413, 418, 429, 500, 529])
+@pytest.mark.parametrize("code", [400, 401, 529])
 def test_the_key_is_never_shown(messages_server: MessagesServer, claude: Make, code: int) -> None:
     hidden = KEY[:8] + "\x00" + KEY[8:]
     messages_server.always(status(code, f"bad key {KEY}; {hidden} " + "x" * (300 - 62) + KEY))

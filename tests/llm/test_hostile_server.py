@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import socket
-import threading
 from typing import Any
 
 import pytest
@@ -112,8 +111,7 @@ def ask(client: Claude | ChatServer, stream: bool, question: str = "Where?") -> 
     return ""
 
 
-@pytest.mark.parametrize("kind", [Claude, ChatServer])
-@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(("kind", "stream"), [(Claude, False), (Claude, True), (ChatServer, True)])
 def test_every_behavior_ends_in_time_with_an_error(stream: bool, kind: type[Claude | ChatServer]) -> None:
 
     def call(server: ScriptedServer, name: str) -> str:
@@ -167,24 +165,10 @@ def test_a_good_stream_may_take_longer_than_the_timeout_but_not_than_the_whole_l
         assert "within 0.5 s" in ask(claude(server.url, timeout=0.5, retries=8), stream=True)
 
 
-@pytest.mark.parametrize("stream", [False, True])
-def test_a_tls_handshake_that_stalls_ends_in_time(stream: bool) -> None:
-    with playing(mute=True) as server:
-        assert "did not answer" in ask(claude(server.url.replace("http:", "https:"), timeout=1.0), stream)
-        assert not server.closing.is_set()
-
-
 def test_a_server_that_reads_nothing_ends_in_time() -> None:
     with playing(mute=True) as server:
         assert "did not answer" in ask(claude(server.url), stream=False, question="x" * 30_000_000)
         assert not server.closing.is_set()
-
-
-def test_a_resolver_that_stalls_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    stalled = threading.Event()
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: stalled.wait())
-    assert "not resolved in time" in ask(claude("http://model.example"), stream=False)
-    stalled.set()
 
 
 def test_a_compressed_reply_is_asked_for_once() -> None:
@@ -221,11 +205,10 @@ def test_an_environment_that_cannot_be_used_is_a_usage_error(
 
 def test_a_proxy_that_never_answers_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     with playing(stays()) as proxy, playing(drips(b"HTTP/1.1 200 ", b"O")) as dripping:
-        for server in (proxy, dripping):
+        for server, scheme in ((dripping, "http"), (proxy, "http"), (proxy, "https")):
             monkeypatch.setenv("HTTP_PROXY", server.url)
             monkeypatch.setenv("HTTPS_PROXY", server.url)
-            for scheme in ("http", "https"):
-                assert "did not answer" in ask(claude(f"{scheme}://model.example", timeout=1.0), stream=False)
+            assert "did not answer" in ask(claude(f"{scheme}://model.example"), stream=False)
         assert b"CONNECT model.example:443" in proxy.requests[-1]
 
 

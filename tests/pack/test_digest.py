@@ -33,34 +33,36 @@ def test_it_is_the_same_whatever_the_pages(
         assert recomputed(pack) == read_manifest(pack / MANIFEST).digest
 
 
-@pytest.mark.parametrize(
-    ("which", "change"),
-    [
-        ("letters", "MATCH (a:Article {title: 'Alpha'}) SET a.content = 'Alpha is the last letter.'"),
-        ("letters", "MATCH (a:Article {title: 'Gamma'}) SET a.categories = ['Physics']"),
-        ("letters", "MATCH (a:Article {title: 'Alpha'}) SET a.url = 'https://example.org'"),
-        ("letters", "MATCH (a:Article {title: 'Beta'}) SET a.aliases = ['Letter three']"),
-        ("letters", "MATCH (s:Section {section_id: 'Alpha#1'}) SET s.title = 'Misuse'"),
-        ("letters", "MATCH (s:Section {section_id: 'Alpha#1'}) SET s.heading_path = ['Other']"),
-        ("letters", "MATCH (s:Section {section_id: 'Alpha#1'}) SET s.end_offset = s.end_offset - 1"),
-        ("letters", "MATCH (s:Section {section_id: 'Alpha#1'}) SET s.anchor = 'other'"),
-        ("letters", "MATCH (:Article {title: 'Alpha'})-[r:LINKS_TO]->() DELETE r"),
-        ("letters", "MATCH (:Article {title: 'Alpha'})-[r:MENTIONS]->() DELETE r"),
-        ("letters", "MATCH (a:Article {title: 'Gamma'}), (b:Article {title: 'Beta'}) CREATE (a)-[:LINKS_TO]->(b)"),
-        ("people", "MATCH (e:Entity {entity_id: 'orlandia'}) SET e.name = 'Utopia'"),
-        ("people", "MATCH (e:Entity {entity_id: 'orlandia'}) SET e.type = 'value'"),
-        ("people", "MATCH (e:Entity {entity_id: 'orlandia'}) SET e.aliases = ['Utopia']"),
-        ("people", "MATCH ()-[r:RELATED_TO {relation: 'spouse'}]->() SET r.relation = 'enemy'"),
-        ("people", "MATCH ()-[r:RELATED_TO {relation: 'spouse'}]->() DELETE r"),
-        ("people", "MATCH (:Article {title: 'Varnstad'})-[r:HAS_ENTITY]->() DELETE r"),
-    ],
-)
-def test_every_change_of_the_content_changes_it(
-    letters_pack: Path, people_pack: Path, tmp_path: Path, which: str, change: str
-) -> None:
-    pack = {"letters": letters_pack, "people": people_pack}[which]
-    copy = shutil.copytree(pack, tmp_path / "pack")
-    with Graph(copy / DATABASE, read_only=False) as graph:
-        graph.execute(change)
-        graph.execute("CHECKPOINT")
-    assert recomputed(copy) != read_manifest(pack / MANIFEST).digest
+CHANGES = [
+    ("letters", "MATCH (a:Article {title: 'Alpha'}) SET a.content = 'Alpha is the last letter.'"),
+    ("letters", "MATCH (a:Article {title: 'Gamma'}) SET a.categories = ['Physics']"),
+    ("letters", "MATCH (a:Article {title: 'Alpha'}) SET a.url = 'https://example.org'"),
+    ("letters", "MATCH (a:Article {title: 'Beta'}) SET a.aliases = ['Letter three']"),
+    ("letters", "MATCH (s:Section {section_id: 'Alpha#1'}) SET s.title = 'Misuse'"),
+    ("letters", "MATCH (s:Section {section_id: 'Alpha#1'}) SET s.heading_path = ['Other']"),
+    ("letters", "MATCH (s:Section {section_id: 'Alpha#1'}) SET s.end_offset = s.end_offset - 1"),
+    ("letters", "MATCH (s:Section {section_id: 'Alpha#1'}) SET s.anchor = 'other'"),
+    ("letters", "MATCH (:Article {title: 'Alpha'})-[r:LINKS_TO]->() DELETE r"),
+    ("letters", "MATCH (:Article {title: 'Alpha'})-[r:MENTIONS]->() DELETE r"),
+    ("letters", "MATCH (a:Article {title: 'Gamma'}), (b:Article {title: 'Beta'}) CREATE (a)-[:LINKS_TO]->(b)"),
+    ("people", "MATCH (e:Entity {entity_id: 'orlandia'}) SET e.name = 'Utopia'"),
+    ("people", "MATCH (e:Entity {entity_id: 'orlandia'}) SET e.type = 'value'"),
+    ("people", "MATCH (e:Entity {entity_id: 'orlandia'}) SET e.aliases = ['Utopia']"),
+    ("people", "MATCH ()-[r:RELATED_TO {relation: 'spouse'}]->() SET r.relation = 'enemy'"),
+    ("people", "MATCH ()-[r:RELATED_TO {relation: 'enemy'}]->() DELETE r"),
+    ("people", "MATCH (:Article {title: 'Varnstad'})-[r:HAS_ENTITY]->() DELETE r"),
+]
+
+
+def test_every_change_of_the_content_changes_it(letters_pack: Path, people_pack: Path, tmp_path: Path) -> None:
+    for pack in (letters_pack, people_pack):
+        manifest = read_manifest(pack / MANIFEST)
+        copy = shutil.copytree(pack, tmp_path / manifest.name)
+        seen = {manifest.digest}
+        with Graph(copy / DATABASE, read_only=False) as graph:
+            for which, change in CHANGES:
+                if which == manifest.name:
+                    graph.execute(change)
+                    changed = database_digest(graph, manifest.encoder)
+                    assert changed not in seen, change
+                    seen.add(changed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import shutil
 import signal
@@ -109,21 +110,19 @@ def test_a_pack_that_is_being_built_is_not_removed(pack: Path) -> None:
     assert Layout(pack).exists()
 
 
-_KILLED = """
-import os, signal, sys
-from pathlib import Path
-from wikigr.pack.layout import Layout
-from wikigr.pack.remove import remove_pack
-left = int(sys.argv[2])
-def kill_later(event, arguments):
-    global left
-    if event in ("os.remove", "os.rmdir", "os.rename"):
-        left -= 1
-        if left < 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-sys.addaudithook(kill_later)
-remove_pack(Layout(Path(sys.argv[1])))
-"""
+def _die_in_removal(folder: str, moment: int) -> None:
+    """Kill this process before the change of a file after the first ``moment`` ones."""
+    left = moment
+
+    def kill_later(event: str, arguments: object) -> None:
+        nonlocal left
+        if event in ("os.remove", "os.rmdir", "os.rename"):
+            left -= 1
+            if left < 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(kill_later)
+    remove_pack(Layout(Path(folder)))
 
 
 _FAILING = """
@@ -174,11 +173,9 @@ def test_a_kill_at_any_moment_leaves_a_whole_pack_or_none(pack: Path, tmp_path: 
         folder = shutil.copytree(pack, tmp_path / str(moment) / "letters")
         whole = everything(folder)
         (folder / "notes.md").write_text("mine")
-        done = subprocess.run(
-            [sys.executable, "-c", _KILLED, str(folder), str(moment)],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            check=False,
-        )
+        removing = multiprocessing.get_context("fork").Process(target=_die_in_removal, args=(str(folder), moment))
+        removing.start()
+        removing.join()
         layout = Layout(folder)
         if layout.exists():
             outcomes.add("whole")
@@ -195,8 +192,8 @@ def test_a_kill_at_any_moment_leaves_a_whole_pack_or_none(pack: Path, tmp_path: 
             outcomes.add("gone")
             assert everything(folder) <= {"notes.md", ".wikigr"}
         assert (folder / "notes.md").read_text() == "mine"
-        if done.returncode == 0:
+        if removing.exitcode == 0:
             break
-        assert done.returncode == -signal.SIGKILL
+        assert removing.exitcode == -signal.SIGKILL
     assert outcomes == {"whole", "half", "gone"}
-    assert done.returncode == 0
+    assert removing.exitcode == 0

@@ -102,68 +102,62 @@ RECORDS = "".join(
     + "\n"
     for n in range(20)
 )
-# A source file with its text, and the addresses of its sections; "{file}" is the address of the file.
-SOURCES: dict[str, tuple[str, str, dict[str, str | None]]] = {
-    "one file": ("valve 7.md", NOTE, {"Valve 7#0": "{file}", "Valve 7#1": "{file}#opening-it"}),
-    "an address in the front matter": (
-        "valve 7.md",
-        f"---\nurl: https://w.example/valve\n---\n{NOTE}",
-        {"Valve 7#0": "https://w.example/valve", "Valve 7#1": "https://w.example/valve#opening-it"},
+# Files of a folder with their texts, and the addresses of their sections; "{folder}" is the address of the folder.
+FILES: dict[str, tuple[str, dict[str, str | None]]] = {
+    "valve 7.md": (NOTE, {"Valve 7#0": "{folder}/valve%207.md", "Valve 7#1": "{folder}/valve%207.md#opening-it"}),
+    "valve 8.md": (
+        "---\nurl: https://w.example/valve\n---\n" + NOTE.replace("7", "8"),
+        {"Valve 8#0": "https://w.example/valve", "Valve 8#1": "https://w.example/valve#opening-it"},
     ),
-    "an address that is not of the web": (
-        "valve 7.md",
-        f"---\nurl: javascript:alert(1)\n---\n{NOTE}",
-        {"Valve 7#0": "{file}"},
+    "valve 9.md": (
+        "---\nurl: javascript:alert(1)\n---\n" + NOTE.replace("7", "9"), {"Valve 9#0": "{folder}/valve%209.md"},
     ),
-    "an entry of Sphinx, at the heading above it": (
-        "shop.rst",
+    # An entry of Sphinx, at the heading above it.
+    "shop.rst": (
         SPHINX,
-        {"Shop#0": "{file}", "Shop#1": "{file}#tools", "Shop#2": "{file}#tools", "Shop#3": "{file}#hours"},
+        {"Shop#0": "{folder}/shop.rst", **{f"Shop#{n}": "{folder}/shop.rst#tools" for n in (1, 2)},
+         "Shop#3": "{folder}/shop.rst#hours"},
     ),
-    "a page of a wiki": (
-        "dump.xml",
-        WIKI,
-        {
-            "Red lever#0": "https://w.example/wiki/Red_lever",
-            "Red lever#1": "https://w.example/wiki/Red_lever#Early_use",
-        },
-    ),
-    "facts of infoboxes, at the text beside the box": (
-        "dump.xml",
-        WIKI_WITH_INFOBOXES,
-        {
-            "Red lever#1": "https://w.example/wiki/Red_lever#Early_use",
-            "Red lever#2": "https://w.example/wiki/Red_lever#Early_use",
-            "Red lever#3": "https://w.example/wiki/Red_lever#Later_use",
-            "Red lever#4": "https://w.example/wiki/Red_lever",
-        },
-    ),
-    "a page of HTML with a canonical address": (
-        "a.html",
+    "a.html": (
         f"<html><head><title>a</title>{LINKED}</head><body>{PROSE}<h2 id='use it'>Use</h2>{PROSE}</body></html>",
         {"a#1": "https://w.example/a?x=1&y=2#use%20it"},
     ),
-    "a page of HTML without one": (
-        "b.html",
+    "b.html": (
         f"<html><head><title>b</title></head><body>{PROSE}<h2 id='use it'>Use</h2>{PROSE}</body></html>",
-        {"b#1": "{file}#use%20it"},
+        {"b#1": "{folder}/b.html#use%20it"},
     ),
-    "records, some with an address": (
-        "a.jsonl",
-        RECORDS,
-        {f"Valve {n}#0": f"https://w.example/{n}" if n % 3 else None for n in range(20)},
-    ),
+}  # fmt: skip
+# A page of a wiki, with the facts of its infoboxes at the text beside the box.
+PAGES = {
+    "Red lever#0": "https://w.example/wiki/Red_lever",
+    "Red lever#1": "https://w.example/wiki/Red_lever#Early_use",
+    "Red lever#2": "https://w.example/wiki/Red_lever#Early_use",
+    "Red lever#3": "https://w.example/wiki/Red_lever#Later_use",
+    "Red lever#4": "https://w.example/wiki/Red_lever",
 }
 
 
-@pytest.mark.parametrize("name", SOURCES)
-def test_the_addresses_of_sections(tmp_path: Path, encoder: Embedder, name: str) -> None:
-    file, text, expected = SOURCES[name]
-    source = tmp_path / "notes" / file
-    source.parent.mkdir()
-    source.write_text(text)
-    pack = build(source, tmp_path / "pack", encoder)
-    assert urls(pack, *expected) == [url and url.format(file=source.as_uri()) for url in expected.values()]
+def test_the_addresses_of_sections(tmp_path: Path, encoder: Embedder) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for name, (text, _) in FILES.items():
+        (folder / name).write_text(text)
+    expected = {id_: url for _, found in FILES.values() for id_, url in found.items()}
+    pack = build(folder, tmp_path / "pack", encoder)
+    assert urls(pack, *expected) == [url and url.format(folder=folder.as_uri()) for url in expected.values()]
+    # A source that is one file.
+    single = build(folder / "valve 7.md", tmp_path / "single", encoder)
+    assert urls(single, "Valve 7#1") == [f"{(folder / 'valve 7.md').as_uri()}#opening-it"]
+
+
+def test_the_addresses_of_records_and_pages(tmp_path: Path, encoder: Embedder) -> None:
+    (tmp_path / "dump.xml").write_text(WIKI_WITH_INFOBOXES)
+    assert urls(build(tmp_path / "dump.xml", tmp_path / "wiki", encoder), *PAGES) == list(PAGES.values())
+    (tmp_path / "a.jsonl").write_text(RECORDS)
+    records = build(tmp_path / "a.jsonl", tmp_path / "records", encoder)
+    assert urls(records, *(f"Valve {n}#0" for n in range(20))) == [
+        f"https://w.example/{n}" if n % 3 else None for n in range(20)
+    ]
 
 
 def test_an_older_pack_without_anchors_is_valid_and_has_the_addresses_of_its_files(
@@ -181,12 +175,6 @@ def test_an_older_pack_without_anchors_is_valid_and_has_the_addresses_of_its_fil
     # Built again, it has them, and another digest.
     assert urls(build(source, pack, encoder), "Valve 7#0", "Valve 7#1") == [page, f"{page}#opening-it"]
     assert read_manifest(pack / "manifest.json").digest != manifest.digest
-
-
-def test_a_pack_without_the_record_of_its_source_still_has_paths(tmp_path: Path, encoder: Embedder) -> None:
-    pack = build(notes(tmp_path / "notes"), tmp_path / "pack", encoder)
-    (pack / ".wikigr" / "source").unlink()
-    assert urls(pack, "Valve 7#1") == ["valve%207.md#opening-it"]
 
 
 def test_a_rebuild_from_records_forgets_the_folder(tmp_path: Path, encoder: Embedder) -> None:

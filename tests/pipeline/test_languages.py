@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -75,9 +76,14 @@ Die Gebühren gehen an die Stadt. Sie bezahlt davon die Arbeiter.
 """
 
 
-def test_vectors_of_an_english_encoder_are_not_used_in_another_language(build: Callable[..., Path]) -> None:
-    location = build("german", {"faq.md": GERMAN_FAQ, "bridge.md": BRIDGE}, language="de")
-    with Pack(str(location)) as pack:
+@pytest.fixture(scope="module")
+def german(build: Callable[..., Path]) -> Path:
+    """A pack whose language is given. Tests only read it."""
+    return build("german", {"faq.md": GERMAN_FAQ, "bridge.md": BRIDGE}, language="de")
+
+
+def test_vectors_of_an_english_encoder_are_not_used_in_another_language(german: Path) -> None:
+    with Pack(str(german)) as pack:
         pipeline = Pipeline(Profile(), pack, offline=True)
         trace = Trace()
         draft = pipeline.read(pipeline.retrieve("Wohin gehen die Gebühren der Brücke?", trace), trace)
@@ -92,38 +98,28 @@ def test_chinese_words_are_found_without_spaces(build: Callable[..., Path]) -> N
         assert "行人可以免费通过。" in answer.text
 
 
-def test_an_english_pack_states_no_language(build: Callable[..., Path]) -> None:
-    location = build(
-        "english", {"a.md": "# A\n\nThis is a text about the bridge that was built in the last year of it.\n" * 3}
-    )
-    assert "language" not in json.loads((location / "manifest.json").read_text())
-
-
-def test_packs_of_two_languages_are_not_joined(build: Callable[..., Path]) -> None:
-    german = build("german", {"bridge.md": BRIDGE}, language="de")
-    english = build("english", {"a.md": "# A\n\nText.\n"})
+def test_an_english_pack_states_no_language_and_is_not_joined_with_others(
+    build: Callable[..., Path], german: Path
+) -> None:
+    # What looks like front matter in the text states nothing.
+    text = "This is a text about the bridge that was built in the last year of it.\n\nlang: nl\n"
+    english = build("english", {"a.md": f"# A\n\n{text * 3}"})
+    assert "language" not in json.loads((english / "manifest.json").read_text())
     with pytest.raises(UsageError, match="different languages: English, German"):
         open_packs([str(german), str(english)])
 
 
-def test_a_manifest_with_a_wrong_language_is_damaged(build: Callable[..., Path]) -> None:
-    location = build("german", {"bridge.md": BRIDGE}, language="de")
+def test_a_manifest_with_a_wrong_language_is_damaged(german: Path, tmp_path: Path) -> None:
+    location = shutil.copytree(german, tmp_path / "german")
     file = location / "manifest.json"
     file.write_text(file.read_text().replace('"language": "de"', '"language": "../x"'))
     with pytest.raises(PackError, match="language"):
         Pack(str(location))
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("---\nlang: nl\ntags: [x]\n---\n# A\n\nText.\n", "nl"),
-        ("# A\n\nlang: nl\n", "en"),
-    ],
-)
-def test_front_matter_states_the_language(build: Callable[..., Path], text: str, name: str) -> None:
-    with Pack(str(build("p", {"a.md": text}))) as pack:
-        assert pack.language.code == name
+def test_front_matter_states_the_language(build: Callable[..., Path]) -> None:
+    with Pack(str(build("p", {"a.md": "---\nlang: nl\ntags: [x]\n---\n# A\n\nText.\n"}))) as pack:
+        assert pack.language.code == "nl"
 
 
 def test_html_zim_and_dumps_state_the_language(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from wikigr.errors import UsageError
 from wikigr.llm.options import FewShotOptions
 from wikigr.pipeline import profile_files
 from wikigr.pipeline.profile import Profile, profile_names
-from wikigr.pipeline.profile_files import differences, load_profile
+from wikigr.pipeline.profile_files import load_profile
 from wikigr.pipeline.profile_schema import profile_values
 from wikigr.reader.passage import ReaderOptions
 from wikigr.rerankers.graph_reranker import GraphRerankerOptions
@@ -106,7 +106,8 @@ def test_a_profile_extends_another_by_name_or_by_file(tmp_path: Path) -> None:
 
 def test_a_profile_without_parent_changes_the_defaults(tmp_path: Path) -> None:
     profile = load_profile(write(tmp_path, "own.yaml", "multi_doc: {num_docs: auto}\n"))
-    assert differences(Profile(), profile) == [("multi_doc.num_docs", 5, "auto")]
+    expected = {**profile_values(Profile().override(MultiDocOptions, num_docs="auto")), "name": "own"}
+    assert profile_values(profile) == expected
 
 
 def test_a_users_own_profile_comes_first_and_may_extend_its_namesake(own_folder: Path) -> None:

@@ -12,10 +12,8 @@ from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile, profile_names
 from wikigr.pipeline.profile_files import load_profile
 from wikigr.pipeline.profile_schema import profile_values
-from wikigr.pipeline.reranking import rerank_methods, stages_of
 from wikigr.pipeline.stages import ANSWER_STAGES, RETRIEVAL_STAGES, SECTIONS, rankers_only
 from wikigr.rerankers.graph_walk import GraphWalkOptions
-from wikigr.rerankers.stage import RerankingStage
 from wikigr.retrieval.candidates import RetrievalOptions
 from wikigr.retrieval.trace import Trace
 
@@ -54,13 +52,6 @@ def test_a_score_key_is_written_by_its_stage(physics_pack: Path) -> None:
     enabled = {stage.score for stage in RETRIEVAL_STAGES if stage.score and stage.applies_to(Profile())}
     assert enabled == {"dense", "hops", "lexical", "unit", "walk"}
     assert enabled <= written
-
-
-def test_methods_of_rerank_are_the_reranking_stages() -> None:
-    assert set(rerank_methods()) == {"cross-encoder", "graph", "quality"}
-    assert all(issubclass(stage.run, RerankingStage) for stage in rerank_methods().values())
-    # They run in the order of the table, whatever the order of their names.
-    assert [stage.name for stage in stages_of("graph+cross-encoder")] == ["cross_encoder", "graph_reranker"]
 
 
 def test_a_plain_ranker_is_not_reranked(physics_pack: Path) -> None:

@@ -59,6 +59,7 @@ def test_what_is_to_be_done_with_rows(question: str, wanted: str | None) -> None
         ("What is the e-mail address of the choir?", "email", "choir@example.org", "The choir meets on Monday."),
         ("How old is the mill?", "age", "built in 1843", "The mill has 3 floors."),
         ("When is Rosa's birthday?", "birthday", "Rosa: 4 March", "Rosa sings in November."),
+        ("When is Nils's birthday?", "birthday", "born: 1961-02-11", "phone: 555-0133"),
         ("How many square metres has the loft?", "area", "Loft: 24 m²", "The loft has 16 chairs."),
     ],
 )

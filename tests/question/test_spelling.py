@@ -35,9 +35,9 @@ def index_of(folder: Path, language: Language) -> LexicalIndex:
     return LexicalIndex(folder, language)
 
 
-@pytest.fixture
-def index(tmp_path: Path) -> LexicalIndex:
-    return index_of(tmp_path / "lexical", language_of("en"))
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> LexicalIndex:
+    return index_of(tmp_path_factory.mktemp("spelling") / "lexical", language_of("en"))
 
 
 @pytest.mark.parametrize(

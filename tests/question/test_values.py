@@ -86,6 +86,10 @@ def test_numbers_of_days_are_no_amounts() -> None:
     [
         ("after 4 May 2025", [Date(2025, 5, 5)], [Date(2025, 5, 4), Date(2025, 4, 30)]),
         ("since 4 May 2025", [Date(2025, 5, 4)], [Date(2025, 5, 3)]),
+        ("from 4 May 2025 onwards", [Date(2025, 5, 4), Date(2025, 5, 5)], [Date(2025, 5, 3)]),
+        ("the letter from 4 May 2025", [Date(2025, 5, 4)], [Date(2025, 5, 5), Date(2025, 5, 3)]),
+        ("after the May concert", [Date(2025, 5, 9)], [Date(2025, 6, 1)]),
+        ("before the June 9 match", [Date(2025, 6, 8)], [Date(2025, 6, 10)]),
         ("until the 4 May", [Date(2025, 5, 4), Date(0, 1, 1)], [Date(2025, 5, 5)]),
         ("from 4 May to 6 May 2025", [Date(2025, 5, 4), Date(0, 5, 6)], [Date(2025, 5, 7), Date(2024, 5, 5)]),
         ("between 30 Dec 2024 and 2 Jan 2025", [Date(2025, 1, 1)], [Date(2025, 12, 31)]),

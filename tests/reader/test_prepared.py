@@ -50,15 +50,9 @@ def test_the_adapter_that_ships_is_small_and_described() -> None:
     assert "training" in described["command"]
     licenses = {name for value in described["data"].values() for name in value.split("; ")}
     assert licenses <= {
-        "CC BY-SA 3.0",
-        "CC BY-SA 4.0",
-        "CC BY 4.0",
-        "MIT",
-        "Apache-2.0",
-        "the passages: GFDL or CC BY-SA",
-        "written for this project",
-        "the pages: as the packages of training/asked/sources.json",
-    }
+        "CC BY-SA 3.0", "CC BY-SA 4.0", "CC BY 4.0", "MIT", "Apache-2.0", "the passages: GFDL or CC BY-SA",
+        "written for this project", "the pages: as the packages of training/asked/sources.json",
+    }  # fmt: skip
 
 
 def test_preparing_again_gives_the_same_bytes_and_shares_the_embeddings(copy: PreparedModel) -> None:

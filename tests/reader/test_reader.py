@@ -145,7 +145,7 @@ def test_the_title_names_the_subject(reader: Reader) -> None:
 
 
 def test_a_long_section_is_read_to_its_end(reader: Reader) -> None:
-    text = "The museum has many rooms and halls. " * 200 + "It was founded in 1871 by Anna Weber."
+    text = "The museum has many rooms and halls. " * 60 + "It was founded in 1871 by Anna Weber."
     ranges = tuple(sentence_spans(text))
     (spans,) = reader.read("Who founded the museum?", [Passage("Museum", "", text, ranges)])
     best = max((span for span in spans if span is not None), key=lambda span: span.margin)
@@ -154,9 +154,9 @@ def test_a_long_section_is_read_to_its_end(reader: Reader) -> None:
 
 def test_bad_input_gives_a_valid_span_or_none(reader: Reader, subtests: pytest.Subtests) -> None:
     for question, text in [
-        ("why " * 1000, BERN),
-        ("Who?", "x" * 50_000),
-        ("Who?", "word " * 3_000),
+        ("why " * 300, BERN),
+        ("Who?", "x" * 9_000),
+        ("Who?", "word " * 600),
         ("Who?", ""),
         ("", BERN),
         ("Who?", " \n\t "),
@@ -167,7 +167,7 @@ def test_bad_input_gives_a_valid_span_or_none(reader: Reader, subtests: pytest.S
     ]:
         with subtests.test(question=question):
             ((span,),) = reader.read(question, [whole(text)])
-            if text.strip() in ("", "x" * 50_000):
+            if text.strip() in ("", "x" * 9_000):
                 # The tokenizer knows no word in either.
                 assert span is None or text[span.start : span.end] == text.strip()
             else:

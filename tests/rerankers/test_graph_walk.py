@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
-from wikigr.embeddings.embedder import Embedder
 from wikigr.graph.engine import Graph
 from wikigr.graph.graph_index import GraphIndex, index_graph
 from wikigr.graph.neighborhood import Node, article
 from wikigr.graph.schema import ddl
 from wikigr.index.candidate import Candidate
-from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.rerankers.graph_walk import GraphWalkOptions, rerank_by_walk, seed_weights
 from wikigr.retrieval.entity_linking import EntityLink
 from wikigr.retrieval.trace import Trace
-from wikigr.sources.detect import open_source
 
 RESTART = 0.4
 
@@ -136,12 +133,8 @@ QUESTION = "In what town was the author of the novel The Silent Orchard born?"
 
 
 @pytest.fixture(scope="module")
-def books(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
-    folder = tmp_path_factory.mktemp("books")
-    source = folder / "books.jsonl"
-    source.write_text("".join(json.dumps(record) + "\n" for record in RECORDS))
-    build_pack(open_source(source), str(source), folder / "books", encoder, BuildOptions(name="books"))
-    return folder / "books"
+def books(pack_of: Callable[..., Path]) -> Path:
+    return pack_of("books", {"books.jsonl": "".join(json.dumps(record) + "\n" for record in RECORDS)})
 
 
 def without_walk() -> Profile:
@@ -182,11 +175,3 @@ def test_within_given_articles_there_is_no_walk(books: Path) -> None:
     assert {c.title for c in context.candidates} == {"Ada Nowak", "Novel 7"}
     assert context.candidates == before.candidates
     assert "graph_walk" not in {record.stage for record in trace.stages}
-
-
-def test_a_search_and_a_repeated_one_agree(books: Path) -> None:
-    with Pack(books) as pack:
-        retriever = Pipeline(Profile(), pack)
-        once = retriever.search(QUESTION, top_k=5, trace=Trace())
-        assert once == Pipeline(Profile(), pack).search(QUESTION, top_k=5, trace=Trace())
-    assert {"The Silent Orchard", "Ada Nowak", "Breslau"} <= {e.section.title for e in once}

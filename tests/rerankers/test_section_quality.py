@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikigr.embeddings.embedder import Embedder
-from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile_files import load_profile
 from wikigr.rerankers.section_quality import CONTENT_QUALITY_THRESHOLD, SectionQuality, score_section_quality
 from wikigr.retrieval.trace import Trace
-from wikigr.sources.detect import open_source
 from wikigr.stop_words import STOP_WORDS
 
 TWO = "quantum entanglement"
@@ -123,22 +122,14 @@ NOTES = [
 
 
 @pytest.fixture(scope="module")
-def open_pipeline(
-    tmp_path_factory: pytest.TempPathFactory, encoder: Embedder
-) -> Iterator[Callable[[str, str], Pipeline]]:
+def open_pipeline(pack_of: Callable[..., Path]) -> Iterator[Callable[[str, str], Pipeline]]:
     """Return a function that builds a pack from the text of a source and answers from it by the default profile."""
     with ExitStack() as stack:
-        built: dict[str, Pipeline] = {}
 
+        @cache
         def open_source_text(name: str, text: str) -> Pipeline:
-            if name not in built:
-                folder = tmp_path_factory.mktemp("packs")
-                source = folder / name
-                source.write_text(text)
-                build_pack(open_source(source), str(source), folder / "pack", encoder, BuildOptions(name="pack"))
-                pack = stack.enter_context(Pack(folder / "pack"))
-                built[name] = Pipeline(load_profile("enhanced"), pack, offline=True)
-            return built[name]
+            pack = stack.enter_context(Pack(pack_of("pack", {name: text})))
+            return Pipeline(load_profile("enhanced"), pack, offline=True)
 
         yield open_source_text
 

@@ -11,7 +11,7 @@ import pytest
 
 from wikigr.options import Options
 from wikigr.pack.open import Pack
-from wikigr.pipeline import pipeline, reranking
+from wikigr.pipeline import pipeline
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.pipeline.stages import RETRIEVAL_STAGES, Stage, rankers_only
@@ -39,9 +39,8 @@ class Brevity(RerankingStage[BrevityOptions]):
 def row(monkeypatch: pytest.MonkeyPatch) -> None:
     """Add the row after the stages that find candidates."""
     fuse = next(n for n, stage in enumerate(RETRIEVAL_STAGES, start=1) if stage.name == "fuse")
-    row = Stage(Brevity, BrevityOptions, method="brevity")
-    for module in (pipeline, reranking):
-        monkeypatch.setattr(module, "RETRIEVAL_STAGES", (*RETRIEVAL_STAGES[:fuse], row, *RETRIEVAL_STAGES[fuse:]))
+    row = Stage(Brevity, BrevityOptions)
+    monkeypatch.setattr(pipeline, "RETRIEVAL_STAGES", (*RETRIEVAL_STAGES[:fuse], row, *RETRIEVAL_STAGES[fuse:]))
 
 
 def test_a_search_keeps_the_best_of_the_pool(physics_pack: Path) -> None:
@@ -56,11 +55,3 @@ def test_a_search_keeps_the_best_of_the_pool(physics_pack: Path) -> None:
     assert all(item.candidate.scores["relevance"] > 0.0 for item in found)
     (record,) = [record for record in trace.stages if record.stage == "brevity"]
     assert (record.scored, len(record.ranking)) == (12, 4)
-
-
-def test_results_from_elsewhere_are_reranked_by_its_method(physics_pack: Path) -> None:
-    results = [{"title": t, "score": 0.5, "content": "word " * n} for t, n in (("A", 9), ("C", 2), ("B", 2))]
-    with Pack(physics_pack) as pack:
-        made = Pipeline(Profile(), pack, offline=True)
-        found = reranking.rerank_results(made, "What?", results, "brevity", top_k=3, trace=Trace())
-    assert [(result["title"], result["old_rank"]) for result in found] == [("B", 3), ("C", 2), ("A", 1)]

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from wikigr.embeddings.embedder import Embedder
 from wikigr.index.candidate import UNIT, Evidence
-from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile_files import load_profile
 from wikigr.rerankers.unit_match import POOL, UnitMatchOptions, best_coverage
 from wikigr.retrieval.trace import Trace
-from wikigr.sources.detect import open_source
 
 QUESTION = "Which supplier delivers the flow meter?"
 # Each word of the question is in the first section, but no line of it holds more than one of them beside the heading.
@@ -40,16 +38,9 @@ Our driver delivers on Fridays.
 
 
 @pytest.fixture(scope="module")
-def pack(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
-    folder = tmp_path_factory.mktemp("stock")
-    notes = folder / "notes"
-    notes.mkdir()
-    (notes / "stock.md").write_text(STOCK, encoding="utf-8")
-    for number in range(POOL + 5):
-        (notes / f"meter{number}.md").write_text(f"# Meter {number}\n\nA meter, number {number}.\n", encoding="utf-8")
-    options = BuildOptions(name="stock", jobs=1)
-    build_pack(open_source(notes), str(notes), folder / "pack", encoder, options)
-    return folder / "pack"
+def pack(pack_of: Callable[..., Path]) -> Path:
+    meters = {f"meter{n}.md": f"# Meter {n}\n\nA meter, number {n}.\n" for n in range(POOL + 5)}
+    return pack_of("stock", {"stock.md": STOCK, **meters})
 
 
 def test_a_line_that_holds_the_question_beats_a_section_that_holds_its_words(pack: Path) -> None:

@@ -1,19 +1,17 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikigr.embeddings.embedder import Embedder
 from wikigr.index.candidate import Candidate
-from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.retrieval.document_selection import calibrated_min_relevance, select_documents
-from wikigr.sources.detect import open_source
 
 
 def ids(candidates: tuple[Candidate, ...]) -> list[str]:
@@ -21,13 +19,9 @@ def ids(candidates: tuple[Candidate, ...]) -> list[str]:
 
 
 RANKED = [
-    Candidate("A#0", 0.9),
-    Candidate("B#0", 0.8, {"dense": 0.2}),
-    Candidate("A#1", 0.7),
-    Candidate("A#2", 0.6),
-    Candidate("C#1#0", 0.5, {"dense": 0.6}),
-    Candidate("B#4", 0.4),
-]
+    Candidate("A#0", 0.9), Candidate("B#0", 0.8, {"dense": 0.2}), Candidate("A#1", 0.7), Candidate("A#2", 0.6),
+    Candidate("C#1#0", 0.5, {"dense": 0.6}), Candidate("B#4", 0.4),
+]  # fmt: skip
 
 
 def test_the_best_sections_of_the_best_articles_in_their_order() -> None:
@@ -99,15 +93,12 @@ NAMES = ("Karen", "Peter", "Maren", "Jens", "Sofie", "Anders")
 
 
 @pytest.fixture(scope="module")
-def brandt(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
-    folder = tmp_path_factory.mktemp("brandt")
+def brandt(pack_of: Callable[..., Path]) -> Path:
     sections = "\n".join(
         f"== {name} ==\n{name}, a child of Ida Brandt, was born in 19{n}0. Ida Brandt was proud when {name} was born."
         for n, name in enumerate(NAMES)
     )
-    (folder / "wiki.xml").write_text(WIKI.format(sections=sections))
-    build_pack(open_source(folder / "wiki.xml"), "wiki.xml", folder / "pack", encoder, BuildOptions(name="p"))
-    return folder / "pack"
+    return pack_of("brandt", {"wiki.xml": WIKI.format(sections=sections)})
 
 
 @pytest.mark.parametrize(

@@ -11,25 +11,20 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from wikigr.embeddings.embedder import Embedder
 from wikigr.graph.engine import Graph
 from wikigr.graph.graph_index import index_graph
 from wikigr.graph.neighborhood import Node, article
 from wikigr.graph.schema import ddl
 from wikigr.index.lexical import LexicalIndex, LexicalWriter
-from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.retrieval.entity_linking import (
     EntityLink,
     EntityLinker,
-    link_by_meaning,
-    nearest_articles,
     open_linker,
     replace_aliases,
 )
-from wikigr.sources.detect import open_source
 
 ARTICLES: dict[str, list[str]] = {
     "Albert Einstein": ["Einstein", "Father of relativity"],
@@ -138,24 +133,10 @@ def test_a_single_word_within_a_longer_name_is_not_that_name(linker: EntityLinke
 
 def test_what_names_nothing_links_to_nothing(linker: EntityLinker, subtests: pytest.Subtests) -> None:
     for question in [
-        "",
-        "   ",
-        "?!",
-        "_",
-        "who is it",
-        "What is it?",
-        "what's it",
-        "Who's who, and what's what?",
-        "It’s what it is",
-        "1905 11",
-        "c",
-        "zzzz",
-        "is there a Zzzz in here",
-        "Zzzzzzzzzzzz and Qqqqqqqqqqq",
-        "the 14 march",
-        "\0\ud800\udfff",
-        "\u0301\u0301",
-    ]:
+        "", "   ", "?!", "_", "who is it", "What is it?", "what's it", "Who's who, and what's what?", "It’s what it is",
+        "1905 11", "c", "zzzz", "is there a Zzzz in here", "Zzzzzzzzzzzz and Qqqqqqqqqqq", "the 14 march",
+        "\0\ud800\udfff", "\u0301\u0301",
+    ]:  # fmt: skip
         with subtests.test(question=question):
             assert linker.link_question(question) == []
             assert linker.link_mention("zzzz") == linker.link_mention("") == []
@@ -277,12 +258,12 @@ def test_a_rare_name_says_more_than_a_common_one(linker: EntityLinker) -> None:
 # -- bounds
 
 
-def test_a_name_of_hundreds_of_articles_links_to_ten(tmp_path: Path) -> None:
-    towns: dict[str, list[str]] = {f"Oakdale, State {n:03}": [] for n in range(300)}
+def test_a_name_of_many_articles_links_to_ten(tmp_path: Path) -> None:
+    towns: dict[str, list[str]] = {f"Oakdale, State {n:03}": [] for n in range(60)}
     linker = make_linker(tmp_path / "towns", towns, [])
-    found = linker.link_question("where is oakdale", relevance={"Oakdale, State 200": 0.9, "Oakdale, State 100": 0.1})
+    found = linker.link_question("where is oakdale", relevance={"Oakdale, State 050": 0.9, "Oakdale, State 020": 0.1})
     assert len(found) == 10
-    assert found[0].node.key == "Oakdale, State 200"
+    assert found[0].node.key == "Oakdale, State 050"
     assert sum(link.score for link in found) <= 1.0
 
 
@@ -304,16 +285,10 @@ class Counting:
 @pytest.mark.parametrize(
     "question",
     [
-        "word " * 20_000,
-        "Xxxxxxx'S " * 10_000,
-        "x" * 100_000,
-        " " * 100_000 + "spin",
-        "a-b" * 33_000,
-        "\u0301" * 100_000,
-        "Photosynthesis, New York City? " * 3_000,
-        "\U0001d6ba" * 25_000,
+        "word " * 20_000, "Xxxxxxx'S " * 10_000, "x" * 100_000, " " * 100_000 + "spin", "a-b" * 33_000,
+        "\u0301" * 100_000, "Photosynthesis, New York City? " * 3_000, "\U0001d6ba" * 25_000,
     ],
-)
+)  # fmt: skip
 def test_a_question_of_100_kb_costs_a_bounded_number_of_look_ups(linker: EntityLinker, question: str) -> None:
     counting = Counting(linker)
     counted = EntityLinker(counting, linker._lexical)  # type: ignore[arg-type]
@@ -350,19 +325,6 @@ def test_any_question_is_accepted(linker: EntityLinker, question: str) -> None:
     assert all(one[1] <= other[0] for one, other in pairwise(places))
 
 
-def test_links_by_meaning_span_the_whole_question(physics_pack: Path) -> None:
-    question = "How do metals lose their electrical resistance in the cold?"
-    with Pack(physics_pack) as pack:
-        cosines = nearest_articles(question, pack, 3)
-        links = link_by_meaning(question, cosines | {"Laser": 0.0, "Spin": -0.1})
-    assert [link.node.key for link in links] == list(cosines)
-    assert links[0].node.key == "Superconductivity" and len(links) == 3
-    assert [link.score for link in links] == sorted(cosines.values(), reverse=True)
-    for link in links:
-        assert (link.mention, link.method) == (question, "semantic")
-        assert question[link.start : link.end] == question
-
-
 NOTES = {
     "pump.md": "---\ntitle: Pump P-101\naliases: [Big Bertha, wasserwerfer]\n---\nIt was installed by Acme.\n",
     "tank.rst": "Tank (water)\n============\n\n:Synonyms: Old Tom\n\nThe tank holds 90 liters.\n",
@@ -371,14 +333,8 @@ NOTES = {
 
 
 @pytest.fixture(scope="module")
-def pack(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Pack:
-    folder = tmp_path_factory.mktemp("aliases")
-    (folder / "notes").mkdir()
-    for name, text in NOTES.items():
-        (folder / "notes" / name).write_text(text)
-    source = folder / "notes"
-    build_pack(open_source(source), str(source), folder / "pack", encoder, BuildOptions(name="notes"))
-    return Pack(folder / "pack")
+def pack(pack_of: Callable[..., Path]) -> Pack:
+    return Pack(pack_of("notes", NOTES))
 
 
 @pytest.mark.parametrize(

@@ -29,11 +29,8 @@ def test_reciprocal_rank_fusion_by_hand() -> None:
 def test_weighted_fusion_by_hand() -> None:
     fused = weighted_fusion({"dense": DENSE, "lexical": LEXICAL}, {"dense": 0.5, "lexical": 0.5})
     assert [(c.section_id, c.score) for c in fused] == [
-        ("b", pytest.approx(0.75)),
-        ("a", pytest.approx(0.5)),
-        ("c", 0.0),
-        ("d", 0.0),
-    ]
+        ("b", pytest.approx(0.75)), ("a", pytest.approx(0.5)), ("c", 0.0), ("d", 0.0),
+    ]  # fmt: skip
 
 
 def test_each_candidate_knows_its_scores_and_ranks() -> None:

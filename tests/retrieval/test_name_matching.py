@@ -18,45 +18,6 @@ from wikigr.names import strip_possessive
 from wikigr.retrieval.name_matching import NameMatcher, NodeMatch, find_node
 from wikigr.suggestions import one_typo_away
 
-TITLES = ("Albert Einstein", "Alfred Einstein", "Niels Bohr", "Photosynthesis", "Apollo 11", "Go")
-
-
-@pytest.fixture(scope="module")
-def matcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NameMatcher]:
-    with Graph(tmp_path_factory.mktemp("names") / "pack.db", read_only=False) as graph:
-        for statement in ddl(4):
-            graph.execute(statement)
-        for title in TITLES:
-            aliases = ["Chlorosynthese"] if title == "Photosynthesis" else None
-            graph.execute("CREATE (:Article {title: $t, aliases: $a})", {"t": title, "a": aliases})
-        yield NameMatcher(index_graph(graph, ""))
-
-
-def labels(matcher: NameMatcher, found: tuple[list[int], float]) -> list[str]:
-    return [matcher.index.node(number).label for number in found[0]]
-
-
-def test_the_nearest_names(matcher: NameMatcher) -> None:
-    cases = {
-        "Nils Bohr": ["Niels Bohr"],
-        "Neils Bohr": ["Niels Bohr"],
-        "Photosinthesys": ["Photosynthesis"],
-        "Photosxxxhesis": [],
-        "Apollo 12": [],
-        "Gp": [],
-        "Niels Bohr": [],
-        "Albrt Einstein": ["Albert Einstein"],
-    }
-    assert {name: labels(matcher, matcher.nearest_names(name)) for name in cases} == cases
-
-
-def test_aliases_and_unique_surnames(matcher: NameMatcher) -> None:
-    assert labels(matcher, matcher.misspelled("Chlorosynthesse", aliases=True)) == ["Photosynthesis"]
-    assert matcher.misspelled("Chlorosynthesse", aliases=False) == ([], 0.0)
-    # "Bohr" is shorter than five letters, and two articles end in "Einstein".
-    assert labels(matcher, matcher.misspelled("Bohr", aliases=True)) == []
-    assert labels(matcher, matcher.misspelled("Einstein", aliases=True)) == []
-
 
 @given(st.text("abc1", min_size=1, max_size=5))
 def test_every_spelling_isone_typo_away(key: str) -> None:
@@ -119,8 +80,8 @@ def test_a_single_name_with_typos_is_found(lookup: NameMatcher, graph: Graph) ->
     ("name", "hint"),
     [
         ("photosynth", "Did you mean 'Photosynthesis'?"),
-        ("", "`wikigr graph link` finds the names that a text mentions."),
-        ("zzzz" * 1000, "`wikigr graph link` finds the names that a text mentions."),
+        ("", "`wikigr search` finds the articles that mention something."),
+        ("zzzz" * 1000, "`wikigr search` finds the articles that mention something."),
     ],
 )
 def test_an_unknown_name_is_an_error_with_a_hint(lookup: NameMatcher, graph: Graph, name: str, hint: str) -> None:

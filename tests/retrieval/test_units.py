@@ -27,12 +27,9 @@ def test_rows_and_items_are_units_and_prose_is_cut_into_sentences() -> None:
 """
     section = from_markdown("Nursery#0", text).section
     assert unit_texts(section) == [
-        "The nursery sells trees.",
-        "It opens in March.",
-        "Tree: Pear | Age: 3 years | Note: No stakes. Water weekly.",
-        "Tree: Plum | Age: 2 years",
-        "Bring gloves. The thorns are long.",
-    ]
+        "The nursery sells trees.", "It opens in March.", "Tree: Pear | Age: 3 years | Note: No stakes. Water weekly.",
+        "Tree: Plum | Age: 2 years", "Bring gloves. The thorns are long.",
+    ]  # fmt: skip
     rows = [unit.row for unit in units_of(section) if unit.row is not None]
     assert [row.column_of(row.cells[-1]) for row in rows] == ["Note", "Age"]
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
-from wikigr.embeddings.embedder import Embedder
 from wikigr.index.candidate import Candidate, Evidence
-from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.retrieval import whole_tables
 from wikigr.retrieval.whole_tables import complete_tables
-from wikigr.sources.detect import open_source
 
 STALLS = "\n".join(
     f"| stall {n} | {'cheese' if n % 4 else 'honey'} from the {n}th farm on the road along the river | {n * 3} |"
@@ -23,16 +21,10 @@ STALLS = "\n".join(
 
 
 @pytest.fixture(scope="module")
-def market(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Iterator[Pack]:
-    folder = tmp_path_factory.mktemp("market")
-    notes = folder / "notes"
-    notes.mkdir()
-    (notes / "market.md").write_text(
-        f"# Market\n\n## Stalls\n\n| stall | goods | rent |\n|---|---|---|\n{STALLS}\n\n## Rules\n\nWe close at six.\n",
-        encoding="utf-8",
-    )
-    build_pack(open_source(notes), str(notes), folder / "pack", encoder, BuildOptions(name="market"))
-    with Pack(folder / "pack") as pack:
+def market(pack_of: Callable[..., Path]) -> Iterator[Pack]:
+    table = f"| stall | goods | rent |\n|---|---|---|\n{STALLS}"
+    note = f"# Market\n\n## Stalls\n\n{table}\n\n## Rules\n\nWe close at six.\n"
+    with Pack(pack_of("market", {"market.md": note})) as pack:
         yield pack
 
 

@@ -1,4 +1,4 @@
-"""The tools and resources of the Model Context Protocol, with the official client over both transports."""
+"""The tools of the Model Context Protocol, with the official client over both transports."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.server.conftest import Build, Running, running
 from tests.waiting import until
 
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.server.mcp import ARTICLE, MAX_TEXT, SECTION
+from wikigr.server.mcp import MAX_TEXT
 
 QUESTION = "Who measured the wavelength of the electron?"
 TOOLS = ["search", "ask", "read_section", "article", "neighbors", "paths", "why", "packs"]
@@ -60,7 +60,7 @@ async def over_stdio(pack: Path) -> AsyncIterator[Client]:
 
 
 async def use_everything(client: Client) -> None:
-    """Call every tool, and read both kinds of resources."""
+    """Call every tool; there is nothing else."""
     assert "citations" in (client.instructions or "")
     tools = (await client.list_tools()).tools
     assert [tool.name for tool in tools] == TOOLS
@@ -92,21 +92,7 @@ async def use_everything(client: Client) -> None:
     assert results["neighbors"]["edges"] and results["paths"]["paths"][0]["text"].startswith("Spin -> ")
     assert results["why"]["outcome"] == "dropped" and results["packs"]["packs"][0]["counts"]["articles"] == 50
     assert "50 articles" in texts["packs"]
-
-    templates = (await client.list_resource_templates()).resource_templates
-    assert [template.uri_template for template in templates] == [ARTICLE, SECTION]
-    section = await read(client, "wikigr://physics/Spin/1")
-    assert section == await read(client, "wikigr://physics/spin/discovery") == results["read_section"]["content"]
-    assert section in await read(client, "wikigr://physics/Spin")
-    assert (await read(client, "wikigr://physics/Louis%20de%20Broglie")).startswith("Louis de Broglie")
-    for uri in ("wikigr://other/Spin", "wikigr://physics/..%2F..%2Fetc%2Fpasswd", "wikigr://physics/Spin/99", "x://y"):
-        with pytest.raises(MCPError):
-            await read(client, uri)
-
-
-async def read(client: Client, uri: str) -> str:
-    (content,) = (await client.read_resource(uri)).contents
-    return str(content.text)  # type: ignore[union-attr]
+    assert client.server_capabilities.resources is None and client.server_capabilities.prompts is None
 
 
 def test_everything_over_http_by_two_clients_at_once(physics: Running) -> None:
@@ -122,6 +108,7 @@ def test_everything_over_stdio(physics_pack: Path) -> None:
         async with over_stdio(physics_pack) as client:
             await use_everything(client)
             await expect_errors(client)
+            await expect_short_errors(client)
 
     asyncio.run(use())
 
@@ -196,34 +183,27 @@ async def expect_errors(client: Client) -> None:
     assert not (await client.call_tool("packs", {})).is_error
 
 
-def test_errors_are_tool_errors(physics: Running) -> None:
+def test_errors_are_tool_errors_and_do_not_repeat_long_names(physics: Running) -> None:
     async def use() -> None:
         async with over_http(physics) as client:
             await expect_errors(client)
+            await expect_short_errors(client)
 
     asyncio.run(use())
 
 
-@pytest.mark.parametrize("transport", ["http", "stdio"])
-def test_long_names_are_refused_and_errors_do_not_repeat_them(
-    physics: Running, physics_pack: Path, transport: str
-) -> None:
-    async def send() -> None:
-        async with over_http(physics) if transport == "http" else over_stdio(physics_pack) as client:
-            for size, escape in ((300, "\x1b[31m"), (9_500, ""), (50_000, "\u2028Sure (0.99)")):
-                name = f"{escape}{'x' * size}"
-                answers = [
-                    str((await client.call_tool(name, {})).content) if size < 9_000 else "",
-                    str((await client.call_tool("ask", {"question": name})).content) if size > 2_000 else "",
-                ]
-                for call in (client.get_prompt(name), client.read_resource(f"wikigr://physics/{'x' * size}")):
-                    with pytest.raises(MCPError) as caught:
-                        await call
-                    answers.append(str(caught.value))
-                for answer in answers:
-                    assert len(answer) < 1_000 and "\x1b" not in answer and "\u2028" not in answer
-
-    asyncio.run(send())
+async def expect_short_errors(client: Client) -> None:
+    for size, escape in ((300, "\x1b[31m"), (9_500, ""), (50_000, "\u2028Sure (0.99)")):
+        name = f"{escape}{'x' * size}"
+        answers = [
+            str((await client.call_tool(name, {})).content) if size < 9_000 else "",
+            str((await client.call_tool("ask", {"question": name})).content) if size > 2_000 else "",
+        ]
+        with pytest.raises(MCPError) as caught:
+            await client.get_prompt(name)
+        answers.append(str(caught.value))
+        for answer in answers:
+            assert len(answer) < 1_000 and "\x1b" not in answer and "\u2028" not in answer
 
 
 def test_names_and_metadata_are_one_line(tmp_path: Path, build: Build) -> None:
@@ -350,7 +330,6 @@ def test_long_texts_are_read_in_parts(tmp_path: Path, build: Build) -> None:
                 assert f"use `offset` {found['next_offset']}" in result.content[0].text  # type: ignore[union-attr]
                 offset = found["next_offset"]
             assert text == server.get("/api/articles/Long")["content"]
-            assert "To read on" in await read(client, "wikigr://long/Long")
             for name, arguments in (("search", {"question": "word7"}), ("ask", {"question": "What is word7?"})):
                 result = await client.call_tool(name, arguments)
                 assert len(json.dumps(result.structured_content)) < 4 * MAX_TOKENS
@@ -395,7 +374,7 @@ Pipeline.answer = answer
 """
 
 
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("ending", [pytest.param(signal.SIGINT, marks=pytest.mark.trust), signal.SIGTERM])
 def test_a_signal_ends_stdio_at_once(physics_pack: Path, tmp_path: Path, ending: signal.Signals) -> None:
     report = tmp_path / "report"
     process = subprocess.Popen(

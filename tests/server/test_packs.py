@@ -51,7 +51,7 @@ def timeless(document: Any) -> str:
 def test_sixteen_threads_get_the_answers_of_one(physics_pack: Path, run_every_graph: Callable[[], None]) -> None:
     lines = (ROOT / "packs" / "physics" / "eval" / "questions.jsonl").read_text(encoding="utf-8").splitlines()
     # A question of several hops may run into its time limit when it has a sixteenth of a processor.
-    questions = [q for q in (json.loads(line) for line in lines) if q["type"] == "single"][:8]
+    questions = [q for q in (json.loads(line) for line in lines) if q["type"] == "single"][:3]
     packs = ServedPacks([str(physics_pack)], offline=True)
 
     def ask(question: str) -> str | None:
@@ -62,11 +62,11 @@ def test_sixteen_threads_get_the_answers_of_one(physics_pack: Path, run_every_gr
     alone = [ask(text) for text in texts]
     run_every_graph()
     with ThreadPoolExecutor(16) as pool:
-        together = list(pool.map(ask, texts * 2))
-        neighbors = list(pool.map(lambda _: edges(packs), range(32)))
-    assert [pair for pair in zip(alone * 2, together, strict=True) if None not in pair and pair[0] != pair[1]] == []
+        together = list(pool.map(ask, texts * 5))
+        neighbors = list(pool.map(lambda _: edges(packs), range(16)))
+    assert [pair for pair in zip(alone * 5, together, strict=True) if None not in pair and pair[0] != pair[1]] == []
     assert sum(document is not None for document in together) >= 8
-    assert neighbors == [neighbors[0]] * 32
+    assert neighbors == [neighbors[0]] * 16
     packs.close()
 
 

@@ -1,10 +1,10 @@
-"""Anchors of headings, as GitHub, MediaWiki and LibreOffice make them."""
+"""Anchors of headings, as GitHub and MediaWiki make them."""
 
 from __future__ import annotations
 
 import pytest
 
-from wikigr.sources.anchors import outline_anchor, slug_anchors, wiki_anchors
+from wikigr.sources.anchors import slug_anchors, wiki_anchors
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,6 @@ from wikigr.sources.anchors import outline_anchor, slug_anchors, wiki_anchors
 def test_a_heading_becomes_an_anchor(heading: str, slug: str, wiki: str) -> None:
     assert slug_anchors()(heading) == slug
     assert wiki_anchors()(heading) == wiki
-    assert outline_anchor(heading) == f"{heading}|outline"
 
 
 def test_repeated_headings_are_numbered() -> None:

@@ -83,13 +83,10 @@ def test_tasks_footnotes_and_properties() -> None:
         ("end_block",),
         ("write", "Text."),
     ) == [
-        (0, "property", "birthday", "birthday: 2 May 1990"),
-        (0, "task", "open", "- [ ] Buy milk"),
-        (0, "task", "done", "1. [x] Pay\n   rent"),
-        (0, "footnote", "3", "[3] First."),
-        (1, "paragraph", "", "Second."),
+        (0, "property", "birthday", "birthday: 2 May 1990"), (0, "task", "open", "- [ ] Buy milk"),
+        (0, "task", "done", "1. [x] Pay\n   rent"), (0, "footnote", "3", "[3] First."), (1, "paragraph", "", "Second."),
         (0, "paragraph", "", "Text."),
-    ]
+    ]  # fmt: skip
 
 
 def test_an_item_that_begins_with_a_table_or_with_code_is_its_marker() -> None:

@@ -63,6 +63,15 @@ def test_footnotes_with_a_mark_each_are_all_read() -> None:
     assert [f"Note {n}." in text for n in range(3)] == [True] * 3
 
 
+def packed(data: bytes) -> bytes:
+    """Return an archive with its members compressed."""
+    out = BytesIO()
+    with ZipFile(BytesIO(data)) as stored, ZipFile(out, "w", ZIP_DEFLATED) as written:
+        for name in stored.namelist():
+            written.writestr(name, stored.read(name))
+    return out.getvalue()
+
+
 def workbook(rows: str, after: str = "") -> bytes:
     """Return a workbook with these rows; its string 0 is ``WORDS``."""
     from openpyxl import Workbook
@@ -80,11 +89,7 @@ def workbook(rows: str, after: str = "") -> bytes:
         },
         {"xl/sharedStrings.xml": f'<sst xmlns="{names}"><si><t>{WORDS}</t></si><si><t>b</t></si></sst>'},
     )
-    out = BytesIO()
-    with ZipFile(BytesIO(data)) as stored, ZipFile(out, "w", ZIP_DEFLATED) as written:
-        for name in stored.namelist():
-            written.writestr(name, stored.read(name))
-    return out.getvalue()
+    return packed(data)
 
 
 @pytest.mark.parametrize(
@@ -145,3 +150,17 @@ def test_a_cell_that_spans_thousands_of_others(name: str) -> None:
 
 def test_a_long_string_in_one_cell_is_read() -> None:
     assert "Harbor gate" in read("a.xlsx", workbook('<row><c t="s"><v>0</v></c></row>'))
+
+
+@pytest.mark.parametrize("name", ["a.epub", "a.odt", "a.docx"])
+def test_a_small_file_that_unpacks_to_millions_of_characters(name: str) -> None:
+    words = "The harbor opens at six. " * 300_000
+    if name == "a.epub":
+        data = epub({"a.html": f"<p>{words}</p>"})
+    elif name == "a.odt":
+        data = odt_of(f"<text:p>{words}</text:p>")
+    else:
+        data = packed(docx_with(f"<w:p><w:r><w:t>{words}</w:t></w:r></w:p>"))
+    assert len(data) < 60_000
+    with pytest.raises(RecordError, match="expands to more than"):
+        read(name, data)

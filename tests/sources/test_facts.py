@@ -65,18 +65,12 @@ def test_the_facts_of_the_lead_are_the_last_section() -> None:
 
 def test_the_facts_of_a_heading_follow_its_own_text() -> None:
     assert outline((LEAD, PART, SUBPART), box(("A",), ("a", "1"))) == [
-        ("", "Text."),
-        ("A", "Text."),
-        (f"A/{FACTS}", "S, A — a: 1."),
-        ("A/B", "Text."),
-    ]
+        ("", "Text."), ("A", "Text."), (f"A/{FACTS}", "S, A — a: 1."), ("A/B", "Text."),
+    ]  # fmt: skip
     # A heading may have no text of its own, or none at all.
     assert outline((LEAD, OTHER), box(("C",), ("a", "1")), box(("C", "E"), ("b", "2")), box(("F",), ("c", "3"))) == [
-        ("", "Text."),
-        (f"C/{FACTS}", "S, C — a: 1.\nS, C — b: 2."),
-        ("C/D", "Text."),
-        (FACTS, "S — c: 3."),
-    ]
+        ("", "Text."), (f"C/{FACTS}", "S, C — a: 1.\nS, C — b: 2."), ("C/D", "Text."), (FACTS, "S — c: 3."),
+    ]  # fmt: skip
 
 
 def test_infoboxes_of_one_section_keep_their_fields_apart() -> None:

@@ -22,83 +22,42 @@ LEVELS: dict[str, tuple[list[list[Spanned]], str]] = {
     "repeated, name below": ([["", "2024", "2024", "2025", "2025"], ["Region", *UNITS], *NUMBERS], TWO),
     "followed by empty cells": ([["Region", "2024", "", "2025", ""], ["", *UNITS], *NUMBERS], TWO),
     "below a title": ([[("Sales", 5, 1)], ["Region", "2024", "", "2025", ""], ["", *UNITS], *NUMBERS], TWO),
-    "below a title in its first cell": (
-        [["Sales", "", "", "", ""], [("Region", 1, 2), ("2024", 2, 1), ("2025", 2, 1)], UNITS, *NUMBERS],
-        TWO,
-    ),
+    "below a title in its first cell": ([["Sales", "", "", "", ""], [("Region", 1, 2), ("2024", 2, 1), ("2025", 2, 1)],
+     UNITS, *NUMBERS], TWO),
     "three, merged": ([[("Region", 1, 3), ("2024", 4, 1)], [("Q1", 2, 1), ("Q2", 2, 1)], UNITS, *NUMBERS], THREE),
-    "three, followed by empty cells": (
-        [["Region", "2024", "", "", ""], ["", "Q1", "", "Q2", ""], ["", *UNITS], *NUMBERS],
-        THREE,
-    ),
-    "four, repeated": (
-        [
-            ["Region", "Plan", "Plan", "Plan", "Plan"],
-            ["Region", "2024", "2024", "2024", "2024"],
-            ["Region", "Q1", "Q1", "Q2", "Q2"],
-            ["Region", *UNITS],
-            *NUMBERS,
-        ],
-        "Region: North | Plan 2024 Q1 Units: 1 | Plan 2024 Q1 Sales: 2 | Plan 2024 Q2 Units: 3 | Plan 2024 Q2 Sales: 4",
-    ),
-    "without a name for the rows": (
-        [["", ("2024", 2, 1), ("2025", 2, 1)], ["", *UNITS], *NUMBERS],
-        TWO.replace("Region: ", ""),
-    ),
-    "over some columns": (
-        [
-            [("Van", 1, 2), ("City", 2, 1), ("Note", 1, 2)],
-            ["min", "max"],
-            ["V1", "6", "9", "old"],
-            ["V2", "7", "8", "new"],
-        ],
-        "Van: V1 | City min: 6 | City max: 9 | Note: old",
-    ),
-    "over one column too": (
-        [[("Van", 1, 2), ("City", 2, 1), "Road"], ["min", "max", "avg"], ["V1", "6", "9", "5"], ["V2", "7", "8", "6"]],
-        "Van: V1 | City min: 6 | City max: 9 | Road avg: 5",
-    ),
-    "no label for the last column": (
-        [
-            ["Region", "2024", "", "2025", "", ""],
-            ["", *UNITS, "Note"],
-            ["North", "1", "2", "3", "4", "ok"],
-            ["South", "1", "2", "3", "4", "ok"],
-        ],
-        f"{TWO} | Note: ok",
-    ),
-    "of numbers": (
-        [[("Crew", 1, 2), ("Week", 3, 1)], ["1", "2", "3"], ["Ann", "5", "6", "7"], ["Bob", "5", "6", "7"]],
-        "Crew: Ann | Week 1: 5 | Week 2: 6 | Week 3: 7",
-    ),
-    "with words": (
-        [[("Item", 1, 2), ("Contact", 2, 1)], ["Phone", "Mail"], ["Ann", "none", "a@b"], ["Bob", "home", "b@c"]],
-        "Item: Ann | Contact Phone: none | Contact Mail: a@b",
-    ),
-    "without a column for the rows": (
-        [[("2024", 2, 1), ("2025", 2, 1)], UNITS, ["1", "2", "3", "4"], ["5", "6", "7", "8"]],
-        TWO.replace("Region: North | ", ""),
-    ),
-}
+    "three, followed by empty cells": ([["Region", "2024", "", "", ""], ["", "Q1", "", "Q2", ""], ["", *UNITS],
+     *NUMBERS], THREE),
+    "four, repeated": ([["Region", "Plan", "Plan", "Plan", "Plan"], ["Region", "2024", "2024", "2024", "2024"],
+     ["Region", "Q1", "Q1", "Q2", "Q2"], ["Region", *UNITS], *NUMBERS],
+     "Region: North | Plan 2024 Q1 Units: 1 | Plan 2024 Q1 Sales: 2 | Plan 2024 Q2 Units: 3 | Plan 2024 Q2 Sales: 4"),
+    "without a name for the rows": ([["", ("2024", 2, 1), ("2025", 2, 1)], ["", *UNITS], *NUMBERS],
+     TWO.replace("Region: ", "")),
+    "over some columns": ([[("Van", 1, 2), ("City", 2, 1), ("Note", 1, 2)], ["min", "max"], ["V1", "6", "9", "old"],
+     ["V2", "7", "8", "new"]], "Van: V1 | City min: 6 | City max: 9 | Note: old"),
+    "over one column too": ([[("Van", 1, 2), ("City", 2, 1), "Road"], ["min", "max", "avg"], ["V1", "6", "9", "5"],
+     ["V2", "7", "8", "6"]], "Van: V1 | City min: 6 | City max: 9 | Road avg: 5"),
+    "no label for the last column": ([["Region", "2024", "", "2025", "", ""], ["", *UNITS, "Note"],
+     ["North", "1", "2", "3", "4", "ok"], ["South", "1", "2", "3", "4", "ok"]], f"{TWO} | Note: ok"),
+    "of numbers": ([[("Crew", 1, 2), ("Week", 3, 1)], ["1", "2", "3"], ["Ann", "5", "6", "7"], ["Bob", "5", "6", "7"]],
+     "Crew: Ann | Week 1: 5 | Week 2: 6 | Week 3: 7"),
+    "with words": ([[("Item", 1, 2), ("Contact", 2, 1)], ["Phone", "Mail"], ["Ann", "none", "a@b"],
+     ["Bob", "home", "b@c"]], "Item: Ann | Contact Phone: none | Contact Mail: a@b"),
+    "without a column for the rows": ([[("2024", 2, 1), ("2025", 2, 1)], UNITS, ["1", "2", "3", "4"],
+     ["5", "6", "7", "8"]], TWO.replace("Region: North | ", "")),
+}  # fmt: skip
 # What is below a header of one row.
 DATA: dict[str, tuple[list[list[Spanned]], str]] = {
     "repeated names": ([["Day", "Shift", "Shift"], *PEOPLE], "Day: Mon | Shift: Ann | Shift: Bob"),
     "a merged name": ([["Day", ("Shift", 2, 1)], *PEOPLE], "Day: Mon | Shift: Ann | Shift: Bob"),
     "repeated names without one for the rows": ([["", "Shift", "Shift"], *PEOPLE], "Mon | Shift: Ann | Shift: Bob"),
-    "a missing name": (
-        [["Name", "Phone", "", "City"], ["Ann", "551", "552", "Oslo"], ["Bob", "553", "554", "Rome"]],
-        "Name: Ann | Phone: 551 | 552 | City: Oslo",
-    ),
-    "names with digits": (
-        [["Region", "Q1", "Q2"], ["North", "5", "6"], ["South", "7", "8"]],
-        "Region: North | Q1: 5 | Q2: 6",
-    ),
-    "merged data": (
-        [["Day", "Room", "Talk"], ["Mon", ("Hall", 2, 1)], ["Tue", "Attic", "Boats"]],
-        "Day: Mon | Room, Talk: Hall",
-    ),
+    "a missing name": ([["Name", "Phone", "", "City"], ["Ann", "551", "552", "Oslo"], ["Bob", "553", "554", "Rome"]],
+     "Name: Ann | Phone: 551 | 552 | City: Oslo"),
+    "names with digits": ([["Region", "Q1", "Q2"], ["North", "5", "6"], ["South", "7", "8"]],
+     "Region: North | Q1: 5 | Q2: 6"),
+    "merged data": ([["Day", "Room", "Talk"], ["Mon", ("Hall", 2, 1)], ["Tue", "Attic", "Boats"]],
+     "Day: Mon | Room, Talk: Hall"),
     "names beside values": ([["Name", "Pixmill"], ["Version", "3.2"], ["License", "MIT"]], "Name | Pixmill"),
-}
+}  # fmt: skip
 
 
 def lines(rows: list[list[Spanned]]) -> list[str]:

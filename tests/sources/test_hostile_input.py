@@ -181,6 +181,22 @@ def test_elements_nested_without_bound_are_a_bad_record(tmp_path: Path) -> None:
             list(FolderSource(tmp_path, "markdown").parse(note))
 
 
+@pytest.mark.parametrize("tag", ["pre", "figcaption", "rt", "dialog"])
+def test_elements_that_nest_although_few_do(tag: str) -> None:
+    with limit(), pytest.raises(RecordError, match="nested too deeply"):
+        parse_html(f"<{tag}>" * 60_000 + "x")
+
+
+@pytest.mark.parametrize("tag", ["q", "label", "some-thing"])
+def test_many_elements_around_many_paragraphs(tag: str) -> None:
+    with limit():
+        parse_html(f"<{tag}>" * 9_000 + "<div>x</div>" * 9_000)
+        with pytest.raises(RecordError, match="more than 10,000 of its elements are never closed"):
+            parse_html(f"<{tag}>" * 60_000 + "<div>x</div>" * 60_000)
+        drawing = f"<svg>{'<path d=z />' * 30_000}</svg>"
+        assert parse_html(f"<{tag}>x</{tag}> " * 60_000 + "<img><li>y" * 30_000 + drawing).sections
+
+
 def test_infoboxes_nested_in_each_other_are_read_once() -> None:
     row = '<table class="infobox"><tr><th>k</th><td>'
     with limit():
@@ -215,6 +231,48 @@ def test_references_that_lead_nowhere(text: str) -> None:
         list(FolderSource(Path("a.rst"), "rst").parse(NoteRecord("a.rst", text.encode(), "a")))
 
 
+def text_of(name: str, text: str) -> str:
+    items = FolderSource(Path(name)).parse(NoteRecord(name, text.encode(), "a"))
+    return "\n".join(s.text for item in items if isinstance(item, SourceArticle) for s in item.sections)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", "a,b\n" + 'x","\n' * 20_000),
+        ("a.tsv", "a\tb\n" + '\t"x\n\ty"z' * 20_000),
+        ("a.csv", "a,b\n" + "1" + "%" * 200_000 + "x y,1\n"),
+        ("a.csv", "a," * 30_000 + "\n" + "b,c\n" * 15_000),
+        ("a.html", "<table><tr>" + "<td>ab" * 20_000),
+        ("a.rst", ":aliases: " + ":" * 200_000),
+    ],
+)
+def test_time_grows_with_the_length(name: str, text: str) -> None:
+    with limit():
+        text_of(name, text)
+
+
+def test_columns_that_most_rows_lack() -> None:
+    """A row has a cell for each column, so both together grow with the square of the length."""
+    csv = ".. csv-table::\n\n   " + "a," * 3_000 + "\n" + "   b\n" * 3_000
+    simple = "= " * 3_000 + "\n" + "a\n" * 3_000 + "= " * 3_000 + "\n"
+    with limit():
+        for text in (csv, simple, f"- {simple.replace(chr(10), chr(10) + '  ')}"):
+            with pytest.raises(RecordError, match="one of its tables has far more cells than text"):
+                text_of("a.rst", text)
+    assert text_of("a.rst", "= =\na b\n= =\nc d\n= =\n") == "a: c | b: d"
+    wide = "|" + "a|" * 100 + "\n|" + "-|" * 100 + "\n" + "bc\n" * 100 + "\n"
+    with limit():
+        assert text_of("a.md", wide * 60).count("bc") == 6_000
+
+
+def test_a_table_after_very_wide_ones_is_text() -> None:
+    table = "|a|b|\n|-|-|\n|c|d|\n"
+    assert text_of("a.md", table) == "a: c | b: d"
+    wide = "|" + "a|" * 300 + "\n|" + "-|" * 300 + "\n" + "b\n" * 200 + "\n"
+    assert text_of("a.md", wide + table).endswith("|a|b| |-|-| |c|d|")
+
+
 def test_references_that_lead_somewhere_stay_links() -> None:
     text = "See `it <b.rst>`__ and that__.\n\n__ http://a.b/\n"
     (article,) = FolderSource(Path("a.rst"), "rst").parse(NoteRecord("a.rst", text.encode(), "a"))
@@ -226,17 +284,16 @@ def test_references_that_lead_somewhere_stay_links() -> None:
 def test_a_document_that_expands_is_a_bad_record(tmp_path: Path) -> None:
     from openpyxl import Workbook
 
-    for name, fill in (("strings", "x" * 30_000), ("cells", "y" * 3_000), ("merged", "z" * 30_000)):
-        book = Workbook(write_only=True)
-        sheet = book.create_sheet()
-        for _ in range(10_000 if name == "cells" else 1_000):
-            sheet.append([fill])
-        book.save(tmp_path / f"{name}.xlsx")
-        source = FolderSource(tmp_path / f"{name}.xlsx")
-        (record,) = source.records()
-        assert len(record.data) < 200_000
-        with limit(), pytest.raises(RecordError, match="expands to more than"):
-            list(source.parse(record))
+    book = Workbook(write_only=True)
+    sheet = book.create_sheet()
+    for _ in range(1_000):
+        sheet.append(["x" * 30_000])
+    book.save(tmp_path / "a.xlsx")
+    source = FolderSource(tmp_path / "a.xlsx")
+    (record,) = source.records()
+    assert len(record.data) < 200_000
+    with limit(), pytest.raises(RecordError, match="expands to more than"):
+        list(source.parse(record))
 
 
 def test_braces_that_entities_make() -> None:

@@ -28,14 +28,8 @@ def parse(data: bytes | dict[str, object]) -> SourceItem:
 def test_all_fields() -> None:
     assert parse(
         {
-            "id": 12,
-            "title": " Atom ",
-            "text": "lead\n\n## Size\nsmall",
-            "links": ["Ion", "Ion", " "],
-            "categories": None,
-            "aliases": ["a"],
-            "url": "https://x.org",
-            "other": {},
+            "id": 12, "title": " Atom ", "text": "lead\n\n## Size\nsmall", "links": ["Ion", "Ion", " "],
+            "categories": None, "aliases": ["a"], "url": "https://x.org", "other": {},
         }
     ) == SourceArticle(
         title="Atom",
@@ -44,7 +38,7 @@ def test_all_fields() -> None:
         links=("Ion",),
         aliases=("a",),
         url="https://x.org",
-    )
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

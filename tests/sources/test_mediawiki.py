@@ -69,13 +69,9 @@ def test_pages_become_articles_redirects_and_skipped(tmp_path: Path) -> None:
     ]
     assert (first.links, first.categories) == (("Acid",), ("Chemie",))
     assert items[1:7] == [
-        Redirect("Paraffin", "Alkane"),
-        Redirect("Old style", "Alkane"),
-        Skipped("13", "other namespace"),
-        Skipped("14", "disambiguation page"),
-        Skipped("15", "disambiguation page"),
-        Skipped("16", "no wikitext"),
-    ]
+        Redirect("Paraffin", "Alkane"), Redirect("Old style", "Alkane"), Skipped("13", "other namespace"),
+        Skipped("14", "disambiguation page"), Skipped("15", "disambiguation page"), Skipped("16", "no wikitext"),
+    ]  # fmt: skip
     last = items[7]
     assert isinstance(last, SourceArticle)
     assert last.url == "https://w.example/wiki/A/C%2B%2B:_more_%26_all%3F"

@@ -45,10 +45,9 @@ def write(folder: Path, pages: list[str], size: int, *, index: str = "-index.txt
     return MediaWikiSource(dump)
 
 
-@pytest.mark.parametrize("index", ["-index.txt.bz2", "-index.txt"])
-@pytest.mark.parametrize("size", [1, 3, 7, 100])
-def test_the_splits_contain_the_records_of_the_whole_dump(tmp_path: Path, size: int, index: str) -> None:
-    source = write(tmp_path, [page(n) for n in range(20)], size, index=index)
+@pytest.mark.parametrize("size", [1, 7, 100])
+def test_the_splits_contain_the_records_of_the_whole_dump(tmp_path: Path, size: int) -> None:
+    source = write(tmp_path, [page(n) for n in range(20)], size, index="-index.txt" if size == 7 else "-index.txt.bz2")
     splits = source.splits()
     assert [split.records for split in splits[:-1]] == [size] * (len(splits) - 1)
     assert [record for split in splits for record in source.read_split(split)] == list(source.records())

@@ -44,12 +44,9 @@ def test_a_subject(tmp_path: Path) -> None:
     assert (ada.aliases, ada.categories, ada.links) == (("Countess", "q1"), ("Person",), ("Big City",))
     assert (ada.url, ada.source_id) == ("http://e.org/q1", "http://e.org/q1")
     assert {(t.relation, t.object, t.object_link) for t in ada.triples} == {
-        ("type", "Person", "Person"),
-        ("birthPlace", "Big City", "Big City"),
-        ("height", "1.50", None),
-        ("born", "1815-12-10", None),
-        ("motto", "Liberté", None),
-    }
+        ("type", "Person", "Person"), ("birthPlace", "Big City", "Big City"), ("height", "1.50", None),
+        ("born", "1815-12-10", None), ("motto", "Liberté", None),
+    }  # fmt: skip
     assert articles["Big City"].sections[0].text == "Big City — country: Café Land."
 
 

@@ -47,29 +47,16 @@ def test_standard_input_has_a_state_if_it_is_a_file(tmp_path: Path, monkeypatch:
 
 def test_files_of_other_formats_are_counted_by_suffix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = [
-        "a.md",
-        "b.rst",
-        "c.txt.gz",
-        "cryo.html.gz",
-        "d/E.HTML",
-        "d/f.html",
-        "t.csv",
-        "u.docx",
-        "v.json",
-        "Makefile",
-    ]
+        "a.md", "b.rst", "c.txt.gz", "cryo.html.gz", "d/E.HTML", "d/f.html", "t.csv", "u.docx", "v.json", "Makefile",
+    ]  # fmt: skip
     companions = ["README.html", "d/LICENSE", "COPYING.html", ".hidden.html", ".git/x.html"]
     folder = write(tmp_path, dict.fromkeys(names + companions, "x"))
     assert unread_files(folder, "markdown") == (
-        UnreadFiles(".html", 2, "html", ("d/E.HTML", "d/f.html")),
-        UnreadFiles("", 1),
-        UnreadFiles(".csv", 1, "triples", ("t.csv",)),
-        UnreadFiles(".docx", 1, "office", ("u.docx",)),
-        UnreadFiles(".html.gz", 1, "html", ("cryo.html.gz",)),
-        UnreadFiles(".json", 1),
-        UnreadFiles(".rst", 1, "rst", ("b.rst",)),
-        UnreadFiles(".txt.gz", 1, "text", ("c.txt.gz",)),
-    )
+        UnreadFiles(".html", 2, "html", ("d/E.HTML", "d/f.html")), UnreadFiles("", 1),
+        UnreadFiles(".csv", 1, "triples", ("t.csv",)), UnreadFiles(".docx", 1, "office", ("u.docx",)),
+        UnreadFiles(".html.gz", 1, "html", ("cryo.html.gz",)), UnreadFiles(".json", 1),
+        UnreadFiles(".rst", 1, "rst", ("b.rst",)), UnreadFiles(".txt.gz", 1, "text", ("c.txt.gz",)),
+    )  # fmt: skip
     assert [row.suffix for row in unread_files(folder, "folder")] == ["", ".json"]
     monkeypatch.setattr(formats, "find_spec", lambda name: None)
     assert [row.suffix for row in unread_files(folder, "folder")] == ["", ".docx", ".json"]

@@ -87,37 +87,23 @@ def test_a_row_with_named_columns_is_one_sentence() -> None:
         ([row("a", "b", header=True)], ["a | b"]),
         ([row("a", "b", head=True)], ["a | b"]),
         # A header cell in front names what follows it, and has a column of its own below a header.
-        (
-            [Row([Cell("Born:", is_header=True), Cell("1910")]), Row([Cell("Died", is_header=True), Cell("1990")])],
-            ["Born: 1910", "Died: 1990"],
-        ),
-        (
-            [row("", "Mon", "Tue", header=True), Row([Cell("Ann", is_header=True), Cell("late"), Cell("off")])],
-            ["Ann | Mon: late | Tue: off"],
-        ),
+        ([Row([Cell("Born:", is_header=True), Cell("1910")]), Row([Cell("Died", is_header=True), Cell("1990")])],
+         ["Born: 1910", "Died: 1990"]),
+        ([row("", "Mon", "Tue", header=True), Row([Cell("Ann", is_header=True), Cell("late"), Cell("off")])],
+         ["Ann | Mon: late | Tue: off"]),
         ([Row([Cell(""), Cell("Mon", is_header=True)]), row("Ann", "late")], ["Ann | Mon: late"]),
         # A row of header cells begins a new part, unless it repeats the header or has numbers.
-        (
-            [
-                *(row("Size", "Price", header=True), row("1 l", "3"), row("Size", "Price", header=True)),
-                *(row("2 l", "5"), row("Total", "8", header=True), row("Name", "Age", header=True), row("Ann", "5")),
-            ],
-            ["Size: 1 l | Price: 3", "Size: 2 l | Price: 5", "Size: Total | Price: 8", "Name: Ann | Age: 5"],
-        ),
+        ([*(row("Size", "Price", header=True), row("1 l", "3"), row("Size", "Price", header=True)),
+         *(row("2 l", "5"), row("Total", "8", header=True), row("Name", "Age", header=True), row("Ann", "5"))],
+         ["Size: 1 l | Price: 3", "Size: 2 l | Price: 5", "Size: Total | Price: 8", "Name: Ann | Age: 5"]),
         # Rows of several header rows, and a title across the table.
-        (
-            [
-                row("Sizes", header=True),
-                Row([Cell("Name", True, rows=2), Cell("Size", True, columns=2)]),
-                row("Min", "Max", header=True),
-                Row([Cell("a"), Cell("any", columns=2)]),
-            ],
-            ["Sizes", "Name: a | Size Min, Size Max: any"],
-        ),
+        ([row("Sizes", header=True), Row([Cell("Name", True, rows=2), Cell("Size", True, columns=2)]),
+         row("Min", "Max", header=True), Row([Cell("a"), Cell("any", columns=2)])],
+         ["Sizes", "Name: a | Size Min, Size Max: any"]),
         # A header cell does not reach into the rows that it names.
         ([Row([Cell("A", True, rows=9), Cell("B", True)]), row("1", "2")], ["A: 1 | B: 2"]),
     ],
-)
+)  # fmt: skip
 def test_headers(rows: Sequence[Row], lines: list[str]) -> None:
     assert lines_of(rows) == lines
 

@@ -65,12 +65,9 @@ def test_the_rows_of_a_subject_are_its_article(tmp_path: Path) -> None:
     lines = [
         line.format(fact)
         for fact in (
-            "birth date: 1815-12-10",
-            "born in: London",
-            "friend of: Charles Babbage",
-            "instance of: mathematician",
+            "birth date: 1815-12-10", "born in: London", "friend of: Charles Babbage", "instance of: mathematician",
         )
-    ]
+    ]  # fmt: skip
     assert isinstance(items[0], SourceArticle)
     assert [block.label for block in items[0].sections[1].blocks] == [
         "birth date", "born in", "friend of", "instance of",

@@ -112,12 +112,9 @@ def test_pages_become_articles(archive: Path) -> None:
 def test_redirects_copies_and_moved_pages_become_aliases(archive: Path) -> None:
     redirects = [item for item in read(archive) if isinstance(item, Redirect)]
     assert redirects == [
-        Redirect("Acetic", "Acid"),
-        Redirect("Paraffin", "Alkane"),
-        Redirect("Petroleum", "Oil?"),
-        Redirect("Vinegar", "Acid"),
-        Redirect("Moved", "Acid"),
-    ]
+        Redirect("Acetic", "Acid"), Redirect("Paraffin", "Alkane"), Redirect("Petroleum", "Oil?"),
+        Redirect("Vinegar", "Acid"), Redirect("Moved", "Acid"),
+    ]  # fmt: skip
 
 
 def test_titles_are_unique_and_paths_sorted(archive: Path) -> None:

@@ -24,10 +24,10 @@ def write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> None:
         file.writelines(json.dumps(row) + "\n" for row in rows)
 
 
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
+@pytest.fixture(scope="session")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Five articles of three paragraphs with four questions each, one of them unanswerable, in every data set."""
-    folder = tmp_path / "data"
+    folder = tmp_path_factory.mktemp("data")
     paragraphs: list[dict[str, Any]] = []
     squad: list[dict[str, Any]] = []
     shifts: list[dict[str, Any]] = []

@@ -34,18 +34,40 @@ ASKED_EXAMPLES = tuple(
 )
 
 
-@pytest.fixture
-def examples(data: Path, tmp_path: Path, encoder: Embedder) -> list[Example]:
-    prepare(data, tmp_path / "work", CONFIG, encoder, ASKED_EXAMPLES)
-    parts = [read_examples(tmp_path / "work" / part_file(name)) for name in (GENERAL, DISTANT)]
-    return [example for part in parts for example in part]
+# Three negatives from search for each question.
+THREE = replace(CONFIG, data=replace(ALL_KINDS, search_negatives=3))
 
 
-def test_training_never_reads_a_held_out_article(examples: list[Example], data: Path, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def work(data: Path, tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
+    """What is prepared as ``CONFIG`` says. Tests only read it."""
+    folder = tmp_path_factory.mktemp("work")
+    prepare(data, folder, CONFIG, encoder, ASKED_EXAMPLES)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def three(data: Path, tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
+    """What is prepared as ``THREE`` says. Tests only read it."""
+    folder = tmp_path_factory.mktemp("three")
+    prepare(data, folder, THREE, encoder, ASKED_EXAMPLES)
+    return folder
+
+
+def read_parts(folder: Path) -> list[Example]:
+    return [example for part in (GENERAL, DISTANT) for example in read_examples(folder / part_file(part))]
+
+
+@pytest.fixture(scope="module")
+def examples(work: Path) -> list[Example]:
+    return read_parts(work)
+
+
+def test_training_never_reads_a_held_out_article(examples: list[Example], data: Path, work: Path) -> None:
     sources = read_sources(data, CONFIG)
     assert len(sources.titles) == 2
     assert not {example.title for example in examples} & set(sources.titles)
-    held_out = read_examples(tmp_path / "work" / HELD_OUT_FILE)
+    held_out = read_examples(work / HELD_OUT_FILE)
     assert {example.title for example in held_out} == set(sources.titles)
     assert not {example.text for example in examples} & {example.text for example in held_out}
 
@@ -85,55 +107,47 @@ def test_qamr_has_as_many_negatives_as_answers(examples: list[Example]) -> None:
     assert kinds.count("search") == len(answers) > 0
 
 
-def test_the_same_seed_gives_the_same_bytes(data: Path, tmp_path: Path, encoder: Embedder) -> None:
-    for name in ("one", "two"):
-        prepare(data, tmp_path / name, CONFIG, encoder, ASKED_EXAMPLES)
+def test_the_same_seed_gives_the_same_bytes(data: Path, work: Path, tmp_path: Path, encoder: Embedder) -> None:
+    prepare(data, tmp_path, CONFIG, encoder, ASKED_EXAMPLES)
     for part in (GENERAL, DISTANT, ASKED):
-        one, two = ((tmp_path / name / part_file(part)).read_bytes() for name in ("one", "two"))
+        one, two = ((folder / part_file(part)).read_bytes() for folder in (work, tmp_path))
         assert one
         assert one == two
 
 
-def test_a_phase_draws_from_the_parts_that_it_names(data: Path, tmp_path: Path, encoder: Embedder) -> None:
-    prepare(data, tmp_path, CONFIG, encoder, ASKED_EXAMPLES)
+def test_a_phase_draws_from_the_parts_that_it_names(data: Path, work: Path) -> None:
     phase = Phase("one", ((GENERAL, 5), (ASKED, 0)), ((0, 0.0), (1, 0.0)), 1.0)
-    read = read_phase(tmp_path, CONFIG, phase)
+    read = read_phase(work, CONFIG, phase)
     held_out = read_sources(data, CONFIG).titles
     assert len(read) == 5 + len(ASKED_EXAMPLES) - len(held_out)
     assert not {example.title for example in read} & set(held_out)
-    assert read == read_phase(tmp_path, CONFIG, phase)
-    assert read != read_phase(tmp_path, CONFIG.at(1), phase)
+    assert read == read_phase(work, CONFIG, phase)
+    assert read != read_phase(work, CONFIG.at(1), phase)
 
 
-def test_a_phase_with_a_shared_loss_draws_whole_questions(data: Path, tmp_path: Path, encoder: Embedder) -> None:
-    config = replace(CONFIG, data=replace(ALL_KINDS, search_negatives=3))
-    prepare(data, tmp_path, config, encoder, ASKED_EXAMPLES)
-    every = Counter(example.asked for example in read_examples(tmp_path / part_file(GENERAL)))
+def test_a_phase_with_a_shared_loss_draws_whole_questions(three: Path) -> None:
+    every = Counter(example.asked for example in read_examples(three / part_file(GENERAL)))
     assert max(every.values()) > 4
     phase = Phase("one", ((GENERAL, 40),), ((0, 0.0), (1, 0.0)), 1.0, shared=1.0)
-    read = read_phase(tmp_path, config, phase)
+    read = read_phase(three, THREE, phase)
     assert 40 <= len(read) < 44
     drawn = Counter(example.asked for example in read)
     assert all(count == min(4, every[asked]) for asked, count in drawn.items())
-    assert read == read_phase(tmp_path, config, phase)
+    assert read == read_phase(three, THREE, phase)
     both = [[e.spans for e in read if e.asked == asked] for asked in drawn]
     assert any(any(spans) and not all(spans) for spans in both)
 
 
-@pytest.mark.parametrize("count", [1, 3])
-def test_a_question_gets_as_many_negatives_from_search_as_it_should(
-    count: int, data: Path, tmp_path: Path, encoder: Embedder
-) -> None:
-    config = replace(CONFIG, data=replace(ALL_KINDS, search_negatives=count))
-    prepare(data, tmp_path, config, encoder, ASKED_EXAMPLES)
-    examples = [e for part in (GENERAL, DISTANT) for e in read_examples(tmp_path / part_file(part))]
-    for source in ("squad2", "nq"):
-        answered = {e.asked for e in examples if e.source == source and e.kind == ANSWER}
-        found = Counter(e.asked for e in examples if e.kind == "search" and e.asked in answered)
-        assert max(found.values()) == count
+def test_a_question_gets_as_many_negatives_from_search_as_it_should(work: Path, three: Path) -> None:
+    for folder, count in ((work, ALL_KINDS.search_negatives), (three, 3)):
+        examples = read_parts(folder)
+        for source in ("squad2", "nq"):
+            answered = {e.asked for e in examples if e.source == source and e.kind == ANSWER}
+            found = Counter(e.asked for e in examples if e.kind == "search" and e.asked in answered)
+            assert max(found.values()) == count
 
 
-def test_nq_gives_answers_and_questions_without_one(data: Path, tmp_path: Path, examples: list[Example]) -> None:
+def test_nq_gives_answers_and_questions_without_one(data: Path, examples: list[Example]) -> None:
     folder = data / "questions"
     halves = [{item.id for item in read_natural_questions(folder, held_out=held)} for held in (False, True)]
     assert all(halves)

@@ -138,9 +138,20 @@ def test_sections_and_examples(
     assert sum(request.raw.count(MARK.encode()) for request in model.requests) > 20 * len(INJECTIONS)
 
 
+def longer(folder: Path) -> str:
+    """Return a profile that searches the graph in three rounds."""
+    (folder / "longer.yaml").write_text(f"extends: {GRAPH}\nmulti_strategy: {{iterations: 3}}\n")
+    return str(folder / "longer.yaml")
+
+
 @pytest.mark.parametrize("written", ["claude-opus-4-6", "local-model"])
 def test_the_graph_and_its_planner(
-    wikigr: Wikigr, hostile_graph: Path, model: MessagesServer, tally: Callable[[str], Tally], written: str
+    wikigr: Wikigr,
+    hostile_graph: Path,
+    model: MessagesServer,
+    tally: Callable[[str], Tally],
+    written: str,
+    tmp_path: Path,
 ) -> None:
     examples = [
         {"question": f"Who? {i}", "context": {"articles": [i], "facts": [i]}, "answer": f"MATCH (a) RETURN a {i}"}
@@ -149,7 +160,7 @@ def test_the_graph_and_its_planner(
     (hostile_graph / "cypher_examples.json").write_text(json.dumps(examples), encoding="utf-8")
     for injection in INJECTIONS[:4]:
         question = f"Where was the keeper of Orrin born? {injection}"
-        arguments = ("--profile", GRAPH, "--iterations", "3", "--model", written, "--json")
+        arguments = ("--profile", longer(tmp_path), "--model", written, "--json")
         result = wikigr("ask", question, "--pack", str(hostile_graph), *arguments)
         assert result.code == 0, result.err
     found = seen(model, tally("prompt injection: graph planner, triplets, context"))
@@ -181,13 +192,13 @@ def test_a_repeated_pack_name_does_not_end_the_search(
 
 def test_tags_of_the_pack_do_not_end_the_planner(
     wikigr: Wikigr, hostile_graph: Path, messages_server: MessagesServer, model: MessagesServer,
-    tally: Callable[[str], Tally],
+    tally: Callable[[str], Tally], tmp_path: Path,
 ) -> None:  # fmt: skip
     planner = Model()
     messages_server.always(planner)
     # No relation path answers a question of this form before the planner.
     question = f"Was the keeper of Orrin born in Tolm? {FINISH}"
-    arguments = ("--pack", str(hostile_graph), "--profile", GRAPH, "--iterations", "3", "--explain", "--json")
+    arguments = ("--pack", str(hostile_graph), "--profile", longer(tmp_path), "--explain", "--json")
     result = wikigr("ask", question, *arguments)
     assert result.code == 0, result.err
     assert planner.plans >= 2

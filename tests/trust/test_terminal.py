@@ -19,7 +19,7 @@ import pytest
 from tests.cli.conftest import Result, Wikigr
 from tests.tampering import accept_changes
 from tests.trust.conftest import Tally
-from tests.trust.hostile import FACT, INJECTIONS, QUESTION, SOFT, TERMINAL
+from tests.trust.hostile import INJECTIONS, QUESTION, SOFT, TERMINAL
 
 from wikigr.graph.engine import Graph
 from wikigr.pack import layout as parts
@@ -86,11 +86,9 @@ def commands(pack: Path, graph_pack: Path) -> list[tuple[str, ...]]:
         ("show", f"{KEEPER}#{ESCAPES}", *text),
         ("open", KEEPER, *text, "--quote", f"no{ESCAPES}"),
         ("open", f"{KEEPER}#0", *text, "--browser"),
-        ("graph", "link", f"{QUESTION} Orrin 1 and Orrin lighthouse 2", *text),
         ("graph", "neighbors", "Orrin", *graph),
         ("graph", "neighbors", "Orin", *graph),
         ("graph", "neighbors", "Orrin", *graph, "--relation", "relation"),
-        ("graph", "triplets", "Where was the keeper of Orrin born?", *graph),
         ("graph", "paths", "Orrin", thing, *graph),
         ("graph", "paths", "Orrin", "--metapath", "relation 1 -> keeper", *graph),
         ("graph", "paths", "Orrin", "--metapath", f"nope{ESCAPES}", *graph),
@@ -103,11 +101,7 @@ def commands(pack: Path, graph_pack: Path) -> list[tuple[str, ...]]:
         ("pack", "list", str(pack.parent)),
         ("pack", "validate", str(pack)),
         ("pack", "diff", str(pack), str(graph_pack), "--all"),
-        ("pagerank", "top", *text),
-        ("pagerank", "top", *graph),
-        ("pagerank", "show", "Orin", *graph),
         ("pagerank", "build", str(pack), "-o", "scores.json"),
-        ("pagerank", "verify", str(graph_pack)),
         ("pack", "info", f"none{ESCAPES}"),
         ("ask", f"Who{ESCAPES}?", *text, "--offline"),
         ("--no-such\x1b[2J",),
@@ -150,13 +144,6 @@ def test_json_still_says_what_the_pack_says(wikigr: Wikigr, pack: Path) -> None:
     document = json.loads(wikigr("pack", "info", str(pack), "--json").out)
     assert document["license"].endswith(one_line(ESCAPES + TERMINAL[1]))
     assert SOFT in document["license"]
-
-
-def test_the_rerank_of_results_from_outside(wikigr: Wikigr, pack: Path, tally: Callable[[str], Tally]) -> None:
-    results = [{"title": f"Orrin {ESCAPES}", "section": ESCAPES, "score": 0.5, "content": f"{FACT}{ESCAPES}"}]
-    for options in ((), ("--json",)):
-        arguments = ("rerank", "-", "--pack", str(pack), "--query", QUESTION, "--offline", *options)
-        checked(wikigr(*arguments, stdin=json.dumps(results)), tally("terminal codes in pack text"), arguments)
 
 
 def test_packs_that_cannot_be_listed(wikigr: Wikigr, pack: Path, tmp_path: Path, tally: Callable[[str], Tally]) -> None:

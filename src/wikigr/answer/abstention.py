@@ -15,7 +15,7 @@ NOT_COVERED = "The pack does not cover this."
 # … and of the reply to a line that asks nothing.
 NOT_A_QUESTION = "This is not a question."
 
-# The name of a pack's own threshold in its manifest (``wikigr eval calibrate``), which replaces that of the model.
+# The name of a pack's own threshold in its manifest (of an earlier release), which replaces that of the model.
 # Answers of a lower probability are abstentions. Earlier releases had thresholds on other scales, under other names.
 THRESHOLD_NAME = "answer"
 
@@ -25,13 +25,15 @@ class Confidence:
     """``value`` in [0, 1] is the probability that the best answer is right, and ``level`` what that is called.
 
     ``threshold`` is the probability below which the pack does not cover the question. ``missing`` is one of two things
-    that the question compares, if the pack says nothing of it.
+    that the question compares, if the pack says nothing of it. ``cannot_list`` says that the question asks for all that
+    there are, and the best answer names one.
     """
 
     value: float
     level: Level
     threshold: float
     missing: str = ""
+    cannot_list: bool = False
 
     @property
     def abstain(self) -> bool:

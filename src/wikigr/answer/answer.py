@@ -68,7 +68,7 @@ class Answer(PossibleAnswer):
 
     ``level`` says in a word how sure the answer is. ``alternatives`` are the other answers that are shown with a
     likely one, best first, from other sections; without an answer and with one that is not sure, they are the passages
-    of the nearest sections.
+    of the nearest sections. ``cannot_list`` says that all of something is asked for, and these are just the sections.
     """
 
     question: str
@@ -89,6 +89,7 @@ class Answer(PossibleAnswer):
     reader: ReaderName | None = None
     understood: str = ""
     level: Level = "not_covered"
+    cannot_list: bool = False
     alternatives: tuple[PossibleAnswer, ...] = ()
     usage: Usage = field(default_factory=Usage)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from wikigr.answer.abstention import NOT_COVERED
@@ -30,10 +31,14 @@ _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^\n]*\n")
 # A fence with such a label stands around prose.
 _PROSE_LABELS = frozenset(("markdown", "md", "text", "txt", "plaintext"))
 _SENTENCE_ENDS = re.compile(r"[.!?…。！？][\"'”’)\]]*[\s\[]|[。！？]")
-_RULE = re.compile(r"[ \t]*[|:\- \t]+(?:\n|$)")
+_CLOSE_MARK = re.compile(r"[\]］】〕〗⟧⁆]\s*")
+_RULE = re.compile(r"[|:\- \t]++(?:\n|$)")
 _FINAL = re.compile(r"(?<![A-Z])[.!?…。！？:]+[\"'”’)*_]*$|\s*\|$")
-# A longer sentence is taken as it is.
-_MAX_SENTENCE_CHARS = 4_000
+# A claim does not end in more punctuation than that.
+_MAX_FINAL_CHARS = 100
+# A longer sentence or row is divided, and no more of a reply is looked at together.
+_MAX_CLAIM_CHARS = 4_000
+_PIECE = re.compile(rf"(?s:.{{1,{_MAX_CLAIM_CHARS}}})\n*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,7 @@ class CitationStream:
     offline: PossibleAnswer | None = None
     _text: list[str] = field(default_factory=list)
     _pending: str = ""
+    _searched: int = 0
     _at_line_start: bool = True
     _in_sources: bool = False
     _in_prose_fence: bool = False
@@ -90,12 +96,16 @@ class CitationStream:
         if self._declined:
             return
         if isinstance(event, TextDelta):
-            self._pending += plain(event.text)
-            self._detect_refusal()
+            for piece in _PIECE.findall(plain(event.text)):
+                self._read(piece)
         elif self.style == "native" and event.block.citations:
             self._declined = False
             self._cited.append(tuple(filter(None, map(self._span_of, event.block.citations))))
-            self._pending += f"[{CITED}{len(self._cited) - 1}]"
+            self._read(f"[{CITED}{len(self._cited) - 1}]")
+
+    def _read(self, text: str) -> None:
+        self._pending += text
+        self._detect_refusal()
         if self._declined is False:
             self._emit_complete(is_final=False)
 
@@ -116,7 +126,8 @@ class CitationStream:
     def _detect_refusal(self) -> None:
         """Decide as early as possible whether the reply says that the sections do not answer the question.
 
-        Nothing is emitted before the decision, and nothing after a refusal.
+        Nothing is emitted before the decision, and nothing after a refusal. A refusal does not begin with a page of
+        punctuation.
         """
         if self._declined is not None:
             return
@@ -125,7 +136,7 @@ class CitationStream:
             self._declined = True
             self._pending = ""
             self._emit(NOT_COVERED)
-        elif not refusal.startswith(begun):
+        elif not refusal.startswith(begun) or len(self._pending) > _MAX_CLAIM_CHARS:
             self._declined = False
 
     def _emit(self, text: str) -> None:
@@ -135,46 +146,55 @@ class CitationStream:
 
     def _emit_complete(self, *, is_final: bool) -> None:
         """Emit the claims that are complete, with their marks."""
-        while self._pending and (end := self._end_of_claim(is_final)):
-            piece, self._pending = self._pending[:end], self._pending[end:]
-            self._emit_claim(piece)
-            self._at_line_start = piece.endswith("\n")
+        while self._pending and (ends := self._ends_of_claims(is_final)):
+            pieces = [self._pending[start:end] for start, end in pairwise((0, *ends))]
+            self._pending = self._pending[ends[-1] :]
+            self._searched = 0
+            for piece in pieces:
+                self._emit_claim(piece)
+                self._at_line_start = piece.endswith("\n")
 
-    def _end_of_claim(self, is_final: bool) -> int:
-        """Return where the first claim of what is pending ends, or 0 if that is not known yet."""
+    def _ends_of_claims(self, is_final: bool) -> list[int]:
+        """Return where the first claims of what is pending end: those of one line, none if that is not known yet."""
         text = self._pending
         line_end = text.find("\n") + 1
+        if (line_end or len(text)) > _MAX_CLAIM_CHARS:
+            return [_MAX_CLAIM_CHARS]
         if self._at_line_start and text.lstrip(" \t")[:1] in ("`", "~", "|", "") and not (line_end or is_final):
-            return 0
+            return []
         if self._at_line_start and (fence := self._fence(text)) is not None:
-            closed = re.compile(rf"^[ \t]*{fence[1]}[ \t]*(?:\n|$)", re.MULTILINE).search(text, fence.end())
-            return closed.end() if closed is not None else len(text) * is_final
+            closing = re.compile(rf"^[ \t]*{fence[1]}[ \t]*(?:\n|$)", re.MULTILINE)
+            closed = closing.search(text, max(fence.end(), self._searched))
+            # Its last line may not be whole yet.
+            self._searched = text.rfind("\n") + 1
+            return [closed.end()] if closed is not None else [len(text)] * is_final
         if self._at_line_start and line_end and text.lstrip().startswith("|"):
             # The line under the names of the columns belongs to them.
             rule = _RULE.match(text, line_end)
             below = text.find("\n", line_end) + 1
             if not is_final and not below and (rule is not None or line_end == len(text)):
-                return 0
-            return rule.end() if rule is not None and "-" in rule[0] else line_end
+                return []
+            return [rule.end() if rule is not None and "-" in rule[0] else line_end]
         line = text[:line_end] if line_end else text
-        if len(line) > _MAX_SENTENCE_CHARS:
-            return _MAX_SENTENCE_CHARS
+        ends: list[int] = []
         if _SENTENCE_ENDS.search(line):
             mark = _LINE_MARK.match(line) if self._at_line_start else None
             start = mark.end() if mark is not None else 0
             for _, end in sentence_spans(line[start:], self.language)[:-1]:
-                following = start + end + len(line[start + end :]) - len(line[start + end :].lstrip())
+                following = _skip_space(line, start + end)
                 # A mark after the period still belongs to the sentence before it.
                 while (opened := OPEN_MARK.match(line, following)) is not None:
-                    closed = re.compile(r"[\]］】〕〗⟧⁆]\s*").search(line, opened.end())
+                    closed = _CLOSE_MARK.search(line, opened.end())
                     if closed is None:
-                        return 0 if not line_end and not is_final else len(line)
+                        return ends or ([] if not line_end and not is_final else [len(line)])
                     following = closed.end()
-                if following < len(line):
-                    return following
+                if following < len(line) and following > (ends[-1] if ends else 0):
+                    ends.append(following)
+        if ends:
+            return ends
         if line_end:
-            return line_end + len(text[line_end:]) - len(text[line_end:].lstrip("\n"))
-        return len(text) * is_final
+            return [line_end + len(text[line_end:]) - len(text[line_end:].lstrip("\n"))]
+        return [len(text)] * is_final
 
     def _fence(self, text: str) -> re.Match[str] | None:
         """Return the first line of a block of code, unless it is around prose."""
@@ -219,7 +239,7 @@ class CitationStream:
         spans = [span for number in cited for span in self._cited[number]]
         found = tuple(spans) if spans and self._claims.accept(stated, spans) else self._claims.find(stated, sections)
         self._in_sources = False
-        final = _FINAL.search(first)
+        final = _FINAL.search(first, max(0, len(first) - _MAX_FINAL_CHARS))
         at = final.start() if final is not None else len(first)
         self._emit(lead + stated[:at] + self._account(stated, found) + stated[at:] + rest)
 
@@ -264,6 +284,10 @@ class CitationStream:
         if _plain(str(citation.get("cited_text", ""))) != _plain(sent):
             return None
         return section, units[first].start, units[last - 1].end
+
+
+def _skip_space(line: str, position: int) -> int:
+    return len(line) - len(line[position:].lstrip())
 
 
 def _plain(text: str) -> str:

@@ -100,9 +100,10 @@ class Claims:
 
     def find_code(self, code: str) -> tuple[Support, ...]:
         """Return where ``code`` stands in the sections, whatever its white space."""
+        self._looked_up += 1
         wanted = " ".join(code.split())
-        for unit in self._units:
-            if wanted and wanted in " ".join(unit.section.content[unit.start : unit.end].split()):
+        for unit in self._units if wanted and self._looked_up <= _MAX_CLAIMS else ():
+            if wanted in " ".join(unit.section.content[unit.start : unit.end].split()):
                 self.verified.append((self._read(code[:2_000]), (unit.support,)))
                 return (unit.support,)
         return ()
@@ -230,7 +231,7 @@ class Claims:
 
     def _by_clauses(self, claim: str, preferred: Sequence[int]) -> tuple[Support, ...]:
         """Return what supports the clauses of ``claim`` one by one; each is about the subject of the first."""
-        clauses = [clause for clause in _CLAUSE.split(claim) if clause.strip()]
+        clauses = [clause for clause in _CLAUSE.split(" ".join(claim.split())) if clause.strip()]
         if not 2 <= len(clauses) <= _MAX_CLAUSES:
             return ()
         first = self._read(clauses[0])

@@ -65,6 +65,7 @@ def write_extractive(pack: Corpus, draft: Draft, answer: Answer, options: Extrac
         answer,
         query_type=EXTRACTIVE,
         level=level,
+        cannot_list=draft.confidence.cannot_list,
         # The hops, with the citations of the sentences in which they were read.
         chain=tuple(
             AnswerHop(hop.question, hop.answer, numbers[hop.place], round(hop.probability, 4)) for hop in best.hops

@@ -20,7 +20,7 @@ from wikigr.text import TAG, scrub
 _FILE = "few_shot_examples.json"
 _LINES = ".jsonl"
 
-_HEADER = re.compile(r"^[^\S\n]*={3,}|={3,}(?=\s*Example)", re.IGNORECASE | re.MULTILINE)
+_HEADER = re.compile(r"^[^\S\n]*={3,}|(?<!=)={3,}+(?=\s*Example)", re.IGNORECASE | re.MULTILINE)
 
 
 class FewShotManager:
@@ -148,7 +148,7 @@ def _find(path: Path) -> Path:
 def _open_encoder(folder: Path) -> Embedder:
     from wikigr.embeddings.loader import open_encoder
     from wikigr.pack.manifest import read_manifest
-    from wikigr.pack.open import encoder_source
+    from wikigr.pack.models import encoder_source
 
     layout = Layout(folder)
     if not layout.exists():

@@ -16,9 +16,11 @@ LEVEL_WORDS: Mapping[Level, str] = {
     "not_sure": "Not sure",
     "not_covered": "Not covered",
 }
-# The headings of what is shown with a likely answer, instead of an answer that is not sure, and without any answer.
+# The headings of what is shown with a likely answer, instead of an answer that is not sure, instead of a list that the
+# pack cannot give, and without any answer.
 OTHERS = "Other possible answers"
 PERHAPS = "Perhaps one of these:"
+CANNOT_LIST = "I cannot list them; here are the sections:"
 NEAREST = "Nearest passages"
 
 
@@ -51,6 +53,13 @@ def usage_in_words(usage: Usage) -> str:
 def is_doubtful(answer: Answer) -> bool:
     """Return whether passages are shown instead of an answer: it quotes the pack and is not sure."""
     return answer.level == "not_sure" and bool(answer.kind and answer.citations)
+
+
+def heading_of_passages(answer: Answer) -> str | None:
+    """Return what stands above the passages that are shown instead of an answer, or ``None`` if one is stated."""
+    if not is_doubtful(answer):
+        return None
+    return CANNOT_LIST if answer.cannot_list else PERHAPS
 
 
 def shown_citations(answer: Answer) -> tuple[Citation, ...]:

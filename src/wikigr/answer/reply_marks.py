@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from wikigr.answer.presentation import AGREEMENT, LEVEL_WORDS, NEAREST, OTHERS, PERHAPS
+from wikigr.answer.presentation import AGREEMENT, CANNOT_LIST, LEVEL_WORDS, NEAREST, OTHERS, PERHAPS
 from wikigr.index.candidate import Evidence, place
 from wikigr.text import CONTROL, fold
 
@@ -20,19 +20,22 @@ _JOINERS = re.compile("[\u200c\u200d]")
 # Stands for a citation of the API, before its number.
 CITED = "\ue000"
 _OPEN, _CLOSE = "[［【〔〖⟦⁅", "]］】〕〗⟧⁆"
+# All spaces before something, tried once for each run of them.
+_SPACES = r"(?<![ \t])[ \t]*+"
 # Code in a line; text in brackets, which may be that of a link; text in parentheses.
 _MARK = re.compile(
-    rf"(?P<code>`[^`\n]*`)|[ \t]*[{re.escape(_OPEN)}](?P<square>[^{re.escape(_OPEN + _CLOSE)}\n]{{1,200}})"
-    rf"[{re.escape(_CLOSE)}](?:\((?P<address>[^()\s]{{0,500}})\))?|[ \t]*[(（](?P<round>[^()（）\n]{{1,200}})[)）]"
+    rf"(?P<code>`[^`\n]*`)|{_SPACES}[{re.escape(_OPEN)}](?P<square>[^{re.escape(_OPEN + _CLOSE)}\n]{{1,200}})"
+    rf"[{re.escape(_CLOSE)}](?:\((?P<address>[^()\s]{{0,500}})\))?|{_SPACES}[(（](?P<round>[^()（）\n]{{1,200}})[)）]"
     r"|<sup>(?P<raised>[^<>\n]{1,20})</sup>|(?<=[.!?,;:”\"'’)])(?P<superscript>[¹²³⁰⁴-⁹]{1,3})"
 )
+_EMPTY = re.compile(rf"{_SPACES}(?<!\[)\[++\]+")
 OPEN_MARK = re.compile(rf"[{re.escape(_OPEN + CITED)}]")
 _SOURCE = r"(?:in|from|per|sources?|sections?|ref(?:erence)?s?|doc(?:ument)?s?|passages?|citations?|notes?|see|cf\.?)"
 _PREFIX = re.compile(rf"(?:{_SOURCE}\b[\s:.]*)*(?:no\b|n[°º])?[\s.#^]*", re.IGNORECASE)
 _NUMBERS = re.compile(r"(\d{1,3})(?:\s*[-–—]\s*(\d{1,3}))?")
 _SEPARATOR = re.compile(r"\s*(?:[,;&]|\band\b)\s*")
 _DECORATION = " \t\n#*_>`~|-–—•:.“”\"'"
-_OWN_HEADINGS = frozenset(fold(heading).strip(_DECORATION) for heading in (OTHERS, PERHAPS, NEAREST))
+_OWN_HEADINGS = frozenset(fold(heading).strip(_DECORATION) for heading in (OTHERS, PERHAPS, CANNOT_LIST, NEAREST))
 _OWN_LEVEL = re.compile(
     rf"(?:{'|'.join(map(fold, LEVEL_WORDS.values()))})\s*\(\s*[\d.,]+\s*\)(?:{'|'.join(AGREEMENT.values())})"
 )
@@ -85,7 +88,7 @@ class ReplyMarks:
         while before != text:
             # Within brackets there may be others; what is left of "[[1]]" goes too.
             before, text = text, _MARK.sub(take, text)
-        return re.sub(r"[ \t]*\[+\]+", "", text) if sections else text, sections, cited
+        return _EMPTY.sub("", text) if sections else text, sections, cited
 
     def is_source_line(self, line: str, *, after_heading: bool) -> bool:
         """Return whether ``line`` only names sources, as the lines of a list of sources do."""

@@ -88,9 +88,10 @@ def _uncut(answer: str, quotation: str) -> str:
     The rest of a sentence contradicts nothing, and may hold what was asked for.
     """
     said = words(answer)
+    wanted = set(said)
     for start, end in sentence_spans(quotation):
         sentence = words(quotation[start:end])
-        if set(said) <= set(sentence) and 2 * len(said) >= len(sentence):
+        if wanted <= set(sentence) and 2 * len(said) >= len(sentence):
             return quotation[start:end]
     return answer
 

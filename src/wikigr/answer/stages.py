@@ -12,9 +12,7 @@ from wikigr.answer.abstention import ABSTENTION, NO_ANSWER, THRESHOLD_NAME, Conf
 from wikigr.answer.candidates.candidate import DERIVED, AnswerCandidate, Material, share_named
 from wikigr.answer.candidates.grid import is_blank
 from wikigr.answer.candidates.lists import WHOLE_TABLE
-from wikigr.answer.candidates.neighbor import are_found, numbered
 from wikigr.answer.candidates.table import find_candidates
-from wikigr.answer.passages import nearest_passages
 from wikigr.answer.probability import (
     WITH_READER,
     WITHOUT_READER,
@@ -42,8 +40,7 @@ if TYPE_CHECKING:
 
 # The share, by weight, of a question's words that the section of an answer in another language than English must hold.
 _MIN_COVERAGE = 0.5
-# What stands for a list that the pack cannot give.
-_CANNOT_LIST = "I cannot list them; here are the sections:"
+# The kinds that name one thing.
 _ONE = frozenset(("span", "cell", "definition", "fact"))
 _ENUMERATES = re.compile(r",[^,;]+(?:,|\band\b|\bor\b)|;.*;")
 # In another language than English, for which the weights of answers were fitted, the rank of the section counts so much
@@ -176,11 +173,6 @@ class Assess(PipelineStage[ReaderOptions, Draft]):
         if best is not None and best.kind == WHOLE_TABLE and confidence.level == "sure":
             # The answer is in it, but the reader of the answer still has to find it.
             confidence = replace(confidence, level="likely")
-        if confidence.level in ("sure", "likely") and not are_found(
-            numbered(draft.state.question.text), draft.state.evidence
-        ):
-            # What the question names by a number or a sign is not in what was read, so nothing there answers it.
-            confidence = replace(confidence, level="not_sure")
         if best is not None and is_blank(best.short):
             # The table has a place for the value, and it is not known.
             confidence = replace(confidence, value=0.0, level="not_covered")
@@ -191,10 +183,7 @@ class Assess(PipelineStage[ReaderOptions, Draft]):
         if missing := _missing_side(question, self.resources.pack):
             confidence = replace(confidence, level="not_covered", missing=missing)
         elif best is not None and not confidence.abstain and cannot_list(question.text, best):
-            confidence = replace(confidence, level="not_sure")
-            passages = tuple(nearest_passages(material_of(draft)))
-            sections = AnswerCandidate(best.kind, passages, lead=_CANNOT_LIST, probability=value)
-            draft = replace(draft, answers=(sections, *draft.answers))
+            confidence = replace(confidence, level="not_sure", cannot_list=True)
         record.notes.update(strength=value, threshold=confidence.threshold, threshold_name=THRESHOLD_NAME)
         record.notes["level"] = confidence.level
         return replace(draft, confidence=confidence)

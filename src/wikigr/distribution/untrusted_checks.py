@@ -21,8 +21,8 @@ from wikigr.distribution.untrusted_database import (
 from wikigr.embeddings.tokenization import check_tokenizer
 from wikigr.errors import ModelError, PackError
 from wikigr.graph.engine import Graph
-from wikigr.graph.graph_index import GraphIndexError, index_graph, load_graph_index
-from wikigr.graph.pagerank_cache import PageRankCacheError, read_pack_cache
+from wikigr.graph.graph_index import index_graph, load_graph_index
+from wikigr.graph.pagerank_cache import read_pack_cache
 from wikigr.index.lexical import LexicalIndex
 from wikigr.index.lexical_comparison import lexical_difference
 from wikigr.languages import language_of
@@ -39,7 +39,8 @@ from wikigr.pack.manifest import (
     read_extra,
     read_manifest,
 )
-from wikigr.pack.open import BUNDLED_HINT, Pack
+from wikigr.pack.models import BUNDLED_HINT
+from wikigr.pack.open import Pack
 from wikigr.pack.validate import check_files, check_parts
 from wikigr.reader.passage import Passage
 from wikigr.reader.prepared import NoReaderError
@@ -170,7 +171,7 @@ def _pagerank(pack: Pack) -> Check:
     manifest = pack.manifest
     try:
         cache = read_pack_cache(pack.layout.part(parts.PAGERANK), manifest.digest, manifest.counts)
-    except PageRankCacheError as error:
+    except PackError as error:
         return Check("PageRank", False, error.message)
     foreign = cache.scores.keys() - {title for (title,) in pack.graph.rows("MATCH (a:Article) RETURN a.title")}
     unknown = f"has {len(foreign):,} titles that the pack does not have"
@@ -181,7 +182,7 @@ def _graph_index(pack: Pack, *, compare: bool) -> Check:
     name, counts, digest = "graph index", pack.manifest.counts, pack.manifest.digest
     try:
         stored = load_graph_index(pack.layout.part(parts.GRAPH_INDEX), counts["articles"] + counts["entities"])
-    except GraphIndexError as error:
+    except PackError as error:
         return Check(name, False, error.message)
     if stored.digest != digest:
         return Check(name, False, "belongs to other content")

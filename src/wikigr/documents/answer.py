@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from wikigr.answer.presentation import PERHAPS, heading_of_passages
 from wikigr.documents.pack import SCHEMA_VERSION, fields_of, packs_document, with_pack
 from wikigr.segmentation import facts_among
 
@@ -72,6 +73,7 @@ def stated_answer(answer: Answer, pack: Corpus) -> StatedAnswer:
         "understood": answer.understood or None,
         **shown.document(answer),
         "level": answer.level,
+        "heading": heading_of_passages(answer),
         "alternatives": [shown.document(other) for other in answer.alternatives],
         **packs_document(pack, [c.section_id for c in answer.citations]),  # type: ignore[typeddict-item]
         "model": answer.model,
@@ -80,9 +82,10 @@ def stated_answer(answer: Answer, pack: Corpus) -> StatedAnswer:
     }
 
 
-def shows_passages(stated: StatedAnswer) -> bool:
-    """Return whether passages are shown instead of an answer: it quotes the pack and is not sure."""
-    return stated["level"] == "not_sure" and bool(stated["kind"] and stated["citations"])
+def heading_above(stated: StatedAnswer) -> str:
+    """Return what stands above the passages that are shown instead of an answer, or nothing if one is stated."""
+    is_doubtful = stated["level"] == "not_sure" and stated["kind"] and stated["citations"]
+    return (stated.get("heading") or PERHAPS) if is_doubtful else ""
 
 
 def explain_document(answer: Answer, pack: Corpus, limit: int) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from wikigr.answer.presentation import NEAREST, OTHERS, PERHAPS, level_in_words, rejected_in_words
-from wikigr.documents.answer import shows_passages
+from wikigr.answer.presentation import NEAREST, OTHERS, level_in_words, rejected_in_words
+from wikigr.documents.answer import heading_above
 from wikigr.documents.blocks import group_items, number_columns, run_text, shown_rows, used_columns
 from wikigr.documents.pack import packs_in_words
 from wikigr.index.candidate import place
@@ -39,8 +39,8 @@ def answer_markdown(document: StatedAnswer, link_to: LinkTo) -> str:
     An answer that is not sure is not stated: its passage and those of the alternatives follow as sources.
     """
     own, others = document["citations"], [c for other in document["alternatives"] for c in other["citations"]]
-    if shows_passages(document):
-        parts = [PERHAPS, _sources([*own, *others], 1, link_to)]
+    if heading := heading_above(document):
+        parts = [heading, _sources([*own, *others], 1, link_to)]
     else:
         short = document["span"] if document["kind"] else None
         parts = [f"**{escape_markdown(short['text'])}**"] if short is not None else []
@@ -145,7 +145,6 @@ def _table_lines(block: BlockShape, escape: Escape, before: int, cited: str) -> 
 
 
 def _text_lines(runs: Sequence[RunShape], escape: Escape, before: int) -> list[str]:
-    """Return the lines of a block; only citations have brackets that are not escaped."""
     parts: list[str] = []
     for run, after in pairwise([*runs, None]):
         assert run is not None
@@ -164,7 +163,6 @@ def _text_lines(runs: Sequence[RunShape], escape: Escape, before: int) -> list[s
 
 
 def _sources(citations: Sequence[CitationShape], first: int, link_to: LinkTo) -> str:
-    """Return a numbered list of sources that begins with the number ``first``."""
     lines = []
     for number, citation in enumerate(citations, start=first):
         address = link_to(citation["url"])

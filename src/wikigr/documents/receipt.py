@@ -19,7 +19,6 @@ from wikigr.documents.answer import answer_document
 from wikigr.documents.pack import without_paths
 from wikigr.errors import UsageError
 from wikigr.files import cannot_write, describe_read_error, read_regular, write_atomic
-from wikigr.pipeline.profile_files import differences
 from wikigr.pipeline.profile_schema import profile_values
 from wikigr.validation import validated
 
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
 # The maximum size of a file of receipts; one of them has about 10 kB.
 MAX_BYTES = 256 << 20
-# The options of ``wikigr ask`` that change an answer without a model, as keys of the profile.
+# What options of ``wikigr ask``, of this or an earlier release, change without a model: keys of the profile.
 SETTINGS = ("retrieval.exact", "multi_strategy.iterations", "extractive.max_sentences")
 
 
@@ -53,14 +52,20 @@ def make_receipt(
     batch.
     """
     base, model = base or pipeline.profile, pipeline.model
-    changed = {key: value for key, _, value in differences(base, pipeline.profile) if key in SETTINGS}
+    before, after = profile_values(base), profile_values(pipeline.profile)
+    settings = {key: key.split(".") for key in SETTINGS}
+    changed = {
+        key: after[section][name]
+        for key, (section, name) in settings.items()
+        if after[section][name] != before[section][name]
+    }
     document: dict[str, Any] = {
         **({} if id_ is None else {"id": id_}),
         **without_paths(answer_document(answer, pipeline, explain=False)),
         "receipt": {
             "wikigr_version": __version__,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
-            "profile_sha256": digest_of(profile_values(base)),
+            "profile_sha256": digest_of(before),
             "settings": changed,
             "model_server": model.server.rstrip("/") if answer.model and model is not None else None,
             "model_sha256": model.weights_sha256 if answer.model and model is not None else None,

@@ -152,12 +152,14 @@ class StatedAnswer(PossibleAnswerShape, OfPacks):
     """What a reader is told: the answer to a question, how sure it is, and where it is from.
 
     ``understood`` is the question with its words corrected, its dates filled in, or what a follow-up left out; null if
-    it was answered as typed.
+    it was answered as typed. ``heading`` stands above the passages that are shown instead of an answer; null if one is
+    stated.
     """
 
     question: str
-    # Receipts of earlier releases lack it.
+    # Receipts of earlier releases lack these two.
     understood: NotRequired[str | None]
+    heading: NotRequired[str | None]
     level: Literal["sure", "likely", "not_sure", "not_covered"]
     alternatives: list[PossibleAnswerShape]
     model: str

@@ -91,7 +91,6 @@ class ShownAnswers:
 
 
 def _marks_of(answer: PossibleAnswer, citation: Citation) -> list[Mark]:
-    """Return the mark of the short answer, if it is in the quotation of ``citation``."""
     span = answer.span
     if span is None or span.section_id != citation.section_id:
         return []

@@ -128,14 +128,9 @@ class _Target:
         if place is None:
             return None
         titles = list(dict.fromkeys(article_title(section_id) for section_id in ranking[: place + 1]))
-        return _rank(
-            stage,
-            len(ranking),
-            place + 1,
-            titles.index(self._title) + 1,
-            ranking[place],
-            self._score(stage, ranking[place]),
-        )
+        score = self._score(stage, ranking[place])
+        known = {"section_id": ranking[place], "score": None if score is None else round(score, 6)}
+        return _rank(stage, len(ranking), rank=place + 1, article_rank=titles.index(self._title) + 1, **known)
 
     def _score(self, stage: str, section_id: str) -> float | None:
         if stage in (RankSentences.name, ReadSentences.name):
@@ -145,7 +140,6 @@ class _Target:
         return candidate.scores.get(row.score) if row is not None and candidate is not None else None
 
     def _absent(self, record: StageRecord, before: _Rank | None) -> str:
-        """Return why it is not among the sections of a stage."""
         if record.degraded:
             return "the stage failed and was skipped"
         row = _RANKING[record.stage]
@@ -179,21 +173,6 @@ def _dropped(dropped_at: _Rank) -> str:
     return f"it was dropped at {dropped_at['stage']}"
 
 
-def _rank(
-    stage: str,
-    of: int,
-    rank: int | None = None,
-    article_rank: int | None = None,
-    section_id: str | None = None,
-    score: float | None = None,
-    reason: str = "",
-) -> _Rank:
-    return {
-        "stage": stage,
-        "rank": rank,
-        "article_rank": article_rank,
-        "of": of,
-        "section_id": section_id,
-        "score": None if score is None else round(score, 6),
-        "reason": reason or None,
-    }
+def _rank(stage: str, of: int, **known: Any) -> _Rank:
+    unknown = dict.fromkeys(("rank", "article_rank", "of", "section_id", "score", "reason"))
+    return {"stage": stage, **unknown, "of": of, **known}

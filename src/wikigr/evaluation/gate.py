@@ -16,7 +16,7 @@ from wikigr.errors import UsageError, WikigrError
 from wikigr.evaluation.comparison import MARGIN, PRIMARY, compare, flips, means_by_question
 from wikigr.evaluation.judge import ERROR, JUDGED, NO_JUDGE
 from wikigr.evaluation.metrics import METRICS, known_metric
-from wikigr.evaluation.run import MAX_RUN_BYTES, RUN, SCHEMA_VERSION, StoredRun, late_choices
+from wikigr.evaluation.run import MAX_RUN_BYTES, RUN, SCHEMA_VERSION, StoredRun
 from wikigr.evaluation.samples import Sample
 from wikigr.evaluation.statistics.paired import MIN_QUESTIONS, SIGNIFICANCE, PairedResult, Verdict, in_points
 from wikigr.evaluation.statistics.significance import sign_p
@@ -157,10 +157,8 @@ def check_gate(stored: StoredRun, profile: str, wanted: Requirements, baseline: 
         GateCheck("complete", len(own) == expected, f"{len(own)} of {expected} samples"),
         *_check_floors(own, wanted.floors),
     )
-    # Differences other than the profile may matter; none of them stops the gate.
-    caveats = late_choices(run, wanted.primary, wanted.margin)
     if baseline is None:
-        return GateResult(profile, checks, caveats=tuple(caveats))
+        return GateResult(profile, checks)
     baseline.require_comparable(wanted, run.questions["hash"], int(run.questions["count"]), run.judge)
     before = baseline.samples()
     result = compare(
@@ -177,6 +175,8 @@ def check_gate(stored: StoredRun, profile: str, wanted: Requirements, baseline: 
             f"{wanted.primary} applies to no question of both the run and the baseline.",
             hint="Name another metric: --primary",
         )
+    # Differences other than the profile may matter; none of them stops the gate.
+    caveats = []
     if baseline.pack_digest != run.pack["digest"]:
         caveats.append("the baseline was measured on another build of the pack")
     if baseline.wikigr_version != run.wikigr_version:

@@ -1,8 +1,8 @@
-"""The figures of a profile by group of questions: by number of hops and by type."""
+"""The figures of a profile by the number of hops of the questions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from wikigr.evaluation.comparison import Means
@@ -11,7 +11,7 @@ from wikigr.evaluation.statistics.intervals import bootstrap_mean
 
 Question = Mapping[str, Any]
 
-# The metrics that a table shows by group: whether the answer is right, and whether all of its support was found.
+# The metrics in the table by hops: whether the answer is right, and whether all of its support was found.
 SHOWN = ("accuracy", "all_found@5", "passage_all_found@5", "section_all_found@5")
 # The JSON document has more metrics than fit into a table.
 _GROUPED = (*SHOWN, "exact_match", "all_found@10", "passage_all_found@10", "section_all_found@10")
@@ -26,14 +26,7 @@ def hops_of(question: Question) -> int | None:
     return count_hops(question["type"]) if hops is None else int(hops)
 
 
-def type_of(question: Question) -> str | None:
-    """Return the type of a stored question, or None without one."""
-    return question["type"] or None
-
-
-def group_figures(
-    name: str,
-    key: Callable[[Question], int | str | None],
+def figures_by_hops(
     means: Means,
     questions: Mapping[str, Question],
     *,
@@ -41,21 +34,22 @@ def group_figures(
     resamples: int,
     clusters: Mapping[str, str] | None = None,
 ) -> list[dict[str, Any]]:
-    """Return the groups of the answered questions by ``key``, in its order: ``{name: key, questions, metrics}``.
+    """Return the figures of the answered questions by number of hops: ``{hops, questions, metrics}``.
 
-    ``means`` holds the mean of each metric by question. Questions whose key is None are left out.
+    ``means`` holds the mean of each metric by question. Questions of an unknown number are left out.
     """
-    members: dict[Any, list[str]] = {}
+    members: dict[int, list[str]] = {}
     for id_ in sorted(means.keys() & questions.keys()):
-        members.setdefault(key(questions[id_]), []).append(id_)
-    members.pop(None, None)
+        hops = hops_of(questions[id_])
+        if hops is not None:
+            members.setdefault(hops, []).append(id_)
     return [
         {
-            name: group,
+            "hops": hops,
             "questions": len(ids),
             "metrics": metric_figures({id_: means[id_] for id_ in ids}, _GROUPED, seed, resamples, clusters),
         }
-        for group, ids in sorted(members.items())
+        for hops, ids in sorted(members.items())
     ]
 
 

@@ -77,9 +77,10 @@ class Run:
 
     def identity(self) -> str:
         """Return a hash of everything that determines the samples, so that only the same run is resumed."""
-        names = "encoder repeat seed profiles offline judge thresholds examples models wikigr_version commit changes"
+        names = "encoder repeat seed profiles offline judge thresholds examples models primary margin commit changes"
         pack = {key: value for key, value in self.pack.items() if key != "path"}
-        determining = (pack, self.questions["hash"], *(getattr(self, name) for name in names.split()))
+        own = (getattr(self, name) for name in names.split())
+        determining = (pack, self.questions["hash"], *own, self.wikigr_version)
         return hashlib.sha256(json.dumps(determining, sort_keys=True).encode()).hexdigest()
 
     def to_json(self) -> str:
@@ -119,7 +120,7 @@ def differences(first: Run, second: Run) -> list[str]:
         found.append("the packs differ")
     # Earlier releases did not store thresholds.
     if first.thresholds and second.thresholds and first.thresholds != second.thresholds:
-        found.append("the packs' thresholds differ (wikigr eval calibrate)")
+        found.append("the packs' thresholds differ")
     if first.judge != second.judge:
         found.append("the judges differ")
     return found
@@ -147,16 +148,6 @@ def describe_leaks(leaks: Sequence[Mapping[str, Any]]) -> str:
 
 def _named(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (" and others" if len(names) > 3 else "")
-
-
-def late_choices(run: Run, primary: str, margin: float | None = None) -> list[str]:
-    """Return one clause, without a full stop, per choice made after the run: its author could see the figures."""
-    found = []
-    if primary != run.primary:
-        found.append(f"{run.primary} was declared as the primary metric before the run; {primary} was chosen after it")
-    if margin is not None and margin != run.margin:
-        found.append(f"{run.margin:g} was declared as the margin before the run; {margin:g} was chosen after it")
-    return found
 
 
 QUESTIONS = "questions.json"

@@ -20,7 +20,7 @@ from typing import Any
 from wikigr.answer.few_shot import FewShotManager
 from wikigr.embeddings.session import available_cores
 from wikigr.errors import UsageError, WikigrError
-from wikigr.evaluation.asking import ask_on_cluster, ask_question
+from wikigr.evaluation.asking import ask_question
 from wikigr.evaluation.cached_pack import CachedPack
 from wikigr.evaluation.comparison import MARGIN, PRIMARY
 from wikigr.evaluation.judge import NO_JUDGE, Judge, JudgeOptions, judge_samples
@@ -32,16 +32,13 @@ from wikigr.evaluation.run import (
     RUN,
     Run,
     default_folder,
-    describe_leaks,
     describe_missing_articles,
     read_run,
     store_questions,
 )
 from wikigr.evaluation.samples import SAMPLES, Sample, SampleStore, lock_run, read_samples
 from wikigr.files import write_atomic
-from wikigr.ingest.engines.cluster import Cluster
-from wikigr.llm import api_of
-from wikigr.llm.options import BudgetOptions, SynthesisOptions
+from wikigr.llm.options import BudgetOptions
 from wikigr.llm.response_cache import ResponseCache
 from wikigr.llm.usage import Usage
 from wikigr.pipeline.connect import budget_of, connect
@@ -63,7 +60,6 @@ class Evaluation:
     """The plan of a run.
 
     - ``offline``: ask no model. ``jobs``: the number of questions asked in parallel.
-    - ``strict``: refuse to run if few-shot examples leak gold questions.
     - ``fresh``: ask models again for replies in the cache.
     - ``judge``: grade the answers after the last one.
     - ``subject`` (the last profile by default), ``primary`` and ``margin``: the declared basis of a gate.
@@ -79,7 +75,6 @@ class Evaluation:
     repeat: int = 1
     offline: bool = False
     jobs: int = 1
-    strict: bool = False
     fresh: bool = False
     judge: JudgeOptions | None = None
     subject: str | None = None
@@ -94,30 +89,23 @@ def evaluate(
     *,
     advance: Callable[[int], None] = lambda _: None,
     warn: Callable[[str], None] = _log.warning,
-    cluster: Cluster | None = None,
 ) -> tuple[Run, Path]:
     """Run ``evaluation`` and return the run and its folder (by default one named after the run's identity).
 
     Samples of the same run, made by the same code, are kept. ``advance`` is called for each sample, and again for each
-    with a judge. ``warn`` receives problems of the reply cache and gold articles that the pack lacks. With a
-    ``cluster``, its workers ask the questions, which must be offline; the samples are the same, in the same order.
+    with a judge. ``warn`` receives problems of the reply cache and gold articles that the pack lacks.
 
     A failing model gives a sample with an ``error``. An exhausted budget or a mistake in a profile stops the run.
     Raises ``WikigrError`` if the folder contains another run or is in use. Raises ``UsageError`` for profiles with the
-    same name or with different budgets, for a judge that is offline or unreachable and, if ``strict``, for leaks.
+    same name or with different budgets, and for a judge that is offline or unreachable.
     """
-    _check(evaluation, on_cluster=cluster is not None)
+    _check(evaluation)
     cache = ResponseCache(cache_folder() / RESPONSES, fresh=evaluation.fresh, warn=warn)
     judge = None if evaluation.judge is None else Judge(evaluation.judge, cache)
     with ExitStack() as stack:
         first = stack.enter_context(CachedPack(evaluation.pack, threads=_threads(evaluation), preload=True))
         examples = _examples(first)
         leaks = find_leaks(examples, evaluation.questions, first.encoder)
-        if leaks and evaluation.strict:
-            raise UsageError(
-                describe_leaks([asdict(leak) for leak in leaks[:3]]),
-                hint="Remove them from few_shot_examples.json, or omit --refuse-leaks to run without them.",
-            )
         titles = {gold.title for question in evaluation.questions if question.answerable for gold in question.gold}
         missing = tuple(sorted(title for title in titles if first.find_title(title) is None))
         if missing:
@@ -138,11 +126,7 @@ def evaluate(
         advance(len(done))
         store = SampleStore(folder)
         stack.callback(store.close)
-        if cluster is None:
-            samples = _samples(evaluation, first, todo, {leak.example for leak in leaks}, cache)
-        else:
-            samples = ask_on_cluster(cluster, first, todo)
-        for sample in samples:
+        for sample in _samples(evaluation, first, todo, {leak.example for leak in leaks}, cache):
             store.append(sample)
             advance(1)
         if judge is not None:
@@ -159,7 +143,7 @@ def evaluate(
         return run, folder
 
 
-def _check(evaluation: Evaluation, *, on_cluster: bool) -> None:
+def _check(evaluation: Evaluation) -> None:
     names = [profile.name for profile in evaluation.profiles]
     if len(set(names)) != len(names):
         raise UsageError(f"Two of the profiles have the same name: {', '.join(names)}.")
@@ -167,12 +151,6 @@ def _check(evaluation: Evaluation, *, on_cluster: bool) -> None:
         raise UsageError(
             "The profiles have different budgets, so the smaller budget would limit the comparison.",
             hint="Give all of them the same `budget`.",
-        )
-    is_file = any(api_of(profile[SynthesisOptions].model) == "file" for profile in evaluation.profiles)
-    if on_cluster and (is_file or not evaluation.offline):
-        raise UsageError(
-            "A cluster asks questions without a model only, because its budget is counted in one process.",
-            hint="Add --offline, or use --jobs without --engine ray: a model's answers wait for its server.",
         )
     if evaluation.judge is not None and evaluation.offline:
         raise UsageError("--judge needs a model, but --offline asks none.", hint="Omit --offline or --judge.")

@@ -10,11 +10,10 @@ from pathlib import Path
 
 from wikigr.errors import UsageError, WikigrError
 from wikigr.evaluation.questions import load_questions
-from wikigr.evaluation.recalibration import recalibrate
 from wikigr.names import bare_name
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
-from wikigr.pack.manifest import MAX_STARTER_CHARS, MAX_STARTERS, QUESTIONS, Manifest, read_manifest
+from wikigr.pack.manifest import MAX_STARTER_CHARS, MAX_STARTERS, QUESTIONS, read_manifest
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
@@ -39,30 +38,19 @@ def store_starters(folder: Path, progress: Progress) -> None:
     """Write the starters of the pack in ``folder``, which was just built, to its manifest."""
     layout = Layout(folder)
     with layout.building([parts.MANIFEST]):
-        changed = _with_starters(folder, folder, read_manifest(layout.part(parts.MANIFEST)), progress)
+        found: tuple[str, ...] = ()
+        try:
+            found = find_starters(folder)
+        except WikigrError as error:
+            progress.note(f"The pack has no questions to begin with: {error.message}")
+        changed = replace(read_manifest(layout.part(parts.MANIFEST)), starters=found)
         layout.clear_new()
         (layout.new / parts.MANIFEST).write_text(changed.to_json(), encoding="utf-8")
         layout.replace_parts()
 
 
-def recalibrate_and_start(
-    before: Manifest, root: Path, folder: Path, manifest: Manifest, progress: Progress
-) -> Manifest:
-    """Complete the manifest of an update: with its thresholds (see ``recalibrate``) and its starters."""
-    return _with_starters(folder, root, recalibrate(before, root, folder, manifest, progress), progress)
-
-
-def _with_starters(folder: Path, root: Path, manifest: Manifest, progress: Progress) -> Manifest:
-    """Return ``manifest`` with the starters of the pack in ``folder``; ``root`` is the folder with gold questions."""
-    try:
-        return replace(manifest, starters=find_starters(folder, root))
-    except WikigrError as error:
-        progress.note(f"The pack has no questions to begin with: {error.message}")
-        return replace(manifest, starters=())
-
-
-def find_starters(folder: Path, root: Path) -> tuple[str, ...]:
-    """Return at most ``MAX_STARTERS`` questions about the pack in ``folder``; ``root`` has its gold questions, if any.
+def find_starters(folder: Path) -> tuple[str, ...]:
+    """Return at most ``MAX_STARTERS`` questions about the pack in ``folder``.
 
     A gold question and one of each other kind come first. Each is answered with the default profile and is sure. A pack
     whose answers are never sure, such as one in another language than English, has none.
@@ -71,7 +59,7 @@ def find_starters(folder: Path, root: Path) -> tuple[str, ...]:
         if not pack.language.is_english:
             return ()
         pipeline = Pipeline(Profile(), pack, offline=True)
-        kinds = (_gold(root), *_about_articles(pack))
+        kinds = (_gold(folder), *_about_articles(pack))
         tried = filter(None, chain.from_iterable(zip_longest(*kinds)))
         usable = (q for q in dict.fromkeys(tried) if len(q) <= MAX_STARTER_CHARS and q.isprintable())
         sure = (q for q in islice(usable, _MAX_TRIED) if pipeline.answer(q).level == "sure")

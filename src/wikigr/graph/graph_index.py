@@ -52,10 +52,6 @@ _EDGES_PER_RANGE = 2_000_000
 _VERSION = 1
 
 
-class GraphIndexError(PackError):
-    """The file of a graph index is missing, damaged or has another version."""
-
-
 @dataclass(frozen=True, eq=False)
 class GraphIndex:
     """An undirected graph in CSR format, with the names of its nodes.
@@ -186,7 +182,7 @@ class GraphIndex:
 
 
 def load_graph_index(path: Path, max_nodes: int | None = None) -> GraphIndex:
-    """Return the index stored at ``path``, memory-mapped; raises ``GraphIndexError``.
+    """Return the index stored at ``path``, memory-mapped; raises ``PackError``.
 
     An index with more than ``max_nodes`` nodes is refused.
     """
@@ -199,7 +195,7 @@ def load_graph_index(path: Path, max_nodes: int | None = None) -> GraphIndex:
         )
         version = int(arrays.pop("version"))
         if version != _VERSION:
-            raise GraphIndexError(f"The graph index {path} has version {version}, not {_VERSION}.")
+            raise PackError(f"The graph index {path} has version {version}, not {_VERSION}.")
         spelled = [arrays.pop(name, None) for name in _SPELLINGS]
         index = GraphIndex(
             digest=str(arrays.pop("digest")),
@@ -209,11 +205,11 @@ def load_graph_index(path: Path, max_nodes: int | None = None) -> GraphIndex:
             **arrays,
         )
     except TooLargeError as error:
-        raise GraphIndexError(f"The graph index {path} has more nodes than the pack.") from error
+        raise PackError(f"The graph index {path} has more nodes than the pack.") from error
     except UNREADABLE as error:
-        raise GraphIndexError(f"Cannot read the graph index {path}: {' '.join(str(error).split())}.") from error
+        raise PackError(f"Cannot read the graph index {path}: {' '.join(str(error).split())}.") from error
     if not _is_valid(index):
-        raise GraphIndexError(f"The graph index {path} is damaged.")
+        raise PackError(f"The graph index {path} is damaged.")
     return index
 
 

@@ -293,7 +293,7 @@ class Neighborhood:
         if not stored:
             raise UsageError(
                 f"The pack has no {node.kind} {node.label!r}.",
-                hint="`wikigr graph link` finds the names that a text mentions.",
+                hint="`wikigr search` finds the articles that mention something.",
             )
         return self.unified(stored[0])
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wikigr.errors import WikigrError
+from wikigr.errors import PackError
 from wikigr.files import read_regular, write_atomic
 
 SCHEMA_VERSION = 1
@@ -25,10 +25,6 @@ TOLERANCE = 1e-6
 MAX_CACHE_BYTES = 1 << 30
 
 _REBUILD = "Rebuild it: wikigr pagerank build PACK --force"
-
-
-class PageRankCacheError(WikigrError):
-    """A PageRank cache is missing or damaged, or belongs to another pack."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +64,7 @@ class PageRankCache:
 def read_cache(path: Path) -> PageRankCache:
     """Read a cache file.
 
-    Raises ``PageRankCacheError`` if the file is missing or damaged, or if a score is not in [0, 1].
+    Raises ``PackError`` if the file is missing or damaged, or if a score is not in [0, 1].
     """
     with _reading(path):
         return _parse_json(read_regular(path, MAX_CACHE_BYTES))
@@ -78,7 +74,7 @@ def read_pack_cache(path: Path, digest: str, counts: Mapping[str, int], damage: 
     """Read the cache of the pack with this content digest and these counts.
 
     ``damage`` is how the file differs from its record in the manifest, or ``""``. A plain mapping, which someone else
-    wrote, has no record. Memory use is bounded by the number of articles. Raises ``PageRankCacheError`` like
+    wrote, has no record. Memory use is bounded by the number of articles. Raises ``PackError`` like
     ``read_cache``, and for a cache that has more titles than the pack, belongs to other content, or is damaged.
     """
     articles = counts["articles"]
@@ -89,25 +85,23 @@ def read_pack_cache(path: Path, digest: str, counts: Mapping[str, int], damage: 
         if len(cache.scores) > articles:
             raise ValueError(f"it has {len(cache.scores):,} titles for {articles:,} articles")
     if not cache.fits(digest, counts):
-        raise PageRankCacheError(f"The PageRank cache {path} belongs to other content.", hint=_REBUILD)
+        raise PackError(f"The PageRank cache {path} belongs to other content.", hint=_REBUILD)
     if damage and cache.digest is not None:
-        raise PageRankCacheError(f"The PageRank cache is damaged: {damage}.", hint=_REBUILD)
+        raise PackError(f"The PageRank cache is damaged: {damage}.", hint=_REBUILD)
     return cache
 
 
 @contextmanager
 def _reading(path: Path) -> Iterator[None]:
-    """Raise ``PageRankCacheError`` for the errors of reading and parsing a cache."""
+    """Raise ``PackError`` for the errors of reading and parsing a cache."""
     try:
         yield
     except FileNotFoundError as error:
-        raise PageRankCacheError(f"There is no PageRank cache {path}.", hint=_REBUILD) from error
+        raise PackError(f"There is no PageRank cache {path}.", hint=_REBUILD) from error
     except OSError as error:
-        raise PageRankCacheError(
-            f"Cannot read the PageRank cache {path}: {error.strerror or error}.", hint=_REBUILD
-        ) from error
+        raise PackError(f"Cannot read the PageRank cache {path}: {error.strerror or error}.", hint=_REBUILD) from error
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
-        raise PageRankCacheError(
+        raise PackError(
             f"Cannot use the PageRank cache {path}: {' '.join(str(error).split())}.", hint=_REBUILD
         ) from error
 

@@ -108,8 +108,8 @@ class Review(Protocol):
         """Inspect the chunked and linked articles before anything is encoded; may raise ``ReviewStopped``."""
         ...
 
-    def built(self, folder: Path, manifest: Manifest) -> Manifest:
-        """Inspect the new pack in ``folder`` and return its final manifest."""
+    def built(self, manifest: Manifest) -> Manifest:
+        """Return the final manifest of the new pack."""
         ...
 
 
@@ -224,11 +224,10 @@ class _Build:
             language=language.code,
             anchors=True,
         )
+        if review is not None:
+            manifest = review.built(manifest)
         (layout.new / parts.MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
         progress.advance(1)
-        if review is not None:
-            manifest = review.built(layout.new, manifest)
-            (layout.new / parts.MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
         skipped, dropped = staging.skipped(), staging.dropped_templates()
         lost_examples = tuple(lost_links(staging, by_id=by_id, limit=_MAX_EXAMPLES)) if lost else ()
         bad = tuple(BadRecord(*row) for row in staging.rows("SELECT place, reason FROM bad ORDER BY n"))

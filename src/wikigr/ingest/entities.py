@@ -18,7 +18,7 @@ RENAMED = " (fact)"
 _BATCH = 10_000
 
 # A remark after a link in the text of a fact: "Swiss (1901–55)", "Pretoria, Union of South Africa".
-_REMARK = re.compile(r"(?:\s*+[,(;:]|\s[–—-]\s|\sin\s).*", re.DOTALL)
+_REMARK = re.compile(r"(?:(?<!\s)\s*+[,(;:]|\s[–—-]\s|\sin\s).*", re.DOTALL)
 
 # Subject, relation, displayed object, title of the linked article (or NULL), name of the linked object (NULL for a
 # plain value), stating article, position of the stating section.

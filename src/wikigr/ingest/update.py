@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,17 +20,14 @@ from wikigr.pack.diff import ContentDiff, PackDiff, Side, compare
 from wikigr.pack.digest import database_rows
 from wikigr.pack.layout import Layout
 from wikigr.pack.manifest import Manifest, is_lower_version, read_manifest
-from wikigr.pack.open import BUNDLED_HINT, Pack, encoder_source
+from wikigr.pack.models import BUNDLED_HINT, encoder_source
+from wikigr.pack.open import Pack
 from wikigr.progress import Progress, Silent
 from wikigr.reader.prepared import reader_in
 from wikigr.sources.article import Source
 
 # If a larger share of the articles is gone, the source is probably the wrong one.
 _MAX_REMOVED_SHARE = 0.5
-
-# Fits the thresholds of the old manifest again, on the questions in the folder of the pack. Called with the old
-# manifest, that folder, the folder of the new pack with its manifest, and where to report; returns the new manifest.
-Recalibrate = Callable[[Manifest, Path, Path, Manifest, Progress], Manifest]
 
 
 class LostArticlesError(BuildError, ReviewStopped):
@@ -60,10 +57,9 @@ class UpdateReport:
 class _Review:
     """Compares a build with the current pack, decides whether it continues, and completes its manifest."""
 
-    def __init__(self, folder: Path, options: UpdateOptions, recalibrate: Recalibrate, progress: Progress) -> None:
+    def __init__(self, folder: Path, options: UpdateOptions, progress: Progress) -> None:
         self._folder = folder
         self._options = options
-        self._recalibrate = recalibrate
         self._progress = progress
         self._before: Manifest | None = None
         self._content = ContentDiff()
@@ -103,11 +99,12 @@ class _Review:
             )
         self._progress.note(f"{lost} An update requires --force.")
 
-    def built(self, folder: Path, manifest: Manifest) -> Manifest:
-        """Return the manifest of the finished build in ``folder`` with its thresholds."""
+    def built(self, manifest: Manifest) -> Manifest:
+        """Return the manifest of the finished build with the thresholds that an earlier release fitted on questions."""
         before = self._before
         assert before is not None
-        manifest = self._recalibrate(before, self._folder, folder, manifest, self._progress)
+        thresholds = {**before.thresholds, **manifest.thresholds}
+        manifest = replace(manifest, thresholds=thresholds, calibration=before.calibration)
         self.diff = PackDiff(Side.of(before), Side.of(manifest), self._content)
         return manifest
 
@@ -118,21 +115,19 @@ def update_pack(
     location: str,
     *,
     options: UpdateOptions,
-    recalibrate: Recalibrate,
     progress: Progress | None = None,
 ) -> UpdateReport:
     """Update the pack in the folder ``destination`` from ``source``, which was read from ``location``, all or nothing.
 
     Name, description, license, attribution and encoder stay. The content equals that of a build from scratch; sections
-    whose text is unchanged keep their vectors. ``recalibrate`` fits the thresholds that were fitted on questions again.
-    A dry run encodes nothing and writes nothing into ``destination``. Raises ``PackError``, ``SourceError``,
-    ``BuildError`` (also when more than half of the articles are gone, unless ``force`` is set), ``ModelError``, and
-    ``UsageError`` for a version that is not higher.
+    whose text is unchanged keep their vectors. A dry run encodes nothing and writes nothing into ``destination``.
+    Raises ``PackError``, ``SourceError``, ``BuildError`` (also when more than half of the articles are gone, unless
+    ``force`` is set), ``ModelError``, and ``UsageError`` for a version that is not higher.
     """
     progress = progress or Silent()
     layout = Layout(destination)
     manifest = _manifest_to_update(layout, source, location, options, progress)
-    review = _Review(destination, options, recalibrate, progress)
+    review = _Review(destination, options, progress)
     report, bundle, folder = None, None, destination
     with ExitStack() as stack:
         encoder: Embedder

@@ -86,7 +86,7 @@ class BlockEnd:
 Event = TextDelta | BlockEnd
 
 # The lines before and after code in Markdown.
-_FENCE = re.compile(r"\A```\w*\s+|\s*```\Z")
+_FENCE = re.compile(r"\A```\w*\s+|(?<!\s)\s*+```\Z")
 
 
 # What a client puts after the events of a stream that ended with the marker of the API.

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import math
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate
 from typing import TYPE_CHECKING, Self
 
-import numpy as np
-
-from wikigr.embeddings.embedder import Embedder, EncoderIdentity, Vectors
-from wikigr.embeddings.model_id import DEFAULT_WEIGHTS_SHA256
+from wikigr.embeddings.embedder import Vectors
 from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
 from wikigr.index.candidate import Hit, Section
 from wikigr.index.dense import DenseMethod
 from wikigr.index.lexical import CONTENT, LexicalIndex
+from wikigr.languages import language_of
 from wikigr.pack.joined_graph_index import article_titles, join_graph_indexes
-from wikigr.pack.layout import MANIFEST, Layout
+from wikigr.pack.layout import MANIFEST, Layout, readable_path
 from wikigr.pack.locate import find_pack
 from wikigr.pack.manifest import EXAMPLES, MIN_RELEVANCE, Manifest, read_manifest
 from wikigr.pack.open import Corpus, Pack
@@ -31,32 +28,6 @@ from wikigr.pack.open import Corpus, Pack
 if TYPE_CHECKING:
     from wikigr.embeddings.loader import Purpose
     from wikigr.graph.graph_index import GraphIndex
-    from wikigr.reader.reader import Reader
-
-
-class JoinedEncoder:
-    """Encodes a text with each of ``parts``: the vector is theirs, one after the other, and has norm 1."""
-
-    def __init__(self, parts: Sequence[Embedder]) -> None:
-        self._parts = parts
-        self._scale = math.sqrt(len(parts))
-        self._known = [part.identity for part in parts]
-        self.identity = EncoderIdentity(
-            " + ".join(identity.model_id for identity in self._known),
-            sum(identity.dimension for identity in self._known),
-            hashlib.sha256(" ".join(identity.weights_sha256 for identity in self._known).encode()).hexdigest(),
-        )
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        vectors: Vectors = np.hstack([part.encode(texts) for part in self._parts]) / np.float32(self._scale)
-        return vectors
-
-    def vector_of(self, identity: EncoderIdentity, vector: Vectors) -> Vectors:
-        """Return the vector of one encoder in a joined ``vector``, with norm 1."""
-        number = self._known.index(identity)
-        ends = [0, *accumulate(known.dimension for known in self._known)]
-        own: Vectors = vector[ends[number] : ends[number + 1]] * vector.dtype.type(self._scale)
-        return own
 
 
 class JoinedLexicalIndex(LexicalIndex):
@@ -96,56 +67,26 @@ class JoinedPack(Corpus):
     """Several packs as one, so that scores and confidences are those of one pack with all of their articles.
 
     Vectors and words are compared over all packs, the graphs are joined, and one reader reads the best sections of all
-    of them. Packs that were built with different encoders are searched with their own, on the scale of the first one.
-    Where two packs have an article of the same title, it keeps the title in the first pack by name, and has that of its
-    pack added in the others: "Spin (chemistry)". ``origin`` returns the id in its own pack.
+    of them. Where two packs have an article of the same title, it keeps the title in the first pack by name, and has
+    that of its pack added in the others: "Spin (chemistry)". ``origin`` returns the id in its own pack.
 
     ``members`` are sorted by name, and closed with this pack.
     """
 
     def __init__(self, members: Sequence[Pack]) -> None:
-        """Join ``members``, which share an encoder if their encoders are the same (see ``open_packs``)."""
+        """Join ``members``, which share an encoder and a language (see ``open_packs``)."""
         self._members = tuple(members)
-        languages = {member.language.name for member in self._members}
-        if len(languages) > 1:
-            raise UsageError(
-                f"These packs are in different languages: {', '.join(sorted(languages))}.",
-                hint="Ask the packs of one language at a time.",
-            )
         _label(self._members)
-        # The first pack of each encoder. The cosines of the first encoder are the scale for the others.
-        self._leads: dict[EncoderIdentity, Pack] = {}
-        for member in self._members:
-            self._leads.setdefault(member.manifest.encoder, member)
-        self._unrelated = {identity: self._highest_unrelated(identity) for identity in self._leads}
-        self._scale = self._unrelated[self._members[0].manifest.encoder]
         # Only worked examples are read from the folder.
         layouts = [member.layout for member in self._members]
         layout = next((layout for layout in layouts if (layout.root / EXAMPLES).is_file()), layouts[0])
-        super().__init__(layout, _join_manifests(self._members, self._scale))
+        super().__init__(layout, _join_manifests(self._members), self._members[0].models)
         self.lexical = JoinedLexicalIndex([member.lexical for member in self._members], self._joined_id)
         self.preloads = any(member.preloads for member in self._members)
 
     @property
     def members(self) -> tuple[Pack, ...]:
         return self._members
-
-    def _open_encoder(self) -> Embedder:
-        encoders = [lead.encoder for lead in self._leads.values()]
-        return encoders[0] if len(encoders) == 1 else JoinedEncoder(encoders)
-
-    def _open_reader(self) -> Reader:
-        from wikigr.reader.prepared import NoReaderError
-
-        # The reader reads text, so any encoder's reader may read all packs.
-        *leads, last = self._leads.values()
-        for lead in leads:
-            with suppress(NoReaderError):
-                return lead.reader
-        return last.reader
-
-    def _open_base_reader(self) -> Reader:
-        return next(iter(self._leads.values())).base_reader
 
     def dense_method(self, limit: int) -> DenseMethod:
         methods = {member.dense_method(limit) for member in self._members}
@@ -156,26 +97,14 @@ class JoinedPack(Corpus):
         return " ".join(dict.fromkeys(f"{m.label}: {m.dense_warning}" for m in self._members if m.dense_warning))
 
     def nearest(self, query: Vectors, limit: int, *, exact: bool = False) -> list[Hit]:
-        found = []
-        for number, member in enumerate(self._members):
-            identity = member.manifest.encoder
-            own = self.encoder.vector_of(identity, query) if isinstance(self.encoder, JoinedEncoder) else query
-            for hit in member.nearest(own, limit, exact=exact):
-                found.append(Hit(self._joined_id(number, hit.section_id), self._comparable(hit.score, identity)))
-        return _best(limit, found)
-
-    def _comparable(self, cosine: float, identity: EncoderIdentity) -> float:
-        """Map a cosine so that the highest one of unrelated texts becomes that of the first encoder, and 1 stays 1."""
-        own, scale = self._unrelated[identity], self._scale
-        return cosine if own == scale else scale + (cosine - own) * (1.0 - scale) / (1.0 - own)
-
-    def _highest_unrelated(self, identity: EncoderIdentity) -> float:
-        """Return the cosine with an encoder that off-topic questions rarely exceed, a mean over its packs' sections."""
-        own = [member.manifest for member in self._members if member.manifest.encoder == identity]
-        sections = [max(1, manifest.counts["sections"]) for manifest in own]
-        total = sum(n * m.thresholds.get(MIN_RELEVANCE, 0.0) for n, m in zip(sections, own, strict=True))
-        # A larger one would leave no range of cosines above it.
-        return min(0.9, max(0.0, total / sum(sections)))
+        return _best(
+            limit,
+            (
+                Hit(self._joined_id(number, hit.section_id), hit.score)
+                for number, member in enumerate(self._members)
+                for hit in member.nearest(query, limit, exact=exact)
+            ),
+        )
 
     def sections(self, section_ids: Sequence[str]) -> dict[str, Section]:
         found = {
@@ -269,7 +198,6 @@ class JoinedPack(Corpus):
 
     def connect(self) -> Self:
         twin = copy.copy(self)
-        twin._models_from = self._models_from or self
         twin._members = tuple(member.connect() for member in self._members)
         return twin
 
@@ -282,19 +210,20 @@ def _label(members: Sequence[Pack]) -> None:
     """Give each of ``members`` a label of its own: its name, with as much of its version and digest as is needed."""
 
     def form(manifest: Manifest, length: int) -> str:
-        parts = (manifest.name, manifest.version, manifest.digest[:12], manifest.encoder.model_id)
-        return " ".join(parts[:length])
+        return " ".join((manifest.name, manifest.version, manifest.digest[:12])[:length])
 
     for member in members:
-        for length in range(1, 5):
+        for length in (1, 2, 3):
             member.label = form(member.manifest, length)
             if [form(other.manifest, length) for other in members].count(member.label) == 1:
                 break
 
 
-def _join_manifests(members: Sequence[Pack], min_relevance: float) -> Manifest:
+def _join_manifests(members: Sequence[Pack]) -> Manifest:
     """Return the manifest of a pack with the content of ``members``."""
     manifests = [member.manifest for member in members]
+    sections = [max(1, manifest.counts["sections"]) for manifest in manifests]
+    relevance = sum(n * m.thresholds.get(MIN_RELEVANCE, 0.0) for n, m in zip(sections, manifests, strict=True))
     counts: Counter[str] = Counter()
     for manifest in manifests:
         counts.update(manifest.counts)
@@ -305,7 +234,8 @@ def _join_manifests(members: Sequence[Pack], min_relevance: float) -> Manifest:
         counts={**manifests[0].counts, **counts},
         digest=hashlib.sha256(" ".join(manifest.digest for manifest in manifests).encode()).hexdigest(),
         files={},
-        thresholds={MIN_RELEVANCE: min_relevance},
+        # A larger one would leave no range of cosines above it.
+        thresholds={MIN_RELEVANCE: min(0.9, max(0.0, relevance / sum(sections)))},
     )
 
 
@@ -326,36 +256,46 @@ def open_packs(
 ) -> Opened:
     """Open the packs at ``locations`` as one; the arguments are those of ``Pack``.
 
-    Packs with the same encoder share its models. The same content with the same encoder counts once, wherever it is.
-    The result does not depend on the order of ``locations``. Raises ``PackError`` if any of them is missing, damaged or
-    has another format; none is then left open.
+    They share the models. The same content counts once, wherever it is. The result does not depend on the order of
+    ``locations``. Raises ``PackError`` if any of them is missing, damaged or has another format, and ``UsageError`` if
+    their languages or encoders differ; none is then left open.
     """
-    found: dict[tuple[str, EncoderIdentity], tuple[Layout, Manifest]] = {}
+    found: dict[str, tuple[Layout, Manifest]] = {}
     repeated = []
     for location in locations:
         layout = find_pack(location)
         with layout.reading():
             manifest = read_manifest(layout.part(MANIFEST))
-        if found.setdefault((manifest.digest, manifest.encoder), (layout, manifest))[0] is not layout:
+        _check_fits(manifest, next((other for _, other in found.values()), manifest), layout)
+        if found.setdefault(manifest.digest, (layout, manifest))[0] is not layout:
             repeated.append(location)
-    chosen = sorted(found.values(), key=lambda pair: _order(pair[1]))
+    chosen = sorted(found.values(), key=lambda pair: (pair[1].name, pair[1].version, pair[1].digest))
+    members: list[Pack] = []
     with ExitStack() as stack:
-        leads: dict[EncoderIdentity, Pack] = {}
-        members = []
-        for layout, manifest in chosen:
-            lead = leads.get(manifest.encoder)
+        for layout, _ in chosen:
+            models = members[0].models if members else None
             opened = Pack(
-                layout.root, encoder=encoder, purpose=purpose, preload=preload, small_reserve=True, models_from=lead
+                layout.root, encoder=encoder, purpose=purpose, preload=preload, small_reserve=True, models=models
             )
-            member = stack.enter_context(opened)
-            leads.setdefault(manifest.encoder, member)
-            members.append(member)
+            members.append(stack.enter_context(opened))
         stack.pop_all()
     return Opened(members[0] if len(members) == 1 else JoinedPack(members), tuple(repeated))
 
 
-def _order(manifest: Manifest) -> tuple[bool, str, str, str, str]:
-    """Return the sort key of a pack; the default encoder comes first, because its reader expects its cosines."""
-    encoder = manifest.encoder
-    is_other = encoder.weights_sha256 != DEFAULT_WEIGHTS_SHA256
-    return is_other, manifest.name, manifest.version, manifest.digest, encoder.weights_sha256
+def _check_fits(manifest: Manifest, first: Manifest, layout: Layout) -> None:
+    """Raise ``UsageError`` unless the pack of a manifest in ``layout`` can be asked together with the ``first`` one."""
+    if manifest.language != first.language:
+        names = sorted({language_of(each.language).name for each in (first, manifest)})
+        raise UsageError(
+            f"These packs are in different languages: {', '.join(names)}.",
+            hint="Ask the packs of one language at a time.",
+        )
+    if manifest.encoder != first.encoder:
+        model = first.encoder.model_id
+        command = shlex.join(["wikigr", "pack", "build", "SOURCE", "-o", str(readable_path(layout.root))])
+        raise UsageError(
+            f"The packs {first.name!r} and {manifest.name!r} have different encoders ({model} and "
+            f"{manifest.encoder.model_id}), so they cannot be asked together.",
+            hint=f"Ask one of them with --pack, or build {manifest.name!r} again from its source: {command} "
+            f"--embedding-model {shlex.quote(model)}",
+        )

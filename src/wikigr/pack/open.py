@@ -5,16 +5,15 @@ from __future__ import annotations
 import copy
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Self
 
 from wikigr.embeddings.embedder import Embedder, Vectors
-from wikigr.errors import ModelError, PackError
+from wikigr.errors import PackError
 from wikigr.graph.engine import Graph, reserved_space
 from wikigr.index.candidate import Hit, Section
 from wikigr.index.dense import DenseIndex, DenseMethod
@@ -25,6 +24,7 @@ from wikigr.pack.checked_files import damaged_files
 from wikigr.pack.layout import Layout
 from wikigr.pack.locate import find_pack
 from wikigr.pack.manifest import NO_BLOCKS, Manifest, read_manifest
+from wikigr.pack.models import Models
 from wikigr.pack.section_urls import SectionUrls
 from wikigr.text import fold
 
@@ -34,18 +34,8 @@ if TYPE_CHECKING:
     from wikigr.graph.pagerank_cache import PageRankCache
     from wikigr.reader.reader import Reader
 
-_Opened = TypeVar("_Opened")
-
 # What a pack keeps of the sections that were read: further questions, and the hops of one, ask for many of them again.
 _MAX_KEPT_SECTIONS = 1_024
-
-# How to fix a damaged encoder or reader that is part of a pack.
-BUNDLED_HINT = "Get the pack again, or build it again with --bundle-encoder."
-
-
-def encoder_source(layout: Layout, manifest: Manifest) -> str:
-    """Return the encoder to open for a pack: the path of the bundled one, or the id of its model."""
-    return str(layout.part(parts.ENCODER)) if manifest.bundled_encoder else manifest.encoder.model_id
 
 
 class Corpus(ABC):
@@ -59,13 +49,13 @@ class Corpus(ABC):
     lexical: LexicalIndex
     preloads: bool
 
-    def __init__(self, layout: Layout, manifest: Manifest, models_from: Corpus | None = None) -> None:
-        """``models_from`` is an open corpus with the same encoder, whose models this one uses."""
+    def __init__(self, layout: Layout, manifest: Manifest, models: Models) -> None:
+        """Use ``models``, which corpora with the same encoder share."""
         self.layout = layout
         self.manifest = manifest
+        self.models = models
         self.label = manifest.name
         self.graph_index_warning = ""
-        self._models_from = models_from
 
     @property
     def language(self) -> Language:
@@ -103,38 +93,15 @@ class Corpus(ABC):
 
     def start_encoder(self) -> Future[Embedder]:
         """Start loading the encoder in the background, unless that is done."""
-        return self._encoder
-
-    @cached_property
-    def _encoder(self) -> Future[Embedder]:
-        return self._models_from._encoder if self._models_from is not None else _in_background(self._open_encoder)
+        return self.models.encoder
 
     def start_reader(self) -> Future[Reader]:
         """Start loading the reader in the background, unless that is done."""
-        return self._reader
-
-    @cached_property
-    def _reader(self) -> Future[Reader]:
-        return self._models_from._reader if self._models_from is not None else _in_background(self._open_reader)
+        return self.models.reader
 
     def start_base_reader(self) -> Future[Reader]:
         """Start loading the reader ``base`` in the background, unless that is done."""
-        return self._base_reader
-
-    @cached_property
-    def _base_reader(self) -> Future[Reader]:
-        if self._models_from is not None:
-            return self._models_from._base_reader
-        return _in_background(self._open_base_reader)
-
-    @abstractmethod
-    def _open_encoder(self) -> Embedder: ...
-
-    @abstractmethod
-    def _open_reader(self) -> Reader: ...
-
-    @abstractmethod
-    def _open_base_reader(self) -> Reader: ...
+        return self.models.base_reader
 
     @property
     @abstractmethod
@@ -237,7 +204,7 @@ class Pack(Corpus):
         small_reserve: bool = False,
         graph: Graph | None = None,
         lexical: LexicalIndex | None = None,
-        models_from: Corpus | None = None,
+        models: Models | None = None,
     ) -> None:
         """Open the pack at ``location`` (a folder, a ``.db`` file or an installed pack's name).
 
@@ -245,16 +212,14 @@ class Pack(Corpus):
         ``PackError`` on first use. ``purpose`` and ``threads`` are passed to ``open_encoder``. ``preload``
         starts loading the encoder in the background and reads the vectors meanwhile. ``read_only`` is the mode in which
         the database is opened, and ``small_reserve`` reserves no more address space for it than it needs: a process has
-        room for 15 databases with the engine's default. ``graph`` and ``lexical`` are already open. ``models_from`` is
-        an open pack with the same encoder, whose models this one uses instead of loading its own.
+        room for 15 databases with the engine's default. ``graph`` and ``lexical`` are already open. ``models`` are
+        those of an open pack with the same encoder, which this one uses instead of loading its own.
         Raises ``PackError`` when the pack is missing, damaged or has another format.
         """
         layout = find_pack(location)
         with layout.reading():
-            super().__init__(layout, read_manifest(layout.part(parts.MANIFEST)), models_from)
-            self._purpose: Purpose = purpose
-            self._threads = threads
-            self._encoder_source = encoder or encoder_source(self.layout, self.manifest)
+            manifest = read_manifest(layout.part(parts.MANIFEST))
+            super().__init__(layout, manifest, models or Models(layout, manifest, encoder, purpose, threads))
             if preload:
                 self.start_encoder()
             self._damaged = damaged_files(self.layout, self.manifest)
@@ -288,58 +253,6 @@ class Pack(Corpus):
         """Return what is wrong with a part of the pack, or ``""``."""
         found = ((name, problem) for name, problem in self._damaged.items() if name.split("/")[0] == part)
         return next((f"{name} {problem}" for name, problem in found), "")
-
-    def _open_reader(self) -> Reader:
-        from wikigr.embeddings.models import find_prepared
-        from wikigr.reader.prepared import PreparedReader, find_reader
-        from wikigr.reader.reader import Reader
-
-        with self._opening("reader") as is_bundled:
-            encoder = find_prepared(self._encoder_source)
-            prepared = PreparedReader.beside(encoder) if is_bundled else find_reader(encoder)
-            return Reader(prepared, threads=self._threads, packed=self._purpose != "query")
-
-    def _open_base_reader(self) -> Reader:
-        from wikigr.reader.base import find_base
-        from wikigr.reader.reader import Reader
-
-        return Reader(find_base(), threads=self._threads, packed=self._purpose != "query")
-
-    def _open_encoder(self) -> Embedder:
-        from wikigr.embeddings.loader import open_encoder
-
-        with self._opening("encoder"):
-            encoder = open_encoder(self._encoder_source, purpose=self._purpose, threads=self._threads)
-        if encoder.identity != self.manifest.encoder:
-            from shlex import quote
-
-            own, other = (
-                f"{each.model_id} ({each.dimension} dimensions, weights {each.weights_sha256[:12]})"
-                for each in (self.manifest.encoder, encoder.identity)
-            )
-            raise PackError(
-                f"The pack {self.manifest.name!r} was built with {own}, but the encoder is {other}. Their vectors "
-                "cannot be compared.",
-                hint="Omit the encoder, or build the pack again with --embedding-model "
-                f"{quote(encoder.identity.model_id)}.",
-            )
-        return encoder
-
-    @contextmanager
-    def _opening(self, model: str) -> Iterator[bool]:
-        """Yield whether the models are bundled; an error of a bundled ``model`` then says how to fix the pack."""
-        is_bundled = self._encoder_source == str(self.layout.part(parts.ENCODER))
-        try:
-            yield is_bundled
-        except ModelError as error:
-            from wikigr.reader.prepared import NoReaderError
-
-            if isinstance(error, NoReaderError) or not is_bundled:
-                raise
-            raise PackError(
-                f"The {model} that is bundled with the pack {self.manifest.name!r} is damaged: {error.message}",
-                hint=BUNDLED_HINT,
-            ) from error
 
     @property
     def members(self) -> tuple[Pack, ...]:
@@ -384,7 +297,7 @@ class Pack(Corpus):
     @cached_property
     def graph_index(self) -> GraphIndex:
         """The graph as arrays: the stored index, or one rebuilt from the database if that is missing or outdated."""
-        from wikigr.graph.graph_index import GraphIndexError, index_graph, load_graph_index
+        from wikigr.graph.graph_index import index_graph, load_graph_index
 
         path, counts = self.layout.part(parts.GRAPH_INDEX), self.manifest.counts
         if not path.exists():
@@ -398,22 +311,20 @@ class Pack(Corpus):
                 if index.digest == self.manifest.digest:
                     return index
                 cause = "The pack's graph index belongs to other content."
-            except GraphIndexError as error:
+            except PackError as error:
                 cause = error.message
         self.graph_index_warning = f"{cause} It was rebuilt in memory; `wikigr pack build` stores one in the pack."
         return index_graph(self.graph, self.manifest.digest)
 
     @cached_property
     def pagerank(self) -> Mapping[str, float]:
-        from wikigr.graph.pagerank_cache import PageRankCacheError
-
         try:
             return self.read_pagerank().scores
-        except PageRankCacheError:
+        except PackError:
             return {}
 
     def read_pagerank(self) -> PageRankCache:
-        """Read the pack's PageRank; raises ``PageRankCacheError`` if it cannot be used."""
+        """Read the pack's PageRank; raises ``PackError`` if it cannot be used."""
         from wikigr.graph.pagerank_cache import read_pack_cache
 
         path, damage = self.layout.part(parts.PAGERANK), self.damage_of(parts.PAGERANK)
@@ -433,7 +344,6 @@ class Pack(Corpus):
 
     def connect(self) -> Self:
         twin = copy.copy(self)
-        twin._models_from = self._models_from or self
         twin.graph = self.graph.connect()
         twin.dense = self.dense.connect(twin.graph)
         # It reads with the connection, and keeps what it has read.
@@ -442,10 +352,3 @@ class Pack(Corpus):
 
     def close(self) -> None:
         self.graph.close()
-
-
-def _in_background(open_: Callable[[], _Opened]) -> Future[_Opened]:
-    thread = ThreadPoolExecutor(1, thread_name_prefix="model")
-    opened = thread.submit(open_)
-    thread.shutdown(wait=False)
-    return opened

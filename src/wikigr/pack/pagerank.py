@@ -10,7 +10,6 @@ from wikigr.errors import PackError
 from wikigr.graph.link_graph import rank_articles, read_links
 from wikigr.graph.pagerank_cache import (
     PageRankCache,
-    PageRankCacheError,
     Parameters,
     read_cache,
     read_pack_cache,
@@ -33,24 +32,6 @@ class RankedPack:
     written: bool
 
 
-def compute(location: str | Path, parameters: Parameters) -> tuple[PageRankCache, int]:
-    """Compute the PageRank of the pack at ``location``; returns it with the number of links. Raises ``PackError``."""
-    with Pack(location) as pack:
-        links = read_links(pack.graph)
-    return PageRankCache(rank_articles(links, parameters), pack.manifest.digest, parameters), len(links.sources)
-
-
-def stored(location: str | Path) -> PageRankCache:
-    """Return the pack's own cache; raises ``PageRankCacheError`` when it is damaged or belongs to other content."""
-    layout = find_pack(location)
-    with layout.reading():
-        manifest = read_manifest(layout.part(parts.MANIFEST))
-        path, record = layout.part(parts.PAGERANK), manifest.files.get(parts.PAGERANK)
-        problem = check_file(path, record) if record else None
-        damage = f"{parts.PAGERANK} {problem}" if problem else ""
-        return read_pack_cache(path, manifest.digest, manifest.counts, damage)
-
-
 def build_cache(
     location: str | Path,
     parameters: Parameters,
@@ -70,18 +51,35 @@ def build_cache(
     if output is not None and output.resolve() == own.resolve():
         output = None
     if not force:
-        with suppress(PageRankCacheError):
-            cache = stored(location) if output is None else read_cache(output)
+        with suppress(PackError):
+            cache = _stored(layout) if output is None else read_cache(output)
             if cache.fresh(manifest.digest, parameters):
                 return RankedPack(output or own, manifest.counts["articles"], manifest.counts["links"], written=False)
     if output is not None:
-        cache, links = compute(location, parameters)
+        cache, links = _compute(location, parameters)
         write_cache(output, cache)
         return RankedPack(output, manifest.counts["articles"], links, written=True)
     with layout.building([parts.PAGERANK, parts.MANIFEST]):
-        cache, links = compute(location, parameters)
+        cache, links = _compute(location, parameters)
         _replace_own(layout, cache)
     return RankedPack(layout.part(parts.PAGERANK), manifest.counts["articles"], links, written=True)
+
+
+def _compute(location: str | Path, parameters: Parameters) -> tuple[PageRankCache, int]:
+    """Return the PageRank of the pack at ``location``, and the number of links."""
+    with Pack(location) as pack:
+        links = read_links(pack.graph)
+    return PageRankCache(rank_articles(links, parameters), pack.manifest.digest, parameters), len(links.sources)
+
+
+def _stored(layout: Layout) -> PageRankCache:
+    """Return the pack's own cache; raises ``PackError`` when it is damaged or belongs to other content."""
+    with layout.reading():
+        manifest = read_manifest(layout.part(parts.MANIFEST))
+        path, record = layout.part(parts.PAGERANK), manifest.files.get(parts.PAGERANK)
+        problem = check_file(path, record) if record else None
+        damage = f"{parts.PAGERANK} {problem}" if problem else ""
+        return read_pack_cache(path, manifest.digest, manifest.counts, damage)
 
 
 def _replace_own(layout: Layout, cache: PageRankCache) -> None:

@@ -27,7 +27,8 @@ from wikigr.pack.manifest import (
     parse_version,
     read_manifest,
 )
-from wikigr.pack.open import BUNDLED_HINT, Pack
+from wikigr.pack.models import BUNDLED_HINT
+from wikigr.pack.open import Pack
 from wikigr.reader.prepared import reader_in
 
 # Rows per query: vectors, and articles with the text of all their sections. Every query passes over all offsets.

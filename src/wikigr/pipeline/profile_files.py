@@ -54,15 +54,6 @@ def _overlay(below: dict[str, Any], above: Mapping[str, Any]) -> None:
             below[key] = dict(value) if isinstance(value, Mapping) else value
 
 
-def differences(first: Profile, second: Profile) -> list[tuple[str, Any, Any]]:
-    """Return ``(key, first's value, second's value)`` where they differ, keys as ``multi_doc.num_docs``, in order."""
-    from wikigr.pipeline.profile_schema import profile_values
-
-    left, right = _flat(profile_values(first)), _flat(profile_values(second))
-    skip = {"name", "description"}
-    return [(key, left[key], right[key]) for key in left if left[key] != right[key] and key not in skip]
-
-
 @dataclass(frozen=True, slots=True)
 class _File:
     """A parsed profile; ``lines`` maps the path of every key to its line (from 1)."""
@@ -226,13 +217,3 @@ def _check_sections(profile: Profile, files: list[_File]) -> None:
         keys = [(options.section, name) for name in names]
         place = next((file.place(key) for file in files for key in keys if key in file.lines), files[0].place(()))
         raise UsageError(f"{place}: {options.section}.{' and '.join(names)} {reason}.")
-
-
-def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in values.items():
-        if isinstance(value, Mapping):
-            flat.update(_flat(value, f"{prefix}{key}."))
-        else:
-            flat[prefix + key] = value
-    return flat

@@ -1,7 +1,7 @@
 """The table of stages: all code that depends on the stages reads it.
 
-The pipeline runs the enabled rows in order. ``--explain``, ``wikigr why``, ``wikigr rerank``, ``eval run --ablate``,
-the schema of profiles and the generated reference take names, sections, scores and reasons from here.
+The pipeline runs the enabled rows in order. ``--explain``, ``wikigr why``, ``eval run --ablate``, the
+schema of profiles and the generated reference take names, sections, scores and reasons from here.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Stage:
     ``run`` is the class that runs it and has its name, and ``options`` the section of a profile that configures it.
     ``enabled_by`` decides whether a profile enables it; by default these options do. ``score`` is the key that it
     writes into ``Candidate.scores``. ``reason`` says why a section is absent after it (``{count}`` is how many are
-    present). ``method`` is the name by which ``wikigr rerank`` knows it.
+    present).
 
     A stage that ``ranks`` orders or keeps sections. One that ``finds`` can bring in sections that no stage before it
     had, and a ``ranker`` starts from the question alone. The failure of an ``optional`` stage is recorded, and the next
@@ -55,7 +55,6 @@ class Stage:
     enabled_by: Callable[[Profile], bool] | None = None
     score: str = ""
     reason: str = LEFT_OUT
-    method: str = ""
     ranks: bool = True
     finds: bool = False
     ranker: bool = False
@@ -129,10 +128,9 @@ RETRIEVAL_STAGES = (
         CrossEncoderOptions,
         score=CROSS_ENCODER,
         reason="it is not among the {count} that the cross-encoder ranks highest",
-        method="cross-encoder",
         optional=True,
     ),
-    Stage(GraphReranking, GraphRerankerOptions, method="graph", optional=True),
+    Stage(GraphReranking, GraphRerankerOptions, optional=True),
     Stage(
         EntityLinking,
         GraphWalkOptions,
@@ -161,7 +159,7 @@ RETRIEVAL_STAGES = (
     Stage(MultiStrategyStage, MultiStrategyOptions, optional=True, asks=True),
     Stage(DocumentSelection, MultiDocOptions, _always, reads=True),
     Stage(Fetch, RetrievalOptions, _always, ranks=False, reads=True),
-    Stage(SectionQuality, SectionQualityOptions, method="quality", reads=True),
+    Stage(SectionQuality, SectionQualityOptions, reads=True),
 )
 
 ANSWER_STAGES = (

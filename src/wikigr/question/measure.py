@@ -157,7 +157,8 @@ _FORMS: dict[str, _Form] = {
     ),
     "birthday": _form(
         r"birthday|when (?:was|is) .{1,60} born",
-        r"\d{1,2}[./-]\d{1,2}|\d{1,2}(?:st|nd|rd|th)? (?:of )?[a-z]{3}|[a-z]{3,9}\.? \d{1,2}\b|\b\d{4}\b|born|birth",
+        r"(?<!\d)\d{1,2}[./-]\d{1,2}(?!\d)|\d{1,2}(?:st|nd|rd|th)? (?:of )?[a-z]{3}|[a-z]{3,9}\.? \d{1,2}\b|"
+        r"\b(?:1[5-9]|20)\d\d\b|born|birth",
     ),
 }
 

@@ -20,6 +20,8 @@ from wikigr.question.values import Dates, dates_asked_for, dates_in, is_dated
 from wikigr.stop_words import QUESTION_WORDS
 from wikigr.text import PREFIX_LENGTH, composed, scrub, share_prefix
 
+# Every text is searched for each of them.
+_MAX_DATES = 10
 _NAME = re.compile(r"(?<=\w )[A-ZÀ-Þ][\w'’-]+")
 
 
@@ -72,16 +74,21 @@ class Question:
         A date of the question that ``text`` writes in another form has the stems with which the question writes it.
         """
         found = stems(text, self.language)
+        written = [date for date, _, _ in dates_in(text)] if self._dates else []
         for asked, own in self._dates:
-            if any(asked.holds(other) for other, _, _ in dates_in(text)) or is_dated(text, asked):
+            if any(map(asked.holds, written)) or is_dated(text, asked):
                 found += own
         return found
 
     @cached_property
     def _dates(self) -> list[tuple[Dates, list[str]]]:
-        """The days that the question names, with its stems for them."""
+        """The first days that the question names, with its stems for them."""
         dates = dates_asked_for(self.text) if self.language.is_english else []
-        return [(days, stems(self.text[start:end], self.language)) for days, start, end in dates if days.are_days]
+        return [
+            (days, stems(self.text[start:end], self.language))
+            for days, start, end in dates[:_MAX_DATES]
+            if days.are_days
+        ]
 
     @cached_property
     def names(self) -> frozenset[str]:

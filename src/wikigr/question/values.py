@@ -30,6 +30,8 @@ _LIMITING = r"\b(?P<limit>after|since|from|between|before|until|by)\s+(?:the\s+)
 _LIMIT = re.compile(f"{_LIMITING}$", re.IGNORECASE)
 _LIMITED_YEAR = re.compile(rf"{_LIMITING}(?:year\s+)?(?P<year>(?:1[5-9]|20)\d\d)(?![\w-])", re.IGNORECASE)
 _AND = re.compile(r"\s*(?:[–—-]|\b(?:to|and|until|till)\b)\s*(?:the\s+)?", re.IGNORECASE)
+# Without it, "from 4 May" is that day: the minutes from 4 May, a price from 4 May.
+_ONWARDS = re.compile(r"\s+on(?:wards?)?\b", re.IGNORECASE)
 _MAX_CHARS_BEFORE = 20
 # Of a longer range, the first days are looked for.
 _MAX_DAYS = 14
@@ -171,14 +173,15 @@ def dates_asked_for(text: str) -> list[tuple[Dates, int, int]]:
             # "May I …?"
             continue
         said, place = "", start
-        if limit is not None:
+        # "after the September meeting" names a meeting.
+        if limit is not None and (day.day or not limit[0].rstrip().endswith("the")):
             said, place = limit["limit"].lower(), start - (len(limit.string) - limit.start())
         if begun in ("from", "between") and _AND.fullmatch(text, found[-1][2], start):
             before, first, _ = found.pop()
             assert before.first is not None
             found.append((Dates(replace(before.first, year=before.first.year or day.year), day), first, end))
             said = ""
-        elif said in ("after", "since", "from"):
+        elif said in ("after", "since") or (said == "from" and _ONWARDS.match(text, end)):
             found.append((Dates(day, None, said != "after"), place, end))
         elif said in ("before", "until", "by"):
             found.append((Dates(None, day, said != "before"), place, end))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,16 +9,15 @@ from functools import cached_property
 from numbers import Real
 from typing import Annotated, Any, ClassVar
 
+from wikigr.errors import PackError
 from wikigr.graph.engine import Graph
 from wikigr.graph.link_graph import rank_articles, read_links
 from wikigr.graph.pagerank_cache import (
     DAMPING,
     MAX_ITER,
     TOLERANCE,
-    PageRankCacheError,
     Parameters,
 )
-from wikigr.index.candidate import RELEVANCE, WALK
 from wikigr.options import Auto, Limits, Options, Weight, or_auto
 from wikigr.pack.open import Corpus
 from wikigr.rerankers.stage import RerankingStage
@@ -247,10 +245,6 @@ class GraphReranking(RerankingStage[GraphRerankerOptions]):
         record.notes.update(alpha=self.reranker.alpha, beta=self.reranker.beta)
         return self.reranker.score(passages)
 
-    def rerank_results(self, question: str, results: Sequence[Result], top_k: int, record: StageRecord) -> list[Result]:
-        relevant = [{**result, "score": _relevance(result)} for result in results]
-        return super().rerank_results(question, relevant, top_k, record)
-
 
 def load_scores(pack: Corpus, reranker: GraphReranker) -> str | None:
     """Give ``reranker`` the pack's precomputed PageRank unless it has valid scores.
@@ -266,7 +260,7 @@ def load_scores(pack: Corpus, reranker: GraphReranker) -> str | None:
     (only,) = pack.members
     try:
         cache = only.read_pagerank()
-    except PageRankCacheError as error:
+    except PackError as error:
         return f"{error.message} PageRank was recomputed."
     reranker.use_scores(cache.scores, cache.parameters or Parameters())
     return None
@@ -290,15 +284,3 @@ def _join_scores(pack: Corpus) -> tuple[dict[str, float], str | None]:
         for number in range(pack.graph_index.articles):
             joined.setdefault(pack.graph_index.node(number).key, lowest)
     return joined, " ".join(filter(None, warnings)) or None
-
-
-def _relevance(result: Result) -> float:
-    """Return the relevance of a result, which is stored separately if the score is mixed with PageRank.
-
-    The score of a walk is used directly, because sections found through neighbors have little relevance themselves.
-    """
-    scores = result.get("scores")
-    if not isinstance(scores, Mapping) or WALK in scores:
-        return float(result["score"])
-    relevance = scores.get(RELEVANCE)
-    return relevance if isinstance(relevance, float) and math.isfinite(relevance) else float(result["score"])

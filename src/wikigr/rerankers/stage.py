@@ -14,7 +14,7 @@ from wikigr.retrieval.trace import StageRecord, Trace
 
 
 class RerankingStage(RetrievalStage[StageOptions]):
-    """A stage that orders the candidates, or results from elsewhere (``wikigr rerank``), by its own score of them."""
+    """A stage that orders the candidates by its own score of them."""
 
     # Whether it reads the question and the text of the results.
     reads_text: ClassVar[bool] = True

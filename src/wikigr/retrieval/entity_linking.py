@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from wikigr.graph.graph_index import GraphIndex
-from wikigr.graph.neighborhood import Node, article
+from wikigr.graph.neighborhood import Node
 from wikigr.graph.schema import article_title
 from wikigr.index.candidate import Hit
 from wikigr.index.lexical import LexicalIndex, stems
@@ -22,7 +22,7 @@ from wikigr.stop_words import FUNCTION_WORDS
 if TYPE_CHECKING:
     from wikigr.pack.open import Corpus
 
-Method = Literal["exact", "fuzzy", "semantic"]
+Method = Literal["exact", "fuzzy"]
 
 # Only the beginning of a pasted page is searched for names.
 _MAX_QUESTION_CHARS = 4096
@@ -44,11 +44,6 @@ class EntityLink:
     node: Node
     method: Method
     score: float
-
-
-def fits_linker(question: str) -> bool:
-    """Return whether ``EntityLinker`` searches all of ``question``: at most 4,096 characters and 128 words."""
-    return len(question) <= _MAX_QUESTION_CHARS and len(name_words(question)) <= _MAX_QUESTION_WORDS
 
 
 class EntityLinker:
@@ -213,11 +208,6 @@ def open_linker(pack: Corpus) -> EntityLinker:
     return EntityLinker(pack.graph_index, pack.lexical)
 
 
-def nearest_articles(question: str, pack: Corpus, limit: int) -> dict[str, float]:
-    """Return the cosines of the ``limit`` articles nearest to ``question`` by title, as in ``nearest_sections``."""
-    return {article_title(hit.section_id): hit.score for hit in nearest_sections(question, pack, limit)}
-
-
 def nearest_sections(question: str, pack: Corpus, limit: int) -> list[Hit]:
     """Return the nearest section of each of the ``limit`` articles nearest to ``question``, ties by title."""
     vector = pack.encoder.encode([question])[0]
@@ -230,15 +220,6 @@ def nearest_sections(question: str, pack: Corpus, limit: int) -> list[Hit]:
         if len(best) >= limit or len(sections) < depth:
             return [best[title] for title in sorted(best, key=lambda title: (-best[title].score, title))[:limit]]
         depth *= _SECTIONS_PER_ARTICLE
-
-
-def link_by_meaning(question: str, cosines: Mapping[str, float]) -> list[EntityLink]:
-    """Return links from the whole ``question`` to the articles in ``cosines`` with a positive cosine, in order."""
-    return [
-        EntityLink(question, 0, len(question), article(title), "semantic", cosine)
-        for title, cosine in cosines.items()
-        if cosine > 0.0
-    ]
 
 
 def _tokens(question: str) -> list[tuple[str, int, int]]:

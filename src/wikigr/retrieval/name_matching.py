@@ -159,7 +159,7 @@ def find_node(name: str, matcher: NameMatcher, neighborhood: Neighborhood) -> No
     shown = name if len(name) <= MAX_COMPARED_CHARS else f"{name[:MAX_COMPARED_CHARS]}…"
     raise UsageError(
         f"Nothing in the pack is called {shown!r}.",
-        hint=did_you_mean(suggestions, "`wikigr graph link` finds the names that a text mentions."),
+        hint=did_you_mean(suggestions, "`wikigr search` finds the articles that mention something."),
     )
 
 

@@ -18,11 +18,6 @@ def wiki_anchors() -> Callable[[str], str]:
     return _numbered(lambda heading: "_".join(heading.split()), "_", 2)
 
 
-def outline_anchor(heading: str) -> str:
-    """Return the anchor by which LibreOffice finds the first heading of a text document with this text."""
-    return f"{heading}|outline"
-
-
 def _numbered(make: Callable[[str], str], separator: str, second: int) -> Callable[[str], str]:
     """Return ``make`` with a number after anchors that are in use: ``second`` after the second one, and so on.
 

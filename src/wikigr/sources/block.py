@@ -214,8 +214,9 @@ def _cut(text: str, block: Block, start: int, end: int) -> Block | None:
         if start <= row[0].start and row[-1].end <= end
         else tuple(
             Cell(cell.column, max(cell.start, start), min(cell.end, end))
-            for cell in row
-            if cell.start < end and cell.end > start
+            for cell in row[
+                bisect_right(row, start, key=lambda cell: cell.end) : bisect_left(row, end, key=lambda cell: cell.start)
+            ]
         )
         for row in block.rows[first:beyond]
     )
@@ -252,7 +253,6 @@ def paragraph_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]
 
 
 def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the range without the white space at its ends."""
     part = text[start:end]
     first = start + len(part) - len(part.lstrip())
     return first, first + len(part.strip())

@@ -62,7 +62,7 @@ def add_byline(sections: Iterable[SourceSection], byline: Byline) -> tuple[Sourc
 
 
 def _clean(value: str) -> str:
-    value = collapse_spaces(value)
+    value = collapse_spaces(value[:1_000])
     match = _DATE_TIME.fullmatch(value)
     value = match[1] if match else value
     # Longer values are not names or dates.

@@ -16,6 +16,9 @@ DELIMITERS = {"\t": "tabs", ",": "commas", ";": "semicolons"}
 SAMPLE_ROWS, _SAMPLE_BYTES = 200, 256 * 1024
 # In characters. The limit keeps a quoted cell that is never closed from taking the rest of the file.
 MAX_CELL_CHARS = 16 * 1024 * 1024
+# After so many rows that cannot be read to their end, of which each may have had the rest of the file in it, every row
+# ends with its line.
+_MAX_DAMAGED_ROWS = 100
 _NEVER_CLOSED = "a quoted cell is never closed"
 _GOES_ON = "a cell continues after its closing quote; double the quotes inside a quoted cell"
 
@@ -46,7 +49,8 @@ def read_rows(lines: Iterable[Line], delimiter: str, *, strict: bool = False) ->
 
     Quoted cells may span lines. With ``strict``, a cell with text after its closing quote or with a space before its
     opening quote is not a quoted one, and quotes are characters where tabs separate the cells. Of a row that cannot be
-    read, only the first line is given up: the lines after it may be valid rows.
+    read, only the first line is given up: the lines after it may be valid rows. After many such rows, a cell that goes
+    on in the next line is not closed.
     """
     source = iter(lines)
     waiting: deque[Line] = deque()
@@ -54,6 +58,7 @@ def read_rows(lines: Iterable[Line], delimiter: str, *, strict: bool = False) ->
     def next_line() -> Line | None:
         return waiting.popleft() if waiting else next(source, None)
 
+    damaged = 0
     csv.field_size_limit(MAX_CELL_CHARS)
     while (line := next_line()) is not None:
         text, problem = line.decoded()
@@ -64,8 +69,10 @@ def read_rows(lines: Iterable[Line], delimiter: str, *, strict: bool = False) ->
                 yield Row(line.line, [cell.strip() for cell in text.split(delimiter)])
         else:
             taken: list[Line] = []
-            row = _quoted_row(line.line, text, iter(next_line, None), taken, delimiter, strict=strict)
+            following = iter(next_line, None) if damaged < _MAX_DAMAGED_ROWS else iter(())
+            row = _quoted_row(line.line, text, following, taken, delimiter, strict=strict)
             if row.problem:
+                damaged += 1
                 waiting.extendleft(reversed(taken))
             yield row
 

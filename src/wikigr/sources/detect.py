@@ -34,7 +34,9 @@ def open_source(
     """
     requested = format_named(format) if format is not None else None
     if str(location) == STDIN:
-        return _stdin_format(requested).open(STDIN)
+        if requested is not None and not requested.reads_stdin:
+            raise UsageError(f"Standard input is read as jsonl; the {requested.name} format needs a file or folder.")
+        return (requested or format_named("jsonl")).open(STDIN)
     path = Path(location)
     if not path.exists():
         raise MissingSourceError(f"{path} does not exist.", hint="Check the path.")
@@ -53,15 +55,6 @@ def open_source(
     if path.is_dir() and not row.reads_folders and not row.reads_stdin:
         raise UsageError(f"{path} is a folder; the {row.name} format needs a file.")
     return row.open(path, follow_links=follow_links)
-
-
-def _stdin_format(requested: SourceFormat | None) -> SourceFormat:
-    readable = next(row for row in FORMATS if row.reads_stdin)
-    if requested is not None and not requested.reads_stdin:
-        raise UsageError(
-            f"Standard input is read as {readable.name}; the {requested.name} format needs a file or folder."
-        )
-    return requested or readable
 
 
 def detect_format(path: Path) -> SourceFormat:

@@ -111,25 +111,19 @@ class FolderSource:
     def _names(
         self, scanned: Iterable[tuple[str, Names | RecordError]] | None
     ) -> tuple[defaultdict[str, Names], dict[str, RecordError]]:
-        """Return the names in each document, and the errors of those that have none."""
-        names: defaultdict[str, Names] = defaultdict(Names)
-        errors: dict[str, RecordError] = {}
-        for source_id, found in self._scanned() if scanned is None else scanned:
-            if isinstance(found, RecordError):
-                errors[source_id] = found
-            else:
-                names[source_id] = found
-        return names, errors
 
-    def _scanned(self) -> Iterator[tuple[str, Names | RecordError]]:
-        for document in self.documents():
+        def scan(document: RawDocument) -> Names | RecordError:
             try:
-                yield document.source_id, self.scan(document)
+                return self.scan(document)
             except RecordError as error:
-                yield document.source_id, error
+                return error
+
+        found = dict(((one.source_id, scan(one)) for one in self.documents()) if scanned is None else scanned)
+        errors = {source_id: error for source_id, error in found.items() if isinstance(error, RecordError)}
+        names = {source_id: own for source_id, own in found.items() if isinstance(own, Names)}
+        return defaultdict(Names, names), errors
 
     def _read(self, source_id: str, errors: Mapping[str, RecordError]) -> tuple[bytes, RecordError | None]:
-        """Return the bytes of a document, or why it has none."""
         if source_id in errors:
             return b"", errors[source_id]
         try:

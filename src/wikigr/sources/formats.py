@@ -1,9 +1,7 @@
 """The registry of source formats: how to recognize each one, which class reads it, and what its links mean.
 
 Adding a format takes one module with a reader (``article.Source``) or a converter (``documents.Converter``) and one row
-in ``FORMATS``. Detection, the reader that ``open_source`` returns, ``--source-format`` and its help text, link
-resolution during a build and the reference page all read this table. The module imports no parser, so the command line
-can afford it at startup.
+in ``FORMATS``. The module imports no parser, so the command line can afford it at startup.
 """
 
 from __future__ import annotations
@@ -145,8 +143,7 @@ def _has_three_columns(head: bytes) -> bool:
 def _has_header(head: bytes) -> bool:
     from wikigr.sources.table_file import has_header
 
-    whole, newline, _ = head.rpartition(b"\n")
-    return has_header(whole if newline and len(head) >= HEAD_BYTES else head)
+    return has_header(head[: head.rfind(b"\n")] if len(head) >= HEAD_BYTES and b"\n" in head else head)
 
 
 _TABLES = (".tsv", ".tab", ".csv")

@@ -85,7 +85,6 @@ def _is_value(text: str) -> bool:
 
 
 def _is_title(row: Row) -> bool:
-    """Return whether a row above a table has one cell, or no text after its first cell."""
     return len(row.cells) < 2 or not any(cell.text for cell in row.cells[1:])
 
 

@@ -13,8 +13,7 @@ from typing import Any, BinaryIO
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.files import open_regular
-from wikigr.sources.article import Skipped, SourceArticle, SourceItem, SourceSection
-from wikigr.sources.splits import FileSplit
+from wikigr.sources.article import FileSplit, Skipped, SourceArticle, SourceItem, SourceSection
 from wikigr.sources.streams import BYTE_ORDER_MARK, MAX_LINE_BYTES, STDIN, Line, is_compressed, open_bytes, read_lines
 from wikigr.text import fold
 
@@ -157,7 +156,6 @@ def split_sections(text: str, title: str) -> tuple[SourceSection, ...]:
 
 
 def _heading(line: str) -> tuple[int, str] | None:
-    """Return the level and text of an ATX heading, without the closing marks."""
     match = _HEADING.fullmatch(line)
     if match is None or not match["text"].strip():
         return None

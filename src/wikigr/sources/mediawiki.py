@@ -17,8 +17,7 @@ from mwxml.errors import MalformedXML
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources import multistream
-from wikigr.sources.article import Dropped, Redirect, Skipped, SourceArticle, SourceItem
-from wikigr.sources.splits import FileSplit
+from wikigr.sources.article import Dropped, FileSplit, Redirect, Skipped, SourceArticle, SourceItem
 from wikigr.sources.streams import open_bytes
 from wikigr.sources.wikitext.page import WikiSite, parse_wikitext
 

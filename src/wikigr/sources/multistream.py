@@ -14,7 +14,7 @@ from typing import BinaryIO, cast
 
 from wikigr.errors import SourceError
 from wikigr.files import open_regular
-from wikigr.sources.splits import FileSplit
+from wikigr.sources.article import FileSplit
 from wikigr.sources.streams import ChunkStream, decompressed, open_bytes, read_lines
 
 CLOSING_TAG = b"</mediawiki>"
@@ -90,7 +90,6 @@ def _begins_with_stream(dump: Path, offset: int) -> bool:
 
 
 def _range(file: BinaryIO, size: int) -> BinaryIO:
-    """Return the next ``size`` bytes of a file as a stream."""
 
     def chunks() -> Iterator[bytes]:
         left = size

@@ -1,8 +1,4 @@
-"""Lay out headings, paragraphs, lists, code and superscripts as the plain text of ``SourceSection``.
-
-The readers of HTML, wikitext and plain text drive ``PlainTextWriter`` with events, so that the same structure gives the
-same text in every format. Markdown and reStructuredText are read as the HTML that they stand for.
-"""
+"""Lay out headings, paragraphs, lists, code and superscripts of any format as the plain text of ``SourceSection``."""
 
 from __future__ import annotations
 
@@ -389,7 +385,6 @@ class PlainTextWriter:
         return tuple(self._sections)
 
     def _leave_headings(self, level: int) -> None:
-        """Close the headings of ``level`` and below."""
         while self._headings and self._headings[-1][0] >= level:
             self._headings.pop()
 
@@ -448,7 +443,6 @@ class PlainTextWriter:
         return start + len(prefix)
 
     def _append(self, text: str, *, is_row: bool = False) -> int:
-        """Append ``text`` to the current section after a gap; return where it begins."""
         if not is_row:
             self._end_table()
         if self._parts:
@@ -467,11 +461,9 @@ class PlainTextWriter:
         return len(self._indents) - (self._entry_indents[-1] if self._entry_indents else 0)
 
     def _add_block(self, kind: BlockKind, start: int, label: str = "", rows: tuple[tuple[Cell, ...], ...] = ()) -> None:
-        """Add a block from ``start`` to the end of the text."""
         self._blocks.append(Block(kind, start, self._length, self._depth, label, rows=rows))
 
     def _end_table(self) -> None:
-        """Add the block of the rows written since the last table."""
         rows, self._rows = self._rows, []
         inside = [number for number, row in enumerate(rows) if not row.is_alone]
         first, last = (inside[0], inside[-1]) if inside else (len(rows), len(rows))
@@ -488,18 +480,14 @@ class PlainTextWriter:
             self._blocks.append(Block("paragraph", row.start, row.end, self._depth))
         self._columns = ()
 
-    def _link_share(self) -> float:
-        """Return the share of the current section's letters and digits that are in links, 0 to 1."""
-        letters = {True: 0, False: self._long}
-        for text, is_link in self._short:
-            letters[is_link] += sum(map(str.isalnum, text))
-        return letters[True] / max(sum(letters.values()), 1)
-
     def _close_section(self) -> None:
         self._end_table()
         if self._parts:
             text = "".join(self._parts)
-            is_navigation = len(text) <= _MAX_NAVIGATION_CHARS and self._link_share() >= 0.8
+            letters = {True: 0, False: self._long}
+            for short, is_link in self._short:
+                letters[is_link] += sum(map(str.isalnum, short))
+            is_navigation = len(text) <= _MAX_NAVIGATION_CHARS and letters[True] >= 0.8 * max(sum(letters.values()), 1)
             blocks = without_paragraphs(self._blocks)
             self._sections.append(SourceSection(self.heading_path, text, is_navigation, self.anchor, blocks))
         self._parts, self._length = [], 0

@@ -126,7 +126,11 @@ def file_states(location: str | Path, source_format: str, *, follow_links: bool 
     Standard input has a state if it is redirected from a file. Missing files are omitted. Raises ``OSError``.
     """
     if str(location) == STDIN:
-        return _stdin_state()
+        try:
+            stdin = os.fstat(sys.stdin.fileno())
+        except (OSError, ValueError):  # replaced by an object in memory
+            return {}
+        return {"standard input": _state(stdin)} if stat.S_ISREG(stdin.st_mode) else {}
     root = Path(location)
     row = next((row for row in FORMATS if row.name == source_format), None)
     paths = visible_files(root, follow_links=follow_links) if root.is_dir() else iter((root,))
@@ -138,14 +142,6 @@ def file_states(location: str | Path, source_format: str, *, follow_links: bool 
             except FileNotFoundError:
                 continue
     return states
-
-
-def _stdin_state() -> dict[str, FileState]:
-    try:
-        found = os.fstat(sys.stdin.fileno())
-    except (OSError, ValueError):  # replaced by an object in memory
-        return {}
-    return {"standard input": _state(found)} if stat.S_ISREG(found.st_mode) else {}
 
 
 def _state(found: os.stat_result) -> FileState:

@@ -41,7 +41,7 @@ _USUAL_NAMES = frozenset(
         "unit url value version website weight year".split(),
     )
 )
-_NUMBER = re.compile(r"[^\w\s]*\d[\d\s.,:/%\-–+]*[^\w\s]*(?:[A-Za-z%]{1,3})?")
+_NUMBER = re.compile(r"[^\w\s]*\d[\d\s.,:/%\-–+]*+[^\w\s]*+(?:[A-Za-z%]{1,3})?")
 _YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
 # The first line of files that Excel is to open in any country.
 _DELIMITER = re.compile(rb'"?sep=([\x09\x20-\x7e])"?', re.IGNORECASE)
@@ -51,6 +51,8 @@ _MIN_EVIDENCE = 2
 _SHOWN_ROWS = 10
 _MAX_TITLE_ROWS = 3
 _QUESTION_MARKS = ("?", "？")
+# Every row has the name of each of its columns.
+_MAX_COLUMNS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,7 @@ class TableSource:
                 return TableRecord(where, title, table.names, tuple(batch), None, table.caption)
 
             for row in table.rows:
-                if row.problem or (table.titles is not None and row.cells[table.titles]):
+                if row.problem or table.title_of(row):
                     where = line_place(self.path, row.line)
                     yield TableRecord(where, name, table.names, (row,), table.titles, table.caption)
                     continue
@@ -123,7 +125,7 @@ class TableSource:
             yield SourceArticle(record.title, source_id, writer.sections() or (SourceSection((), ""),))
             return
         title = first.cells[record.titles]
-        of = dict(zip(_folded(record.names), first.cells, strict=True))
+        of = dict(zip(_folded(record.names), first.cells, strict=False))
         yield SourceArticle(
             title=collapse_spaces(title),
             source_id=source_id,
@@ -152,7 +154,7 @@ class TableConverter:
         others = _writer(table.caption)
         bad: list[BadPart] = []
         for row in table.rows:
-            title = row.cells[table.titles] if table.titles is not None and not row.problem else ""
+            title = table.title_of(row)
             if row.problem:
                 bad.append(BadPart(line_place(record.source_id, row.line), row.problem))
                 continue
@@ -173,7 +175,7 @@ def file_title(name: str) -> str:
 class Table(NamedTuple):
     """The names of the columns, the number of the column with the titles of rows if there is one, and the rows.
 
-    A row has as many cells as there are names, or a problem. ``caption`` is what stands above the header.
+    A row has no more cells than there are names, or a problem. ``caption`` is what stands above the header.
     """
 
     names: tuple[str, ...]
@@ -181,12 +183,21 @@ class Table(NamedTuple):
     rows: Iterator[Row]
     caption: str
 
+    def title_of(self, row: Row) -> str:
+        """Return the title of a row, ``""`` if it has none."""
+        return row.cells[self.titles] if self.titles is not None and self.titles < len(row.cells) else ""
+
 
 def read_table(lines: Iterable[Line]) -> Table | None:
-    """Return the table whose first row names the columns, ``None`` if there is no other row."""
+    """Return the table whose first row names the columns, ``None`` if there is no other row.
+
+    If none of the first rows can be read, it has no columns.
+    """
     rows = _rows(lines)
     first = list(islice(rows, SAMPLE_ROWS + 1))
     readable = [row for row in first if not row.problem]
+    if first and not readable:
+        return Table((), None, chain(first, rows), "")
     above = _title_rows([row.cells for row in readable])
     if len(first) == above + 1 or len(readable) <= above:
         return None
@@ -234,11 +245,11 @@ def _title_rows(rows: Sequence[Sequence[str]]) -> int:
 
 
 def _of_width(row: Row, width: int) -> Row:
-    """Return a row with as many cells as there are columns."""
+    """Return a row that has no more cells than there are columns."""
     count = len(row.cells)
     if count > width:
         return Row(row.line, [], f"expected {width} columns, found {count}; quote cells that contain a delimiter")
-    return row if count == width else Row(row.line, [*row.cells, *[""] * (width - count)], row.problem)
+    return row
 
 
 def has_header(head: bytes) -> bool:
@@ -267,7 +278,11 @@ def has_header(head: bytes) -> bool:
     if 2 * sum(_NUMBER.fullmatch(value) is not None for value in values) > len(values) and is_number[1] <= is_number[2]:
         # The relation of a triple is not a number, or it is one in all rows.
         return True
-    return _may_be_header(header) and _evidence_of_header(header, below) >= _MIN_EVIDENCE
+    # Several different names; the column of an index may lack one.
+    names = [fold(cell) for cell in header]
+    is_name = [0 < len(name) <= 100 and any(map(str.isalpha, name)) and "://" not in name for name in names]
+    may_be_header = len(set(names)) == len(names) and all(is_name[0 if names[0] else 1 :])
+    return may_be_header and _evidence_of_header(header, below) >= _MIN_EVIDENCE
 
 
 def _rows(lines: Iterable[Line]) -> Iterator[Row]:
@@ -277,7 +292,11 @@ def _rows(lines: Iterable[Line]) -> Iterator[Row]:
     if named is not None:
         next(lines)
     delimiter = named[1].decode() if named is not None else _delimiter(sample)
-    yield from _with_text(lines, delimiter)
+    for row in _with_text(lines, delimiter):
+        if len(row.cells) > _MAX_COLUMNS:
+            yield Row(row.line, [], f"it has {len(row.cells):,} cells, more than {_MAX_COLUMNS:,}")
+        else:
+            yield row
 
 
 def _with_text(lines: Iterable[Line], delimiter: str) -> Iterator[Row]:
@@ -311,13 +330,6 @@ def _delimiter(lines: Sequence[Line]) -> str:
     return max((*DELIMITERS, "|"), key=fit)
 
 
-def _may_be_header(cells: Sequence[str]) -> bool:
-    """Return whether the cells are several different names; the column of an index may lack one."""
-    names = [fold(cell) for cell in cells]
-    is_name = [0 < len(name) <= 100 and any(map(str.isalpha, name)) and "://" not in name for name in names]
-    return len(names) > 1 and len(set(names)) == len(names) and all(is_name[0 if names[0] else 1 :])
-
-
 def _evidence_of_header(header: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
     """Count what tells a header from a row of data: usual names, and columns whose values look different."""
     evidence = sum(fold(name) in _USUAL_NAMES for name in header)
@@ -349,19 +361,15 @@ def _title_column(names: Sequence[str], rows: Sequence[Sequence[str]]) -> int | 
 
     # With the share of titles that must differ; a column that is not called so needs more.
     wanted = [(name, 0.5) for name in _TITLES]
-    wanted += [(known[0], 0.95)] if _has_words(rows) else []
+    # The first column has words rather than codes and sizes such as "500 ml".
+    first = [row[0] for row in rows if row and row[0]]
+    has_words = all(sum(map(str.isalpha, value)) > sum(map(str.isdigit, value)) for value in first)
+    wanted += [(known[0], 0.95)] if has_words else []
     wanted += [(name, 1.0) for name in _IDS]
     return next((known.index(name) for name, share in wanted if name in known and fits(known.index(name), share)), None)
 
 
-def _has_words(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether the first column has words rather than codes and sizes such as "500 ml"."""
-    values = [row[0] for row in rows if row and row[0]]
-    return all(sum(map(str.isalpha, value)) > sum(map(str.isdigit, value)) for value in values)
-
-
 def _writer(caption: str) -> PlainTextWriter:
-    """Return the writer of a table with this caption, if it has one."""
     writer = PlainTextWriter("")
     if caption:
         writer.open_kind("caption")
@@ -386,7 +394,7 @@ def _row_section(names: Sequence[str], cells: Sequence[str], title: str, caption
         return SourceSection((), line, blocks=(Block("table", 0, len(line), columns=row.columns, rows=row.cells),))
     writer = _writer(caption)
     writer.row(row)
-    for name, cell, long in zip(names, cells, is_long, strict=True):
+    for name, cell, long in zip(names, cells, is_long, strict=False):
         if long:
             writer.end_block()
             writer.add_property(shorten_name(name), cell)

@@ -1,8 +1,4 @@
-"""Write the rows of tables as lines that name their columns: ``Name: Alps | Height: 4,808 m``.
-
-The readers of HTML, wikitext, Markdown, reStructuredText and CSV share this module, so that the same table gives the
-same lines in every format.
-"""
+"""Write the rows of tables of any format as lines that name their columns: ``Name: Alps | Height: 4,808 m``."""
 
 from __future__ import annotations
 
@@ -118,9 +114,12 @@ def name_columns(rows: Sequence[Row]) -> Iterator[RowText]:
 
 
 def row_text(names: Sequence[str], values: Sequence[str]) -> RowText:
-    """Return one row with named columns, on several lines if it is long; empty values are left out."""
+    """Return one row with named columns, on several lines if it is long; empty values are left out.
+
+    The last ``values`` may be missing.
+    """
     columns = _shorten_names(tuple(names))
-    named = zip(columns, map(collapse_spaces, values), strict=True)
+    named = zip(columns, map(collapse_spaces, values), strict=False)
     cells = [_NamedCell((column,), name, value) for column, (name, value) in enumerate(named) if value]
     return _row_text(cells, columns, is_alone=False)
 
@@ -164,7 +163,6 @@ def _header_rows(grid: Sequence[GridRow], start: int, names: dict[int, str]) -> 
 
 
 def _names(header: Sequence[GridRow]) -> dict[int, str]:
-    """Return the name of each column; of several rows, the distinct texts from top to bottom."""
     parts: dict[int, dict[str, None]] = {}
     for row in header:
         for column, slot in row.slots.items():
@@ -174,7 +172,6 @@ def _names(header: Sequence[GridRow]) -> dict[int, str]:
 
 
 def _cells_of(row: GridRow, names: dict[int, str]) -> list[_NamedCell]:
-    """Return a row's cells, each with the name of its column if it has one."""
     slots = sorted(row.slots.items())
     if row.is_alone:
         return [_NamedCell((column,), "", slot.text) for column, slot in slots[:1] if slot.text]

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import dropwhile
 
 from wikigr.sources.article import Names, RawDocument
 from wikigr.sources.documents import NoteRecord, NoteText, decode_lines
@@ -40,7 +41,7 @@ class TextConverter:
         lines = decode_lines(record.source_id, record.data)
         heading_on_top = _heading_on_top(lines)
         if not heading_on_top and _first_line_title(lines):
-            lines = lines[_first_line(lines) + 1 :]
+            lines = list(dropwhile(lambda line: not line.strip(), lines))[1:]
         writer = PlainTextWriter(heading_on_top or record.title)
         text = [line for number, line in enumerate(lines) if not _is_manual_heading(lines, number)]
         # The indentation of most paragraphs.
@@ -57,7 +58,6 @@ class TextConverter:
 
 
 def _heading_on_top(lines: Sequence[str]) -> str:
-    """Return the underlined heading that begins the text, or ``""``."""
     first = next(find_headings(lines), None)
     if first is None or any(line.strip() for line in lines[: first.start]):
         return ""
@@ -66,7 +66,7 @@ def _heading_on_top(lines: Sequence[str]) -> str:
 
 def _first_line_title(lines: Sequence[str]) -> str:
     """Return the first line if it is short, no sentence, no item of a list and above a blank line; otherwise ``""``."""
-    first = _first_line(lines)
+    first = next((position for position, line in enumerate(lines) if line.strip()), len(lines))
     if not any(map(str.strip, lines[first + 1 :])) or lines[first + 1].strip():
         return ""
     line = lines[first].rstrip()
@@ -74,11 +74,6 @@ def _first_line_title(lines: Sequence[str]) -> str:
     is_text = line[:1].isspace() or begins_item(line) or _COLUMNS.search(line) or _SENTENCE_END.search(line)
     has_word = any(map(str.isalnum, title))
     return title if has_word and not is_text and len(title) <= 80 else ""
-
-
-def _first_line(lines: Sequence[str]) -> int:
-    """Return the position of the first line that is not blank."""
-    return next((position for position, line in enumerate(lines) if line.strip()), len(lines))
 
 
 def _write_paragraphs(lines: Sequence[str], common_indent: int, writer: PlainTextWriter) -> None:
@@ -113,7 +108,6 @@ def _is_definition(paragraph: Sequence[str]) -> bool:
 
 
 def _write_lines(paragraph: Sequence[str], writer: PlainTextWriter) -> None:
-    """Write one paragraph, the items of which are list items."""
     width = max(map(len, paragraph))
     marks = [_ITEM_MARK.match(line) for line in paragraph]
     is_list = len(marks) - marks.count(None) > 1
@@ -139,7 +133,6 @@ def _write_lines(paragraph: Sequence[str], writer: PlainTextWriter) -> None:
 
 
 def _paragraphs(lines: Sequence[str]) -> Iterator[list[str]]:
-    """Yield the runs of lines between blank lines and rules."""
     paragraph: list[str] = []
     for line in lines:
         if line.strip() and not is_rule(line):

@@ -109,7 +109,10 @@ def _delimiter(sample: list[Line], name: str) -> str:
         if first is not None and find_columns(first.cells) is not None:
             return mark
     # Compare shares: a wrong delimiter breaks quoted cells into more rows.
-    shares = {mark: sum(map(_is_triple, found)) / len(found) for mark, found in rows.items()}
+    shares = {
+        mark: sum(len(row.cells) >= 3 and all(row.cells[:3]) and not any(row.cells[3:]) for row in found) / len(found)
+        for mark, found in rows.items()
+    }
     best = [mark for mark, share in shares.items() if share == max(shares.values())]
     is_usual = shares[best[0]] >= 0.5
     # Names rarely contain tabs, so a tab wins a tie.
@@ -124,11 +127,6 @@ def _delimiter(sample: list[Line], name: str) -> str:
         hint="Put tabs between subject, relation and object, or name the columns in a first row: "
         "subject, relation, object.",
     )
-
-
-def _is_triple(row: Row) -> bool:
-    cells = row.cells
-    return len(cells) >= 3 and all(cells[:3]) and not any(cells[3:])
 
 
 def find_columns(cells: list[str]) -> tuple[int, int, int] | None:

@@ -219,7 +219,6 @@ def _name(path: str, archive: Archive) -> str:
 
 
 def _path_of(title: str, archive: Archive) -> str:
-    """Return the path of a wiki page with this title."""
     return ("" if archive.has_new_namespace_scheme else _OLD_ARTICLES) + title.replace(" ", "_")
 
 

@@ -22,21 +22,18 @@ from wikigr_cli.settings import effective_settings
 
 @command(
     origin=Output(help="Also show where each value comes from."),
-    show_all=Output("--all", help="Also show the options that have their default."),
 )
-def show(context: typer.Context, environment: Environment, origin: bool = False, show_all: bool = False) -> Result:
+def show(context: typer.Context, environment: Environment, origin: bool = False) -> Result:
     """Print the options that are set, with their values.
 
-    The environment or a settings file sets them.
-
-    --all also prints the options that have their default; --json always contains them.
+    The environment or a settings file sets them. --json also contains the options that have their default.
 
     Examples:
       wikigr config show
       wikigr config show --origin
     """
     rows = effective_settings(context)
-    return {"settings": rows}, partial(print_settings, origin=origin, show_all=show_all)
+    return {"settings": rows}, partial(print_settings, origin=origin)
 
 
 config = group(

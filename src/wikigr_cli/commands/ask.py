@@ -41,7 +41,6 @@ _EXAMPLE = 'Example: wikigr ask "Who proposed matter waves?" --pack packs/physic
     threads=Model(metavar="N", min=1, max=1024, help="The number of threads of a model file."),
     context_size=Model("--context", metavar="TOKENS", min=256, max=1_048_576, help="The context size of a model file."),
     max_sentences=Output(metavar="N", min=1, max=10, help="Quote at most N sentences. Default: the profile's."),
-    iterations=Retrieval(metavar="N", min=1, max=10, help="The maximum number of planning rounds of multi_strategy."),
     today=Retrieval(metavar="DATE", help='The day that "yesterday" precedes. Default: today.'),
     stream=Model("--stream/--no-stream", help="Print an answer as a model writes it. Default: in a terminal."),
     max_cost=Model(metavar="USD", help="Stop before the run costs more than this, in US dollars."),

@@ -6,68 +6,15 @@ import re
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from wikigr.errors import UsageError
 from wikigr_cli.command import Result, command
 from wikigr_cli.command_table import group
 from wikigr_cli.environment import Environment, read_stdin
-from wikigr_cli.options import Argument, Input, Retrieval
+from wikigr_cli.options import Argument, Retrieval
 from wikigr_cli.render import graph as render
 from wikigr_cli.render.output import Document
-
-if TYPE_CHECKING:
-    from wikigr.pack.open import Corpus
-    from wikigr.retrieval.entity_linking import EntityLink
-
-# Nodes with the same name are ranked by the similarity of this many articles to the question.
-_CONTEXT_ARTICLES = 100
-
-
-@command(
-    render.print_links,
-    fuzzy=Retrieval("--fuzzy/--no-fuzzy", help="Also match capitalized names with a typo."),
-    semantic=Retrieval(metavar="N", min=0, max=1000, help="Add the N articles whose vectors are nearest."),
-)
-def link(
-    environment: Environment, question: str, pack: str, fuzzy: bool = True, semantic: int = 0, top_k: int = 50
-) -> Iterator[Document]:
-    """Show the articles and entities that a question names.
-
-    Each has the score of its link.
-
-    Examples:
-      wikigr graph link "Did Bohr teach Heisenberg?" --pack packs/physics
-      wikigr graph link "wave mechanics" --pack packs/physics --semantic 3
-    """
-    from wikigr.pack.open import Pack
-    from wikigr.question.question import checked
-    from wikigr.retrieval.entity_linking import fits_linker, link_by_meaning, nearest_articles
-
-    question = checked(question)
-    with Pack(pack, preload=semantic > 0) as opened:
-        links = link_question(opened, question, fuzzy=fuzzy)
-        if semantic:
-            links += link_by_meaning(question, nearest_articles(question, opened, semantic))
-        warnings = render.print_warnings(environment, opened)
-    if not fits_linker(question):
-        warnings.append("The question is long: only its beginning was searched for names.")
-        environment.note(warnings[-1])
-    document = render.links_document(question, links, top_k, warnings)
-    yield document
-    render.note_truncation(environment, "--top-k shows more links.", truncated=document["truncated"])
-
-
-def link_question(pack: Corpus, question: str, *, fuzzy: bool = True) -> list[EntityLink]:
-    """Return the links of ``question``; similarity to the question decides between nodes of the same name."""
-    from wikigr.retrieval.entity_linking import nearest_articles, open_linker
-
-    linker = open_linker(pack)
-    links = linker.link_question(question, fuzzy=fuzzy)
-    if len({(link.start, link.end) for link in links}) < len(links):
-        relevance = nearest_articles(question, pack, _CONTEXT_ARTICLES)
-        links = linker.link_question(question, fuzzy=fuzzy, relevance=relevance)
-    return links
 
 
 @command(
@@ -100,69 +47,10 @@ def neighbors(
         document = neighbors_document(
             opened, name, relation=relation, inverse=inverse, limit=top_k, note=environment.note
         )
-        render.print_warnings(environment, opened)
+        render.warn(environment, opened)
     yield document
     hint = "--top-k shows more edges of a kind, --relation one kind only."
     render.note_truncation(environment, hint, truncated=document["truncated"])
-
-
-@command(
-    render.print_triplets,
-    start=Input(metavar="NAME", help="Start from this article or entity. Repeatable."),
-    max_relations=Retrieval(min=1, help="The maximum number of relations to follow in an iteration."),
-    max_entities=Retrieval(min=1, help="The maximum number of entities to explore in an iteration."),
-    max_iterations=Retrieval(min=1, max=100, help="The maximum number of iterations; each goes one hop further."),
-)
-def triplets(
-    environment: Environment,
-    question: str,
-    pack: str,
-    start: list[str] | None = None,
-    max_relations: int = 5,
-    max_entities: int = 5,
-    max_iterations: int = 3,
-    top_k: int = 60,
-) -> Iterator[Document]:
-    """Explore the relations most similar to a question.
-
-    It begins at the nodes that the question names, and calls no model.
-
-    Examples:
-      wikigr graph triplets "What did Bohr change?" --pack packs/physics
-      wikigr graph triplets "Who knew him?" --start Spin -p packs/physics
-    """
-    from wikigr.graph.neighborhood import Neighborhood
-    from wikigr.pack.open import Pack
-    from wikigr.question.question import checked
-
-    question = checked(question)
-    with Pack(pack, preload=True) as opened:
-        # Imported while the encoder loads.
-        from wikigr.graph_search.explore.rule_pruner import RulePruner
-        from wikigr.graph_search.explore.triplets import TripletRetriever
-        from wikigr.retrieval.entity_linking import open_linker
-        from wikigr.retrieval.name_matching import find_nodes
-
-        neighborhood = Neighborhood(opened.graph)
-        if start:
-            starts = find_nodes(start, open_linker(opened).matcher, neighborhood, environment.note)
-        else:
-            links = sorted(link_question(opened, question), key=lambda link: (-link.score, link.start, link.node))
-            starts = list(dict.fromkeys(neighborhood.unified(link.node) for link in links))
-        retriever = TripletRetriever(
-            neighborhood,
-            RulePruner(opened.encoder, opened.graph),
-            max_num_relations=max_relations,
-            max_num_entities=max_entities,
-            max_num_iterations=max_iterations,
-            max_num_triplets=top_k,
-        )
-        result = retriever.retrieve(question, starts)
-        warnings = render.print_warnings(environment, opened)
-    document = render.triplets_document(question, starts, result, warnings)
-    yield document
-    hint = "raise --top-k and the --max-... limits to explore further."
-    render.note_truncation(environment, hint, truncated=result.truncated)
 
 
 @command(
@@ -201,7 +89,7 @@ def paths(
         document = paths_document(
             opened, start, end, metapath=metapath, max_hops=max_hops, max_paths=top_k, note=environment.note
         )
-        render.print_warnings(environment, opened)
+        render.warn(environment, opened)
     yield document, partial(render.print_paths, max_hops=max_hops)
     if not document["paths"]:
         hint = f"a {'smaller --max-hops' if metapath is None else 'shorter metapath'} can be searched completely."
@@ -290,5 +178,5 @@ graph = group(
     Examples:
       wikigr graph neighbors Spin --pack packs/physics
     """,
-    {"link": link, "neighbors": neighbors, "triplets": triplets, "paths": paths, "cypher": cypher, "schema": schema},
+    {"neighbors": neighbors, "paths": paths, "cypher": cypher, "schema": schema},
 )

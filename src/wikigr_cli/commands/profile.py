@@ -1,18 +1,14 @@
-"""``wikigr profile``: list, show, validate and compare profiles."""
+"""``wikigr profile``: list and show profiles."""
 
 from __future__ import annotations
 
-from functools import partial
-
 from wikigr.errors import UsageError
-from wikigr_cli.command import Result, command
+from wikigr_cli.command import command
 from wikigr_cli.command_table import group
 from wikigr_cli.environment import Environment
 from wikigr_cli.options import Profile
-from wikigr_cli.render.output import Document, counted
-from wikigr_cli.render.settings import print_differences, print_profile, print_profiles
-
-NAME = Profile(metavar="PROFILE", help="The name of a profile, or its YAML file.")
+from wikigr_cli.render.output import Document
+from wikigr_cli.render.settings import print_profile, print_profiles
 
 
 @command(print_profiles)
@@ -37,9 +33,11 @@ def list_profiles(environment: Environment) -> Document:
     return {"profiles": profiles}
 
 
-@command(print_profile, name=NAME)
+@command(print_profile, name=Profile(metavar="PROFILE", help="The name of a profile, or its YAML file."))
 def show(name: str) -> Document:
     """Print every key of a profile, also the inherited ones.
+
+    A mistake in the profile is named with its file, line and key, and the exit code is 2.
 
     Examples:
       wikigr profile show enhanced
@@ -51,53 +49,11 @@ def show(name: str) -> Document:
     return {"profile": profile_values(load_profile(name))}
 
 
-@command(names=Profile(metavar="PROFILE...", help="The names of profiles, or their YAML files."))
-def validate(environment: Environment, names: list[str]) -> None:
-    """Check profiles and print the first mistake of each.
-
-    A mistake is named with its file, line and key, and the exit code is 2.
-
-    Examples:
-      wikigr profile validate mine.yaml
-      wikigr profile validate fast precise
-    """
-    from wikigr.pipeline.profile_files import load_profile
-
-    invalid = 0
-    for name in names:
-        try:
-            load_profile(name)
-        except UsageError as error:
-            invalid += 1
-            environment.report(error)
-        else:
-            environment.print(f"{name}: ok")
-    if invalid:
-        raise UsageError(f"{invalid} of {counted(len(names), 'profiles')} cannot be used.")
-
-
-@command(first=NAME, second=Profile(metavar="OTHER", help="The name or YAML file of the profile to compare."))
-def diff(first: str, second: str) -> Result:
-    """Print the keys in which two profiles differ, with both values.
-
-    Examples:
-      wikigr profile diff baseline enhanced
-      wikigr profile diff enhanced mine.yaml --json
-    """
-    from wikigr.pipeline.profile_files import differences, load_profile
-
-    rows = [
-        {"key": key, first: left, second: right}
-        for key, left, right in differences(load_profile(first), load_profile(second))
-    ]
-    return {"differences": rows}, partial(print_differences, first=first, second=second)
-
-
 profile = group(
-    """List, show, validate and compare profiles.
+    """List and show profiles.
 
     Examples:
       wikigr profile list
     """,
-    {"list": list_profiles, "show": show, "validate": validate, "diff": diff},
+    {"list": list_profiles, "show": show},
 )

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wikigr.documents.answer import explain_document, shows_passages, stages_document
+from wikigr.documents.answer import explain_document, heading_above, stages_document
 from wikigr.documents.pack import packs_in_words
 from wikigr.errors import UsageError
 from wikigr.text import harmless
@@ -41,7 +41,7 @@ def print_answer(
     ``stated`` is its document. ``names_packs`` also says which packs were asked. In a terminal, the answer without the
     model stands above a streamed text.
     """
-    from wikigr.answer.presentation import PERHAPS, level_in_words
+    from wikigr.answer.presentation import level_in_words
 
     is_rejected = stated["rejected"] is not None
     if (understood := stated.get("understood")) and not streamed:
@@ -52,8 +52,8 @@ def print_answer(
     if streamed and is_rejected and environment.stdout.isatty():
         environment.print()
         environment.print("The answer above stands.", style="bold")
-    elif shows_passages(stated):
-        environment.print(PERHAPS)
+    elif above := heading_above(stated):
+        environment.print(above)
         _print_passages(environment, (stated, *stated["alternatives"]))
     else:
         _print_stated(environment, stated, streamed=streamed)
@@ -270,7 +270,7 @@ def print_log(environment: Environment, document: Document) -> None:
         environment.print(f"{number:>3}. ", style="bold", end="")
         environment.print(f"{age_text(answer['time'], now):<12}  ", style="dim", end="")
         environment.print(f"{one_line(answer['question'], _SENTENCE_LENGTH)}  ", end="")
-        is_stated = answer["citations"] and not shows_passages(answer)
+        is_stated = answer["citations"] and not heading_above(answer)
         said = (answer["span"] or {"text": answer["answer"]})["text"] if is_stated else LEVEL_WORDS[answer["level"]]
         environment.print(f"→ {one_line(said, _SENTENCE_LENGTH)}", style="dim", overflow="cut")
     if not document["answers"]:

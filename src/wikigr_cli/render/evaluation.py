@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,6 @@ def evaluation(environment: Environment, document: Document, *, folder: Path, sh
             _print_table(environment, table)
         return
     _print_table(environment, text.summary_table(document))
-    _print_forest(environment, comparisons, text.short_names(document))
     if len(comparisons) == 1:
         _print_flips(environment, document, comparisons[0]["second"])
     path = shlex.quote(str(folder))
@@ -49,29 +48,6 @@ def evaluation(environment: Environment, document: Document, *, folder: Path, sh
         # `eval flips` compares the subject with the first profile.
         which = "" if [c["second"] for c in comparisons] == [document["subject"]] else " --profile NAME"
         environment.note(f"All changed questions:  wikigr eval flips {path}{which}", overflow="keep")
-
-
-def _print_forest(environment: Environment, comparisons: Sequence[Document], names: Mapping[str, str]) -> None:
-    """Print the difference of each comparison in the primary metric on one axis, with its interval, in a terminal."""
-    from wikigr.evaluation.reports.plots import axis
-
-    rows = [(names.get(c["second"], ""), r) for c in comparisons for r in c["results"] if r["metric"] == c["primary"]]
-    width = environment.width(environment.stdout)
-    if not rows or width is None:
-        return
-    _, widest = axis(max(abs(result["interval"][end]) for _, result in rows for end in ("low", "high")))
-    indent = max(len(name) for name, _ in rows) + 1 if len(rows) > 1 else 0
-    ends = f"{-100 * widest:+.0f} ", f" {100 * widest:+.0f} points"
-    # The columns on each side of no difference.
-    half = max(5, (min(width, _MAX_WIDTH) - indent - len("".join(ends)) - 1) // 2)
-    for name, result in rows:
-        interval = result["interval"]
-        low, middle, high = (
-            half + round(half * value / widest) for value in (interval["low"], result["difference"], interval["high"])
-        )
-        marks = {**dict.fromkeys(range(low, high), "─"), low: "├", high: "┤", half: "┼", middle: "●"}
-        plot = "".join(marks.get(at, "·") for at in range(2 * half + 1))
-        environment.print(f"{name if indent else '':<{indent}}{plot.join(ends)}", overflow="cut")
 
 
 def _print_flips(environment: Environment, document: Document, name: str) -> None:
@@ -102,7 +78,6 @@ def compare(environment: Environment, document: Document, *, show_all: bool) -> 
     environment.print(which, style="dim")
     environment.print()
     environment.print(document["summary"], style="bold")
-    _print_forest(environment, [document], {})
     results = document["results"]
     shown = [
         # Differences of questions can cancel out in the mean.
@@ -128,12 +103,10 @@ def _side(side: Document) -> str:
 
 
 def _print_caveats(environment: Environment, document: Document) -> None:
-    """Print the reasons why two runs are not comparable, or their figures misleading."""
+    """Print the reasons why two runs are not comparable."""
     if document["caveats"]:
         text = f"Compared with --force although {' and '.join(document['caveats'])}: only common questions count."
         environment.print(text, style="yellow")
-    for notice in document["notices"]:
-        environment.print(on_one_line(notice), style="yellow")
 
 
 def flips(environment: Environment, document: Document, labels: tuple[str, str]) -> None:

@@ -3,94 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from wikigr.documents.pack import fields_of
 from wikigr.text import harmless
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import Document, counted, one_line, print_warning
 
 if TYPE_CHECKING:
-    from wikigr.graph.neighborhood import Node
     from wikigr.graph_search.cypher.runner import QueryResult
-    from wikigr.graph_search.explore.triplets import TripletResult
     from wikigr.pack.open import Corpus
-    from wikigr.retrieval.entity_linking import EntityLink
 
 _WIDTH = 80
 # Longer names are cut in text output.
 _MAX_NAME_LENGTH = 200
 
 
-def links_document(question: str, found: Sequence[EntityLink], limit: int, warnings: Sequence[str]) -> dict[str, Any]:
-    """Return what ``wikigr graph link --json`` prints."""
-    return {
-        "question": question,
-        "links": [
-            {
-                "mention": item.mention,
-                "start": item.start,
-                "end": item.end,
-                "node": fields_of(item.node),
-                "method": item.method,
-                "score": round(item.score, 4),
-            }
-            for item in found[:limit]
-        ],
-        "truncated": len(found) > limit,
-        "warnings": list(warnings),
-    }
-
-
-def print_links(environment: Environment, document: Document) -> None:
-    """Print links, one per line: score, method, mention and node."""
-    for item in document["links"]:
-        kind = "" if item["node"]["kind"] == "article" else "  (entity)"
-        mention = "(the question)" if item["method"] == "semantic" else _line(item["mention"])
-        environment.print(f"{item['score']:.3f}  {item['method']:<8}  ", style="dim", end="")
-        environment.print(f"{mention} → {_label(item['node'])}{kind}", hang=17)
-    if not document["links"]:
-        environment.note("The question names nothing in the pack; --semantic 5 shows the nearest articles.")
-
-
 def print_neighbors(environment: Environment, document: Document) -> None:
     """Print the edges of a node, one per line."""
-    _print_edges(environment, document["edges"])
+    for item in document["edges"]:
+        text = f"{_label(item['source'])} -> {_line(item['relation'])} -> {_label(item['target'])}"
+        environment.print(text, end="")
+        environment.print(f"  [{_line(item['section_id'])}]" if item["section_id"] else "", style="dim", hang=4)
     if not document["edges"]:
         environment.note(f"{_label(document['node'])} has no such edge.")
-
-
-def triplets_document(
-    question: str, sources: Sequence[Node], result: TripletResult, warnings: Sequence[str]
-) -> dict[str, Any]:
-    """Return what ``wikigr graph triplets --json`` prints."""
-    return {
-        "question": question,
-        "sources": [fields_of(item) for item in sources],
-        "triplets": [{**fields_of(item), "text": str(item)} for item in result.triplets],
-        "explored": [fields_of(item) for item in result.explored],
-        "iterations": result.iterations,
-        "stop_reason": result.stop_reason,
-        "truncated": result.truncated,
-        "warnings": list(warnings),
-    }
-
-
-def print_triplets(environment: Environment, document: Document) -> None:
-    """Print triplets, the most important first."""
-    _print_edges(environment, document["triplets"])
-    if not document["sources"]:
-        environment.note("The question names nothing in the pack; give a start with --start.")
-    elif not document["triplets"]:
-        environment.note(f"No triplets start from {', '.join(map(_label, document['sources']))}.")
-    elif environment.verbosity > 0:
-        environment.note(
-            f"Explored {', '.join(map(_label, document['explored']))} in "
-            f"{counted(document['iterations'], 'iterations')}; "
-            f"stopped: {document['stop_reason']}."
-        )
 
 
 def print_paths(environment: Environment, document: Document, max_hops: int) -> None:
@@ -142,39 +77,11 @@ def print_rows(environment: Environment, document: Document) -> None:
 
 
 def print_schema(environment: Environment, document: Document) -> None:
-    """Print a schema: tables with their properties, and the most frequent relations with their counts."""
-    for table in document["nodes"]:
-        _print_table(environment, f"(:{table['label']})", table)
-        environment.print()
-    for table in document["relationships"]:
-        _print_table(environment, f"(:{table['source']})-[:{table['type']}]->(:{table['target']})", table)
-    if document["relations"]:
-        environment.print()
-        environment.print("RELATED_TO.relation", style="bold", end="")
-        environment.print(f"  {document['relations_total']:,}, the most frequent first", style="dim")
-        width = max(len(f"{item['count']:,}") for item in document["relations"])
-        for item in document["relations"]:
-            environment.print(f"  {item['count']:>{width},}  {_line(item['relation'])}")
+    """Print a schema as a model reads it that writes queries."""
+    from wikigr.graph_search.explore.graph_schema import schema_text
 
-
-def _print_table(environment: Environment, name: str, table: Document) -> None:
-    environment.print(name, style="bold", end="")
-    environment.print(f"  {table['count']:,}", style="dim")
-    texts = [
-        f"{p['name']} {p['type']}" + (" (key)" if p["key"] else " (do not return)" if p["hidden"] else "")
-        for p in table["properties"]
-    ]
-    # Break lines between properties only.
-    joined = ", ".join(text.replace(" ", "\0") for text in texts)
-    for line in wrap(joined, _WIDTH - 2, break_long_words=False, break_on_hyphens=False):
-        environment.print(f"  {line}".replace("\0", " "))
-
-
-def _print_edges(environment: Environment, edges: Iterable[Document]) -> None:
-    for item in edges:
-        text = f"{_label(item['source'])} -> {_line(item['relation'])} -> {_label(item['target'])}"
-        environment.print(text, end="")
-        environment.print(f"  [{_line(item['section_id'])}]" if item["section_id"] else "", style="dim", hang=4)
+    for line in schema_text(document).splitlines():
+        environment.print(line, hang=2)
 
 
 def _label(item: Document) -> str:
@@ -198,12 +105,10 @@ def _is_number(value: Any) -> bool:
     return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
-def print_warnings(environment: Environment, pack: Corpus) -> list[str]:
-    """Print and return the warnings about the graph of ``pack``."""
-    warnings = [pack.graph_index_warning] if pack.graph_index_warning else []
-    for warning in warnings:
-        print_warning(environment, warning)
-    return warnings
+def warn(environment: Environment, pack: Corpus) -> None:
+    """Print the warning about the graph of ``pack``, if there is one."""
+    if pack.graph_index_warning:
+        print_warning(environment, pack.graph_index_warning)
 
 
 def note_truncation(environment: Environment, hint: str, *, truncated: bool) -> None:
@@ -212,36 +117,10 @@ def note_truncation(environment: Environment, hint: str, *, truncated: bool) -> 
         environment.note(f"Truncated: {hint}")
 
 
-def print_built(environment: Environment, row: Document) -> None:
-    """Print one line for a pack whose PageRank cache was written, or was still valid; failures were reported."""
-    if "error" in row:
-        return
-    outcome = f"written in {row['milliseconds']:.0f} ms" if row["written"] else "fresh"
-    counts = f"{counted(row['articles'], 'articles')}, {counted(row['links'], 'links')}"
-    environment.print(f"{row['pack']}: {counts}, {row['file']} {outcome}", hang=2)
-
-
-def print_top(environment: Environment, document: Document) -> None:
-    """Print the articles with the highest PageRank, one per line."""
-    for article in document["articles"]:
-        environment.print(f"{article['rank']:>4}. {article['score']:.6f}  {article['title']}", hang=16)
-    if not document["articles"]:
-        environment.note("The pack has no hyperlinks to rank by.")
-
-
-def print_article(environment: Environment, document: Document) -> None:
-    """Print the PageRank and the rank of one article."""
-    environment.print(
-        f"{document['title']}: {document['score']:.6f}, rank {document['rank']:,} of {document['articles']:,}"
-    )
-
-
-def print_verified(environment: Environment, row: Document) -> None:
-    """Print one line for a pack whose PageRank cache was compared with a new computation."""
-    environment.print(f"{row['pack']}: ", end="")
-    if "error" in row:
-        environment.print(f"FAILED, {row['error']}", hang=2)
-        return
-    difference = f"largest difference {row['largest_difference']:.1e}"
-    parameters = f"damping {row['damping']:g}, tolerance {row['tol']:g}"
-    environment.print(f"{'ok' if row['passed'] else 'DIFFERS'}, {difference} ({parameters})", hang=2)
+def print_built(environment: Environment, document: Document) -> None:
+    """Print one line for each pack whose PageRank cache was written, or was still valid; failures were reported."""
+    for row in document["packs"]:
+        if "error" not in row:
+            outcome = f"written in {row['milliseconds']:.0f} ms" if row["written"] else "fresh"
+            counts = f"{counted(row['articles'], 'articles')}, {counted(row['links'], 'links')}"
+            environment.print(f"{row['pack']}: {counts}, {row['file']} {outcome}", hang=2)

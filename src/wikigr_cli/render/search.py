@@ -1,4 +1,4 @@
-"""What ``wikigr search``, ``rerank`` and ``why`` print."""
+"""What ``wikigr search`` and ``why`` print."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from wikigr_cli.render.output import Document, one_line, print_address, print_js
 
 if TYPE_CHECKING:
     from wikigr.index.snippets import QueryTerms
-    from wikigr.retrieval.trace import Trace
 
 # Two lines of a terminal with 80 columns.
 _SNIPPET_LENGTH = 148
@@ -91,37 +90,6 @@ def print_results(environment: Environment, document: Document, terms: QueryTerm
             done = end
         environment.print(snippet.text[done:], hang=5)
         print_address(environment, result["url"], indent=5)
-
-
-def rerank_document(given: Document, results: Sequence[Document], method: str, trace: Trace) -> dict[str, Any]:
-    """Return what ``wikigr rerank --json`` prints: the given document with the reranked ``results``."""
-    return {
-        **given,
-        "results": [_ranks_first(result) for result in results],
-        "method": method,
-        "degraded": trace.degraded,
-        "warnings": trace.warnings,
-        "timings": dict(trace.timings()),
-    }
-
-
-def _ranks_first(result: Document) -> dict[str, Any]:
-    ranks = {"rank": result["rank"], "old_rank": result["old_rank"]}
-    # Like the scores of a search: further digits are noise.
-    result = {**result, "score": round(result["score"], 6)}
-    return {**ranks, **{key: value for key, value in result.items() if key not in ranks}}
-
-
-def print_reranked(environment: Environment, document: Document) -> None:
-    """Print reranked results with their old ranks."""
-    from wikigr.index.candidate import place
-
-    for result in document["results"]:
-        section = place(result["title"], result.get("section"))
-        moved = result["old_rank"] - result["rank"]
-        was = "" if not moved else f"  was {result['old_rank']}"
-        environment.print(f"{result['rank']:>3}. {section}", style="bold", end="")
-        environment.print(f"  {result['score']:.4f}{was}", style="dim", hang=5)
 
 
 # Longer texts are cut in text output.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -14,19 +13,16 @@ if TYPE_CHECKING:
     from wikigr.embeddings.prepared import PreparedModel
     from wikigr.reader.prepared import PreparedReader
 
-_DEFAULT = "default"
 # A value that more commands share is printed with their number instead of their names.
 _MAX_NAMED = 2
 
 
-def print_settings(environment: Environment, document: Document, *, origin: bool, show_all: bool) -> None:
-    """Print the settings that something sets (``show_all``: all), with their origins if ``origin``."""
-    rows: Sequence[Document] = document["settings"]
+def print_settings(environment: Environment, document: Document, *, origin: bool) -> None:
+    """Print the settings that something sets, with their origins if ``origin``."""
     shared: dict[tuple[object, ...], list[Document]] = {}
-    for row in rows:
-        if show_all or row["origin"] != _DEFAULT:
-            key = (row["option"], str(row["value"]), row["origin"], row["command"] if show_all else "")
-            shared.setdefault(key, []).append(row)
+    for row in document["settings"]:
+        if row["origin"] != "default":
+            shared.setdefault((row["option"], str(row["value"]), row["origin"]), []).append(row)
     for same in shared.values():
         for row in same[:1] if len(same) > _MAX_NAMED else same:
             value = "" if row["value"] is None else str(row["value"])
@@ -35,16 +31,13 @@ def print_settings(environment: Environment, document: Document, *, origin: bool
             if len(same) > _MAX_NAMED:
                 name = row["option"]
                 notes.append(f"for {counted(len(same), 'commands')}")
-            _print_setting(environment, f"{name} = {value}".rstrip(), ", ".join(notes), column=60 if show_all else 32)
-    defaults = sum(row["origin"] == _DEFAULT for row in rows)
-    if defaults and not show_all:
-        verb, what = ("has its", "it") if defaults == 1 else ("have their", "them")
-        environment.print(f"{counted(defaults, 'options')} {verb} default; --all shows {what}.", style="dim")
+            _print_setting(environment, f"{name} = {value}".rstrip(), ", ".join(notes))
+    environment.print("All other options have their default; --json shows them too.", style="dim")
 
 
-def _print_setting(environment: Environment, line: str, note: str, column: int) -> None:
-    """Print a setting with ``note`` at ``column``, or below it in a terminal that is too narrow for both."""
-    beside = f"{line}{' ' * max(column - cells(line), 2)}{note}".rstrip()
+def _print_setting(environment: Environment, line: str, note: str) -> None:
+    """Print a setting and a ``note`` beside it, or below it in a terminal that is too narrow for both."""
+    beside = f"{line}{' ' * max(32 - cells(line), 2)}{note}".rstrip()
     width = environment.width(environment.stdout)
     if width is None or cells(beside) <= width:
         environment.print(beside)
@@ -67,18 +60,6 @@ def print_profile(environment: Environment, document: Document) -> None:
     values = {key: value for key, value in document["profile"].items() if key != "name"}
     # A width of 68: YAML breaks a line after the word that reaches it.
     environment.write(yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=68))
-
-
-def print_differences(environment: Environment, document: Document, *, first: str, second: str) -> None:
-    """Print the keys in which the profiles ``first`` and ``second`` differ, one per line, with both values."""
-    for row in document["differences"]:
-        environment.print(f"{row['key']:<32} {_yaml_value(row[first])} → {_yaml_value(row[second])}", hang=33)
-    if not document["differences"]:
-        environment.note("The profiles do not differ.")
-
-
-def _yaml_value(value: object) -> str:
-    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def model_document(

@@ -115,13 +115,6 @@ def test_without_a_column_the_rows_stand_side_by_side(pack: Pack) -> None:
     ]
 
 
-def test_what_is_computed_replaces_the_cells_that_it_follows_from(pack: Pack) -> None:
-    found = find_candidates(material(pack, "Which instrument has the highest deposit?", *items()))
-    loans = {candidate.kind for candidate in found if candidate.section.title == "Loans"}
-    assert "computed" in loans
-    assert loans.isdisjoint({"cell", "rows", "table"})
-
-
 def test_nothing_is_computed_from_a_part_of_a_table(pack: Pack) -> None:
     question = "What is the total deposit of Ilse Brandt?"
     part = replace(material(pack, question, *items()), whole=frozenset())

@@ -21,6 +21,6 @@ def test_a_share_is_the_same_to_the_last_digit_in_every_process() -> None:
         subprocess.run(
             [sys.executable, "-c", SHARES], env={**os.environ, "PYTHONHASHSEED": seed}, check=True, capture_output=True
         ).stdout
-        for seed in ("1", "2", "3")
+        for seed in ("1", "2")
     }
     assert len(found) == 1

@@ -103,6 +103,14 @@ def test_rows_are_quoted_up_to_what_the_question_names(pack: Pack) -> None:
     ]
 
 
+def test_a_single_row_is_quoted_whole(pack: Pack) -> None:
+    found = best(pack, "rows", "Which instruments were lent to Mina Oduya?")
+    assert found.lead.startswith("1 row: ")
+    (quotation,) = found.quotations
+    content = quotation.section.content
+    assert content[quotation.end : quotation.end + 1] in ("", "\n")
+
+
 def test_rows_of_a_table_that_was_cut_are_found_together(pack: Pack) -> None:
     lines = LOANS.strip().split("\n")
     parts = [from_markdown(f"Loans#{n}", "\n".join([*lines[:2], *lines[2 + 2 * n : 4 + 2 * n]])) for n in (0, 1)]

@@ -225,7 +225,7 @@ print(json.dumps(outcomes))
 
 @pytest.mark.parametrize(
     "profiles",
-    [("enhanced", "baseline"), pytest.param(("recall", "fast", "precise"), marks=pytest.mark.trust)],
+    [("enhanced",), pytest.param(("baseline", "recall", "fast", "precise"), marks=pytest.mark.trust)],
     ids=["default", "others"],
 )
 def test_offline_touches_no_network(physics_pack: Path, tmp_path: Path, profiles: tuple[str, ...]) -> None:

@@ -70,21 +70,21 @@ def test_the_log_stays_small_and_keeps_the_latest(
     wikigr(*ask, BORN)
     limit = 3 * log_files()[0].stat().st_size
     monkeypatch.setattr(answer_log, "FILE_LIMIT", limit)
-    for number in range(10):
+    for number in range(6):
         wikigr(*ask, BORN, f"({number})")
     assert [file.stat().st_size <= limit for file in log_files()] == [True, True]
     kept = [answer["question"] for answer in json.loads(wikigr("log", "--json").out)["answers"]]
-    assert 2 <= len(kept) <= 6 and kept == [f"{BORN} ({number})" for number in range(9, 9 - len(kept), -1)]
+    assert 2 <= len(kept) < 6 and kept == [f"{BORN} ({number})" for number in range(5, 5 - len(kept), -1)]
     # A line that a full disk has cut.
     with log_files()[0].open("ab") as file:
         file.write(b'{"question": "cut')
-    assert wikigr("log", "1").out.startswith(f"{BORN} (9)\n")
+    assert wikigr("log", "1").out.startswith(f"{BORN} (5)\n")
 
 
 def test_answers_of_processes_at_the_same_time_are_all_kept(physics_pack: Path, tmp_path: Path) -> None:
     variables = {**os.environ, "XDG_STATE_HOME": str(tmp_path)}
     ask = [sys.executable, "-c", MAIN, "ask", BORN, "--pack", str(physics_pack), "--offline"]
-    running = [subprocess.Popen(ask, env=variables, stdout=subprocess.DEVNULL) for _ in range(3)]
-    assert [process.wait() for process in running] == [0, 0, 0]
+    running = [subprocess.Popen(ask, env=variables, stdout=subprocess.DEVNULL) for _ in range(2)]
+    assert [process.wait() for process in running] == [0, 0]
     lines = (tmp_path / "wikigr" / "answers.jsonl").read_text().splitlines()
-    assert [json.loads(line)["question"] for line in lines] == [BORN] * 3
+    assert [json.loads(line)["question"] for line in lines] == [BORN] * 2

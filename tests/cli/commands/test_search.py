@@ -18,7 +18,7 @@ from ..conftest import Wikigr
 from ..terminal import in_terminal, widest
 
 
-@pytest.mark.parametrize("options", [(), ("--mode", "dense"), ("--mode", "lexical"), ("--fusion", "rrf")])
+@pytest.mark.parametrize("options", [(), ("--mode", "dense"), ("--mode", "lexical")])
 def test_every_mode_finds_the_article(wikigr: Wikigr, physics_pack: Path, options: tuple[str, ...]) -> None:
     result = wikigr("search", "superconductivity", "--pack", str(physics_pack), "--top-k", "3", "--json", *options)
     document = json.loads(result.out)
@@ -62,8 +62,6 @@ def test_the_document_names_its_pack_and_every_field(wikigr: Wikigr, physics_pac
     document = json.loads(wikigr("search", *arguments, "-k", "1").out)
     assert document["pack"] == json.loads(wikigr("ask", *arguments, "--offline").out)["pack"]
     assert tuple(document["results"][0]) == FIELDS
-    reranked = json.loads(wikigr("rerank", "--pack", str(physics_pack), "--json", stdin=json.dumps(document)).out)
-    assert reranked["pack"] == document["pack"]
 
 
 def test_in_a_terminal_words_of_the_question_stand_out(physics_pack: Path) -> None:

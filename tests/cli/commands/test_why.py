@@ -76,7 +76,7 @@ def test_the_last_ranks_are_those_of_the_answer(wikigr: Wikigr, physics_pack: Pa
     dropped = {key: why for stage in answer["explain"]["stages"] for key, why in stage["dropped"].items()}
     titles = dict.fromkeys(section_id.partition("#")[0] for section_id in [*read, *dropped])
     outcomes = set()
-    for title in list(titles)[:12]:
+    for title in (*list(titles)[:3], *list(titles)[-3:]):
         found = why(wikigr, physics_pack, QUESTION, title)
         last = stages(found)["section_quality"]
         of_title = [section_id for section_id in read if section_id.startswith(f"{title}#")]

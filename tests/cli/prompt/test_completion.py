@@ -40,21 +40,16 @@ def test_commands_and_their_arguments(converse: Converse, private: Path, monkeyp
     assert completed(talk, "/why pauli") == ["/why Pauli exclusion principle"]
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
+def test_titles_in_a_question(converse: Converse) -> None:
+    talk = converse()
+    for line, expected in (
         ("In which year was Werner H", ["In which year was Werner Heisenberg"]),
         ("What is the pauli ex", ["What is the Pauli exclusion principle"]),
         ("Louis de Bro", ["Louis de Broglie"]),
+        # "sc" alone would begin "Schrödinger equation".
+        ("Explain Compton sc", ["Explain Compton scattering"]),
         ("What is zzz", []),
         ("What is s ", []),
         ("", []),
-    ],
-)
-def test_titles_in_a_question(converse: Converse, line: str, expected: list[str]) -> None:
-    assert completed(converse(), line) == expected
-
-
-def test_the_longest_beginning_of_a_title_counts(converse: Converse) -> None:
-    # "sc" alone would begin "Schrödinger equation".
-    assert completed(converse(), "Explain Compton sc") == ["Explain Compton scattering"]
+    ):
+        assert completed(talk, line) == expected

@@ -92,9 +92,9 @@ def test_open_shows_the_address_in_the_browser(
     assert (tmp_path / "url").read_text() == talk.conversation.citations[0].url
 
 
-@pytest.mark.parametrize(
-    ("line", "says"),
-    [
+def test_mistakes_are_explained_and_the_conversation_goes_on(converse: Converse) -> None:
+    talk = converse()
+    for line, says in (
         ("/open 1", "There is no answer from this pack yet."),
         ("/why", "There is no answer from this pack yet."),
         ("/explain", "There is no answer from this pack yet."),
@@ -105,13 +105,10 @@ def test_open_shows_the_address_in_the_browser(
         ("/pack nope", "There is no pack 'nope'"),
         ("/open Heisenberg uncertainty", "Did you mean"),
         ("/", "There is no command /."),
-    ],
-)
-def test_mistakes_are_explained_and_the_conversation_goes_on(converse: Converse, line: str, says: str) -> None:
-    talk = converse()
-    out, err = talk.say(line)
-    assert out == "" and says in err
-    assert talk.conversation.profile == "enhanced"
+    ):
+        out, err = talk.say(line)
+        assert out == "" and says in err
+        assert talk.conversation.profile == "enhanced"
     assert "Davisson–Germer" in talk.say(QUESTION)[0]
     assert "has no citation 9" in talk.say("/open 9")[1]
     assert "has no citation 111" in talk.say(f"/open {'1' * 5000}")[1]
@@ -156,15 +153,11 @@ def test_help_names_every_command_and_fits(converse: Converse) -> None:
     assert widest(shown) <= 80
 
 
-@pytest.mark.parametrize("line", ["/quit", "exit", "quit", "Q"])
-def test_quit_ends_the_conversation(converse: Converse, line: str) -> None:
-    assert not converse().conversation.handle(line)
-
-
-def test_help_needs_no_prefix(converse: Converse) -> None:
+def test_help_and_quit_need_no_prefix(converse: Converse) -> None:
     talk = converse()
     assert talk.say("help") == talk.say("?") == talk.say("/help")
     assert "Ctrl-D leaves" in talk.say("help")[0]
+    assert not any(talk.conversation.handle(line) for line in ("/quit", "exit", "quit", "Q"))
 
 
 def test_answers_are_saved_and_the_screen_is_cleared(converse: Converse, tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ def shown(right: dict[str, set[int]], of: int, metric: str = "accuracy") -> list
         seed=0,
         repeat=1,
         offline=True,
+        primary=metric,
     )
     questions: dict[str, dict[str, Any]] = {
         f"q{n:02}": {"id": f"q{n:02}", "question": f"What is {n}, {'really ' * 12}?", "answers": ["x"], "gold": [],
@@ -34,7 +35,7 @@ def shown(right: dict[str, set[int]], of: int, metric: str = "accuracy") -> list
         for name, numbers in right.items()
         for id_ in questions
     ]
-    document = report_document(StoredRun(Path("r"), run, samples, questions), primary=metric, resamples=199)
+    document = report_document(StoredRun(Path("r"), run, samples, questions), resamples=199)
     environment, out, _ = environment_of(80)
     evaluation(environment, document, folder=Path("r"), show_all=False)
     assert widest(out.getvalue()) <= 80
@@ -62,9 +63,7 @@ def test_of_a_metric_of_which_less_is_better_more_is_lost() -> None:
 def test_several_profiles_have_their_verdicts_in_the_table() -> None:
     whole = set(range(30))
     lines = shown({"all": whole, "all-without-section_quality": set(), "all-without-b": whole, "c": {1}}, 30)
-    plots = [(line.split()[0], line.split()[-1]) for line in lines if "●" in line]
-    assert plots == [(name, "points") for name in ("without-section_quality", "without-b", "c")]
-    assert [(line.split()[0], line.split()[-1]) for line in lines if "●" not in line] == [
+    assert [(line.split()[0], line.split()[-1]) for line in lines] == [
         ("profile", "verdict"),
         ("all", "1.000"),
         ("without-section_quality", "regressed"),
@@ -76,11 +75,3 @@ def test_several_profiles_have_their_verdicts_in_the_table() -> None:
 def test_a_single_profile_has_no_verdict() -> None:
     head, row = shown({"one": {0, 1}}, 4)
     assert (head.split(), row.split()) == (["profile", "accuracy"], ["one", "0.500"])
-
-
-def test_a_terminal_shows_the_difference_on_an_axis() -> None:
-    (line,) = (line for line in shown({"one": {0, 1}, "two": set(range(1, 20))}, 40) if "●" in line)
-    begin, plot, end, unit = line.split(" ")
-    assert (begin, end, unit, len(plot), plot[32]) == ("-60", "+60", "points", 65, "┼")
-    # Right of no difference, and the interval around the difference.
-    assert 32 < plot.index("├") < plot.index("●") < plot.index("┤") and set(plot) == set("·┼├─●┤")

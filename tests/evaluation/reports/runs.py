@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,8 @@ def two_profiles(**fields: Any) -> list[Sample]:
 
 
 def document(samples: list[Sample], *, primary: str = "accuracy", repeat: int = 1, **rows: Any) -> dict[str, Any]:
-    return report_document(stored(samples, repeat=repeat, **rows), primary=primary, margin=0.02, resamples=199)
+    made = stored(samples, repeat=repeat, **rows)
+    return report_document(replace(made, run=replace(made.run, primary=primary)), resamples=199)
 
 
 def printed(made: dict[str, Any]) -> str:

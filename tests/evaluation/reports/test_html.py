@@ -64,8 +64,10 @@ def whole_run(text: str = "") -> StoredRun:
     return replace(made, run=run, questions=questions)
 
 
-def report(text: str = "", **options: Any) -> LexborHTMLParser:
-    return LexborHTMLParser(html_report(report_document(whole_run(text), resamples=199, **options)))
+def report(text: str = "", *, primary: str = "accuracy", **options: Any) -> LexborHTMLParser:
+    made = whole_run(text)
+    made = replace(made, run=replace(made.run, primary=primary))
+    return LexborHTMLParser(html_report(report_document(made, resamples=199, **options)))
 
 
 def first_match(node: LexborHTMLParser | LexborNode, selector: str) -> LexborNode:
@@ -87,8 +89,8 @@ def test_all_parts_are_there() -> None:
     tree = report()
     links = [link.attributes["href"] or "" for link in tree.css("nav a")]
     assert links == [
-        "#verdicts", "#metrics", "#differences", "#calibration", "#hops", "#types", "#abstention", "#confidence",
-        "#repeats", "#latency", "#flips", "#questions", "#usage", "#making",
+        "#verdicts", "#metrics", "#differences", "#calibration", "#hops", "#abstention", "#confidence",
+        "#latency", "#flips", "#questions", "#usage", "#making",
     ]  # fmt: skip
     assert ["#" + str(node.attributes["id"]) for node in tree.css("section")] == links
     head = text_of(tree, "header")
@@ -104,7 +106,7 @@ def test_all_parts_are_there() -> None:
 
 def test_a_quiet_run_has_no_warnings() -> None:
     tree = LexborHTMLParser(html_report(document(two_profiles())))
-    assert not tree.css("#warnings, #repeats, #hops") and "No answer failed" in text_of(tree, ".calm")
+    assert not tree.css("#warnings, #hops") and "No answer failed" in text_of(tree, ".calm")
 
 
 def test_forest_plot_draws_to_scale_and_says_what_it_draws() -> None:

@@ -4,12 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 from scipy import stats
 
 from wikigr.evaluation.statistics.intervals import Estimate, bootstrap_estimate, bootstrap_mean, wilson_estimate
-
-grades = st.integers(min_value=-20, max_value=20).map(lambda tenths: tenths / 10)
 
 
 def draws(seed: int, n: int) -> np.ndarray:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -111,7 +111,6 @@ def test_comparison_is_the_same_for_the_same_seed_and_another_for_another() -> N
         assert replace(other, interval=found.interval, p=found.p, verdict=found.verdict) == found
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(grades, grades), min_size=1, max_size=30), st.booleans())
 def test_comparison_turns_when_the_arms_are_swapped(pairs: list[tuple[float, float]], together: bool) -> None:
     first, second = [one for one, _ in pairs], [other for _, other in pairs]

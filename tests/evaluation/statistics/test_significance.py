@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from wikigr.evaluation.statistics.significance import holm, mcnemar_p, permutation_p
@@ -47,7 +47,6 @@ def test_permutation_flips_whole_clusters() -> None:
     assert permutation_p(differences, seed=0) == 2 / 2**11
 
 
-@settings(max_examples=100, deadline=None)
 @given(graded, st.integers(0, 3))
 @example([0.1] * 15, 0)
 def test_permutation_p_is_a_probability_and_the_same_for_swapped_arms(differences: list[float], seed: int) -> None:

@@ -5,7 +5,6 @@ import hashlib
 import json
 import math
 import os
-import random
 import re
 import sys
 from collections.abc import Iterator
@@ -15,11 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
 from tests.graph_search.cypher.test_guard import CONFINED, HARMLESS, HOSTILE
 
-from wikigr.errors import PackError, WikigrError
+from wikigr.errors import PackError
 from wikigr.graph.engine import Graph, QueryError
 from wikigr.graph.schema import NODE_TABLES, REL_TABLES, ddl
 from wikigr.graph_search.cypher.dialect import BlockedQueryError
@@ -28,10 +25,6 @@ from wikigr.graph_search.cypher.runner import MAX_MESSAGE, QueryRunner
 
 ARTICLES = 40
 TIMEOUT = 0.2
-
-# `WIKIGR_GUARD_EXAMPLES=50000 pytest tests/graph_search/cypher/test_runner.py -k property` is the long run.
-EXAMPLES = int(os.environ.get("WIKIGR_GUARD_EXAMPLES", "100"))
-SEED = int(os.environ.get("WIKIGR_GUARD_SEED", "0"))
 
 
 def make_database(path: Path) -> None:
@@ -100,13 +93,8 @@ def state(graph: Graph, folder: Path) -> str:
     for catalog in ("tables", "macros", "sequences", "indexes", "loaded_extensions", "attached_databases"):
         parts.append(sorted(map(str, graph.rows(f"CALL show_{catalog}() RETURN *"))))
     for setting in (
-        "threads",
-        "timeout",
-        "home_directory",
-        "file_search_path",
-        "progress_bar",
-        "var_length_extend_max_depth",
-    ):
+        "threads", "timeout", "home_directory", "file_search_path", "progress_bar", "var_length_extend_max_depth",
+    ):  # fmt: skip
         parts.append(graph.rows(f"CALL current_setting('{setting}') RETURN *"))
     parts.append(sorted(path.name for path in folder.iterdir() if not path.name.startswith("pack.db")))
     parts.append((folder / "canary.csv").read_text())
@@ -143,12 +131,9 @@ def test_the_digest_sees_changes(tmp_path: Path) -> None:
     with Graph(tmp_path / "pack.db", read_only=False) as graph:
         seen = {state(graph, tmp_path)}
         for statement in (
-            "MATCH (a:Article {title: 'A1'}) SET a.word_count = 9",
-            "CREATE NODE TABLE X(id INT64 PRIMARY KEY)",
-            "CREATE MACRO f(x) AS x + 1",
-            "CALL threads=1",
-            "COPY (RETURN 1) TO '" + str(tmp_path / "stolen.csv") + "'",
-        ):
+            "MATCH (a:Article {title: 'A1'}) SET a.word_count = 9", "CREATE NODE TABLE X(id INT64 PRIMARY KEY)",
+            "CREATE MACRO f(x) AS x + 1", "CALL threads=1", "COPY (RETURN 1) TO '" + str(tmp_path / "stolen.csv") + "'",
+        ):  # fmt: skip
             graph.execute(statement)
             seen.add(state(graph, tmp_path))
         assert len(seen) == 6
@@ -247,11 +232,7 @@ def test_too_much_memory_is_a_clear_error(runner: QueryRunner) -> None:
     "query",
     [
         "MATCH (a:Nope) RETURN a",
-        "MATCH (a:Article) RETURN a.nope",
         "RETURN 1 / 0",
-        "RETURN 'a' + 1",
-        "MATCH (A:Article), (a:Section) RETURN A.title",
-        "MATCH (a:Article) RETURN length(a)",
         "RETURN 1 AS a UNION RETURN 2, 3",
     ],
 )
@@ -300,17 +281,8 @@ def test_a_crash_is_an_ordinary_error(runner: QueryRunner) -> None:
 def test_memory_of_this_process_cannot_be_read(runner: QueryRunner, subtests: pytest.Subtests) -> None:
     """The engine takes these numbers for a pointer and a length (0.15.3)."""
     for expression in [
-        "string_split({}, '@@@')",
-        "str_split({}, '@@@')",
-        "string_to_array({}, '@@@')",
-        "split_part({}, '@@@', 1)",
-        "list_sort(['b', 'a'], {})",
-        "list_reverse_sort(['b', 'a'], 'ASC', {})",
-        "{}[1:40]",
-        "list_slice({}, 1, 40)",
-        "array_slice({}, 1, 40)",
-        "{} =~ '.*'",
-    ]:
+        "string_split({}, '@@@')", "split_part({}, '@@@', 1)", "list_sort(['b', 'a'], {})", "{}[1:40]", "{} =~ '.*'",
+    ]:  # fmt: skip
         with subtests.test(expression=expression):
             secret = b"sk-ant-a-key-on-the-heap-of-this-process"
             address = id(secret) + sys.getsizeof(b"") - 1
@@ -376,174 +348,3 @@ def test_a_machine_without_a_sandbox_is_not_a_damaged_pack(folder: Path, monkeyp
     with pytest.raises(QueryError, match="Queries cannot run on this machine") as failed:
         QueryRunner(folder / "pack.db").run("RETURN 1")
     assert "wikigr doctor" in (failed.value.hint or "")
-
-
-# The property: a query that passes the guard changes nothing, touches no file, and ends in time.
-
-FORBIDDEN = [
-    "SET a.title = 'y'", "DELETE a", "DETACH DELETE a", "CREATE (:Article {title: 'new'})", "REMOVE a.title",
-    "MERGE (:Article {title: 'new'})", "CALL threads=1", "CALL timeout=7", "CALL show_tables() RETURN *",
-    "LOAD FROM 'canary.csv' RETURN *", "COPY (RETURN 1) TO 'stolen.csv'", "COPY Article FROM 'canary.csv'",
-    "EXPORT DATABASE 'stolen'", "ATTACH 'pack.db' AS x (dbtype lbug)", "INSTALL json", "DROP TABLE MENTIONS",
-    "CREATE NODE TABLE X(id INT64 PRIMARY KEY)", "CREATE MACRO f(x) AS x + 1", "BEGIN TRANSACTION", "CHECKPOINT",
-    "; CALL threads=1", "; DROP TABLE MENTIONS", "ALTER TABLE Article ADD y INT64", "EXPLAIN RETURN 1", "USE x",
-]  # fmt: skip
-GAPS = [" ", " ", " ", " ", "\n", "\t", "  ", "/* ; */", " /* SET */ ", " // DELETE\n", "/**/", "\r\n", "/***/"]
-
-# What each <kind> is written as, one of its lines at random. The kinds that end with "!" replace those without it in
-# queries of matching types and existing variables; without them, almost no query would pass.
-GRAMMAR = {
-    "number": """1;;0;;3;;1.5;;a.word_count;;9223372036854775807;;(<number> <arithmetic> <number>);;
-        <numeric>(<number>);;size(<text>);;size(<list>);;CASE WHEN <truth> THEN <number> ELSE <number> END;;
-        COUNT { MATCH (a)-[:LINKS_TO*1..2]->(:Article) };;list_sum(range(1, 5));;list_sum(range(1, 1000000000))""",
-    "arithmetic": "+;;-;;*;;/;;%",
-    "numeric": "abs;;round;;to_int64;;sum;;count;;avg;;hash;;-",
-    "text": """a.title;;a.content;;'Set theory';;'A1';;a.url;;$x;;'//';;label(a);;upper(<text>);;reverse(<text>);;
-        max(<text>);;(<text> + <text>);;lpad(<text>, 5, 'x');;rpad(<text>, 100000000, 'x');;repeat(<text>, 2);;
-        repeat(<text>, 100000000);;<text>[1:2];;substring(<text>, <number>, <number>);;CAST(<any> AS STRING);;
-        list_to_string(',', <list>);;CAST(date('2020-01-01') + 99999999 AS STRING)""",
-    "truth": """true;;false;;a.url IS NULL;;(a)-[:LINKS_TO]->();;is_trail(p);;(<truth> AND <truth>);;
-        (<truth> XOR <truth>);;<number> <> <number>;;<number> >= <number>;;<text> CONTAINS <text>;;
-        <text> STARTS WITH <text>;;<text> =~ 'A.*';;<text> =~ '(a{1,30}){1,900}';;<text> =~ <text>;;<text> IN <list>;;
-        EXISTS { MATCH (a)-[:LINKS_TO]->(c) WHERE <truth> };;NOT (<truth>)""",
-    "list": """a.aliases;;a.categories;;['x', 'y'];;collect(a.title);;t;;list_sort(<list>);;list_distinct(<list>);;
-        list_concat(<list>, <list>);;string_split(<text>, ' ');;<list>[<number>:<number>];;[<text>, <text>]""",
-    "thing": """a;;b;;r;;p;;nodes(p);;rels(p);;id(a);;start_node(r);;properties(nodes(p), 'title');;
-        date('99999-01-01');;interval('3 days');;0.0 / 0.0;;s.embedding;;a.nope;;{k: <number>, l: <list>}""",
-    "any": "<number>;;<text>;;<truth>;;<list>;;<thing>",
-    "expression": """<literal>;;<literal>;;<name>;;<name>.<property>;;a.title;;a.word_count;;
-        <expression> <operator> <expression>;;(<expression>);;<call>;;<call>;;NOT <expression>;;-<expression>;;
-        - -<expression>;;<expression>[<expression>];;<expression>[<expression>:<expression>];;
-        CASE WHEN <expression> THEN <expression> ELSE <expression> END;;<expression> IS NOT NULL;;
-        EXISTS { MATCH <pattern> WHERE <expression> };;COUNT { MATCH <pattern> WHERE <expression> };;
-        any(x IN <expression> WHERE <expression>);;[<expression>, <expression>];;(a)-[:LINKS_TO]->();;
-        {k: <expression>}""",
-    "expression!": "<any>",
-    "condition": "<expression>",
-    "condition!": "<truth>",
-    "literal": """1;;0;;-3;;9223372036854775807;;1.5;;.5;;1e3;;'a';;"Set theory";;'http://x';;'it\\'s';;'';;true;;NULL;;
-        [];;[1, 2];;['a', NULL];;{k: 1};;'A1';;'/etc/passwd';;'canary.csv';;$x;;'\\u0041'""",
-    "name": "a;;b;;x;;set;;`DELETE`;;p;;t;;A",
-    "fresh": "<name>",
-    "fresh!": "n<digit>;;set<digit>;;v<digit>",
-    "digit": "0;;1;;2;;3;;4;;5;;6;;7;;8;;9",
-    "property": "title;;word_count;;aliases;;content;;name;;embedding;;nope;;*",
-    "operator": "+;;-;;*;;/;;%;;^;;=;;<>;;<;;>=;;AND;;OR;;XOR;;IN;;STARTS WITH;;CONTAINS;;=~;;|;;&;;<<;;!=",
-    "function": """size;;upper;;collect;;count;;sum;;min;;nodes;;rels;;id;;label;;properties;;length;;range;;repeat;;
-        lpad;;list_sort;;list_concat;;coalesce;;nullif;;date;;interval;;to_years;;string_split;;regexp_matches;;list_sum;;
-        levenshtein;;regexp_replace;;gen_random_uuid;;keys;;internal_id;;read_csv_serial;;current_setting;;error;;
-        start_node;;concat;;list_slice;;hash""",
-    "call": """<function>();;<function>(<expression>);;<function>(<expression>, <expression>);;
-        <function>(DISTINCT <expression>);;<function>(<expression>, <expression>, <expression>);;
-        list_transform(<expression>, x -> <expression>);;CAST(<expression> AS <type>)""",
-    "type": "INT64;;STRING;;STRING[];;FLOAT[4];;DATE;;MAP",
-    "pattern": "<node>;;p = <node>;;<node><step><node>;;p = <node><step><node>;;<node><step><node><step><node>, <node>",
-    "pattern!": "(a)-[<hops>]-(<fresh><label>);;(a)-[<hops>]->(<fresh><label>)",
-    "hops": ";;:LINKS_TO;;:HAS_SECTION;;*1..2;;:LINKS_TO* SHORTEST 1..3;;:LINKS_TO*1..2;;*1..3",
-    "step": "-[<details>]->;;<-[<details>]-;;-[<details>]-;;-->",
-    "details": """;;r;;:LINKS_TO;;r:LINKS_TO|MENTIONS;;:HAS_SECTION*1..2;;*;;*2..;;:RELATED_TO*..3;;* SHORTEST 1..3;;
-        * TRAIL 1..2;;*1..9;;r*0..1""",
-    "node": "(<name><label>);;(<label>);;(<name><label> {title: <literal>})",
-    "label": ";;:Article;;:Article;;:Section;;:Entity;;:Article|Entity;;:Nope",
-    "items": "<expression>;;<expression> AS <fresh>;;<expression>, <expression> AS <fresh>;;*",
-    "items!": "<expression> AS <fresh>;;<expression> AS <fresh>, <expression> AS <fresh>",
-    "tail": """;;;;ORDER BY <expression>;;ORDER BY <expression> DESC SKIP 1;;SKIP 1000000;;SKIP -1;;LIMIT 3;;
-        LIMIT 99999999;;LIMIT 1+1;;LIMIT $x;;LIMIT 0""",
-    "tail!": ";;;;SKIP 2;;LIMIT 3;;LIMIT 99999999",
-    "clause": """MATCH <pattern>;;MATCH <pattern> WHERE <condition>;;OPTIONAL MATCH <pattern>;;
-        UNWIND <expression> AS <fresh>;;WITH *, <items> <tail>;;WITH DISTINCT *, <items> WHERE <condition>;;
-        WITH <items> <tail>""",
-    "clauses": ";;;;<clause>;;<clause> <clause>",
-    "start": """MATCH (a:Article);;MATCH (a:Article), (b:Article);;MATCH p = (a:Article)-[r:LINKS_TO]->(b);;
-        MATCH p = (a:Article)-[r]->(b) WITH *, collect(b.title) AS t""",
-    "branch": "<start> <clauses> RETURN <items> <tail>;;<start> <clauses> RETURN DISTINCT <items> <tail>",
-}
-LINES = {kind: [re.sub(r"^\n\s*", "", line) for line in text.split(";;")] for kind, text in GRAMMAR.items()}
-KIND = re.compile(r"<(\w+)>")
-
-
-class Writer:
-    """Generates random queries, mostly within the grammar of the dialect, with occasional violations."""
-
-    def __init__(self, chance: random.Random) -> None:
-        self._chance = chance
-        self._fitting = chance.random() < 0.7
-
-    def write(self, kind: str, depth: int = 0) -> str:
-        if self._fitting and f"{kind}!" in LINES and self._chance.random() < 0.97:
-            kind += "!"
-        lines = LINES[kind]
-        if depth > 7:
-            lines = [line for line in lines if not KIND.search(line)] or lines
-        return KIND.sub(lambda found: self.write(found[1], depth + 1), self._chance.choice(lines))
-
-    def query(self) -> str:
-        chance = self._chance
-        words = self.write("branch").split(" ")
-        if chance.random() < 0.15:
-            words.insert(chance.randrange(len(words) + 1), chance.choice(FORBIDDEN))
-        if chance.random() < 0.1:
-            words += [chance.choice(["UNION", "UNION ALL"]), self.write("branch")]
-        text = " ".join(words)
-        if chance.random() < 0.3:
-            text = "".join(self._cased(word) + chance.choice(GAPS) for word in words)
-        if chance.random() < 0.1:
-            at = chance.randrange(len(text) + 1)
-            odd = ["'", '"', "`", "/*", "//", ";", "\x00", "\u200b", "\u00a0", "\\", "{", ")"]
-            text = text[:at] + chance.choice(odd) + text[at:]
-        return text + chance.choice(["", "", "", ";"])
-
-    def _cased(self, word: str) -> str:
-        if "'" in word or '"' in word or "`" in word:
-            return word
-        return self._chance.choice([word, word, word.lower(), word.upper(), word.swapcase()])
-
-
-@settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    database=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large],
-)
-@given(number=st.integers(min_value=0, max_value=2**48))
-@example(number=0)
-def test_property_what_passes_is_harmless(
-    runner: QueryRunner, impatient: None, graph: Graph, folder: Path, number: int
-) -> None:
-    query = Writer(random.Random(number + SEED * 2**50)).query()
-    trace = os.environ.get("WIKIGR_GUARD_TRACE")
-    if trace:
-        Path(trace).write_text(query)  # outside the folder; shows the query that crashed the process
-    if not STATE:
-        STATE.append(state(graph, folder))
-    passed = True
-    try:
-        result = runner.run(query, max_rows=20, timeout=TIMEOUT)
-        json.dumps(result.rows, allow_nan=False)
-    except BlockedQueryError:
-        passed = False
-    except WikigrError as error:
-        assert "\n" not in error.message, query
-        assert str(folder) not in error.message, query
-    if passed:
-        # The rewritten query passes the guard unchanged, so it has only one reading. A SKIP may be removed once.
-        ran = check_query(query, max_rows=20, max_hops=3)
-        assert ran.skip or check_query(ran.text, max_rows=20, max_hops=3).text == ran.text, query
-        before, STATE[0] = STATE[0], state(graph, folder)
-        assert STATE[0] == before, query
-
-
-# The digest after the last query that passed: nothing else changes the database and the folder.
-STATE: list[str] = []
-
-
-def test_random_queries_include_enough_that_pass() -> None:
-    """Otherwise the property above would hold for lack of examples."""
-    passed = 0
-    for number in range(200):
-        try:
-            check_query(Writer(random.Random(number)).query(), max_rows=20, max_hops=3)
-            passed += 1
-        except BlockedQueryError:
-            pass
-    assert 10 < passed < 190

@@ -1,11 +1,7 @@
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from itertools import permutations
-from pathlib import Path
 
 import pytest
 from tests.graph_search.explore import films, links
@@ -44,18 +40,3 @@ def complete(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neighborhood]
     with Graph(tmp_path_factory.mktemp("complete") / "pack.db", read_only=False) as graph:
         links.fill(graph, list(permutations([f"N{n:02}" for n in range(30)], 2)), [])
         yield Neighborhood(graph)
-
-
-def only_output(script: str, pack: Path) -> bytes:
-    """Return what ``script`` prints for a database, which must be the same under two hash seeds."""
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", script, str(pack)],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "42")
-    }
-    (output,) = outputs
-    return output

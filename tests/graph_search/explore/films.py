@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import pyarrow as pa
+
 from wikigr.embeddings.embedder import Embedder
 from wikigr.graph.engine import Graph
 from wikigr.graph.neighborhood import Neighborhood, Node, article
@@ -52,16 +54,13 @@ def entity(name: str) -> Node:
 def fill(graph: Graph, facts: Sequence[tuple[str, str, str]], titles: Sequence[str]) -> None:
     for statement in ddl(384):
         graph.execute(statement)
-    for title in titles:
-        graph.execute("CREATE (:Article {title: $title})", {"title": title})
-    for name in sorted({name for a, _, b in facts for name in (a, b)}):
-        graph.execute("CREATE (:Entity {entity_id: $key, name: $name})", {"key": name.casefold(), "name": name})
-    for number, (a, relation, b) in enumerate(facts):
-        graph.execute(
-            "MATCH (a:Entity {entity_id: $a}), (b:Entity {entity_id: $b}) "
-            "CREATE (a)-[:RELATED_TO {relation: $relation, section_id: $section}]->(b)",
-            {"a": a.casefold(), "b": b.casefold(), "relation": relation, "section": f"{a}#{number}"},
-        )
+    if titles:
+        graph.execute("UNWIND $titles AS title CREATE (:Article {title: title})", {"titles": list(titles)})
+    names = [{"key": name.casefold(), "name": name} for name in sorted({name for a, _, b in facts for name in (a, b)})]
+    graph.execute("UNWIND $names AS row CREATE (:Entity {entity_id: row.key, name: row.name})", {"names": names})
+    rows = [(a.casefold(), b.casefold(), relation, f"{a}#{n}") for n, (a, relation, b) in enumerate(facts)]
+    columns = zip(("from", "to", "relation", "section_id"), zip(*rows, strict=True), strict=True)
+    graph.copy("RELATED_TO", pa.table({name: list(values) for name, values in columns}))
 
 
 def by_rule(graph: Graph, encoder: Embedder, question: str, *sources: Node, **limits: Any) -> TripletResult:

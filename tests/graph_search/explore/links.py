@@ -35,10 +35,10 @@ def entity(key: str) -> Node:
 def fill(graph: Graph, links: list[tuple[str, str]], facts: list[tuple[str, str, str]]) -> None:
     for statement in ddl(4):
         graph.execute(statement)
-    for title in sorted({title for pair in links for title in pair}) or ["A"]:
-        graph.execute("CREATE (:Article {title: $title})", {"title": title})
-    for key, name in NAMES.items():
-        graph.execute("CREATE (:Entity {entity_id: $key, name: $name})", {"key": key, "name": name})
+    titles = sorted({title for pair in links for title in pair}) or ["A"]
+    graph.execute("UNWIND $titles AS title CREATE (:Article {title: title})", {"titles": titles})
+    names = [{"key": key, "name": name} for key, name in NAMES.items()]
+    graph.execute("UNWIND $names AS row CREATE (:Entity {entity_id: row.key, name: row.name})", {"names": names})
     if links:
         graph.copy("LINKS_TO", pa.table({"from": [a for a, _ in links], "to": [b for _, b in links]}))
     if facts:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from wikigr.answer.answer import Answer
-from wikigr.embeddings.embedder import Embedder
-from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile_files import load_profile
-from wikigr.sources.detect import open_source
 
 FACTS = """Kelburg\tmayor\tOtto Prim
 Kelburg\tlocated_in\tZorland
@@ -25,12 +23,8 @@ Otto Prim\tdeath_date\t1963
 
 
 @pytest.fixture(scope="module")
-def pack(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Iterator[Pack]:
-    folder = tmp_path_factory.mktemp("places")
-    source = folder / "places.tsv"
-    source.write_text(FACTS, encoding="utf-8")
-    build_pack(open_source(source), str(source), folder / "pack", encoder, BuildOptions(name="places"))
-    with Pack(folder / "pack") as opened:
+def pack(pack_of: Callable[..., Path]) -> Iterator[Pack]:
+    with Pack(pack_of("places", {"places.tsv": FACTS})) as opened:
         yield opened
 
 

@@ -16,10 +16,9 @@ def test_the_schema_for_a_prompt_is_bounded_and_opens_nothing(tmp_path: Path) ->
         for statement in ddl(4):
             graph.execute(statement)
         graph.execute("CREATE (:Entity {entity_id: 'a'})")
-        for relation in [*hostile, *(f"r{n}" for n in range(500))]:
-            graph.execute(
-                "MATCH (a:Entity) CREATE (a)-[:RELATED_TO {relation: $relation}]->(a)", {"relation": relation}
-            )
+        relations = [*hostile, *(f"r{n}" for n in range(500))]
+        create = "MATCH (a:Entity) UNWIND $relations AS relation CREATE (a)-[:RELATED_TO {relation: relation}]->(a)"
+        graph.execute(create, {"relations": relations})
         schema = describe_schema(graph, Neighborhood(graph), max_relations=100)
         text = schema_text(schema)
         whole = schema_text(describe_schema(graph, Neighborhood(graph), max_relations=1000))

@@ -56,7 +56,7 @@ def test_the_model_chooses_relations_then_entities_then_finishes(graph: Graph, m
         "Clara Voss -> born_in -> Kelburg",
         "Clara Voss -> spouse -> Emil Roth",
     ]
-    assert (result.stop_reason, result.iterations) == ("finish", 2)
+    assert result.stop_reason == "finish"
     assert len(messages_server.requests) == 4
     first, second, third, fourth = asked(messages_server)
     assert f"<question>\n{MAYOR}\n</question>" in first
@@ -114,7 +114,6 @@ def test_limits_hold_against_the_model(graph: Graph, messages_server: MessagesSe
     assert len(one.explored) == 2 < len(wide.explored)
     few = by_model(graph, messages_server, max_num_triplets=3)
     assert len(few.triplets) == 3
-    assert few.truncated
 
 
 def test_a_name_in_the_pack_cannot_steer(graph: Graph, messages_server: MessagesServer) -> None:

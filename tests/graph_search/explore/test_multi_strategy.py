@@ -19,9 +19,8 @@ import pytest
 from tests.llm.server import Behavior, MessagesServer, Response, first_cited, reply, respond, status, text
 
 from wikigr.answer.answer import Answer
-from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import UsageError
-from wikigr.graph.neighborhood import Edge, Neighborhood, Node, article
+from wikigr.graph.neighborhood import Edge, Neighborhood, article
 from wikigr.graph_search.cypher.runner import QueryResult, QueryRunner
 from wikigr.graph_search.explore import multi_strategy
 from wikigr.graph_search.explore.multi_strategy import (
@@ -73,18 +72,8 @@ def cypher(query: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def films(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
-    return built(tmp_path_factory.mktemp("films"), encoder)
-
-
-def built(folder: Path, encoder: Embedder) -> Path:
-    from wikigr.ingest.build import BuildOptions, build_pack
-    from wikigr.sources.detect import open_source
-
-    source = folder / "films.tsv"
-    source.write_text("".join("\t".join(fact) + "\n" for fact in FACTS), encoding="utf-8")
-    build_pack(open_source(source), str(source), folder / "pack", encoder, BuildOptions(name="small"))
-    return folder / "pack"
+def films(pack_of: Callable[..., Path]) -> Path:
+    return pack_of("small", {"films.tsv": "".join("\t".join(fact) + "\n" for fact in FACTS)})
 
 
 @dataclass
@@ -274,7 +263,7 @@ def test_the_end_of_a_path_can_still_be_explored(ask: Ask) -> None:
 # -- budgets
 
 
-@pytest.mark.parametrize("calls", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("calls", [1, 2, 4])
 def test_never_one_call_more_than_the_budget(ask: Ask, calls: int) -> None:
     entities = "<entities>1, 2, 3</entities>"
     plans = [f"<entity-extraction>{name}</entity-extraction>" for name in ("The Iron Bell", "Harbor Lane", "Ostia")]
@@ -374,12 +363,8 @@ def test_the_deadline_is_checked_before_every_metapath_and_node(films: Path, mon
                 break
     # Longer limits add the triplets, then one path after another, until the planner finishes.
     assert list(dict.fromkeys(found)) == [
-        ("budget", False, 0),
-        ("budget", True, 0),
-        ("budget", True, 1),
-        ("budget", True, 2),
-        ("finish", True, 2),
-    ]
+        ("budget", False, 0), ("budget", True, 0), ("budget", True, 1), ("budget", True, 2), ("finish", True, 2),
+    ]  # fmt: skip
 
 
 def test_a_database_that_queries_cannot_open_degrades_the_answer(films: Path, tmp_path: Path) -> None:
@@ -399,7 +384,7 @@ def test_a_database_that_queries_cannot_open_degrades_the_answer(films: Path, tm
     assert trace.degraded
 
 
-@pytest.mark.parametrize("most", [1, 2, 3])
+@pytest.mark.parametrize("most", [1, 3])
 def test_max_nodes_ends_the_search(ask: Ask, most: int) -> None:
     entities = "<entities>1, 2, 3</entities>"
     plans = [f"<entity-extraction>{name}</entity-extraction>" for name in ("The Iron Bell", "Harbor Lane", "Kelburg")]
@@ -458,25 +443,6 @@ def test_a_planner_that_fails_degrades_the_question(ask: Ask) -> None:
 # -- nothing twice
 
 
-def test_nothing_is_explored_twice(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
-    explored: Counter[Node] = Counter()
-    facts_at = Neighborhood.facts_at
-
-    def counted(self: Neighborhood, node: Node) -> Any:
-        explored[node] += 1
-        return facts_at(self, node)
-
-    monkeypatch.setattr(Neighborhood, "facts_at", counted)
-    names = ("The Iron Bell", "The Glass Door", "Kelburg", "Emil Roth")
-    entities = "<entities>1, 2, 3, 4</entities>"
-    plans = [f"<entity-extraction>{name}\nThe Iron Bell</entity-extraction>" for name in names]
-    answer, _ = ask(*plans, entities=entities, iterations=9, max_calls=100, max_num_iterations=2)
-    assert len(explored) >= 4
-    assert set(explored.values()) == {1}
-    listed = [label for name in stages(answer) for label in stage(answer, name).notes["explored"]]
-    assert len(listed) == len(set(listed))
-
-
 # -- by rule
 
 
@@ -506,15 +472,6 @@ def test_hops_are_answered_with_the_chain_of_facts(films: Path, question: str, q
                 "MATCH (s:Section {section_id: $id}) RETURN s.content", {"id": citation.section_id}
             )
             assert content[citation.start : citation.end] == citation.quote
-
-
-@pytest.mark.parametrize("question", ["What is the phone number of Clara Voss?", "How did Clara Voss die?"])
-def test_facts_about_something_else_are_no_answer(films: Path, question: str) -> None:
-    answer = by_rule(films, question)
-    assert (answer.query_type, answer.citations) == ("abstained", ())
-    # The facts do answer what they state, and what only names things asks for these facts.
-    assert by_rule(films, "Which films did Clara Voss direct?").citations
-    assert by_rule(films, "Who is Clara Voss?").citations
 
 
 def test_no_model_is_asked_by_the_rules(films: Path, messages_server: MessagesServer) -> None:
@@ -559,19 +516,6 @@ def wikigr(*arguments: str) -> tuple[int, str, str]:
     environment = Environment(io.StringIO(), io.StringIO(), io.StringIO())
     code = run(arguments, environment)
     return code, environment.stdout.getvalue(), environment.stderr.getvalue()  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize(
-    ("flags", "said"),
-    [
-        (("--profile", "multi-strategy", "--iterations", "0"), "'--iterations'"),
-        (("--profile", "multi-strategy", "--iterations", "11"), "'--iterations'"),
-        (("--iterations", "3"), "multi_strategy"),
-    ],
-)
-def test_invalid_iterations_are_errors(films: Path, no_model: None, flags: tuple[str, ...], said: str) -> None:
-    code, out, err = wikigr("ask", BORN, "--pack", str(films), *flags)
-    assert (code, out, said in err) == (2, "", True)
 
 
 def test_the_same_bytes_whatever_the_hash_seed(films: Path) -> None:

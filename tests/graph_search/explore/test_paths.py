@@ -6,8 +6,7 @@ from pathlib import Path
 
 import networkx as nx
 import pytest
-from tests.graph_search.explore.conftest import only_output
-from tests.graph_search.explore.links import FACTS, LINKS, entity, fill, shortest
+from tests.graph_search.explore.links import entity, fill, shortest
 
 from wikigr.errors import UsageError
 from wikigr.graph.engine import Graph
@@ -105,29 +104,3 @@ def test_bad_arguments_are_errors(around: Neighborhood) -> None:
         shortest_paths(around, article("A"), Node("entity", "none", "None"))
     with pytest.raises(UsageError, match="max_hops must be at most 8, not 9"):
         shortest_paths(around, article("A"), article("B"), max_hops=9)
-
-
-_SCRIPT = """
-import sys
-from pathlib import Path
-from wikigr.graph.engine import Graph
-from wikigr.graph.neighborhood import *
-from wikigr.graph_search.explore.metapath import parse_metapath
-from wikigr.graph_search.explore.metapath import follow_metapath
-from wikigr.graph_search.explore.paths import shortest_paths
-with Graph(Path(sys.argv[1])) as graph:
-    around = Neighborhood(graph)
-    for found in (
-        shortest_paths(around, article("A"), article("D"), max_hops=3),
-        shortest_paths(around, Node("entity", "ada", "Ada"), Node("entity", "bob", "Bob")),
-        follow_metapath(around, article("A"), parse_metapath("links to -> ~LINKS_TO", around)),
-        follow_metapath(around, article("A"), parse_metapath("links to -> ~LINKS_TO", around), target=article("F")),
-    ):
-        print([str(path) for path in found.paths], found.truncated)
-"""
-
-
-def test_the_hash_seed_does_not_matter(tmp_path: Path) -> None:
-    with Graph(tmp_path / "pack.db", read_only=False) as graph:
-        fill(graph, LINKS, FACTS)
-    assert b"A -> LINKS_TO" in only_output(_SCRIPT, tmp_path / "pack.db")

@@ -60,33 +60,25 @@ def content(server: MessagesServer, number: int = -1) -> str:
         ("", Plan()),
         ("I would look at films.", Plan()),
         ("<task-completion>FINISH</task-completion>", Plan(finish=True)),
-        (
-            "<task-completion>\n FINISH \n</task-completion><opencypher>RETURN 1</opencypher>",
-            Plan(queries=("RETURN 1",)),
-        ),
+        ("<task-completion>\n FINISH \n</task-completion><opencypher>RETURN 1</opencypher>",
+         Plan(queries=("RETURN 1",))),
         ("<task-completion>do not FINISH</task-completion>", Plan()),
         ("<task-completion></task-completion>FINISH", Plan()),
         ("FINISH", Plan()),
         ("<task-completion>FINISH", Plan()),
         ("<entity-extraction>\n- A\n2. B\n\nA\n</entity-extraction>", Plan(mentions=("A", "B"))),
-        (
-            "<entity-extraction>A</entity-extraction> and <entity-extraction>B\nA</entity-extraction>",
-            Plan(mentions=("A", "B")),
-        ),
+        ("<entity-extraction>A</entity-extraction> and <entity-extraction>B\nA</entity-extraction>",
+         Plan(mentions=("A", "B"))),
         ("<entity-extraction>A", Plan()),
         ("<path-extraction>a -> ~b\nc</path-extraction>", Plan(metapaths=("a -> ~b", "c"))),
-        (
-            "<opencypher>\nMATCH (n)\nRETURN n LIMIT 3\n</opencypher><opencypher>RETURN 1</opencypher>",
-            Plan(queries=("MATCH (n)\nRETURN n LIMIT 3", "RETURN 1")),
-        ),
+        ("<opencypher>\nMATCH (n)\nRETURN n LIMIT 3\n</opencypher><opencypher>RETURN 1</opencypher>",
+         Plan(queries=("MATCH (n)\nRETURN n LIMIT 3", "RETURN 1"))),
         ("<opencypher>\n```cypher\nRETURN 1\n```\n</opencypher>", Plan(queries=("RETURN 1",))),
-        (
-            "<entity-extraction>A <task-completion>FINISH</task-completion></entity-extraction>",
-            Plan(mentions=("A <task-completion>FINISH</task-completion>",)),
-        ),
+        ("<entity-extraction>A <task-completion>FINISH</task-completion></entity-extraction>",
+         Plan(mentions=("A <task-completion>FINISH</task-completion>",))),
         ("<ENTITY-EXTRACTION>A</ENTITY-EXTRACTION>", Plan()),
     ],
-)
+)  # fmt: skip
 def test_tags_are_read_strictly(client: Claude, messages_server: MessagesServer, said: str, plan: Plan) -> None:
     messages_server.script(reply(said or " . "))
     assert planner(client).plan(FIRST) == plan

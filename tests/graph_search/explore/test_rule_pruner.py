@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +48,7 @@ def test_inverse_relations_are_followed(graph: Graph, encoder: Embedder) -> None
 
 def test_the_search_finishes_when_all_words_are_matched(graph: Graph, encoder: Embedder) -> None:
     result = by_rule(graph, encoder, "Who directed The Iron Bell?", max_num_iterations=8, max_num_relations=1)
-    assert (result.stop_reason, result.iterations, result.explored) == ("finish", 1, (BELL,))
+    assert (result.stop_reason, result.explored) == ("finish", (BELL,))
     assert shown(result) == ["The Iron Bell -> director -> Clara Voss"]
 
 
@@ -93,7 +93,6 @@ def test_linked_articles_are_ranked_by_their_leads(physics_pack: Path, encoder: 
         )
         assert len(result.triplets) == 3
         assert {edge.relation for edge in result.triplets} <= {"LINKS_TO", "MENTIONS"}
-        assert result.truncated
         question = encoder.encode(["How do electrons absorb light?"])[0]
         others = {e.other(article(title)).key for e in edges_at(Neighborhood(graph), article(title))}
         scores = {t: float(v @ question) for t, v in RulePruner(encoder, graph).lead_vectors(others).items()}
@@ -112,7 +111,7 @@ def test_few_texts_are_encoded_and_none_twice(tmp_path: Path, encoder: Embedder)
             self.texts += texts
             return encoder.encode(texts)
 
-    facts = [("Hub", f"relation_{n}", f"thing {n}") for n in range(300)]
+    facts = [("Hub", f"relation_{n}", f"thing {n}") for n in range(200)]
     counting = Counting()
     with Graph(tmp_path / "pack.db", read_only=False) as graph:
         fill(graph, [*facts, ("Hub", "founder", "Ann")], [])
@@ -136,6 +135,31 @@ PEOPLE = [
 ]
 
 
+MORE = [
+    ("Clara Voss", "birth_year", "1921"),
+    ("Otto Prim", "born_in", "Ostia"),
+    ("Ostia", "mayor", "Ann Orr"),
+    ("Ostia", "located_in", "Zorland"),
+    ("Zorland", "continent", "Avia"),
+    ("Nils Abt", "born_in", "Kelburg"),
+    ("Dorn", "mayor", "Nils Abt"),
+]
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
+    with Graph(tmp_path_factory.mktemp("people") / "pack.db", read_only=False) as graph:
+        fill(graph, PEOPLE, [])
+        yield graph
+
+
+@pytest.fixture(scope="module")
+def larger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
+    with Graph(tmp_path_factory.mktemp("larger") / "pack.db", read_only=False) as graph:
+        fill(graph, [*FACTS, *MORE], ["The Iron Bell", "The Glass Door"])
+        yield graph
+
+
 @pytest.mark.parametrize(
     ("question", "chain"),
     [
@@ -152,12 +176,8 @@ PEOPLE = [
         ("What is the capital of Borland?", ["Borland -> capital -> Dorn"]),
     ],
 )
-def test_the_answer_is_of_the_type_asked_for(
-    tmp_path: Path, encoder: Embedder, question: str, chain: list[str]
-) -> None:
-    with Graph(tmp_path / "pack.db", read_only=False) as graph:
-        fill(graph, PEOPLE, [])
-        result = by_rule(graph, encoder, question, *map(entity, ("Zorland", "Ada Lorn", "Borland", "Kelburg")))
+def test_the_answer_is_of_the_type_asked_for(people: Graph, encoder: Embedder, question: str, chain: list[str]) -> None:
+    result = by_rule(people, encoder, question, *map(entity, ("Zorland", "Ada Lorn", "Borland", "Kelburg")))
     assert [str(edge) for edge in result.chain] == chain
 
 
@@ -181,19 +201,8 @@ def test_the_answer_is_of_the_type_asked_for(
         ("What is the phone number of Clara Voss?", []),
     ],
 )
-def test_the_chain_ends_at_the_answer(tmp_path: Path, encoder: Embedder, question: str, chain: list[str]) -> None:
-    more = [
-        ("Clara Voss", "birth_year", "1921"),
-        ("Otto Prim", "born_in", "Ostia"),
-        ("Ostia", "mayor", "Ann Orr"),
-        ("Ostia", "located_in", "Zorland"),
-        ("Zorland", "continent", "Avia"),
-        ("Nils Abt", "born_in", "Kelburg"),
-        ("Dorn", "mayor", "Nils Abt"),
-    ]
-    with Graph(tmp_path / "pack.db", read_only=False) as graph:
-        fill(graph, [*FACTS, *more], ["The Iron Bell", "The Glass Door"])
-        names = ("Clara Voss", "Nils Abt", "Kelburg", "Lumen Works")
-        sources = [entity(name) for name in names if name in question] or [BELL]
-        result = by_rule(graph, encoder, question, *sources)
+def test_the_chain_ends_at_the_answer(larger: Graph, encoder: Embedder, question: str, chain: list[str]) -> None:
+    names = ("Clara Voss", "Nils Abt", "Kelburg", "Lumen Works")
+    sources = [entity(name) for name in names if name in question] or [BELL]
+    result = by_rule(larger, encoder, question, *sources)
     assert sorted(map(str, result.chain)) == sorted(chain)

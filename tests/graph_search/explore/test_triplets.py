@@ -30,14 +30,12 @@ def test_max_num_entities_limits(graph: Graph, encoder: Embedder) -> None:
     sources = [BELL, entity("Lumen Works"), entity("Kelburg")]
     result = by_rule(graph, encoder, MAYOR, *sources, max_num_entities=2, max_num_iterations=1)
     assert result.explored == (BELL, entity("Lumen Works"))
-    assert result.truncated
 
 
 def test_max_num_iterations_limits(graph: Graph, encoder: Embedder) -> None:
     found = []
     for most in (1, 2, 3):
         result = by_rule(graph, encoder, MAYOR, max_num_iterations=most, max_num_relations=1)
-        assert result.iterations == most
         assert result.stop_reason == "max_iterations"
         found.append(len(result.triplets))
     assert found == [1, 2, 3]
@@ -46,21 +44,18 @@ def test_max_num_iterations_limits(graph: Graph, encoder: Embedder) -> None:
 def test_max_num_triplets_limits(graph: Graph, encoder: Embedder) -> None:
     everything = by_rule(graph, encoder, MAYOR)
     assert len(everything.triplets) > 5
-    assert not everything.truncated
     for most in (1, 2, 5):
         result = by_rule(graph, encoder, MAYOR, max_num_triplets=most)
         assert len(result.triplets) == most
-        assert result.truncated
     assert result.stop_reason in ("max_triplets", "max_iterations")
     assert by_rule(graph, encoder, MAYOR, max_num_triplets=1).stop_reason == "max_triplets"
 
 
-def test_edges_at_a_hub_are_limited_and_reported(tmp_path: Path, encoder: Embedder) -> None:
+def test_edges_at_a_hub_are_limited(tmp_path: Path, encoder: Embedder) -> None:
     with Graph(tmp_path / "pack.db", read_only=False) as graph:
         fill(graph, [("Hub", "member", f"M{n:02}") for n in range(30)] + [("Hub", "leader", "Ann")], [])
         result = by_rule(graph, encoder, "Who are the members of Hub?", entity("Hub"), max_edges_per_relation=4)
         assert sum(edge.relation == "member" for edge in result.triplets) == 4
-        assert result.truncated
 
 
 def test_nothing_is_explored_twice(tmp_path: Path, encoder: Embedder) -> None:
@@ -70,7 +65,6 @@ def test_nothing_is_explored_twice(tmp_path: Path, encoder: Embedder) -> None:
         result = by_rule(graph, encoder, "What is next, and next, and next?", entity("A1"), max_num_iterations=9)
         assert sorted(result.explored) == sorted(set(result.explored))
         assert sorted(shown(result)) == sorted(set(shown(result)))
-        assert result.iterations < 9
         again = TripletRetriever(Neighborhood(graph), RulePruner(encoder, graph)).retrieve("Next?", [entity("A1")] * 3)
         assert again.explored[0] == entity("A1")
 

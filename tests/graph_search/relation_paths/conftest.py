@@ -1,16 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from wikigr.embeddings.embedder import Embedder
-from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
-from wikigr.sources.detect import open_source
 
 FACTS = [
     *(("The Iron Bell", "directed_by", "Clara Voss"), ("The Glass Door", "directed_by", "Clara Voss")),
@@ -28,19 +25,14 @@ FACTS = [
 ]
 
 
-def write_tsv(path: Path, facts: list[tuple[str, str, str]]) -> Path:
-    rows = ["subject\trelation\tobject", *("\t".join(fact) for fact in facts)]
-    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    return path
+def tsv(facts: list[tuple[str, str, str]]) -> str:
+    return "\n".join(["subject\trelation\tobject", *("\t".join(fact) for fact in facts)]) + "\n"
 
 
 @pytest.fixture(scope="module")
-def graph_pack(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Iterator[Pack]:
+def graph_pack(pack_of: Callable[..., Path]) -> Iterator[Pack]:
     """A pack built from a table of triples about films."""
-    folder = tmp_path_factory.mktemp("films")
-    source = write_tsv(folder / "films.tsv", FACTS)
-    build_pack(open_source(source), str(source), folder / "pack", encoder, BuildOptions(name="films"))
-    with Pack(folder / "pack") as pack:
+    with Pack(pack_of("films", {"films.tsv": tsv(FACTS)})) as pack:
         yield pack
 
 

@@ -42,13 +42,10 @@ def test_a_class_holds_its_methods_and_what_stands_between_them() -> None:
     methods = f"<dl>{entry('C.f', 'f(x)')}</dl><p>Between.</p><dl>{entry('C.g', 'g(x)')}</dl><p>Last.</p>"
     markup = f"<h2>Classes</h2><dl><dt id=C>class C(x)</dt><dd><p>{LONG}</p>{methods}</dd></dl><p>Outside.</p>"
     assert [(path, text[:14]) for path, text in sections(markup)] == [
-        (("Classes", "class C"), "class C(x) It "),
-        (("Classes", "class C", "f"), "f(x) It says a"),
-        (("Classes", "class C"), "Between."),
-        (("Classes", "class C", "g"), "g(x) It says a"),
-        (("Classes", "class C"), "Last."),
-        (("Classes",), "Outside."),
-    ]
+        (("Classes", "class C"), "class C(x) It "), (("Classes", "class C", "f"), "f(x) It says a"),
+        (("Classes", "class C"), "Between."), (("Classes", "class C", "g"), "g(x) It says a"),
+        (("Classes", "class C"), "Last."), (("Classes",), "Outside."),
+    ]  # fmt: skip
 
 
 def test_short_entries_stay_among_their_neighbors() -> None:

@@ -68,38 +68,26 @@ def test_what_is_no_mark_stays(markup: str, text: str) -> None:
         ('<aside epub:type="footnote" id="n3" hidden><p>By Ida.</p></aside>', (0, "footnote", "3", "By Ida.")),
         ('<aside role="doc-footnote"><p><a href="#r">3</a> By Ida.</p></aside>', (0, "footnote", "3", "By Ida.")),
         ('<div id="ftn3"><p><a href="#_ftnref3">[3]</a> By Ida.</p></div>', (0, "footnote", "3", "By Ida.")),
-        (
-            '<div id="sdfootnote3"><p><a class="sdfootnotesym" href="#sdfootnote3anc">3</a>By Ida.</p></div>',
-            (0, "footnote", "3", "By Ida."),
-        ),
+        ('<div id="sdfootnote3"><p><a class="sdfootnotesym" href="#sdfootnote3anc">3</a>By Ida.</p></div>',
+         (0, "footnote", "3", "By Ida.")),
         ('<p data-type="footnote"><sup><a href="#m">3</a></sup> By Ida.</p>', (0, "footnote", "3", "By Ida.")),
-        (
-            '<ol class="wp"><li id="n3" value="3">By Ida. <a href="#m3">↩︎</a></li></ol>',
-            (0, "footnote", "3", "3. By Ida."),
-        ),
+        ('<ol class="wp"><li id="n3" value="3">By Ida. <a href="#m3">↩︎</a></li></ol>',
+         (0, "footnote", "3", "3. By Ida.")),
         ('<div id="n3"><p>By Ida.</p></div>', (0, "footnote", "3", "By Ida.")),
         ('<div><p><a href="#m3" id="n3">[3]</a> By Ida.</p></div>', (0, "footnote", "3", "By Ida.")),
         ('<p id="n3"><a href="#m3"><sup>3</sup></a> By Ida.</p>', (0, "footnote", "3", "By Ida.")),
         ('<div class="_idFootnote"><p><a href="#b">3</a> By Ida.</p></div>', (0, "footnote", "3", "By Ida.")),
         ('<div class="footnote"><a href="#_footnoteref_3">3</a>. By Ida.</div>', (0, "footnote", "3", "3. By Ida.")),
-        (
-            '<aside class="footnote brackets" role="doc-footnote"><span class="label">[3]</span><p>By Ida.</p></aside>',
-            (0, "footnote", "3", "By Ida."),
-        ),
-        (
-            '<dl class="footnote"><dt class="label">[3]</dt><dd><p>By Ida.</p></dd></dl>',
-            (0, "footnote", "3", "By Ida."),
-        ),
-        (
-            '<section role="doc-endnotes"><ol start="3"><li><p>By Ida. <a href="#fnref3">↩︎</a></p></li></ol></section>',
-            (0, "footnote", "3", "3. By Ida."),
-        ),
-        (
-            '<div class="footnote"><hr><ol start="3"><li id="fn:3">By Ida. <a href="#x">^</a></li></ol></div>',
-            (0, "footnote", "3", "3. By Ida."),
-        ),
+        ('<aside class="footnote brackets" role="doc-footnote"><span class="label">[3]</span><p>By Ida.</p></aside>',
+         (0, "footnote", "3", "By Ida.")),
+        ('<dl class="footnote"><dt class="label">[3]</dt><dd><p>By Ida.</p></dd></dl>',
+         (0, "footnote", "3", "By Ida.")),
+        ('<section role="doc-endnotes"><ol start="3"><li><p>By Ida. <a href="#fnref3">↩︎</a></p></li></ol></section>',
+         (0, "footnote", "3", "3. By Ida.")),
+        ('<div class="footnote"><hr><ol start="3"><li id="fn:3">By Ida. <a href="#x">^</a></li></ol></div>',
+         (0, "footnote", "3", "3. By Ida.")),
     ],
-)
+)  # fmt: skip
 def test_a_note_is_a_block_with_its_mark(note: str, block: tuple[int, str, str, str]) -> None:
     markup = f'<p>It ground 1200<a epub:type="noteref" href="#n3">3</a> bags.</p>{note}'
     (section,) = parse_html(f"<html><body>{markup}</body></html>").sections

@@ -168,14 +168,10 @@ def test_duplicates_and_moved_pages_become_other_names(tmp_path: Path) -> None:
         },
     )
     assert [item for item in read(tmp_path) if not isinstance(item, SourceArticle)] == [
-        Skipped("away.html", "redirect to nowhere"),
-        Skipped("copy.html", "duplicate page"),
-        Redirect("copy.html", "A"),
-        Redirect("moved.html", "A"),
-        Skipped("ring.html", "redirect to nowhere"),
-        Skipped("ring2.html", "redirect to nowhere"),
-        Redirect("sub/moved.html", "A"),
-    ]
+        Skipped("away.html", "redirect to nowhere"), Skipped("copy.html", "duplicate page"), Redirect("copy.html", "A"),
+        Redirect("moved.html", "A"), Skipped("ring.html", "redirect to nowhere"),
+        Skipped("ring2.html", "redirect to nowhere"), Redirect("sub/moved.html", "A"),
+    ]  # fmt: skip
 
 
 def test_index_pages_are_skipped_and_pages_with_prose_are_not(tmp_path: Path) -> None:
@@ -197,13 +193,9 @@ def test_index_pages_are_skipped_and_pages_with_prose_are_not(tmp_path: Path) ->
     items = {item.source_id: item for item in read(tmp_path) if isinstance(item, SourceArticle | Skipped)}
     skipped = {key: item.reason for key, item in items.items() if isinstance(item, Skipped)}
     assert skipped == {
-        "empty.html": "no text",
-        "frames.html": "no text",
-        "genindex-A.html": "index page",
-        "list.html": "index page",
-        "search.html": "index page",
-        "toc.html": "index page",
-    }
+        "empty.html": "no text", "frames.html": "no text", "genindex-A.html": "index page", "list.html": "index page",
+        "search.html": "index page", "toc.html": "index page",
+    }  # fmt: skip
     chapter = items["chapter.html"]
     assert isinstance(chapter, SourceArticle)
     assert len(chapter.links) == 120

@@ -342,30 +342,20 @@ def test_an_infobox_belongs_to_the_headings_above_it() -> None:
     # The facts below a heading without text have its anchor.
     sections, _ = state_infoboxes("T", page.sections, page.infoboxes, lambda href: None)
     assert [(section.heading_path, section.anchor) for section in sections] == [
-        ((), ""),
-        (("B", FACTS), "b"),
-        (("B", "C"), "c"),
-        (("B", "C", FACTS), "c"),
-        ((FACTS,), ""),
-    ]
+        ((), ""), (("B", FACTS), "b"), (("B", "C"), "c"), (("B", "C", FACTS), "c"), ((FACTS,), ""),
+    ]  # fmt: skip
 
 
 TAGS = "p ul li dl dt dd table tr td pre h2 a div math q sup header".split()
 TAG_SOUP = [f"<{tag}>" for tag in TAGS] + [f"</{tag}>" for tag in TAGS]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from(TAG_SOUP), max_size=30))
 def test_any_tag_soup_gives_sections_with_text(pieces: list[str]) -> None:
     for section in parse_html(" ".join(pieces)).sections:
         assert section.text.strip()
         assert not set(section.text) & {"\x00", "\x01"}
-
-
-def test_what_spanning_cells_repeat_is_bounded() -> None:
-    cell = f"<td rowspan=60000 colspan=1000>{'x' * 100}"
-    page = parse_html(f"<table><tr>{cell * 100}{'<tr><td>y' * 5000}</table>")
-    assert sum(len(section.text) for section in page.sections) < 1_100_000
 
 
 @pytest.mark.parametrize(

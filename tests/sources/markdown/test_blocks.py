@@ -16,13 +16,9 @@ def test_tasks_have_a_state() -> None:
     assert blocks(
         "Today:\n\n- [x] Oil the gate\n  - [ ] Buy oil\n- [X] Call Ann\n1. [ ] Rest\n- [y] no\n- [](a.md)\n"
     ) == [
-        (0, "paragraph", "", "Today:"),
-        (0, "task", "done", "- [x] Oil the gate"),
-        (1, "task", "open", "- [ ] Buy oil"),
-        (0, "task", "done", "- [x] Call Ann"),
-        (0, "task", "open", "1. [ ] Rest"),
-        (0, "item", "-", "- [y] no"),
-    ]
+        (0, "paragraph", "", "Today:"), (0, "task", "done", "- [x] Oil the gate"), (1, "task", "open", "- [ ] Buy oil"),
+        (0, "task", "done", "- [x] Call Ann"), (0, "task", "open", "1. [ ] Rest"), (0, "item", "-", "- [y] no"),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -51,14 +47,10 @@ def test_code_stands_inside_its_item() -> None:
 
 def test_footnotes_definitions_and_quotations() -> None:
     assert blocks("A[^1] b[^x].\n\nSluice\n: A gate.\n\n> Mind it.\n\n[^1]: One.\n\n    More.\n[^x]: Two.\n") == [
-        (0, "paragraph", "", "A b."),
-        (0, "term", "", "Sluice"),
-        (1, "paragraph", "", "A gate."),
-        (0, "quotation", "", "Mind it."),
-        (0, "footnote", "1", "One."),
-        (1, "paragraph", "", "More."),
+        (0, "paragraph", "", "A b."), (0, "term", "", "Sluice"), (1, "paragraph", "", "A gate."),
+        (0, "quotation", "", "Mind it."), (0, "footnote", "1", "One."), (1, "paragraph", "", "More."),
         (0, "footnote", "x", "Two."),
-    ]
+    ]  # fmt: skip
 
 
 def test_tables_have_columns_and_cells() -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
 from tests.sources.blocks import described
 from tests.sources.markdown.notes import article, parse, read, write
+from tests.sources.test_hostile_input import limit
 
 from wikigr.errors import RecordError
 from wikigr.sources.article import Skipped, SourceArticle
@@ -112,10 +112,30 @@ def test_bad_front_matter_is_named(text: str, message: str) -> None:
         parse(text)
 
 
-def test_repeated_references_do_not_multiply() -> None:
-    lines = ["a0: &a0 [x, y, z, u, v, w, q, r]"]
-    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 8)}]" for n in range(1, 9)]
-    started = time.process_time()
-    found = article("---\n" + "\n".join(lines) + "\n---\nText.\n")
-    assert len(found.sections[1].text) < 10_000
-    assert time.process_time() - started < 5
+@pytest.mark.parametrize(
+    ("first", "key", "levels", "times"),
+    [
+        ("[x, y, z, u, v, w, q, r]", "a", 9, 8),
+        ("['', ~]", "a", 4, 400),
+        ("{name: x}", "a", 4, 400),
+        ("[x]", "author", 20, 8),
+        (f"'{'x' * 100_000}'", "a", 2, 2_000),
+        (f"'{'x' * 100_000}'", "tags", 2, 20_000),
+        (f"'{'x' * 100_000}'", "authors", 2, 5_000),
+    ],
+)
+def test_repeated_references_do_not_multiply(first: str, key: str, levels: int, times: int) -> None:
+    lines = [f"a0: &a0 {first}"]
+    for level in range(1, levels):
+        name = key if level == levels - 1 else f"a{level}"
+        lines.append(f"{name}: &a{level} [{', '.join([f'*a{level - 1}'] * times)}]")
+    with limit():
+        found = article("---\n" + "\n".join(lines) + "\n---\nText.\n")
+    assert sum(len(section.text) for section in found.sections) < 1_000_000
+
+
+@pytest.mark.parametrize("line", ["{} = 1", "[{}]", "[a]\nb = 1\n 'c'.{} = 1"])
+def test_a_key_of_toml_of_very_many_parts(line: str) -> None:
+    with limit(), pytest.raises(RecordError, match=r"a key of more than 50 parts in line [13]"):
+        parse(f"+++\n{line.format('.'.join(['a'] * 20_000))}\n+++\nText.")
+    assert article("+++\na.b.c.d = 'x. y. z.'\n+++\nText.").sections[1].text == "a b c d: x. y. z."

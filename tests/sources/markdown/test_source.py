@@ -48,17 +48,9 @@ def test_links() -> None:
         "[r][ref] ![[photo.PNG]] ![[Embedded note]] `[[no]]` \\[[no]]\n\n[ref]: other.md\n"
     )
     assert found.links == (
-        "Wave function",
-        "Planck constant",
-        "Atom",
-        "a.md",
-        "dir/b.markdown",
-        "dir/sub/index.md",
-        "dir/page.md",
-        "dir/my note.md",
-        "dir/other.md",
-        "Embedded note",
-    )
+        "Wave function", "Planck constant", "Atom", "a.md", "dir/b.markdown", "dir/sub/index.md", "dir/page.md",
+        "dir/my note.md", "dir/other.md", "Embedded note",
+    )  # fmt: skip
     assert found.sections[0].text.startswith("Wave function h Atom Here x x")
     assert "photo" not in found.sections[0].text
     assert found.sections[0].text.endswith("Embedded note [[no]] [[no]]")
@@ -86,11 +78,8 @@ def test_titles_by_front_matter_heading_or_name(tmp_path: Path) -> None:
     )
     found = {item.source_id: item for item in read(tmp_path)}
     assert {key: item.title for key, item in found.items()} == {
-        "README.md": "Project",
-        "a.md": "2001",
-        "b.md": "The B",
-        "c-d.md": "c-d",
-    }
+        "README.md": "Project", "a.md": "2001", "b.md": "The B", "c-d.md": "c-d",
+    }  # fmt: skip
     # Notes are linked by file name as well, but every folder has a README.
     assert (found["README.md"].aliases, found["a.md"].aliases, found["c-d.md"].aliases) == ((), ("a",), ())
     assert [(s.heading_path, s.text) for s in found["b.md"].sections] == [((), "badge\n\ntext")]
@@ -110,16 +99,13 @@ def test_notes_that_share_a_title_get_their_path(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (
-            b"---\ntitle: x\naliases: [a\n---\ntext",
-            r"dir/note\.md, line 3: the front matter is not valid YAML",
-        ),
+        (b"---\ntitle: x\naliases: [a\n---\ntext", r"dir/note\.md, line 3: the front matter is not valid YAML"),
         (b"---\n- a\n- b\n---\ntext", r"dir/note\.md, line 2: the front matter is not a mapping"),
         (b"---\ntitle: [a]\n---\ntext", r"dir/note\.md, front matter: `title` must be text"),
         (b"---\naliases: {a: b}\n---\ntext", r"dir/note\.md, front matter: `aliases` must be"),
         (b"# A\n\n\xc3\xa9\xc3\xa9\xff", r"dir/note\.md, line 3: invalid UTF-8 at byte 10 of the file \(0xff\)"),
     ],
-)
+)  # fmt: skip
 def test_bad_records_name_file_and_line(data: bytes, message: str) -> None:
     with pytest.raises(RecordError, match=message):
         parse(data)
@@ -173,20 +159,10 @@ def test_links_to_folders_lead_to_their_index_pages(tmp_path: Path) -> None:
         },
     )
     assert links_of(tmp_path)["docs/from.md"] == (
-        "docs/plug/README.md",
-        "docs/old/Index.MARKDOWN",
-        "docs/site/_index.md",
-        "docs/page.md",
-        "docs/v1.2/index.md",
-        "docs/plug/x.md",
-        "none.md",
-        "docs/none/index.md",
-        "README.md",
-        "docs/readme.md",
-        "docs/two/index.md",
-        "docs/both.md",
-        "docs/both/index.md",
-    )
+        "docs/plug/README.md", "docs/old/Index.MARKDOWN", "docs/site/_index.md", "docs/page.md", "docs/v1.2/index.md",
+        "docs/plug/x.md", "none.md", "docs/none/index.md", "README.md", "docs/readme.md", "docs/two/index.md",
+        "docs/both.md", "docs/both/index.md",
+    )  # fmt: skip
 
 
 @settings(max_examples=150, deadline=None)

@@ -238,21 +238,12 @@ def xlsx(rows: int = 2) -> bytes:
     sheets: dict[str, list[list[Any]]] = {
         "Prices": [["Price list 2026"], [], ["Item", "Size", "Price", "Since", "Discount"]],
         "Hidden": [["secret"]],
-        "Buses": [
-            [],
-            [None, "Timetable"],
-            [None, "Line", "Stop", "First bus"],
-            [None, "12", "Harbor", datetime.time(5, 6)],
-            [None, None, "Mill", datetime.time(5, 21)],
-        ],
-        "Hours": [
-            ["Day", "Hours", None, "Room", "Seats"],
-            ["Monday", "closed", None, "Hall", 120],
-            ["Tuesday", "10:00-19:00", None, "Map room", 14],
-            [None, None, None, "Attic", 9],
-        ],
+        "Buses": [[], [None, "Timetable"], [None, "Line", "Stop", "First bus"],
+         [None, "12", "Harbor", datetime.time(5, 6)], [None, None, "Mill", datetime.time(5, 21)]],
+        "Hours": [["Day", "Hours", None, "Room", "Seats"], ["Monday", "closed", None, "Hall", 120],
+         ["Tuesday", "10:00-19:00", None, "Map room", 14], [None, None, None, "Attic", 9]],
         "Budget": [["Item", 2025, "Change"], ["Staff", 1220, 1], ["Books", 410, 0.05]],
-    }
+    }  # fmt: skip
     for number in range(rows):
         name = f"Water {number}" if number else "Still water"
         sheets["Prices"].append([name, "500 ml", 3.2, datetime.date(2026, 1, 5), 0.25])

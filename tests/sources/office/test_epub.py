@@ -53,19 +53,14 @@ GOOD = {**MILLS, "OEBPS/x.opf": package(AB, "ab")}
 LIST = "x.epub, OEBPS/x.opf"
 BOOKS: dict[str, tuple[bytes, str, list[str]]] = {
     "good": (book(GOOD), BOTH, []),
-    "a page that is not there": (
-        book({**MILLS, "OEBPS/x.opf": package({"c": "cover.xhtml", **AB}, "cab")}), BOTH, ["x.epub, cover.xhtml"],
-    ),
+    "a page that is not there": (book({**MILLS, "OEBPS/x.opf": package({"c": "cover.xhtml", **AB}, "cab")}), BOTH,
+     ["x.epub, cover.xhtml"]),
     "a page that is not listed": (book({**MILLS, "OEBPS/x.opf": package(AB, "azb")}), BOTH, ["x.epub, page 2"]),
     "other case": (book({**MILLS, "OEBPS/x.opf": package({"a": "A.xhtml", "b": "B.XHTML"}, "ab")}), BOTH, []),
-    "backslashes": (
-        book({"OEBPS/t/a.xhtml": MILLS["OEBPS/a.xhtml"], "OEBPS\\b.xhtml": MILLS["OEBPS/b.xhtml"],
-              "OEBPS/x.opf": package({"a": "t\\a.xhtml", "b": "b.xhtml"}, "ab")}), BOTH, [],
-    ),
-    "escaped": (
-        book({"OEBPS/a b.xhtml": MILLS["OEBPS/a.xhtml"], "OEBPS/b%20c.xhtml": MILLS["OEBPS/b.xhtml"],
-              "OEBPS/x.opf": package({"a": "a%20b.xhtml", "b": "b%20c.xhtml"}, "ab")}), BOTH, [],
-    ),
+    "backslashes": (book({"OEBPS/t/a.xhtml": MILLS["OEBPS/a.xhtml"], "OEBPS\\b.xhtml": MILLS["OEBPS/b.xhtml"],
+     "OEBPS/x.opf": package({"a": "t\\a.xhtml", "b": "b.xhtml"}, "ab")}), BOTH, []),
+    "escaped": (book({"OEBPS/a b.xhtml": MILLS["OEBPS/a.xhtml"], "OEBPS/b%20c.xhtml": MILLS["OEBPS/b.xhtml"],
+     "OEBPS/x.opf": package({"a": "a%20b.xhtml", "b": "b%20c.xhtml"}, "ab")}), BOTH, []),
     "entities": (book({**MILLS, "OEBPS/x.opf": package(AB, "ab", title="Mills&nbsp;&eacute;")}), BOTH, []),
     "a wrong type": (book({**MILLS, "OEBPS/x.opf": package(AB, "ab", kind="text/plain")}), BOTH, []),
     "no spine": (book({**MILLS, "OEBPS/x.opf": package(AB, "")}), BOTH, []),
@@ -74,12 +69,8 @@ BOOKS: dict[str, tuple[bytes, str, list[str]]] = {
     "no container": (book(GOOD, ""), BOTH, []),
     "a container that leads nowhere": (book(GOOD, CONTAINER.format("gone.opf")), BOTH, []),
     "a page twice": (book({**MILLS, "OEBPS/x.opf": package({**AB, "c": "./a.xhtml"}, "ababcc" * 50)}), BOTH, []),
-    "a page that is no text": (
-        book({**GOOD, "OEBPS/b.xhtml": "\0\1\2" * 9}), "Mills grind oats.", ["x.epub, b.xhtml"],
-    ),
-    "a damaged page": (
-        book(GOOD).replace(b"Stones grind", b"Stonez grind"), "Mills grind oats.", ["x.epub, b.xhtml"],
-    ),
+    "a page that is no text": (book({**GOOD, "OEBPS/b.xhtml": "\0\1\2" * 9}), "Mills grind oats.", ["x.epub, b.xhtml"]),
+    "a damaged page": (book(GOOD).replace(b"Stones grind", b"Stonez grind"), "Mills grind oats.", ["x.epub, b.xhtml"]),
 }  # fmt: skip
 
 

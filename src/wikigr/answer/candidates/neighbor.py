@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wikigr.answer.candidates.candidate import AnswerCandidate
-from wikigr.index.candidate import Evidence
 from wikigr.index.identifiers import form, identifiers_in, is_numbered, whole
 
 # The names of as many parts are asked for as a person types; a pasted log has more.
@@ -40,9 +39,3 @@ def is_about_neighbor(candidate: AnswerCandidate, asked: Sequence[str]) -> bool:
             # Before a quotation, the last one is what it is about.
             return text is said or not any(whole(name).fullmatch(named[-1]) for name in asked)
     return False
-
-
-def are_found(asked: Sequence[str], evidence: Sequence[Evidence]) -> bool:
-    """Return whether each of the identifiers ``asked`` is written somewhere in ``evidence``."""
-    texts = [f"{item.section.title}\n{item.section.heading}\n{item.section.content}" for item in evidence]
-    return all(any(whole(name).search(text) for text in texts) for name in asked)

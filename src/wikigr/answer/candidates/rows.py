@@ -20,7 +20,6 @@ _MAX_CANDIDATES = 6
 # What the cells of a column say that is true of some rows.
 _TRUTHS = frozenset(("yes", "no", "true", "false", "x", "✓", "✔", "-", "–", ""))
 
-
 # Says whether a value, or that there is none, fits.
 Test = Callable[[Value | None], bool]
 
@@ -75,7 +74,9 @@ def _candidate(material: Material, grid: Grid, rows: Sequence[Record], chosen: S
     names = (value.text if (value := row.value_of(column)) is not None else row.name for row in shown)
     said = frozenset[str]().union(*(condition.stems for condition in chosen))
     said |= frozenset(asked.question.stems(" ".join(map(spelled, (*taken, column)))))
-    quotations = tuple(dict.fromkeys(quotation for row in shown for quotation in _quoted(row, {*taken, column})))
+    # What a question wants of a single row may be in any of its columns.
+    quoted = {*taken, column} if len(rows) > 1 else set(grid.columns)
+    quotations = tuple(dict.fromkeys(quotation for row in shown for quotation in _quoted(row, quoted)))
     # Further rows may be in other sections.
     least = "" if grid.is_whole(material.whole) else "At least "
     some = f", of which {len(shown)} are shown" if len(rows) > len(shown) else ""

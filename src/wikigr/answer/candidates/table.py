@@ -61,18 +61,16 @@ ANSWER_KINDS = (
 KINDS: tuple[str, ...] = tuple(dict.fromkeys(kind for row in ANSWER_KINDS for kind in row.kinds))
 
 
-# Kinds that quote rows, of which others are computed.
+# Kinds that quote rows.
 _OF_ROWS = frozenset(("cell", "comparison", "count", "rows", "table"))
-_FROM_ROWS = frozenset(("computed", "compared"))
 _MAX_TITLE = 3
 
 
 def find_candidates(material: Material) -> list[AnswerCandidate]:
     """Return the candidates of all kinds, in the order of the table, without those about another identifier.
 
-    Where an answer is computed from the rows of a table, no other rows or cells of that section are candidates. Neither
-    is what cannot state the attribute that is asked for: a row without any weight does not say how heavy something is,
-    and a phone number in a paragraph about somebody else is not that of the one who is named.
+    What cannot state the attribute that is asked for is none: a row without any weight does not say how heavy something
+    is, and a phone number in a paragraph about somebody else is not that of the one who is named.
     """
     asked, attribute = numbered(material.question.text), asked_attribute(material.question.text)
     # "Dr" does not tell one from others.
@@ -81,9 +79,7 @@ def find_candidates(material: Material) -> list[AnswerCandidate]:
     # A pronoun answers nothing by itself.
     named = (replace(c, span=None) if c.span is not None and is_pronoun(c.short) else c for c in found)
     own = [c for c in named if not is_about_neighbor(c, asked) and _is_about(c, names, material)]
-    dated = of_dates_asked_for(without_their_dates(own), material.question.text)
-    computed = {q.section.section_id for c in dated if c.kind in _FROM_ROWS for q in c.quotations}
-    return [c for c in dated if c.kind not in _OF_ROWS or c.section.section_id not in computed]
+    return of_dates_asked_for(without_their_dates(own), material.question.text)
 
 
 def _is_about(candidate: AnswerCandidate, names: frozenset[str], material: Material) -> bool:

@@ -17,11 +17,10 @@ from wikigr.answer.answer import ABSTAINED
 from wikigr.evaluation.abstention import abstention
 from wikigr.evaluation.comparison import Comparison, Flip, compare, flips, means_by_question
 from wikigr.evaluation.gate import GateResult
-from wikigr.evaluation.groups import group_figures, hops_of, metric_figures, type_of
+from wikigr.evaluation.groups import figures_by_hops, hops_of, metric_figures
 from wikigr.evaluation.judge import ERROR, NO_JUDGE, SCORES
-from wikigr.evaluation.metrics import METRICS, known_metric
+from wikigr.evaluation.metrics import METRICS
 from wikigr.evaluation.reliability import level_precision, reliability
-from wikigr.evaluation.repeats import repeats
 from wikigr.evaluation.run import (
     NO_MODEL,
     PROFILES,
@@ -30,30 +29,18 @@ from wikigr.evaluation.run import (
     StoredRun,
     describe_leaks,
     describe_missing_articles,
-    late_choices,
 )
 from wikigr.evaluation.samples import Sample
 from wikigr.llm.options import SynthesisOptions
 from wikigr.llm.usage import Usage
 
 
-def report_document(
-    stored: StoredRun,
-    *,
-    primary: str | None = None,
-    margin: float | None = None,
-    resamples: int = 9999,
-    gate: GateResult | None = None,
-) -> dict[str, Any]:
-    """Return the report of a run. The other profiles are compared with the first one.
-
-    ``primary`` and ``margin`` default to those declared for the run; the report says if they were chosen later.
-    ``gate`` is the outcome of a gate. Raises ``UsageError`` for an unknown metric.
+def report_document(stored: StoredRun, *, resamples: int = 9999, gate: GateResult | None = None) -> dict[str, Any]:
+    """Return the report of a run, and the outcome of its ``gate``. The other profiles are compared with the first one.
 
     The same samples and seed give the same bytes, except for ``latency`` and ``latency_cached``.
     """
-    primary = stored.run.primary if primary is None else known_metric(primary)
-    margin = stored.run.margin if margin is None else margin
+    primary, margin = stored.run.primary, stored.run.margin
     first, *others = stored.run.profiles
     reference = stored.samples_of(first)
     answered = means_by_question(reference).keys()
@@ -88,7 +75,7 @@ def report_document(
             name: _fields(metric, "higher_is_better", "binary", "description") for name, metric in METRICS.items()
         },
         "profiles": [
-            _profile(stored, name, samples, primary, resamples)
+            _profile(stored, name, samples, resamples)
             for name in stored.run.profiles
             if (samples := stored.samples_of(name))
         ],
@@ -99,15 +86,15 @@ def report_document(
             for name, samples in compared.items()
         },
         "gate": None if gate is None else gate_document(gate),
-        "notices": _notices(stored, list(compared), late_choices(stored.run, primary, margin)),
+        "notices": _notices(stored, list(compared)),
         "questions": [_question(stored.questions[id_], first_answers.get(id_, [])) for id_ in sorted(stored.questions)],
     }
 
 
-def _notices(stored: StoredRun, compared: Sequence[str], late: Sequence[str]) -> list[str]:
+def _notices(stored: StoredRun, compared: Sequence[str]) -> list[str]:
     """Return one sentence per problem that makes the figures of a run misleading."""
     run = stored.run
-    found = [f"{choice}." for choice in late]
+    found = []
     expected = len(stored.questions) * run.repeat
     for name in run.profiles:
         count = len(stored.samples_of(name))
@@ -210,7 +197,7 @@ def _command(stored: StoredRun, question: str, profile: str) -> str:
     return shlex.join(["wikigr", "ask", *words])
 
 
-def _profile(stored: StoredRun, name: str, samples: Sequence[Sample], primary: str, resamples: int) -> dict[str, Any]:
+def _profile(stored: StoredRun, name: str, samples: Sequence[Sample], resamples: int) -> dict[str, Any]:
     good = [sample for sample in samples if sample.error is None]
     means = means_by_question(samples)
     answerable = {id_: bool(question["answerable"]) for id_, question in stored.questions.items()}
@@ -218,7 +205,6 @@ def _profile(stored: StoredRun, name: str, samples: Sequence[Sample], primary: s
     abstained = abstention(good, answerable, **drawn)
     scored = reliability(good, **drawn)
     levels = level_precision(good, clusters=stored.clusters)
-    again = repeats(samples, stored.run.repeat, primary)
     return {
         "name": name,
         "samples": len(samples),
@@ -226,12 +212,10 @@ def _profile(stored: StoredRun, name: str, samples: Sequence[Sample], primary: s
         "degraded": sum(sample.degraded for sample in good),
         "abstained": sum(sample.query_type == ABSTAINED for sample in good),
         "metrics": metric_figures(means, METRICS, **drawn),
-        "by_hops": group_figures("hops", hops_of, means, stored.questions, **drawn),
-        "by_type": group_figures("type", type_of, means, stored.questions, **drawn),
+        "by_hops": figures_by_hops(means, stored.questions, **drawn),
         "abstention": abstained and asdict(abstained),
         "reliability": scored and {**asdict(scored), "bins": [_bin(**asdict(each)) for each in scored.bins]},
         "levels": levels and [asdict(level) for level in levels],
-        "repeats": again and asdict(again),
         "usage": _usage(good),
         "latency": _latency([sample for sample in good if not sample.cached]),
         "latency_cached": _latency([sample for sample in good if sample.cached]),

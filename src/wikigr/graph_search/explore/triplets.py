@@ -89,14 +89,11 @@ class Pruner(Protocol):
 class TripletResult:
     """``triplets`` and ``explored`` entities, in the order found.
 
-    ``chain`` leads from a source to the most likely answer,
-    if the pruner knows it. ``truncated`` means that a limit cut selected triplets.
+    ``chain`` leads from a source to the most likely answer, if the pruner knows it.
     """
 
     triplets: tuple[Edge, ...]
     explored: tuple[Node, ...]
-    iterations: int
-    truncated: bool
     stop_reason: StopReason
     chain: tuple[Edge, ...]
 
@@ -150,11 +147,10 @@ class TripletRetriever:
         state.shared.explored.update(state.explored)
         triplets = tuple(state.found.values())
         chain = state.pruner.answer_chain(triplets)
-        return TripletResult(triplets, tuple(state.explored), state.iterations, state.truncated, stop, chain)
+        return TripletResult(triplets, tuple(state.explored), stop, chain)
 
     def _search(self, state: _SearchState, frontier: Sequence[Node]) -> StopReason:
         for iteration in range(self.max_num_iterations):
-            state.truncated = state.truncated or len(frontier) > self.max_num_entities
             fresh = frontier[: self.max_num_entities]
             if not fresh:
                 return "no_progress"
@@ -171,7 +167,6 @@ class TripletRetriever:
                 return "finish"
             state.shared.explored.update(dict.fromkeys(candidate.node for candidate in candidates))
             state.explored.update(dict.fromkeys(fresh))
-            state.iterations += 1
             offered = {candidate.step for candidate in candidates}
             steps = [step for step in dict.fromkeys(relations.items) if step in offered][: self.max_num_relations]
             kept = self._keep_best(state, candidates, steps, self.max_num_iterations - iteration)
@@ -225,7 +220,6 @@ class TripletRetriever:
             read = self.neighborhood.expand(
                 nodes, relations=[step.relation], inverse=step.inverse, most=self.max_edges_per_relation
             )
-            state.truncated = state.truncated or bool(read.cut)
             for node in nodes:
                 for edge in read.edges[node]:
                     if _key(edge) not in state.found:
@@ -233,7 +227,6 @@ class TripletRetriever:
         room = self.max_num_triplets - len(state.found)
         share = max(1, room // iterations_left)
         ranked = list(state.pruner.rank_triplets(list(hops.values())))
-        state.truncated = state.truncated or len(ranked) > share
         kept = ranked[: min(share, room)]
         state.found.update((_key(hop.edge), hop.edge) for hop in kept)
         return kept
@@ -248,8 +241,6 @@ class _SearchState:
     # Keyed by ends and relation: a fact stated in two sections is one triplet.
     found: dict[tuple[Node, str, Node], Edge] = field(default_factory=dict)
     explored: dict[Node, None] = field(default_factory=dict)
-    iterations: int = 0
-    truncated: bool = False
 
 
 def _key(edge: Edge) -> tuple[Node, str, Node]:

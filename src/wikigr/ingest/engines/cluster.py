@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from wikigr import __version__
 from wikigr.errors import UsageError, WikigrError
@@ -28,12 +28,8 @@ class ClusterError(WikigrError):
     """A Ray cluster cannot be reached or used, or a task failed on it repeatedly."""
 
 
-class Check(Protocol):
-    """A picklable check of a node, which runs on it."""
-
-    def __call__(self) -> tuple[str, str] | None:
-        """Return what is wrong with this node, as the end of "The node … ", and how to fix it; ``None`` if nothing."""
-        ...
+# A picklable check of a node, which runs on it. Returns what is wrong, as the end of "The node … ", and how to fix it.
+Check = Callable[[], tuple[str, str] | None]
 
 
 @dataclass(frozen=True, slots=True)

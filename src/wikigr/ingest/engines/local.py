@@ -16,8 +16,7 @@ from wikigr.ingest.engines.engine import CHUNK, PARSED_SLOWLY, Parsed, parse_rec
 from wikigr.ingest.engines.items import Result
 from wikigr.ingest.engines.parser_process import ParserProcess, Part, PickledRecords, Task
 from wikigr.ingest.mentions import find_targets
-from wikigr.sources.article import Record, ScannedSource, Source
-from wikigr.sources.splits import SplittableSource
+from wikigr.sources.article import Record, ScannedSource, Source, SplittableSource
 
 if TYPE_CHECKING:
     from wikigr.ingest.mentions import NameMatcher

@@ -26,8 +26,7 @@ from wikigr.sandbox.process import (
     SandboxStartError,
     library_paths,
 )
-from wikigr.sources.article import FileSource, Record, Shared, Source
-from wikigr.sources.splits import FileSplit, SplittableSource
+from wikigr.sources.article import FileSource, FileSplit, Record, Shared, Source, SplittableSource
 
 # Seconds of processor time for one record, and bytes of address space for the process.
 RECORD_CPU_SECONDS = 60

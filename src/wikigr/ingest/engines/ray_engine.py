@@ -19,8 +19,7 @@ from wikigr.ingest.embedding import encode_texts
 from wikigr.ingest.engines.cluster import Cluster
 from wikigr.ingest.engines.engine import CHUNK, PARSED_SLOWLY, Parsed, parse_records
 from wikigr.ingest.mentions import find_targets
-from wikigr.sources.article import Source
-from wikigr.sources.splits import FileSplit, SplittableSource, merge_splits
+from wikigr.sources.article import FileSplit, Source, SplittableSource, merge_splits
 
 if TYPE_CHECKING:
     from wikigr.ingest.mentions import NameMatcher

@@ -302,7 +302,7 @@ function showTurn(turn, index) {
 
 // What a model wrote is of no kind, whether or not a model was asked.
 const isWritten = (doc) => Boolean(doc.model) && !doc.kind && !doc.abstained;
-const isDoubtful = (doc) => doc.level === "not_sure" && !isWritten(doc) && doc.citations.length > 0;
+const isDoubtful = (doc) => Boolean(doc.heading);
 const short = (answer) => answer.span?.text.replace(/\s+/g, " ").trim() ?? "";
 const within = (item, doc) => item.pack ?? (app.packs.length === 1 ? app.packs[0].given_as : app.pack || doc.pack?.name);
 const open = (item, doc, more) => app.panelLink({ article: item.title, within: within(item, doc), section: item.section_id, start: item.start, end: item.end, ...more });
@@ -321,7 +321,7 @@ function citer(answer, doc, offset) {
 
 function statement(doc, offset) {
   if (isDoubtful(doc) || (doc.abstained && !doc.citations.length)) {
-    return h("p", { class: "headline quiet" }, isDoubtful(doc) ? "Perhaps one of these:" : doc.answer);
+    return h("p", { class: "headline quiet" }, isDoubtful(doc) ? doc.heading : doc.answer);
   }
   const headline = short(doc);
   return [headline && !isWritten(doc) ? h("p", { class: "headline" }, headline) : null, h("div", { class: "text" }, showBlocks(doc.blocks, { cite: citer(doc, doc, offset) }))];

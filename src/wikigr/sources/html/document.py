@@ -112,8 +112,12 @@ class HtmlDocument:
         self.skip |= shown
         self._find_struck_text()
         # Asking each table for tables in it would be quadratic in their depth.
-        inner = self.root.css("table table")
-        self.outer_tables = {table.mem_id for table in map(_enclosing_table, inner) if table is not None}
+        self.outer_tables: set[int] = set()
+        for inner in self.root.css("table table"):
+            outer = inner.parent
+            while outer is not None and outer.tag != "table":
+                outer = outer.parent
+            self.outer_tables |= {outer.mem_id} if outer is not None else set()
         self.content = self._tree.body or self.root
         if not is_note:
             self.infoboxes = {node.mem_id for node in self.root.css(INFOBOX)}
@@ -121,7 +125,6 @@ class HtmlDocument:
         self.special = self.skip.union(self.contents_tables, self.infoboxes, self.tab_labels)
 
     def _move_margin_notes(self) -> None:
-        """Place the notes in the margin behind their paragraphs, and remove what shows them."""
         for note in reversed(self.root.css(MARGIN_NOTES)):
             paragraph = note.parent
             while paragraph is not None and paragraph.tag != "p":
@@ -162,14 +165,14 @@ class HtmlDocument:
             if entry.mem_id not in is_whole:
                 is_whole[entry.mem_id] = not self._has_other_text(entry, struck)
             first, last = node.first_child, node.last_child
-            if is_whole[entry.mem_id] and first is not None and last is not None and not _has_block(node):
+            inner = (part.tag for part in node.css("*") if part.mem_id != node.mem_id)
+            if is_whole[entry.mem_id] and first is not None and last is not None and BLOCK_ELEMENTS.isdisjoint(inner):
                 first.insert_before(STRUCK_MARK)
                 last.insert_after(STRUCK_MARK)
             else:
                 self.skip.add(node.mem_id)
 
     def _has_other_text(self, entry: LexborNode, struck: Mapping[int, LexborNode]) -> bool:
-        """Return whether an entry has words of its own that are not struck."""
         stack = visible_children(entry) if entry.mem_id not in struck else []
         while stack:
             node = stack.pop()
@@ -276,7 +279,6 @@ class HtmlDocument:
         return ""
 
     def _begins_with_text(self, node: LexborNode) -> bool:
-        """Return whether visible text is among the first pieces of ``node``."""
         return any(piece.strip() for piece in islice(self.pieces(node), 200) if isinstance(piece, str))
 
 
@@ -285,10 +287,6 @@ def id_of(node: LexborNode) -> str:
     name = node.attributes.get("id") or (node.attributes.get("name") if node.tag == "a" else "") or ""
     # Every section below a heading stores its anchor.
     return name if len(name) <= 500 else ""
-
-
-def _has_block(node: LexborNode) -> bool:
-    return any(inner.tag in BLOCK_ELEMENTS for inner in node.css("*") if inner.mem_id != node.mem_id)
 
 
 def outermost(root: LexborNode, selector: str) -> Iterator[LexborNode]:
@@ -345,7 +343,6 @@ def replacement_text(node: LexborNode) -> str | None:
 
 
 def _math_text(node: LexborNode, depth: int) -> str:
-    """Return the text of MathML, on one line: ``(a+b)/2``."""
     if not node.is_element_node or depth > MAX_ANCESTORS:
         return node.text_content or ""
     children = [
@@ -359,7 +356,6 @@ def _math_text(node: LexborNode, depth: int) -> str:
 
 
 def _superscript(node: LexborNode) -> str | None:
-    """Return the text of a ``<sup>`` if it differs from that of its children."""
     plain = collapse_spaces(node.text())
     around = enclosing_link(node)
     is_link = around is not None and collapse_spaces(around.text()) == plain
@@ -412,10 +408,3 @@ def _character_before(node: LexborNode) -> str:
             return text[-1]
         current = previous
     return ""
-
-
-def _enclosing_table(table: LexborNode) -> LexborNode | None:
-    node = table.parent
-    while node is not None and node.tag != "table":
-        node = node.parent
-    return node

@@ -97,7 +97,6 @@ def is_footnote_mark(node: LexborNode) -> bool:
 
 
 def _states_mark(node: LexborNode | None) -> bool:
-    """Return whether an element says that it is the mark of a note."""
     if node is None:
         return False
     stated = " ".join(node.attributes.get(name) or "" for name in ("epub:type", "role", "data-type"))
@@ -107,7 +106,6 @@ def _states_mark(node: LexborNode | None) -> bool:
 
 
 def _leading_mark(note: LexborNode) -> LexborNode | None:
-    """Return the mark at the beginning of a note that links back to the text."""
     link = note.css_first("a[href]")
     text = collapse_spaces(link.text()) if link is not None else ""
     return link if _MARKS.fullmatch(text) and note.text().lstrip().startswith(text) else None

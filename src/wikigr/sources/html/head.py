@@ -162,7 +162,6 @@ def find_byline(root: LexborNode) -> Byline:
 
 
 def _descriptions(root: LexborNode) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects of JSON-LD that have an author or a date."""
     for node in root.css("script[type='application/ld+json']"):
         text = node.text()
         try:

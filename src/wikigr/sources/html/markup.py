@@ -29,8 +29,8 @@ _TAG = re.compile(rb"<(/?+)([a-zA-Z][^\s/<>]*+)([^<>]*+)")
 _MIN_TAGS = 1_000
 # Elements that stay open until they are closed. Parsing time is quadratic in the depth.
 _NESTED = frozenset(
-    b"address article aside blockquote center details dir div dl fieldset figure footer form header main menu nav ol "
-    b"section span sub sup table ul".split()
+    b"address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer form header "
+    b"hgroup listing main menu nav ol optgroup pre rb rp rt rtc search section span sub summary sup table ul".split()
 )
 _MAX_NESTING_DEPTH = 5000
 # The parser reopens an unclosed formatting element in every following block: a <b> left open in each of n paragraphs
@@ -41,6 +41,12 @@ _MAX_REOPENED_ALIKE = 3
 _INLINE = frozenset(
     b"a abbr bdi bdo br cite data del dfn img input ins kbd label link mark meta nobr q samp script span style sub sup "
     b"time var wbr".split()
+)
+# Elements without content, and those that the next one of their kind closes. The parser looks through all others that
+# are open at each new paragraph.
+_CLOSED = frozenset(
+    b"a area base body br col dd dt embed head hr html img input li link meta nobr option p param source tbody td "
+    b"tfoot th thead tr track wbr".split()
 )
 _MAX_UNCLOSED = 10_000
 _MAX_REOPENED = 1_000_000
@@ -82,7 +88,6 @@ def _decode(markup: bytes | str) -> bytes | str:
 
 
 def _xml_encoding(markup: bytes) -> str | None:
-    """Return Python's name of the encoding in an XML declaration; ``None`` if it is absent or unknown."""
     declaration = _XML_ENCODING.match(markup[:_DECLARATION_BYTES])
     if declaration is None:
         return None
@@ -110,13 +115,13 @@ def _open_self_closed(markup: bytes | str) -> bytes | str:
 
 
 def _check_open_elements(data: bytes, where: str) -> None:
-    """Raise ``RecordError`` if too many elements are open at the same time."""
     tags = data.count(b"<")
     if tags <= _MIN_TAGS:
         return
     unclosed: dict[bytes, list[bytes]] = {}
     alike: Counter[bytes] = Counter()
-    depth = count = reopened = live = 0
+    depth = count = reopened = live = others = 0
+    in_drawing = False
     for match in _TAG.finditer(data):
         is_end, name = bool(match[1]), match[2].lower()
         if name in _FORMATTING:
@@ -137,5 +142,11 @@ def _check_open_elements(data: bytes, where: str) -> None:
             if depth > _MAX_NESTING_DEPTH:
                 limit = f"{_MAX_NESTING_DEPTH:,}"
                 raise RecordError(where, f"its elements are nested too deeply (more than {limit} levels)")
+        if name in (b"svg", b"math") or name in _NESTED:
+            in_drawing = not is_end and name not in _NESTED
+        elif name not in _FORMATTING and name not in _CLOSED and not (in_drawing and match[3].endswith(b"/")):
+            others = max(0, others - 1) if is_end else others + 1
+            if others > _MAX_UNCLOSED:
+                raise RecordError(where, f"more than {_MAX_UNCLOSED:,} of its elements are never closed")
         if count > _MAX_UNCLOSED or reopened > _MAX_REOPENED + _REOPENED_PER_TAG * tags:
             raise RecordError(where, "too many of its formatting elements (<b>, <i>, <font> etc.) are never closed")

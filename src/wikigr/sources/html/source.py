@@ -50,7 +50,11 @@ class HtmlSource(FolderSource):
         names, errors = self._names(scanned)
         titles = {source_id: found.title or stem(source_id) for source_id, found in names.items()}
         headings = {source_id: found.heading for source_id, found in names.items()}
-        originals = self._duplicates(names)
+        # The first page with the same bytes, for each copy of one that is not a redirect.
+        first_with: dict[bytes, str] = {}
+        pages = (source_id for source_id, found in names.items() if found.redirect is None)
+        firsts = {source_id: first_with.setdefault(self._digests[source_id], source_id) for source_id in pages}
+        originals = {source_id: first for source_id, first in firsts.items() if first != source_id}
         redirects = _redirects(names, Pages(source_ids, SUFFIXES))
         # Only pages that become articles compete for a title.
         articles = {key: title for key, title in titles.items() if key not in originals and key not in redirects}
@@ -79,19 +83,8 @@ class HtmlSource(FolderSource):
         folder = posixpath.basename(posixpath.dirname(record.source_id))
         return replace(note, categories=note.categories or ((folder,) if folder else ()))
 
-    def _duplicates(self, names: Mapping[str, Names]) -> dict[str, str]:
-        """Return the first page with the same bytes for each copy of one that is not a redirect."""
-        first_with: dict[bytes, str] = {}
-        originals = {
-            source_id: first_with.setdefault(self._digests[source_id], source_id)
-            for source_id, found in names.items()
-            if found.redirect is None
-        }
-        return {source_id: original for source_id, original in originals.items() if original != source_id}
-
 
 def _redirects(names: Mapping[str, Names], pages: Pages) -> dict[str, str]:
-    """Return where each moved page went, ``""`` for a page outside of the folder."""
     redirects: dict[str, str] = {}
     for source_id, found in names.items():
         if found.redirect is not None:

@@ -64,23 +64,15 @@ def is_layout(table: LexborNode, page: HtmlDocument) -> bool:
         return True
     rows = rows_of(table, page)
     if table.mem_id in page.outer_tables or table.css_first("h1, h2, h3, h4, pre") is not None:
-        has_names = _names_columns(rows) or (page.is_office and _looks_named(rows, page))
+        head = cells_of(rows[0]) if len(rows) > 1 else []
+        is_head = bool(head) and rows[0].parent is not None and rows[0].parent.tag == "thead"
+        has_names = len(head) > 1 and (is_head or all(cell.tag == "th" for cell in head))
+        if page.is_office and not has_names:
+            texts = [Row([Cell(page.flat_text(cell)) for cell in cells_of(row)]) for row in rows[:10]]
+            has_names = mark_header(texts)[1] > 0
         return not has_names or any("\n" in node.text().strip("\n") for node in table.css("pre"))
     is_column = all(len(cells_of(row)) < 2 for row in rows)
     return is_column and (len(rows) == 1 or table.css_first("ul, ol, dl") is not None)
-
-
-def _names_columns(rows: Sequence[LexborNode]) -> bool:
-    """Return whether the first row of several is marked as their header."""
-    cells = cells_of(rows[0]) if len(rows) > 1 else []
-    is_head = bool(cells) and rows[0].parent is not None and rows[0].parent.tag == "thead"
-    return len(cells) > 1 and (is_head or all(cell.tag == "th" for cell in cells))
-
-
-def _looks_named(rows: Sequence[LexborNode], page: HtmlDocument) -> bool:
-    """Return whether the first rows look like a header that is not marked, as in office documents."""
-    texts = [Row([Cell(page.flat_text(cell)) for cell in cells_of(row)]) for row in rows[:10]]
-    return mark_header(texts)[1] > 0
 
 
 def table_rows(table: LexborNode, page: HtmlDocument, texts: Sequence[Sequence[str]]) -> list[Row]:
@@ -233,7 +225,10 @@ def entry_name(term: LexborNode, page: HtmlDocument) -> str:
     is_target = any(node.attributes.get("id") or node.css_first("[id], a[name]") is not None for node in terms)
     if not is_target or not _is_long(definitions, page):
         return ""
-    name = _name(term, page)
+    name = collapse_spaces("".join(page.flat_text(part) for part in term.css(_SPHINX_NAME)))
+    if not name:
+        # DocBook marks up each of several terms.
+        name = _AFTER_NAME.sub("", page.flat_text(term.css_first("span.term") or term), count=1).rstrip(" :=,")
     return name if _LETTER.search(name) and len(name) <= 120 else ""
 
 
@@ -242,17 +237,7 @@ def is_ignored(node: LexborNode, page: HtmlDocument) -> bool:
     return node.tag == "hr" or node.mem_id in page.skip
 
 
-def _name(term: LexborNode, page: HtmlDocument) -> str:
-    parts = "".join(page.flat_text(part) for part in term.css(_SPHINX_NAME))
-    if parts:
-        return collapse_spaces(parts)
-    # DocBook marks up each of several terms.
-    text = page.flat_text(term.css_first("span.term") or term)
-    return _AFTER_NAME.sub("", text, count=1).rstrip(" :=,")
-
-
 def _group(term: LexborNode, page: HtmlDocument) -> tuple[list[LexborNode], list[LexborNode]]:
-    """Return the consecutive terms from ``term`` on and their definitions."""
     terms: list[LexborNode] = [term]
     definitions: list[LexborNode] = []
     node = term.next

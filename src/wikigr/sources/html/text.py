@@ -1,7 +1,4 @@
-"""Extract the content of an HTML page as plain text that keeps its structure, with anchors, links and infoboxes.
-
-Markdown, reStructuredText and office documents are read as the HTML that they stand for.
-"""
+"""Extract the content of an HTML page as plain text that keeps its structure, with anchors, links and infoboxes."""
 
 from __future__ import annotations
 
@@ -438,21 +435,18 @@ class _Walker:
         for row, read, row_text in zip(cells, texts, name_columns(rows), strict=True):
             blocks = [text for text, _ in self._page.flat_blocks(row[0])] if row_text.is_alone else []
             if len(blocks) > 1:
-                self._write_blocks(blocks)
+                # A signature and its description, for example, are a paragraph.
+                self.writer.end_block()
+                for block in blocks:
+                    self.writer.write(block)
+                    self.writer.end_block(LINE_GAP)
+                self.writer.end_block()
             else:
                 self.writer.row(row_text)
             self._count("".join(read))
         self._add_links(table)
         if not self._open_links:
             self.link_characters += sum(_length(self._page.flat_text(link)) for link in self._links_in(table))
-        self.writer.end_block()
-
-    def _write_blocks(self, blocks: list[str]) -> None:
-        """Write a row of several blocks in a single cell, such as a signature and its description, as a paragraph."""
-        self.writer.end_block()
-        for block in blocks:
-            self.writer.write(block)
-            self.writer.end_block(LINE_GAP)
         self.writer.end_block()
 
     def _read_infobox(self, table: LexborNode) -> None:
@@ -494,7 +488,6 @@ def _language(pre: LexborNode) -> str:
 
 
 def _link_target(link: LexborNode) -> str:
-    """Return the href of an ``<a>`` without its fragment; empty for a link within the page."""
     return (link.attributes.get("href") or "").partition("#")[0].strip()
 
 
@@ -507,7 +500,6 @@ def _length(text: str) -> int:
 
 
 def _is_admonition(node: LexborNode) -> bool:
-    """Return whether ``node`` is a box whose headings ("Note") are labels and do not open sections."""
     return node.tag == "aside" or (node.tag != "p" and not _ADMONITIONS.isdisjoint(class_names(node)))
 
 

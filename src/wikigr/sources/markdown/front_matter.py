@@ -24,9 +24,15 @@ _BEGINS_WITH_JSON = re.compile(r'\A\s*\{\s*"(?:[^"\\\n]|\\.)*+"\s*:')
 _WIKILINK = re.compile(r"!?\[\[([^\[\]|]++)(?:\|([^\[\]]*+))?\]\]")
 # Keys whose values are the title, the aliases, the categories and the address of the note.
 _FIELDS = frozenset({"title", "alias", "aliases", "category", "categories", "tags", "url"})
-# The depth of a property in mappings and lists, and the number of values of a note.
+# The depth of a property in mappings and lists, and the values of a note, their characters, and the lists, mappings and
+# values that are looked at: an alias of YAML can stand for any number of them.
 _MAX_DEPTH = 4
 _MAX_VALUES = 1_000
+_MAX_CHARS = 1_000_000
+_MAX_PARTS = 10_000
+_MAX_NAME_CHARS = 2_000
+# The parser of TOML takes time that grows with the square of the parts of a key.
+_LONG_KEY = re.compile(r"""^[ \t\[]*+(?:[\w\-"' \t]++\.){50}""", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +98,18 @@ def split_front_matter(text: str, where: str) -> tuple[FrontMatter, str]:
     return FrontMatter(), text
 
 
+def _load_toml(text: str) -> object:
+    if (found := _LONG_KEY.search(text)) is not None:
+        line = text.count("\n", 0, found.start()) + 1
+        raise ValueError(f"a key of more than 50 parts in line {line}")
+    return tomllib.loads(text, parse_float=str)
+
+
 _JSON = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
 # The base loader reads every scalar as a string and constructs no objects.
 _PARSERS: dict[str, Callable[[str], object]] = {
     "YAML": lambda text: yaml.load(text, Loader=yaml.BaseLoader),  # noqa: S506
-    "TOML": lambda text: tomllib.loads(text, parse_float=str),
+    "TOML": _load_toml,
     "JSON": _JSON.decode,
 }
 _LINE = re.compile(r"\bline (\d+)")
@@ -124,17 +137,27 @@ def _front_matter(found: object, where: str) -> FrontMatter:
     if isinstance(found.get("taxonomies"), dict):  # of Zola
         found = {**{key: value for key, value in found.items() if key != "taxonomies"}, **found["taxonomies"]}
     fields = {str(key).casefold(): value for key, value in found.items()}
-    values = islice(_values("", found, 0), _MAX_VALUES)
     properties: dict[str, list[str]] = {}
-    for name, value in values:
-        properties.setdefault(name, []).append(value)
+    values, characters = 0, 0
+    for name, value in islice(_values("", found, 0), _MAX_PARTS):
+        values += bool(name)
+        characters += len(value)
+        if values > _MAX_VALUES or characters > _MAX_CHARS:
+            break
+        if name:
+            properties.setdefault(name, []).append(value)
     return FrontMatter(
         categories=_names(fields, ("category", "categories", "tags"), where),
         title=_text(fields, "title", where),
         aliases=_names(fields, ("aliases", "alias"), where),
         url=_text(fields, "url", where),
         byline=Byline(
-            authors=tuple(name for key in ("author", "authors") for name in _authors(fields.get(key, ""))),
+            authors=tuple(
+                name
+                for key in ("author", "authors")
+                for name in islice(_authors(fields.get(key, ""), 0), _MAX_PARTS)
+                if name
+            ),
             published=_first_text(fields, ("date", "published", "publishdate", "pubdate", "created")),
             updated=_first_text(fields, ("updated", "modified", "lastmod", "last_updated", "last_modified_at")),
         ),
@@ -143,7 +166,8 @@ def _front_matter(found: object, where: str) -> FrontMatter:
 
 
 def _values(name: str, value: object, depth: int) -> Iterator[tuple[str, str]]:
-    """Yield each text with the keys that lead to it, in the order of the file."""
+    """Yield each text with the keys that lead to it, in the order of the file, and ``""`` twice for what is none."""
+    yield "", ""
     if depth > _MAX_DEPTH:
         return
     if isinstance(value, dict):
@@ -158,13 +182,16 @@ def _values(name: str, value: object, depth: int) -> Iterator[tuple[str, str]]:
         yield name, text
 
 
-def _authors(value: object) -> list[str]:
-    """Return the names in a text, a list, or mappings with a ``name``; anything else has none."""
-    if isinstance(value, list):
-        return [name for item in value for name in _authors(item)]
-    if isinstance(value, dict):
-        return _authors(value.get("name", ""))
-    return [text] if (text := _scalar(value).strip()) not in _ABSENT else []
+def _authors(value: object, depth: int) -> Iterator[str]:
+    """Yield the names in a text, a list, or mappings with a ``name``, and ``""`` for each part that is none."""
+    yield ""
+    if isinstance(value, list) and depth < _MAX_DEPTH:
+        for item in value:
+            yield from _authors(item, depth + 1)
+    elif isinstance(value, dict) and depth < _MAX_DEPTH:
+        yield from _authors(value.get("name", ""), depth + 1)
+    elif not isinstance(value, list | dict) and (text := _scalar(value).strip()) not in _ABSENT:
+        yield text
 
 
 def _first_text(fields: Mapping[str, object], keys: Iterable[str]) -> str:
@@ -187,7 +214,6 @@ def _text(fields: Mapping[str, object], key: str, where: str) -> str:
 
 
 def _names(fields: Mapping[str, object], keys: Iterable[str], where: str) -> tuple[str, ...]:
-    """Return the distinct names in the fields ``keys``, each a text or a list of texts."""
     names: dict[str, None] = {}
     for key in keys:
         value = fields.get(key, "")
@@ -197,6 +223,6 @@ def _names(fields: Mapping[str, object], keys: Iterable[str], where: str) -> tup
             value = [text] if key in ("category", "alias") else text.split(",")
         if not isinstance(value, list) or any(isinstance(name, list | dict) for name in value):
             raise RecordError(f"{where}, front matter", f"`{key}` must be text or a list of texts")
-        texts = (collapse_spaces(_scalar(name)) for name in value)
+        texts = (collapse_spaces(_scalar(name)[:_MAX_NAME_CHARS]) for name in value)
         names.update((name, None) for name in texts if name not in _ABSENT)
     return tuple(names)

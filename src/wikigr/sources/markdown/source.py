@@ -66,8 +66,14 @@ class MarkdownConverter:
 
     def parse_note(self, record: NoteRecord) -> NoteText:
         matter, text = split_front_matter(decode(record.source_id, record.data), record.source_id)
-        names, markup, has_own_html = _render(text, matter, record)
-        page = HtmlDocument(markup, is_note=True, has_boilerplate=has_own_html)
+        env: dict[str, Any] = {_NOTE: record}
+        parser = _parser()
+        tokens = parser.parse(text, env)
+        names = _names(tokens, matter, record.source_id, env)
+        markup = parser.renderer.render(tokens, parser.options, env)
+        # The tokens take many times as much memory as the text.
+        del tokens
+        page = HtmlDocument(markup, is_note=True, has_boilerplate=_OWN_HTML in env)
         sections, hrefs = read_note(page, names.heading or record.title, slug_anchors())
         links = record.targets(hrefs, _SUFFIXES)
         sections, facts = _with_properties(add_byline(sections, matter.byline), matter.properties, record)
@@ -81,22 +87,11 @@ def note_html(text: str, record: NoteRecord) -> str:
     return str(_parser().render(text, {_NOTE: record}))
 
 
-def _render(text: str, matter: FrontMatter, record: NoteRecord) -> tuple[Names, str, bool]:
-    """Return the names of a note, its HTML, and whether some of it is its own.
-
-    The tokens, which take many times as much memory as the text, are gone before the HTML is read.
-    """
-    env: dict[str, Any] = {_NOTE: record}
-    parser = _parser()
-    tokens = parser.parse(text, env)
-    names = _names(tokens, matter, record.source_id, env)
-    return names, parser.renderer.render(tokens, parser.options, env), _OWN_HTML in env
-
-
 def _names(tokens: Sequence[Token], matter: FrontMatter, source_id: str, env: dict[str, Any]) -> Names:
     heading = _title_heading(tokens, source_id, env)
     # The title in the front matter replaces a heading that opens the text; the heading becomes an alias.
-    if matter.title and _opens_with_heading(tokens):
+    top = [token for token in tokens if token.type == "heading_open" and token.tag == "h1"]
+    if matter.title and len(top) == 1 and tokens[0] is top[0]:
         alias = (heading,) if heading and fold(heading) != fold(matter.title) else ()
         return Names(matter.title, heading, (*matter.aliases, *alias))
     title = matter.title or heading
@@ -122,7 +117,6 @@ def _with_properties(
 
 
 def _title_heading(tokens: Sequence[Token], source_id: str, env: dict[str, Any]) -> str:
-    """Return the text of the first top-level heading in Markdown or HTML; ``env`` holds link definitions."""
     for position, token in enumerate(tokens):
         title = ""
         if token.type == "heading_open" and token.tag == "h1":
@@ -135,12 +129,6 @@ def _title_heading(tokens: Sequence[Token], source_id: str, env: dict[str, Any])
         if title:
             return title
     return ""
-
-
-def _opens_with_heading(tokens: Sequence[Token]) -> bool:
-    """Return whether the text begins with its only top-level heading."""
-    top = [token for token in tokens if token.type == "heading_open" and token.tag == "h1"]
-    return len(top) == 1 and tokens[0] is top[0]
 
 
 @cache
@@ -200,10 +188,6 @@ def _is_footnote_link(tokens: Sequence[Token], index: int) -> bool:
     return tags[0].startswith("<sup") and tags[1].startswith("<a") and tags[2:] == ["</a>", "</sup>"]
 
 
-def _image(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
-    return renderer.renderInline(tokens[index].children or [], options, env)
-
-
 def _wikilink(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
     token = tokens[index]
     target = str(token.meta["target"])
@@ -222,25 +206,22 @@ def _paragraph_close(renderer: RendererHTML, tokens: Sequence[Token], index: int
     return "<br>" if index + 1 < len(tokens) and tokens[index + 1].type == "paragraph_open" else ""
 
 
-def _footnote_open(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
-    return f'<aside role="doc-footnote" data-label="{escapeHtml(tokens[index].meta["label"])}">'
-
-
 def _text(form: str) -> Callable[..., str]:
-    """Return the rule that writes the content of a token in ``form``."""
     return lambda renderer, tokens, index, options, env: form.format(escapeHtml(tokens[index].content))
 
 
 _RULES: dict[str, Callable[..., str]] = {
     "html_block": _html_block,
     "html_inline": _html_inline,
-    "image": _image,
+    "image": lambda renderer, tokens, index, *more: renderer.renderInline(tokens[index].children or [], *more),
     "paragraph_close": _paragraph_close,
     "math_inline": _text("${}$"),
     "math_inline_double": _text("$${}$$"),
     "math_block": _text("<pre>$${}$$</pre>"),
     "math_block_label": _text("<pre>$${}$$</pre>"),
-    "footnote_reference_open": _footnote_open,
+    "footnote_reference_open": lambda renderer, tokens, index, *more: (
+        f'<aside role="doc-footnote" data-label="{escapeHtml(tokens[index].meta["label"])}">'
+    ),
     "footnote_reference_close": _text("</aside>"),
     COMMENT: _text(UNSEEN),
     FOOTNOTE_REFERENCE: _text(UNSEEN),

@@ -13,7 +13,7 @@ import re
 from typing import Any
 
 from markdown_it import MarkdownIt
-from markdown_it.rules_block import StateBlock
+from markdown_it.rules_block import StateBlock, table
 from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 from markdown_it.rules_inline.state_inline import Delimiter
@@ -50,6 +50,11 @@ _CONTAINER = re.compile(
 # Of MkDocs: a box, one that opens, or a tab, above indented text.
 _BOX = re.compile(r"(?:!!!|\?\?\?\+?|===[+!]?)[ \t]+(?P<kind>[\w-]*+)[\w \t-]*+(?:\"(?P<title>[^\"\n]*+)\")?[ \t]*\Z")
 _BOX_INDENT = 4
+# A row has a cell for each column of its table. Once the tables of a text have more tokens than these, and so many more
+# for each character, what follows is no table. The environment counts them under this key.
+_MIN_CELL_TOKENS = 50_000
+_MAX_CELL_TOKENS_PER_CHARACTER = 4
+_CELL_TOKENS = "wikigr-cell-tokens"
 # What is indented by more, in boxes in boxes, is code.
 _MAX_BOX_INDENT = 40
 _TASK = re.compile(r"\[([ xX])\][ \t]+(?=\S)")
@@ -66,6 +71,8 @@ def note_plugin(md: MarkdownIt) -> None:
     """
     footnote_plugin(md, inline=False, move_to_end=False)
     md.inline.ruler.at(FOOTNOTE_REFERENCE, _footnote_reference)
+    if "table" in md.get_active_rules()["block"]:
+        md.block.ruler.at("table", _table, {"alt": ["paragraph", "reference"]})
     md.block.ruler.after("code", COMMENT, _comment_block, {"alt": ["paragraph", "reference", "blockquote", "list"]})
     md.block.ruler.before("paragraph", "esm", _esm)
     md.block.ruler.after("code", "container", _container, {"alt": ["paragraph", "reference", "blockquote", "list"]})
@@ -104,6 +111,15 @@ def _wikilink(state: StateInline, silent: bool) -> bool:
         token.meta = {"target": page, "is_embed": bool(match[1])}
     state.pos = match.end()
     return True
+
+
+def _table(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    tokens, counted = len(state.tokens), state.env.get(_CELL_TOKENS, 0)
+    if counted > _MIN_CELL_TOKENS + _MAX_CELL_TOKENS_PER_CHARACTER * len(state.src):
+        return False
+    found: bool = table(state, start_line, end_line, silent)
+    state.env[_CELL_TOKENS] = counted + len(state.tokens) - tokens
+    return found
 
 
 def _comment_block(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
@@ -184,7 +200,6 @@ def _box(state: StateBlock, start_line: int, end_line: int, silent: bool) -> boo
 
 
 def _push_title(state: StateBlock, title: str) -> None:
-    """Add a paragraph with the title on the line before ``state.line``."""
     if title:
         lines = [state.line - 1, state.line]
         state.push("paragraph_open", "p", 1).map = lines
@@ -280,7 +295,6 @@ def _heading_attributes(state: StateCore) -> None:
 
 
 def _tasks(state: StateCore) -> None:
-    """Take the check box of a task from its text."""
     for item, opening, inline in zip(state.tokens, state.tokens[1:], state.tokens[2:], strict=False):
         is_first = item.type == "list_item_open" and opening.type == "paragraph_open" and inline.type == "inline"
         if is_first and (match := _TASK.match(inline.content)):

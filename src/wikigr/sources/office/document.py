@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
 from wikigr.errors import RecordError
-from wikigr.sources.anchors import outline_anchor
 from wikigr.sources.article import BadPart
 from wikigr.sources.html.document import HtmlDocument
 from wikigr.sources.html.text import write_html
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 # Of all members of an archive together, unpacked.
 MAX_BYTES = 512 * 1024 * 1024
 _MAX_MEMBERS = 20_000
+# Check boxes, and signs that people type instead of them, or of the bullet of a list.
+_BOX = re.compile(r"\[[x ]\]|[☐□☑☒✅]")
+HAS_SIGN = re.compile(rf"{_BOX.pattern}|[•◦▪‣●]")
+_SIGN = re.compile(rf"((?:\s|<[^>]*>)*+)(?:(?P<box>{_BOX.pattern})|[•◦▪‣●])\s*")
 
 
 @dataclass
@@ -52,7 +56,8 @@ class Document:
         """
         where = self.where or self.name
         parsed = HtmlDocument(markup, where, is_note=not is_page, has_boilerplate=is_page, is_office=is_text)
-        links = write_html(parsed, self.name, self.writer, outline_anchor if is_text else None)
+        # The anchor by which LibreOffice finds the first heading with this text.
+        links = write_html(parsed, self.name, self.writer, "{}|outline".format if is_text else None)
         self.links.update(dict.fromkeys(links))
         return next(parsed.flat_blocks(parsed.content), None) is not None
 
@@ -62,6 +67,22 @@ class Document:
         for row in name_columns(rows):
             self.writer.row(row)
         self.writer.end_block()
+
+
+def item_html(inside: str) -> str:
+    """Return a paragraph of HTML as an item, without the bullet that it begins with, or with its check box.
+
+    ``""`` for one that begins with neither, and for several boxes, which are a choice.
+    """
+    found = _SIGN.match(inside)
+    if found is None:
+        return ""
+    rest = found[1] + inside[found.end() :]
+    if found["box"] is None:
+        return rest
+    checked = " checked" if found["box"] not in ("[ ]", "☐", "□") else ""
+    is_task = any(map(str.isalnum, re.sub("<[^>]*>", "", rest))) and not _BOX.search(rest)
+    return f'<input type="checkbox"{checked}>{rest}' if is_task else ""
 
 
 def attribute(element: _Element | None, name: str) -> str:
@@ -81,12 +102,6 @@ def archive(data: bytes, where: str) -> Iterator[ZipFile]:
         if any(member.flag_bits & 1 for member in members):
             raise RecordError(where, "the file is encrypted", hint="Save it without a password.")
         yield opened
-
-
-def names_of(data: bytes, where: str) -> frozenset[str]:
-    """Return the names of the members; raises as ``archive`` does."""
-    with archive(data, where) as opened:
-        return frozenset(opened.namelist())
 
 
 def parse_xml(opened: ZipFile, name: str) -> _Element:

@@ -8,7 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
-from wikigr.sources.office.document import Document, archive, attribute, parse_xml
+from wikigr.sources.office.document import HAS_SIGN, Document, archive, attribute, item_html, parse_xml
 from wikigr.sources.office.equation import equation_text
 
 if TYPE_CHECKING:
@@ -39,10 +39,8 @@ _NOTE = re.compile(r'<li id="(?:foot|end)note-\d+">')
 _NOTE_LINK = re.compile(
     r'(?:<sup>){0,2}+<a href="#(?:foot|end)note-(?:ref-)?\d+"[^>]*>(?:\[\d+\]|↑)</a>(?:</sup>){0,2}+'
 )
-# Signs that people type instead of a check box, or of the bullet of a list.
-_BOXES = {"☐": False, "☑": True, "☒": True, "✅": True, "□": False}
-_BULLETS = ("•", "◦", "▪", "‣", "●")
-_HAS_SIGN = re.compile("|".join(("checkbox", "FORMCHECKBOX", *_BOXES, *_BULLETS)).encode())
+_TABLE = re.compile("(</?table>)")
+_PARAGRAPH = re.compile("<p>(.*?)</p>|(<li>(?:<[^>]*>)*)(.*?)(?=</li>|<[uo]l>)", re.DOTALL)
 _LEFT_OUT = re.compile(rb"fldSimple|oMath|dstrike|ddList|showingPlcHdr|<w:ruby>|<w:vanish")
 _ELEMENTS = tuple(f"{{*}}{name}" for name in "fldSimple oMath dstrike ddList showingPlcHdr ruby vanish".split())
 # The number of an item, and its style as HTML calls it, which a bookmark takes through mammoth.
@@ -57,19 +55,15 @@ def read(data: bytes, document: Document, where: str) -> None:
     import mammoth
 
     with archive(data, where) as opened:
-        written = opened.read("word/document.xml")
-
-        def transform(read: Any) -> Any:
-            read = _with_each_note_once(read) if b"noteReference" in written else read
-            return _with_signs_and_items(read) if _HAS_SIGN.search(written) is not None else read
+        has_marks = re.search(b"noteReference|checkbox|FORMCHECKBOX", opened.read("word/document.xml"))
 
         made = mammoth.convert_to_html(
             BytesIO(_prepared(opened) or data),
             convert_image=mammoth.images.img_element(lambda image: {"src": ""}),
             style_map=_STYLES + _struck_styles(opened),
-            transform_document=transform,
+            transform_document=_with_marks if has_marks else lambda read: read,
         )
-        numbered = _NUMBER_OF_ITEM.sub(r'<li value="\2" type="\3">\1', made.value)
+        numbered = _NUMBER_OF_ITEM.sub(r'<li value="\2" type="\3">\1', _with_items(made.value))
         document.html(_with_notes(_ANY_NUMBER.sub("", numbered)), is_text=True)
 
 
@@ -219,8 +213,11 @@ def _rewritten(root: _Element, lists: _Lists | None) -> bytes:
     return bytes(etree.tostring(root))
 
 
-def _with_each_note_once(document: Any) -> Any:
-    """Return a document without further references to the same note, for each of which mammoth writes it again."""
+def _with_marks(document: Any) -> Any:
+    """Return a document with its check boxes as text, and with one reference to each note.
+
+    mammoth writes a note again for each reference to it.
+    """
     from mammoth import documents
     from mammoth.transforms import element_of_type
 
@@ -232,57 +229,22 @@ def _with_each_note_once(document: Any) -> Any:
         found.add(note)
         return reference if is_first else documents.text("")
 
-    return element_of_type(documents.NoteReference, first)(document)
+    signed = element_of_type(documents.Checkbox, lambda box: documents.text("[x] " if box.checked else "[ ] "))
+    return element_of_type(documents.NoteReference, first)(signed(document))
 
 
-def _with_signs_and_items(document: Any) -> Any:
-    from mammoth import documents
-    from mammoth.transforms import element_of_type
-
-    with_tables = element_of_type(documents.Table, _with_signs)(document)
-    return _with_signs(element_of_type(documents.Paragraph, _with_item)(with_tables), is_outside=True)
-
-
-def _with_signs(element: Any, *, is_outside: bool = False) -> Any:
-    """Return an element with its check boxes as text; those ``is_outside`` tables that make a task remain."""
-    from mammoth import documents
-    from mammoth.transforms import element_of_type
-
-    def sign(box: Any) -> Any:
-        return documents.text("[x] " if box.checked else "[ ] ")
-
-    def signs(paragraph: Any) -> Any:
-        return paragraph if is_outside and _is_task(paragraph) else element_of_type(documents.Checkbox, sign)(paragraph)
-
-    return element_of_type(documents.Paragraph, signs)(element)
+def _with_items(markup: str) -> str:
+    """Return what mammoth writes with the paragraphs outside of tables that begin with a box or a bullet as items."""
+    parts, depth = _TABLE.split(markup), 0
+    for number, part in enumerate(parts):
+        depth += (part == "<table>") - (part == "</table>")
+        if depth == 0 and HAS_SIGN.search(part):
+            parts[number] = _PARAGRAPH.sub(_as_item, part).replace("</ul><ul>", "")
+    return "".join(parts)
 
 
-def _with_item(paragraph: Any) -> Any:
-    """Return a paragraph that begins with a check box or a bullet as an item of a list."""
-    from mammoth import documents
-    from mammoth.transforms import get_descendants_of_type
-
-    first = next((text for text in get_descendants_of_type(paragraph, documents.Text) if text.value.strip()), None)
-    if first is not None and first.value.lstrip()[0] in _BOXES:
-        text = first.value.lstrip()
-        first.value = text[1:]
-        paragraph = paragraph.copy(children=[documents.checkbox(checked=_BOXES[text[0]]), *paragraph.children])
-    has_bullet = first is not None and first.value.lstrip().startswith(_BULLETS)
-    if has_bullet and first is not None:
-        first.value = first.value.lstrip()[1:].lstrip()
-    is_item = (has_bullet or _is_task(paragraph)) and paragraph.numbering is None
-    return paragraph.copy(numbering=documents.numbering_level(0, is_ordered=False)) if is_item else paragraph
-
-
-def _is_task(paragraph: Any) -> bool:
-    """Return whether a paragraph begins with its only check box."""
-    from mammoth import documents
-    from mammoth.transforms import get_descendants
-
-    shown = [
-        element
-        for element in get_descendants(paragraph)
-        if isinstance(element, documents.Checkbox) or (isinstance(element, documents.Text) and element.value.strip())
-    ]
-    boxes = [isinstance(element, documents.Checkbox) for element in shown]
-    return len(boxes) > 1 and boxes[0] and sum(boxes) == 1
+def _as_item(found: re.Match[str]) -> str:
+    if found[2]:
+        return found[2] + (item_html(found[3]) or found[3])
+    item = item_html(found[1])
+    return f"<ul><li>{item}</li></ul>" if item else found[0]

@@ -117,16 +117,13 @@ def _pages(package: _Element | None, members: _Members, *, is_whole: bool) -> It
     for number, item in enumerate(ordered, start=1):
         if item is None:
             yield number, ""
-        elif _is_page(item) and (len(ordered) == 1 or "nav" not in item.get("properties", "").split()):
-            yield number, item.get("href", "")
+        elif len(ordered) == 1 or "nav" not in item.get("properties", "").split():
+            stated, href = item.get("media-type", ""), item.get("href", "")
+            if "html" in stated or "oeb1-document" in stated or href.partition("#")[0].lower().endswith(_PAGES):
+                yield number, href
     if not is_whole:
         names = (f"/{name}" for name in sorted(members.names) if name.lower().endswith(_PAGES))
         yield from enumerate(names, start=len(ordered) + 1)
-
-
-def _is_page(item: Any) -> bool:
-    stated, path = item.get("media-type", ""), item.get("href", "").partition("#")[0]
-    return "html" in stated or "oeb1-document" in stated or path.lower().endswith(_PAGES)
 
 
 def _parse(data: bytes) -> tuple[_Element | None, bool]:

@@ -23,10 +23,6 @@ _ANSI = re.compile(
 _OBJECT = re.compile(r"[\[({\s]*+(?:<[\w.]+[^<>\n]*+>[\])},\s]*+)++")
 # A command on the first line of a cell that says in which language the others are.
 _MAGIC = re.compile(r"%%(bash|sh|html|javascript|js|latex|perl|R|ruby|sql|svg|cypher|markdown)\b")
-# A cell in a damaged file begins like the first one: with a brace on a line of its own.
-_CELLS = re.compile(r'"cells"\s*:\s*\[\s*')
-_CELL = re.compile(r'^([ \t]*)\{\s*"(?:attachments|cell_type|execution_count|id|metadata|source)"', re.MULTILINE)
-_MAX_DAMAGED = 20
 # How the formats of before 2014 call the kinds of output.
 _EARLIER_KEYS = {"text/html": "html", "text/latex": "latex", "text/plain": "text", "text/markdown": "markdown"}
 
@@ -40,15 +36,15 @@ def title(data: bytes, where: str) -> str:
 def read(data: bytes, document: Document, where: str) -> None:
     """Add the cells in order; code and its output belong to the notes above them.
 
-    Cells that cannot be read are bad parts. Raises ``RecordError`` if none can.
+    Cells without text are bad parts. Raises ``RecordError`` for a file that is not whole.
     """
-    text = decode(where, data)
     try:
-        notebook = json.loads(text)
-    except ValueError as error:
-        notebook, document.bad_parts = _salvage(text, where, error)
-    metadata = _mapping(notebook, "metadata")
-    language = _language(metadata)
+        notebook = json.loads(decode(where, data))
+    except json.JSONDecodeError as error:
+        line = f"{where}, line {error.lineno}"
+        hint = "Save it again in Jupyter, or restore an earlier version of it."
+        raise RecordError(line, f"the notebook is not valid JSON: {error.msg}", hint=hint) from error
+    language = _language(_mapping(notebook, "metadata"))
     has_notes = False
     for number, cell in enumerate(_cells(notebook), start=1):
         kind, source = cell.get("cell_type"), _joined(cell.get("source", cell.get("input")))
@@ -64,72 +60,29 @@ def read(data: bytes, document: Document, where: str) -> None:
         else:
             if not has_notes:
                 document.writer.place(f"Cell {number}", f"cell={number}")
-            document.html(_code(source or "", _cell_language(cell, source or "", language)))
+            magic = _MAGIC.match(source or "")
+            stated = str(cell.get("language") or language) if kind == "code" else ""
+            document.html(_code(source or "", magic[1] if magic is not None else stated))
             outputs = cell.get("outputs")
             for output in outputs if isinstance(outputs, list) else ():
                 if isinstance(output, dict):
                     _add_output(output, document, where)
 
 
-def _salvage(text: str, where: str, error: ValueError) -> tuple[dict[str, Any], list[BadPart]]:
-    """Return a notebook with the cells of a damaged file that can be read, and the damaged ones."""
-    line = getattr(error, "lineno", 1)
-    begin = _CELLS.search(text)
-    position = begin.end() if begin else len(text)
-    decoder = json.JSONDecoder()
-    cells: list[Any] = []
-    bad: list[BadPart] = []
-    while position < len(text) and text[position] == "{" and len(bad) < _MAX_DAMAGED:
-        try:
-            cell, position = decoder.raw_decode(text, position)
-            cells.append(cell)
-        except ValueError as problem:
-            line = getattr(problem, "lineno", line)
-            bad.append(BadPart(f"{where}, line {line}", f"the cell is not valid JSON: {problem.args[0]}", is_lost=True))
-            cells.append({})
-            following = _CELL.search(text, position + 1)
-            position = following.end(1) if following else len(text)
-            continue
-        while position < len(text) and text[position] in " \t\r\n,":
-            position += 1
-    if not any(cells):
-        raise RecordError(where, f"the notebook is not valid JSON: {error.args[0]}")
-    if not bad:
-        bad.append(BadPart(f"{where}, line {line}", "the notebook ends before its end", is_lost=True))
-    metadata = re.search(r'"metadata"\s*:\s*(?=\{\s*"(?:kernelspec|language_info)")', text[position:])
-    stated = text[position + metadata.end() :] if metadata else "{}"
-    try:
-        known = decoder.raw_decode(stated)[0]
-    except ValueError:
-        known = {}
-    return {"cells": cells, "metadata": known}, bad
-
-
 def _cells(notebook: object) -> Iterator[Mapping[str, Any]]:
-    """Yield the cells; the formats of before 2014 have them in worksheets."""
     sheets = notebook.get("worksheets") if isinstance(notebook, dict) else None
     for sheet in [notebook, *(sheets if isinstance(sheets, list) else ())]:
         cells = sheet.get("cells") if isinstance(sheet, dict) else None
         for cell in cells if isinstance(cells, list) else ():
-            if cell != {}:
-                yield cell if isinstance(cell, dict) else {"cell_type": None}
+            yield cell if isinstance(cell, dict) else {"cell_type": None}
 
 
 def _language(metadata: Mapping[str, Any]) -> str:
-    """Return the language of the kernel; ``""`` if the notebook does not say it."""
     kernel = _mapping(metadata, "kernelspec")
     for value in (_mapping(metadata, "language_info").get("name"), kernel.get("language"), kernel.get("name")):
         if isinstance(value, str) and value:
             return value.lower().rstrip("0123456789.-")
     return ""
-
-
-def _cell_language(cell: Mapping[str, Any], source: str, language: str) -> str:
-    """Return the language of a cell, which is that of the kernel unless the cell states another one."""
-    magic = _MAGIC.match(source)
-    if magic is not None:
-        return magic[1]
-    return str(cell.get("language") or language) if cell.get("cell_type") == "code" else ""
 
 
 def _mapping(value: object, key: str) -> Mapping[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Set
 from contextlib import suppress
 from html import escape
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 from zipfile import BadZipFile, ZipFile
 
 from wikigr.errors import RecordError
-from wikigr.sources.office.document import Document, archive, attribute, parse_xml
+from wikigr.sources.office.document import Document, archive, attribute, item_html, parse_xml
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -40,8 +39,6 @@ _STYLES = {
     "Quotations": "blockquote",
     **dict.fromkeys(("Caption", "Illustration", "Figure", "Table", "Drawing"), "figcaption"),
 }
-# A check box, or a sign that people type instead, before the only text of a task.
-_TASK = re.compile(r"\s*(?:\[(?P<state>[x ])\]|(?P<sign>[☐□☑☒✅]))\s*(?P<text>[^\[☐□☑☒✅]+)", re.DOTALL)
 # What stands beside the paragraph that it is anchored in.
 _BOXES = frozenset(("draw:text-box", "draw:custom-shape", "draw:rect", "draw:ellipse"))
 _TEXT = {"text:s": " ", "text:tab": " ", "text:line-break": "<br>"}
@@ -62,7 +59,6 @@ def read(data: bytes, document: Document, where: str) -> None:
 
 
 def _named_styles(opened: ZipFile) -> Iterator[_Element]:
-    """Yield the styles with names of their own; the text can be read without them."""
     from lxml.etree import XMLSyntaxError
 
     with suppress(KeyError, BadZipFile, XMLSyntaxError):
@@ -156,10 +152,8 @@ class _Html:
             tag = "pre"
         elif name == "text:p" and style in _STYLES:
             tag = _STYLES[style]
-        elif name == "text:p" and (task := _TASK.fullmatch(inside)) and not any(element.iterancestors("{*}table-cell")):
-            tag = "ul"
-            state = " checked" if task["state"] == "x" or (task["sign"] or "☐") not in "☐□" else ""
-            inside = f'<li><input type="checkbox"{state}>{task["text"]}</li>'
+        elif name == "text:p" and (item := item_html(inside)) and not any(element.iterancestors("{*}table-cell")):
+            tag, inside = "ul", f"<li>{item}</li>"
         elif name == "text:list":
             opening = self._list(element)
             return f"{opening}{inside}</{opening[1:3]}>"
@@ -171,7 +165,9 @@ class _Html:
         inside = inside.replace("</pre><pre>", "\n") if "</pre><pre>" in inside else inside
         markup = f"<{tag}{_spans(element)}>{inside}</{tag}>" if tag else inside
         if name in ("table:table-cell", "table:table-row") and inside:
-            copies = min(_repeated(element), 1 + self._left // len(markup))
+            stated = attribute(element, f"number-{'columns' if name == 'table:table-cell' else 'rows'}-repeated")
+            repeated = int(stated) if stated.isdecimal() and int(stated) <= _MAX_REPEATED else 1
+            copies = min(repeated, 1 + self._left // len(markup))
             self._left -= (copies - 1) * len(markup)
             markup *= copies
         if name in ("text:p", "text:h") and self._boxes:
@@ -200,12 +196,6 @@ class _Html:
 
 def _check_box(element: _Element, state: str) -> str:
     return "[x]" if attribute(element, state) in ("true", "checked") else "[ ]"
-
-
-def _repeated(element: _Element) -> int:
-    """Return how often a row or a cell stands in its place."""
-    stated = next((value for of in ("columns", "rows") if (value := attribute(element, f"number-{of}-repeated"))), "1")
-    return int(stated) if stated.isdecimal() and int(stated) <= _MAX_REPEATED else 1
 
 
 def _spans(element: _Element) -> str:

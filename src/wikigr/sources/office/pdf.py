@@ -79,7 +79,6 @@ def read(data: bytes, document: Document, where: str) -> None:
 
 
 def _read_pages(pdf: PdfDocument, document: Document, where: str) -> list[list[PdfLine]]:
-    """Return the lines of each page, none for a damaged one; raises ``PdfiumError`` if there is no other page."""
     from pypdfium2 import PdfiumError
 
     pages: list[list[PdfLine]] = []
@@ -104,7 +103,6 @@ def _read_pages(pdf: PdfDocument, document: Document, where: str) -> list[list[P
 
 
 def _outline(pdf: PdfDocument) -> dict[int, list[_Heading]]:
-    """Return the headings of the outline by page, counted from 0."""
     found: dict[int, list[_Heading]] = {}
     for bookmark in pdf.get_toc():
         target = bookmark.get_dest()
@@ -140,7 +138,6 @@ def _without_margins(pages: Sequence[Sequence[PdfLine]]) -> list[list[PdfLine]]:
 
 
 def _margins(lines: Sequence[PdfLine]) -> list[PdfLine]:
-    """Return the highest and the lowest lines of a page."""
     by_height = sorted(lines, key=lambda line: line.y)
     return [*by_height[:_MARGIN_LINES], *by_height[_MARGIN_LINES:][-_MARGIN_LINES:]]
 
@@ -174,7 +171,6 @@ def _find_headings(
 
 
 def _names(lines: Sequence[PdfLine], title: str) -> int:
-    """Return how many of the first lines are the heading ``title``, with or without its number; 0 if none."""
     wanted = _letters(title)
     text = ""
     for count, line in enumerate(lines[:3], start=1):
@@ -192,7 +188,6 @@ def _letters(text: str) -> str:
 
 
 def _large_lines(pages: Sequence[Sequence[PdfLine]]) -> dict[tuple[int, int], tuple[int, _Heading]]:
-    """Return the short lines in larger letters than most text; the largest are of the highest level."""
     letters: Counter[float] = Counter()
     for lines in pages:
         for line in lines:
@@ -244,7 +239,6 @@ def _write(
 
 
 def _leading(pages: Sequence[Sequence[PdfLine]]) -> float:
-    """Return the usual distance of lines, as a share of the size of letters."""
     gaps = [
         (one.end_y - other.y) / other.size
         for lines in pages

@@ -24,7 +24,7 @@ _FAR = 400.0
 _MAX_JOINT = 40.0
 # What is left blank to be filled in.
 _BLANK_TO_FILL = re.compile(r"(?::|[_.…]{2})\s*$")
-_DOTS_AT_END = re.compile(r"\s*[_.…]{3,}\s*$")
+_DOTS_AT_END = re.compile(r"(?<!\s)\s*+(?<![_.…])[_.…]{3,}+\s*$")
 _DOTS_AT_START = re.compile(r"^\s*[_.…]{3,}\s*")
 _CONTENTS_LINE = re.compile(r"(?:(?:\s\.){2,}|\.{4,})\s*\w{0,6}$")
 # How pdfium marks a word that goes on in the next line.
@@ -194,13 +194,11 @@ def _with_raised(text_page: PdfTextPage, text: str, position: int) -> str:
 
 
 def _shown(text: str) -> str:
-    """Return a part of a line as text."""
     text = _EXPONENT.sub(lambda found: "^" + "".join(str(_RAISED.index(sign)) for sign in found[0]), text)
     return collapse_spaces(_HYPHEN.sub("-", _HYPHEN_IN_WORD.sub("", text.replace(_LEFT_OUT, ""))))
 
 
 def _length(text: str) -> int:
-    """Return how many letters pdfium counts; those beyond the basic plane count twice."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
@@ -296,7 +294,6 @@ def _origin(text_page: PdfTextPage, index: int) -> tuple[float, float]:
 
 
 def _font(text_page: PdfTextPage, index: int) -> tuple[bool, bool]:
-    """Return whether a letter is monospaced, and whether it is bold."""
     from pypdfium2.raw import FPDFText_GetFontInfo
 
     buffer, flags = create_string_buffer(128), c_int()

@@ -106,7 +106,6 @@ def _rows(table: Any) -> Iterator[Row]:
 
 
 def _write_chart(chart: Any, document: Document) -> None:
-    """Write the title and the values of a chart, a row for each category."""
     if chart.has_title:
         _write_text(chart.chart_title.text_frame, document)
     for plot in chart.plots:

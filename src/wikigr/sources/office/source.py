@@ -12,7 +12,7 @@ from wikigr.errors import RecordError
 from wikigr.sources.article import Names, RawDocument
 from wikigr.sources.documents import NoteRecord, NoteText
 from wikigr.sources.formats import format_named
-from wikigr.sources.office.document import Document, names_of, office_title
+from wikigr.sources.office.document import Document, archive, office_title
 
 _SUFFIXES = format_named("office").suffixes
 # What Office writes before 2007, and when it encrypts.
@@ -110,7 +110,8 @@ def _kind_of(data: bytes, where: str) -> str:
             hint="Save it without a password as .docx, .pptx or .xlsx.",
         )
     if data.startswith(b"PK"):
-        members = names_of(data, where)
+        with archive(data, where) as opened:
+            members = frozenset(opened.namelist())
         found = next((kind for member, kind in _ARCHIVES.items() if member in members), None)
         if found is None and any(name.lower().endswith(".opf") for name in members):
             found = "EPUB"

@@ -113,16 +113,16 @@ def read(data: bytes, document: Document, where: str) -> None:
 
 
 def _extras(opened: ZipFile) -> Iterator[tuple[str, _Extras]]:
-    targets = {relation.id: relation.target for relation in _relations(opened, "xl/workbook.xml")}
+    targets = {number: target for number, _, target in _relations(opened, "xl/workbook.xml")}
     for sheet in parse_xml(opened, "xl/workbook.xml").iter("{*}sheet"):
         path = next((targets.get(value, "") for name, value in sheet.items() if name.endswith("}id")), "")
         if path in opened.namelist():
             extra = _extras_of(opened, path)
             relations = list(_relations(opened, path))
-            kinds = {relation.kind: relation.target for relation in relations}
-            for relation in relations:
-                if relation.kind == "table" and relation.target in opened.namelist():
-                    table = parse_xml(opened, relation.target)
+            kinds = {kind: target for _, kind, target in relations}
+            for _, kind, target in relations:
+                if kind == "table" and target in opened.namelist():
+                    table = parse_xml(opened, target)
                     if table.get("headerRowCount") != "0" and (found := _range(table.get("ref"))) is not None:
                         extra.headers.add((found.row, found.column))
             # Comments in threads come with a copy for programs that do not know them.
@@ -132,19 +132,13 @@ def _extras(opened: ZipFile) -> Iterator[tuple[str, _Extras]]:
             yield sheet.get("name", ""), extra
 
 
-class _Relation(NamedTuple):
-    id: str
-    kind: str
-    target: str
-
-
-def _relations(opened: ZipFile, path: str) -> Iterator[_Relation]:
-    """Yield what the member ``path`` refers to, each with the name of its member."""
+def _relations(opened: ZipFile, path: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the id, the kind and the member of each file that the member ``path`` refers to."""
     name = join(dirname(path), "_rels", basename(path) + ".rels")
     if name in opened.namelist():
         for relation in parse_xml(opened, name):
             target = normpath(join("/", dirname(path), relation.get("Target", "")))
-            yield _Relation(relation.get("Id", ""), basename(relation.get("Type", "")), target.lstrip("/"))
+            yield relation.get("Id", ""), basename(relation.get("Type", "")), target.lstrip("/")
 
 
 def _extras_of(opened: ZipFile, path: str) -> _Extras:
@@ -246,7 +240,7 @@ def _tables(rows: Sequence[_Row]) -> Iterator[Sequence[_Row]]:
                 filled[column - 1 : found.last_column] = [True] * (min(found.last_column, width) - column + 1)
         columns = [list(run) for is_filled, run in groupby(range(width), key=filled.__getitem__) if is_filled]
         tables = [_cut(part, run[0], run[-1] + 1) for run in columns]
-        if not all(map(_has_names, tables)):
+        if not all(len(table) > 1 and _are_names(table[0].texts) for table in tables):
             tables = [_cut(part, columns[0][0], columns[-1][-1] + 1)] if columns else []
         yield from tables
 
@@ -264,10 +258,8 @@ def _cut(rows: Sequence[_Row], start: int, end: int) -> list[_Row]:
     return [row for row in cut if any(row.texts)]
 
 
-def _has_names(rows: Sequence[_Row]) -> bool:
-    """Return whether a table has several columns, all with a name."""
-    names = rows[0].texts
-    return len(names) > 1 and len(rows) > 1 and all(text and not any(map(str.isdigit, text)) for text in names)
+def _are_names(texts: Sequence[str]) -> bool:
+    return len(texts) > 1 and all(text and not any(map(str.isdigit, text)) for text in texts)
 
 
 def _write(rows: Sequence[_Row], sheet: str, extra: _Extras, document: Document) -> None:
@@ -310,7 +302,6 @@ def _cells(row: _Row, end: int, *, top: int | None = None) -> Row:
 def _write_comments(
     row: _Row, names: Sequence[str], comments: dict[tuple[int, int], str], document: Document, *, has_key: bool
 ) -> None:
-    """Write the comments on a row of a table, each with the name of the row, its first text, and of the column."""
     for column in range(max(len(row.texts), len(names))):
         text = comments.pop((row.number, row.first + column), None)
         if text is not None:
@@ -332,7 +323,6 @@ def _name(cell: tuple[int, int]) -> str:
 
 
 def _place(sheet: str, first: tuple[int, int], last: tuple[int, int], document: Document) -> None:
-    """Open the place of the cells from the row and column ``first`` to ``last``."""
     cells = f"{sheet}!{_name(first)}:{_name(last)}"
     document.writer.place(cells, cells)
 

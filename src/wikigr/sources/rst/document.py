@@ -11,11 +11,13 @@ from typing import Any, ClassVar
 
 from docutils import nodes
 from docutils.frontend import get_default_settings
-from docutils.parsers.rst import Directive, Parser, directives, roles
+from docutils.parsers.rst import Directive, Parser, directives, roles, tableparser
+from docutils.parsers.rst.directives import tables
 from docutils.parsers.rst.states import Inliner
 from docutils.transforms import Transformer, references
 from docutils.utils import new_document, unescape
 
+from wikigr.errors import RecordError
 from wikigr.sources.bylines import Byline
 from wikigr.sources.documents import NoteRecord, resolve_link, resolved_href
 from wikigr.sources.formats import format_named
@@ -53,11 +55,38 @@ class _IndirectHyperlinks(references.IndirectHyperlinks):  # type: ignore[misc]
         target.resolved = True
 
 
+class _EmptyCellsError(Exception):
+    """A table has a cell for every column in every row, and far more of them than characters."""
+
+
+def _max_cells(lines: Sequence[str]) -> int:
+    return 2_000 + 2 * sum(map(len, lines))
+
+
+class _CsvTable(tables.CSVTable):  # type: ignore[misc]
+    def extend_short_rows_with_empty_cells(self, columns: int, parts: Any) -> None:
+        if columns * sum(map(len, parts)) > _max_cells(self.content):
+            raise _EmptyCellsError
+        super().extend_short_rows_with_empty_cells(columns, parts)
+
+
+class _SimpleTableParser(tableparser.SimpleTableParser):  # type: ignore[misc]
+    def setup(self, block: Any) -> None:
+        super().setup(block)
+        self._left = _max_cells(self.block)
+
+    def init_row(self, colspec: Any, offset: int) -> Any:
+        self._left -= len(colspec)
+        if self._left < 0:
+            raise _EmptyCellsError
+        return super().init_row(colspec, offset)
+
+
 _TRANSFORMS = (_AnonymousHyperlinks, _IndirectHyperlinks, references.ExternalTargets)
 
 # Directives of docutils that only show text, code or tables.
 _PLAIN = frozenset(
-    "admonition attention caution compound container csv-table danger epigraph error figure highlights hint image "
+    "admonition attention caution compound container danger epigraph error figure highlights hint image "
     "important line-block list-table math note parsed-literal pull-quote replace rubric sidebar table tip topic "
     "unicode warning".split()
 )
@@ -81,8 +110,11 @@ def parse_document(lines: Sequence[str], record: NoteRecord) -> Any:
     settings = copy(_settings())
     settings.record = record
     document = new_document(record.source_id, settings)
-    with _lenient_names():
-        Parser(inliner=_bounded_inliner()).parse("\n".join(_split_long_lines(lines)), document)
+    try:
+        with _lenient_names():
+            Parser(inliner=_bounded_inliner()).parse("\n".join(_split_long_lines(lines)), document)
+    except _EmptyCellsError as error:
+        raise RecordError(record.source_id, "one of its tables has far more cells than text") from error
     transformer = Transformer(document)
     transformer.add_transforms(_TRANSFORMS)
     transformer.apply_transforms()
@@ -140,17 +172,20 @@ def _split_long_lines(lines: Sequence[str]) -> Iterator[str]:
 
 @contextmanager
 def _lenient_names() -> Iterator[None]:
-    """Let docutils find directives and roles here while it parses; it has no other way to accept unknown names."""
-    before = directives.directive, roles.role
+    """Let docutils find directives, roles and its parser of tables here; it has no other way to replace them."""
+    before = directives.directive, roles.role, tableparser.SimpleTableParser
     directives.directive, roles.role = _find_directive, lambda *_: (_run_role, [])
+    tableparser.SimpleTableParser = _SimpleTableParser
     try:
         yield
     finally:
-        directives.directive, roles.role = before
+        directives.directive, roles.role, tableparser.SimpleTableParser = before
 
 
 def _find_directive(name: str, language: Any, document: Any) -> tuple[Any, list[Any]]:
     name = name.lower()
+    if name == "csv-table":
+        return _CsvTable, []
     if name in _PLAIN:
         found: tuple[Any, list[Any]] = _find_original(name, language, document)
         return found
@@ -193,16 +228,7 @@ class _Block(Directive):  # type: ignore[misc]
 
 @cache
 def _directive(run: Callable[[_Block], list[Any]]) -> type[_Block]:
-    """Return the directive that ``run`` carries out."""
-    return type(run.__name__, (_Block,), {"run": run})
-
-
-def _ignore(block: _Block) -> list[Any]:
-    return []
-
-
-def _show_transparent(block: _Block) -> list[Any]:
-    return [block.parsed(nodes.container())]
+    return type("_Directive", (_Block,), {"run": run})
 
 
 def _show_content(block: _Block) -> list[Any]:
@@ -226,10 +252,6 @@ def _show_code(block: _Block) -> list[Any]:
         code[LANGUAGE] = block.argument.strip() if name not in _LANGUAGES else _LANGUAGES[name]
     caption = str(block.options.get("caption") or "")
     return [nodes.caption(caption, caption), code] if caption else [code]
-
-
-def _set_language(block: _Block) -> list[Any]:
-    return [nodes.pending(None, **{LANGUAGE: block.argument.strip()})]
 
 
 def _show_change(block: _Block) -> list[Any]:
@@ -261,25 +283,27 @@ def _describe_object(block: _Block) -> list[Any]:
     return [block.parsed(container)]
 
 
-def _link_contents(block: _Block) -> list[Any]:
-    lines = filter(None, map(str.strip, block.content))
-    return [nodes.container("", *(nodes.reference(refuri=role_text(line)[1]) for line in lines))]
-
-
-_DIRECTIVES = {
+_DIRECTIVES: dict[str, Callable[[_Block], list[Any]]] = {
     # What they show comes from other files, from programs or from the clock, or is not text.
     **dict.fromkeys(
         "autosummary contents currentmodule date default-role digraph footer graph graphviz header "
         "include index literalinclude mermaid meta module namespace plot py:currentmodule py:module raw role "
         "sectnum tabularcolumns target-notes testcleanup testsetup title".split(),
-        _ignore,
+        lambda block: [],
     ),
     # Their content appears as if they were not there; an argument is a condition or a style, which no reader sees.
-    **dict.fromkeys("cssclass glossary hlist ifconfig only rst-class tab-set tabs".split(), _show_transparent),
+    **dict.fromkeys(
+        "cssclass glossary hlist ifconfig only rst-class tab-set tabs".split(),
+        lambda block: [block.parsed(nodes.container())],
+    ),
     **dict.fromkeys(_CHANGES, _show_change),
     **dict.fromkeys(("codeauthor", "moduleauthor", "sectionauthor"), _show_author),
-    "highlight": _set_language,
-    "toctree": _link_contents,
+    "highlight": lambda block: [nodes.pending(None, **{LANGUAGE: block.argument.strip()})],
+    "toctree": lambda block: [
+        nodes.container(
+            "", *(nodes.reference(refuri=role_text(line.strip())[1]) for line in block.content if line.strip())
+        )
+    ],
 }
 # These may follow the name of a domain ("py:function").
 _DIRECTIVES_OF_DOMAINS = {

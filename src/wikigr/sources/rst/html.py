@@ -54,7 +54,6 @@ class _Writer:
         return "".join(map(self._node, children))
 
     def _line(self, children: Iterable[Any]) -> str:
-        """Return the HTML of several nodes without elements that begin a line."""
         outside, self._is_flat = self._is_flat, True
         line = self.html_of(children).strip()
         self._is_flat = outside

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from itertools import takewhile
 
 from wikigr.errors import RecordError
 from wikigr.sources.article import Names, RawDocument, SourceSection, Triple
@@ -50,17 +50,12 @@ class RstConverter:
         first = page.root.css_first("h1")
         title = page.flat_text(first) if first is not None else ""
         sections, hrefs = read_note(page, title or record.title)
-        facts = _stated_facts(record.title, sections[:1])
-        return NoteText(sections, record.targets(hrefs, _SUFFIXES), find_aliases(lines), triples=facts)
-
-
-def _stated_facts(title: str, sections: Sequence[SourceSection]) -> tuple[Triple, ...]:
-    """Return the fields at the top of a document as facts."""
-    facts = []
-    for section in sections:
-        for block in section.blocks if not section.heading_path else ():
-            if block.kind != "property":
-                break
-            value = section.text[block.rows[0][0].start : block.end]
-            facts.append(Triple(title, block.label, value, line=section.text[block.start : block.end]))
-    return tuple(facts)
+        # The fields at the top of a document are facts.
+        lead = sections[0] if sections and not sections[0].heading_path else SourceSection((), "")
+        facts = [
+            Triple(record.title, block.label, lead.text[block.rows[0][0].start : block.end], None, line)
+            for block in takewhile(lambda block: block.kind == "property", lead.blocks)
+            if (line := lead.text[block.start : block.end])
+        ]
+        targets = record.targets(hrefs, _SUFFIXES)
+        return NoteText(sections, targets, find_aliases(lines), triples=tuple(facts))

@@ -124,7 +124,9 @@ def _values(line: str, targets: Sequence[str]) -> Iterator[tuple[str, str | None
     if len(links) > 1 and outside and _BETWEEN_LINKS.fullmatch(between):
         for match in outside:
             label = line[match.start(2) : match.end(2)]
-            yield strip_marks(label) + _remark_after(line, match.end()), targets[int(match[1])] or None
+            remark = _REMARK.match(line, match.end())
+            after = strip_marks(marks.LINK.sub(r"\2", remark[0])) if remark else ""
+            yield strip_marks(label) + after, targets[int(match[1])] or None
     elif len(links) > 1 and (parts := _list_with_links(line)):
         for part in parts:
             yield _one_value(part, list(marks.LINK.finditer(part)), targets)
@@ -148,11 +150,6 @@ def _unwrapped(line: str) -> str:
     if any(character.isalnum() for character in _PARENTHESES.sub("", masked)):
         return line
     return ", ".join(line[match.start(1) : match.end(1)] for match in _PARENTHESES.finditer(masked))
-
-
-def _remark_after(line: str, position: int) -> str:
-    match = _REMARK.match(line, position)
-    return strip_marks(marks.LINK.sub(r"\2", match[0])) if match else ""
 
 
 def _list_with_links(line: str) -> list[str]:

@@ -112,11 +112,15 @@ class _Layout:
                 self._writer.open_kind(kind)
                 self._in_kind = True
         elif row := marks.ROW_NUMBER.match(line):
-            self._add_row(self._rows[int(row[0][1:-1])])
+            if not self._in_rows:
+                self._end_paragraph()
+                self._in_rows = True
+            self._writer.row(self._rows[int(row[0][1:-1])])
         elif prefix := _LIST_PREFIX.match(line):
             self._add_item("".join(_LIST_MARK.findall(prefix[1])), line[prefix.end() :])
         elif (block := _BLOCK_LINE.search(line)) and block[0] == line.strip():
-            self._add_block(int(block[1]))
+            self._writer.end_block()
+            self._writer.verbatim(self._verbatim[int(block[1])], self._languages.get(int(block[1]), ""))
         else:
             self._add_running_text(line)
 
@@ -134,16 +138,6 @@ class _Layout:
         if self._in_kind:
             self._writer.close_kind()
             self._in_kind = False
-
-    def _add_row(self, row: RowText) -> None:
-        if not self._in_rows:
-            self._end_paragraph()
-            self._in_rows = True
-        self._writer.row(row)
-
-    def _add_block(self, number: int) -> None:
-        self._writer.end_block()
-        self._writer.verbatim(self._verbatim[number], self._languages.get(number, ""))
 
     def _add_item(self, prefix: str, text: str) -> None:
         if self._in_rows:
@@ -249,7 +243,10 @@ def render_table(
             row = row[1:]
         cells = [(cell, render(cell.contents) if cell.contents else "") for cell in row]
         filled = [text for _, text in cells if text.strip()]
-        if (len(filled) == 1 and "\n" in filled[0].strip()) or any(_is_block(text, is_data) for text in filled):
+        if (len(filled) == 1 and "\n" in filled[0].strip()) or any(
+            marks.BLOCK in text or marks.HEADING in text or (not is_data and text.count(marks.LIST) > 1)
+            for text in filled
+        ):
             blocks[len(rows)] = filled
             cells = []
         rows.append(Row([_cell(cell, plain(_flat(text))) for cell, text in cells]))
@@ -286,7 +283,6 @@ def _span(cell: Tag, name: str) -> int:
 
 
 def _rows(table: Tag) -> Iterator[list[Tag]]:
-    """Yield the cells of each row; those before the first row mark are a row too."""
     first: list[Tag] = []
     for node in table.contents.nodes:
         if isinstance(node, Tag) and node.tag in ("td", "th"):
@@ -299,10 +295,6 @@ def _rows(table: Tag) -> Iterator[list[Tag]]:
                 yield [cell for cell in node.contents.nodes if isinstance(cell, Tag) and cell.tag in ("td", "th")]
     if first:
         yield first
-
-
-def _is_block(text: str, is_data: bool) -> bool:
-    return marks.BLOCK in text or marks.HEADING in text or (not is_data and text.count(marks.LIST) > 1)
 
 
 def _flat(text: str) -> str:

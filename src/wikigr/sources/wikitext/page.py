@@ -128,7 +128,6 @@ def parse_wikitext(wikitext: str, title: str, site: WikiSite) -> WikiPage:
 
 
 def _finish(text: str) -> str:
-    """Remove the markup that the parser could not read and resolve superscripts."""
     if "}}" in text:
         text = _without_templates(text)
     text = re.sub(r"\{\{+|\}\}+|\[\[|\]\]", "", text)
@@ -218,21 +217,14 @@ class _Renderer:
         return marks.REMOVED
 
     def _nested(self, code: Wikicode) -> str:
-        """Return the text of a template argument, table cell or label."""
         self._depth += 1
         text = self.render(code).replace(marks.PREFORMATTED, " ")
         self._depth -= 1
         return text
 
-    def _cell(self, code: Wikicode) -> str:
-        before, self._is_in_cell = self._is_in_cell, True
-        text = self._nested(code)
-        self._is_in_cell = before
-        return text
-
     def _node(self, node: object) -> str:
         if isinstance(node, Text):
-            return _QUOTE_MARKS.sub(_emphasis, node.value)
+            return _QUOTE_MARKS.sub(lambda run: _APOSTROPHES.get(len(run[0]), "'" * (len(run[0]) - 5)), node.value)
         if isinstance(node, Wikilink):
             return self._link(node)
         if isinstance(node, Tag):
@@ -250,7 +242,10 @@ class _Renderer:
     def _tag(self, node: Tag) -> str:
         markup = node.wiki_markup
         if node.tag == "table":
-            return render_table(node, self._cell, self._plain_cell, self.rows)
+            before, self._is_in_cell = self._is_in_cell, True
+            text = render_table(node, self._nested, self._plain_cell, self.rows)
+            self._is_in_cell = before
+            return text
         if markup == "----":
             return "\n\n"
         if markup and markup in "*#:;":
@@ -274,7 +269,6 @@ class _Renderer:
         return f"{self.take_notes()}\n{marks.HEADING}{len(self.headings) - 1}\n"
 
     def _plain_cell(self, text: str) -> str:
-        """Return the text of a table's cell without marks, on one line."""
         return collapse_spaces(self._plain(close_gaps(clean_parentheses(text), marks.REMOVED)))
 
     def _plain(self, text: str) -> str:
@@ -349,7 +343,9 @@ class _Renderer:
     def _template(self, node: Template, siblings: Sequence[object], place: int, before: Sequence[str]) -> str:
         """Return the text of ``siblings[place]``; ``before`` are the texts of those before it."""
         name = self._name(node)
-        if self._depth == 0 and _is_disambiguation_template(name):
+        of_page = re.sub("[ -]cleanup$", "", name)
+        names = wikipedia_names("disambiguation")
+        if self._depth == 0 and (of_page in names or of_page.endswith((" disambiguation", " disambig", " dab"))):
             self.is_disambiguation = True
             return ""
         # An infobox describes the subject wherever it is on the page; nested boxes are read with its fields.
@@ -362,8 +358,10 @@ class _Renderer:
             return self._title
         if name in wikipedia_names("footnotes"):
             return self._note(node)
-        if name.startswith("#") and (branch := self._branch(node)) is not None:
-            return branch or marks.REMOVED
+        if name.startswith("#"):
+            # What a function shows depends on the wiki.
+            self.dropped[name.partition(":")[0]] += 1
+            return marks.REMOVED
         if is_silent(name, self._site.language):
             return marks.REMOVED
         is_known = is_known_template(name, self._site.language)
@@ -382,31 +380,6 @@ class _Renderer:
         if not text:
             self.dropped[name[:_MAX_NAME]] += 1
         return text or marks.REMOVED
-
-    def _branch(self, node: Template) -> str | None:
-        """Return what a condition like ``{{#if:x|then|else}}`` shows, ``None`` for another function."""
-        function, _, tested = (part.strip() for part in strip_marks(self._nested(node.name)).partition(":"))
-
-        def text(number: int) -> str:
-            parameter = node.params[number] if number < len(node.params) else None
-            value = self._nested(parameter.value).strip() if parameter is not None else ""
-            return f"{str(parameter.name).strip()}={value}" if parameter is not None and parameter.showkey else value
-
-        match function.lower():
-            case "#if" | "#ifexist":
-                return text(0 if tested else 1)
-            case "#ifeq":
-                return text(1 if tested == strip_marks(text(0)) else 2)
-            case "#switch":
-                shown, is_found = "", False
-                for number in range(len(node.params)):
-                    case, is_stated, value = text(number).partition("=")
-                    is_found = is_found or case.strip() == tested
-                    if is_found and is_stated:
-                        return value.strip()
-                    shown = value.strip() if case.strip() == "#default" else shown if is_stated else case
-                return shown
-        return None
 
     def _is_shown(self, siblings: Sequence[object], place: int, before: Sequence[str]) -> bool:
         """Return whether an unknown template stands in a sentence, or is all of a cell, a value or an argument.
@@ -472,19 +445,9 @@ def _text_after(nodes: Sequence[object]) -> str:
     return "".join(parts)
 
 
-def _emphasis(match: re.Match[str]) -> str:
-    length = len(match[0])
-    return _APOSTROPHES.get(length, "'" * (length - 5))
-
-
 def _pipe_trick(name: str) -> str:
     """Return the text of ``[[name|]]``: the name without its qualifier."""
     before, parenthesis, qualifier = name.removesuffix(")").rpartition("(")
     if name.endswith(")") and parenthesis and ")" not in qualifier:
         return before.rstrip()
     return name.partition(", ")[0]
-
-
-def _is_disambiguation_template(name: str) -> bool:
-    name = re.sub("[ -]cleanup$", "", name)
-    return name in wikipedia_names("disambiguation") or name.endswith((" disambiguation", " disambig", " dab"))

@@ -1,8 +1,4 @@
-"""Expand the wikitext templates whose loss would leave a hole in a sentence.
-
-Templates are programs that run on their wiki. ``wikipedia.yaml`` and the files of other languages list the common ones
-whose arguments are enough to produce their text; of others, the arguments that read as text are kept in a sentence.
-"""
+"""Expand the wikitext templates whose loss would leave a hole in a sentence, which the tables list."""
 
 from __future__ import annotations
 
@@ -15,7 +11,6 @@ from typing import Any
 from wikigr.sources.wikitext import marks, template_tables
 
 _SECOND_UNITS = frozenset(("in", "oz", "lb", "yd", "ft", "st", "mi", "chain"))
-_ACCIDENTALS = {"flat": "♭", "b": "♭", "sharp": "♯", "#": "♯", "natural": "♮", "doubleflat": "𝄫", "doublesharp": "𝄪"}
 _LANGUAGE_TAG = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
 # Numbered arguments that give a width or a side: ``{{columns-list|2|…}}``, ``{{cquote|…|20px|20px|…}}``.
 _PLACEMENT = re.compile(r"\d{1,4}(?:\.\d{1,3})?\s?(?:px|r?em|ex|%)?|left|right|cent(?:er|re)")
@@ -31,7 +26,6 @@ _NOT_TEXT = re.compile(
     re.IGNORECASE,
 )
 _MAX_TEXT = 500
-_ROMAN = re.compile("[IVXLC]+")
 _ISO_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _CASES: dict[str, Callable[[str], str]] = {
     "formatnum": str.strip,
@@ -167,11 +161,6 @@ def _with_unit(value: str, unit: str) -> str:
     return f"{value}{unit}" if unit.startswith(("°", "/", "%")) else f"{value} {unit}".strip()
 
 
-def _bar(call: TemplateCall) -> str:
-    """``{{bartable|12.5|%|2}}``, a number drawn as a bar: "12.5%"."""
-    return _with_unit(call.arg("1"), call.arg("2"))
-
-
 def _value(call: TemplateCall) -> str:
     """``{{val|1.5|0.2|e=8|u=m/s}}``: "(1.5±0.2)×10^8 m/s"."""
     values = call.positional()
@@ -197,13 +186,6 @@ def _fraction(call: TemplateCall) -> str:
     return f"1/{values[0]}" if values else ""
 
 
-def _root(call: TemplateCall) -> str:
-    value = call.arg("1")
-    if value and not value.isalnum():
-        value = f"({value})"
-    return f"√{value}"
-
-
 def _superscript(call: TemplateCall) -> str:
     value = call.arg("1")
     return f"^{value}" if _NUMBER.match(value) else f"{marks.SUP_OPEN}{value}{marks.SUP_CLOSE}"
@@ -226,23 +208,6 @@ def _unit(call: TemplateCall) -> str:
         elif units[place]:
             text += f" {units[place]}" + (f"^{exponent}" if exponent not in ("", "1") else "")
     return text
-
-
-def _centuries(call: TemplateCall, name: str) -> str:
-    """``{{sp|XVI|e|et|XVII|e}}``, in which the word between the two may be missing: "XVIe et XVIIe siècles"."""
-    first, second, *rest = (*call.positional(), "", "", "")
-    joint = f" {rest.pop(0)} " if rest[0] and not _ROMAN.fullmatch(rest[0]) else " – "
-    return f"{first}{second or 'e'}{joint}{rest[0]}{rest[1] or 'e'} {name}" if first else ""
-
-
-def _percentage(call: TemplateCall) -> str:
-    """``{{percentage|1|4}}``, part and whole: "25%"; ``{{percent|12}}``: "12%"."""
-    part, whole, digits = (*call.positional()[:3], "", "", "")[:3]
-    try:
-        share = 100 * float(part.replace(",", "")) / float(whole.replace(",", ""))
-        return f"{share:.{min(int(digits or 0), 6)}f}%"
-    except (ValueError, ZeroDivisionError, OverflowError):
-        return f"{part}%" if part and not whole else ""
 
 
 def _date(call: TemplateCall, parts: str = "") -> str:
@@ -294,11 +259,6 @@ def _as_of(call: TemplateCall) -> str:
     return call.arg("alt") or f"{prefix} {_date(call)}{call.arg('post')}"
 
 
-def _circa(call: TemplateCall) -> str:
-    # The year may follow the call.
-    return " – ".join(f"c. {value}" for value in call.positional() if value) or "c. "
-
-
 def _flag(call: TemplateCall) -> str:
     name = call.arg("name", "1")
     return call.link(call.arg("1"), name) if name else ""
@@ -336,11 +296,6 @@ def _transcription(call: TemplateCall) -> str:
     return "" if len(values) > 1 and _LANGUAGE_TAG.fullmatch(values[0]) else call.arg("1")
 
 
-def _misspelling(call: TemplateCall) -> str:
-    """``{{sic|irrega|rdless}}``: a word in pieces, which hides it from spell checkers."""
-    return "".join(value for value in call.positional() if value != "?")
-
-
 def _nihongo(call: TemplateCall, *order: str) -> str:
     """Show the arguments in ``order``, all but the first in parentheses."""
     values = [value for key in order if (value := call.arg(key))]
@@ -366,10 +321,6 @@ def _citation(call: TemplateCall) -> str:
     parts = (author_and_date, title, call.arg("journal", "work", "magazine", "newspaper"), call.arg("publisher"))
     text = ". ".join(part.rstrip(".") for part in parts if part)
     return f"{text} ({date})" if date and text and not author else text
-
-
-def _music(call: TemplateCall) -> str:
-    return _ACCIDENTALS.get(call.arg("1"), call.arg("1"))
 
 
 def _quote(call: TemplateCall) -> str:
@@ -407,8 +358,7 @@ def _blocks(call: TemplateCall) -> str:
 _FUNCTIONS: dict[str, Callable[..., str]] = {
     function.__name__.removeprefix("_"): function
     for function in (
-        _age, _as_of, _bar, _blocks, _centuries, _chinese, _circa, _citation, _convert, _date, _dates, _flag, _fraction,
-        _interlanguage, _line, _links_only, _list, _misspelling, _music, _nihongo, _ordinal, _percentage, _quote, _root,
-        _ship, _sort_name, _superscript, _transcription, _unit, _value,
+        _age, _as_of, _blocks, _chinese, _citation, _convert, _date, _dates, _flag, _fraction, _interlanguage, _line,
+        _links_only, _list, _nihongo, _ordinal, _quote, _ship, _sort_name, _superscript, _transcription, _unit, _value,
     )
 }  # fmt: skip

@@ -22,7 +22,6 @@ eval_command = group(
         "flips": report.flips,
         "gate": gate.gate,
         "bless": gate.bless,
-        "calibrate": questions.calibrate,
         "validate": questions.validate,
     },
 )

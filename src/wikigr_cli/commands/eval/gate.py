@@ -13,7 +13,7 @@ import typer
 
 from wikigr.errors import UsageError
 from wikigr_cli.command import Result, command
-from wikigr_cli.commands.eval.report import deciding, print_report, profile_of
+from wikigr_cli.commands.eval.report import print_report, profile_of
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus
 from wikigr_cli.options import Output
@@ -66,8 +66,6 @@ def gate(
     judged: str | None = None,
     *,
     given: GateOptions,
-    primary: str | None = None,
-    margin: float | None = None,
     json_output: bool = False,
 ) -> None:
     """Fail unless a run meets its requirements.
@@ -87,14 +85,12 @@ def gate(
         raise UsageError(
             "The gate has no requirement.", hint="Give --baseline FILE, --min METRIC=VALUE or --max-errors SHARE."
         )
-    wanted = given.requirements(*deciding(stored, primary, margin))
+    wanted = given.requirements(stored.run.primary, stored.run.margin)
     blessed = None if given.baseline is None else read_baseline(given.baseline)
     profile = profile_of(stored, judged)
     result = check_gate(stored, profile, wanted, blessed)
     if given.junit is not None:
-        print_report(
-            environment, stored.only(profile), wanted.primary, wanted.margin, "junit", given.junit, gate=result
-        )
+        print_report(environment, stored.only(profile), "junit", given.junit, gate=result)
     if json_output:
         described = {"run": str(folder), "primary": wanted.primary, "margin": wanted.margin}
         print_json(environment, described | gate_document(result))

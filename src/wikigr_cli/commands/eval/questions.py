@@ -1,4 +1,4 @@
-"""``wikigr eval validate`` and ``calibrate``: check gold questions, and fit a threshold to them."""
+"""``wikigr eval validate``: check gold questions."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from pathlib import Path
 
 import typer
 
-from wikigr_cli import options
 from wikigr_cli.command import Result, command
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus
-from wikigr_cli.options import Argument, Run
+from wikigr_cli.options import Argument
 from wikigr_cli.render.output import Document, counted
 
 
@@ -61,53 +60,3 @@ def validate(
     yield {"questions": len(loaded), **kinds}, show
     if problems:
         raise typer.Exit(ExitStatus.FAILED_CHECK)
-
-
-def _print_threshold(environment: Environment, document: Document) -> None:
-    environment.print(
-        f"{document['name']} threshold {document['threshold']:.4f} (was {document['before']:.4f}): "
-        f"answers {100 * document['answered']:.1f}% of {document['answerable']} answerable questions, "
-        f"declines {100 * document['declined']:.1f}% of {document['unanswerable']} others"
-    )
-    if not document["stored"]:
-        environment.note("Not stored (--dry-run).")
-
-
-@command(_print_threshold, dry_run=Run(help="Show the threshold without changing the pack."))
-def calibrate(
-    environment: Environment,
-    questions: Path | None = None,
-    split: str | None = "dev",
-    profile: str = options.DEFAULT_PROFILE,
-    dry_run: bool = False,
-    *,
-    pack: str,
-) -> Result:
-    """Fit the probability below which the pack abstains.
-
-    It is fitted on a split of the test questions and stored in the manifest of the pack.
-
-    Examples:
-      wikigr eval calibrate --pack packs/physics --dry-run
-      wikigr eval calibrate --pack packs/physics --split dev --json
-    """
-
-    from wikigr.evaluation.calibration import FittedOn, store_threshold
-    from wikigr.evaluation.calibration import calibrate as fit
-    from wikigr.evaluation.questions import load_questions, question_file, question_set_hash
-    from wikigr.pack.locate import find_pack
-    from wikigr.pack.open import Pack
-    from wikigr.pipeline.profile_files import load_profile
-    from wikigr_cli.render.progress import TerminalProgress
-
-    layout = find_pack(pack)
-    if not dry_run:
-        # Fail before asking all the questions.
-        layout.refuse_installed()
-    loaded = load_questions(questions or question_file(layout.root), split=split)
-    with Pack(pack, purpose="queries", preload=True) as opened, TerminalProgress(environment) as progress:
-        progress.start("asking", len(loaded), "questions")
-        found = fit(opened, loaded, load_profile(profile), advance=progress.advance)
-    if not dry_run:
-        store_threshold(layout, found.name, found.threshold, FittedOn(question_set_hash(loaded), split or "", profile))
-    return {"stored": not dry_run, **asdict(found)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import shlex
 from functools import partial
 from pathlib import Path
@@ -34,8 +33,6 @@ def report(
     folder: Path,
     report_format: ReportFormat = "text",
     profile: str | None = None,
-    primary: str | None = None,
-    margin: float | None = None,
     output: Path | None = None,
     show_all: bool = False,
 ) -> None:
@@ -56,14 +53,12 @@ def report(
         raise WikigrError(f"The run in {folder} has no samples yet.", hint="Run the same `wikigr eval run` again.")
     if profile is not None:
         stored = stored.only(profile_of(stored, profile))
-    print_report(environment, stored, *deciding(stored, primary, margin), report_format, output, show_all=show_all)
+    print_report(environment, stored, report_format, output, show_all=show_all)
 
 
 def print_report(
     environment: Environment,
     stored: StoredRun,
-    primary: str,
-    margin: float,
     report_format: ReportFormat,
     output: Path | None = None,
     *,
@@ -74,7 +69,7 @@ def print_report(
     from wikigr.evaluation.reports.document import report_document
     from wikigr.files import cannot_write, write_atomic
 
-    document = report_document(stored, primary=primary, margin=margin, gate=gate)
+    document = report_document(stored, gate=gate)
     if report_format == "text" and output is None:
         render_evaluation.evaluation(environment, document, folder=stored.folder, show_all=show_all)
         return
@@ -108,16 +103,6 @@ def profile_of(stored: StoredRun, name: str | None) -> str:
     if name is not None and name not in names:
         raise UsageError(f"The run {stored.folder} has no profile {name!r}.", hint=f"It has {', '.join(names)}.")
     return name or stored.subject
-
-
-def deciding(stored: StoredRun, primary: str | None, margin: float | None) -> tuple[str, float]:
-    """Return the metric and the margin that decide: those given, or those declared for the run."""
-    from wikigr.evaluation.metrics import known_metric
-
-    # NaN is within the range of the option.
-    if margin is not None and math.isnan(margin):
-        raise UsageError("The margin must be a number from 0 to 1, not nan.")
-    return known_metric(primary or stored.run.primary), stored.run.margin if margin is None else margin
 
 
 def _print_files(environment: Environment, document: Document) -> None:
@@ -156,19 +141,17 @@ def compare(
     folder: Path,
     second: Path,
     judged: str | None = None,
-    primary: str | None = None,
-    margin: float | None = None,
     force: bool = False,
     show_all: bool = False,
 ) -> Result:
     """Compare one profile of two runs over the same questions.
 
     The first run is the base: a positive difference means that the other run has the higher value. It prints the
-    verdict, the primary metric and the metrics that differ; --all prints every metric.
+    verdict, the metric that was declared for the base, and the metrics that differ; --all prints every metric.
 
     Examples:
       wikigr eval compare runs/first runs/second
-      wikigr eval compare runs/first runs/second --primary recall@5
+      wikigr eval compare runs/first runs/second --all
     """
     from wikigr.evaluation.comparison import compare as compare_samples
     from wikigr.evaluation.reports.document import comparison_document, side_document
@@ -182,19 +165,17 @@ def compare(
     one, other = load_run(folder), load_run(second)
     caveats = _caveats(one, other, force=force)
     left, right = profile_of(one, judged), profile_of(other, judged)
-    primary, margin = deciding(one, primary, margin)
     comparison = compare_samples(
         one.samples_of(left),
         other.samples_of(right),
         names=(f"{folder}/{left}", f"{second}/{right}"),
         seed=one.run.seed,
-        primary=primary,
-        margin=margin,
+        primary=one.run.primary,
+        margin=one.run.margin,
         clusters=one.clusters,
     )
     document = {
         "caveats": caveats,
-        "notices": _notices(one, other, primary, margin),
         "base": side_document(one, left),
         "other": side_document(other, right),
         **comparison_document(comparison),
@@ -210,16 +191,6 @@ def _caveats(one: StoredRun, other: StoredRun, *, force: bool) -> list[str]:
     if caveats and not force:
         raise UsageError(f"The runs are not comparable: {', '.join(caveats)}.", hint="--force compares them anyway.")
     return caveats
-
-
-def _notices(one: StoredRun, other: StoredRun, primary: str, margin: float | None) -> list[str]:
-    """Return one sentence per choice that was not declared before a run."""
-    from wikigr.evaluation.run import late_choices
-
-    first, second = (late_choices(stored.run, primary, margin) for stored in (one, other))
-    if first == second:
-        return [f"{choice}." for choice in first]
-    return [*(f"{one.folder}: {choice}." for choice in first), *(f"{other.folder}: {choice}." for choice in second)]
 
 
 @command(
@@ -243,6 +214,7 @@ def flips(
     """
     from wikigr.evaluation.comparison import flips as find_flips
     from wikigr.evaluation.comparison import means_by_question, paired_values
+    from wikigr.evaluation.metrics import known_metric
     from wikigr.evaluation.reports.document import flip_document
     from wikigr.evaluation.run import load_run
 
@@ -260,12 +232,11 @@ def flips(
             if others
             else "Give another run: wikigr eval flips RUN OTHER",
         )
-    primary, _ = deciding(one, primary, None)
+    primary = known_metric(primary or one.run.primary)
     left, right = one.samples_of(before), other.samples_of(after)
     labels = (before, after) if second is None else (f"{folder}/{before}", f"{second}/{after}")
     document = {
         "caveats": caveats,
-        "notices": _notices(one, other, primary, None),
         "primary": primary,
         "paired": len(paired_values(means_by_question(left), means_by_question(right), primary)),
         "flips": [flip_document((one, other), flip, labels) for flip in find_flips(left, right, primary)],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Literal
 
@@ -27,8 +26,6 @@ from wikigr_cli.render.output import counted
     seed=Run(min=0, help="The seed of the bootstrap and the permutation tests."),
     repeat=Run(min=1, max=100, help="How many times to ask every question."),
     jobs=Run(min=1, max=64, help="How many questions to ask in parallel."),
-    engine=Run(help="Ask on this machine or, with --offline, on a Ray cluster."),
-    strict=Check("--refuse-leaks", help="Refuse to run if few-shot examples leak answers."),
     primary=Check(metavar="METRIC", help="The metric that decides, declared before the run."),
     margin=Check(help="Differences up to this size do not matter, declared before the run.", min=0.0, max=1.0),
     output=Output("-o", "--output", metavar="DIR", help="The folder of the run; by default named after its content."),
@@ -51,8 +48,6 @@ def run(
     repeat: int = 1,
     jobs: int = 1,
     *,
-    ray: options.RayOptions,
-    strict: bool = False,
     primary: str = "accuracy",
     margin: float = 0.02,
     output: Path | None = None,
@@ -113,7 +108,6 @@ def run(
         repeat=repeat,
         offline=offline,
         jobs=jobs,
-        strict=strict,
         fresh=fresh,
         judge=options_of_judge,
         subject=chosen[0].name if ablate else chosen[-1].name,
@@ -122,18 +116,12 @@ def run(
         sources={profile.name: name for profile, name in zip(chosen, names, strict=True)},
     )
     total = len(loaded) * len(evaluation.profiles) * repeat
-    with ExitStack() as stack:
-        progress = stack.enter_context(TerminalProgress(environment, resumes=True))
-        cluster = None
-        if ray.engine == "ray":
-            from wikigr.ingest.engines.cluster import connect
-
-            cluster = stack.enter_context(connect(ray.ray_address, ray.workers))
+    with TerminalProgress(environment, resumes=True) as progress:
         if evaluation.judge is None:
             progress.start("asking", total, "questions")
         else:
             progress.start("asking and judging", 2 * total, "calls")
-        _, folder = evaluate(evaluation, output, advance=progress.advance, warn=progress.note, cluster=cluster)
+        _, folder = evaluate(evaluation, output, advance=progress.advance, warn=progress.note)
     stored = load_run(folder)
     environment.note(f"{folder}: {counted(len(stored.samples), 'samples')}")
     broken = next(
@@ -141,12 +129,12 @@ def run(
     )
     # Print the figures first, because the gate may raise an error.
     if not json_output:
-        print_report(environment, stored, primary, margin, "text", show_all=show_all)
+        print_report(environment, stored, "text", show_all=show_all)
     result = check_gate(stored, stored.subject, wanted, blessed) if required and broken is None else None
     if json_output:
-        print_report(environment, stored, primary, margin, "json", gate=result)
+        print_report(environment, stored, "json", gate=result)
     if required.junit is not None:
-        print_report(environment, stored, primary, margin, "junit", required.junit, gate=result)
+        print_report(environment, stored, "junit", required.junit, gate=result)
     if broken is not None:
         raise WikigrError(f"Every question failed under {broken}: {stored.samples_of(broken)[0].error}")
     if result is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from wikigr.errors import PackError, UsageError
 from wikigr.sources.formats import FORMAT_NAMES
@@ -74,8 +74,9 @@ def build(
     extract: bool = False,
     extract_model: str | None = None,
     extract_max_cost: float | None = None,
-    *,
-    ray: options.RayOptions,
+    engine: Literal["local", "ray"] = "local",
+    ray_address: str | None = None,
+    workers: int | None = None,
 ) -> Document:
     """Build a pack from SOURCE. An existing pack stays in use until the new one is complete.
 
@@ -88,6 +89,9 @@ def build(
       wikigr pack build notes -o packs/notes --license CC0-1.0 --jobs 1
     """
     pack_version = options.check_version(pack_version)
+    for option, value in (("ray-address", ray_address), ("workers", workers)):
+        if engine != "ray" and value is not None:
+            raise UsageError(f"--{option} needs --engine ray.", hint="Add --engine ray.")
 
     from wikigr.embeddings.loader import open_encoder
     from wikigr.evaluation.starters import store_starters
@@ -125,11 +129,11 @@ def build(
     with ExitStack() as stack:
         progress = stack.enter_context(TerminalProgress(environment, resumes=True))
         cluster = None
-        if ray.engine == "ray":
+        if engine == "ray":
             from wikigr.ingest.engines.cluster import connect
             from wikigr.ingest.engines.ray_engine import RayEngine
 
-            joined = stack.enter_context(connect(ray.ray_address, ray.workers))
+            joined = stack.enter_context(connect(ray_address, workers))
             cluster = RayEngine(joined, embedding_model, encoder)
         report = build_pack(
             opened,

@@ -25,7 +25,7 @@ def info(pack: str) -> Document:
     from wikigr.pack.layout import MANIFEST
     from wikigr.pack.locate import find_pack
     from wikigr.pack.manifest import read_manifest
-    from wikigr.pack.open import encoder_source
+    from wikigr.pack.models import encoder_source
     from wikigr.reader.base import ready_readers
 
     layout = find_pack(pack)

@@ -68,8 +68,8 @@ def update(
 ) -> Result:
     """Update PACK from its source, encoding only what changed.
 
-    The name, description, license, encoder, test questions and examples stay. A calibrated abstention threshold is
-    recalibrated. Without --from, an installed pack is downloaded again from where it was installed.
+    The name, description, license, encoder, test questions and examples stay. Without --from, an installed pack is
+    downloaded again from where it was installed.
 
     Examples:
       wikigr pack update packs/notes --from notes --dry-run
@@ -103,14 +103,14 @@ def update(
             f"wikigr pack update COPY --from {shlex.quote(source)}",
         )
 
-    from wikigr.evaluation.starters import recalibrate_and_start
+    from wikigr.evaluation.starters import store_starters
     from wikigr.ingest.update import UpdateOptions, update_pack
     from wikigr.sources.detect import open_source
 
     chosen = UpdateOptions(pack_version, force, dry_run, jobs, keep_going, follow_links)
     opened = open_source(source, source_format, follow_links=follow_links)
     with TerminalProgress(environment) as progress:
-        report = update_pack(
-            folder, opened, source, options=chosen, recalibrate=recalibrate_and_start, progress=progress
-        )
+        report = update_pack(folder, opened, source, options=chosen, progress=progress)
+        if report.build is not None:
+            store_starters(folder, progress)
     return update_document(report, folder, dry_run=dry_run), partial(print_update, everything=everything)

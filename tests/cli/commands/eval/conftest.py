@@ -15,6 +15,10 @@ from wikigr.pipeline.profile import Profile
 from ...conftest import ROOT_PACK, Result, Wikigr
 
 TOTAL = 6
+# The answerable and the other questions of an ablation, which asks twelve profiles.
+FEW = (3, 1)
+# Enough questions that a gate can fail for a profile that declines all of them.
+GATED = 16
 
 GOLD = ROOT_PACK / "eval" / "questions.jsonl"
 
@@ -53,7 +57,7 @@ def run(wikigr: Wikigr, physics_pack: Path, questions: Path) -> Run:
 def enhanced_run(physics_pack: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run of `enhanced` over enough questions that a broken profile cannot pass for chance."""
     folder = tmp_path_factory.mktemp("eval")
-    questions = write_questions(folder / "gold.jsonl", 22, 4)
+    questions = write_questions(folder / "gold.jsonl", GATED - 2, 2)
     evaluation = Evaluation(
         pack=str(physics_pack),
         questions=load_questions(questions),

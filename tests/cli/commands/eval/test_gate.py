@@ -17,13 +17,13 @@ from wikigr.evaluation.run import load_run
 from wikigr.evaluation.samples import Sample, write_line
 
 from ...conftest import Wikigr
-from .conftest import Run, write_questions
+from .conftest import FEW, GATED, Run, write_questions
 
 
 def test_the_gate_of_an_ablation_judges_the_whole_profile(
     run: Run, questions: Path, wikigr: Wikigr, tmp_path: Path
 ) -> None:
-    write_questions(questions, 2, 0)
+    write_questions(questions, *FEW)
     result = run("r", "--profile", "enhanced", "--ablate", "--max-errors", "0")
     assert (result.code, "The gate for enhanced: passed" in result.out) == (0, True)
     assert json.loads(wikigr("eval", "bless", "r", "-o", "b.json", "--json").out)["profile"] == "enhanced"
@@ -126,10 +126,16 @@ class TestGate:
         gate = ("eval", "gate", "good", "--baseline", "baseline.json", "--junit", "junit.xml")
         for options, code, failures in (((), 0, 0), (("--max-flips", "2"), 0, 0), (("--max-flips", "1"), 1, 3)):
             result = wikigr(*gate, *options)
-            assert (result.code, "changed answers: 2 of 26 answers changed" in result.out) == (code, True), result.err
+            assert (result.code, f"changed answers: 2 of {GATED} answers changed" in result.out) == (code, True), (
+                result.err
+            )
             suite = ElementTree.parse(tmp_path / "junit.xml").getroot().find("testsuite")
             assert suite is not None and suite.get("failures") == str(failures)
-            assert (suite.get("tests"), suite.get("errors"), suite.get("skipped")) == ("30", "0", "0" if code else "2")
+            assert (suite.get("tests"), suite.get("errors"), suite.get("skipped")) == (
+                str(GATED + 4),
+                "0",
+                "0" if code else "2",
+            )
             cases = [case for case in suite.iter("testcase") if case.get("classname") == "enhanced"]
             assert all((case.get("name") or "").endswith("?") and float(case.get("time") or 0) > 0 for case in cases)
         result = wikigr("eval", "gate", "good", "--max-flips", "1")
@@ -170,7 +176,7 @@ class TestGate:
     def test_blessing_and_exporting_print_a_document(self, blessed: Path, wikigr: Wikigr, tmp_path: Path) -> None:
         made = json.loads(wikigr("eval", "bless", "good", "-o", "again.json", "--json").out)
         written = json.loads((tmp_path / "again.json").read_text())
-        assert (made["schema_version"], made["baseline"], made["questions"]) == (1, "again.json", 26)
+        assert (made["schema_version"], made["baseline"], made["questions"]) == (1, "again.json", GATED)
         for key in ("profile", "question_hash", "pack_digest", "wikigr_version"):
             assert made[key] == written[key]
         files = json.loads(wikigr("eval", "trec", "good", "-o", "trec", "--json").out)
@@ -211,9 +217,8 @@ class TestGate:
         damaged = wikigr("eval", "gate", "good", "--min", "accuracy=0")
         assert (damaged.code, "Line 1" in damaged.err) == (3, True)
 
-    @pytest.mark.parametrize(
-        ("name", "change"),
-        [
+    def test_a_damaged_part_of_a_run_is_code_3(self, blessed: Path, wikigr: Wikigr, tmp_path: Path) -> None:
+        changes: list[tuple[str, dict[str, object]]] = [
             ("run.json", {"schema_version": 0}),
             ("run.json", {"profiles": ["enhanced"]}),
             ("run.json", {"questions": 3}),
@@ -222,14 +227,13 @@ class TestGate:
             ("run.json", {"unknown": 1}),
             ("questions.json", {"q": {}}),
             ("questions.json", {"q": 3}),
-        ],
-    )
-    def test_a_damaged_part_of_a_run_is_code_3(
-        self, blessed: Path, wikigr: Wikigr, tmp_path: Path, name: str, change: dict[str, object]
-    ) -> None:
-        path = tmp_path / "good" / name
-        path.write_text(json.dumps(json.loads(path.read_text()) | change))
-        assert wikigr("eval", "gate", "good", "--baseline", "baseline.json").code == 3
+        ]
+        for name, change in changes:
+            path = tmp_path / "good" / name
+            whole = path.read_text()
+            path.write_text(json.dumps(json.loads(whole) | change))
+            assert wikigr("eval", "gate", "good", "--baseline", "baseline.json").code == 3, change
+            path.write_text(whole)
 
     def test_samples_of_other_questions_are_code_3(self, blessed: Path, wikigr: Wikigr, tmp_path: Path) -> None:
         path = tmp_path / "good" / "samples.jsonl"

@@ -24,7 +24,7 @@ from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 
 from ...conftest import MAIN, Wikigr
-from .conftest import GOLD, TOTAL, Run, write_questions
+from .conftest import FEW, GOLD, TOTAL, Run, write_questions
 
 
 def test_a_run_prints_figures_and_keeps_every_sample_for_the_same_run_again(run: Run, tmp_path: Path) -> None:
@@ -52,25 +52,6 @@ def test_a_run_prints_figures_and_keeps_every_sample_for_the_same_run_again(run:
     assert first.out == second.out
 
 
-@pytest.mark.usefixtures("every_resample")
-def test_two_runs_and_two_hash_seeds_give_the_same_figures(
-    wikigr: Wikigr, physics_pack: Path, questions: Path, tmp_path: Path
-) -> None:
-    write_questions(questions, 3, 1)
-    command = ["eval", "run", "--offline", "--json", "--pack", str(physics_pack), "--questions", str(questions), "-o"]
-    done = subprocess.run(
-        [sys.executable, "-c", MAIN, *command, str(tmp_path / "there")],
-        env={**os.environ, "PYTHONHASHSEED": "1"}, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    # The seed of this process is a random one.
-    documents = [json.loads(done.stdout), json.loads(wikigr(*command, str(tmp_path / "here")).out)]
-    for document in documents:
-        for profile in document["profiles"]:
-            del profile["latency"]
-        del document["run"]["argv"]
-    assert json.dumps(documents[0]) == json.dumps(documents[1])
-
-
 # A run that kills its process before the question after the fifth sample.
 KILLED = """
 import os, signal
@@ -87,34 +68,32 @@ main()
 """
 
 
-def test_a_killed_run_resumes_and_ends_the_same(
-    run: Run,
-    physics_pack: Path,
-    questions: Path,
-    tmp_path: Path,
-    wikigr: Wikigr,
+@pytest.mark.usefixtures("every_resample")
+def test_a_killed_run_resumes_and_ends_the_same_under_any_hash_seed(
+    run: Run, physics_pack: Path, questions: Path, tmp_path: Path
 ) -> None:
-    first = run("whole", "--json")
-    assert first.code == 0, first.err
-    whole = json.loads(first.out)
-    command = [sys.executable, "-c", KILLED, "eval", "run", "--offline"]
-    command += ["--pack", str(physics_pack), "--questions", str(questions), "-o", str(tmp_path / "killed")]
+    write_questions(questions, 3, 1)
+    command = ["eval", "run", "--offline", "--json", "--pack", str(physics_pack), "--questions", str(questions)]
+    command += ["-o", str(tmp_path / "killed")]
     samples = tmp_path / "killed" / "samples.jsonl"
-    killed = subprocess.run(
-        command, env={**os.environ, "WIKIGR_TEST": str(samples)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    variables = {**os.environ, "WIKIGR_TEST": str(samples), "PYTHONHASHSEED": "1"}
+    killed = subprocess.run([sys.executable, "-c", KILLED, *command], env=variables, capture_output=True, check=False)
     assert killed.returncode == -signal.SIGKILL
     assert samples.read_bytes().count(b"\n") == 5
-    resumed = json.loads(run("killed", "--json").out)
-    for document in (whole, resumed):
+    resumed = subprocess.run(
+        [sys.executable, "-c", MAIN, *command], env=variables, capture_output=True, text=True, check=True
+    )
+    # The seed of this process is a random one.
+    documents = [json.loads(resumed.stdout), json.loads(run("whole", "--json").out)]
+    for document in documents:
         for profile in document["profiles"]:
             del profile["latency"]
         del document["run"]["argv"]
-    assert resumed == whole
+    assert json.dumps(documents[0]) == json.dumps(documents[1])
 
 
 def test_ablation_takes_every_enhancement_away_in_turn(run: Run, questions: Path) -> None:
-    write_questions(questions, 2, 1)
+    write_questions(questions, *FEW)
     document = json.loads(run("r", "--profile", "enhanced", "--ablate", "--json").out)
     names = [profile["name"].removeprefix("enhanced-without-") for profile in document["profiles"]]
     assert names == [
@@ -127,7 +106,7 @@ def test_ablation_takes_every_enhancement_away_in_turn(run: Run, questions: Path
     assert "wikigr eval flips r --profile NAME" in text.err
     few_shot = next(c for c in document["comparisons"] if c["second"].endswith("few_shot"))
     # Offline no example is shown to anybody.
-    assert (few_shot["results"][0]["difference"], few_shot["results"][0]["ties"]) == (0.0, 3)
+    assert (few_shot["results"][0]["difference"], few_shot["results"][0]["ties"]) == (0.0, sum(FEW))
 
 
 def test_a_run_with_another_seed_is_another_run(run: Run, tmp_path: Path) -> None:
@@ -190,9 +169,6 @@ def test_a_leak_is_caught(
     monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_server.url)
     messages_server.always(reply("The pack does not cover this."))
     arguments = ("eval", "run", "--pack", str(pack), "--questions", str(questions), "--profile", "enhanced")
-    refused = wikigr(*arguments, "-o", "strict", "--refuse-leaks")
-    assert (refused.code, f"(question {gold['id']})" in refused.err) == (2, True)
-    assert messages_server.requests == []
     result = wikigr(*arguments, "-o", "run")
     assert result.code == 0
     sent = b"".join(request.raw for request in messages_server.requests).decode()
@@ -237,8 +213,6 @@ def test_a_run_names_its_model(
     assert flips and all("--model local-7b" in side["command"] for flip in flips for side in flip["sides"])
     missing = wikigr(*arguments, "--model", "none.gguf", "--offline", "-o", "s")
     assert (missing.code, "none.gguf" in missing.err) == (2, True)
-    on_cluster = wikigr(*arguments, "--model", "none.gguf", "--offline", "--engine", "ray", "-o", "s")
-    assert on_cluster.code == 2
 
 
 def test_a_model_that_fails_for_a_third_is_counted_apart(

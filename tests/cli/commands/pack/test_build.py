@@ -46,17 +46,11 @@ def test_bad_records_stop_a_build_or_are_left_out(wikigr: Wikigr, tmp_path: Path
     assert answer["answer"].startswith("Mira Holt — born in: Varnstad.")
 
 
-def test_stages_are_printed_on_stderr_and_silenced_by_q(wikigr: Wikigr) -> None:
-    build = ("pack", "build", str(ROOT_PACK / "articles"), "-o", "p", "--limit", "2")
+def test_stages_are_printed_on_stderr_and_silenced_by_q(wikigr: Wikigr, tmp_path: Path) -> None:
+    (tmp_path / "notes.jsonl").write_text('{"id": "a", "title": "Alpha", "text": "Alpha is a letter."}\n')
+    build = ("pack", "build", "notes.jsonl", "-o", "p")
     assert "embedding:" in wikigr(*build).err
     assert wikigr("-q", *build).err == ""
-
-
-def test_a_bundled_encoder_is_enough_to_answer(wikigr: Wikigr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    built = wikigr("pack", "build", str(ROOT_PACK / "articles"), "-o", "p", "--bundle-encoder", "--limit", "5")
-    assert built.code == 0
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty-cache"))
-    assert wikigr("search", "Bell", "--pack", "p").code == 0
 
 
 def test_a_bundle_has_the_reader_and_only_what_belongs_to_it(
@@ -171,7 +165,7 @@ def test_links_out_of_the_source_are_not_followed(wikigr: Wikigr, tmp_path: Path
     assert json.loads(wikigr("pack", "info", "-p", "p", "--json").out)["counts"]["articles"] == 2
 
 
-@pytest.mark.parametrize("name", [".wikigr", ".wikigr/engine.log", ".wikigr/staging.sqlite", ".wikigr/new"])
+@pytest.mark.parametrize("name", [".wikigr", ".wikigr/staging.sqlite", ".wikigr/new"])
 def test_a_build_does_not_write_through_links(wikigr: Wikigr, tmp_path: Path, name: str) -> None:
     (tmp_path / "notes.jsonl").write_text('{"title": "A", "text": "Alpha is a letter."}\n')
     precious = tmp_path / "precious"
@@ -180,18 +174,15 @@ def test_a_build_does_not_write_through_links(wikigr: Wikigr, tmp_path: Path, na
     link = tmp_path / "p" / name
     link.parent.mkdir(parents=True)
     link.symlink_to(precious / "file" if link.suffix else precious)
-    for command in (("build", "notes.jsonl", "-o", "p"),):
-        refused = wikigr("pack", *command)
-        assert refused.code == 3 and f"{name} is a link, so a build would change what it leads to." in refused.err
+    refused = wikigr("pack", "build", "notes.jsonl", "-o", "p")
+    assert refused.code == 3 and f"{name} is a link, so a build would change what it leads to." in refused.err
     assert (precious / "file").read_text() == "keep" and list(precious.iterdir()) == [precious / "file"]
 
 
-@pytest.mark.parametrize("version", ["old", "0.1", "v1.0.0", "1.0/../../zz", ""])
-def test_an_invalid_version_is_refused(wikigr: Wikigr, tmp_path: Path, version: str) -> None:
+def test_an_invalid_version_is_refused(wikigr: Wikigr, letters_copy: Path, tmp_path: Path) -> None:
     (tmp_path / "notes.jsonl").write_text('{"id": "a", "title": "Alpha", "text": "Alpha is a letter."}\n')
-    build = ("pack", "build", "notes.jsonl", "-o", "p")
-    refused = wikigr(*build, "--pack-version", version)
-    assert (refused.code, "not a semantic version" in refused.err, (tmp_path / "p").exists()) == (2, True, False)
-    assert wikigr(*build).code == 0
-    refused = wikigr("pack", "update", "p", "--from", "notes.jsonl", "--pack-version", version)
-    assert (refused.code, refused.out, "not a semantic version" in refused.err) == (2, "", True)
+    for version in ("old", "0.1", "v1.0.0", "1.0/../../zz", ""):
+        for command in (("build", "notes.jsonl", "-o", "p"), ("update", str(letters_copy), "--from", "notes.jsonl")):
+            refused = wikigr("pack", *command, "--pack-version", version)
+            assert (refused.code, refused.out, "not a semantic version" in refused.err) == (2, "", True), version
+    assert not (tmp_path / "p").exists()

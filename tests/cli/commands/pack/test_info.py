@@ -9,24 +9,8 @@ from tests.pack.older import build_without_anchors
 
 from wikigr.embeddings.embedder import Embedder
 
-from ...conftest import ROOT_PACK, Wikigr
+from ...conftest import Wikigr
 from .conftest import change_manifest
-
-
-def test_build_info_list_validate(wikigr: Wikigr, tmp_path: Path) -> None:
-    built = wikigr("pack", "build", str(ROOT_PACK / "articles"), "-o", "packs/p", "--limit", "4", "--json")
-    assert built.code == 0
-    document = json.loads(built.out)
-    assert document["counts"]["articles"] == 4
-    info = json.loads(wikigr("pack", "info", "packs/p", "--json").out)
-    assert (info["name"], info["digest"]) == ("p", document["digest"])
-    assert "4 articles" in wikigr("pack", "info", "packs/p").out
-    listed = json.loads(wikigr("pack", "list", "--json").out)
-    assert [(pack["name"], pack["installed_as"]) for pack in listed["packs"]] == [("p", None)]
-    assert wikigr("pack", "list", "packs").out.split()[0] == "name"
-    checked = wikigr("pack", "validate", "packs/p")
-    assert checked.code == 0
-    assert "FAILED" not in checked.out
 
 
 def test_a_garbled_manifest_is_a_clear_error(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -> None:

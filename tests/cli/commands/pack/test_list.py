@@ -56,7 +56,7 @@ def test_an_ambiguous_name_is_said_on_stderr_by_every_command(
     for command in (
         ("search", "spin", "--pack", "physics"),
         ("pack", "info", "physics"),
-        ("pagerank", "verify", "physics"),
+        ("pagerank", "build", "physics"),
         ("pack", "diff", "physics", "packs/chem"),
     ):
         result = wikigr(*command)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
-
-import pytest
 
 from ...conftest import Wikigr
 from .conftest import change_manifest
@@ -18,53 +15,6 @@ def test_a_wrong_manifest_is_found(wikigr: Wikigr, physics_pack: Path, tmp_path:
     result = wikigr("pack", "validate", str(copy))
     assert result.code == 4
     assert "FAILED sections" in result.out
-
-
-@pytest.mark.parametrize("place", [0, 400_000])
-def test_a_damaged_database_is_found_before_the_engine_reads_it(
-    wikigr: Wikigr, physics_pack: Path, tmp_path: Path, place: int
-) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(physics_pack, copy)
-    with (copy / "pack.db").open("r+b") as database:
-        database.seek(place)
-        database.write(b"\xa5" * 64)
-    result = wikigr("pack", "validate", str(copy))
-    assert result.code == 4
-    assert "FAILED pack.db" in result.out
-
-
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        (lambda pack: (pack / "manifest.json").write_text("{"), "is not valid"),
-        (lambda pack: (pack / "manifest.json").write_text('{"format_version": 99}'), "format 99"),
-        (lambda pack: (pack / "pack.db").unlink(), "is damaged: pack.db is missing"),
-        (lambda pack: shutil.rmtree(pack / "lexical"), "is damaged: lexical/"),
-    ],
-)
-def test_a_damaged_pack_is_a_clear_error(
-    wikigr: Wikigr, physics_pack: Path, tmp_path: Path, damage: object, message: str
-) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(physics_pack, copy)
-    assert callable(damage)
-    damage(copy)
-    result = wikigr("ask", "What is spin?", "--pack", str(copy))
-    assert result.code == 4
-    assert message in result.err
-    assert "Traceback" not in result.err
-
-
-def test_another_encoder_is_refused(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(physics_pack, copy)
-    manifest = json.loads((copy / "manifest.json").read_text())
-    manifest["encoder"]["weights_sha256"] = "0" * 64
-    (copy / "manifest.json").write_text(json.dumps(manifest))
-    result = wikigr("ask", "What is spin?", "--pack", str(copy))
-    assert result.code == 4
-    assert "cannot be compared" in result.err
 
 
 def test_a_pack_with_an_invalid_version_answers_but_is_not_distributed(

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from wikigr.errors import SourceError
 from wikigr.sources import jsonl
+from wikigr.sources.article import merge_splits
 from wikigr.sources.jsonl import JsonlSource
-from wikigr.sources.splits import merge_splits
 
 
 @given(
