@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 from wikigr.stop_words import FUNCTION_WORDS
 from wikigr.text import fold, words
@@ -73,14 +74,14 @@ def name_words(text: str) -> list[tuple[str, int, int]]:
 
     Combining marks after a letter belong to the word.
     """
-    plain: list[str] = []
-    origins: list[int] = []
-    for place, character in enumerate(text):
-        for part in _plain(character):
-            plain.append(part)
-            origins.append(place)
+    plain = text.lower()
+    origins: Sequence[int] = range(len(text))
+    if not text.isascii():
+        parts = [(part, place) for place, character in enumerate(text) for part in _plain(character)]
+        plain = "".join(part for part, _ in parts)
+        origins = [place for _, place in parts]
     found = []
-    for match in _WORD.finditer("".join(plain)):
+    for match in _WORD.finditer(plain):
         end = origins[match.end() - 1] + 1
         while end < len(text) and unicodedata.combining(text[end]):
             end += 1

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO, TypeVar
+from typing import Any, TextIO, TypeVar
 
+from wikigr.documents.pack import SCHEMA_VERSION
 from wikigr.errors import UsageError, WikigrError
 from wikigr.files import read_regular
 from wikigr_cli.environment import Environment, strict_utf8
-from wikigr_cli.render.answer import failure_document
 from wikigr_cli.render.output import print_json_line
 
 T = TypeVar("T")
@@ -113,3 +113,8 @@ def _parse(number: int, line: str) -> BatchQuestion:
     if not isinstance(question, str) or not question.strip():
         raise UsageError(f'Line {number} of the questions has no "question".')
     return BatchQuestion(given if isinstance(given, str | int) else str(number), question)
+
+
+def failure_document(id_: str | int, question: str, error: WikigrError) -> dict[str, Any]:
+    """Return the line that ``wikigr ask`` and ``search`` print for a question of a batch that failed."""
+    return {"id": id_, "schema_version": SCHEMA_VERSION, "question": question, "error": error.message}

@@ -149,6 +149,11 @@ class GraphIndex:
         """The number of neighbors of every node, int64 of shape ``(len(self),)``."""
         return np.diff(self.indptr)
 
+    @cached_property
+    def pulls(self) -> NDArray[np.float64]:
+        """The pull of every node on a walk, 1 / sqrt(its degree): float64 of shape ``(len(self),)``."""
+        return 1.0 / np.sqrt(np.maximum(self.degrees, 1))
+
     def equals(self, other: GraphIndex) -> bool:
         """Return whether ``other`` has the same content."""
         return (self.digest, self.articles, self.text) == (other.digest, other.articles, other.text) and all(

@@ -38,6 +38,7 @@ def personalized_pagerank(
     if not total:
         return weights
     residual /= total
+    least = tolerance * index.degrees
     active = np.flatnonzero(residual)
     while len(active):
         mass = residual[active]
@@ -45,17 +46,14 @@ def personalized_pagerank(
         weights[active] += restart * mass
         counts = index.degrees[active]
         starts, neighbors = _neighbors(index, active, counts)
-        pull = 1.0 / np.sqrt(np.maximum(index.degrees[neighbors], 1))
+        pull = index.pulls[neighbors]
         linked = counts > 0
         spread = np.zeros(len(active))
         if len(neighbors):
             spread[linked] = (1.0 - restart) * mass[linked] / np.add.reduceat(pull, starts[linked])
         arriving = pull * np.repeat(spread, counts)
         residual += np.bincount(neighbors, weights=arriving, minlength=len(index))
-        reached = np.zeros(len(index), dtype=np.bool_)
-        reached[neighbors] = True
-        touched = np.flatnonzero(reached)
-        active = touched[residual[touched] > tolerance * index.degrees[touched]]
+        active = np.flatnonzero(residual > least)
     highest: float = weights.max()
     return weights / highest
 
@@ -72,4 +70,4 @@ def _neighbors(
         # All nodes with neighbors, in order: in a small graph, most steps are of this kind.
         return starts, index.indices
     places = np.arange(counts.sum()) + np.repeat(index.indptr[nodes] - starts, counts)
-    return starts, index.indices[places]
+    return starts, index.indices.take(places)

@@ -53,6 +53,9 @@ _VERSION = 2
 _CHOSEN, _MIN_CHOSEN = 80, 8_000
 _RESCORED, _MIN_RESCORED = 15, 1_500
 
+# Bytes of the rows of a small pack, some 40,000 sections.
+_MAX_MAPPED = 32 << 20
+
 # Sections whose signs are compared at a time: their intermediate results fit into the second-level cache.
 _BLOCK = 32_768
 
@@ -112,6 +115,8 @@ class QuantizedVectors:
         # Rows and ids are read one by one: every access to a mapped page would map its neighbors as well, 64 KB for 784
         # bytes, and wait for the disk before the next.
         self._rows = self._open(ROWS, rows.nbytes)
+        # Of a small pack, all may be mapped: reading a fifth of them one by one takes a third of the time of a search.
+        self._mapped_rows = rows if rows.nbytes <= _MAX_MAPPED else None
         self._ids = self._open(IDS, self._map(IDS, np.dtype("u1"), None).nbytes)
 
     def _map(self, name: str, dtype: np.dtype[Any], shape: tuple[int, ...] | None) -> NDArray[Any]:
@@ -151,12 +156,13 @@ class QuantizedVectors:
         numbers = self._nearest_signs(query, max(_MIN_CHOSEN, _CHOSEN * limit))
         numbers = self._nearest_codes(query, numbers, max(_MIN_RESCORED, _RESCORED * limit))
         # Without BLAS, whose threads would go on spinning on the cores that the reader needs next.
-        scores = np.einsum("ij,j->i", self._read_rows(numbers.tolist())["vector"].astype(np.float32), query)
+        rows = self._read_rows(numbers.tolist())
+        scores = np.einsum("ij,j->i", rows["vector"].astype(np.float32), query)
         if len(numbers) > limit > 0:
             # Sections that tie with the last one are kept, because their ids decide.
             kept = np.flatnonzero(scores >= np.partition(scores, -limit)[-limit])
-            numbers, scores = numbers[kept], scores[kept]
-        ids = self._read_ids(numbers.tolist())
+            numbers, rows, scores = numbers[kept], rows[kept], scores[kept]
+        ids = self._read_ids(numbers.tolist(), rows)
         hits = [Hit(section_id, score) for section_id, score in zip(ids, scores.tolist(), strict=True)]
         return sorted(hits, key=lambda hit: (-hit.score, hit.section_id))[:limit]
 
@@ -212,17 +218,20 @@ class QuantizedVectors:
 
     def _read_rows(self, numbers: Sequence[int]) -> NDArray[Any]:
         size = self._row_type.itemsize
-        rows = self._rows.read([(size * number, size) for number in numbers])
+        if self._mapped_rows is None:
+            rows = self._rows.read([(size * number, size) for number in numbers])
+        else:
+            taken = self._mapped_rows[numbers].tobytes()
+            rows = [taken[first : first + size] for first in range(0, len(taken), size)]
         for number, row in zip(numbers, rows, strict=True):
             if len(row) != size or zlib.crc32(row, self._key + number & 0xFFFFFFFF) != _CRC_OF_CRC:
                 raise self._damaged()
         return np.frombuffer(b"".join(rows), self._row_type)
 
-    def _read_ids(self, numbers: Sequence[int]) -> list[str]:
+    def _read_ids(self, numbers: Sequence[int], rows: NDArray[Any]) -> list[str]:
         # The id of a section begins where that of the section before it ends.
         before = self._read_rows([number - 1 for number in numbers if number])["end"].tolist()
         begins = [before.pop(0) if number else 0 for number in numbers]
-        rows = self._read_rows(numbers)
         ends = rows["end"].tolist()
         texts = self._ids.read([(begin, end - begin) for begin, end in zip(begins, ends, strict=True)])
         if [zlib.crc32(text) for text in texts] != rows["id_crc"].tolist():

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from wikigr.graph.pagerank_cache import PageRankCache
     from wikigr.reader.reader import Reader
 
+# What a pack keeps of the sections that were read: further questions, and the hops of one, ask for many of them again.
+_MAX_KEPT_SECTIONS = 1_024
+
 
 class Corpus(ABC):
     """The sections, the graph and the models that a pipeline searches and reads.
@@ -240,6 +243,7 @@ class Pack(Corpus):
                 has_vector_index=self.manifest.vector_index,
                 damage=self.damage_of(parts.VECTORS),
             )
+        self._kept_sections: dict[str, Section] = {}
         self.preloads = preload
         if preload:
             # While the encoder loads in another thread.
@@ -273,7 +277,15 @@ class Pack(Corpus):
             "MATCH (s:Section {section_id: $key}) RETURN s.section_id, s.article_title, s.title, s.content, "
             f"s.source_id, s.position{', s.blocks' if self.manifest.has_blocks else ''}"
         )
-        return {row[0]: Section(*row) for row in self.graph.look_up(query, section_ids)}
+        # Connections of other threads share what is kept, and may empty it meanwhile.
+        kept = self._kept_sections
+        found = {each: section for each in section_ids if (section := kept.get(each)) is not None}
+        missing = [each for each in section_ids if each not in found]
+        read = {row[0]: Section(*row) for row in self.graph.look_up(query, missing)} if missing else {}
+        if len(kept) + len(read) > _MAX_KEPT_SECTIONS:
+            kept.clear()
+        kept.update(read)
+        return found | read
 
     def urls_of(self, section_ids: Iterable[str]) -> dict[str, str | None]:
         return self._urls.find(section_ids)

@@ -84,7 +84,7 @@ def rerank_by_walk(
 
 def _with_walk_score(candidate: Candidate, score: float, weight: float) -> Candidate:
     scores = {**candidate.scores, RELEVANCE: candidate.relevance, WALK: weight}
-    return replace(candidate, score=score / (1.0 + _OWN_WEIGHT), scores=scores)
+    return Candidate(candidate.section_id, score / (1.0 + _OWN_WEIGHT), scores)
 
 
 def _highest(weights: NDArray[np.float64], count: int) -> list[int]:

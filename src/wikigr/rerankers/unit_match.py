@@ -75,4 +75,4 @@ def best_coverage(section: Section, question: Question) -> float:
 
 
 def _with_score(candidate: Candidate, score: float, scores: dict[str, float]) -> Candidate:
-    return replace(candidate, score=score, scores={**candidate.scores, **scores, RELEVANCE: score})
+    return Candidate(candidate.section_id, score, {**candidate.scores, **scores, RELEVANCE: score})

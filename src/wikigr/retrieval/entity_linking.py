@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -27,6 +28,8 @@ Method = Literal["exact", "fuzzy"]
 _MAX_QUESTION_CHARS = 4096
 _MAX_QUESTION_WORDS = 128
 _MAX_NAME_WORDS = 12
+# Sentences in which the names are known: several questions read the same ones.
+_MAX_KEPT_TEXTS = 4_096
 # Sections per wanted article that the first search for the nearest articles reads.
 _SECTIONS_PER_ARTICLE = 4
 
@@ -55,6 +58,7 @@ class EntityLinker:
         self._index = index
         self._lexical = lexical
         self._ignored = lexical.language.stop_words(FUNCTION_WORDS)
+        self.names_in = lru_cache(_MAX_KEPT_TEXTS)(self._names_in)
 
     def link_question(
         self, question: str, *, relevance: Mapping[str, float] | None = None, fuzzy: bool = True
@@ -64,20 +68,11 @@ class EntityLinker:
         ``relevance`` holds cosines of articles to the question, by title, and ranks the nodes that share a name.
         With ``fuzzy``, capitalized names without an exact match are also matched with typos.
         """
-        tokens = name_words(question[:_MAX_QUESTION_CHARS])[:_MAX_QUESTION_WORDS]
-        keys = [word for word, _, _ in tokens]
+        tokens = _tokens(question)
         free = [True] * len(tokens)
-        # A name is more than numbers and function words.
-        content = [not word.isdigit() and strip_possessive(word) not in self._ignored for word in keys]
         links: list[EntityLink] = []
-        for first, last in _spans(len(tokens)):
-            if not all(free[first : last + 1]) or not any(content[first : last + 1]):
-                continue
-            start, end = tokens[first][1], tokens[last][2]
-            found = self._match_exactly(question, start, end, keys[first : last + 1])
-            if found:
-                free[first : last + 1] = [False] * (last + 1 - first)
-                links += self._create_links(question, start, end, found, "exact", 1.0, relevance or {})
+        for start, end, found in self._exact_names(question, tokens, free):
+            links += self._create_links(question, start, end, found, "exact", 1.0, relevance or {})
         if fuzzy:
             for number, (first, last) in enumerate(_capitalized_runs(question, tokens, free, self._ignored)):
                 start, end = tokens[first][1], tokens[last][2]
@@ -87,6 +82,27 @@ class EntityLinker:
             if not links:
                 links = self._link_lower_case(question, tokens, relevance or {})
         return sorted(links, key=lambda link: (link.start, -link.score, link.node))
+
+    def _names_in(self, text: str) -> tuple[tuple[int, int], ...]:
+        """Return where the names in ``text`` are that are spelled as in the graph, from left to right."""
+        tokens = _tokens(text)
+        return tuple(sorted((start, end) for start, end, _ in self._exact_names(text, tokens, [True] * len(tokens))))
+
+    def _exact_names(
+        self, text: str, tokens: Sequence[tuple[str, int, int]], free: list[bool]
+    ) -> Iterator[tuple[int, int, list[int]]]:
+        """Yield the names in ``text`` with their nodes, the longest first, of tokens that are ``free`` until then."""
+        keys = [word for word, _, _ in tokens]
+        # A name is more than numbers and function words.
+        content = [not word.isdigit() and strip_possessive(word) not in self._ignored for word in keys]
+        for first, last in _spans(len(tokens)):
+            if not all(free[first : last + 1]) or not any(content[first : last + 1]):
+                continue
+            start, end = tokens[first][1], tokens[last][2]
+            found = self._match_exactly(text, start, end, keys[first : last + 1])
+            if found:
+                free[first : last + 1] = [False] * (last + 1 - first)
+                yield start, end, found
 
     def link_mention(self, mention: str) -> list[EntityLink]:
         """Return links from ``mention`` as a whole, best first: exact matches, or else matches with typos."""
@@ -204,6 +220,10 @@ def nearest_sections(question: str, pack: Corpus, limit: int) -> list[Hit]:
         if len(best) >= limit or len(sections) < depth:
             return [best[title] for title in sorted(best, key=lambda title: (-best[title].score, title))[:limit]]
         depth *= _SECTIONS_PER_ARTICLE
+
+
+def _tokens(question: str) -> list[tuple[str, int, int]]:
+    return name_words(question[:_MAX_QUESTION_CHARS])[:_MAX_QUESTION_WORDS]
 
 
 def _spans(count: int) -> Iterator[tuple[int, int]]:

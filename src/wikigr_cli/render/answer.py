@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wikigr.documents.answer import explain_document, heading_above, stages_document
-from wikigr.documents.pack import SCHEMA_VERSION, packs_in_words
-from wikigr.errors import UsageError, WikigrError
+from wikigr.documents.pack import packs_in_words
+from wikigr.errors import UsageError
 from wikigr.text import harmless
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.blocks import print_blocks, shorten_blocks
@@ -31,11 +31,6 @@ _BAR = 10
 _LEVEL_STYLES = {"sure": "green", "likely": "green", "not_sure": "yellow", "not_covered": "dim"}
 # Columns before what stands under a source.
 _INDENT = 6
-
-
-def failure_document(id_: str | int, question: str, error: WikigrError) -> dict[str, Any]:
-    """Return the line that ``wikigr ask`` and ``search`` print for a question of a batch that failed."""
-    return {"id": id_, "schema_version": SCHEMA_VERSION, "question": question, "error": error.message}
 
 
 def print_answer(

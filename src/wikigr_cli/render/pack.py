@@ -7,7 +7,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wikigr.pack.manifest import NO_BLOCKS
 from wikigr.sources.formats import format_named
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import SCHEMA_VERSION, Document, counted, one_line
@@ -126,6 +125,8 @@ def manifest_document(manifest: Manifest, layout: Layout, readers: Sequence[str]
 
 def print_manifest(environment: Environment, document: Document) -> None:
     """Print the manifest of a pack."""
+    from wikigr.pack.manifest import NO_BLOCKS
+
     environment.print(f"{document['name']} {document['version']}", style="bold")
     encoder = document["encoder"]
     rows = {

@@ -65,7 +65,7 @@ def read_question(
 
 def known_names(resources: Resources, text: str) -> list[tuple[int, int]]:
     """Return the places of names of the pack in ``text``: what a question describes is often one of them."""
-    return list(dict.fromkeys((link.start, link.end) for link in resources.linker.link_question(text, fuzzy=False)))
+    return [*resources.linker.names_in(text)]
 
 
 def _with_names(read: Sequence[SentenceScore], calibration: Calibration) -> list[SentenceScore]:
