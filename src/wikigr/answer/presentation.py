@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from wikigr.answer.answer import Answer, PossibleAnswer
-from wikigr.answer.citations import Citation
-from wikigr.answer.probability import Level
-from wikigr.llm.usage import Usage
+if TYPE_CHECKING:
+    from wikigr.answer.answer import Answer, PossibleAnswer
+    from wikigr.answer.citations import Citation
+    from wikigr.answer.probability import Level
+    from wikigr.llm.usage import Usage
 
 LEVEL_WORDS: Mapping[Level, str] = {
     "sure": "Sure",

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from wikigr.reader.reader import Reader
 
 # What a pack keeps of the sections that were read: further questions, and the hops of one, ask for many of them again.
-_MAX_KEPT_SECTIONS = 1_024
+_MAX_KEPT_SECTIONS, _MAX_KEPT_CHARS = 1_024, 20_000
 
 
 class Corpus(ABC):
@@ -284,7 +284,7 @@ class Pack(Corpus):
         read = {row[0]: Section(*row) for row in self.graph.look_up(query, missing)} if missing else {}
         if len(kept) + len(read) > _MAX_KEPT_SECTIONS:
             kept.clear()
-        kept.update(read)
+        kept.update((each, section) for each, section in read.items() if len(section.content) <= _MAX_KEPT_CHARS)
         return found | read
 
     def urls_of(self, section_ids: Iterable[str]) -> dict[str, str | None]:
