@@ -100,4 +100,4 @@ def test_the_profile_of_the_page_is_one(wikigr: Wikigr, tmp_path: Path) -> None:
     page = (DOCS / "reference" / "profiles.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"^```yaml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     (tmp_path / "mine.yaml").write_text(example, encoding="utf-8")
-    assert wikigr("profile", "validate", "mine.yaml").code == 0
+    assert wikigr("profile", "show", "mine.yaml").code == 0
