@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from wikigr.evaluation.groups import figures_by_hops, hops_of
+from wikigr.evaluation.groups import group_figures, hops_of, type_of
 
 QUESTIONS: dict[str, dict[str, Any]] = {
     "a": {"type": "single", "answerable": True, "hops": None},
@@ -31,19 +31,19 @@ def test_hops_come_from_the_question_or_its_type() -> None:
 
 
 def test_a_metric_counts_the_questions_that_have_it() -> None:
-    groups = {group["hops"]: group for group in figures_by_hops(MEANS, QUESTIONS, seed=0, resamples=99)}
-    assert {hops: group["questions"] for hops, group in groups.items()} == {1: 1, 2: 2}
-    assert "all_found@5" not in groups[1]["metrics"]
-    found = groups[2]["metrics"]["all_found@5"]
-    assert (found["mean"], found["questions"]) == (0.5, 2)
+    groups = {group["type"]: group for group in group_figures("type", type_of, MEANS, QUESTIONS, seed=0, resamples=99)}
+    assert list(groups) == ["comparison", "single", "two-hop"]
+    assert groups["comparison"]["questions"] == groups["single"]["questions"] == 2
+    found = groups["comparison"]["metrics"]["all_found@5"]
+    assert (found["mean"], found["questions"]) == (1.0, 1)
 
 
 def test_questions_of_a_cluster_are_drawn_together() -> None:
     questions = {f"q{n}": {"type": "two-hop", "answerable": True} for n in range(40)}
     means = {id_: {"accuracy": float(n < 20)} for n, id_ in enumerate(questions)}
     clusters = {id_: str(n // 10) for n, id_ in enumerate(questions)}
-    (alone,) = figures_by_hops(means, questions, seed=0, resamples=499)
-    (drawn,) = figures_by_hops(means, questions, seed=0, resamples=499, clusters=clusters)
+    (alone,) = group_figures("hops", hops_of, means, questions, seed=0, resamples=499)
+    (drawn,) = group_figures("hops", hops_of, means, questions, seed=0, resamples=499, clusters=clusters)
     one, other = (group["metrics"]["accuracy"] for group in (alone, drawn))
     assert one["high"] - one["low"] < other["high"] - other["low"]
     assert one["mean"] == pytest.approx(other["mean"])

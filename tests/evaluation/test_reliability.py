@@ -54,6 +54,8 @@ def test_one_answer() -> None:
     found = measured(samples([(0.7, 1.0)]))
     assert (len(found.bins), found.answers) == (1, 1)
     assert found.ece.value == pytest.approx(0.3)
+    # It is right with probability 0.7: 0.7 * 0.3 + 0.3 * 0.7.
+    assert found.noise == pytest.approx(0.42, abs=0.03)
 
 
 def test_only_answers_count() -> None:
@@ -68,12 +70,23 @@ def draw(n: int, probability: Any, seed: int = 0) -> list[Sample]:
     return [sample(f"q{k}", float(c), float(random.random() < probability(c))) for k, c in enumerate(random.random(n))]
 
 
+def test_noise_is_the_error_of_calibrated_answers() -> None:
+    calibrated = [measured(draw(200, lambda c: c, seed), resamples=9) for seed in range(40)]
+    assert np.mean([each.ece.value for each in calibrated]) == pytest.approx(
+        np.mean([each.noise for each in calibrated]), rel=0.1
+    )
+    sure = measured(draw(200, lambda c: c * c))
+    assert sure.ece.value > 1.5 * sure.noise
+    assert sure.ece.low < sure.ece.value < sure.ece.high
+
+
 def test_repeats_and_clusters_are_no_new_questions() -> None:
     once = draw(100, lambda c: c)
     four = [sample(s.question_id, s.confidence, s.metrics["accuracy"], repeat=r) for s in once for r in range(4)]
     single, fourfold = measured(once), measured(four)
     assert fourfold.ece.value == pytest.approx(single.ece.value)
     assert fourfold.ece.low == pytest.approx(single.ece.low)
+    assert fourfold.noise == pytest.approx(single.noise)
     assert [each.accuracy for each in fourfold.bins] == [each.accuracy for each in single.bins]
     clusters = {s.question_id: f"c{n // 10}" for n, s in enumerate(once)}
     clustered = measured(once, clusters=clusters)

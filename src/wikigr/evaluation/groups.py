@@ -1,8 +1,8 @@
-"""The figures of a profile by the number of hops of the questions."""
+"""The figures of a profile by group of questions: by number of hops and by type."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from wikigr.evaluation.comparison import Means
@@ -11,7 +11,7 @@ from wikigr.evaluation.statistics.intervals import bootstrap_mean
 
 Question = Mapping[str, Any]
 
-# The metrics in the table by hops: whether the answer is right, and whether all of its support was found.
+# The metrics that a table shows by group: whether the answer is right, and whether all of its support was found.
 SHOWN = ("accuracy", "all_found@5", "passage_all_found@5", "section_all_found@5")
 # The JSON document has more metrics than fit into a table.
 _GROUPED = (*SHOWN, "exact_match", "all_found@10", "passage_all_found@10", "section_all_found@10")
@@ -26,7 +26,14 @@ def hops_of(question: Question) -> int | None:
     return count_hops(question["type"]) if hops is None else int(hops)
 
 
-def figures_by_hops(
+def type_of(question: Question) -> str | None:
+    """Return the type of a stored question, or None without one."""
+    return question["type"] or None
+
+
+def group_figures(
+    name: str,
+    key: Callable[[Question], int | str | None],
     means: Means,
     questions: Mapping[str, Question],
     *,
@@ -34,22 +41,21 @@ def figures_by_hops(
     resamples: int,
     clusters: Mapping[str, str] | None = None,
 ) -> list[dict[str, Any]]:
-    """Return the figures of the answered questions by number of hops: ``{hops, questions, metrics}``.
+    """Return the groups of the answered questions by ``key``, in its order: ``{name: key, questions, metrics}``.
 
-    ``means`` holds the mean of each metric by question. Questions of an unknown number are left out.
+    ``means`` holds the mean of each metric by question. Questions whose key is None are left out.
     """
-    members: dict[int, list[str]] = {}
+    members: dict[Any, list[str]] = {}
     for id_ in sorted(means.keys() & questions.keys()):
-        hops = hops_of(questions[id_])
-        if hops is not None:
-            members.setdefault(hops, []).append(id_)
+        members.setdefault(key(questions[id_]), []).append(id_)
+    members.pop(None, None)
     return [
         {
-            "hops": hops,
+            name: group,
             "questions": len(ids),
             "metrics": metric_figures({id_: means[id_] for id_ in ids}, _GROUPED, seed, resamples, clusters),
         }
-        for hops, ids in sorted(members.items())
+        for group, ids in sorted(members.items())
     ]
 
 

@@ -15,6 +15,7 @@ from wikigr.evaluation.statistics.intervals import (
     Estimate,
     Floats,
     bootstrap_estimate,
+    cluster_numbers,
     wilson_estimate,
 )
 
@@ -23,6 +24,8 @@ RIGHT = "accuracy"
 _MAX_BINS = 10
 # Fewer answers have fewer bins, so that each bin has about this many.
 _MIN_BIN_SIZE = 10
+# Simulated sets of answers from which ``Reliability.noise`` is estimated.
+_SIMULATIONS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +52,14 @@ class Reliability:
     equal mass, as in Nguyen and O'Connor (2015), "Posterior Calibration and Exploratory Analysis for Natural Language
     Processing Models".
 
-    The estimate is biased upward: with few answers, it is high even if every confidence is right. Abstentions are left
-    out, because nothing says whether the answers they withheld were right.
+    The estimate is biased upward. ``noise`` is the ECE to expect with these confidences and bins if each answer were
+    right with the probability that its confidence states: an ``ece`` near it is not evidence of miscalibration.
+    Abstentions are left out, because nothing says whether the answers they withheld were right.
     """
 
     answers: int
     ece: Estimate
+    noise: float
     bins: tuple[ReliabilityBin, ...]
 
 
@@ -95,6 +100,7 @@ def reliability(
             resamples=resamples,
             clusters=keys,
         ),
+        noise=_noise(confidence, members, cluster_numbers([sample.question_id for sample in good]), seed),
         bins=tuple(map(of_bin, range(members.shape[1]))),
     )
 
@@ -109,6 +115,19 @@ def _equal_mass_bins(confidence: Floats, count: int) -> NDArray[np.int64]:
     bins = (count * middles / len(confidence)).astype(np.int64)
     _, compact = np.unique(bins, return_inverse=True)
     return np.asarray(compact, dtype=np.int64)[which.reshape(-1)]
+
+
+def _noise(confidence: Floats, members: Floats, questions: NDArray[np.int64], seed: int) -> float:
+    """Return the mean ECE of simulated answers that are right as often as ``confidence`` says.
+
+    The repeats of a question are right together.
+    """
+    draws = np.random.default_rng(seed)
+    total = 0.0
+    for _ in range(_SIMULATIONS):
+        right = draws.random(int(questions.max()) + 1)[questions] < confidence
+        total += float(np.abs((right - confidence) @ members).sum())
+    return total / (_SIMULATIONS * len(confidence))
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,16 +66,32 @@ def test_figures_by_hops_and_type_are_in_every_report() -> None:
     assert [group["metrics"]["accuracy"]["mean"] for group in one] == [1.0, 0.0]
     assert [group["metrics"]["accuracy"]["mean"] for group in two] == [1.0, 0.5]
     assert two[1]["metrics"]["all_found@5"]["mean"] == 0.5
+    assert [group["type"] for group in made["profiles"][0]["by_type"]] == ["comparison", "single", "t", "two-hop"]
     assert [question["hops"] for question in made["questions"]] == [1, 2, 2, None, None]
     text = printed(made)
     assert cells(text, "2 hops (2), accuracy")[0] == "0.000" and "0.500" in cells(text, "2 hops (2), accuracy")
     assert cells(text, "2 hops (2), all_found@5")[0] == "0.500"
     # One of the two questions names a section.
     assert cells(text, "2 hops (1), section_all_found@5")[0] == "1.000"
+    assert cells(text, "comparison (1), accuracy")[0] == "0.000"
     page = html_report(made)
-    assert 'id="hops"' in page and "2 hops" in page
-    # Without a number of hops, there is no such table.
-    assert "\nhops " not in printed(document(two_profiles()))
+    assert 'id="hops"' in page and 'href="#types"' in page and "2 hops" in page and "comparison" in page
+
+
+def test_types_that_repeat_the_hops_are_not_printed() -> None:
+    run = stored(two_profiles())
+    for id_ in ("a1", "a2", "a3"):
+        run.questions[id_].update(type="single" if id_ == "a1" else "two-hop")  # type: ignore[attr-defined]
+    text = printed(report_document(run, resamples=199))
+    assert "\nhops " in text and "\ntypes " not in text
+    # Without a number of hops, only the types are left; a single type repeats the table of metrics.
+    text = printed(document(two_profiles()))
+    assert "\nhops " not in text and "\ntypes " not in text
+    for id_ in ("a1", "a2", "a3"):
+        run.questions[id_].update(type="single" if id_ == "a1" else "bridge")  # type: ignore[attr-defined]
+    text = printed(report_document(run, resamples=199))
+    # The table by hops leaves out the type without a number.
+    assert "\nhops " in text and "\ntypes " in text and "bridge (2), accuracy" in text
 
 
 def test_the_precision_of_each_level_is_in_every_report() -> None:
@@ -107,6 +123,25 @@ def test_without_unanswerable_questions_there_is_no_abstention() -> None:
     made = document(two_profiles(), answerable=True)
     assert [profile["abstention"] for profile in made["profiles"]] == [None, None]
     assert "AUROC" not in printed(made) + html_report(made)
+
+
+def test_repeats_are_in_every_report_when_there_are_some() -> None:
+    once = document(two_profiles())
+    assert [profile["repeats"] for profile in once["profiles"]] == [None, None]
+    assert "unstable" not in printed(once) + html_report(once)
+    # Under "one" a1 is right once in two; the means of the repeats are 1/5 and 0.
+    again = [sample("one", id_, 0.0, 1) for id_ in QUESTIONS]
+    again += [sample("two", id_, float(id_ in ("a1", "a2", "u1")), 1) for id_ in QUESTIONS]
+    made = document([*two_profiles(), *again], repeat=2)
+    one, two = (profile["repeats"] for profile in made["profiles"])
+    assert one["deviations"]["accuracy"] == pytest.approx(0.2 / 2**0.5)
+    assert (one["unstable"], one["unstable_share"]) == (("a1",), 0.2)
+    assert (two["deviations"]["accuracy"], two["unstable_share"]) == (0.0, 0.0)
+    text = printed(made)
+    start = text.index("repeats ")
+    assert cells(text[start:], "accuracy *") == ["0.1414", "0.0000"]
+    assert cells(text, "unstable questions") == ["1", "of", "5", "(20.0%)", "0", "of", "5", "(0.0%)"]
+    assert "1 of 5 (20.0%)" in html_report(made)
 
 
 def test_cached_and_fresh_answers_are_timed_apart() -> None:
@@ -212,6 +247,7 @@ def test_confidence_is_in_every_report() -> None:
     assert scored["bins"][0]["accuracy"]["method"] == "wilson"
     text = printed(made)
     assert cells(text, "ECE ↓")[0] == "0.400"
+    assert cells(text, "ECE by chance")[0] == f"{scored['noise']:.3f}"
     assert 'id="confidence"' in html_report(made)
     # Abstentions state no confidence in an answer.
     silent = document([replace(each, query_type="abstained") for each in two_profiles()])

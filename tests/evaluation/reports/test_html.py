@@ -89,8 +89,8 @@ def test_all_parts_are_there() -> None:
     tree = report()
     links = [link.attributes["href"] or "" for link in tree.css("nav a")]
     assert links == [
-        "#verdicts", "#metrics", "#differences", "#calibration", "#hops", "#abstention", "#confidence",
-        "#latency", "#flips", "#questions", "#usage", "#making",
+        "#verdicts", "#metrics", "#differences", "#calibration", "#hops", "#types", "#abstention", "#confidence",
+        "#repeats", "#latency", "#flips", "#questions", "#usage", "#making",
     ]  # fmt: skip
     assert ["#" + str(node.attributes["id"]) for node in tree.css("section")] == links
     head = text_of(tree, "header")
@@ -106,7 +106,7 @@ def test_all_parts_are_there() -> None:
 
 def test_a_quiet_run_has_no_warnings() -> None:
     tree = LexborHTMLParser(html_report(document(two_profiles())))
-    assert not tree.css("#warnings, #hops") and "No answer failed" in text_of(tree, ".calm")
+    assert not tree.css("#warnings, #repeats, #hops") and "No answer failed" in text_of(tree, ".calm")
 
 
 def test_forest_plot_draws_to_scale_and_says_what_it_draws() -> None:

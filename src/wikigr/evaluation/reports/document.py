@@ -17,10 +17,11 @@ from wikigr.answer.answer import ABSTAINED
 from wikigr.evaluation.abstention import abstention
 from wikigr.evaluation.comparison import Comparison, Flip, compare, flips, means_by_question
 from wikigr.evaluation.gate import GateResult
-from wikigr.evaluation.groups import figures_by_hops, hops_of, metric_figures
+from wikigr.evaluation.groups import group_figures, hops_of, metric_figures, type_of
 from wikigr.evaluation.judge import ERROR, NO_JUDGE, SCORES
 from wikigr.evaluation.metrics import METRICS
 from wikigr.evaluation.reliability import level_precision, reliability
+from wikigr.evaluation.repeats import repeats
 from wikigr.evaluation.run import (
     NO_MODEL,
     PROFILES,
@@ -75,7 +76,7 @@ def report_document(stored: StoredRun, *, resamples: int = 9999, gate: GateResul
             name: _fields(metric, "higher_is_better", "binary", "description") for name, metric in METRICS.items()
         },
         "profiles": [
-            _profile(stored, name, samples, resamples)
+            _profile(stored, name, samples, primary, resamples)
             for name in stored.run.profiles
             if (samples := stored.samples_of(name))
         ],
@@ -197,7 +198,7 @@ def _command(stored: StoredRun, question: str, profile: str) -> str:
     return shlex.join(["wikigr", "ask", *words])
 
 
-def _profile(stored: StoredRun, name: str, samples: Sequence[Sample], resamples: int) -> dict[str, Any]:
+def _profile(stored: StoredRun, name: str, samples: Sequence[Sample], primary: str, resamples: int) -> dict[str, Any]:
     good = [sample for sample in samples if sample.error is None]
     means = means_by_question(samples)
     answerable = {id_: bool(question["answerable"]) for id_, question in stored.questions.items()}
@@ -205,6 +206,7 @@ def _profile(stored: StoredRun, name: str, samples: Sequence[Sample], resamples:
     abstained = abstention(good, answerable, **drawn)
     scored = reliability(good, **drawn)
     levels = level_precision(good, clusters=stored.clusters)
+    again = repeats(samples, stored.run.repeat, primary)
     return {
         "name": name,
         "samples": len(samples),
@@ -212,10 +214,12 @@ def _profile(stored: StoredRun, name: str, samples: Sequence[Sample], resamples:
         "degraded": sum(sample.degraded for sample in good),
         "abstained": sum(sample.query_type == ABSTAINED for sample in good),
         "metrics": metric_figures(means, METRICS, **drawn),
-        "by_hops": figures_by_hops(means, stored.questions, **drawn),
+        "by_hops": group_figures("hops", hops_of, means, stored.questions, **drawn),
+        "by_type": group_figures("type", type_of, means, stored.questions, **drawn),
         "abstention": abstained and asdict(abstained),
         "reliability": scored and {**asdict(scored), "bins": [_bin(**asdict(each)) for each in scored.bins]},
         "levels": levels and [asdict(level) for level in levels],
+        "repeats": again and asdict(again),
         "usage": _usage(good),
         "latency": _latency([sample for sample in good if not sample.cached]),
         "latency_cached": _latency([sample for sample in good if sample.cached]),

@@ -98,14 +98,30 @@ def estimate(found: Document | None, key: str = "value", *, of: int | None = Non
 
 def further_tables(document: Document) -> Iterator[Table]:
     """Yield the tables that follow the metrics and the comparisons; those without rows are left out."""
-    profiles = document["profiles"]
-    yield from _hops(document)
+    profiles, primary = document["profiles"], document["primary"]
+    yield from _groups(document, "Hops", "by_hops", "hops")
+    kinds = {(each["hops"], each["type"]) for each in document["questions"] if each["answerable"]}
+    hops = {hops for hops, _ in kinds}
+    # A single type repeats the metrics, and types that each have their own number of hops repeat the table by hops.
+    if len(kinds) > 1 and (len(hops) < len(kinds) or None in hops):
+        yield from _groups(document, "Types", "by_type", "type")
     yield from _part(document, "Abstention", "abstention", _ABSTENTION, _ABSTENTION_LEGEND)
     yield from _part(document, "Confidence", "reliability", _CONFIDENCE, _CONFIDENCE_LEGEND)
     levels = next((profile["levels"] for profile in profiles if profile["levels"]), ())
     of_levels = {LEVEL_WORDS[each["level"]].lower(): _level_cell(place) for place, each in enumerate(levels)}
     # Runs of older versions have no levels.
     yield from _part(document, "Levels", "levels", of_levels, _LEVEL_LEGEND)
+    repeated = [profile["repeats"]["deviations"] for profile in profiles if profile["repeats"]]
+    # A smaller deviation is better for every metric.
+    of_repeats = {_label(m, primary, True): _deviation_cell(m) for deviations in repeated for m in deviations}
+    yield from _part(
+        document,
+        "Repeats",
+        "repeats",
+        {**of_repeats, "unstable questions": _unstable_cell},
+        f"Standard deviation between the means of {document['run']['repeat']} repeats; unstable: {primary} differed "
+        "between repeats.",
+    )
     yield from _latency(document)
 
 
@@ -122,23 +138,23 @@ def _part(document: Document, title: str, part: str, cells: Mapping[str, Cell], 
         )
 
 
-def _hops(document: Document) -> Iterator[Table]:
-    """Yield the table of the figures by number of hops, if it is known: a row per metric of each number."""
-    by_profile = [{group["hops"]: group for group in profile["by_hops"]} for profile in document["profiles"]]
+def _groups(document: Document, title: str, part: str, key: str) -> Iterator[Table]:
+    """Yield the table of the figures by group, if there are groups: a row per metric of each group."""
+    by_profile = [{group[key]: group for group in profile[part]} for profile in document["profiles"]]
     rows = []
-    for hops in sorted({hops for groups in by_profile for hops in groups}):
+    for value in sorted({value for groups in by_profile for value in groups}):
+        label = value if isinstance(value, str) else "1 hop" if value == 1 else f"{value} hops"
         for metric in SHOWN:
-            figures = [groups[hops]["metrics"].get(metric) if hops in groups else None for groups in by_profile]
-            # A metric may apply to some of the questions only.
+            figures = [groups[value]["metrics"].get(metric) if value in groups else None for groups in by_profile]
+            # A metric may apply to some questions of a group only.
             questions = max((figure["questions"] for figure in figures if figure is not None), default=0)
             if questions:
-                label = f"{hops} hop{'' if hops == 1 else 's'} ({questions}), {metric}"
-                rows.append([label, *(estimate(figure, "mean") for figure in figures)])
+                rows.append([f"{label} ({questions}), {metric}", *(estimate(figure, "mean") for figure in figures)])
     if rows:
-        yield Table("Hops", ["hops", *short_names(document).values()], rows, _HOPS_LEGEND)
+        yield Table(title, [title.lower(), *short_names(document).values()], rows, _GROUPS_LEGEND)
 
 
-_HOPS_LEGEND = (
+_GROUPS_LEGEND = (
     f"{SHOWN[0]}: the answer is right; {SHOWN[1]}: every article (passage, section) that the answer "
     "needs is among the first 5. "
     "The number of questions is in parentheses."
@@ -156,14 +172,27 @@ _ABSTENTION_LEGEND = (
 )
 _CONFIDENCE: Mapping[str, Cell] = {
     "ECE ↓": lambda found: estimate(found["ece"]),
+    "ECE by chance": lambda found: f"{found['noise']:.3f}",
     "answers": lambda found: str(found["answers"]),
 }
-_CONFIDENCE_LEGEND = "ECE: mean gap between confidence and accuracy of the answers."
+_CONFIDENCE_LEGEND = (
+    "ECE: mean gap between confidence and accuracy of the answers. ECE by chance: that of answers as often right as "
+    "their confidence says."
+)
 _LEVEL_LEGEND = "The share of the answers of each level that are right, and their number."
 
 
 def _level_cell(place: int) -> Cell:
     return lambda levels: estimate(levels[place]["precision"], of=levels[place]["answers"])
+
+
+def _deviation_cell(metric: str) -> Cell:
+    return lambda item: f"{item['deviations'][metric]:.4f}" if metric in item["deviations"] else _NONE
+
+
+def _unstable_cell(item: Document) -> str:
+    share = item["unstable_share"]
+    return _NONE if share is None else f"{len(item['unstable'])} of {item['judged']} ({100 * share:.1f}%)"
 
 
 def _latency(document: Document) -> Iterator[Table]:

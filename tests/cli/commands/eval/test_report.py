@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -37,7 +38,7 @@ def test_reports_are_written_anew_from_the_samples(run: Run, wikigr: Wikigr, tmp
     assert len(document["questions"]) == TOTAL
 
 
-def test_a_report_shows_abstention_and_latency(run: Run, wikigr: Wikigr) -> None:
+def test_a_report_shows_abstention_repeats_and_latency(run: Run, wikigr: Wikigr) -> None:
     text = run("r", "--profile", "enhanced", "--repeat", "2", "--all").out
     (profile,) = json.loads(wikigr("eval", "report", "r", "--format", "json").out)["profiles"]
     found = profile["abstention"]
@@ -45,6 +46,9 @@ def test_a_report_shows_abstention_and_latency(run: Run, wikigr: Wikigr) -> None
     assert found["abstained"] == profile["abstained"]
     assert 0.0 <= found["auroc"]["low"] <= found["auroc"]["value"] <= found["auroc"]["high"] <= 1.0
     assert f"AUROC         {found['auroc']['value']:.3f}" in text
+    # Offline nothing is drawn at random: asking again changes nothing.
+    assert (profile["repeats"]["count"], profile["repeats"]["unstable"]) == (2, [])
+    assert re.search(rf"^unstable questions +0 of {TOTAL} \(0\.0%\)$", text, re.MULTILINE)
     total = next(line for line in text.splitlines() if line.startswith("total, p95"))
     assert total.split()[-1] == f"{profile['latency']['total']['p95']:,.1f}"
     assert "hallucination ↓" in text
