@@ -133,7 +133,7 @@ class TestModels:
         model.always(
             lambda request: judged("partly", dear)(request) if "tool_choice" in request else reply("Spin.")(request)
         )
-        stopped = ask("r", *options, "--judge-max-cost", "0.35")
+        stopped = ask("r", *options, "--judge-max-cost", "0.25")
         assert (stopped.code, "--judge-max-cost" in stopped.err) == (3, True)
         done = [sample for sample in read_samples(tmp_path / "r") if sample.judgment]
         assert 0 < len(done) < sum(FEW)
