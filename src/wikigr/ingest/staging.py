@@ -203,11 +203,11 @@ class Staging:
             yield title, [_read_article(payload, blocks, blocks_under) for _, payload, blocks in group]
 
     def sample_records(self, count: int) -> Iterator[SourceArticle]:
-        """Yield at most ``count`` records, spread over the source, in its order, without the blocks of sections."""
+        """Yield at most ``count`` records, spread over the source, in its order."""
         step = max(1, self.count("record") // count)
-        query = "SELECT payload FROM record WHERE n % ? = 0 ORDER BY n LIMIT ?"
-        for (payload,) in self._db.execute(query, (step, count)):
-            yield _articles().validate_json(payload)
+        query = "SELECT payload, blocks FROM record WHERE n % ? = 0 ORDER BY n LIMIT ?"
+        for payload, blocks in self._db.execute(query, (step, count)):
+            yield _read_article(payload, blocks)
 
     # -- chunking
 
