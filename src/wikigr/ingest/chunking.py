@@ -19,7 +19,6 @@ from wikigr.progress import Progress
 from wikigr.segmentation import sentence_spans
 from wikigr.sources.article import SourceArticle
 from wikigr.sources.block import BLANK_LINES, Block, cut_blocks, fill_paragraphs, row_extent
-from wikigr.sources.facts import PROPERTIES
 from wikigr.sources.plain_text import collapse_spaces
 from wikigr.text import one_line, word_count
 
@@ -85,7 +84,7 @@ def chunk_all(staging: Staging, progress: Progress, language: Language = ENGLISH
     Raises ``BuildError`` if no article has any text.
     """
     finder = RepeatedTextFinder(language)
-    for _, records in staging.records_by_title(blocks_under=PROPERTIES):
+    for _, records in staging.records_by_title():
         for record in records:
             finder.add(record)
     repeated = finder.result()

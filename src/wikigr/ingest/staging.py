@@ -193,14 +193,11 @@ class Staging:
     def titles(self) -> int:
         return int(self._db.execute("SELECT count(DISTINCT title) FROM record").fetchone()[0])
 
-    def records_by_title(self, blocks_under: str | None = None) -> Iterator[tuple[str, list[SourceArticle]]]:
-        """Yield each title, in order, with its records in source order.
-
-        With ``blocks_under``, only the sections under this heading have their blocks.
-        """
+    def records_by_title(self) -> Iterator[tuple[str, list[SourceArticle]]]:
+        """Yield each title, in order, with its records in source order."""
         rows = self._db.execute("SELECT title, payload, blocks FROM record ORDER BY title, n")
         for title, group in groupby(rows, key=lambda row: str(row[0])):
-            yield title, [_read_article(payload, blocks, blocks_under) for _, payload, blocks in group]
+            yield title, [_read_article(payload, blocks) for _, payload, blocks in group]
 
     def sample_records(self, count: int) -> Iterator[SourceArticle]:
         """Yield at most ``count`` records, spread over the source, in its order."""
@@ -339,17 +336,12 @@ def _composed(article: SourceArticle) -> SourceArticle:
     )
 
 
-def _read_article(payload: str, blocks: str, under: str | None = None) -> SourceArticle:
+def _read_article(payload: str, blocks: str) -> SourceArticle:
     article = _articles().validate_json(payload)
     if not blocks:
         return article
     pairs = zip(article.sections, json.loads(blocks), strict=True)
-    sections = (
-        replace(section, blocks=decode_blocks(section.text, stored))
-        if stored and (under is None or section.heading_path[-1:] == (under,))
-        else section
-        for section, stored in pairs
-    )
+    sections = (replace(section, blocks=decode_blocks(section.text, stored)) for section, stored in pairs)
     return replace(article, sections=tuple(sections))
 
 
