@@ -278,11 +278,10 @@ def has_header(head: bytes) -> bool:
     if 2 * sum(_NUMBER.fullmatch(value) is not None for value in values) > len(values) and is_number[1] <= is_number[2]:
         # The relation of a triple is not a number, or it is one in all rows.
         return True
-    # Several different names; the column of an index may lack one.
+    # Names; the column of an index may lack one.
     names = [fold(cell) for cell in header]
     is_name = [0 < len(name) <= 100 and any(map(str.isalpha, name)) and "://" not in name for name in names]
-    may_be_header = len(set(names)) == len(names) and all(is_name[0 if names[0] else 1 :])
-    return may_be_header and _evidence_of_header(header, below) >= _MIN_EVIDENCE
+    return all(is_name[0 if names[0] else 1 :]) and _evidence_of_header(header, below) >= _MIN_EVIDENCE
 
 
 def _rows(lines: Iterable[Line]) -> Iterator[Row]:

@@ -113,5 +113,6 @@ def search(
             return
         evidence, document = find(question)
         terms = query_terms(question, opened.lexical)
-        snippets = [show_snippet(item.section, terms, SNIPPET_LENGTH) for item in evidence]
+        # Only text and Markdown show them.
+        snippets = (show_snippet(item.section, terms, SNIPPET_LENGTH) for item in evidence)
     print_search(environment, document, printed_as, columns, snippets)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from wikigr.text import escape_markdown, markdown_link
@@ -38,9 +38,9 @@ def print_search(
     document: Document,
     output_format: OutputFormat,
     fields: Sequence[str] | None,
-    snippets: Sequence[list[BlockShape]],
+    snippets: Iterable[list[BlockShape]],
 ) -> None:
-    """Print the results of a search; ``snippets`` are the parts of their sections that match best."""
+    """Print the results of a search; ``snippets`` are the parts of their sections that match best, made when shown."""
     results = document["results"]
     if output_format == "json":
         print_json(environment, search_fields(document, fields))
@@ -58,7 +58,7 @@ def print_search(
 
 
 def _print_markdown_list(
-    environment: Environment, results: Sequence[Document], snippets: Sequence[list[BlockShape]]
+    environment: Environment, results: Sequence[Document], snippets: Iterable[list[BlockShape]]
 ) -> None:
     from wikigr.documents.answer_markdown import blocks_markdown
     from wikigr.index.candidate import place
@@ -71,7 +71,7 @@ def _print_markdown_list(
         environment.write_text(f"{found}\n   {shown}\n")
 
 
-def print_results(environment: Environment, document: Document, snippets: Sequence[list[BlockShape]]) -> None:
+def print_results(environment: Environment, document: Document, snippets: Iterable[list[BlockShape]]) -> None:
     """Print the sections found, with the best part of each one, in which the words of the question stand out."""
     from wikigr.index.candidate import place
 

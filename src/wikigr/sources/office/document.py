@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 NO_HEADING = 10
-"""The level of a paragraph that is no heading."""
+"""The level of a paragraph that is not a heading."""
 
 # Of all members of an archive together, unpacked.
 MAX_BYTES = 512 * 1024 * 1024

@@ -15,7 +15,6 @@ from wikigr.sources.office.document import (
     Document,
     archive,
     attribute,
-    first_title,
     item_html,
     parse_xml,
 )
@@ -59,14 +58,8 @@ _ANY_NUMBER = re.compile(rf'<a id="{_NUMBER}-\d+-\w"></a>')
 _NUMBER_STYLES = {"lowerLetter": "a", "upperLetter": "A", "lowerRoman": "i", "upperRoman": "I"}
 
 
-def leading_title(data: bytes, where: str) -> str:
-    """Return what stands first in the text as its title, or ``""``; raises as ``archive`` does."""
-    with archive(data, where) as opened:
-        return first_title(_headings(opened))
-
-
-def _headings(opened: ZipFile) -> Iterator[tuple[str, int]]:
-    """Yield the text and the level of each paragraph: 0 of a title, 10 of what is no heading."""
+def headings(opened: ZipFile) -> Iterator[tuple[str, int]]:
+    """Yield the text and the level of each paragraph, as ``first_title`` takes them."""
     named = parse_xml(opened, "word/styles.xml").iterfind("{*}style") if "word/styles.xml" in opened.namelist() else ()
     # Names of styles that belong to Word are English in every language.
     levels = {

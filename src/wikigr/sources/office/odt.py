@@ -14,7 +14,6 @@ from wikigr.sources.office.document import (
     Document,
     archive,
     attribute,
-    first_title,
     item_html,
     parse_xml,
 )
@@ -54,10 +53,9 @@ _MANIFEST = "META-INF/manifest.xml"
 _PREFORMATTED = "Preformatted"
 
 
-def leading_title(data: bytes, where: str) -> str:
-    """Return what stands first in the text as its title, or ``""``; raises as ``archive`` does."""
-    with archive(data, where) as opened:
-        root = parse_xml(opened, "content.xml")
+def headings(opened: ZipFile) -> Iterator[tuple[str, int]]:
+    """Yield the text and the level of each paragraph, as ``first_title`` takes them."""
+    root = parse_xml(opened, "content.xml")
     parents = {attribute(style, "name"): attribute(style, "parent-style-name") for style in root.iter("{*}style")}
 
     def level_of(paragraph: _Element) -> int:
@@ -68,10 +66,9 @@ def leading_title(data: bytes, where: str) -> str:
         return int(level) if level.isdecimal() else NO_HEADING
 
     body = next(root.iter("{*}body"), None)
-    texts = body.iterfind("{*}text/*") if body is not None else ()
-    return first_title(
-        ("".join(each.itertext()), level_of(each)) for each in texts if _name(each) in ("text:h", "text:p")
-    )
+    for each in body.iterfind("{*}text/*") if body is not None else ():
+        if _name(each) in ("text:h", "text:p"):
+            yield "".join(each.itertext()), level_of(each)
 
 
 def read(data: bytes, document: Document, where: str) -> None:

@@ -12,7 +12,7 @@ from wikigr.errors import RecordError
 from wikigr.sources.article import Names, RawDocument
 from wikigr.sources.documents import NoteRecord, NoteText
 from wikigr.sources.formats import format_named
-from wikigr.sources.office.document import Document, archive, office_title
+from wikigr.sources.office.document import Document, archive, first_title, office_title
 
 _SUFFIXES = format_named("office").suffixes
 # What Office writes before 2007, and when it encrypts.
@@ -52,8 +52,9 @@ class OfficeConverter:
                 module = _module(document)
                 stated = getattr(module, "title", office_title)(document.data, document.source_id)
                 title = _usable(stated)
-                if not title and hasattr(module, "leading_title"):
-                    title = _usable(module.leading_title(document.data, document.source_id))
+                if not title and hasattr(module, "headings"):
+                    with archive(document.data, document.source_id) as opened:
+                        title = _usable(first_title(module.headings(opened)))
         except RecordError:
             # Parsing says what is wrong with the file.
             return Names()
@@ -104,7 +105,8 @@ def _named_errors(where: str) -> Iterator[None]:
 def _module(document: RawDocument | NoteRecord) -> Any:
     """Return the module that reads a document.
 
-    Its ``read`` adds the text, ``title`` returns what the file states, and ``leading_title`` what the text begins with.
+    Its ``read`` adds the text, ``title`` returns what the file states, and ``headings`` yields what the text may begin
+    with as its title.
     """
     return import_module(f"wikigr.sources.office.{_kind_of(document.data, document.source_id).lower()}")
 
