@@ -76,11 +76,6 @@ def listed_document(pack: ListedPack, manifest: Manifest, *, default: bool) -> d
     }
 
 
-def unusable_document(pack: ListedPack) -> dict[str, str]:
-    """Return a pack that cannot be used as a row of a list of packs."""
-    return {"given_as": pack.given_as, "path": str(pack.path), "problem": pack.problem}
-
-
 # Absolute paths in warnings, quoted (then with spaces) or bare, but not the path of a URL.
 _PATHS = re.compile(
     r"(?<=')/[^'\n]+(?=')|(?<=\")/[^\"\n]+(?=\")|(?:(?<![\w:/.…])|(?<=file://))/(?:[^\s/'\"]+/)+[^\s/'\"]*"

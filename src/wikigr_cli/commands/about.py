@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -15,9 +16,43 @@ from wikigr_cli.command_table import group, unknown_command
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus
 from wikigr_cli.options import Argument, Output, Run
-from wikigr_cli.render.output import Document, all_passed, checks_document, print_checks
-from wikigr_cli.render.settings import model_document, print_model, print_settings
+from wikigr_cli.render.output import Document, all_passed, checks_document, counted, print_checks
+from wikigr_cli.render.terminal import cells
 from wikigr_cli.settings import effective_settings
+
+# A value that more commands share is printed with their number instead of their names.
+_MAX_NAMED = 2
+
+
+def _print_settings(environment: Environment, document: Document, *, origin: bool) -> None:
+    shared: dict[tuple[object, ...], list[Document]] = {}
+    for row in document["settings"]:
+        if row["origin"] != "default":
+            shared.setdefault((row["option"], str(row["value"]), row["origin"]), []).append(row)
+    for same in shared.values():
+        for row in same[:1] if len(same) > _MAX_NAMED else same:
+            value = "" if row["value"] is None else str(row["value"])
+            notes = [row["origin"]] if origin else []
+            name = f"{row['command']} --{row['option']}"
+            if len(same) > _MAX_NAMED:
+                name = row["option"]
+                notes.append(f"for {counted(len(same), 'commands')}")
+            line, note = f"{name} = {value}".rstrip(), ", ".join(notes)
+            beside = f"{line}{' ' * max(32 - cells(line), 2)}{note}".rstrip()
+            width = environment.width(environment.stdout)
+            # The note stands below the line in a terminal that is too narrow for both.
+            is_beside = width is None or cells(beside) <= width
+            for text in [beside] if is_beside else [line, f"    {note}"]:
+                environment.print(text, hang=4)
+    environment.print("All other options have their default; --json shows them too.", style="dim")
+
+
+def _print_model(environment: Environment, document: Document) -> None:
+    reader = "with a reader" if document["reader"] else "without a reader"
+    line = f"{document['model_id']}: {document['dimension']} dimensions, {reader}, in {document['folder']}"
+    environment.print(line, hang=2)
+    if document["base_reader"]:
+        environment.print("The reader base is ready: `reader: base` in a profile chooses it.", hang=2)
 
 
 @command(
@@ -33,7 +68,7 @@ def show(context: typer.Context, environment: Environment, origin: bool = False)
       wikigr config show --origin
     """
     rows = effective_settings(context)
-    return {"settings": rows}, partial(print_settings, origin=origin)
+    return {"settings": rows}, partial(_print_settings, origin=origin)
 
 
 config = group(
@@ -65,7 +100,7 @@ def doctor(environment: Environment) -> Iterator[Document]:
 
 
 @command(
-    print_model,
+    _print_model,
     model_id=Argument(
         metavar="[ID]",
         help="A model id, or a folder with the files of a model; by default all-MiniLM-L6-v2. With --reader base: "
@@ -96,7 +131,10 @@ def prepare(model_id: str | None = None, reader: ReaderName = SMALL, force: bool
     encoder = DEFAULT_MODEL if model_id is None or base is not None else model_id
     prepared = models.prepare(encoder, force=force and base is None)
     small = prepare_reader(prepared, force=force and base is None)
-    return model_document(prepared, small, base)
+    # The readers are named by their adapters.
+    adapter, base_adapter = (found.adapter_sha256 if found is not None else None for found in (small, base))
+    folder, identity = str(prepared.folder), asdict(prepared.identity)
+    return {"folder": folder, **identity, "reader": adapter, "base_reader": base_adapter}
 
 
 model = group(

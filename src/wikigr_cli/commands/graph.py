@@ -2,23 +2,110 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 from wikigr.errors import UsageError
+from wikigr.text import harmless
 from wikigr_cli.command import Result, command
 from wikigr_cli.command_table import group
 from wikigr_cli.environment import Environment, read_stdin
 from wikigr_cli.options import Argument, Retrieval
-from wikigr_cli.render import graph as render
-from wikigr_cli.render.output import Document
+from wikigr_cli.render.output import Document, align, one_line, print_warning
+
+_WIDTH = 80
+# Longer names are cut in text output.
+_MAX_NAME_LENGTH = 200
+
+
+def _print_neighbors(environment: Environment, document: Document) -> None:
+    for item in document["edges"]:
+        text = f"{_label(item['source'])} -> {_line(item['relation'])} -> {_label(item['target'])}"
+        environment.print(text, end="")
+        environment.print(f"  [{_line(item['section_id'])}]" if item["section_id"] else "", style="dim", hang=4)
+    if not document["edges"]:
+        environment.note(f"{_label(document['node'])} has no such edge.")
+
+
+def _print_paths(environment: Environment, document: Document, max_hops: int) -> None:
+    for item in document["paths"]:
+        environment.print(_line(item["text"], len(item["nodes"]) * 2), hang=4)
+    if not document["paths"]:
+        ends = f"from {_label(document['from'])}" + (f" to {_label(document['to'])}" if document["to"] else "")
+        bound = (
+            f"of at most {max_hops} hops" if document["metapath"] is None else f"along {_line(document['metapath'])}"
+        )
+        stopped = " was found before the search stopped at its limit" if document["truncated"] else ""
+        environment.note(f"No path {ends} {bound}{stopped}.")
+
+
+def _print_rows(environment: Environment, document: Document) -> None:
+    """Print the rows of a query: as a table if it fits 80 columns, else one value per line."""
+    columns = [_line(name) for name in document["columns"]]
+    cells = [[_cell_text(value) for value in row] for row in document["rows"]]
+    numbers = [n for n in range(len(columns)) if all(_is_number(row[n]) for row in document["rows"])]
+    lines = align([columns, *cells], numbers)
+    if not cells:
+        environment.note("No rows.")
+    elif len(lines[0]) <= _WIDTH:
+        for number, line in enumerate(lines):
+            environment.print(line.rstrip(), style="" if number else "bold", overflow="cut")
+    else:
+        # A long column name must not push all values to the right.
+        margin = min(max(map(len, columns)), _WIDTH // 4)
+        for number, row in enumerate(cells):
+            if number:
+                environment.print()
+            for name, cell in zip(columns, row, strict=True):
+                environment.print(f"{name:<{margin}}  ", style="bold", end="")
+                environment.print(cell, hang=margin + 2)
+
+
+def _print_schema(environment: Environment, document: Document) -> None:
+    from wikigr.graph_search.explore.graph_schema import schema_text
+
+    for line in schema_text(document).splitlines():
+        environment.print(line, hang=2)
+
+
+def _label(item: Document) -> str:
+    return _line(item["name"]) or _line(item["key"])
+
+
+def _line(text: str, names: int = 1) -> str:
+    """Return untrusted ``text`` on one line, cut so that several names fit on it."""
+    return one_line(text, names * _MAX_NAME_LENGTH)
+
+
+def _cell_text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return harmless(" ".join(value.split()))
+    return harmless(json.dumps(value, ensure_ascii=False))
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def _print_warnings(environment: Environment, document: Document) -> None:
+    for warning in document["warnings"]:
+        print_warning(environment, warning)
+
+
+def _note_truncation(environment: Environment, hint: str, *, truncated: bool) -> None:
+    """Say on stderr that the result is ``truncated``, and how to get more."""
+    if truncated:
+        environment.note(f"Truncated: {hint}")
 
 
 @command(
-    render.print_neighbors,
+    _print_neighbors,
     name=Argument(metavar="NAME...", help="An article or entity. Case and underscores do not matter."),
     relation=Retrieval(metavar="R", help="Show only LINKS_TO, MENTIONS, HAS_ENTITY or this relation of the pack."),
     direction=Retrieval(help="Show outgoing edges, incoming edges or both."),
@@ -47,10 +134,10 @@ def neighbors(
         document = neighbors_document(
             opened, name, relation=relation, inverse=inverse, limit=top_k, note=environment.note
         )
-        render.warn(environment, opened)
+    _print_warnings(environment, document)
     yield document
     hint = "--top-k shows more edges of a kind, --relation one kind only."
-    render.note_truncation(environment, hint, truncated=document["truncated"])
+    _note_truncation(environment, hint, truncated=document["truncated"])
 
 
 @command(
@@ -89,13 +176,13 @@ def paths(
         document = paths_document(
             opened, start, end, metapath=metapath, max_hops=max_hops, max_paths=top_k, note=environment.note
         )
-        render.warn(environment, opened)
-    yield document, partial(render.print_paths, max_hops=max_hops)
+    _print_warnings(environment, document)
+    yield document, partial(_print_paths, max_hops=max_hops)
     if not document["paths"]:
         hint = f"a {'smaller --max-hops' if metapath is None else 'shorter metapath'} can be searched completely."
     else:
         hint = "--top-k shows more paths." if len(document["paths"]) == top_k else "the search stopped at its limit."
-    render.note_truncation(environment, hint, truncated=document["truncated"])
+    _note_truncation(environment, hint, truncated=document["truncated"])
 
 
 # The longest query, in seconds.
@@ -105,7 +192,7 @@ _MALFORMED = re.compile(r"The query failed: (?:Binder|Parser) exception: ")
 
 
 @command(
-    render.print_rows,
+    _print_rows,
     query=Argument(metavar="QUERY|-", help="A read-only query, or - to read it from standard input."),
     timeout=Retrieval(metavar="SECONDS", help="Interrupt the query after this time."),
 )
@@ -144,15 +231,21 @@ def cypher(
                 raise
             hint = error.hint or "`wikigr graph schema` shows labels, properties and relations."
             raise UsageError(error.message, hint=hint) from error
-    yield render.rows_document(result)
-    render.note_truncation(environment, "--top-k shows more rows.", truncated=result.truncated)
+    yield {
+        "columns": list(result.columns),
+        "rows": [list(row) for row in result.rows],
+        "truncated": result.truncated,
+        "cut": result.cut,
+        "cypher_query": result.executed,
+    }
+    _note_truncation(environment, "--top-k shows more rows.", truncated=result.truncated)
     if result.cut:
         environment.note("Long texts and lists are cut, marked with an ellipsis (…).")
     if environment.verbosity > 0:
         environment.note(f"Executed in {result.milliseconds:.1f} ms: {result.executed}")
 
 
-@command(render.print_schema)
+@command(_print_schema)
 def schema(environment: Environment, pack: str, top_k: int = 30) -> Iterator[Document]:
     """Show what a query can use, such as labels and properties.
 
@@ -169,7 +262,7 @@ def schema(environment: Environment, pack: str, top_k: int = 30) -> Iterator[Doc
     with Pack(pack) as opened:
         described = describe_schema(opened.graph, Neighborhood(opened.graph), max_relations=top_k)
     yield described
-    render.note_truncation(environment, "--top-k lists more relations.", truncated=described["truncated"])
+    _note_truncation(environment, "--top-k lists more relations.", truncated=described["truncated"])
 
 
 graph = group(

@@ -16,12 +16,20 @@ from wikigr_cli.command_table import group
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus, exit_status
 from wikigr_cli.options import PACK_ARGUMENTS, Output, Run
-from wikigr_cli.render import graph as render
-from wikigr_cli.render.output import Document
+from wikigr_cli.render.output import Document, counted
+
+
+def _print_built(environment: Environment, document: Document) -> None:
+    """Print one line for each pack whose PageRank cache was written, or was still valid; failures were reported."""
+    for row in document["packs"]:
+        if "error" not in row:
+            outcome = f"written in {row['milliseconds']:.0f} ms" if row["written"] else "fresh"
+            counts = f"{counted(row['articles'], 'articles')}, {counted(row['links'], 'links')}"
+            environment.print(f"{row['pack']}: {counts}, {row['file']} {outcome}", hang=2)
 
 
 @command(
-    render.print_built,
+    _print_built,
     packs=PACK_ARGUMENTS,
     output=Output("-o", "--output", metavar="FILE", help="The file to write. Default: the cache of the pack."),
     force=Run(help="Compute the scores even if the cache is valid."),

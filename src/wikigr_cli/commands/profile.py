@@ -8,10 +8,24 @@ from wikigr_cli.command_table import group
 from wikigr_cli.environment import Environment
 from wikigr_cli.options import Profile
 from wikigr_cli.render.output import Document
-from wikigr_cli.render.settings import print_profile, print_profiles
 
 
-@command(print_profiles)
+def _print_profiles(environment: Environment, document: Document) -> None:
+    for profile in document["profiles"]:
+        environment.print(f"{profile['name']:<14} ", style="bold", end="")
+        environment.print(profile["description"], hang=15)
+
+
+def _print_profile(environment: Environment, document: Document) -> None:
+    """Print a profile as YAML that can be saved to a file; a profile file does not hold its own name."""
+    import yaml
+
+    values = {key: value for key, value in document["profile"].items() if key != "name"}
+    # A width of 68: YAML breaks a line after the word that reaches it.
+    environment.write(yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=68))
+
+
+@command(_print_profiles)
 def list_profiles(environment: Environment) -> Document:
     """List the profiles that ship with wikigr and your own.
 
@@ -33,7 +47,7 @@ def list_profiles(environment: Environment) -> Document:
     return {"profiles": profiles}
 
 
-@command(print_profile, name=Profile(metavar="PROFILE", help="The name of a profile, or its YAML file."))
+@command(_print_profile, name=Profile(metavar="PROFILE", help="The name of a profile, or its YAML file."))
 def show(name: str) -> Document:
     """Print every key of a profile, also the inherited ones.
 

@@ -2,27 +2,135 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+import csv
+import io
+import json
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
 from wikigr.documents.answer import search_document
 from wikigr.errors import UsageError
+from wikigr.suggestions import did_you_mean, nearest
+from wikigr.text import escape_markdown, markdown_link
 from wikigr_cli import options
 from wikigr_cli.batch import BatchQuestion, ask_each
 from wikigr_cli.command import command
 from wikigr_cli.environment import Environment, typed_in
 from wikigr_cli.options import Model, Output, Retrieval
-from wikigr_cli.render.formats import OutputFormat, chosen_fields, chosen_format
-from wikigr_cli.render.output import print_json_line, print_trace
-from wikigr_cli.render.search import FIELDS, PACK, SNIPPET_LENGTH, print_search, search_fields
+from wikigr_cli.render.blocks import print_blocks
+from wikigr_cli.render.formats import (
+    OutputFormat,
+    address_to_link,
+    chosen_format,
+)
+from wikigr_cli.render.output import Document, print_address, print_json, print_json_line, print_trace
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from wikigr.documents.shapes import SearchDocument
+    from wikigr.documents.shapes import BlockShape, SearchDocument
     from wikigr.embeddings.loader import Purpose
     from wikigr.index.candidate import Evidence
+
+
+# Two lines of a terminal with 80 columns.
+SNIPPET_LENGTH = 148
+# The keys of a result, the one that results of several packs have in addition, and the columns by default.
+FIELDS = ("rank", "title", "section_id", "section", "source_id", "score", "scores", "content", "url")
+PACK = "pack"
+_COLUMNS = tuple(field for field in FIELDS if field != "scores")
+
+
+def _print_search(
+    environment: Environment,
+    document: Document,
+    output_format: OutputFormat,
+    fields: Sequence[str] | None,
+    snippets: Iterable[list[BlockShape]],
+) -> None:
+    """Print the results of a search; ``snippets`` are the parts of their sections that match best, made when shown."""
+    results = document["results"]
+    if output_format == "json":
+        print_json(environment, _with_fields(document, fields))
+    elif output_format == "jsonl":
+        for result in _with_fields(document, fields)["results"]:
+            print_json_line(environment, result)
+    elif output_format == "csv":
+        columns = fields or (*_COLUMNS, *([PACK] if "packs" in document else []))
+        # Objects and lists are JSON, and a missing value is empty.
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([columns, *_cells(results, columns)])
+        environment.write_text(text.getvalue())
+    elif output_format == "md" and fields is not None:
+        lines = [fields, ["---"] * len(fields)]
+        for result, row in zip(results, _cells(results, fields), strict=True):
+            link = address_to_link(result.get("url"))
+            named = zip(fields, row, strict=True)
+            lines.append([markdown_link(cell, link if field == "title" else None) for field, cell in named])
+        environment.write_text("".join(f"| {' | '.join(line)} |\n" for line in lines))
+    elif output_format == "md":
+        _print_markdown_list(environment, results, snippets)
+    else:
+        _print_results(environment, document, snippets)
+
+
+def _print_markdown_list(
+    environment: Environment, results: Sequence[Document], snippets: Iterable[list[BlockShape]]
+) -> None:
+    from wikigr.documents.answer_markdown import blocks_markdown
+    from wikigr.index.candidate import place
+
+    for result, snippet in zip(results, snippets, strict=True):
+        link = markdown_link(place(result["title"], result["section"]), address_to_link(result.get("url")))
+        pack = f", {escape_markdown(result['pack'])}" if "pack" in result else ""
+        found = f"{result['rank']}. {link}{pack} ({result['score']:.4f})"
+        shown = blocks_markdown(snippet).replace("\n", "\n   ")
+        environment.write_text(f"{found}\n   {shown}\n")
+
+
+def _print_results(environment: Environment, document: Document, snippets: Iterable[list[BlockShape]]) -> None:
+    from wikigr.index.candidate import place
+
+    if not document["results"]:
+        environment.note("Nothing in the pack matches.")
+    for result, snippet in zip(document["results"], snippets, strict=True):
+        section = place(result["title"], result["section"])
+        pack = f"  {result['pack']}" if "pack" in result else ""
+        environment.print(f"{result['rank']:>3}. ", style="bold", end="")
+        environment.print(section, style="bold", end="", link=result["url"])
+        environment.print(f"  {result['score']:.4f}{pack}", style="dim", hang=5)
+        print_blocks(environment, snippet, lambda n: "", indent=5)
+        print_address(environment, result["url"], indent=5)
+
+
+def _chosen_fields(given: str | None) -> list[str] | None:
+    """Return the fields of ``--fields a,b,c``, in order, or ``None`` without it; raise ``UsageError`` for others."""
+    if given is None:
+        return None
+    known, names = (*FIELDS, PACK), [name.strip() for name in given.split(",")]
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(nearest(name, known), f"The fields are {', '.join(known)}.")
+            raise UsageError(f"There is no field {name!r}.", hint=hint)
+    return list(dict.fromkeys(names))
+
+
+def _with_fields(document: Document, fields: Sequence[str] | None) -> dict[str, Any]:
+    """Return the document with only ``fields`` in its results, in order, or as it is without ``fields``."""
+    if fields is None:
+        return dict(document)
+    return {**document, "results": [{field: row.get(field) for field in fields} for row in document["results"]]}
+
+
+def _cells(rows: Sequence[Document], fields: Sequence[str]) -> list[list[str]]:
+    values = [[row.get(field, "") for field in fields] for row in rows]
+    return [
+        [
+            each if isinstance(each, str) else "" if each is None else json.dumps(each, ensure_ascii=False)
+            for each in row
+        ]
+        for row in values
+    ]
 
 
 @command(
@@ -62,7 +170,7 @@ def search(
             "Give either a question or --batch.", hint='Example: wikigr search "spin" --pack packs/physics'
         )
     printed_as = chosen_format(output_format, json_output=json_output, typed=typed_in(context))
-    columns = chosen_fields(fields, (*FIELDS, PACK))
+    columns = _chosen_fields(fields)
     if batch is not None and printed_as in ("md", "csv"):
         raise UsageError(f"--batch prints JSON Lines, not {printed_as}.", hint="Leave out --format.")
     if columns is not None and batch is None and printed_as == "text":
@@ -106,7 +214,7 @@ def search(
             return evidence, search_document(text, evidence, trace, chosen.name, opened)
 
         def show(item: BatchQuestion, found: SearchDocument) -> None:
-            print_json_line(environment, {"id": item.id, **search_fields(found, columns)})
+            print_json_line(environment, {"id": item.id, **_with_fields(found, columns)})
 
         if question is None:
             ask_each(environment, str(batch), lambda text: find(text)[1], show)
@@ -115,4 +223,4 @@ def search(
         terms = query_terms(question, opened.lexical)
         # Only text and Markdown show them.
         snippets = (show_snippet(item.section, terms, SNIPPET_LENGTH) for item in evidence)
-    print_search(environment, document, printed_as, columns, snippets)
+    _print_search(environment, document, printed_as, columns, snippets)

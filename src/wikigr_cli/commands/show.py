@@ -7,8 +7,8 @@ from wikigr_cli import options
 from wikigr_cli.command import Result, command
 from wikigr_cli.environment import Environment
 from wikigr_cli.options import Argument, Input, Output
+from wikigr_cli.render.answer import print_why
 from wikigr_cli.render.output import Document, print_trace
-from wikigr_cli.render.search import print_why
 
 TARGET = Argument(
     metavar="SECTION_ID|TITLE...",

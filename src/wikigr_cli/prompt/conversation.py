@@ -16,9 +16,8 @@ from wikigr_cli.ask_session import AskSession
 from wikigr_cli.environment import Environment, Interrupted, OutputClosed
 from wikigr_cli.exit_codes import report_error
 from wikigr_cli.options import complete_packs, complete_profiles, require_packs
-from wikigr_cli.render.answer import print_explanation, save_answers, show_answer
+from wikigr_cli.render.answer import print_explanation, print_why, save_answers, show_answer
 from wikigr_cli.render.output import counted, one_line, print_trace
-from wikigr_cli.render.search import print_why
 from wikigr_cli.render.section import open_place, print_place
 
 if TYPE_CHECKING:

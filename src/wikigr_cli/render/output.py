@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from wikigr.documents.answer import stages_document
 from wikigr.documents.pack import SCHEMA_VERSION as SCHEMA_VERSION
 from wikigr.text import harmless
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.terminal import shown_address
+from wikigr_cli.render.terminal import cells, shown_address
 
 if TYPE_CHECKING:
     from wikigr.checks import Check
@@ -41,6 +42,18 @@ def print_address(environment: Environment, url: str | None, *, indent: int) -> 
     if url is not None:
         environment.print(" " * indent, end="")
         environment.print(shown_address(url), style="dim", link=url)
+
+
+def align(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> list[str]:
+    """Return rows as lines with aligned columns, two blanks apart; those numbered in ``right`` end at the right."""
+    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            " " * (width - cells(cell)) + cell if n in right else cell + " " * (width - cells(cell))
+            for n, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    ]
 
 
 def print_json(environment: Environment, document: Document) -> None:
@@ -100,6 +113,20 @@ def checks_document(checks: Sequence[Check]) -> dict[str, Any]:
 def all_passed(checks: Sequence[Check]) -> bool:
     """Return whether every required check passed."""
     return all(check.passed or not check.required for check in checks)
+
+
+def age_text(created: str, now: datetime) -> str:
+    """Return how long ago ``created`` (ISO 8601) was, and its date if that is long ago, in the future or malformed."""
+    try:
+        seconds = (now - datetime.fromisoformat(created)).total_seconds()
+    except (ValueError, TypeError):
+        seconds = -1.0
+    # The largest age in a unit, the seconds of the unit, and its name.
+    for limit, length, name in ((60, 1, "s"), (60, 60, "min"), (24, 3600, "h"), (60, 86400, "days")):
+        if 0 <= seconds < limit * length:
+            count = int(seconds // length)
+            return f"{counted(count, name) if name == 'days' else f'{count} {name}'} ago"
+    return created[:10]
 
 
 def print_checks(environment: Environment, document: Document) -> None:

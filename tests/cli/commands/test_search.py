@@ -12,7 +12,7 @@ from tests.tampering import accept_changes
 
 from wikigr.errors import PackError
 from wikigr.index.lexical import LexicalIndex
-from wikigr_cli.render.search import FIELDS
+from wikigr_cli.commands.search import FIELDS
 
 from ..conftest import Wikigr
 from ..terminal import in_terminal, widest

@@ -8,7 +8,7 @@ from typing import Any
 from wikigr.evaluation.reports.document import report_document
 from wikigr.evaluation.run import Run, StoredRun
 from wikigr.evaluation.samples import Sample
-from wikigr_cli.render.evaluation import evaluation
+from wikigr_cli.commands.eval.report import print_evaluation as evaluation
 
 from ..terminal import environment_of, widest
 

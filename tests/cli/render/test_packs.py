@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from wikigr_cli.render.packs import age_text
+from wikigr_cli.render.output import age_text
 
 NOW = datetime.fromisoformat("2026-11-22T12:00:00+00:00")
 

@@ -10,8 +10,8 @@ from typing import Any
 from wikigr.evaluation.reports.document import report_document
 from wikigr.evaluation.run import Run, StoredRun
 from wikigr.evaluation.samples import Sample
+from wikigr_cli.commands.eval.report import print_evaluation as evaluation
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.evaluation import evaluation
 
 QUESTIONS = {"a1": True, "a2": True, "a3": True, "u1": False, "u2": False}
 

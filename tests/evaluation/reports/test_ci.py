@@ -10,8 +10,8 @@ from tests.evaluation.reports.runs import document, printed, sample, stored, two
 from wikigr.evaluation.gate import GateCheck, GateResult
 from wikigr.evaluation.reports.ci import junit_report
 from wikigr.evaluation.reports.document import report_document
+from wikigr_cli.commands.eval.gate import print_gate as gate
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.evaluation import gate
 
 
 def test_of_a_metric_of_which_less_is_better_more_is_worse_in_every_report() -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -17,8 +18,7 @@ from wikigr_cli.commands.eval.report import print_report, profile_of
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus
 from wikigr_cli.options import Output
-from wikigr_cli.render import evaluation as render_evaluation
-from wikigr_cli.render.output import counted, print_json
+from wikigr_cli.render.output import Document, counted, print_json
 
 if TYPE_CHECKING:
     from wikigr.evaluation.gate import GateResult, Requirements
@@ -100,9 +100,25 @@ def gate(
 def finish(environment: Environment, result: GateResult, stored: StoredRun, *, as_json: bool) -> None:
     """Print the outcome, unless it is already in a JSON document, and raise ``Exit`` if the gate failed."""
     if not as_json:
-        render_evaluation.gate(environment, result, stored.questions)
+        print_gate(environment, result, stored.questions)
     if not result.passed:
         raise typer.Exit(ExitStatus.FAILED_CHECK)
+
+
+def print_gate(environment: Environment, result: GateResult, questions: Mapping[str, Document]) -> None:
+    """Print the outcome of a gate."""
+    styles = {"passed": "green", "failed": "red", "inconclusive": "yellow"}
+    outcome = "passed" if result.passed else "failed"
+    environment.print(f"The gate for {result.profile}: {outcome}", style=styles[outcome])
+    indent = 1 + max(len(check.outcome) for check in result.checks)
+    for check in result.checks:
+        mark = check.outcome if check.passed else check.outcome.upper()
+        environment.print(mark.ljust(indent), style=styles[check.outcome], end="")
+        environment.print(f"{check.name}: {check.detail}", hang=indent)
+    for id_ in result.regressed:
+        environment.print(" " * indent + f"worse: {id_} {questions[id_]['question']}", overflow="cut")
+    for caveat in result.caveats:
+        environment.print(" " * indent + f"note: {caveat}", style="yellow")
 
 
 @command(

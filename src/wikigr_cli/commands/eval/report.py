@@ -12,15 +12,137 @@ from wikigr.errors import UsageError, WikigrError
 from wikigr_cli.command import Result, command
 from wikigr_cli.environment import Environment, plain_json
 from wikigr_cli.options import Argument, Output, Retrieval, Run
-from wikigr_cli.render import evaluation as render_evaluation
-from wikigr_cli.render.output import Document
+from wikigr_cli.render.output import Document, align, counted
 
 if TYPE_CHECKING:
     from wikigr.evaluation.gate import GateResult
+    from wikigr.evaluation.reports.text import Table
     from wikigr.evaluation.run import StoredRun
 
 
 ReportFormat = Literal["text", "html", "junit", "json"]
+
+
+# The width of tables, in characters, also if the output is not a terminal.
+_MAX_WIDTH = 80
+# Questions shown as lost, and as won; `wikigr eval flips` shows all.
+_MAX_FLIPS = 5
+
+
+def print_evaluation(environment: Environment, document: Document, *, folder: Path, show_all: bool) -> None:
+    """Print the report of a run: the verdicts, then all figures, or the most important ones and how to see the rest."""
+    from wikigr.evaluation.reports import text
+
+    comparisons = document["comparisons"]
+    if show_all or len(comparisons) == 1:
+        for comparison in comparisons:
+            environment.print(comparison["summary"], style="bold")
+    for line in (*document["notices"], *text.sample_lines(document)):
+        environment.print(line, style="yellow")
+    if show_all:
+        tables = (text.metric_table(document), *map(text.comparison_table, comparisons), *text.further_tables(document))
+        for table in tables:
+            environment.print()
+            _print_table(environment, table)
+        return
+    _print_table(environment, text.summary_table(document))
+    name = comparisons[0]["second"] if len(comparisons) == 1 else ""
+    for verb, is_worse in (("lost", True), ("won", False)) if name else ():
+        found = [flip for flip in document["flips"][name] if flip["worse"] is is_worse]
+        if found:
+            among = ":" if len(found) <= _MAX_FLIPS else f", {_MAX_FLIPS} of them:"
+            environment.print()
+            environment.print(f"{name} {verb} {counted(len(found), 'questions')}{among}", style="bold")
+        for flip in found[:_MAX_FLIPS]:
+            environment.print(f"  {flip['question_id']}  {flip['question']}", overflow="cut")
+    path = shlex.quote(str(folder))
+    environment.note("")
+    environment.note(f"All figures:            wikigr eval report {path} --all", overflow="keep")
+    if comparisons:
+        # `eval flips` compares the subject with the first profile.
+        which = "" if [c["second"] for c in comparisons] == [document["subject"]] else " --profile NAME"
+        environment.note(f"All changed questions:  wikigr eval flips {path}{which}", overflow="keep")
+
+
+def _print_comparison(environment: Environment, document: Document, *, show_all: bool) -> None:
+    """Print the comparison of two runs: which they are, which way a difference points, the verdict and the figures.
+
+    The figures are those of the primary metric and of the metrics that differ; ``show_all``: of all metrics.
+    """
+    from wikigr.evaluation.reports.text import comparison_table
+
+    _print_caveats(environment, document)
+    for role in ("base", "other"):
+        side, pack = document[role], document[role]["pack"]
+        named = " ".join(str(part) for part in (pack["name"], pack["version"]) if part)
+        made = side["created"][:16].replace("T", " ") + " UTC" if side["created"] else "date unknown"
+        environment.print(f"{role:<7}", style="bold", end="")
+        environment.print(
+            f"{side['path']}: {side['profile']}, {made}, pack {named} ({pack['digest'][:12]}), "
+            f"{counted(side['questions'], 'questions')}",
+            hang=7,
+        )
+    which = "A difference is the other run minus the base. Wins and verdicts are those of the other run."
+    environment.print(which, style="dim")
+    environment.print()
+    environment.print(document["summary"], style="bold")
+    results = document["results"]
+    shown = [
+        # Differences of questions can cancel out in the mean.
+        r
+        for r in results
+        if show_all or r["metric"] == document["primary"] or r["difference"] or r["wins"] or r["losses"]
+    ]
+    _print_table(environment, comparison_table({**document, "results": shown}))
+    if len(shown) < len(results):
+        environment.print(f"Metrics that do not differ: {len(results) - len(shown)}; --all shows them.", style="dim")
+    if document["unpaired"]:
+        environment.print(f"Answered by one side only: {counted(document['unpaired'], 'questions')}.", style="yellow")
+
+
+def _print_caveats(environment: Environment, document: Document) -> None:
+    """Print the reasons why two runs are not comparable."""
+    if document["caveats"]:
+        text = f"Compared with --force although {' and '.join(document['caveats'])}: only common questions count."
+        environment.print(text, style="yellow")
+
+
+def _print_flips(environment: Environment, document: Document, labels: tuple[str, str]) -> None:
+    """Print the questions that changed, the worse ones first; ``labels`` name the two sides."""
+    _print_caveats(environment, document)
+    for flip in document["flips"]:
+        mark = "worse" if flip["worse"] else "better"
+        environment.print(f"{flip['question_id']} {mark}: {flip['question']}", style="bold")
+        environment.print(f"  expected: {' | '.join(flip['answers']) or 'no answer'}")
+        for side in flip["sides"]:
+            environment.print(f"  {side['label']}: {' '.join(side['answer'].split())}", hang=4)
+            environment.print(f"    read: {', '.join(side['ranking'])}", style="dim", hang=6)
+            environment.print(f"    {side['command']}", style="dim", overflow="keep")
+    if not document["paired"]:
+        said = f"Nothing to compare: no question has {document['primary']} under both {' and '.join(labels)}."
+        environment.print(said, style="yellow")
+    elif not document["flips"]:
+        environment.note(f"None of the {document['paired']:,} questions changed.")
+
+
+def _print_table(environment: Environment, table: Table) -> None:
+    """Print an aligned table; columns beyond 80 characters follow below, with the first column repeated."""
+    lines = [table.head, *table.rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    room = min(environment.width(environment.stdout) or _MAX_WIDTH, _MAX_WIDTH)
+    blocks: list[list[int]] = []
+    for column, width in list(enumerate(widths))[1:]:
+        if not blocks or widths[0] + sum(2 + widths[place] for place in blocks[-1]) + 2 + width > room:
+            blocks.append([])
+        blocks[-1].append(column)
+    for number, block in enumerate(blocks):
+        if number:
+            environment.print()
+        shown = align([[row[0], *(row[column] for column in block)] for row in lines], range(1, len(block) + 1))
+        for place, line in enumerate(shown):
+            environment.print(line.rstrip(), style="" if place else "bold", overflow="cut")
+    if table.legend:
+        environment.print(table.legend, style="dim")
 
 
 @command(
@@ -71,7 +193,7 @@ def print_report(
 
     document = report_document(stored, gate=gate)
     if report_format == "text" and output is None:
-        render_evaluation.evaluation(environment, document, folder=stored.folder, show_all=show_all)
+        print_evaluation(environment, document, folder=stored.folder, show_all=show_all)
         return
     if report_format == "text":
         raise UsageError("-o needs a format for files.", hint="Add --format html, junit or json.")
@@ -180,7 +302,7 @@ def compare(
         "other": side_document(other, right),
         **comparison_document(comparison),
     }
-    return document, partial(render_evaluation.compare, show_all=show_all)
+    return document, partial(_print_comparison, show_all=show_all)
 
 
 def _caveats(one: StoredRun, other: StoredRun, *, force: bool) -> list[str]:
@@ -241,4 +363,4 @@ def flips(
         "paired": len(paired_values(means_by_question(left), means_by_question(right), primary)),
         "flips": [flip_document((one, other), flip, labels) for flip in find_flips(left, right, primary)],
     }
-    return document, partial(render_evaluation.flips, labels=labels)
+    return document, partial(_print_flips, labels=labels)

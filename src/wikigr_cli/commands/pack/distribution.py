@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -13,29 +15,50 @@ from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus
 from wikigr_cli.options import PACK_ARGUMENT, Argument, Metadata, Output, Pack, Run
 from wikigr_cli.render.output import Document, all_passed, checks_document, print_checks
-from wikigr_cli.render.packs import (
-    export_document,
-    installed_document,
-    print_export,
-    print_installed,
-    print_pins,
-    verify_document,
-)
+
+if TYPE_CHECKING:
+    from wikigr.distribution.install import Installed
+
+
+def _print_export(environment: Environment, document: Document) -> None:
+    environment.print(f"{document['file']}: {document['name']} {document['version']}")
+    for label, text in (
+        ("size", f"{document['size']:,} bytes, {document['files']} files"),
+        ("sha256", document["sha256"]),
+        ("digest", document["digest"]),
+        ("signer", document["signer"] or "nobody"),
+    ):
+        environment.print(f"  {label:<7} {text}")
+
+
+def installed_document(installed: Installed) -> dict[str, Any]:
+    """Return what ``wikigr pack install --json`` prints."""
+    fields = {key: value for key, value in asdict(installed).items() if key != "folder"}
+    return {**fields, "path": str(installed.folder)}
+
+
+def print_installed(environment: Environment, document: Document) -> None:
+    """Print an installed pack with its source, signer and digest."""
+    label = f"{document['name']} {document['version']}"
+    if not document["changed"]:
+        environment.print(f"{label} is already installed.")
+        return
+    replaced = f" and replaced {document['before']}" if document["before"] else ""
+    environment.print(f"{label} was installed{replaced}.", style="bold")
+    signer = document["signer"] or "nobody"
+    for key, value in {"from": document["source"], "signed by": signer, "digest": document["digest"]}.items():
+        environment.print(f"  {key:<10} {value}")
 
 
 @command(
-    print_export,
+    _print_export,
     pack=PACK_ARGUMENT,
     output=Output(
-        "-o",
-        "--output",
+        *("-o", "--output"),
         metavar="FILE",
         help="The archive, or a folder for it; a trailing slash creates the folder. Default: ./NAME-VERSION.wikigr.",
     ),
-    sign=Metadata(
-        metavar="KEY",
-        help="Sign with this Ed25519 private key of OpenSSH, which has no passphrase.",
-    ),
+    sign=Metadata(metavar="KEY", help="Sign with this Ed25519 private key of OpenSSH, which has no passphrase."),
     force=Run(help="Replace an existing file."),
 )
 def export(
@@ -68,7 +91,18 @@ def export(
     file = archive_path(pack, output)
     if file.exists() and not force:
         raise UsageError(f"{file} already exists.", hint="Choose another file with -o, or replace it with --force.")
-    return export_document(export_pack(pack, file, key=key))
+    exported = export_pack(pack, file, key=key)
+    manifest = exported.manifest
+    return {
+        "file": str(exported.file),
+        "size": exported.size,
+        "sha256": exported.sha256,
+        "name": manifest.name,
+        "version": manifest.version,
+        "digest": manifest.digest,
+        "files": len(manifest.files),
+        "signer": exported.signer.fingerprint if exported.signer else None,
+    }
 
 
 @command(print_checks, pack=PACK_ARGUMENT)
@@ -107,7 +141,13 @@ def verify(pack: str, sha256: str | None = None, trust: list[str] | None = None)
     from wikigr.distribution.verify import verify as verify_pack
 
     verified = verify_pack(pack, sha256=sha256, trust=[read_public_key(key) for key in trust or ()])
-    yield verify_document(verified)
+    yield {
+        **checks_document(verified.checks),
+        **{name: getattr(verified.manifest, name, None) for name in ("name", "version", "digest")},
+        "size": verified.size,
+        "sha256": verified.sha256,
+        "signer": verified.signer.fingerprint if verified.signer else None,
+    }
     if not all_passed(verified.checks):
         raise typer.Exit(ExitStatus.PACK)
 
@@ -145,5 +185,9 @@ def install(
             source, sha256=sha256, trust=keys, name=name, force=force, allow_private=allow_private, progress=progress
         )
     if installed.changed and sha256 is None and not keys:
-        print_pins(environment, installed)
+        environment.note("The source of this pack was not verified. To require the same one the next time:")
+        if installed.sha256 is not None:
+            environment.note(f"  --sha256 {installed.sha256}")
+        known = f"--trust KEY, where KEY has the fingerprint {installed.signer}"
+        environment.note(f"  {known if installed.signer else '--trust cannot be used: the pack is not signed'}")
     return installed_document(installed)

@@ -10,14 +10,25 @@ from typing import TYPE_CHECKING
 import typer
 
 from wikigr.errors import UsageError
+from wikigr.text import one_line, some_of
 from wikigr_cli import options
 from wikigr_cli.command import Result, command
 from wikigr_cli.environment import Environment
 from wikigr_cli.options import Argument, Run
-from wikigr_cli.render.output import one_line
+from wikigr_cli.render.output import Document, counted
 
 if TYPE_CHECKING:
     from wikigr_cli.default_pack import DefaultPack
+
+
+def _kept_note(folder: Path | str, kept: Sequence[str], verb: str) -> str:
+    return f"Not part of the pack, so {verb} in {folder}: {some_of(list(kept), 8)}"
+
+
+def _print_removed(environment: Environment, document: Document) -> None:
+    environment.print(f"{document['removed']} was removed.")
+    if document["kept"]:
+        environment.note(_kept_note(document["path"], document["kept"], "still"))
 
 
 @command(
@@ -42,7 +53,6 @@ def remove(environment: Environment, pack: str, yes: bool = False) -> Result:
 
     from wikigr.pack.layout import installed_name, installed_packs
     from wikigr_cli.default_pack import default_packs
-    from wikigr_cli.render.packs import print_removed
 
     if folder is not None:
         name = installed_name(folder)
@@ -52,23 +62,20 @@ def remove(environment: Environment, pack: str, yes: bool = False) -> Result:
     if name is not None:
         from wikigr.distribution.install import remove as remove_installed
 
-        _confirm(environment, [f"The installed pack {name} in {one_line(str(place), 4096)}."], defaults, yes=yes)
+        _confirm(environment, [f"The installed pack {name} in {place}."], defaults, yes=yes)
         remove_installed(name)
     else:
+        from rich.filesize import decimal
+
         from wikigr.pack.layout import Layout
         from wikigr.pack.remove import plan_removal, remove_pack
-        from wikigr_cli.render.packs import describe_removal
 
         plan = plan_removal(Layout(place))
-        _confirm(environment, describe_removal(pack, plan), defaults, yes=yes)
+        lines = [f"The pack {pack} in {place}: {counted(len(plan.files), 'files')}, {decimal(plan.size)}."]
+        _confirm(environment, lines + [_kept_note(place, plan.kept, "kept")] * bool(plan.kept), defaults, yes=yes)
         kept = remove_pack(plan.layout).kept
-    document = {
-        "removed": name or pack,
-        "path": str(place),
-        "kept": list(kept),
-        "unset": _unset(environment, defaults),
-    }
-    return document, print_removed
+    unset = _unset(environment, defaults)
+    return {"removed": name or pack, "path": str(place), "kept": list(kept), "unset": unset}, _print_removed
 
 
 def _installed_link(pack: str) -> str | None:
@@ -109,7 +116,7 @@ def _confirm(environment: Environment, lines: Sequence[str], defaults: Sequence[
     if not (environment.stdin.isatty() and environment.stderr.isatty()):
         raise UsageError("Without a terminal, a pack is only removed with --yes.", hint="Nothing was removed.")
     for line in [*lines, *(f"It is the default pack ({default.origin})." for default in defaults)]:
-        environment.print_error(line)
+        environment.print_error(one_line(line))
     environment.stderr.write("Remove it? [y/N] ")
     environment.stderr.flush()
     if environment.stdin.readline().strip().casefold() not in ("y", "yes"):
