@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from tests.resampling import resample, share_intervals
 
-from wikigr.evaluation.asking import ask_question
 from wikigr.evaluation.questions import GoldQuestion
+from wikigr.evaluation.runner import ask_question
 from wikigr.evaluation.samples import Sample
 from wikigr.evaluation.statistics import intervals
 from wikigr.files import write_atomic

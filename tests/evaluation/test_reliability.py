@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from tests.evaluation.answers import sample, samples
 
-from wikigr.evaluation.reliability import Reliability, level_precision, reliability
+from wikigr.evaluation.reliability import level_precision, reliability
 from wikigr.evaluation.samples import Sample
 from wikigr.evaluation.statistics.intervals import wilson_estimate
 
 
-def measured(found: list[Sample], **options: Any) -> Reliability:
+def measured(found: list[Sample], **options: Any) -> dict[str, Any]:
     result = reliability(found, **{"seed": 0, "resamples": 199, **options})
     assert result is not None
     return result
@@ -23,39 +23,39 @@ def test_figures_worked_by_hand() -> None:
     low = [(0.1 + 0.02 * n + 0.01, float(n < 3)) for n in range(10)]
     high = [(0.8 + 0.01 * n + 0.005, float(n > 0)) for n in range(10)]
     found = measured(samples([*high, *low]))
-    assert found.answers == 20
-    assert [each.answers for each in found.bins] == [10, 10]
-    assert [each.confidence for each in found.bins] == pytest.approx([0.2, 0.85])
-    assert [each.accuracy.value for each in found.bins] == pytest.approx([0.3, 0.9])
-    assert [each.low for each in found.bins] == pytest.approx([0.11, 0.805])
-    assert [each.high for each in found.bins] == pytest.approx([0.29, 0.895])
-    assert found.ece.value == pytest.approx((10 * 0.1 + 10 * 0.05) / 20)
+    assert found["answers"] == 20
+    assert [each["answers"] for each in found["bins"]] == [10, 10]
+    assert [each["confidence"] for each in found["bins"]] == pytest.approx([0.2, 0.85])
+    assert [each["accuracy"].value for each in found["bins"]] == pytest.approx([0.3, 0.9])
+    assert [each["from"] for each in found["bins"]] == pytest.approx([0.11, 0.805])
+    assert [each["to"] for each in found["bins"]] == pytest.approx([0.29, 0.895])
+    assert found["ece"].value == pytest.approx((10 * 0.1 + 10 * 0.05) / 20)
 
 
 @pytest.mark.parametrize(("answers", "bins"), [(1, 1), (19, 1), (20, 2), (99, 9), (100, 10), (1_003, 10)])
 def test_the_number_of_bins(answers: int, bins: int) -> None:
-    found = measured(samples([((n + 0.5) / answers, 1.0) for n in range(answers)]), resamples=9).bins
+    found = measured(samples([((n + 0.5) / answers, 1.0) for n in range(answers)]), resamples=9)["bins"]
     assert len(found) == bins
-    assert max(each.answers for each in found) - min(each.answers for each in found) <= 1
-    assert [each.low for each in found] == sorted(each.low for each in found)
+    assert max(each["answers"] for each in found) - min(each["answers"] for each in found) <= 1
+    assert [each["from"] for each in found] == sorted(each["from"] for each in found)
 
 
 def test_ties_share_a_bin() -> None:
     rows = [(0.3, float(n % 2)) for n in range(15)] + [(0.9, 1.0)] * 25
     found = measured(samples(rows))
-    assert [(each.answers, each.low, each.high) for each in found.bins] == [(15, 0.3, 0.3), (25, 0.9, 0.9)]
-    assert measured(samples(rows[::-1])).bins == found.bins
+    assert [(each["answers"], each["from"], each["to"]) for each in found["bins"]] == [(15, 0.3, 0.3), (25, 0.9, 0.9)]
+    assert measured(samples(rows[::-1]))["bins"] == found["bins"]
     # The middle of the twelve decides, although the first of them is among the lower ten.
     uneven = measured(samples([(n / 100, 0.0) for n in range(8)] + [(0.9, 1.0)] * 12))
-    assert [each.answers for each in uneven.bins] == [8, 12]
+    assert [each["answers"] for each in uneven["bins"]] == [8, 12]
 
 
 def test_one_answer() -> None:
     found = measured(samples([(0.7, 1.0)]))
-    assert (len(found.bins), found.answers) == (1, 1)
-    assert found.ece.value == pytest.approx(0.3)
+    assert (len(found["bins"]), found["answers"]) == (1, 1)
+    assert found["ece"].value == pytest.approx(0.3)
     # It is right with probability 0.7: 0.7 * 0.3 + 0.3 * 0.7.
-    assert found.noise == pytest.approx(0.42, abs=0.03)
+    assert found["noise"] == pytest.approx(0.42, abs=0.03)
 
 
 def test_only_answers_count() -> None:
@@ -72,27 +72,27 @@ def draw(n: int, probability: Any, seed: int = 0) -> list[Sample]:
 
 def test_noise_is_the_error_of_calibrated_answers() -> None:
     calibrated = [measured(draw(200, lambda c: c, seed), resamples=9) for seed in range(40)]
-    assert np.mean([each.ece.value for each in calibrated]) == pytest.approx(
-        np.mean([each.noise for each in calibrated]), rel=0.1
+    assert np.mean([each["ece"].value for each in calibrated]) == pytest.approx(
+        np.mean([each["noise"] for each in calibrated]), rel=0.1
     )
     sure = measured(draw(200, lambda c: c * c))
-    assert sure.ece.value > 1.5 * sure.noise
-    assert sure.ece.low < sure.ece.value < sure.ece.high
+    assert sure["ece"].value > 1.5 * sure["noise"]
+    assert sure["ece"].low < sure["ece"].value < sure["ece"].high
 
 
 def test_repeats_and_clusters_are_no_new_questions() -> None:
     once = draw(100, lambda c: c)
     four = [sample(s.question_id, s.confidence, s.metrics["accuracy"], repeat=r) for s in once for r in range(4)]
     single, fourfold = measured(once), measured(four)
-    assert fourfold.ece.value == pytest.approx(single.ece.value)
-    assert fourfold.ece.low == pytest.approx(single.ece.low)
-    assert fourfold.noise == pytest.approx(single.noise)
-    assert [each.accuracy for each in fourfold.bins] == [each.accuracy for each in single.bins]
+    assert fourfold["ece"].value == pytest.approx(single["ece"].value)
+    assert fourfold["ece"].low == pytest.approx(single["ece"].low)
+    assert fourfold["noise"] == pytest.approx(single["noise"])
+    assert [each["accuracy"] for each in fourfold["bins"]] == [each["accuracy"] for each in single["bins"]]
     clusters = {s.question_id: f"c{n // 10}" for n, s in enumerate(once)}
     clustered = measured(once, clusters=clusters)
-    assert clustered.ece.value == single.ece.value
-    assert clustered.bins[0].accuracy.high - clustered.bins[0].accuracy.low >= (
-        single.bins[0].accuracy.high - single.bins[0].accuracy.low
+    assert clustered["ece"].value == single["ece"].value
+    assert clustered["bins"][0]["accuracy"].high - clustered["bins"][0]["accuracy"].low >= (
+        single["bins"][0]["accuracy"].high - single["bins"][0]["accuracy"].low
     )
     assert measured(once) == single != measured(once, seed=1)
 
@@ -106,10 +106,14 @@ def test_each_level_has_its_number_and_its_share() -> None:
     found = level_precision(rows)
     assert found is not None
     sure, likely, not_sure = found
-    assert (sure.level, sure.answers, sure.precision and sure.precision.value) == ("sure", 4, 0.75)
-    assert sure.precision == wilson_estimate(0.75, 4)
-    assert (likely.level, likely.answers, likely.precision) == ("likely", 0, None)
-    assert (not_sure.level, not_sure.answers, not_sure.precision and not_sure.precision.value) == ("not_sure", 1, 0.0)
+    assert (sure["level"], sure["answers"], sure["precision"] and sure["precision"].value) == ("sure", 4, 0.75)
+    assert sure["precision"] == wilson_estimate(0.75, 4)
+    assert (likely["level"], likely["answers"], likely["precision"]) == ("likely", 0, None)
+    assert (not_sure["level"], not_sure["answers"], not_sure["precision"] and not_sure["precision"].value) == (
+        "not_sure",
+        1,
+        0.0,
+    )
 
 
 def test_what_is_no_answer_does_not_count() -> None:

@@ -19,8 +19,13 @@ def test_figures_worked_by_hand() -> None:
     found = repeats(samples, 3, "accuracy")
     assert found is not None
     # The means of the repeats are 1/4, 2/4 and 3/4.
-    assert found.deviations == {"accuracy": pytest.approx(0.25), "mrr": 0.0}
-    assert (found.questions, found.judged, found.unstable, found.unstable_share) == (4, 4, ("q2", "q3"), 0.5)
+    assert found["deviations"] == {"accuracy": pytest.approx(0.25), "mrr": 0.0}
+    assert (found["questions"], found["judged"], found["unstable"], found["unstable_share"]) == (
+        4,
+        4,
+        ("q2", "q3"),
+        0.5,
+    )
 
 
 def test_a_metric_that_ceases_to_apply_has_changed() -> None:
@@ -32,8 +37,8 @@ def test_a_metric_that_ceases_to_apply_has_changed() -> None:
     ]
     found = repeats(samples, 2, "mrr")
     assert found is not None
-    assert (found.questions, found.judged, found.unstable, found.unstable_share) == (2, 1, ("q1",), 1.0)
-    assert found.deviations == {}
+    assert (found["questions"], found["judged"], found["unstable"], found["unstable_share"]) == (2, 1, ("q1",), 1.0)
+    assert found["deviations"] == {}
 
 
 def test_nothing_to_compare() -> None:

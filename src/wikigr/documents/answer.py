@@ -12,12 +12,7 @@ from wikigr.segmentation import facts_among
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
-    from wikigr.documents.shapes import (
-        AnswerDocument,
-        ResultShape,
-        SearchDocument,
-        StatedAnswer,
-    )
+    from wikigr.documents.shapes import AnswerDocument, ResultShape, SearchDocument, StatedAnswer
     from wikigr.index.candidate import Candidate, Evidence
     from wikigr.pack.open import Corpus
     from wikigr.pipeline.pipeline import Pipeline

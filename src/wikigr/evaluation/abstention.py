@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,26 +14,6 @@ from wikigr.evaluation.samples import Sample, cluster_keys
 from wikigr.evaluation.statistics.intervals import Estimate, Floats, bootstrap_estimate
 
 
-@dataclass(frozen=True, slots=True)
-class Abstention:
-    """Abstention seen as the detection of unanswerable questions.
-
-    ``precision`` is the share of abstentions that were right, or None without abstentions. ``recall`` is the share of
-    unanswerable questions that were abstained from. ``auroc`` is the probability that an answerable question has a
-    higher confidence than an unanswerable one, at any threshold (0.5 is chance, 1 is perfect separation), or None
-    without answerable questions. The counts are samples, so each repeat of a question counts.
-    """
-
-    questions: int
-    answerable: int
-    unanswerable: int
-    abstained: int
-    abstained_rightly: int
-    precision: Estimate | None
-    recall: Estimate | None
-    auroc: Estimate | None
-
-
 def abstention(
     samples: Sequence[Sample],
     answerable: Mapping[str, bool],
@@ -41,8 +21,13 @@ def abstention(
     seed: int,
     resamples: int = 9999,
     clusters: Mapping[str, str] | None = None,
-) -> Abstention | None:
-    """Measure the abstention of one profile; ``answerable`` says for each question id whether it has an answer.
+) -> dict[str, Any] | None:
+    """Measure abstention as the detection of unanswerable questions; ``answerable`` says which ids have an answer.
+
+    ``precision`` is the share of abstentions that were right, or None without abstentions. ``recall`` is the share of
+    unanswerable questions that were abstained from. ``auroc`` is the probability that an answerable question has a
+    higher confidence than an unanswerable one, at any threshold (0.5 is chance, 1 is perfect separation), or None
+    without answerable questions. The other figures count samples, so each repeat of a question counts.
 
     Each sample is a row. The bootstrap draws whole questions (or ``clusters`` of them), because repeats of a question
     are not independent. Failed samples are left out. Returns None if no question is unanswerable.
@@ -58,17 +43,17 @@ def abstention(
         found = bootstrap_estimate(statistic, len(good), seed=seed, resamples=resamples, clusters=keys)
         return None if math.isnan(found.value) else found
 
-    return Abstention(
-        questions=len({sample.question_id for sample in good}),
-        answerable=len(good) - int(due.sum()),
-        unanswerable=int(due.sum()),
-        abstained=int(abstained.sum()),
-        abstained_rightly=int((abstained * due).sum()),
-        precision=estimate(lambda weights: _share(weights @ (abstained * due), weights @ abstained)),
-        recall=estimate(lambda weights: _share(weights @ (abstained * due), weights @ due)),
+    return {
+        "questions": len({sample.question_id for sample in good}),
+        "answerable": len(good) - int(due.sum()),
+        "unanswerable": int(due.sum()),
+        "abstained": int(abstained.sum()),
+        "abstained_rightly": int((abstained * due).sum()),
+        "precision": estimate(lambda weights: _share(weights @ (abstained * due), weights @ abstained)),
+        "recall": estimate(lambda weights: _share(weights @ (abstained * due), weights @ due)),
         # Answerable questions should have high confidence, so they are the positive labels.
-        auroc=estimate(_weighted_auroc([sample.confidence for sample in good], 1.0 - due)),
-    )
+        "auroc": estimate(_weighted_auroc([sample.confidence for sample in good], 1.0 - due)),
+    }
 
 
 def auroc(scores: Sequence[float], labels: Sequence[bool]) -> float:

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikigr.answer.answer import ABSTAINED
-from wikigr.answer.probability import LEVELS, Level
+from wikigr.answer.probability import LEVELS
 from wikigr.evaluation.samples import Sample, cluster_keys
-from wikigr.evaluation.statistics.intervals import (
-    Estimate,
-    Floats,
-    bootstrap_estimate,
-    cluster_numbers,
-    wilson_estimate,
-)
+from wikigr.evaluation.statistics.intervals import Floats, bootstrap_estimate, cluster_numbers, wilson_estimate
 
 # The metric that decides whether an answer is right.
 RIGHT = "accuracy"
@@ -28,48 +22,23 @@ _MIN_BIN_SIZE = 10
 _SIMULATIONS = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class ReliabilityBin:
-    """The answers with a confidence from ``low`` to ``high``: their number, mean confidence and accuracy.
-
-    The interval of the accuracy is Wilson's. Dependent answers (repeats, clusters) count as one trial.
-    """
-
-    low: float
-    high: float
-    answers: int
-    confidence: float
-    accuracy: Estimate
-
-
-@dataclass(frozen=True, slots=True)
-class Reliability:
-    """Whether the confidence of the answers is the probability that they are right.
+def reliability(
+    samples: Sequence[Sample], *, seed: int, resamples: int = 9999, clusters: Mapping[str, str] | None = None
+) -> dict[str, Any] | None:
+    """Measure whether the confidence of the answers of one profile is the probability that they are right.
 
     ``ece`` is the expected calibration error: the mean over the bins of ``|accuracy - mean confidence|``, weighted by
     their numbers of answers (Naeini, Cooper and Hauskrecht 2015, "Obtaining Well Calibrated Probabilities Using
-    Bayesian Binning"; Guo et al. 2017, "On Calibration of Modern Neural Networks"); lower is better. The bins have
-    equal mass, as in Nguyen and O'Connor (2015), "Posterior Calibration and Exploratory Analysis for Natural Language
-    Processing Models".
+    Bayesian Binning"; Guo et al. 2017, "On Calibration of Modern Neural Networks"); lower is better. Its bootstrap
+    interval is over questions (or ``clusters`` of them). The at most ten ``bins`` have equal mass, about ten answers or
+    more, as in Nguyen and O'Connor (2015), "Posterior Calibration and Exploratory Analysis for Natural Language
+    Processing Models"; each has the confidences ``from`` and ``to`` which it reaches, the number of answers, their mean
+    confidence, and their accuracy with Wilson's interval, in which dependent answers count as one trial.
 
     The estimate is biased upward. ``noise`` is the ECE to expect with these confidences and bins if each answer were
     right with the probability that its confidence states: an ``ece`` near it is not evidence of miscalibration.
-    Abstentions are left out, because nothing says whether the answers they withheld were right.
-    """
-
-    answers: int
-    ece: Estimate
-    noise: float
-    bins: tuple[ReliabilityBin, ...]
-
-
-def reliability(
-    samples: Sequence[Sample], *, seed: int, resamples: int = 9999, clusters: Mapping[str, str] | None = None
-) -> Reliability | None:
-    """Measure the reliability of one profile, with a bootstrap interval over questions (or ``clusters`` of them).
-
-    There are at most ten bins of at least about ten answers; the bootstrap keeps their edges. Failed samples,
-    abstentions and samples without ``RIGHT`` are left out. Returns None if none remain.
+    Abstentions are left out, because nothing says whether the answers they withheld were right, and so are failed
+    samples and those without ``RIGHT``. Returns None if none remain.
     """
     good = [s for s in samples if s.error is None and s.query_type != ABSTAINED and RIGHT in s.metrics]
     if not good:
@@ -81,28 +50,25 @@ def reliability(
     gaps = members * (right - confidence)[:, np.newaxis]
     keys = cluster_keys(good, clusters)
 
-    def of_bin(number: int) -> ReliabilityBin:
+    def of_bin(number: int) -> dict[str, Any]:
         inside = np.flatnonzero(bins == number)
-        return ReliabilityBin(
-            low=float(confidence[inside].min()),
-            high=float(confidence[inside].max()),
-            answers=len(inside),
-            confidence=float(confidence[inside].mean()),
-            accuracy=wilson_estimate(float(right[inside].mean()), len({keys[place] for place in inside})),
-        )
+        return {
+            "from": float(confidence[inside].min()),
+            "to": float(confidence[inside].max()),
+            "answers": len(inside),
+            "confidence": float(confidence[inside].mean()),
+            "accuracy": wilson_estimate(float(right[inside].mean()), len({keys[place] for place in inside})),
+        }
 
-    return Reliability(
-        answers=len(good),
-        ece=bootstrap_estimate(
-            lambda weights: np.abs(weights @ gaps).sum(axis=1) / weights.sum(axis=1),
-            len(good),
-            seed=seed,
-            resamples=resamples,
-            clusters=keys,
-        ),
-        noise=_noise(confidence, members, cluster_numbers([sample.question_id for sample in good]), seed),
-        bins=tuple(map(of_bin, range(members.shape[1]))),
-    )
+    def error(weights: Floats) -> Floats:
+        return np.asarray(np.abs(weights @ gaps).sum(axis=1) / weights.sum(axis=1))
+
+    return {
+        "answers": len(good),
+        "ece": bootstrap_estimate(error, len(good), seed=seed, resamples=resamples, clusters=keys),
+        "noise": _noise(confidence, members, cluster_numbers([sample.question_id for sample in good]), seed),
+        "bins": list(map(of_bin, range(members.shape[1]))),
+    }
 
 
 def _equal_mass_bins(confidence: Floats, count: int) -> NDArray[np.int64]:
@@ -130,24 +96,13 @@ def _noise(confidence: Floats, members: Floats, questions: NDArray[np.int64], se
     return total / (_SIMULATIONS * len(confidence))
 
 
-@dataclass(frozen=True, slots=True)
-class LevelPrecision:
-    """The answers of one level: their number, and the share of them that are right, or None without answers.
-
-    The interval is the Wilson interval of the share. Dependent answers (repeats, clusters) count as one trial.
-    """
-
-    level: Level
-    answers: int
-    precision: Estimate | None
-
-
 def level_precision(
     samples: Sequence[Sample], *, clusters: Mapping[str, str] | None = None
-) -> tuple[LevelPrecision, ...] | None:
-    """Measure the precision of the answers of each level, the surest first.
+) -> list[dict[str, Any]] | None:
+    """Measure each level, the surest first: the number of answers, and the share that is right, None without any.
 
-    Failed samples, abstentions, answers from a model's memory (the last level) and samples without ``RIGHT`` are left
+    The interval is the Wilson interval of the share. Dependent answers (repeats, clusters) count as one trial. Failed
+    samples, abstentions, answers from a model's memory (the last level) and samples without ``RIGHT`` are left
     out. Returns None if none remain, as in older runs, whose samples have no level.
     """
     found = []
@@ -155,5 +110,6 @@ def level_precision(
         own = [s for s in samples if s.error is None and s.level == level and RIGHT in s.metrics]
         share = sum(sample.metrics[RIGHT] for sample in own) / len(own) if own else 0.0
         trials = len(set(cluster_keys(own, clusters)))
-        found.append(LevelPrecision(level, len(own), wilson_estimate(share, trials) if own else None))
-    return tuple(found) if any(each.answers for each in found) else None
+        precision = wilson_estimate(share, trials) if own else None
+        found.append({"level": level, "answers": len(own), "precision": precision})
+    return found if any(each["answers"] for each in found) else None

@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from statistics import fmean, stdev
+from typing import Any
 
 from wikigr.evaluation.metrics import METRICS
 from wikigr.evaluation.samples import Sample
 
 
-@dataclass(frozen=True, slots=True)
-class Repeats:
-    """The variation between ``count`` repeats.
+def repeats(samples: Sequence[Sample], count: int, primary: str) -> dict[str, Any] | None:
+    """Compare the ``count`` repeats in the samples of one profile; return None for a single repeat or no good question.
 
     ``deviations`` maps each metric to the sample standard deviation (divisor ``count - 1``) of the means of the
     repeats, each over the questions that the metric applies to. ``questions`` counts the questions that failed in no
     repeat; the others are left out, because a failure is not a change. ``judged`` counts the questions to which the
     primary metric applied at least once. ``unstable`` holds the ids of those whose primary metric differed between
     repeats, and ``unstable_share`` is their share of ``judged``, in [0, 1], or None if ``judged`` is 0.
-    """
-
-    count: int
-    questions: int
-    deviations: Mapping[str, float]
-    judged: int
-    unstable: tuple[str, ...]
-    unstable_share: float | None
-
-
-def repeats(samples: Sequence[Sample], count: int, primary: str) -> Repeats | None:
-    """Compare the ``count`` repeats in the samples of one profile; return None for a single repeat or no good question.
-
     A metric that applies in only some repeats (no citation in the others) also counts as a change.
     """
     if count < 2:
@@ -55,4 +41,11 @@ def repeats(samples: Sequence[Sample], count: int, primary: str) -> Repeats | No
     judged = [id_ for id_, values in primaries.items() if values != {None}]
     unstable = tuple(id_ for id_ in judged if len(primaries[id_]) > 1)
     share = len(unstable) / len(judged) if judged else None
-    return Repeats(count, len(complete), deviations, len(judged), unstable, share)
+    return {
+        "count": count,
+        "questions": len(complete),
+        "deviations": deviations,
+        "judged": len(judged),
+        "unstable": unstable,
+        "unstable_share": share,
+    }

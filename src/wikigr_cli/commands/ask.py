@@ -21,8 +21,15 @@ from wikigr_cli.environment import Environment, typed_in
 from wikigr_cli.exit_codes import ExitStatus
 from wikigr_cli.options import Check, Model, Output, Retrieval, Run
 from wikigr_cli.render.answer import save_answers, show_answer
-from wikigr_cli.render.formats import AnswerFormat, OutputFormat, address_to_link, chosen_format
-from wikigr_cli.render.output import print_json, print_json_line, print_trace
+from wikigr_cli.render.output import (
+    AnswerFormat,
+    OutputFormat,
+    address_to_link,
+    chosen_format,
+    print_json,
+    print_json_line,
+    print_trace,
+)
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer

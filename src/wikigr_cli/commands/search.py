@@ -20,12 +20,16 @@ from wikigr_cli.command import command
 from wikigr_cli.environment import Environment, typed_in
 from wikigr_cli.options import Model, Output, Retrieval
 from wikigr_cli.render.blocks import print_blocks
-from wikigr_cli.render.formats import (
+from wikigr_cli.render.output import (
+    Document,
     OutputFormat,
     address_to_link,
     chosen_format,
+    print_address,
+    print_json,
+    print_json_line,
+    print_trace,
 )
-from wikigr_cli.render.output import Document, print_address, print_json, print_json_line, print_trace
 
 if TYPE_CHECKING:
     from wikigr.documents.shapes import BlockShape, SearchDocument
@@ -41,7 +45,7 @@ PACK = "pack"
 _COLUMNS = tuple(field for field in FIELDS if field != "scores")
 
 
-def _print_search(
+def print_search(
     environment: Environment,
     document: Document,
     output_format: OutputFormat,
@@ -223,4 +227,4 @@ def search(
         terms = query_terms(question, opened.lexical)
         # Only text and Markdown show them.
         snippets = (show_snippet(item.section, terms, SNIPPET_LENGTH) for item in evidence)
-    _print_search(environment, document, printed_as, columns, snippets)
+    print_search(environment, document, printed_as, columns, snippets)

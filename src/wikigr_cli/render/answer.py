@@ -13,10 +13,7 @@ from wikigr.errors import UsageError
 from wikigr.text import harmless
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.blocks import print_blocks, shorten_blocks
-from wikigr_cli.render.formats import (
-    address_to_link,
-)
-from wikigr_cli.render.output import Document, age_text, counted, one_line, print_address, stage_lines
+from wikigr_cli.render.output import Document, address_to_link, age_text, counted, one_line, print_address, stage_lines
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer

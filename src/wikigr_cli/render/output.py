@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from wikigr.documents.answer import stages_document
 from wikigr.documents.pack import SCHEMA_VERSION as SCHEMA_VERSION
+from wikigr.errors import UsageError
 from wikigr.text import harmless
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.terminal import cells, shown_address
+from wikigr_cli.render.terminal import cells, linked_address, shown_address
 
 if TYPE_CHECKING:
     from wikigr.checks import Check
@@ -54,6 +56,31 @@ def align(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> list[st
         )
         for row in rows
     ]
+
+
+# Also a source file, or its path, with an anchor, but no other scheme, such as javascript.
+_ADDRESS = re.compile(r"(?:https?|file)://[^<>\n]+|[^<>\n:]+")
+# The formats of a list of results, and of an answer.
+OutputFormat = Literal["text", "json", "jsonl", "md", "csv"]
+AnswerFormat = Literal["text", "json", "md"]
+
+
+def chosen_format(given: OutputFormat | None, *, json_output: bool, typed: Callable[[str], bool]) -> OutputFormat:
+    """Return the format that ``--format`` and ``--json`` ask for.
+
+    ``typed`` tells whether the option of that name is on the command line, which precedes variables and settings
+    files. Raises ``UsageError`` if the two differ and neither precedes the other.
+    """
+    if not json_output or given == "json":
+        return given or "text"
+    if given is not None and typed("format") == typed("json"):
+        raise UsageError(f"--json and --format {given} contradict each other.", hint="Give one of them.")
+    return "json" if given is None or typed("json") else given
+
+
+def address_to_link(url: object) -> str | None:
+    """Return the address by which a document links to ``url``, or ``None`` if that is not an address."""
+    return linked_address(url) if isinstance(url, str) and _ADDRESS.fullmatch(url) else None
 
 
 def print_json(environment: Environment, document: Document) -> None:

@@ -4,11 +4,8 @@ import csv
 import io
 import json
 
+from wikigr_cli.commands.search import print_search
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.formats import (
-    print_csv,
-    print_markdown_table,
-)
 
 ROWS = [
     {"rank": 1, "title": 'A "b", c', "url": "https://x.org/a?b=1", "scores": {"é": 0.5}, "content": "one\ntwo"},
@@ -23,7 +20,7 @@ def environment() -> tuple[Environment, io.StringIO]:
 
 def test_csv_is_read_back() -> None:
     made, out = environment()
-    print_csv(made, ROWS, ["rank", "title", "section", "scores", "content"])
+    print_search(made, {"results": ROWS}, "csv", ["rank", "title", "section", "scores", "content"], [])
     head, first, second = csv.reader(io.StringIO(out.getvalue()))
     assert head == ["rank", "title", "section", "scores", "content"]
     assert (first[:3], json.loads(first[3]), first[4]) == (["1", 'A "b", c', ""], {"é": 0.5}, "one\ntwo")
@@ -33,7 +30,7 @@ def test_csv_is_read_back() -> None:
 
 def test_a_markdown_table_has_a_line_per_row_and_links_titles() -> None:
     made, out = environment()
-    print_markdown_table(made, ROWS, ["rank", "title", "content"])
+    print_search(made, {"results": ROWS}, "md", ["rank", "title", "content"], [])
     assert out.getvalue().splitlines() == [
         "| rank | title | content |",
         "| --- | --- | --- |",

@@ -32,6 +32,7 @@ from wikigr.evaluation.run import (
     describe_missing_articles,
 )
 from wikigr.evaluation.samples import Sample
+from wikigr.evaluation.statistics.intervals import Estimate
 from wikigr.llm.options import SynthesisOptions
 from wikigr.llm.usage import Usage
 
@@ -203,10 +204,6 @@ def _profile(stored: StoredRun, name: str, samples: Sequence[Sample], primary: s
     means = means_by_question(samples)
     answerable = {id_: bool(question["answerable"]) for id_, question in stored.questions.items()}
     drawn: dict[str, Any] = {"seed": stored.run.seed, "resamples": resamples, "clusters": stored.clusters}
-    abstained = abstention(good, answerable, **drawn)
-    scored = reliability(good, **drawn)
-    levels = level_precision(good, clusters=stored.clusters)
-    again = repeats(samples, stored.run.repeat, primary)
     return {
         "name": name,
         "samples": len(samples),
@@ -216,18 +213,23 @@ def _profile(stored: StoredRun, name: str, samples: Sequence[Sample], primary: s
         "metrics": metric_figures(means, METRICS, **drawn),
         "by_hops": group_figures("hops", hops_of, means, stored.questions, **drawn),
         "by_type": group_figures("type", type_of, means, stored.questions, **drawn),
-        "abstention": abstained and asdict(abstained),
-        "reliability": scored and {**asdict(scored), "bins": [_bin(**asdict(each)) for each in scored.bins]},
-        "levels": levels and [asdict(level) for level in levels],
-        "repeats": again and asdict(again),
+        "abstention": _plain(abstention(good, answerable, **drawn)),
+        "reliability": _plain(reliability(good, **drawn)),
+        "levels": _plain(level_precision(good, clusters=stored.clusters)),
+        "repeats": repeats(samples, stored.run.repeat, primary),
         "usage": _usage(good),
         "latency": _latency([sample for sample in good if not sample.cached]),
         "latency_cached": _latency([sample for sample in good if sample.cached]),
     }
 
 
-def _bin(low: float, high: float, **figures: Any) -> dict[str, Any]:
-    return {"from": low, "to": high, **figures}
+def _plain(figures: Any) -> Any:
+    """Return figures with their estimates as objects."""
+    if isinstance(figures, Estimate):
+        return asdict(figures)
+    if isinstance(figures, dict):
+        return {key: _plain(value) for key, value in figures.items()}
+    return [_plain(value) for value in figures] if isinstance(figures, list) else figures
 
 
 def _usage(samples: Sequence[Sample]) -> dict[str, Any]:

@@ -361,7 +361,7 @@ def make(
         raise UsageError("No recipe was given.", hint="`wikigr pack make --list` lists the recipes.")
 
     from wikigr.distribution.recipes import recipe as recipes
-    from wikigr.distribution.recipes.fetch import Choice, fetch
+    from wikigr.distribution.recipes.make import Choice, fetch, make_pack
     from wikigr.evaluation.questions import load_questions
     from wikigr.pack.locate import PACKS
 
@@ -379,7 +379,6 @@ def make(
         load_questions(chosen.questions_file)
     choice = Choice(source, sha256, allow_private)
 
-    from wikigr.distribution.recipes.make import make_pack
     from wikigr.evaluation.starters import store_starters
     from wikigr_cli.render.progress import TerminalProgress
 

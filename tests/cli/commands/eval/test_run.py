@@ -15,10 +15,9 @@ from tests.llm.server import MessagesServer, reply, status
 from tests.waiting import until
 
 from wikigr.evaluation import runner
-from wikigr.evaluation.asking import ask_question
 from wikigr.evaluation.questions import GoldQuestion, load_questions
 from wikigr.evaluation.run import read_run
-from wikigr.evaluation.runner import Evaluation, evaluate
+from wikigr.evaluation.runner import Evaluation, ask_question, evaluate
 from wikigr.evaluation.samples import Sample, read_samples
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
