@@ -106,7 +106,11 @@ def compare(
             margin=margin,
             clusters=[clusters.get(q, q) for q in pairs] if clusters else None,
         )
-        results.append(result if METRICS[metric].higher_is_better else _reverse(result))
+        if not METRICS[metric].higher_is_better:
+            opposite = {Verdict.IMPROVED: Verdict.REGRESSED, Verdict.REGRESSED: Verdict.IMPROVED}
+            verdict = opposite.get(result.verdict, result.verdict)
+            result = replace(result, verdict=verdict, wins=result.losses, losses=result.wins)
+        results.append(result)
     return Comparison(
         first=names[0],
         second=names[1],
@@ -117,13 +121,6 @@ def compare(
         unpaired=len(left.keys() ^ right.keys()),
         results=tuple(correct_secondary(results, primary=primary)),
     )
-
-
-def _reverse(result: PairedResult) -> PairedResult:
-    """Return the result of a metric for which lower is better."""
-    opposite = {Verdict.IMPROVED: Verdict.REGRESSED, Verdict.REGRESSED: Verdict.IMPROVED}
-    verdict = opposite.get(result.verdict, result.verdict)
-    return replace(result, verdict=verdict, wins=result.losses, losses=result.wins)
 
 
 def paired_values(left: Means, right: Means, metric: str) -> dict[str, tuple[float, float]]:

@@ -141,7 +141,12 @@ def check_gate(stored: StoredRun, profile: str, wanted: Requirements, baseline: 
     nothing to judge, and ``UsageError`` for a baseline of another question set or judge.
     """
     run, own = stored.run, stored.samples_of(profile)
-    failing = [s.question_id for s in own if s.error is not None or (wanted.by_judge and _is_ungraded(s))]
+    failing = [
+        sample.question_id
+        for sample in own
+        if sample.error is not None
+        or (wanted.by_judge and sample.judgment is not None and sample.judgment["verdict"] == ERROR)
+    ]
     failed = len(failing)
     if failed == len(own):
         raise WikigrError(f"No sample of the profile {profile!r} succeeded, so there is nothing to judge.")
@@ -185,10 +190,6 @@ def check_gate(stored: StoredRun, profile: str, wanted: Requirements, baseline: 
     against = (_check_baseline(result, wanted), *_check_flips(result, wanted))
     checks = (*checks, *(replace(check, questions=regressed) for check in against))
     return GateResult(profile, checks, regressed, tuple(caveats))
-
-
-def _is_ungraded(sample: Sample) -> bool:
-    return sample.judgment is not None and sample.judgment["verdict"] == ERROR
 
 
 def _check_floors(samples: Sequence[Sample], floors: Mapping[str, float]) -> Iterator[GateCheck]:

@@ -26,11 +26,6 @@ def hops_of(question: Question) -> int | None:
     return count_hops(question["type"]) if hops is None else int(hops)
 
 
-def type_of(question: Question) -> str | None:
-    """Return the type of a stored question, or None without one."""
-    return question["type"] or None
-
-
 def group_figures(
     name: str,
     key: Callable[[Question], int | str | None],

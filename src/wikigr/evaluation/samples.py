@@ -113,7 +113,9 @@ def read_samples(folder: Path) -> list[Sample]:
     # Bytes, because an incomplete last line may end inside a character.
     for number, line in enumerate(content.split(b"\n")[:-1], start=1):
         try:
-            sample = parse_line(line)
+            sample = validated(Sample, line)
+            for used in (sample.usage, sample.judge_usage):
+                Usage(**used)
         except (ValueError, TypeError) as error:
             raise WikigrError(
                 f"Line {number} of {path} is not a valid sample: {error}.",
@@ -121,14 +123,6 @@ def read_samples(folder: Path) -> list[Sample]:
             ) from error
         found[sample.key] = sample
     return sorted(found.values(), key=lambda sample: sample.key)
-
-
-def parse_line(line: bytes | str) -> Sample:
-    """Return the sample that ``write_line`` wrote; raise ``ValueError`` or ``TypeError`` for any other line."""
-    sample = validated(Sample, line)
-    for used in (sample.usage, sample.judge_usage):
-        Usage(**used)
-    return sample
 
 
 @contextmanager

@@ -51,18 +51,18 @@ def _export(stored: StoredRun, folder: Path, questions: Sequence[GoldQuestion], 
         rankings: dict[str, list[tuple[str, float]]] = {}
         for sample in stored.samples_of(profile):
             if sample.repeat == 0 and sample.error is None and sample.question_id in asked:
-                ranked = map(_evidence, sample.ranking)
                 # Of the sections of a document, the first and best one counts; `write_run` leaves out the others.
-                rankings[sample.question_id] = [(id_, each.score) for each in ranked for id_ in level.ranked([each])]
+                rankings[sample.question_id] = [
+                    (document, float(entry["score"]))
+                    for entry in sample.ranking
+                    for document in level.ranked([_without_text(str(entry["section_id"]), str(entry["source_id"]))])
+                ]
         write_run(file, rankings, profile)
     return {"qrels": str(qrels), "runs": {name: str(file) for name, file in runs.items()}}
 
 
-def _evidence(entry: Mapping[str, Any]) -> Evidence:
-    """Return a ranked section as a sample stores it, without its text."""
-    id_ = str(entry["section_id"])
-    section = Section(id_, article_title(id_), "", "", str(entry["source_id"]), 0)
-    return Evidence(section, Candidate(id_, float(entry["score"])))
+def _without_text(id_: str, source_id: str) -> Evidence:
+    return Evidence(Section(id_, article_title(id_), "", "", source_id, 0), Candidate(id_, 0.0))
 
 
 def write_qrels(

@@ -23,11 +23,11 @@ from wikigr.errors import UsageError
 from wikigr.graph.neighborhood import Edge, Neighborhood, article
 from wikigr.graph_search.cypher.runner import QueryResult, QueryRunner
 from wikigr.graph_search.explore import multi_strategy
+from wikigr.graph_search.explore.cypher_generation import Plan, PlannerState
 from wikigr.graph_search.explore.multi_strategy import (
     MultiStrategy,
 )
 from wikigr.graph_search.explore.options import MultiStrategyOptions
-from wikigr.graph_search.explore.planners import Plan, PlannerState
 from wikigr.graph_search.explore.rule_pruner import RulePruner
 from wikigr.graph_search.relation_paths.stage import RelationPathsOptions
 from wikigr.llm.client import Claude

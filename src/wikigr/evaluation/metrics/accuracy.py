@@ -84,13 +84,10 @@ def token_f1(text: str, accepted: Collection[str]) -> float:
     Tokens come from ``normalize`` and count as often as they occur. Without accepted strings the result is 0.0.
     """
     tokens = Counter(_tokens(text))
-    return max((_f1(tokens, Counter(_tokens(string))) for string in accepted), default=0.0)
+    counts = [Counter(_tokens(string)) for string in accepted]
+    pairs = [((tokens & wanted).total(), tokens.total() + wanted.total()) for wanted in counts]
+    return max((2 * shared / total if shared else 0.0 for shared, total in pairs), default=0.0)
 
 
 def _tokens(text: str) -> list[str]:
     return normalize(text).split() or text.split()
-
-
-def _f1(found: Counter[str], wanted: Counter[str]) -> float:
-    shared = (found & wanted).total()
-    return 2 * shared / (found.total() + wanted.total()) if shared else 0.0

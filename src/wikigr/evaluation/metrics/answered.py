@@ -81,10 +81,6 @@ def ranked_passages(retrieved: Sequence[Evidence]) -> list[str]:
     return list(dict.fromkeys(item.section.source_id for item in retrieved if item.section.source_id))
 
 
-def _ranked_sections(retrieved: Sequence[Evidence]) -> list[tuple[str, str]]:
-    return [(fold(item.section.title), fold(item.section.heading)) for item in retrieved]
-
-
 @dataclass(frozen=True, slots=True)
 class Granularity(Generic[Item]):
     """What a ranking ranks: the items that are relevant to a question, and those of the retrieved sections."""
@@ -96,4 +92,6 @@ class Granularity(Generic[Item]):
 
 ARTICLES = Granularity("article", gold_articles, ranked_articles)
 PASSAGES = Granularity("passage", gold_passages, ranked_passages)
-SECTIONS = Granularity("section", _gold_sections, _ranked_sections)
+SECTIONS = Granularity(
+    "section", _gold_sections, lambda found: [(fold(each.section.title), fold(each.section.heading)) for each in found]
+)

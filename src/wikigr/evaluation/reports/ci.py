@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import Any
 from xml.etree import ElementTree
 
@@ -21,11 +22,21 @@ def junit_report(document: Document, seconds: Mapping[str, float]) -> str:
     primary, subject = document["primary"], document["subject"]
     checks = document["gate"]["checks"] if document["gate"] is not None else []
     # A check that failed precedes one that allows the same.
-    blamed = {id_: check for check in sorted(checks, key=_has_passed, reverse=True) for id_ in check["questions"]}
+    blamed = {
+        id_: check for check in sorted(checks, key=itemgetter("passed"), reverse=True) for id_ in check["questions"]
+    }
     root = ElementTree.Element("testsuites", name="wikigr eval")
     suite = ElementTree.SubElement(root, "testsuite", name=_xml(subject))
+    known, profiles = [], document["profiles"]
+    for comparison in document["comparisons"]:
+        if comparison["second"] == subject:
+            known += [("verdict", comparison["summary"]), ("reference", comparison["first"])]
+    for profile in profiles:
+        figure = profile["metrics"].get(primary)
+        if figure is not None and (profile["name"] == subject or profile is profiles[0]):
+            known.append((f"{primary} of {profile['name']}", estimate(figure, "mean")))
     properties = ElementTree.SubElement(suite, "properties")
-    for name, value in _junit_properties(document):
+    for name, value in (*known, *(("notice", notice) for notice in document["notices"])):
         ElementTree.SubElement(properties, "property", name=_xml(name), value=_xml(value))
     for question in document["questions"]:
         if subject not in question["by_profile"]:
@@ -58,25 +69,8 @@ def junit_report(document: Document, seconds: Mapping[str, float]) -> str:
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _has_passed(check: Document) -> bool:
-    return bool(check["passed"])
-
-
 def _outcome(case: ElementTree.Element, outcome: str, message: str, text: str | None = None) -> None:
     ElementTree.SubElement(case, outcome, message=_xml(message)).text = None if text is None else _xml(text)
-
-
-def _junit_properties(document: Document) -> list[tuple[str, str]]:
-    primary, profiles = document["primary"], document["profiles"]
-    found = []
-    for comparison in document["comparisons"]:
-        if comparison["second"] == document["subject"]:
-            found += [("verdict", comparison["summary"]), ("reference", comparison["first"])]
-    for profile in profiles:
-        figure = profile["metrics"].get(primary)
-        if figure is not None and (profile["name"] == document["subject"] or profile is profiles[0]):
-            found.append((f"{primary} of {profile['name']}", estimate(figure, "mean")))
-    return [*found, *(("notice", notice) for notice in document["notices"])]
 
 
 def _xml(text: str) -> str:

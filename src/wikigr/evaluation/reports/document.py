@@ -17,7 +17,7 @@ from wikigr.answer.answer import ABSTAINED
 from wikigr.evaluation.abstention import abstention
 from wikigr.evaluation.comparison import Comparison, Flip, compare, flips, means_by_question
 from wikigr.evaluation.gate import GateResult
-from wikigr.evaluation.groups import group_figures, hops_of, metric_figures, type_of
+from wikigr.evaluation.groups import group_figures, hops_of, metric_figures
 from wikigr.evaluation.judge import ERROR, NO_JUDGE, SCORES
 from wikigr.evaluation.metrics import METRICS
 from wikigr.evaluation.reliability import level_precision, reliability
@@ -212,7 +212,7 @@ def _profile(stored: StoredRun, name: str, samples: Sequence[Sample], primary: s
         "abstained": sum(sample.query_type == ABSTAINED for sample in good),
         "metrics": metric_figures(means, METRICS, **drawn),
         "by_hops": group_figures("hops", hops_of, means, stored.questions, **drawn),
-        "by_type": group_figures("type", type_of, means, stored.questions, **drawn),
+        "by_type": group_figures("type", lambda asked: asked["type"] or None, means, stored.questions, **drawn),
         "abstention": _plain(abstention(good, answerable, **drawn)),
         "reliability": _plain(reliability(good, **drawn)),
         "levels": _plain(level_precision(good, clusters=stored.clusters)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 Document = Mapping[str, Any]
@@ -67,39 +67,31 @@ def axis(reach: float) -> tuple[float, float]:
 def reliability_diagram(profile: Document) -> dict[str, Any]:
     """Return the reliability diagram of a profile: the positions of its marks, and the rows of its table."""
     scored = profile["reliability"]
+
+    def x(value: float) -> float:
+        return round(_LEFT + _SIZE * value, 1)
+
+    def y(value: float) -> float:
+        return round(_TOP + _SIZE * (1.0 - value), 1)
+
     return {
         "name": profile["name"],
         "description": f"Accuracy against mean confidence in {len(scored['bins'])} bins of {scored['answers']:,} "
         f"answers. The expected calibration error is {scored['ece']['value']:.3f}.",
         "frame": {"left": _LEFT, "top": _TOP, "right": _LEFT + _SIZE, "bottom": _TOP + _SIZE},
-        "ticks": [{"label": tick, "x": _x(tick / 100), "y": _y(tick / 100)} for tick in (0, 25, 50, 75, 100)],
+        "ticks": [{"label": tick, "x": x(tick / 100), "y": y(tick / 100)} for tick in (0, 25, 50, 75, 100)],
         "bins": [
             {
-                "x": _x(each["confidence"]),
-                "y": _y(each["accuracy"]["value"]),
-                "low": _y(each["accuracy"]["low"]),
-                "high": _y(each["accuracy"]["high"]),
-                "cells": _cells(each),
+                "x": x(each["confidence"]),
+                **{part: y(each["accuracy"][end]) for part, end in (("y", "value"), ("low", "low"), ("high", "high"))},
+                "cells": (
+                    f"{percent(each['from'])} to {percent(each['to'])}",
+                    f"{each['answers']:,}",
+                    percent(each["confidence"]),
+                    percent(each["accuracy"]["value"]),
+                    f"{percent(each['accuracy']['low'])} to {percent(each['accuracy']['high'])}",
+                ),
             }
             for each in scored["bins"]
         ],
     }
-
-
-def _cells(bin_: Document) -> Sequence[str]:
-    accuracy = bin_["accuracy"]
-    return (
-        f"{percent(bin_['from'])} to {percent(bin_['to'])}",
-        f"{bin_['answers']:,}",
-        percent(bin_["confidence"]),
-        percent(accuracy["value"]),
-        f"{percent(accuracy['low'])} to {percent(accuracy['high'])}",
-    )
-
-
-def _x(value: float) -> float:
-    return round(_LEFT + _SIZE * value, 1)
-
-
-def _y(value: float) -> float:
-    return round(_TOP + _SIZE * (1.0 - value), 1)

@@ -17,12 +17,12 @@ from wikigr.graph.engine import QueryError
 from wikigr.graph.neighborhood import STRUCTURAL, Edge, Neighborhood, Node, article
 from wikigr.graph_search.cypher.dialect import BlockedQueryError
 from wikigr.graph_search.cypher.runner import QueryRunner
+from wikigr.graph_search.explore.cypher_generation import ModelPlanner, Plan, Planner, PlannerState, RulePlanner
 from wikigr.graph_search.explore.graph_schema import describe_schema, schema_text
 from wikigr.graph_search.explore.metapath import follow_metapath, parse_metapath
 from wikigr.graph_search.explore.model_pruner import ModelPruner
 from wikigr.graph_search.explore.options import MultiStrategyOptions
 from wikigr.graph_search.explore.paths import shortest_paths
-from wikigr.graph_search.explore.planners import ModelPlanner, Plan, Planner, PlannerState, RulePlanner
 from wikigr.graph_search.explore.rule_pruner import RulePruner
 from wikigr.graph_search.explore.triplets import Pruner, SharedLimits, TripletRetriever
 from wikigr.index.candidate import Candidate

@@ -1,4 +1,4 @@
-"""Planners: what multi-strategy retrieval looks up in each iteration (reference/multi-strategy-retrieval.md)."""
+"""What multi-strategy retrieval looks up in each iteration: planned by rules, or by a model that also writes Cypher."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import pytest
 from tests.llm.server import MessagesServer, reply, status
 
 from wikigr.graph.neighborhood import article
-from wikigr.graph_search.explore.planners import ModelPlanner, Plan, PlannerState, RulePlanner
+from wikigr.graph_search.explore.cypher_generation import ModelPlanner, Plan, PlannerState, RulePlanner
 from wikigr.llm.budget import BudgetError, CallQuota
 from wikigr.llm.client import Claude
 from wikigr.llm.failures import LlmError
