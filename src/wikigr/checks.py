@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -17,3 +18,8 @@ class Check:
     detail: str
     fix: str = ""
     required: bool = True
+
+
+def all_passed(checks: Iterable[Check]) -> bool:
+    """Return whether every required check passed."""
+    return all(check.passed or not check.required for check in checks)

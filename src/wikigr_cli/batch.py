@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO, TypeVar
+from typing import TextIO, TypeVar
 
 from wikigr.documents.pack import SCHEMA_VERSION
 from wikigr.errors import UsageError, WikigrError
@@ -60,7 +60,8 @@ def ask_each(
                 raise
             except WikigrError as error:
                 environment.print_error(f"wikigr: question {item.id}: {error.message}")
-                print_json_line(environment, failure_document(item.id, item.question, error))
+                said = {"schema_version": SCHEMA_VERSION, "question": item.question, "error": error.message}
+                print_json_line(environment, {"id": item.id, **said})
                 failed += 1
             else:
                 show(item, result)
@@ -113,8 +114,3 @@ def _parse(number: int, line: str) -> BatchQuestion:
     if not isinstance(question, str) or not question.strip():
         raise UsageError(f'Line {number} of the questions has no "question".')
     return BatchQuestion(given if isinstance(given, str | int) else str(number), question)
-
-
-def failure_document(id_: str | int, question: str, error: WikigrError) -> dict[str, Any]:
-    """Return the line that ``wikigr ask`` and ``search`` print for a question of a batch that failed."""
-    return {"id": id_, "schema_version": SCHEMA_VERSION, "question": question, "error": error.message}

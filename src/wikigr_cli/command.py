@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass
-from functools import wraps
+from functools import partial, wraps
 from typing import Annotated, Any, cast
 
 import typer
@@ -18,6 +18,7 @@ Renderer = Callable[[Environment, Document], None]
 # What a command returns: a document, or a document with the function that prints it as text.
 Result = Document | tuple[Document, Renderer]
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
+signature_of = partial(inspect.signature, eval_str=True)
 
 
 def command(print_text: Renderer | None = None, /, **own: Any) -> Callable[[Callable[..., Any]], Callable[..., None]]:
@@ -31,12 +32,16 @@ def command(print_text: Renderer | None = None, /, **own: Any) -> Callable[[Call
     """
 
     def declare(function: Callable[..., Any]) -> Callable[..., None]:
-        signature = inspect.signature(function, eval_str=True)
+        signature = signature_of(function)
         own_parameters = {n: p for n, p in signature.parameters.items() if n not in ("context", "environment")}
         groups: dict[str, Any] = {
             name: p.annotation for name, p in own_parameters.items() if is_dataclass(p.annotation)
         }
-        given = [*_without_groups(own_parameters, groups)]
+        given = [
+            parameter
+            for name, p in own_parameters.items()
+            for parameter in (signature_of(groups[name]).parameters.values() if name in groups else [p])
+        ]
         has_json = signature.return_annotation is not None
         if has_json:
             given.append(inspect.Parameter("json_output", _KEYWORD, default=False, annotation=bool))
@@ -65,11 +70,3 @@ def command(print_text: Renderer | None = None, /, **own: Any) -> Callable[[Call
         return run
 
     return declare
-
-
-def _without_groups(parameters: Mapping[str, inspect.Parameter], groups: Mapping[str, Any]) -> Iterator[Any]:
-    for name, parameter in parameters.items():
-        if name in groups:
-            yield from inspect.signature(groups[name], eval_str=True).parameters.values()
-        else:
-            yield parameter

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import typer
@@ -206,13 +205,9 @@ def _name_as_spelled(command: Any) -> None:
         own[name], parameter.name = parameter.name, name
         if name == "pack" and parameter.multiple:
             # Click splits variables at blanks, which the path of a pack may contain.
-            parameter.value_from_envvar = partial(_packs_of_variable, parameter)
+            parameter.value_from_envvar = lambda ctx, pack=parameter: packs_of_variable(pack.resolve_envvar_value(ctx))
     run = command.callback
     command.callback = lambda **values: run(**{own.get(name, name): value for name, value in values.items()})
-
-
-def _packs_of_variable(option: Any, ctx: Any) -> list[str] | None:
-    return packs_of_variable(option.resolve_envvar_value(ctx))
 
 
 def leaf_commands(command: Any, path: CommandPath = ()) -> Iterator[tuple[CommandPath, Any]]:

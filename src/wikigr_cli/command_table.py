@@ -52,7 +52,10 @@ class _Commands(Mapping[str, Any]):
             module = import_module(f"wikigr_cli.commands.{_MODULES[name]}")
             # `help` and `eval` would hide the built-in.
             found = getattr(module, name, None) or getattr(module, f"{name}_command")
-            command = typer.main.get_group(found) if isinstance(found, typer.Typer) else _single_command(found)
+            app = found if isinstance(found, typer.Typer) else typer.Typer(rich_markup_mode=None, add_completion=False)
+            if app is not found:
+                app.command(cls=Command)(found)
+            command = typer.main.get_group(app) if app is found else typer.main.get_command(app)
             command.name = name
             prepare(command, (name,))
             self._loaded[name] = command
@@ -81,12 +84,6 @@ def print_help(context: typer.Context) -> None:
     """Print the help of a group that was called without a command."""
     if context.invoked_subcommand is None:
         context.ensure_object(Environment).write(f"{context.get_help()}\n")
-
-
-def _single_command(function: Callable[..., None]) -> Any:
-    app = typer.Typer(rich_markup_mode=None, add_completion=False)
-    app.command(cls=Command)(function)
-    return typer.main.get_command(app)
 
 
 class CommandTable(Group):

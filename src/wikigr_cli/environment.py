@@ -48,12 +48,6 @@ def plain_json(text: str) -> str:
     return CONTROL.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
-def is_utf8(stream: TextIO) -> bool:
-    """Return whether ``stream`` can encode every character; a stream without an encoding is in memory and can."""
-    encoding = getattr(stream, "encoding", None)
-    return not encoding or codecs.lookup(encoding).name.startswith("utf-8")
-
-
 def typed_in(context: Any) -> Callable[[str], bool]:
     """Return a function that tells whether the parameter of a name is on the command line of a click ``context``."""
 
@@ -218,7 +212,9 @@ class Environment:
     def write_json(self, text: str) -> None:
         """Write JSON to stdout without control characters, and as ASCII unless stdout is UTF-8."""
         text = plain_json(text)
-        if not is_utf8(self.stdout):
+        # A stream without an encoding is in memory, and can hold every character.
+        encoding = getattr(self.stdout, "encoding", None)
+        if encoding and not codecs.lookup(encoding).name.startswith("utf-8"):
             # JSON has non-ASCII characters inside strings only.
             text = re.sub(r"[^\x00-\x7f]+", lambda found: json.dumps(found.group())[1:-1], text)
         self.write(text)

@@ -44,7 +44,7 @@ def test_it_decides_over_the_best_sentences(physics_pack: Path) -> None:
         answer, pipeline = ask(pack, "base")
         small, _ = ask(pack, "small")
         assert (answer.reader, small.reader) == ("base", "small")
-        assert answer_document(answer, pipeline, explain=True)["reader"] == "base"
+        assert answer_document(answer, pipeline, explain=20)["reader"] == "base"
         read = [s for s in answer.sentences if s.span is not None]
         # The margins are new, and those of the small reader are gone.
         before = {s.place: s.span.margin for s in small.sentences if s.span is not None}

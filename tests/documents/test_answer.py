@@ -31,7 +31,7 @@ def pipeline(physics_pack: Path) -> Iterator[Pipeline]:
 
 def test_an_answer_has_the_keys_of_its_alternatives(pipeline: Pipeline) -> None:
     answer = demo_answer(pipeline.pack, "likely")
-    document = answer_document(answer, pipeline, explain=False)
+    document = answer_document(answer, pipeline)
     optional = {"explain", "packs"}
     assert document.keys() == get_type_hints(shapes.AnswerDocument).keys() - optional
     possible = shapes.PossibleAnswerShape.__annotations__.keys()
@@ -45,7 +45,7 @@ def test_an_answer_has_the_keys_of_its_alternatives(pipeline: Pipeline) -> None:
 
 
 def test_everything_that_is_quoted_is_stored_text(pipeline: Pipeline) -> None:
-    document = answer_document(demo_answer(pipeline.pack, "not_sure"), pipeline, explain=False)
+    document = answer_document(demo_answer(pipeline.pack, "not_sure"), pipeline)
     for possible in (document, *document["alternatives"]):
         parts = [(part, part["text"]) for part in (possible["span"], possible["context"]) if part is not None]
         parts += [(citation, citation["quote"]) for citation in possible["citations"]]  # type: ignore[misc]
@@ -59,7 +59,7 @@ def test_everything_that_is_quoted_is_stored_text(pipeline: Pipeline) -> None:
 
 def test_what_is_not_covered_has_none_of_it(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wikigr.pipeline.pipeline.STRATEGIES", ())
-    document = answer_document(pipeline.answer("Who painted the ceiling?"), pipeline, explain=False)
+    document = answer_document(pipeline.answer("Who painted the ceiling?"), pipeline)
     found = (document["level"], document["kind"], document["context"], document["citations"])
     assert found == ("not_covered", "", None, [])
     assert [other["kind"] for other in document["alternatives"]] == ["passage"] * 3
@@ -86,7 +86,7 @@ def test_a_new_kind_of_answer_is_one_function_and_one_row(
     monkeypatch.setattr(table, "ANSWER_KINDS", (AnswerKind(("first_word",), find_first_words),))
     answer = pipeline.answer("Who proposed matter waves?")
     quoted = answer.citations[0].quote
-    document = answer_document(answer, pipeline, explain=True)
+    document = answer_document(answer, pipeline, explain=20)
     TypeAdapter(shapes.AnswerDocument).validate_python(document, strict=True)
     assert (document["kind"], document["span"] and document["span"]["text"]) == ("first_word", quoted.split()[0])
     tool = bounded(document)

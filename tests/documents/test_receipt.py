@@ -100,7 +100,7 @@ def test_a_receipt_is_the_document_of_the_answer_and_is_confirmed(before: Pack, 
     pipeline = Pipeline(Profile(), before, offline=True)
     answer = pipeline.answer(question)
     receipt: Any = make_receipt(answer, pipeline)
-    document = answer_document(answer, pipeline, explain=False)
+    document = answer_document(answer, pipeline)
     # What it leaves out are addresses of files on this machine.
     assert list(receipt) == [*document, "receipt", "sha256"]
     assert "file:" in json.dumps(document) and "file:" not in json.dumps(receipt)

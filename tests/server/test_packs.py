@@ -37,7 +37,7 @@ def packs(kitchen: Path) -> Iterator[ServedPacks]:
 def answer(packs: ServedPacks, question: str = QUESTION, pack: str | None = None) -> Any:
     with packs.session(pack) as session:
         pipeline = session.pipeline("enhanced")
-        return answer_document(pipeline.answer(question, trace=Trace()), pipeline, explain=True)
+        return answer_document(pipeline.answer(question, trace=Trace()), pipeline, explain=20)
 
 
 def timeless(document: Any) -> str:

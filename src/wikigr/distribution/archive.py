@@ -15,7 +15,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 from tarfile import BLOCKSIZE, REGTYPE, USTAR_FORMAT, HeaderError, TarInfo
@@ -152,7 +152,11 @@ def export_pack(location: str | Path, output: Path, *, key: PrivateKey | None = 
         content = manifest.to_json().encode()
         if key is not None:
             signature = signature_file(key, content)
-        signer = _valid_signer(signature, content)
+        signer = None
+        if signature is not None:
+            # A later change of the pack invalidates a signature that it has.
+            with suppress(PackError):
+                signer = check_signature(signature, content)
         if signer is None:
             signature = None
         try:
@@ -225,16 +229,6 @@ def _pack_file(layout: Layout, name: str) -> Path:
     if not path.is_file():
         raise PackError(f"The pack's file {name} is missing.", hint="Build the pack again with `wikigr pack build`.")
     return path
-
-
-def _valid_signer(signature: bytes | None, manifest: bytes) -> PublicKey | None:
-    """Return the signer, or ``None`` without a signature or with one that a later change of the pack invalidated."""
-    if signature is None:
-        return None
-    try:
-        return check_signature(signature, manifest)
-    except PackError:
-        return None
 
 
 def _write(

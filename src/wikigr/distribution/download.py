@@ -409,12 +409,6 @@ def is_allowed(text: str, *, allow_private: bool) -> bool:
 
 def _embedded_ipv4(address: IPv6Address) -> IPv4Address | None:
     """Return the IPv4 address that an IPv6 address embeds (mapped, 6to4, Teredo, NAT64 or compatible)."""
-    if address.ipv4_mapped is not None:
-        return address.ipv4_mapped
-    if address.sixtofour is not None:
-        return address.sixtofour
-    if address.teredo is not None:
-        return address.teredo[1]
     if address in _NAT64 or (address in _COMPATIBLE and int(address) > 1):
         return IPv4Address(int(address) & 0xFFFFFFFF)
-    return None
+    return address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)

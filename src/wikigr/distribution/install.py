@@ -286,26 +286,22 @@ class _Installation:
         with _disk_errors(store, "installed"), store.lock(self.progress):
             new = store.new_folder()
             try:
-                return self._activate(store, self._prepare(path, new))
+                self.progress.start("unpacking", 1, "pack")
+                ready = unpack(path, new)
+                self.progress.advance(1)
+                # The file may have changed since it was hashed.
+                self._require_sha256(ready.sha256)
+                if self.trust and ready.signer not in self.trust:
+                    raise PackError(
+                        f"The pack is signed by {ready.signer.fingerprint}, which is not a trusted key."
+                        if ready.signer
+                        else "The pack is not signed, but --trust requires a signature.",
+                        hint="Nothing was installed. Ask the publisher which key signs the pack.",
+                    )
+                return self._activate(store, ready)
             finally:
                 if new.exists():
                     shutil.rmtree(new)
-
-    def _prepare(self, path: Path, new: Path) -> UnpackedPack:
-        """Unpack the pack into the folder ``new``, and check its hash and its signer."""
-        self.progress.start("unpacking", 1, "pack")
-        ready = unpack(path, new)
-        self.progress.advance(1)
-        # The file may have changed since it was hashed.
-        self._require_sha256(ready.sha256)
-        if self.trust and ready.signer not in self.trust:
-            raise PackError(
-                f"The pack is signed by {ready.signer.fingerprint}, which is not a trusted key."
-                if ready.signer
-                else "The pack is not signed, but --trust requires a signature.",
-                hint="Nothing was installed. Ask the publisher which key signs the pack.",
-            )
-        return ready
 
     def _require_sha256(self, found: str) -> None:
         if self.sha256 not in (None, found):

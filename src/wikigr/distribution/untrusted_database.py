@@ -41,7 +41,9 @@ def check_schema(graph: Graph, manifest: Manifest) -> Iterator[Check]:
         wanted = _definitions(model)
     if manifest.vector_index:
         allowed = f"index {VECTOR_INDEX} of Section"
-        found = {name: text for name, text in found.items() if name != allowed and not _is_index_table(name)}
+        # Those that the vector index created for its own use belong to it.
+        own = re.compile(rf"table _\d+_{VECTOR_INDEX}_(UPPER|LOWER)")
+        found = {name: text for name, text in found.items() if name != allowed and not own.fullmatch(name)}
     for name in sorted(found.keys() | wanted.keys()):
         if name not in wanted:
             yield Check("schema", False, f"the database defines {_quote(name)}, which does not belong in a pack")
@@ -51,11 +53,6 @@ def check_schema(graph: Graph, manifest: Manifest) -> Iterator[Check]:
             yield Check("schema", False, f"the database defines {name} differently")
     if found == wanted:
         yield Check("schema", True, f"{len(wanted)} definitions, the same as in every pack")
-
-
-def _is_index_table(name: str) -> bool:
-    """Return whether the vector index created this table for its own use."""
-    return re.fullmatch(rf"table _\d+_{VECTOR_INDEX}_(UPPER|LOWER)", name) is not None
 
 
 def _definitions(graph: Graph) -> dict[str, str]:
@@ -83,7 +80,11 @@ def _quoted(name: str) -> str:
 
 def check_values(graph: Graph) -> Iterator[Check]:
     """Check that no value is missing, that identifiers are not empty, and that columns agree with each other."""
-    missing = sum(_missing(graph, *each) for each in _columns(graph))
+    missing = 0
+    for name in (*NODE_TABLES, *REL_TABLES):
+        pattern = f"(x:{name})" if name in NODE_TABLES else f"()-[x:{name}]->()"
+        for (column,) in graph.rows(f"CALL table_info('{name}') RETURN name"):
+            missing += int(graph.rows(f"MATCH {pattern} WHERE x.{column} IS NULL RETURN count(*)")[0][0])
     yield Check("values", missing == 0, f"{missing:,} are missing")
     for label, table in _IDENTIFIERS:
         count = bad = 0
@@ -93,7 +94,14 @@ def check_values(graph: Graph) -> Iterator[Check]:
         yield Check(label, bad == 0, f"{count:,}, of which {bad:,} are empty or contain a NUL")
     wrong = sum(int(graph.rows(query)[0][0]) for query in _CONTRADICTIONS)
     yield Check("columns", wrong == 0, f"{wrong:,} contradict each other")
-    yield _keys(graph)
+    # The index of every node table leads from each key to its node.
+    count = bad = 0
+    for table, key in _KEYS.items():
+        by_key = f"MATCH (n:{table} {{{key}: $key}}) RETURN offset(id(n)), n.{key}"
+        for offset, name in _rows(graph, f"(n:{table})", "n", table, f"n.{key}"):
+            count += 1
+            bad += [list(row) for row in graph.rows(by_key, {"key": name})] != [[offset, name]]
+    yield Check("keys", bad == 0, f"{count:,} looked up, {bad:,} of them not found")
 
 
 _IDENTIFIERS = (("titles", "Article"), ("section ids", "Section"), ("entity ids", "Entity"))
@@ -104,29 +112,6 @@ _CONTRADICTIONS = (
     "MATCH (a:Article) WHERE size(a.categories) > 0 AND a.category <> a.categories[1] RETURN count(a)",
     "MATCH (a:Article) WHERE size(a.categories) = 0 AND a.category <> '' RETURN count(a)",
 )
-
-
-def _columns(graph: Graph) -> Iterator[tuple[str, str]]:
-    """Yield, for every column of every table, a Cypher pattern that binds ``x`` and the column's name."""
-    for name in (*NODE_TABLES, *REL_TABLES):
-        pattern = f"(x:{name})" if name in NODE_TABLES else f"()-[x:{name}]->()"
-        for (column,) in graph.rows(f"CALL table_info('{name}') RETURN name"):
-            yield pattern, column
-
-
-def _missing(graph: Graph, pattern: str, column: str) -> int:
-    return int(graph.rows(f"MATCH {pattern} WHERE x.{column} IS NULL RETURN count(*)")[0][0])
-
-
-def _keys(graph: Graph) -> Check:
-    """Check that the index of every node table leads from each key to its node."""
-    count = bad = 0
-    for table, key in _KEYS.items():
-        by_key = f"MATCH (n:{table} {{{key}: $key}}) RETURN offset(id(n)), n.{key}"
-        for offset, name in _rows(graph, f"(n:{table})", "n", table, f"n.{key}"):
-            count += 1
-            bad += [list(row) for row in graph.rows(by_key, {"key": name})] != [[offset, name]]
-    return Check("keys", bad == 0, f"{count:,} looked up, {bad:,} of them not found")
 
 
 def check_relations(graph: Graph) -> Iterator[Check]:
@@ -145,7 +130,12 @@ def check_relations(graph: Graph) -> Iterator[Check]:
         pattern = f"(b:{target} {{{_KEYS[target]}: $key}})<-[r:{relation}]-(a:{source})"
         bad += backward.differing(graph, pattern, target, columns)
     yield Check("relations", bad == 0, f"{edges:,} edges in both directions, {bad:,} lists of them differ")
-    yield _word_counts(graph)
+    count = bad = 0
+    for table in ("Article", "Section"):
+        for _, content, words in _rows(graph, f"(n:{table})", "n", table, "n.content, n.word_count", _TEXT_PAGE):
+            count += 1
+            bad += words != word_count(content)
+    yield Check("word counts", bad == 0, f"{count:,} texts, of which {bad:,} have another number of words")
 
 
 _RELATIONS = (
@@ -190,16 +180,6 @@ class _Edges:
 
 def _walk_step(graph: Graph, table: str) -> int:
     return 1 + _size(graph, table) // _MAX_WALKS
-
-
-def _word_counts(graph: Graph) -> Check:
-    """Check the stored numbers of words."""
-    count = bad = 0
-    for table in ("Article", "Section"):
-        for _, content, words in _rows(graph, f"(n:{table})", "n", table, "n.content, n.word_count", _TEXT_PAGE):
-            count += 1
-            bad += words != word_count(content)
-    return Check("word counts", bad == 0, f"{count:,} texts, of which {bad:,} have another number of words")
 
 
 def edge_offsets(graph: Graph, source: str, relation: str, target: str) -> Iterator[tuple[int, int]]:

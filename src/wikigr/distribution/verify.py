@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from wikigr.checks import Check
+from wikigr.checks import Check, all_passed
 from wikigr.distribution.archive import normalize_sha256, temporary_folder, unpack
 from wikigr.distribution.signature import PublicKey, check_signature, read_signature
 from wikigr.distribution.untrusted_checks import DISTRUST, LAST_CHECK, untrusted_checks
@@ -100,7 +100,7 @@ def verify(location: str | Path, *, sha256: str | None = None, trust: Sequence[P
             for name in (*EXTRAS, parts.GRAPH_INDEX)
             if name not in manifest.files and file_path(layout, name).exists()
         ]
-    if _all_passed(checks):
+    if all_passed(checks):
         checks += validate_untrusted(layout.root)
     return Verification(checks, manifest, signer, None, None)
 
@@ -124,13 +124,9 @@ def _verify_archive(archive: Path, sha256: str | None, trust: Sequence[PublicKey
         files = f"{manifest.name} {manifest.version}, {len(manifest.files)} files that match the manifest"
         checks.append(Check("archive", True, f"{files}; {size:,} bytes, SHA-256 {unpacked.sha256}"))
         checks.append(_check_signer(unpacked.signer, trust))
-        if _all_passed(checks):
+        if all_passed(checks):
             checks += validate_untrusted(into)
     return Verification(checks, unpacked.manifest, unpacked.signer, size, unpacked.sha256)
-
-
-def _all_passed(checks: Sequence[Check]) -> bool:
-    return all(check.passed or not check.required for check in checks)
 
 
 def _check_signer(signer: PublicKey | None, trust: Sequence[PublicKey]) -> Check:
@@ -189,7 +185,7 @@ def _run(folder: Path, reserve: int, links: Path, size: int, allowed: float) -> 
         with SandboxedProcess(_TASK, arguments, limits, environment=environment) as process:
             while (message := process.receive(deadline)) is not None and len(checks) < 200:
                 checks.append(_parse_check(message))
-            if checks and (checks[-1].name == LAST_CHECK or any(c.required and not c.passed for c in checks)):
+            if checks and (checks[-1].name == LAST_CHECK or not all_passed(checks)):
                 return [replace(c, fix=advice) if c.name == _PROOF else c for c in checks]
             why = "did not run all checks"
     except SandboxStartError as error:

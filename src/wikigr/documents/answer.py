@@ -27,11 +27,13 @@ def answer_document(
     answer: Answer,
     pipeline: Pipeline,
     *,
-    explain: bool,
-    explain_limit: int = EXPLAIN_LIMIT,
+    explain: int = 0,
     stated: StatedAnswer | None = None,
 ) -> AnswerDocument:
-    """Return what ``wikigr ask --json`` prints; ``stated`` is ``stated_answer``, if that was made already."""
+    """Return what ``wikigr ask --json`` prints; ``stated`` is ``stated_answer``, if that was made already.
+
+    At most ``explain`` sections and sentences are explained.
+    """
     pack = pipeline.pack
     document: AnswerDocument = {
         "schema_version": SCHEMA_VERSION,
@@ -53,7 +55,7 @@ def answer_document(
         "timings": dict(answer.trace.timings()),
     }
     if explain:
-        document["explain"] = explain_document(answer, pack, explain_limit)
+        document["explain"] = explain_document(answer, pack, explain)
     return document
 
 

@@ -61,7 +61,7 @@ def make_receipt(
     }
     document: dict[str, Any] = {
         **({} if id_ is None else {"id": id_}),
-        **without_paths(answer_document(answer, pipeline, explain=False)),
+        **without_paths(answer_document(answer, pipeline)),
         "receipt": {
             "wikigr_version": __version__,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -140,7 +140,7 @@ def _ask_again(receipt: ReceiptDocument, pack: Pack) -> Check:
     try:
         profile, changed = _profile(receipt)
         pipeline = Pipeline(profile, pack, offline=True)
-        again = answer_document(pipeline.answer(receipt["question"]), pipeline, explain=False)
+        again = answer_document(pipeline.answer(receipt["question"]), pipeline)
     except WikigrError as error:
         return Check(name, False, f"no answer: {error.message}", error.hint or "")
     differing = [

@@ -1,16 +1,12 @@
-"""The budget of a run and the quota of a question, checked before every call: one that exceeds them is not made."""
+"""The budget of a run, checked before every call: one that exceeds it is not made."""
 
 from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
 
 from wikigr.errors import UsageError, WikigrError
 from wikigr.llm.usage import Usage, cost
-
-if TYPE_CHECKING:
-    from wikigr.llm.reply import Reply
 
 
 class BudgetError(WikigrError):
@@ -101,23 +97,3 @@ class Budget:
                 if worst_case:
                     tokens = max(0, reservation.tokens - usage.total_tokens)
                     self._held.append(Reservation(tokens, max(0.0, reservation.cost_usd - (usage.cost_usd or 0.0))))
-
-
-class _Client(Protocol):
-    def complete(self, *args: Any, **request: Any) -> Reply: ...
-
-
-class CallQuota:
-    """Limits a client to ``calls`` calls, in addition to the client's own budget."""
-
-    def __init__(self, client: _Client, *, calls: int) -> None:
-        self._client = client
-        self._max_calls = calls
-        self.calls = 0
-
-    def complete(self, **request: Any) -> Reply:
-        """Like ``ModelClient.complete``, but raises ``BudgetError`` instead of calling if the quota is exhausted."""
-        if self.calls >= self._max_calls:
-            raise BudgetError(f"The question has used its quota of {self._max_calls} model calls.")
-        self.calls += 1
-        return self._client.complete(**request)

@@ -40,9 +40,14 @@ def chat_body(request: Request) -> dict[str, Any]:
     if "stop_sequences" in fields:
         fields["stop"] = fields.pop("stop_sequences")
     if "tools" in fields:
-        fields["tools"] = [_tool(tool) for tool in fields["tools"]]
-    if "tool_choice" in fields:
-        fields["tool_choice"] = _tool_choice(fields["tool_choice"])
+        known = {"name": "name", "parameters": "input_schema", "description": "description"}
+        fields["tools"] = [
+            {"type": "function", "function": {name: tool[key] for name, key in known.items() if key in tool}}
+            for tool in fields["tools"]
+        ]
+    if choice := fields.get("tool_choice"):
+        named = {"type": "function", "function": {"name": choice.get("name")}}
+        fields["tool_choice"] = {"tool": named, "any": "required"}.get(choice["type"], choice["type"])
     return {"model": request.model, "messages": messages, "max_tokens": request.max_tokens, **fields}
 
 
@@ -58,19 +63,6 @@ def _text(content: str | Sequence[Mapping[str, Any]]) -> str:
                 status=400,
             )
     return "\n\n".join(block["text"] for block in content)
-
-
-def _tool(tool: Mapping[str, Any]) -> dict[str, Any]:
-    named = {"name": tool["name"], "parameters": tool["input_schema"]}
-    if "description" in tool:
-        named["description"] = tool["description"]
-    return {"type": "function", "function": named}
-
-
-def _tool_choice(choice: Mapping[str, Any]) -> str | dict[str, Any]:
-    if choice["type"] == "tool":
-        return {"type": "function", "function": {"name": choice["name"]}}
-    return "required" if choice["type"] == "any" else str(choice["type"])
 
 
 def as_chunk(completion: Mapping[str, Any]) -> Mapping[str, Any]:

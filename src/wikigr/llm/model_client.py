@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypedDict
 
 from wikigr.errors import UsageError
-from wikigr.llm.budget import Budget
+from wikigr.llm.budget import Budget, BudgetError
 from wikigr.llm.failures import EmptyReplyError, LlmError, Server
 from wikigr.llm.redaction import Secrets
 from wikigr.llm.reply import Event, MalformedReply, Reply, ReplyReader
@@ -246,6 +246,22 @@ class ModelClient(ABC):
                 hint="Raise synthesis.max_tokens in the profile." if reason == "max_tokens" else None,
             )
         return reply
+
+
+class CallQuota:
+    """Limits a client to ``calls`` calls, in addition to the client's own budget."""
+
+    def __init__(self, client: ModelClient, *, calls: int) -> None:
+        self._client = client
+        self._max_calls = calls
+        self.calls = 0
+
+    def complete(self, **request: Any) -> Reply:
+        """Like ``ModelClient.complete``, but raises ``BudgetError`` instead of calling if the quota is exhausted."""
+        if self.calls >= self._max_calls:
+            raise BudgetError(f"The question has used its quota of {self._max_calls} model calls.")
+        self.calls += 1
+        return self._client.complete(**request)
 
 
 @dataclass(frozen=True, slots=True)

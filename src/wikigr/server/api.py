@@ -179,16 +179,11 @@ def error_document(error: WikigrError) -> dict[str, Any]:
 
 def error_response(error: WikigrError) -> JSONResponse:
     """Return the response for an error, with the status of its kind."""
-    response = JSONResponse(error_document(error), status_code=error_status(error))
-    if isinstance(error, BusyError):
-        response.headers["Retry-After"] = "2"
-    return response
-
-
-def error_status(error: WikigrError) -> int:
-    """Return the HTTP status for an error: that of the first class that fits."""
+    # That of the first class that fits.
     statuses = ((NotFoundError, 404), (UsageError, 400), (PackError, 503), (BusyError, 503), (TimeLimitError, 504))
-    return next((status for kind, status in statuses if isinstance(error, kind)), 500)
+    status = next((status for kind, status in statuses if isinstance(error, kind)), 500)
+    headers = {"Retry-After": "2"} if isinstance(error, BusyError) else None
+    return JSONResponse(error_document(error), status_code=status, headers=headers)
 
 
 def openapi_document(*, needs_token: bool = False) -> dict[str, Any]:

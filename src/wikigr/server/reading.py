@@ -16,7 +16,7 @@ from wikigr.pack.section_urls import find_source_file
 from wikigr.sources.formats import recorded_format
 
 if TYPE_CHECKING:
-    from wikigr.documents.shapes import FactShape, LinkShape, OriginalShape, ReadDocument
+    from wikigr.documents.shapes import FactShape, LinkShape, ReadDocument
 
 # Sections in one document, and links in each direction, names and facts beside them.
 SECTIONS = 60
@@ -82,7 +82,9 @@ def read_document(
         "links": _listed(pack, whole["links"]),
         "backlinks": _listed(pack, whole["backlinks"]),
         "facts": _facts(pack, title),
-        "original": _describe(original) if original is not None else None,
+        "original": None
+        if original is None
+        else {"name": original.name, "kind": "pdf" if is_pdf(original) else "file"},
         "warnings": list(notes),
     }
 
@@ -103,10 +105,6 @@ def find_original(pack: Pack, section_id: str, folder: Path | None) -> Path | No
 def is_pdf(path: Path) -> bool:
     """Return whether a browser shows the file as pages; other files are only downloaded."""
     return path.suffix.lower() == ".pdf"
-
-
-def _describe(original: Path) -> OriginalShape:
-    return {"name": original.name, "kind": "pdf" if is_pdf(original) else "file"}
 
 
 def _listed(pack: Pack, links: Sequence[LinkShape]) -> list[LinkShape]:

@@ -132,13 +132,13 @@ class Security:
         headers = request.headers
         head = sum(len(name) + len(value) + 4 for name, value in request.scope["headers"])
         if head + len(request.scope["raw_path"]) + len(request.scope["query_string"]) > MAX_HEAD_BYTES:
-            return _closing(431, f"The head has more than {MAX_HEAD_BYTES:,} bytes.")
+            return _error(431, f"The head has more than {MAX_HEAD_BYTES:,} bytes.", closes=True)
         if "transfer-encoding" in headers and "content-length" in headers:
             # Where the body ends is ambiguous, and what follows may not be a request (RFC 9112, 6.1).
-            return _closing(400, "Content-Length and Transfer-Encoding exclude each other.")
+            return _error(400, "Content-Length and Transfer-Encoding exclude each other.", closes=True)
         host = _HOST.fullmatch(headers.get("host", ""))
         if host is None or not (self._any_host or host[1].lower() in self._hosts):
-            return _closing(400, "The header Host does not name this server.")
+            return _error(400, "The header Host does not name this server.", closes=True)
         origin = headers.get("origin")
         if origin is not None and origin.partition("://")[2].lower() != headers.get("host", "").lower():
             return _error(403, "Requests from pages of other sites are not allowed.")
@@ -210,12 +210,6 @@ def _same(given: str, token: str) -> bool:
     return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), token.encode())
 
 
-def _closing(status: int, message: str) -> Response:
-    """Return an error after which the connection is closed."""
-    refused = _error(status, message)
-    refused.headers["Connection"] = "close"
-    return refused
-
-
-def _error(status: int, message: str, hint: str | None = None) -> Response:
-    return JSONResponse({"schema_version": SCHEMA_VERSION, "error": message, "hint": hint}, status_code=status)
+def _error(status: int, message: str, hint: str | None = None, *, closes: bool = False) -> Response:
+    document = {"schema_version": SCHEMA_VERSION, "error": message, "hint": hint}
+    return JSONResponse(document, status_code=status, headers={"Connection": "close"} if closes else None)

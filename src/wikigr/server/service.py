@@ -12,7 +12,7 @@ from pydantic import Field, StringConstraints
 
 from wikigr import __version__
 from wikigr.answer.answer import Answer
-from wikigr.documents.answer import answer_document, search_document
+from wikigr.documents.answer import EXPLAIN_LIMIT, answer_document, search_document
 from wikigr.documents.article import article_document, section_document
 from wikigr.documents.blocks import show_snippet
 from wikigr.documents.graph import neighbors_document, paths_document
@@ -154,7 +154,7 @@ class Service:
                 understood = understand(question, turns, session.pack)
 
                 def document_of(answer: Answer) -> AnswerDocument:
-                    document = answer_document(answer, pipeline, explain=explain)
+                    document = answer_document(answer, pipeline, explain=EXPLAIN_LIMIT if explain else 0)
                     if document["understood"] is None and understood != question:
                         document["understood"] = understood
                     return document

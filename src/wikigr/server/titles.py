@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from heapq import merge, nsmallest
 from itertools import accumulate, chain, islice, repeat
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from wikigr.documents.pack import SCHEMA_VERSION
 from wikigr.graph.graph_index import GraphIndex
@@ -45,18 +45,16 @@ def list_titles(packs: Sequence[Pack], order: Order, first: int, count: int) -> 
         chosen = linked[first:]
     letters = sum((keys.letters for _, keys in listed), Counter())
     begins = accumulate((letters[letter] for letter in sorted(letters)), initial=0)
-    document: TitlesDocument = {
-        "schema_version": SCHEMA_VERSION,
-        "titles": [{"title": title, "pack": label} for _, title, label in chosen],
-        "first": first,
-        "total": letters.total(),
-        "letters": [],
-        "ending": "",
-    }
+    document = _document([{"title": title, "pack": label} for _, title, label in chosen], first, letters.total())
     if order == "title":
         for letter, begin in islice(zip(sorted(letters), begins, strict=False), _MAX_LETTERS):
             document["letters"].append({"letter": letter.upper() or "#", "first": begin})
     return document
+
+
+def _document(titles: list[TitleShape], first: int, total: int, ending: str = "") -> TitlesDocument:
+    known = {"schema_version": SCHEMA_VERSION, "titles": titles, "first": first, "total": total}
+    return cast("TitlesDocument", {**known, "letters": [], "ending": ending})
 
 
 def _with_label(pair: tuple[str, str], label: str) -> tuple[str, str, str]:
@@ -76,14 +74,7 @@ def complete_title(packs: Sequence[Pack], text: str) -> TitlesDocument:
             break
         if found := _titles_with(packs, tail):
             break
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "titles": found,
-        "first": 0,
-        "total": len(found),
-        "letters": [],
-        "ending": tail if found else "",
-    }
+    return _document(found, 0, len(found), tail if found else "")
 
 
 def _titles_with(packs: Sequence[Pack], name: str) -> list[TitleShape]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 
+from wikigr.checks import all_passed
 from wikigr.embeddings.model_id import DEFAULT_MODEL
 from wikigr.reader.passage import BASE, SMALL, ReaderName
 from wikigr_cli.command import Result, command
@@ -16,7 +17,7 @@ from wikigr_cli.command_table import group, unknown_command
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus
 from wikigr_cli.options import Argument, Output, Run
-from wikigr_cli.render.output import Document, all_passed, checks_document, counted, print_checks
+from wikigr_cli.render.output import Document, checks_document, counted, print_checks
 from wikigr_cli.render.terminal import cells
 from wikigr_cli.settings import effective_settings
 

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -131,16 +131,20 @@ def ask(
                 f"--receipt records the evidence of one pack, not of {len(session.pack.members)}.",
                 hint="Give one --pack, or leave out --receipt.",
             )
+        explained = chosen.explained
         if batch is not None:
-            abstained = _ask_batch(environment, session, batch, chosen.explained, receipt, output)
+            abstained = _ask_batch(environment, session, batch, explained, receipt, output)
         elif chosen.show_prompt:
-            _print_request(environment, session, str(question))
+            from wikigr.retrieval.trace import Trace
+
+            trace = Trace()
+            request = session.pipeline.request(str(question), trace).to_dict()
+            environment.write_json(json.dumps(request, ensure_ascii=False, indent=2) + "\n")
+            print_trace(environment, trace)
             return
         else:
-            abstained = _ask_one(
-                environment, session, str(question), printed_as, chosen.explained, receipt, output,
-                names_packs=not is_typed("pack"),
-            )  # fmt: skip
+            names_packs, asked = not is_typed("pack"), str(question)
+            abstained = _ask_one(environment, session, asked, printed_as, explained, receipt, output, names_packs)
     if receipt is not None and receipt.exists():
         environment.note(f"To check the receipt: {shlex.join(('wikigr', 'replay', str(receipt), '--pack', packs[0]))}")
     if chosen.strict and abstained:
@@ -167,16 +171,6 @@ def _check_target(option: str, path: Path, batch: str | None, *, show_prompt: bo
     check_target(path)
 
 
-def _print_request(environment: Environment, session: AskSession, question: str) -> None:
-    """Print the request to the model that ``question`` would cause."""
-    from wikigr.retrieval.trace import Trace
-
-    trace = Trace()
-    request = session.pipeline.request(question, trace).to_dict()
-    environment.write_json(json.dumps(request, ensure_ascii=False, indent=2) + "\n")
-    print_trace(environment, trace)
-
-
 def _is_abstention(answer: Answer) -> bool:
     """Return whether ``answer`` counts as none for ``--strict``: also without a verified citation."""
     return answer.abstained or not answer.citations
@@ -190,7 +184,6 @@ def _ask_one(
     explain_limit: int,
     receipt: Path | None,
     output: Path | None,
-    *,
     names_packs: bool,
 ) -> bool:
     """Print the answer, and write it to ``receipt`` and ``output``; return whether the question was not covered."""
@@ -200,19 +193,14 @@ def _ask_one(
     try:
         print_trace(environment, answer.trace)
         if printed_as == "json":
-            document = answer_document(
-                answer, session.pipeline, explain=explain_limit > 0, explain_limit=explain_limit, stated=stated
-            )
-            print_json(environment, document)
+            print_json(environment, answer_document(answer, session.pipeline, explain=explain_limit, stated=stated))
         elif printed_as == "md":
             from wikigr.documents.answer_markdown import answer_markdown
 
             environment.write_text(answer_markdown(stated, address_to_link))
         else:
-            show_answer(
-                environment, answer, stated, session.pack,
-                live=live, explain_limit=explain_limit, names_packs=names_packs,
-            )  # fmt: skip
+            more: dict[str, Any] = {"live": live, "explain_limit": explain_limit, "names_packs": names_packs}
+            show_answer(environment, answer, stated, session.pack, **more)
     finally:
         session.keep(stated)
         if receipt is not None:
@@ -243,7 +231,7 @@ def _ask_batch(
         nonlocal abstentions
         print_trace(environment, answer.trace)
         abstentions += _is_abstention(answer)
-        document = answer_document(answer, session.pipeline, explain=explain_limit > 0, explain_limit=explain_limit)
+        document = answer_document(answer, session.pipeline, explain=explain_limit)
         if output is not None:
             answers.append(document)
         if receipt is not None:

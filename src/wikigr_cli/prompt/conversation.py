@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -214,7 +214,9 @@ class Conversation:
 
     def _change_pack(self, name: str) -> None:
         if not name:
-            self._list(complete_packs(""), self.pack.manifest.name)
+            names, current = complete_packs(""), self.pack.manifest.name
+            for known in [*names, *([] if current in names else [current])]:
+                self._environment.print(f"{'*' if known == current else ' '} {known}")
             return
         try:
             packs = shlex.split(name)
@@ -224,10 +226,6 @@ class Conversation:
         # What the last answer rests on is in the other pack.
         self._answer, self._turns = None, ()
         self._environment.note(describe(self.pack))
-
-    def _list(self, names: Sequence[str], current: str) -> None:
-        for name in [*names, *([] if current in names else [current])]:
-            self._environment.print(f"{'*' if name == current else ' '} {name}")
 
     def _save(self, name: str) -> None:
         if not self._documents:

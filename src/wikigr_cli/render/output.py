@@ -10,6 +10,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
+from wikigr.checks import all_passed
 from wikigr.documents.answer import stages_document
 from wikigr.documents.pack import SCHEMA_VERSION as SCHEMA_VERSION
 from wikigr.errors import UsageError
@@ -135,11 +136,6 @@ def _note(value: object) -> str:
 def checks_document(checks: Sequence[Check]) -> dict[str, Any]:
     """Return what ``wikigr doctor --json`` and ``wikigr pack validate --json`` print."""
     return {"passed": all_passed(checks), "checks": [asdict(c) for c in checks]}
-
-
-def all_passed(checks: Sequence[Check]) -> bool:
-    """Return whether every required check passed."""
-    return all(check.passed or not check.required for check in checks)
 
 
 def age_text(created: str, now: datetime) -> str:

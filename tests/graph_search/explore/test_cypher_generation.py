@@ -9,9 +9,10 @@ from tests.llm.server import MessagesServer, reply, status
 
 from wikigr.graph.neighborhood import article
 from wikigr.graph_search.explore.cypher_generation import ModelPlanner, Plan, PlannerState, RulePlanner
-from wikigr.llm.budget import BudgetError, CallQuota
+from wikigr.llm.budget import BudgetError
 from wikigr.llm.client import Claude
 from wikigr.llm.failures import LlmError
+from wikigr.llm.model_client import CallQuota
 from wikigr.retrieval.trace import Trace
 
 QUESTION = "Who directed The Iron Bell?"

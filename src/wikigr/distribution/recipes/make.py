@@ -33,15 +33,6 @@ _UNPACKED = "unpacked"
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """What the user chose in place of the recipe's ``source`` (a path or a URL) and of its ``sha256``."""
-
-    source: str | None = None
-    sha256: str | None = None
-    allow_private: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Documents:
     """The ``location`` of documents, and where they come from, in the words of the manifest's ``source``."""
 
@@ -49,27 +40,36 @@ class Documents:
     provenance: Mapping[str, str]
 
 
-def fetch(recipe: Recipe, choice: Choice, progress: Progress | None = None) -> Documents:
+def fetch(
+    recipe: Recipe,
+    source: str | None = None,
+    sha256: str | None = None,
+    *,
+    allow_private: bool = False,
+    progress: Progress | None = None,
+) -> Documents:
     """Return the documents of ``recipe``, downloaded and unpacked if necessary.
+
+    ``source`` (a path or a URL) and ``sha256`` are what the user chose in place of the recipe's.
 
     Raises ``SourceError`` if they are missing, damaged or not those that the recipe means, ``UsageError`` for a choice
     that does not apply or if nothing says which SHA-256 a download must have, and ``WikigrError`` if a download fails.
     """
     progress = progress or Silent()
     pinned = recipe.source.archive or recipe.source.file
-    place = choice.source or (pinned.url if pinned is not None else str(recipe.local_path))
-    sha256 = normalize_sha256(choice.sha256)
+    place = source or (pinned.url if pinned is not None else str(recipe.local_path))
+    sha256 = normalize_sha256(sha256)
     if not is_url(place):
         if not Path(place).exists():
             hint = f"Correct `source` in {recipe.file}, or give --source a folder, a file or an https:// URL."
             raise SourceError(f"{place} does not exist.", hint=hint)
-        if Path(place).is_dir() or (pinned is None and choice.source is None):
+        if Path(place).is_dir() or (pinned is None and source is None):
             if sha256 is not None:
                 raise UsageError("--sha256 needs a source that is a file.", hint="Leave --sha256 out.")
             return Documents(Path(place), {})
     sha256 = sha256 or (pinned.sha256 if pinned is not None else None)
     if sha256 is None and is_url(place):
-        stated = recipe.source.file.checksum if recipe.source.file is not None and choice.source is None else None
+        stated = recipe.source.file.checksum if recipe.source.file is not None and source is None else None
         raise UsageError(
             f"Nothing says which SHA-256 {redact_url(place)} must have.",
             hint=f"Give the one that its publisher states{f' at {stated}' if stated else ''}: "
@@ -80,7 +80,7 @@ def fetch(recipe: Recipe, choice: Choice, progress: Progress | None = None) -> D
         store = cache_folder() / "sources" / sha256
         store.mkdir(parents=True, exist_ok=True)
         with locked(store / ".lock", on_wait=lambda: None):
-            file = _file(place, sha256, store, choice, progress)
+            file = _file(place, sha256, store, progress, allow_private=allow_private)
             provenance = {**({"url": redact_url(place)} if is_url(place) else {}), "sha256": sha256}
             archive = recipe.source.archive
             location = file if archive is None else _unpack(file, store / _UNPACKED, archive.folder or "", progress)
@@ -93,7 +93,7 @@ def fetch(recipe: Recipe, choice: Choice, progress: Progress | None = None) -> D
         ) from error
 
 
-def _file(place: str, sha256: str, store: Path, choice: Choice, progress: Progress) -> Path:
+def _file(place: str, sha256: str, store: Path, progress: Progress, *, allow_private: bool) -> Path:
     """Return the file at ``place``, a path or a URL, which is downloaded into ``store`` unless it is there."""
     if not is_url(place):
         _require_sha256(Path(place), place, sha256)
@@ -105,7 +105,7 @@ def _file(place: str, sha256: str, store: Path, choice: Choice, progress: Progre
             place,
             cache_folder() / "downloads",
             max_bytes=_MAX_DOWNLOAD_BYTES,
-            allow_private=choice.allow_private,
+            allow_private=allow_private,
             progress=progress,
         ) as found:
             _require_sha256(found, redact_url(place), sha256)

@@ -9,7 +9,7 @@ import tarfile
 import time
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NoReturn
 
@@ -90,7 +90,14 @@ class _Member(tarfile.TarInfo):
         if self.size > limit:
             raise ValueError(f"a header of {self.size:,} bytes is larger than {limit:,}, the limit")
         assert isinstance(tar, _Tar)
-        return tar.within_limits(self.size, lambda: parse(tar))
+        tar.read += self.size
+        if tar.read > MAX_HEADERS_BYTES or tar.seconds > MAX_HEADERS_S:
+            raise ValueError("its headers are too long")
+        started = time.thread_time()
+        try:
+            return parse(tar)
+        finally:
+            tar.seconds += time.thread_time() - started
 
     # The maps of the gaps in a sparse file have any length.
     def _refuse_sparse(self, *_: object) -> NoReturn:
@@ -103,19 +110,9 @@ class _Tar(tarfile.TarFile):
     """An archive whose headers take a limited amount of memory and time in all; raises ``ValueError`` for others."""
 
     tarinfo = _Member
-    _bytes = 0
-    _seconds = 0.0
-
-    def within_limits(self, size: int, parse: Callable[[], Any]) -> Any:
-        """Return what ``parse`` makes of a header of ``size`` bytes."""
-        self._bytes += size
-        if self._bytes > MAX_HEADERS_BYTES or self._seconds > MAX_HEADERS_S:
-            raise ValueError("its headers are too long")
-        started = time.thread_time()
-        try:
-            return parse()
-        finally:
-            self._seconds += time.thread_time() - started
+    # The bytes of the headers, and the seconds of processor time that parsing them took.
+    read = 0
+    seconds = 0.0
 
 
 def _tar_members(archive: Path) -> _Members:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from wikigr.graph.neighborhood import Node
-from wikigr.llm.budget import CallQuota
+from wikigr.llm.model_client import CallQuota
 from wikigr.llm.prompts import prompt
 from wikigr.llm.reply import Reply
 from wikigr.retrieval.trace import Trace

@@ -9,8 +9,7 @@ from typing import TypeVar
 from wikigr.graph.neighborhood import STRUCTURAL, Edge, Node, Step
 from wikigr.graph_search.explore.cypher_generation import find_tagged
 from wikigr.graph_search.explore.triplets import CandidateRelation, FollowedTriplet, QuestionPruner, Selection
-from wikigr.llm.budget import CallQuota
-from wikigr.llm.model_client import ModelClient
+from wikigr.llm.model_client import CallQuota, ModelClient
 from wikigr.llm.prompts import prompt
 
 _T = TypeVar("_T")

@@ -26,8 +26,9 @@ from wikigr.graph_search.explore.paths import shortest_paths
 from wikigr.graph_search.explore.rule_pruner import RulePruner
 from wikigr.graph_search.explore.triplets import Pruner, SharedLimits, TripletRetriever
 from wikigr.index.candidate import Candidate
-from wikigr.llm.budget import BudgetError, CallQuota
+from wikigr.llm.budget import BudgetError
 from wikigr.llm.failures import LlmError
+from wikigr.llm.model_client import CallQuota
 from wikigr.pack.layout import DATABASE
 from wikigr.retrieval.chain import Exploration, GraphContext, StopReason
 from wikigr.retrieval.entity_linking import EntityLink, EntityLinker

@@ -361,7 +361,7 @@ def make(
         raise UsageError("No recipe was given.", hint="`wikigr pack make --list` lists the recipes.")
 
     from wikigr.distribution.recipes import recipe as recipes
-    from wikigr.distribution.recipes.make import Choice, fetch, make_pack
+    from wikigr.distribution.recipes.make import fetch, make_pack
     from wikigr.evaluation.questions import load_questions
     from wikigr.pack.locate import PACKS
 
@@ -377,13 +377,11 @@ def make(
     _require_folder(folder)
     if chosen.questions_file is not None:
         load_questions(chosen.questions_file)
-    choice = Choice(source, sha256, allow_private)
-
     from wikigr.evaluation.starters import store_starters
     from wikigr_cli.render.progress import TerminalProgress
 
     with TerminalProgress(environment, resumes=True) as progress:
-        documents = fetch(chosen, choice, progress)
+        documents = fetch(chosen, source, sha256, allow_private=allow_private, progress=progress)
         report = make_pack(chosen, documents, folder, jobs=jobs, progress=progress)
         store_starters(folder, progress)
     labels = {name: getattr(report.manifest, name) for name in ("version", "license", "attribution")}

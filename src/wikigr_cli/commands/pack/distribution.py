@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from wikigr.checks import all_passed
 from wikigr.errors import PackError, UsageError
 from wikigr_cli.command import command
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus
 from wikigr_cli.options import PACK_ARGUMENT, Argument, Metadata, Output, Pack, Run
-from wikigr_cli.render.output import Document, all_passed, checks_document, print_checks
+from wikigr_cli.render.output import Document, checks_document, print_checks
 
 if TYPE_CHECKING:
     from wikigr.distribution.install import Installed
