@@ -109,7 +109,7 @@ def calibration_error(outcomes: Sequence[Outcome]) -> float | None:
         if o.is_answered
     ]
     found = reliability(samples, seed=0, resamples=1)
-    return None if found is None else found.ece.value
+    return None if found is None else float(found["ece"].value)
 
 
 def _share(outcomes: Sequence[Outcome], holds: Callable[[Outcome], bool]) -> float | None:

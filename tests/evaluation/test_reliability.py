@@ -62,7 +62,7 @@ def test_only_answers_count() -> None:
     assert reliability([], seed=0) is None
     withheld = [sample("q", 0.4, 1.0, abstained=True), Sample("p", "r", 0, error="down")]
     assert reliability(withheld, seed=0) is None
-    assert measured([*withheld, sample("a", 0.5, 1.0)]).answers == 1
+    assert measured([*withheld, sample("a", 0.5, 1.0)])["answers"] == 1
 
 
 def draw(n: int, probability: Any, seed: int = 0) -> list[Sample]:
@@ -137,8 +137,8 @@ def test_repeats_and_clusters_are_one_trial() -> None:
     ]
     many = level_precision(rows)
     assert once is not None and many is not None
-    assert (once[0].answers, many[0].answers) == (2, 6)
-    assert many[0].precision == once[0].precision
+    assert (once[0]["answers"], many[0]["answers"]) == (2, 6)
+    assert many[0]["precision"] == once[0]["precision"]
     joined = level_precision(rows, clusters={"a": "x", "b": "x"})
     assert joined is not None
-    assert joined[0].precision == wilson_estimate(0.5, 1)
+    assert joined[0]["precision"] == wilson_estimate(0.5, 1)

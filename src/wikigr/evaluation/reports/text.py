@@ -108,21 +108,12 @@ def further_tables(document: Document) -> Iterator[Table]:
     yield from _part(document, "Abstention", "abstention", _ABSTENTION, _ABSTENTION_LEGEND)
     yield from _part(document, "Confidence", "reliability", _CONFIDENCE, _CONFIDENCE_LEGEND)
     levels = next((profile["levels"] for profile in profiles if profile["levels"]), ())
-    of_levels: dict[str, Cell] = {
-        LEVEL_WORDS[each["level"]].lower(): lambda own, n=n: estimate(own[n]["precision"], of=own[n]["answers"])
-        for n, each in enumerate(levels)
-    }
+    of_levels = {LEVEL_WORDS[each["level"]].lower(): _level_cell(place) for place, each in enumerate(levels)}
     # Runs of older versions have no levels.
     yield from _part(document, "Levels", "levels", of_levels, _LEVEL_LEGEND)
     repeated = [profile["repeats"]["deviations"] for profile in profiles if profile["repeats"]]
     # A smaller deviation is better for every metric.
-    of_repeats: dict[str, Cell] = {
-        _label(name, primary, True): lambda own, name=name: (
-            f"{own['deviations'][name]:.4f}" if name in own["deviations"] else _NONE
-        )
-        for deviations in repeated
-        for name in deviations
-    }
+    of_repeats = {_label(m, primary, True): _deviation_cell(m) for deviations in repeated for m in deviations}
     yield from _part(
         document,
         "Repeats",
@@ -189,6 +180,14 @@ _CONFIDENCE_LEGEND = (
     "their confidence says."
 )
 _LEVEL_LEGEND = "The share of the answers of each level that are right, and their number."
+
+
+def _level_cell(place: int) -> Cell:
+    return lambda levels: estimate(levels[place]["precision"], of=levels[place]["answers"])
+
+
+def _deviation_cell(metric: str) -> Cell:
+    return lambda item: f"{item['deviations'][metric]:.4f}" if metric in item["deviations"] else _NONE
 
 
 def _unstable_cell(item: Document) -> str:
