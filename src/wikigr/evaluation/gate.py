@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import Any, ClassVar, Literal
 
 from wikigr.errors import UsageError, WikigrError
-from wikigr.evaluation.comparison import MARGIN, PRIMARY, compare, flips, means_by_question
+from wikigr.evaluation.comparison import MARGIN, PRIMARY, flips, means_by_question
 from wikigr.evaluation.judge import ERROR, JUDGED, NO_JUDGE
 from wikigr.evaluation.metrics import METRICS, known_metric
 from wikigr.evaluation.run import MAX_RUN_BYTES, RUN, SCHEMA_VERSION, StoredRun
@@ -166,15 +166,8 @@ def check_gate(stored: StoredRun, profile: str, wanted: Requirements, baseline: 
         return GateResult(profile, checks)
     baseline.require_comparable(wanted, run.questions["hash"], int(run.questions["count"]), run.judge)
     before = baseline.samples()
-    result = compare(
-        before,
-        own,
-        names=("baseline", profile),
-        seed=run.seed,
-        primary=wanted.primary,
-        margin=wanted.margin,
-        clusters=stored.clusters,
-    ).primary_result
+    declared = {"primary": wanted.primary, "margin": wanted.margin}
+    result = stored.compare(before, own, ("baseline", profile), **declared).primary_result
     if result is None:
         raise UsageError(
             f"{wanted.primary} applies to no question of both the run and the baseline.",

@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar
 
 from wikigr import __version__
 from wikigr.errors import UsageError, WikigrError
+from wikigr.evaluation.comparison import Comparison, compare
 from wikigr.evaluation.questions import Gold, GoldQuestion
 from wikigr.evaluation.samples import Sample, read_samples
 from wikigr.files import read_regular, write_atomic
@@ -184,6 +185,14 @@ class StoredRun:
         """The cluster of each question by id, or None if the question set has no clusters."""
         found = {id_: str(question["cluster"]) for id_, question in self.questions.items() if question.get("cluster")}
         return found or None
+
+    def compare(
+        self, first: Sequence[Sample], second: Sequence[Sample], names: tuple[str, str], **chosen: Any
+    ) -> Comparison:
+        """Compare two arms as ``comparison.compare`` does, with what this run declares unless other is ``chosen``."""
+        run = self.run
+        declared = {"seed": run.seed, "primary": run.primary, "margin": run.margin, "clusters": self.clusters}
+        return compare(first, second, names=names, **{**declared, **chosen})
 
     def gold_questions(self) -> list[GoldQuestion]:
         """Return the questions as they were asked."""

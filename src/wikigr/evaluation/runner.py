@@ -55,6 +55,7 @@ _log = logging.getLogger(__name__)
 
 # The folder of model replies inside the cache folder.
 RESPONSES = "responses"
+_LIBRARIES = ("numpy", "scipy", "onnxruntime", "real_ladybug", "tantivy", "tokenizers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,16 +200,14 @@ def _describe(
         dirty=bool(changed),
         changes=changed,
         argv=tuple(sys.argv[1:]),
-        versions=_versions(),
+        # Of what may influence the figures.
+        versions={
+            "python": sys.version.split()[0],
+            "platform": platform.platform(),
+            **{name: version(name) for name in _LIBRARIES},
+        },
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
-
-
-def _versions() -> dict[str, str]:
-    """Return the versions of Python, the platform and the libraries that may influence the figures."""
-    libraries = ("numpy", "scipy", "onnxruntime", "real_ladybug", "tantivy", "tokenizers")
-    found = {"python": sys.version.split()[0], "platform": platform.platform()}
-    return found | {name: version(name) for name in libraries}
 
 
 def _server_of(profile: Profile, *, offline: bool) -> str:

@@ -100,8 +100,8 @@ def make_server(service: Service) -> MCPServer[Any]:
         """Find passages by a question or keywords, the best first, with text to quote. Use it for overviews,
         comparisons and open questions, or if `ask` is not sure. `score` ranks the passages of one search; it is not a
         probability."""
-        task = _task(context)
-        found = await _found(service.search(question, pack=pack, profile=profile, top_k=top_k, task=task))
+        asked = service.search(question, pack=pack, profile=profile, top_k=top_k, task=_task(context))
+        found = await _found(asked)
         for hit in found["results"]:
             hit["content"] = cut(hit["content"], _MAX_SNIPPET)
         parts = [
@@ -190,8 +190,7 @@ def make_server(service: Service) -> MCPServer[Any]:
     ) -> CallToolResult:
         """Explain why an answer does not cite an article, stage by stage. Use it to look into retrieval, not for
         answers."""
-        task = _task(context)
-        found = await _found(service.why(question, title, pack=pack, profile=profile, task=task))
+        found = await _found(service.why(question, title, pack=pack, profile=profile, task=_task(context)))
         return _result(one_line(f"{found['title']}: {found['reason']}"), found)
 
     @server.tool(title="List the packs", annotations=_READ_ONLY)

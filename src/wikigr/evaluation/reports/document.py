@@ -15,7 +15,7 @@ import numpy as np
 
 from wikigr.answer.answer import ABSTAINED
 from wikigr.evaluation.abstention import abstention
-from wikigr.evaluation.comparison import Comparison, Flip, compare, flips, means_by_question
+from wikigr.evaluation.comparison import Comparison, Flip, flips, means_by_question
 from wikigr.evaluation.gate import GateResult
 from wikigr.evaluation.groups import group_figures, hops_of, metric_figures
 from wikigr.evaluation.judge import ERROR, NO_JUDGE, SCORES
@@ -50,18 +50,7 @@ def report_document(stored: StoredRun, *, resamples: int = 9999, gate: GateResul
     compared = {
         name: samples for name in others if answered & means_by_question(samples := stored.samples_of(name)).keys()
     }
-    comparisons = [
-        compare(
-            reference,
-            samples,
-            names=(first, name),
-            seed=stored.run.seed,
-            primary=primary,
-            margin=margin,
-            clusters=stored.clusters,
-        )
-        for name, samples in compared.items()
-    ]
+    comparisons = [stored.compare(reference, samples, (first, name)) for name, samples in compared.items()]
     first_answers: dict[str, list[Sample]] = {}
     for sample in stored.samples:
         if sample.repeat == 0:

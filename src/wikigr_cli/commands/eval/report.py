@@ -275,7 +275,6 @@ def compare(
       wikigr eval compare runs/first runs/second
       wikigr eval compare runs/first runs/second --all
     """
-    from wikigr.evaluation.comparison import compare as compare_samples
     from wikigr.evaluation.reports.document import comparison_document, side_document
     from wikigr.evaluation.run import load_run
 
@@ -287,15 +286,8 @@ def compare(
     one, other = load_run(folder), load_run(second)
     caveats = _caveats(one, other, force=force)
     left, right = profile_of(one, judged), profile_of(other, judged)
-    comparison = compare_samples(
-        one.samples_of(left),
-        other.samples_of(right),
-        names=(f"{folder}/{left}", f"{second}/{right}"),
-        seed=one.run.seed,
-        primary=one.run.primary,
-        margin=one.run.margin,
-        clusters=one.clusters,
-    )
+    names = (f"{folder}/{left}", f"{second}/{right}")
+    comparison = one.compare(one.samples_of(left), other.samples_of(right), names)
     document = {
         "caveats": caveats,
         "base": side_document(one, left),
