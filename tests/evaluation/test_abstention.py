@@ -78,7 +78,7 @@ def test_intervals_are_over_questions_not_over_repeats() -> None:
         Sample("p", s.question_id, r, query_type=s.query_type, confidence=s.confidence) for s in once for r in range(4)
     ]
     for name in ("precision", "recall", "auroc"):
-        single, fourfold = getattr(judged(once), name), getattr(judged(four), name)
+        single, fourfold = judged(once)[name], judged(four)[name]
         assert single.low < single.value < single.high
         assert fourfold == single
     assert judged(once) == judged(once) != judged(once, seed=1)
