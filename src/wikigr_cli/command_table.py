@@ -52,10 +52,12 @@ class _Commands(Mapping[str, Any]):
             module = import_module(f"wikigr_cli.commands.{_MODULES[name]}")
             # `help` and `eval` would hide the built-in.
             found = getattr(module, name, None) or getattr(module, f"{name}_command")
-            app = found if isinstance(found, typer.Typer) else typer.Typer(rich_markup_mode=None, add_completion=False)
-            if app is not found:
+            if isinstance(found, typer.Typer):
+                command: Any = typer.main.get_group(found)
+            else:
+                app = typer.Typer(rich_markup_mode=None, add_completion=False)
                 app.command(cls=Command)(found)
-            command = typer.main.get_group(app) if app is found else typer.main.get_command(app)
+                command = typer.main.get_command(app)
             command.name = name
             prepare(command, (name,))
             self._loaded[name] = command

@@ -61,15 +61,13 @@ def print_search(
             print_json_line(environment, result)
     elif output_format == "csv":
         columns = fields or (*_COLUMNS, *([PACK] if "packs" in document else []))
-        # Objects and lists are JSON, and a missing value is empty.
         text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows([columns, *_cells(results, columns)])
+        csv.writer(text, lineterminator="\n").writerows([columns, *(_cells(row, columns) for row in results)])
         environment.write_text(text.getvalue())
     elif output_format == "md" and fields is not None:
         lines = [fields, ["---"] * len(fields)]
-        for result, row in zip(results, _cells(results, fields), strict=True):
-            link = address_to_link(result.get("url"))
-            named = zip(fields, row, strict=True)
+        for result in results:
+            link, named = address_to_link(result.get("url")), zip(fields, _cells(result, fields), strict=True)
             lines.append([markdown_link(cell, link if field == "title" else None) for field, cell in named])
         environment.write_text("".join(f"| {' | '.join(line)} |\n" for line in lines))
     elif output_format == "md":
@@ -126,15 +124,10 @@ def _with_fields(document: Document, fields: Sequence[str] | None) -> dict[str, 
     return {**document, "results": [{field: row.get(field) for field in fields} for row in document["results"]]}
 
 
-def _cells(rows: Sequence[Document], fields: Sequence[str]) -> list[list[str]]:
-    values = [[row.get(field, "") for field in fields] for row in rows]
-    return [
-        [
-            each if isinstance(each, str) else "" if each is None else json.dumps(each, ensure_ascii=False)
-            for each in row
-        ]
-        for row in values
-    ]
+def _cells(row: Document, fields: Sequence[str]) -> list[str]:
+    """Return ``fields`` of a row as text: objects and lists are JSON, and a missing value is empty."""
+    values = (row.get(field) for field in fields)
+    return [v if isinstance(v, str) else "" if v is None else json.dumps(v, ensure_ascii=False) for v in values]
 
 
 @command(
