@@ -79,8 +79,8 @@ def _print_list(environment: Environment, document: Document, *, folders: Sequen
     if document["packs"]:
         _print_table(environment, document["packs"])
     for pack in document["unusable"]:
-        environment.print(f"{pack['given_as']}  ", style="yellow", end="")
-        environment.print(f"cannot be used: {pack['problem']}", hang=2)
+        environment.print(f"{one_line(pack['given_as'], 4096)}  ", style="yellow", end="")
+        environment.print(f"cannot be used: {one_line(pack['problem'], 4096)}", hang=2)
     if not document["packs"] and not document["unusable"]:
         environment.note(f"No packs in {' or '.join(map(str, folders))}.")
     defaults = document["defaults"]

@@ -10,23 +10,27 @@ from typing import TYPE_CHECKING
 import typer
 
 from wikigr.errors import UsageError
-from wikigr.text import one_line, some_of
+from wikigr.text import some_of
 from wikigr_cli import options
 from wikigr_cli.command import Result, command
 from wikigr_cli.environment import Environment
 from wikigr_cli.options import Argument, Run
-from wikigr_cli.render.output import Document, counted
+from wikigr_cli.render.output import Document, counted, one_line
 
 if TYPE_CHECKING:
     from wikigr_cli.default_pack import DefaultPack
 
 
+# Of a line with paths: the system allows no longer ones than 4,096 characters.
+_MAX_LINE = 50_000
+
+
 def _kept_note(folder: Path | str, kept: Sequence[str], verb: str) -> str:
-    return f"Not part of the pack, so {verb} in {folder}: {some_of(list(kept), 8)}"
+    return one_line(f"Not part of the pack, so {verb} in {folder}: {some_of(list(kept), 8)}", _MAX_LINE)
 
 
 def _print_removed(environment: Environment, document: Document) -> None:
-    environment.print(f"{document['removed']} was removed.")
+    environment.print(one_line(f"{document['removed']} was removed.", _MAX_LINE))
     if document["kept"]:
         environment.note(_kept_note(document["path"], document["kept"], "still"))
 
@@ -116,7 +120,7 @@ def _confirm(environment: Environment, lines: Sequence[str], defaults: Sequence[
     if not (environment.stdin.isatty() and environment.stderr.isatty()):
         raise UsageError("Without a terminal, a pack is only removed with --yes.", hint="Nothing was removed.")
     for line in [*lines, *(f"It is the default pack ({default.origin})." for default in defaults)]:
-        environment.print_error(one_line(line))
+        environment.print_error(one_line(line, _MAX_LINE))
     environment.stderr.write("Remove it? [y/N] ")
     environment.stderr.flush()
     if environment.stdin.readline().strip().casefold() not in ("y", "yes"):
