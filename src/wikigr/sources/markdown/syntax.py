@@ -57,6 +57,9 @@ _MAX_CELL_TOKENS_PER_CHARACTER = 4
 _CELL_TOKENS = "wikigr-cell-tokens"
 # What is indented by more, in boxes in boxes, is code.
 _MAX_BOX_INDENT = 40
+# A list in another one is two levels. What is nested more deeply is a paragraph; the parser would leave it out.
+_MAX_LEVEL = 56
+_PARSER_MAX_LEVEL = _MAX_LEVEL + 4
 _TASK = re.compile(r"\[([ xX])\][ \t]+(?=\S)")
 _HEADING_ATTRIBUTES = re.compile(
     r"(?<![^ \t])\{:?[ \t]*+(?=[#.])"
@@ -71,9 +74,11 @@ def note_plugin(md: MarkdownIt) -> None:
     """
     footnote_plugin(md, inline=False, move_to_end=False)
     md.inline.ruler.at(FOOTNOTE_REFERENCE, _footnote_reference)
+    md.options["maxNesting"] = _PARSER_MAX_LEVEL
     if "table" in md.get_active_rules()["block"]:
         md.block.ruler.at("table", _table, {"alt": ["paragraph", "reference"]})
     md.block.ruler.after("code", COMMENT, _comment_block, {"alt": ["paragraph", "reference", "blockquote", "list"]})
+    md.block.ruler.before("table", "deep", _deep)
     md.block.ruler.before("paragraph", "esm", _esm)
     md.block.ruler.after("code", "container", _container, {"alt": ["paragraph", "reference", "blockquote", "list"]})
     md.block.ruler.before("code", "box", _box, {"alt": ["paragraph", "reference", "blockquote", "list"]})
@@ -148,6 +153,15 @@ def _comment_block(state: StateBlock, start_line: int, end_line: int, silent: bo
     return True
 
 
+def _deep(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    """Keep what is nested too deeply as one paragraph."""
+    if silent or state.level < _MAX_LEVEL:
+        return False
+    state.line = end_line
+    _push_paragraph(state, state.getLines(start_line, end_line, state.blkIndent, False).strip(), start_line)
+    return True
+
+
 def _esm(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
     """Leave out what a page of MDX imports and exports, up to the next blank line."""
     if state.level or state.sCount[start_line] or silent:
@@ -170,7 +184,7 @@ def _container(state: StateBlock, start_line: int, end_line: int, silent: bool) 
     if not silent:
         title = (match["label"] or match["title"] or "").strip() or (match["kind"] or "").replace("-", " ").capitalize()
         state.line = start_line + 1
-        _push_title(state, title)
+        _push_paragraph(state, title, start_line)
     return True
 
 
@@ -190,7 +204,8 @@ def _box(state: StateBlock, start_line: int, end_line: int, silent: bool) -> boo
     if not silent:
         state.line = start_line + 1
         title = match["title"]
-        _push_title(state, match["kind"].replace("-", " ").capitalize() if title is None else title)
+        title = match["kind"].replace("-", " ").capitalize() if title is None else title
+        _push_paragraph(state, title, start_line)
         around = state.blkIndent, state.lineMax
         state.blkIndent, state.lineMax = indent + _BOX_INDENT, after
         state.md.block.tokenize(state, start_line + 1, after)
@@ -199,12 +214,12 @@ def _box(state: StateBlock, start_line: int, end_line: int, silent: bool) -> boo
     return True
 
 
-def _push_title(state: StateBlock, title: str) -> None:
-    if title:
-        lines = [state.line - 1, state.line]
+def _push_paragraph(state: StateBlock, text: str, start_line: int) -> None:
+    if text:
+        lines = [start_line, state.line]
         state.push("paragraph_open", "p", 1).map = lines
         inline = state.push("inline", "", 0)
-        inline.content, inline.map, inline.children = title, lines, []
+        inline.content, inline.map, inline.children = text, lines, []
         state.push("paragraph_close", "p", -1)
 
 
