@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from wikigr.sources.block import Block, cut_blocks, fill_paragraphs, shift_blocks
@@ -200,10 +199,3 @@ class ScannedSource(Source, Protocol):
     def records(self, scanned: Iterable[tuple[str, Names | RecordError]] | None = None) -> Iterator[Any]:
         """Yield every record; ``scanned`` has the names in each document, which otherwise are read in this process."""
         ...
-
-
-@runtime_checkable
-class FileSource(Source, Protocol):
-    """A source whose ``parse`` may read the file or folder ``path``."""
-
-    path: Path

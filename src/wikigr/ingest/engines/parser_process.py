@@ -25,7 +25,7 @@ from wikigr.sandbox.process import (
     SandboxStartError,
     library_paths,
 )
-from wikigr.sources.article import FileSource, Record, Shared, Source
+from wikigr.sources.article import Record, Shared, Source
 
 # Seconds of processor time for one record, and bytes of address space for the process.
 RECORD_CPU_SECONDS = 60
@@ -67,7 +67,8 @@ class ParserProcess:
 
     def __init__(self, source: Source) -> None:
         self._pickled = pickle.dumps(source, protocol=5)
-        files = [source.path.resolve()] if isinstance(source, FileSource) else []
+        path = getattr(source, "path", None)
+        files = [path.resolve()] if isinstance(path, Path) else []
         # openpyxl reads the system's table of media types.
         readable = [*library_paths(), *map(Path, mimetypes.knownfiles), *files]
         # The child limits its processor time for each record, and the result of one may have 256 MiB.
