@@ -10,13 +10,11 @@ its content is not parsed as inline text, and block rules never start inside a c
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock, table
 from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
-from markdown_it.rules_inline.state_inline import Delimiter
 from markdown_it.token import Token
 from mdit_py_plugins.footnote import footnote_plugin
 
@@ -31,7 +29,8 @@ _WIKILINK = re.compile(r"(!?+)\[\[((?:[^\[\]\n]++|\[(?!\[)|\](?!\]))*+)\]\]")
 
 _FOOTNOTE_REFERENCE = re.compile(r"\[\^([^\s\[\]]++)\]")
 _COMMENT_MARK = "%%"
-_HIGHLIGHT_MARK = "=="
+# "x==1 and y==2" is not a highlight, but in scripts without spaces a highlight may touch letters.
+_HIGHLIGHT = re.compile(r"(?<![=A-Za-z0-9_])==(?![\s=])((?:[^=]|=(?!=))++)(?<!\s)==(?![=A-Za-z0-9_])")
 # Requires a letter and a second character, so that "2 ^n" and "2 ^10" keep their exponents.
 _BLOCK_ID = re.compile(r"\^(?=[0-9-]*+[A-Za-z])[A-Za-z0-9-]{2,}+[ \t]*+(?=\n|\Z)")
 _CALLOUT = re.compile(r"\[!(?P<kind>[A-Za-z][\w-]*+)(?:\|[^\[\]\n]*+)?\][+-]?(?:[ \t]++(?P<title>[^\n]*+))?(?:\n|\Z)")
@@ -88,7 +87,6 @@ def note_plugin(md: MarkdownIt) -> None:
     md.inline.ruler.before("link", COMMENT, _comment)
     md.inline.ruler.before("link", "block_id", _block_id)
     md.inline.ruler.before("link", "highlight", _highlight)
-    md.inline.ruler2.after("balance_pairs", "highlight", _remove_highlight_marks)
 
 
 def wikilink_plugin(md: MarkdownIt) -> None:
@@ -264,41 +262,15 @@ def _block_id(state: StateInline, silent: bool) -> bool:
 
 
 def _highlight(state: StateInline, silent: bool) -> bool:
-    """Record a mark that may open or close a highlight; ``balance_pairs`` finds the pairs."""
-    if silent or state.src[state.pos] != "=":
+    match = _HIGHLIGHT.match(state.src, state.pos, state.posMax)
+    if match is None:
         return False
-    scanned = state.scanDelims(state.pos, True)
-    if scanned.length < len(_HIGHLIGHT_MARK):
-        return False
-    if scanned.length > len(_HIGHLIGHT_MARK):
-        # Skip the whole run, because its end would look like a mark.
-        state.pending += "=" * scanned.length
-        state.pos += scanned.length
-        return True
-    after = state.pos + scanned.length
-    # "x==1 and y==2" is not a highlight, but in scripts without spaces a highlight may touch letters.
-    opens = scanned.can_open and not (state.pos and _is_ascii_word(state.src[state.pos - 1]))
-    closes = scanned.can_close and not (after < state.posMax and _is_ascii_word(state.src[after]))
-    token = state.push("text", "", 0)
-    token.content = _HIGHLIGHT_MARK
-    state.delimiters.append(
-        Delimiter(marker=ord("="), length=0, token=len(state.tokens) - 1, end=-1, open=opens, close=closes)
-    )
-    state.pos = after
+    if not silent:
+        end, state.posMax, state.pos = state.posMax, match.end(1), match.start(1)
+        state.md.inline.tokenize(state)
+        state.posMax = end
+    state.pos = match.end()
     return True
-
-
-def _is_ascii_word(character: str) -> bool:
-    return character.isascii() and (character.isalnum() or character == "_")
-
-
-def _remove_highlight_marks(state: StateInline) -> None:
-    inner: list[dict[str, Any]] = [meta for meta in state.tokens_meta if meta]
-    for delimiters in (state.delimiters, *(meta.get("delimiters", []) for meta in inner)):
-        for delimiter in delimiters:
-            if delimiter.marker == ord("=") and delimiter.end != -1:
-                state.tokens[delimiter.token].content = ""
-                state.tokens[delimiters[delimiter.end].token].content = ""
 
 
 def _heading_attributes(state: StateCore) -> None:
