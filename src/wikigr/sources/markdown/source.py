@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -98,7 +98,7 @@ def note_html(text: str, record: NoteRecord) -> str:
     return "".join(env[_WRITTEN])
 
 
-def _write(parser: MarkdownIt, tokens: Sequence[Token], env: dict[str, Any]) -> None:
+def _write(parser: MarkdownIt, tokens: Sequence[Token], env: MutableMapping[str, Any]) -> None:
     """Keep the HTML of the next blocks of a note, and those of their tokens that may name it."""
     kept = env.setdefault(_NAMING, [])
     for position, token in enumerate(tokens):
