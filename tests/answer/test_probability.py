@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import pytest
 from tests.answer.evidence import evidence, from_markdown, material
@@ -24,7 +23,6 @@ from wikigr.answer.probability import (
 )
 from wikigr.pack.open import Pack
 from wikigr.question.intent import AIMS
-from wikigr.reader.passage import Span
 
 TEXT = "Light is a wave. Photons carry light. Nothing is faster than light.\n\n- red light\n- blue light"
 BY_COVERAGE = AnswerModel({"coverage": 1.0}, {"lead": 1.0}, 0.0, sure=0.9, likely=0.5, covered=0.1)
@@ -50,23 +48,6 @@ def test_two_cells_of_a_row_are_rivals(pack: Pack) -> None:
     assert one.quotations == other.quotations
     assert not overlaps(one, other)
     assert overlaps(one, one)
-
-
-def test_cells_of_a_row_have_the_margins_that_the_reader_found_in_them(pack: Pack) -> None:
-    table = from_markdown("Tools#0", "| tool | weight | owner |\n|---|---|---|\n| anvil | 40 kg | Petteri |")
-    question = material(pack, "Whose is the anvil?", table)
-    row = next(sentence for sentence in question.sentences if sentence.row is not None)
-    assert row.row is not None
-    # In the order of the cells: anvil, 40 kg, Petteri.
-    read = [Span(c.start, c.end, margin) for c, margin in zip(row.row.cells, (-6.0, -3.0, 9.0), strict=True)]
-    sentences = (replace(row, span=read[2], cell_spans=tuple(read)),)
-    question = replace(question, sentences=sentences)
-    found = [c for c in find_candidates(question) if c.kind == "cell"]
-    values = {c.short: f.values for c, f in zip(found, describe(found, question), strict=True)}
-    assert {short: (of["margin"], of["gap"]) for short, of in values.items()} == {
-        "Petteri": (0.75, 1.0),
-        "40 kg": (-0.25, -1.0),
-    }
 
 
 def test_what_has_too_few_examples_has_the_weights_of_its_like() -> None:

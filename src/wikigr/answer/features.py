@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 from wikigr.answer.candidates.candidate import DERIVED, AnswerCandidate, Material
 from wikigr.index.candidate import DENSE
@@ -24,14 +23,14 @@ _LARGEST_MARGIN = 12.0
 class Features:
     """The features of one candidate of a ``kind``, for a question with this ``aim``, by name, about -1 to 1.
 
-    ``margin`` is that of the reader's best span in the quotations, of a cell in that cell, and ``gap`` how far it is
-    above the best one elsewhere; both are 0 and ``unread`` is 1 where the reader has read none of them. ``sentence`` is
-    the best score of a quoted sentence without the reader. ``coverage`` is the share of the question in the quotations,
-    their title and heading; ``heading`` the share in title and heading alone. ``section`` is the cosine of the section
-    with the question, ``nearest`` that of the nearest section, and ``first`` is 1 for the first section and falls with
-    the rank. ``type`` is 1 if the short answer is of the type asked for, -1 if it is not. ``unsaid`` is the share of
-    the words of the question that no answer may leave out and that are not in it, and ``unnamed`` that of its names.
-    ``fit`` is the candidate's own.
+    ``margin`` is that of the reader's best span in the quotations and ``gap`` how far it is above the best one
+    elsewhere; both are 0 and ``unread`` is 1 where the reader has read none of them. ``sentence`` is the best score of
+    a quoted sentence without the reader. ``coverage`` is the share of the question in the quotations, their title and
+    heading; ``heading`` the share in title and heading alone. ``section`` is the cosine of the section with the
+    question, ``nearest`` that of the nearest section, and ``first`` is 1 for the first section and falls with the rank.
+    ``type`` is 1 if the short answer is of the type asked for, -1 if it is not. ``unsaid`` is the share of the words of
+    the question that no answer may leave out and that are not in it, and ``unnamed`` that of its names. ``fit`` is the
+    candidate's own.
     """
 
     kind: str
@@ -79,9 +78,6 @@ def _judged(
         yield from (("margin", 0.0), ("gap", 0.0))
         return
     margin = max(margins)
-    in_row = list(_other_cells(candidate, quoted))
-    if candidate.kind == "cell" and candidate.span is not None and in_row:
-        margin = candidate.span.margin
     said = words(candidate.short) if candidate.span is not None else None
     others = (
         s.span.margin
@@ -89,16 +85,7 @@ def _judged(
         if s.span is not None and s.place not in places and (said is None or answer_words(s) != said)
     )
     yield "margin", _clipped(margin)
-    yield "gap", _clipped(margin - max(chain(others, in_row), default=-_LARGEST_MARGIN))
-
-
-def _other_cells(candidate: AnswerCandidate, quoted: Sequence[SentenceScore]) -> Iterator[float]:
-    """Yield the margins of the reader in the cells of the row of a cell, without its own."""
-    if candidate.kind == "cell" and candidate.span is not None:
-        for sentence in quoted:
-            for span in filter(None, sentence.cell_spans):
-                if not candidate.span.start <= span.start < candidate.span.end:
-                    yield span.margin
+    yield "gap", _clipped(margin - max(others, default=-_LARGEST_MARGIN))
 
 
 def _clipped(margin: float) -> float:
