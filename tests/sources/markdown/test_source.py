@@ -181,9 +181,9 @@ def test_any_text_parses(text: str) -> None:
 @pytest.mark.parametrize("mark", ["- ", "1. ", "> "])
 def test_no_text_is_lost_however_deep_it_is_nested(depth: int, mark: str) -> None:
     lines = [f"{' ' * len(mark) * n if mark != '> ' else mark * n}{mark}word{n}" for n in range(depth)]
-    found = "\n".join(section.text for section in article("\n".join([*lines, "", "The end."])).sections)
-    assert [word for word in found.split() if word.startswith("word")] == [f"word{n}" for n in range(depth)]
-    assert "The end." in found
+    nested, after = article("\n".join([*lines, "", "## After", "", "The end."])).sections
+    assert [word for word in nested.text.split() if word.startswith("word")] == [f"word{n}" for n in range(depth)]
+    assert (after.heading_path, after.text) == (("After",), "The end.")
 
 
 def test_a_long_note_is_read_as_a_short_one(monkeypatch: pytest.MonkeyPatch) -> None:

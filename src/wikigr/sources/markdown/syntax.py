@@ -155,8 +155,11 @@ def _deep(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bo
     """Keep what is nested too deeply as one paragraph."""
     if silent or state.level < _MAX_LEVEL:
         return False
-    state.line = end_line
-    _push_paragraph(state, state.getLines(start_line, end_line, state.blkIndent, False).strip(), start_line)
+    line = start_line
+    while line < end_line and (state.isEmpty(line) or state.sCount[line] >= state.blkIndent):
+        line += 1
+    state.line = line
+    _push_paragraph(state, state.getLines(start_line, line, state.blkIndent, False).strip(), start_line)
     return True
 
 
