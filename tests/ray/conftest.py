@@ -17,7 +17,6 @@ from wikigr.embeddings.embedder import Embedder
 from wikigr.ingest.build import BuildOptions, BuildReport, build_pack
 from wikigr.ingest.engines import ray_engine
 from wikigr.progress import Silent
-from wikigr.sources import jsonl
 from wikigr.sources.detect import open_source
 
 ROOT = Path(__file__).parents[2]
@@ -107,8 +106,6 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Divide the work into many parts, as for a large source."""
     monkeypatch.setattr(ray_engine, "_TEXTS_PER_CPU_PART", 16)
     monkeypatch.setattr(ray_engine, "_CHARACTERS_PER_PART", 20_000)
-    monkeypatch.setattr(ray_engine, "_MIN_BYTES_PER_PART", 10_000)
-    monkeypatch.setattr(jsonl, "_BLOCK_BYTES", 10_000)
 
 
 class Recorder(Silent):

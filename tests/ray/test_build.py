@@ -14,14 +14,11 @@ from typing import Any
 import pytest
 from tests.ray.conftest import Recorder, add_worker, build_on, run_wikigr
 from tests.ray.encoders import FAILURES, MARKED, FailingEncoder
-from tests.sources.test_multistream import page, write
 
 from wikigr.embeddings.embedder import Embedder
-from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.ingest.engines import ray_engine
 from wikigr.ingest.engines.cluster import ClusterError
 from wikigr.pack.manifest import read_manifest
-from wikigr.sources.detect import open_source
 
 MakeCluster = Callable[..., Any]
 
@@ -36,27 +33,6 @@ def test_two_nodes_build_the_pack_of_a_local_build(
     assert report.manifest.digest == local_digest
     assert progress.done["reading"] == progress.done["linking"] == 300
     assert progress.done["embedding"] == report.embedded == report.manifest.counts["sections"] == 600
-
-
-def test_workers_read_a_multistream_dump_and_name_what_is_damaged(
-    make_cluster: MakeCluster, small_parts: None, tmp_path: Path, encoder: Embedder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ray_engine, "_MIN_BYTES_PER_PART", 1_000)
-    dump = write(tmp_path, [page(n) for n in range(600)], 10).path
-    options = BuildOptions(name="towns")
-    local = build_pack(open_source(dump), str(dump), tmp_path / "local", encoder, options)
-    cluster = make_cluster(2)
-    report = build_on(cluster.address, dump, tmp_path / "pack", encoder, Recorder())
-    assert report.manifest.digest == local.manifest.digest
-
-    data = bytearray(dump.read_bytes())
-    data[-400] ^= 255
-    dump.write_bytes(data)
-    with pytest.raises(
-        ClusterError, match=r"Reading the bytes [\d,]+ to [\d,]+ of .* failed: .* where its index has 40"
-    ):
-        build_on(cluster.address, dump, tmp_path / "pack", encoder, Recorder())
-    assert read_manifest(tmp_path / "pack" / "manifest.json").digest == local.manifest.digest
 
 
 def test_files_are_parsed_by_the_cluster_too(

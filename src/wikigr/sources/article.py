@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from wikigr.sources.block import Block, cut_blocks, fill_paragraphs, shift_blocks
 
@@ -200,48 +199,3 @@ class ScannedSource(Source, Protocol):
     def records(self, scanned: Iterable[tuple[str, Names | RecordError]] | None = None) -> Iterator[Any]:
         """Yield every record; ``scanned`` has the names in each document, which otherwise are read in this process."""
         ...
-
-
-@runtime_checkable
-class FileSource(Source, Protocol):
-    """A source whose ``parse`` may read the file or folder ``path``."""
-
-    path: Path
-
-
-class FileSplit(NamedTuple):
-    """The bytes from ``start`` to ``end`` of the file with the absolute path ``path``, which have ``records`` records.
-
-    ``first_line`` is the number of the first line, counted from 1, in formats that consist of lines.
-    """
-
-    path: str
-    start: int
-    end: int
-    records: int
-    first_line: int = 1
-
-
-@runtime_checkable
-class SplittableSource(Source, Protocol):
-    """A source that may consist of splits. All splits in order have the records of ``records`` in order."""
-
-    def splits(self) -> Sequence[FileSplit]:
-        """Return the splits, each directly after the one before; none if they are unknown. Raises ``SourceError``."""
-        ...
-
-    def read_split(self, split: FileSplit) -> Iterator[Any]:
-        """Yield the records of one split, or of adjacent ones that were merged. Raises ``SourceError``."""
-        ...
-
-
-def merge_splits(splits: Sequence[FileSplit], size: int) -> list[FileSplit]:
-    """Return ``splits`` with adjacent ones merged until each has at least ``size`` bytes; the last may be smaller."""
-    merged: list[FileSplit] = []
-    for split in splits:
-        last = merged[-1] if merged else None
-        if last is None or last.end - last.start >= size:
-            merged.append(split)
-        else:
-            merged[-1] = last._replace(end=split.end, records=last.records + split.records)
-    return merged

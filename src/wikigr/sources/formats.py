@@ -141,7 +141,7 @@ def _has_three_columns(head: bytes) -> bool:
 
 
 def _has_header(head: bytes) -> bool:
-    from wikigr.sources.table_file import has_header
+    from wikigr.sources.csv_tables import has_header
 
     return has_header(head[: head.rfind(b"\n")] if len(head) >= HEAD_BYTES and b"\n" in head else head)
 
@@ -255,8 +255,8 @@ FORMATS = (
         name="table",
         description="a CSV or TSV table whose first row names the columns: an article per row or per table",
         suffixes=_TABLES,
-        reader="wikigr.sources.table_file:TableSource",
-        converter="wikigr.sources.table_file:TableConverter",
+        reader="wikigr.sources.csv_tables:TableSource",
+        converter="wikigr.sources.csv_tables:TableConverter",
         links=LinkTarget.NONE,
         sniff=_has_header,
         sniffs_own_suffixes=True,

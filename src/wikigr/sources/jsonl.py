@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from wikigr.errors import RecordError, SourceError
-from wikigr.files import open_regular
-from wikigr.sources.article import FileSplit, Skipped, SourceArticle, SourceItem, SourceSection
-from wikigr.sources.streams import BYTE_ORDER_MARK, MAX_LINE_BYTES, STDIN, Line, is_compressed, open_bytes, read_lines
+from wikigr.sources.article import Skipped, SourceArticle, SourceItem, SourceSection
+from wikigr.sources.streams import STDIN, Line, open_bytes, read_lines
 from wikigr.text import fold
 
 _HEADING = re.compile(r" {0,3}+(?P<marks>#{1,6}+)[ \t]++(?P<text>.+)")
@@ -22,8 +18,6 @@ _FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})(?P<info>.*)")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # Control characters such as NUL would end strings in the stores.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-# A split has so many bytes and the rest of its last line.
-_SPLIT_BYTES = 1 << 20
 
 
 class JsonlSource:
@@ -42,30 +36,13 @@ class JsonlSource:
         """Yield every line that is not blank, holding one at a time."""
         is_empty = True
         with open_bytes(self.path) as stream:
-            for record in _not_blank(read_lines(stream, self.path)):
-                is_empty = False
-                yield record
+            for record in read_lines(stream, self.path):
+                if record.is_too_long or record.data.strip():
+                    is_empty = False
+                    yield record
         if is_empty:
             name = "Standard input" if self.path == STDIN else str(self.path)
             raise SourceError(f"{name} has no records.")
-
-    def splits(self) -> list[FileSplit]:
-        """Return splits of whole lines; none if the input is compressed or not a regular file, or has overlong lines.
-
-        Reads the file once to count its lines, which messages and the ids of records without ``id`` contain.
-        """
-        path = Path(self.path)
-        if self.path == STDIN or not path.is_file():
-            return []
-        with _opened(path) as stream:
-            return [] if is_compressed(stream.peek()) else _splits_of_lines(str(path.absolute()), stream)
-
-    def read_split(self, split: FileSplit) -> Iterator[Line]:
-        """Yield every line of ``split`` that is not blank; raises ``SourceError``."""
-        with _opened(Path(split.path)) as stream:
-            stream.seek(split.start)
-            lines = io.BytesIO(stream.read(split.end - split.start))
-        yield from _not_blank(read_lines(lines, self.path, split.first_line))
 
     def parse(self, record: Line) -> Iterator[SourceItem]:
         """Turn one line into an article; raises ``RecordError`` with the file and the line number."""
@@ -91,35 +68,6 @@ class JsonlSource:
             aliases=_texts(fields, "aliases", where),
             url=_text(fields, "url", where) if fields.get("url") is not None else "",
         )
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[BufferedReader]:
-    try:
-        with open_regular(path) as stream:
-            yield stream
-    except OSError as error:
-        raise SourceError(f"Cannot read {path}: {error.strerror or error}.") from error
-
-
-def _not_blank(lines: Iterator[Line]) -> Iterator[Line]:
-    return (line for line in lines if line.is_too_long or line.data.strip())
-
-
-def _splits_of_lines(path: str, stream: BinaryIO) -> list[FileSplit]:
-    """Return splits of whole lines; none if a line is too long to hold it in memory."""
-    splits: list[FileSplit] = []
-    start, line = 0, 1
-    while data := stream.read(_SPLIT_BYTES):
-        rest = stream.readline(MAX_LINE_BYTES)
-        if len(rest) == MAX_LINE_BYTES and not rest.endswith(b"\n"):
-            return []
-        data += rest
-        text = data if start else data.removeprefix(BYTE_ORDER_MARK)
-        records = sum(1 for content in text.split(b"\n") if content.strip())
-        splits.append(FileSplit(path, start, start + len(data), records, line))
-        start, line = start + len(data), line + data.count(b"\n")
-    return splits
 
 
 def split_sections(text: str, title: str) -> tuple[SourceSection, ...]:

@@ -16,8 +16,7 @@ from mwxml.element_iterator import ElementIterator, EventPointer
 from mwxml.errors import MalformedXML
 
 from wikigr.errors import RecordError, SourceError
-from wikigr.sources import multistream
-from wikigr.sources.article import Dropped, FileSplit, Redirect, Skipped, SourceArticle, SourceItem
+from wikigr.sources.article import Dropped, Redirect, Skipped, SourceArticle, SourceItem
 from wikigr.sources.streams import open_bytes
 from wikigr.sources.wikitext.page import WikiSite, parse_wikitext
 
@@ -66,7 +65,6 @@ class MediaWikiSource:
 
     def __init__(self, path: Path) -> None:
         self.path = Path(path)
-        self._head: bytes | None = None
 
     def records(self) -> Iterator[WikiRecord]:
         """Yield one record per page, in the order of the export.
@@ -84,29 +82,6 @@ class MediaWikiSource:
             raise SourceError(f"{error.message} {_progress(pages)}", hint=error.hint) from error
         except _MALFORMED as error:
             raise self._malformed(error, _progress(pages)) from error
-
-    def splits(self) -> list[FileSplit]:
-        """Return the splits of a multistream dump, if its index is next to it; raises ``SourceError``."""
-        index = multistream.index_of(self.path)
-        return [] if index is None else multistream.read_index(index, self.path)
-
-    def read_split(self, split: FileSplit) -> Iterator[WikiRecord]:
-        """Yield one record per page of ``split``; raises ``SourceError`` like ``records``."""
-        place = f"It is in the part of the dump from byte {split.start:,} to {split.end:,}."
-        pages = 0
-        try:
-            if self._head is None:
-                self._head = multistream.read_head(Path(split.path))
-            for record in self._read(multistream.read_export(split, self._head)):
-                pages += 1
-                if pages <= split.records:
-                    yield record
-        except _MALFORMED as error:
-            raise self._malformed(error, place) from error
-        if pages != split.records:
-            raise SourceError(
-                f"{self.path} has {pages:,} pages where its index has {split.records:,}. {place}", hint=multistream.HINT
-            )
 
     def stated_language(self) -> str | None:
         """Return the code of the language in the head of the export, if it has one."""

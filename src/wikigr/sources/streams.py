@@ -35,11 +35,6 @@ def stem(source_id: str) -> str:
     return posixpath.splitext(strip_compression(posixpath.basename(source_id)))[0]
 
 
-def is_compressed(head: bytes) -> bool:
-    """Return whether data that begins with ``head`` has a compression that ``open_bytes`` knows."""
-    return head.startswith(tuple(_COMPRESSIONS))
-
-
 @contextmanager
 def open_bytes(location: Path | str) -> Iterator[BinaryIO]:
     """Open a file, or standard input for ``"-"``, and decompress gzip, bzip2 and xz while reading.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import SourceItem
-from wikigr.sources.csv_rows import DELIMITERS, Row, read_rows, sample_lines
+from wikigr.sources.delimited_rows import DELIMITERS, Row, read_rows, sample_lines
 from wikigr.sources.encodings import utf8_stream
 from wikigr.sources.plain_text import collapse_spaces
 from wikigr.sources.statements import (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 
 import pytest
 
@@ -13,23 +12,13 @@ from wikigr.ingest.engines.ray_engine import NodeCheck, WorkerEncoder
 
 
 @pytest.fixture
-def check(tmp_path: Path, encoder: Embedder) -> NodeCheck:
+def check(encoder: Embedder) -> NodeCheck:
     """The check of a node that has everything."""
-    source = tmp_path / "source.jsonl"
-    source.write_text("{}\n")
-    return NodeCheck(WorkerEncoder(DEFAULT_MODEL, encoder.identity, on_gpu=False), str(source), 3)
+    return NodeCheck(WorkerEncoder(DEFAULT_MODEL, encoder.identity, on_gpu=False))
 
 
 def test_a_node_that_has_everything(check: NodeCheck) -> None:
     assert check() is None
-
-
-def test_a_node_with_another_source(check: NodeCheck, tmp_path: Path) -> None:
-    problem, hint = dataclasses.replace(check, source_size=7)() or ("", "")
-    assert problem == f"sees another file at {check.source}: it has 3 bytes instead of 7"
-    assert "under the same path" in hint
-    problem, hint = dataclasses.replace(check, source=str(tmp_path / "missing"))() or ("", "")
-    assert problem == f"cannot read the source {tmp_path / 'missing'}: No such file or directory"
 
 
 def test_a_node_with_another_encoder(check: NodeCheck) -> None:

@@ -212,7 +212,7 @@ def test_superscripts_in_html_and_in_markdown(markup: str, text: str) -> None:
         *("<nav>Away</nav>", "<aside>Away</aside>", "<aside class=sidebar>Away</aside>", "<footer>Away</footer>"),
         *("<p hidden>Away</p>", "<p style='display:none'>Away</p>", "<span aria-hidden='true'>Away</span>"),
         *("<style>Away</style>", "<noscript>Away</noscript>", "<button>Away</button>", "<p class=legalCopy>Away</p>"),
-        *("<!--htdig_noindex--><p>Away</p><!--/htdig_noindex-->", "<ul class=table-of-contents>Away</ul>"),
+        "<ul class=table-of-contents>Away</ul>",
         *("<div class='rst-breadcrumbs-buttons'>Away</div>", "<div class='nav-chapters'>Away</div>"),
         *("<div id=side-nav>Away</div>", "<div id=jump-to-nav>Away</div>", "<div class=footer>Away</div>"),
         *("<div class=topNav>Away</div>", "<div class=subNav>Away</div>", "<div class=bottomNav>Away</div>"),
@@ -227,10 +227,6 @@ def test_boilerplate_is_left_out(hidden: str) -> None:
 def test_every_boilerplate_selector_is_whole() -> None:
     for selector in ", ".join((BOILERPLATE, TABLES_OF_CONTENTS)).split(", "):
         assert selector and not selector.endswith("-") and "- " not in selector
-
-
-def test_no_index_mark_that_is_never_closed_hides_nothing() -> None:
-    assert lead("<p>a</p><!--noindex--><p>b</p>") == "a\n\nb"
 
 
 @pytest.mark.parametrize(

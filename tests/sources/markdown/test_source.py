@@ -175,3 +175,22 @@ def test_any_text_parses(text: str) -> None:
         return
     if isinstance(item, SourceArticle):
         assert all(section.text.strip() for section in item.sections)
+
+
+@pytest.mark.parametrize("depth", [9, 12, 30, 60])
+@pytest.mark.parametrize("mark", ["- ", "1. ", "> "])
+def test_no_text_is_lost_however_deep_it_is_nested(depth: int, mark: str) -> None:
+    lines = [f"{' ' * len(mark) * n if mark != '> ' else mark * n}{mark}word{n}" for n in range(depth)]
+    nested, after = article("\n".join([*lines, "", "## After", "", "The end."])).sections
+    assert [word for word in nested.text.split() if word.startswith("word")] == [f"word{n}" for n in range(depth)]
+    assert (after.heading_path, after.text) == (("After",), "The end.")
+
+
+def test_a_long_note_is_read_as_a_short_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    paragraphs = [f"See [note {n}][ref] and[^1] *this*.\n\n- [x] item {n}\n\n> [!tip]\n> Tip {n}." for n in range(20)]
+    markup = "\n\n".join(["Lead.", "# Title", *paragraphs, "[ref]: other.md", "[^1]: The note."])
+    whole = article(markup)
+    monkeypatch.setattr("wikigr.sources.markdown.source._MAX_WHOLE_CHARACTERS", 100)
+    monkeypatch.setattr("wikigr.sources.markdown.source._MAX_TOKENS", 10)
+    assert article(markup) == whole
+    assert whole.links == ("dir/other.md",)

@@ -96,7 +96,7 @@ def test_comments_are_removed(text: str, shown: str) -> None:
         ("x==1== y", "x==1== y"),
         ("x ==1 and y==2", "x ==1 and y==2"),
         ("a ===b=== c ==d", "a ===b=== c ==d"),
-        ("`==a==` ==`b==c`== \\==d==", "==a== b==c ==d=="),
+        ("`==a==` ==`b`== \\==d==", "==a== b ==d=="),
         ("$a ==b== c$\n\n    ==a==", "$a ==b== c$\n\n==a=="),
     ],
 )

@@ -84,13 +84,7 @@ def test_code_has_the_language_of_its_kernel(metadata: object, source: str, lang
     assert parse(notebook(code(source), metadata=metadata))[0] == [("code", language, source)]
 
 
-OLD = {
-    "metadata": {}, "nbformat": 3, "nbformat_minor": 0,
-    "worksheets": [{"cells": [
-        {"cell_type": "heading", "level": 2, "source": "Oats"},
-        {"cell_type": "code", "input": "run()", "outputs": [{"output_type": "pyout", "text": "48"}]},
-    ]}],
-}  # fmt: skip
+OLD = {"metadata": {}, "nbformat": 3, "nbformat_minor": 0, "worksheets": [{"cells": []}]}
 WHOLE = notebook(NOTE, code("run()"), code("stop()"))
 
 
@@ -99,7 +93,6 @@ WHOLE = notebook(NOTE, code("run()"), code("stop()"))
     [
         (WHOLE, ["They grind.", "run()", "stop()"], []),
         (notebook(NOTE, code("run()"), indent=None), ["They grind.", "run()"], []),
-        (json.dumps(OLD), ["run()", "48"], []),
         ("\ufeff" + WHOLE, ["They grind.", "run()", "stop()"], []),
         (notebook(NOTE, {"cell_type": "code"}, "junk", code("run()")), ["They grind.", "run()"], ["cell 2", "cell 3"]),
         (notebook(NOTE, {"source": "x = 1"}, code("run()")), ["They grind.", "x = 1", "run()"], []),
@@ -131,3 +124,8 @@ def test_lines_that_quote_a_notebook_are_none(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text(json.dumps({"title": "A", "text": WHOLE}), encoding="utf-8")
     assert open_source(path).format == "jsonl"
+
+
+def test_a_notebook_in_the_format_of_before_2014_is_refused() -> None:
+    with pytest.raises(RecordError, match="the notebook has the format of before 2014"):
+        parse(json.dumps(OLD))

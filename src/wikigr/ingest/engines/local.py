@@ -14,9 +14,9 @@ from wikigr.embeddings.session import available_cores
 from wikigr.ingest.embedding import encode_texts
 from wikigr.ingest.engines.engine import CHUNK, PARSED_SLOWLY, Parsed, parse_records
 from wikigr.ingest.engines.items import Result
-from wikigr.ingest.engines.parser_process import ParserProcess, Part, PickledRecords, Task
+from wikigr.ingest.engines.parser_process import ParserProcess, PickledRecords, Task
 from wikigr.ingest.mentions import find_targets
-from wikigr.sources.article import Record, ScannedSource, Source, SplittableSource
+from wikigr.sources.article import Record, ScannedSource, Source
 
 if TYPE_CHECKING:
     from wikigr.ingest.mentions import NameMatcher
@@ -68,14 +68,13 @@ class _Parsers:
             self._idle.put(process)
         self._pool = ThreadPoolExecutor(jobs, thread_name_prefix="parser")
 
-    def run(self, task: Task, parts: Iterable[Part]) -> Iterator[tuple[str, Any]]:
+    def run(self, task: Task, parts: Iterable[PickledRecords]) -> Iterator[tuple[str, Any]]:
         """Yield the results in the order of ``parts``, of which only a limited number and size is read ahead."""
         window: deque[tuple[int, Future[list[tuple[str, Result]]]]] = deque()
         waiting = 0
         for part in parts:
-            size = part.size if isinstance(part, PickledRecords) else 0
-            window.append((size, self._pool.submit(self._run, task, part)))
-            waiting += size
+            window.append((part.size, self._pool.submit(self._run, task, part)))
+            waiting += part.size
             while window and (len(window) >= _PARTS_PER_JOB * self._jobs or waiting > MAX_AHEAD_BYTES):
                 size, future = window.popleft()
                 yield from future.result()
@@ -83,7 +82,7 @@ class _Parsers:
         for _, future in window:
             yield from future.result()
 
-    def _run(self, task: Task, part: Part) -> list[tuple[str, Result]]:
+    def _run(self, task: Task, part: PickledRecords) -> list[tuple[str, Result]]:
         process = self._idle.get()
         try:
             return process.run(task, part)
@@ -104,9 +103,6 @@ class _Parsers:
 
 def _parse_in_processes(source: Source, jobs: int) -> Iterator[Parsed]:
     with _Parsers(source, jobs) as parsers:
-        if isinstance(source, SplittableSource) and (splits := source.splits()):
-            yield from parsers.run("parse", splits)
-            return
         if isinstance(source, ScannedSource):
             records = source.records(parsers.run("scan", _pickled(source.documents())))
         else:

@@ -10,13 +10,12 @@ import mimetypes
 import pickle
 import resource
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from io import BytesIO
-from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
-from wikigr.errors import BuildError, RecordError, SourceError
+from wikigr.errors import BuildError, RecordError
 from wikigr.ingest.engines.items import Result, decode_items, decode_names, encode_result, parse_record, scan_document
 from wikigr.sandbox.process import (
     Channel,
@@ -26,7 +25,7 @@ from wikigr.sandbox.process import (
     SandboxStartError,
     library_paths,
 )
-from wikigr.sources.article import FileSource, FileSplit, Record, Shared, Source, SplittableSource
+from wikigr.sources.article import Record, Shared, Source
 
 # Seconds of processor time for one record, and bytes of address space for the process.
 RECORD_CPU_SECONDS = 60
@@ -59,10 +58,6 @@ class PickledRecords:
         return len(self.places)
 
 
-# What the process gets: a split, which it reads itself, or records.
-Part = FileSplit | PickledRecords
-
-
 class ParserProcess:
     """Works on parts of ``source``: ``parse`` gives the items of their records, ``scan`` the names in documents.
 
@@ -72,7 +67,8 @@ class ParserProcess:
 
     def __init__(self, source: Source) -> None:
         self._pickled = pickle.dumps(source, protocol=5)
-        files = [source.path.resolve()] if isinstance(source, FileSource) else []
+        path = getattr(source, "path", None)
+        files = [path.resolve()] if isinstance(path, Path) else []
         # openpyxl reads the system's table of media types.
         readable = [*library_paths(), *map(Path, mimetypes.knownfiles), *files]
         # The child limits its processor time for each record, and the result of one may have 256 MiB.
@@ -81,13 +77,13 @@ class ParserProcess:
         self._sent: dict[int, Shared] = {}
         self._stopped = False
 
-    def run(self, task: Task, part: Part) -> list[tuple[str, Result]]:
+    def run(self, task: Task, part: PickledRecords) -> list[tuple[str, Result]]:
         """Return the results for ``part``; a record that the parser does not survive gives a ``RecordError``.
 
-        Raises ``SourceError`` for an unreadable split, and ``BuildError`` if the process cannot start.
+        Raises ``BuildError`` if the process cannot start.
         """
         results: list[tuple[str, Result]] = []
-        while not self._run_rest(task, part, results) and len(results) < _length(part):
+        while not self._run_rest(task, part, results) and len(results) < len(part):
             pass
         return results
 
@@ -104,7 +100,7 @@ class ParserProcess:
             self._process = None
             self._sent = {}
 
-    def _run_rest(self, task: Task, part: Part, results: list[tuple[str, Result]]) -> bool:
+    def _run_rest(self, task: Task, part: PickledRecords, results: list[tuple[str, Result]]) -> bool:
         """Append to ``results`` those of ``part`` that are missing there; return whether all are there."""
         decode = decode_items if task == "parse" else decode_names
         where = None
@@ -118,11 +114,8 @@ class ParserProcess:
             process.send_bytes(self._message(task, part, done), _deadline())
             while (message := process.receive(_deadline())) is not None:
                 match message:
-                    case {"problem": str(problem), "hint": str() | None as hint} if isinstance(part, FileSplit):
-                        raise SourceError(problem, hint=hint)
-                    case {"record": str(place)} if where is None and len(results) < _length(part):
-                        # A process may name only the records that it reads itself.
-                        where = place[:1_000] if isinstance(part, FileSplit) else part.places[len(results)]
+                    case {"record": str()} if where is None and len(results) < len(part):
+                        where = part.places[len(results)]
                     case {"result": value} if where is not None:
                         results.append((where, decode(value, where)))
                         where = None
@@ -131,7 +124,7 @@ class ParserProcess:
                         return False
                     case _:
                         process.reject()
-            if where is not None or len(results) < _length(part):
+            if where is not None or len(results) < len(part):
                 process.reject()
         except SandboxStartError as error:
             raise BuildError(
@@ -152,14 +145,12 @@ class ParserProcess:
             self.close()
             raise BuildError("The parsing was stopped.")
 
-    def _message(self, task: Task, part: Part, skip: int) -> bytes:
+    def _message(self, task: Task, part: PickledRecords, skip: int) -> bytes:
         """Return ``part`` without the first ``skip`` records, and what they share that the process does not have."""
-        if isinstance(part, FileSplit):
-            return pickle.dumps((task, {}, part, skip), protocol=5)
         new = {key: value for key, value in part.shared.items() if key not in self._sent}
         # Kept, so that no other object gets the same id.
         self._sent |= new
-        return pickle.dumps((task, new, part.pickled[skip:], 0), protocol=5)
+        return pickle.dumps((task, new, part.pickled[skip:]), protocol=5)
 
 
 class _Pickler(pickle.Pickler):
@@ -176,10 +167,6 @@ class _Pickler(pickle.Pickler):
         return id(obj)
 
 
-def _length(part: Part) -> int:
-    return part.records if isinstance(part, FileSplit) else len(part)
-
-
 def _deadline() -> float:
     return time.monotonic() + _SILENCE_SECONDS
 
@@ -189,36 +176,28 @@ def serve(channel: Channel, *, record_cpu_seconds: int) -> None:
     source = pickle.loads(channel.receive_bytes())  # noqa: S301 (the build pickled it)
     shared: dict[int, Shared] = {}
     while True:
-        task, new, part, skip = pickle.loads(channel.receive_bytes())  # noqa: S301
+        task, new, part = pickle.loads(channel.receive_bytes())  # noqa: S301
         shared |= new
         work: Callable[[Any, Any], Result] = parse_record if task == "parse" else scan_document
-        try:
-            for record in islice(_records(source, part, shared), skip, None):
-                channel.send({"record": record.where})
-                # The kernel ends the process at the soft limit, even in a library that does not return to Python.
-                seconds = math.ceil(time.process_time()) + record_cpu_seconds
-                _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-                resource.setrlimit(resource.RLIMIT_CPU, (min(seconds, hard) if hard >= 0 else seconds, hard))
-                try:
-                    result = work(source, record)
-                except MemoryError:
-                    too_large = f"parsing it takes more than {ADDRESS_SPACE >> 30} GB of memory"
-                    channel.send({"result": encode_result(RecordError(record.where, too_large))})
-                    # The memory that libraries keep would be missing for the records that follow.
-                    channel.send({"full": True})
-                else:
-                    channel.send({"result": encode_result(result)})
-        except SourceError as error:
-            channel.send({"problem": error.message, "hint": error.hint})
-        else:
-            channel.send(None)
+        for record in _records(part, shared):
+            channel.send({"record": record.where})
+            # The kernel ends the process at the soft limit, even in a library that does not return to Python.
+            seconds = math.ceil(time.process_time()) + record_cpu_seconds
+            _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+            resource.setrlimit(resource.RLIMIT_CPU, (min(seconds, hard) if hard >= 0 else seconds, hard))
+            try:
+                result = work(source, record)
+            except MemoryError:
+                too_large = f"parsing it takes more than {ADDRESS_SPACE >> 30} GB of memory"
+                channel.send({"result": encode_result(RecordError(record.where, too_large))})
+                # The memory that libraries keep would be missing for the records that follow.
+                channel.send({"full": True})
+            else:
+                channel.send({"result": encode_result(result)})
+        channel.send(None)
 
 
-def _records(source: Source, part: FileSplit | list[bytes], shared: dict[int, Shared]) -> Iterable[Record]:
-    if isinstance(part, FileSplit):
-        assert isinstance(source, SplittableSource)
-        yield from source.read_split(part)
-        return
+def _records(part: list[bytes], shared: dict[int, Shared]) -> Iterator[Record]:
     for pickled in part:
         unpickler = pickle.Unpickler(BytesIO(pickled))  # noqa: S301
         unpickler.persistent_load = shared.__getitem__  # type: ignore[method-assign, assignment]

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import chain, islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -19,16 +18,11 @@ from wikigr.ingest.embedding import encode_texts
 from wikigr.ingest.engines.cluster import Cluster
 from wikigr.ingest.engines.engine import CHUNK, PARSED_SLOWLY, Parsed, parse_records
 from wikigr.ingest.mentions import find_targets
-from wikigr.sources.article import FileSplit, Source, SplittableSource, merge_splits
+from wikigr.sources.article import Source
 
 if TYPE_CHECKING:
     from wikigr.ingest.mentions import NameMatcher
 
-# A part of a source is large enough that starting to read it costs little, and there are enough parts to keep workers
-# busy. Compressed text takes up to ten times as much memory.
-_MIN_BYTES_PER_PART = 1 << 20
-_MAX_BYTES_PER_PART = 8 << 20
-_PARTS = 64
 # Texts in a part to encode: some seconds of work for a core, and less than a second for a GPU.
 _TEXTS_PER_CPU_PART = 512
 _TEXTS_PER_GPU_PART = 8_192
@@ -51,16 +45,8 @@ class RayEngine:
     def parse(self, source: Source) -> Iterator[Parsed]:
         """Yield the parsed records of ``source``.
 
-        Workers read the splits of a source that has splits. Otherwise this process reads the records, and workers parse
-        them if that costs more than sending them.
+        This process reads the records, and workers parse them if that costs more than sending them.
         """
-        if isinstance(source, SplittableSource) and (splits := source.splits()):
-            path = splits[0].path
-            bytes_of_source = Path(path).stat().st_size
-            self._check_nodes(path, bytes_of_source)
-            size = max(_MIN_BYTES_PER_PART, min(_MAX_BYTES_PER_PART, bytes_of_source // _PARTS))
-            parts = self._cluster.map(_parse_split, source, merge_splits(splits, size), name=_name_of_split)
-            return chain.from_iterable(parts)
         if source.format in PARSED_SLOWLY:
             self._check_nodes()
             batches = _batches(source.records(), CHUNK)
@@ -81,15 +67,11 @@ class RayEngine:
         batches = _batches(texts, _TEXTS_PER_GPU_PART if gpus else _TEXTS_PER_CPU_PART)
         return self._cluster.map(_encode, self._encoder, batches, name=_name_of_texts, gpus=gpus, salvage=True)
 
-    def _check_nodes(self, source: str = "", source_size: int = 0) -> None:
+    def _check_nodes(self) -> None:
         """Check, once, that every node can do the work; raises ``ClusterError``."""
         if not self._checked:
-            self._cluster.check(NodeCheck(self._encoder, source, source_size))
+            self._cluster.check(NodeCheck(self._encoder))
             self._checked = True
-
-
-def _name_of_split(split: FileSplit) -> str:
-    return f"Reading the bytes {split.start:,} to {split.end:,} of {split.path}"
 
 
 def _name_of_articles(articles: Sequence[Article]) -> str:
@@ -152,22 +134,11 @@ class WorkerEncoder:
 
 @dataclass(frozen=True)
 class NodeCheck:
-    """Checks that a node sees the source (if ``source`` is not empty) and has the encoder."""
+    """Checks that a node has the encoder."""
 
     encoder: WorkerEncoder
-    source: str
-    source_size: int
 
     def __call__(self) -> tuple[str, str] | None:
-        if self.source:
-            shared = "Put the source into a folder that all nodes share, under the same path."
-            try:
-                size = Path(self.source).stat().st_size
-            except OSError as error:
-                return f"cannot read the source {self.source}: {error.strerror}", shared
-            if size != self.source_size:
-                problem = f"sees another file at {self.source}: it has {size:,} bytes instead of {self.source_size:,}"
-                return problem, shared
         if self.encoder.on_gpu:
             return None  # the node of this check may have no GPU; the first worker on one opens the model
         try:
@@ -176,10 +147,6 @@ class NodeCheck:
             message = error.message.rstrip(".")
             return f"cannot open the encoder: {message}", f"On every node: wikigr model prepare {self.encoder.model}"
         return None
-
-
-def _parse_split(source: SplittableSource, split: FileSplit) -> list[Parsed]:
-    return list(parse_records(source, source.read_split(split)))
 
 
 def _parse_chunk(source: Source, records: Sequence[Any]) -> list[Parsed]:

@@ -52,13 +52,6 @@ _MATH_FORMS = {
     "mfrac": "{}/{}", "msup": "{}^{}", "mover": "{}^{}", "msub": "{}_{}", "munder": "{}_{}", "msubsup": "{}_{}^{}",
     "munderover": "{}_{}^{}", "msqrt": "√{}", "mroot": "{1}√{0}",
 }  # fmt: skip
-# Comments that exclude what they enclose from site search.
-_NO_INDEX_COMMENTS = {
-    "htdig_noindex": "/htdig_noindex",
-    "noindex": "/noindex",
-    "googleoff: index": "googleon: index",
-    "googleoff: all": "googleon: all",
-}
 
 # Text that no longer counts, and what stands around it where it is kept.
 STRUCK = "del, s, strike, [style*='line-through'], .strike, .strikethrough, .line-through"
@@ -299,23 +292,8 @@ def outermost(root: LexborNode, selector: str) -> Iterator[LexborNode]:
 
 
 def visible_children(node: LexborNode) -> list[LexborNode]:
-    """Return the child elements and texts of ``node``, except what comments exclude from indexing."""
-    children: list[LexborNode] = []
-    marked: list[LexborNode] = []
-    closing: str | None = None
-    for child in node.iter(include_text=True):
-        if child.is_comment_node:
-            comment = (child.comment_content or "").strip().casefold()
-            if closing is None:
-                closing = _NO_INDEX_COMMENTS.get(comment)
-            elif comment == closing:
-                marked, closing = [], None
-        elif closing is not None:
-            marked.append(child)
-        else:
-            children.append(child)
-    # A mark that is never closed has no effect.
-    return children + marked
+    """Return the child elements and texts of ``node``."""
+    return [child for child in node.iter(include_text=True) if not child.is_comment_node]
 
 
 def is_math(node: LexborNode) -> bool:

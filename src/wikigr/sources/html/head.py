@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from selectolax.lexbor import LexborNode
 
@@ -31,8 +29,6 @@ _PUBLISHED = (
 )
 _UPDATED = ("article:modified_time", "og:updated_time", "datemodified", "dcterms.modified", "last-modified")
 _BYLINES = "header [itemprop=author], header [rel=author], header .byline, header .author, header .post-author"
-# The depth of JSON-LD in which a page's description may be.
-_MAX_JSON_DEPTH = 4
 
 
 def find_title(page: HtmlDocument) -> str:
@@ -143,14 +139,11 @@ def find_categories(page: HtmlDocument) -> tuple[str, ...]:
 
 
 def find_byline(root: LexborNode) -> Byline:
-    """Return the authors and dates of a page: in its metadata, its JSON-LD and the header that is not read as text."""
+    """Return the authors and dates of a page: in its metadata and the header that is not read as text."""
     metas: dict[str, list[str]] = {}
     for node in root.css("meta[content]"):
         name = node.attributes.get("name") or node.attributes.get("property") or node.attributes.get("itemprop") or ""
         metas.setdefault(name.strip().lower(), []).append(node.attributes.get("content") or "")
-    for described in _descriptions(root):
-        for name in ("datePublished", "dateModified", "author"):
-            metas.setdefault(name.lower(), []).extend(_names(described.get(name)))
     authors = next((metas[name] for name in _AUTHORS if any(metas.get(name, ()))), None)
     if authors is None:
         authors = [node.text(separator=" ") for node in root.css(_BYLINES)][:1]
@@ -159,34 +152,6 @@ def find_byline(root: LexborNode) -> Byline:
         for names in (_PUBLISHED, _UPDATED)
     )
     return Byline(tuple(authors), published or _attribute(root.css_first("header time[datetime]"), "datetime"), updated)
-
-
-def _descriptions(root: LexborNode) -> Iterator[Mapping[str, Any]]:
-    for node in root.css("script[type='application/ld+json']"):
-        text = node.text()
-        try:
-            value = json.loads(text) if len(text) <= 200_000 else None
-        except (ValueError, RecursionError):
-            continue
-        yield from _objects(value, 0)
-
-
-def _objects(value: object, depth: int) -> Iterator[Mapping[str, Any]]:
-    if isinstance(value, list) and depth <= _MAX_JSON_DEPTH:
-        for item in value:
-            yield from _objects(item, depth + 1)
-    elif isinstance(value, dict) and depth <= _MAX_JSON_DEPTH:
-        if "author" in value or "datePublished" in value:
-            yield value
-        yield from _objects(value.get("@graph", []), depth + 1)
-
-
-def _names(value: object) -> list[str]:
-    if isinstance(value, list):
-        return [name for item in value for name in _names(item)]
-    if isinstance(value, dict):
-        return _names(value.get("name", ""))
-    return [value] if isinstance(value, str) else []
 
 
 def _attribute(node: LexborNode | None, name: str) -> str:

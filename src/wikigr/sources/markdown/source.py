@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from functools import cache
 from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import escapeHtml
 from markdown_it.renderer import RendererHTML
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
@@ -32,11 +34,17 @@ from wikigr.sources.plain_text import PlainTextWriter
 from wikigr.text import fold
 
 _SUFFIXES = format_named("markdown").suffixes
-# Keys of the environment of a rendering: the ``NoteRecord``; afterwards, whether the note has HTML of its own; and a
-# block of text with the number of superscripts and subscripts in it that are open.
+# Keys of the environment of a rendering: the ``NoteRecord``; afterwards, whether the note has HTML of its own; a block
+# of text with the number of superscripts and subscripts in it that are open; the tokens that may name the note; and the
+# HTML of the blocks so far.
 _NOTE = "wikigr-note"
 _OWN_HTML = "wikigr-own-html"
 _OPEN_TAGS = "wikigr-open-tags"
+_NAMING = "wikigr-naming"
+_WRITTEN = "wikigr-written"
+# Tokens take a hundred times as much memory as the text of short blocks, so a long note is written in parts.
+_MAX_TOKENS = 20_000
+_MAX_WHOLE_CHARACTERS = 100_000
 # The parser takes quadratic time in the depth.
 _MAX_OPEN_TAGS = 8
 
@@ -62,18 +70,19 @@ class MarkdownConverter:
     def scan(self, document: RawDocument) -> Names:
         env: dict[str, Any] = {}
         matter, text = split_front_matter(decode(document.source_id, document.data), document.source_id)
-        return _names(_block_parser().parse(text, env), matter, document.source_id, env)
+        _write(_block_parser(), _block_parser().parse(text, env), env)
+        return _names(matter, document.source_id, env)
 
     def parse_note(self, record: NoteRecord) -> NoteText:
         matter, text = split_front_matter(decode(record.source_id, record.data), record.source_id)
         env: dict[str, Any] = {_NOTE: record}
-        parser = _parser()
-        tokens = parser.parse(text, env)
-        names = _names(tokens, matter, record.source_id, env)
-        markup = parser.renderer.render(tokens, parser.options, env)
-        # The tokens take many times as much memory as the text.
-        del tokens
-        page = HtmlDocument(markup, is_note=True, has_boilerplate=_OWN_HTML in env)
+        if len(text) > _MAX_WHOLE_CHARACTERS:
+            # What the definitions of links and notes say must be known before the first part is written.
+            _block_parser().parse(text, env)
+            env = {key: value for key, value in env.items() if key not in (_NAMING, _WRITTEN)}
+        _write(_parser(), _parser().parse(text, env), env)
+        names = _names(matter, record.source_id, env)
+        page = HtmlDocument("".join(env[_WRITTEN]), is_note=True, has_boilerplate=_OWN_HTML in env)
         sections, hrefs = read_note(page, names.heading or record.title, slug_anchors())
         links = record.targets(hrefs, _SUFFIXES)
         sections, facts = _with_properties(add_byline(sections, matter.byline), matter.properties, record)
@@ -84,10 +93,35 @@ class MarkdownConverter:
 
 def note_html(text: str, record: NoteRecord) -> str:
     """Return Markdown without front matter as HTML for ``read_note``; links are resolved as those of ``record``."""
-    return str(_parser().render(text, {_NOTE: record}))
+    env: dict[str, Any] = {_NOTE: record}
+    _write(_parser(), _parser().parse(text, env), env)
+    return "".join(env[_WRITTEN])
 
 
-def _names(tokens: Sequence[Token], matter: FrontMatter, source_id: str, env: dict[str, Any]) -> Names:
+def _write(parser: MarkdownIt, tokens: Sequence[Token], env: MutableMapping[str, Any]) -> None:
+    """Keep the HTML of the next blocks of a note, and those of their tokens that may name it."""
+    kept = env.setdefault(_NAMING, [])
+    for position, token in enumerate(tokens):
+        is_title = token.type == "heading_open" and token.tag == "h1"
+        if is_title or not kept or (token.type == "html_block" and "<h1" in token.content.lower()):
+            kept += tokens[position : position + 1 + is_title]
+    if "inline" in parser.get_active_rules()["core"]:
+        env.setdefault(_WRITTEN, []).append(parser.renderer.render(tokens, parser.options, env))
+
+
+def _write_part(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    if not silent and state.level == 0 and len(state.tokens) > _MAX_TOKENS:
+        part = StateCore("", state.md, state.env, state.tokens[:])
+        state.tokens.clear()
+        _, _, *rules = state.md.core.ruler.getRules("")  # all but those that make blocks
+        for rule in rules:
+            rule(part)
+        _write(state.md, part.tokens, state.env)
+    return False
+
+
+def _names(matter: FrontMatter, source_id: str, env: dict[str, Any]) -> Names:
+    tokens: list[Token] = env[_NAMING]
     heading = _title_heading(tokens, source_id, env)
     # The title in the front matter replaces a heading that opens the text; the heading becomes an alias.
     top = [token for token in tokens if token.type == "heading_open" and token.tag == "h1"]
@@ -138,6 +172,7 @@ def _parser() -> MarkdownIt:
     # Formulas are kept as written; without the plugin, their underscores and backslashes would be markup.
     parser.use(dollarmath_plugin, allow_space=False, allow_digits=False)
     parser.use(wikilink_plugin).use(note_plugin).use(deflist_plugin)
+    parser.block.ruler.before("deep", "part", _write_part)
     for name, rule in _RULES.items():
         parser.add_render_rule(name, rule)
     return parser
@@ -147,7 +182,9 @@ def _parser() -> MarkdownIt:
 def _block_parser() -> MarkdownIt:
     """Return a parser that finds headings but does not parse inline text, which is much faster."""
     parser = MarkdownIt("commonmark").disable(["inline", "text_join"])
-    return parser.use(note_plugin).use(deflist_plugin)
+    parser.use(note_plugin).use(deflist_plugin)
+    parser.block.ruler.before("deep", "part", _write_part)
+    return parser
 
 
 def _html_block(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:

@@ -10,13 +10,11 @@ its content is not parsed as inline text, and block rules never start inside a c
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock, table
 from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
-from markdown_it.rules_inline.state_inline import Delimiter
 from markdown_it.token import Token
 from mdit_py_plugins.footnote import footnote_plugin
 
@@ -31,7 +29,8 @@ _WIKILINK = re.compile(r"(!?+)\[\[((?:[^\[\]\n]++|\[(?!\[)|\](?!\]))*+)\]\]")
 
 _FOOTNOTE_REFERENCE = re.compile(r"\[\^([^\s\[\]]++)\]")
 _COMMENT_MARK = "%%"
-_HIGHLIGHT_MARK = "=="
+# "x==1 and y==2" is not a highlight, but in scripts without spaces a highlight may touch letters.
+_HIGHLIGHT = re.compile(r"(?<![=A-Za-z0-9_])==(?![\s=])((?:[^=]|=(?!=))++)(?<!\s)==(?![=A-Za-z0-9_])")
 # Requires a letter and a second character, so that "2 ^n" and "2 ^10" keep their exponents.
 _BLOCK_ID = re.compile(r"\^(?=[0-9-]*+[A-Za-z])[A-Za-z0-9-]{2,}+[ \t]*+(?=\n|\Z)")
 _CALLOUT = re.compile(r"\[!(?P<kind>[A-Za-z][\w-]*+)(?:\|[^\[\]\n]*+)?\][+-]?(?:[ \t]++(?P<title>[^\n]*+))?(?:\n|\Z)")
@@ -57,6 +56,9 @@ _MAX_CELL_TOKENS_PER_CHARACTER = 4
 _CELL_TOKENS = "wikigr-cell-tokens"
 # What is indented by more, in boxes in boxes, is code.
 _MAX_BOX_INDENT = 40
+# A list in another one is two levels. What is nested more deeply is a paragraph; the parser would leave it out.
+_MAX_LEVEL = 56
+_PARSER_MAX_LEVEL = _MAX_LEVEL + 4
 _TASK = re.compile(r"\[([ xX])\][ \t]+(?=\S)")
 _HEADING_ATTRIBUTES = re.compile(
     r"(?<![^ \t])\{:?[ \t]*+(?=[#.])"
@@ -71,9 +73,11 @@ def note_plugin(md: MarkdownIt) -> None:
     """
     footnote_plugin(md, inline=False, move_to_end=False)
     md.inline.ruler.at(FOOTNOTE_REFERENCE, _footnote_reference)
+    md.options["maxNesting"] = _PARSER_MAX_LEVEL
     if "table" in md.get_active_rules()["block"]:
         md.block.ruler.at("table", _table, {"alt": ["paragraph", "reference"]})
     md.block.ruler.after("code", COMMENT, _comment_block, {"alt": ["paragraph", "reference", "blockquote", "list"]})
+    md.block.ruler.before("table", "deep", _deep)
     md.block.ruler.before("paragraph", "esm", _esm)
     md.block.ruler.after("code", "container", _container, {"alt": ["paragraph", "reference", "blockquote", "list"]})
     md.block.ruler.before("code", "box", _box, {"alt": ["paragraph", "reference", "blockquote", "list"]})
@@ -83,7 +87,6 @@ def note_plugin(md: MarkdownIt) -> None:
     md.inline.ruler.before("link", COMMENT, _comment)
     md.inline.ruler.before("link", "block_id", _block_id)
     md.inline.ruler.before("link", "highlight", _highlight)
-    md.inline.ruler2.after("balance_pairs", "highlight", _remove_highlight_marks)
 
 
 def wikilink_plugin(md: MarkdownIt) -> None:
@@ -148,6 +151,18 @@ def _comment_block(state: StateBlock, start_line: int, end_line: int, silent: bo
     return True
 
 
+def _deep(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    """Keep what is nested too deeply as one paragraph."""
+    if silent or state.level < _MAX_LEVEL:
+        return False
+    line = start_line
+    while line < end_line and (state.isEmpty(line) or state.sCount[line] >= state.blkIndent):
+        line += 1
+    state.line = line
+    _push_paragraph(state, state.getLines(start_line, line, state.blkIndent, False).strip(), start_line)
+    return True
+
+
 def _esm(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
     """Leave out what a page of MDX imports and exports, up to the next blank line."""
     if state.level or state.sCount[start_line] or silent:
@@ -170,7 +185,7 @@ def _container(state: StateBlock, start_line: int, end_line: int, silent: bool) 
     if not silent:
         title = (match["label"] or match["title"] or "").strip() or (match["kind"] or "").replace("-", " ").capitalize()
         state.line = start_line + 1
-        _push_title(state, title)
+        _push_paragraph(state, title, start_line)
     return True
 
 
@@ -190,7 +205,8 @@ def _box(state: StateBlock, start_line: int, end_line: int, silent: bool) -> boo
     if not silent:
         state.line = start_line + 1
         title = match["title"]
-        _push_title(state, match["kind"].replace("-", " ").capitalize() if title is None else title)
+        title = match["kind"].replace("-", " ").capitalize() if title is None else title
+        _push_paragraph(state, title, start_line)
         around = state.blkIndent, state.lineMax
         state.blkIndent, state.lineMax = indent + _BOX_INDENT, after
         state.md.block.tokenize(state, start_line + 1, after)
@@ -199,12 +215,12 @@ def _box(state: StateBlock, start_line: int, end_line: int, silent: bool) -> boo
     return True
 
 
-def _push_title(state: StateBlock, title: str) -> None:
-    if title:
-        lines = [state.line - 1, state.line]
+def _push_paragraph(state: StateBlock, text: str, start_line: int) -> None:
+    if text:
+        lines = [start_line, state.line]
         state.push("paragraph_open", "p", 1).map = lines
         inline = state.push("inline", "", 0)
-        inline.content, inline.map, inline.children = title, lines, []
+        inline.content, inline.map, inline.children = text, lines, []
         state.push("paragraph_close", "p", -1)
 
 
@@ -249,41 +265,15 @@ def _block_id(state: StateInline, silent: bool) -> bool:
 
 
 def _highlight(state: StateInline, silent: bool) -> bool:
-    """Record a mark that may open or close a highlight; ``balance_pairs`` finds the pairs."""
-    if silent or state.src[state.pos] != "=":
+    match = _HIGHLIGHT.match(state.src, state.pos, state.posMax)
+    if match is None:
         return False
-    scanned = state.scanDelims(state.pos, True)
-    if scanned.length < len(_HIGHLIGHT_MARK):
-        return False
-    if scanned.length > len(_HIGHLIGHT_MARK):
-        # Skip the whole run, because its end would look like a mark.
-        state.pending += "=" * scanned.length
-        state.pos += scanned.length
-        return True
-    after = state.pos + scanned.length
-    # "x==1 and y==2" is not a highlight, but in scripts without spaces a highlight may touch letters.
-    opens = scanned.can_open and not (state.pos and _is_ascii_word(state.src[state.pos - 1]))
-    closes = scanned.can_close and not (after < state.posMax and _is_ascii_word(state.src[after]))
-    token = state.push("text", "", 0)
-    token.content = _HIGHLIGHT_MARK
-    state.delimiters.append(
-        Delimiter(marker=ord("="), length=0, token=len(state.tokens) - 1, end=-1, open=opens, close=closes)
-    )
-    state.pos = after
+    if not silent:
+        end, state.posMax, state.pos = state.posMax, match.end(1), match.start(1)
+        state.md.inline.tokenize(state)
+        state.posMax = end
+    state.pos = match.end()
     return True
-
-
-def _is_ascii_word(character: str) -> bool:
-    return character.isascii() and (character.isalnum() or character == "_")
-
-
-def _remove_highlight_marks(state: StateInline) -> None:
-    inner: list[dict[str, Any]] = [meta for meta in state.tokens_meta if meta]
-    for delimiters in (state.delimiters, *(meta.get("delimiters", []) for meta in inner)):
-        for delimiter in delimiters:
-            if delimiter.marker == ord("=") and delimiter.end != -1:
-                state.tokens[delimiter.token].content = ""
-                state.tokens[delimiters[delimiter.end].token].content = ""
 
 
 def _heading_attributes(state: StateCore) -> None:

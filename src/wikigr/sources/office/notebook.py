@@ -23,8 +23,8 @@ _ANSI = re.compile(
 _OBJECT = re.compile(r"[\[({\s]*+(?:<[\w.]+[^<>\n]*+>[\])},\s]*+)++")
 # A command on the first line of a cell that says in which language the others are.
 _MAGIC = re.compile(r"%%(bash|sh|html|javascript|js|latex|perl|R|ruby|sql|svg|cypher|markdown)\b")
-# How the formats of before 2014 call the kinds of output.
-_EARLIER_KEYS = {"text/html": "html", "text/latex": "latex", "text/plain": "text", "text/markdown": "markdown"}
+# The kinds of output that are text.
+_KINDS = ("text/html", "text/latex", "text/plain", "text/markdown")
 
 
 def title(data: bytes, where: str) -> str:
@@ -46,22 +46,20 @@ def read(data: bytes, document: Document, where: str) -> None:
         raise RecordError(line, f"the notebook is not valid JSON: {error.msg}", hint=hint) from error
     language = _language(_mapping(notebook, "metadata"))
     has_notes = False
-    for number, cell in enumerate(_cells(notebook), start=1):
-        kind, source = cell.get("cell_type"), _joined(cell.get("source", cell.get("input")))
+    for number, cell in enumerate(_cells(notebook, where), start=1):
+        kind, source = cell.get("cell_type"), _joined(cell.get("source"))
         if source is None and not cell.get("outputs"):
             part = f"{where}, cell {number}"
             document.bad_parts.append(BadPart(part, "the cell has no readable text", is_lost=True))
-        elif kind in ("markdown", "heading"):
+        elif kind == "markdown":
             has_notes = True
             document.writer.place(f"Cell {number}", f"cell={number}")
-            level = cell.get("level", 1) if kind == "heading" else 0
-            marks = "#" * level + " " if isinstance(level, int) and 0 < level < 7 else ""
-            document.html(note_html(marks + (source or ""), NoteRecord(where, b"", document.name)))
+            document.html(note_html(source or "", NoteRecord(where, b"", document.name)))
         else:
             if not has_notes:
                 document.writer.place(f"Cell {number}", f"cell={number}")
             magic = _MAGIC.match(source or "")
-            stated = str(cell.get("language") or language) if kind == "code" else ""
+            stated = language if kind == "code" else ""
             document.html(_code(source or "", magic[1] if magic is not None else stated))
             outputs = cell.get("outputs")
             for output in outputs if isinstance(outputs, list) else ():
@@ -69,12 +67,13 @@ def read(data: bytes, document: Document, where: str) -> None:
                     _add_output(output, document, where)
 
 
-def _cells(notebook: object) -> Iterator[Mapping[str, Any]]:
-    sheets = notebook.get("worksheets") if isinstance(notebook, dict) else None
-    for sheet in [notebook, *(sheets if isinstance(sheets, list) else ())]:
-        cells = sheet.get("cells") if isinstance(sheet, dict) else None
-        for cell in cells if isinstance(cells, list) else ():
-            yield cell if isinstance(cell, dict) else {"cell_type": None}
+def _cells(notebook: object, where: str) -> Iterator[Mapping[str, Any]]:
+    if isinstance(notebook, dict) and "worksheets" in notebook:
+        reason = "the notebook has the format of before 2014"
+        raise RecordError(where, reason, hint="Convert it: jupyter nbconvert --to notebook FILE")
+    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    for cell in cells if isinstance(cells, list) else ():
+        yield cell if isinstance(cell, dict) else {"cell_type": None}
 
 
 def _language(metadata: Mapping[str, Any]) -> str:
@@ -104,15 +103,15 @@ def _code(text: str, language: str = "") -> str:
 def _add_output(output: Mapping[str, Any], document: Document, where: str) -> None:
     """Add the richest form of an output that has text."""
     kind = output.get("output_type")
-    if kind in ("error", "pyerr"):
+    if kind == "error":
         name, value = (_plain(_joined(output.get(key))) for key in ("ename", "evalue"))
         lines = output.get("traceback")
         trace = _plain("\n".join(filter(None, map(_joined, lines if isinstance(lines, list) else ()))))
         last = trace.strip().rpartition("\n")[2]
         document.html(_code(": ".join(filter(None, (name, value))) or last))
         return
-    stated = _mapping(output, "data") or {mime: output.get(key) for mime, key in _EARLIER_KEYS.items()}
-    content = {mime: text for mime in _EARLIER_KEYS if (text := _joined(stated.get(mime)))}
+    stated = _mapping(output, "data")
+    content = {mime: text for mime in _KINDS if (text := _joined(stated.get(mime)))}
     has_text = False
     if "text/markdown" in content:
         has_text = document.html(note_html(_plain(content["text/markdown"]), NoteRecord(where, b"", document.name)))

@@ -1,7 +1,7 @@
-"""Show the value of a cell as its number format does: leading zeros, decimals, percent, currency, units and dates.
+"""Show the value of a cell as its number format does: leading zeros, decimals, percent, currency and units.
 
 No maintained library does this: ``ssf`` had its last release in 2020 and fails with current versions of Babel, and
-``xlsx2html`` writes HTML. What is not understood is shown as the plain value; names are English.
+``xlsx2html`` writes HTML. What is not understood is shown as the plain value; dates have the form of ISO 8601.
 """
 
 from __future__ import annotations
@@ -18,23 +18,14 @@ Value = int | float | date | time | timedelta
 # ECMA-376, part 1, 18.8.31. Conditions, durations and the like are unknown.
 _TOKEN = re.compile(
     r'"(?P<quoted>[^"]*)"?|\\(?P<escaped>.)|[_*].|\[\$(?P<currency>[^\]-]*)[^\]]*\]|\[[a-z]{3,7}\]|\[color ?\d+\]'
-    r"|(?P<digits>[0#?][0#?,]*(?:\.[0#?]*)?,*|\.[0#?]+)|(?P<half>am/pm)|(?P<date>y+|m+|d+|h+|s+)|(?P<share>%)|(?P<end>;)"
+    r"|(?P<digits>[0#?][0#?,]*(?:\.[0#?]*)?,*|\.[0#?]+)|(?P<date>am/pm|y+|m+|d+|h+|s+)|(?P<share>%)|(?P<end>;)"
     r"|(?P<unknown>\[)|(?P<other>.)",
     re.IGNORECASE | re.DOTALL,
 )
 _LITERALS = ("quoted", "escaped", "currency", "other", "share")
-_LANGUAGE = re.compile(r"\[\$[^\]-]*-([0-9a-f]{1,8})\b", re.IGNORECASE)
-_ENGLISH = 0x09
-# How ``strftime`` writes the parts of a date; a single letter has no leading zero.
-_DATES = {"yy": "%y", "yyyy": "%Y", "mmm": "%b", "mmmm": "%B", "ddd": "%a", "dddd": "%A"} | {
-    letter * count: form for letter, form in (("m", "%m"), ("d", "%d"), ("h", "%H"), ("s", "%S")) for count in (1, 2)
-}
 # Longer formats, and numbers with more digits, are nothing that anyone wrote.
 _MAX_CODE_CHARS = 500
 _MAX_DIGITS = 28
-# The form of the machine, or what programs write for any date or time.
-_LOCAL = frozenset(("general", "@", "mm-dd-yy", "m/d/yy h:mm", "h:mm:ss", "yyyy-mm-dd h:mm:ss"))
-
 # The kind of each token, the name of its group in the pattern or ``literal``, and its text.
 _Tokens = Sequence[tuple[str, str]]
 
@@ -55,11 +46,9 @@ def plain(value: Value) -> str:
 
 
 def show(value: Value, code: str) -> str:
-    """Return ``value`` as the number format ``code`` shows it, on one line; durations are shown in hours."""
-    shown = ""
-    if code.lower() not in _LOCAL and len(code) <= _MAX_CODE_CHARS and not isinstance(value, timedelta):
-        sections = _sections(code)
-        shown = _number(value, sections) if isinstance(value, int | float) else _date(value, sections[0], code)
+    """Return ``value`` as the number format ``code`` shows it, on one line; dates, times and durations as ``plain``."""
+    is_number = isinstance(value, int | float) and len(code) <= _MAX_CODE_CHARS and code.lower() not in ("general", "@")
+    shown = _number(value, _sections(code)) if isinstance(value, int | float) and is_number else ""
     return " ".join(shown.split()) or plain(value)
 
 
@@ -96,28 +85,3 @@ def _number(value: float, sections: Sequence[_Tokens]) -> str:
     written = f"{digits}.{decimals}" if decimals else digits
     is_signed = value < 0 and not (number == 1 and ("(" in literals or "-" in literals))
     return "-" * is_signed + "".join(written if kind == "digits" else text for kind, text in tokens)
-
-
-def _date(value: date | time, tokens: _Tokens, code: str) -> str:
-    parts = [text.lower() for kind, text in tokens if kind == "date"]
-    has_names = any(part[0] in "md" and len(part) > 2 for part in parts)
-    is_foreign = any(int(language, 16) & 0xFF != _ENGLISH for language in _LANGUAGE.findall(code))
-    is_known = _DATES.keys() >= set(parts) and all(kind in ("date", "half", "literal") for kind, _ in tokens)
-    if not parts or not is_known or (has_names and is_foreign):
-        return ""
-    if not isinstance(value, datetime):
-        value = datetime.combine(*((date.min, value) if isinstance(value, time) else (value, time())))
-    beside = ("", *parts, "")
-    shown, number = [], 0
-    for kind, text in tokens:
-        if kind == "date":
-            # Months after hours or before seconds are minutes.
-            is_minute = beside[number][:1] == "h" or beside[number + 2][:1] == "s"
-            form = _DATES[parts[number]]
-            form = "%M" if form == "%m" and is_minute else "%I" if form == "%H" and "half" in dict(tokens) else form
-            made = value.strftime(form)
-            shown.append((made.lstrip("0") or "0") if len(text) == 1 else made)
-            number += 1
-        else:
-            shown.append(value.strftime("%p") if kind == "half" else text)
-    return "".join(shown)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # A place of a citation has at most so many rows.
 _ROWS = 50
 # The elements of a sheet that are read before its cells.
-_READ_BEFORE = ("{*}f", "{*}is", "{*}row", "{*}mergeCell", "{*}autoFilter")
+_READ_BEFORE = ("{*}f", "{*}row", "{*}mergeCell", "{*}autoFilter")
 _MAX_COLUMNS = 1_000
 _RANGE = re.compile(r"([A-Z]{1,3})(\d{1,7})(?::([A-Z]{1,3})(\d{1,7}))?")
 
@@ -45,14 +45,13 @@ class _Range(NamedTuple):
 class _Extras:
     """What openpyxl leaves out of a sheet when it reads row by row, by row and column.
 
-    ``merged`` has the ranges by their first cell, ``formulas`` those without a stored value, and ``struck`` the texts
-    without what is struck through. ``headers`` are the first cells of tables and filters, whose first row has names.
+    ``merged`` has the ranges by their first cell, and ``formulas`` those without a stored value. ``headers`` are
+    the first cells of tables and filters, whose first row has names.
     """
 
     merged: dict[tuple[int, int], _Range] = field(default_factory=dict)
     comments: dict[tuple[int, int], str] = field(default_factory=dict)
     formulas: dict[tuple[int, int], str] = field(default_factory=dict)
-    struck: dict[tuple[int, int], str] = field(default_factory=dict)
     headers: set[tuple[int, int]] = field(default_factory=set)
 
 
@@ -77,10 +76,7 @@ def read(data: bytes, document: Document, where: str) -> None:
     from openpyxl import load_workbook
 
     with archive(data, where) as opened:
-        # Reading what is struck through takes time that few workbooks need.
-        parts = [part for part in ("xl/styles.xml", "xl/sharedStrings.xml") if part in opened.namelist()]
-        has_struck = any(b"<strike" in opened.read(part) for part in parts)
-        book = load_workbook(BytesIO(data), read_only=True, data_only=True, rich_text=has_struck)
+        book = load_workbook(BytesIO(data), read_only=True, data_only=True)
         extras = dict(_extras(opened))
     length = 0
 
@@ -103,7 +99,7 @@ def read(data: bytes, document: Document, where: str) -> None:
             cells = list(map(_name, extra.formulas))
             reason = "the formulas have no stored value; open the file in a spreadsheet program and save it"
             document.bad_parts.append(BadPart(f"{where}, {sheet.title}!{some_of(cells, 5)}", reason, is_lost=True))
-        rows = counted(_rows(sheet.iter_rows(), extra, has_struck=has_struck))
+        rows = counted(_rows(sheet.iter_rows(), extra))
         for has_text, block in groupby(rows, key=lambda row: any(row.texts)):
             for table in _tables(list(block)) if has_text else ():
                 _write(table, sheet.title, extra, document)
@@ -142,10 +138,7 @@ def _relations(opened: ZipFile, path: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _extras_of(opened: ZipFile, path: str) -> _Extras:
-    """Return the merged cells, the formulas without a value and the struck text in the member ``path``, a sheet.
-
-    openpyxl loses the fonts of text that is in the cells themselves.
-    """
+    """Return the merged cells and the formulas without a value in the member ``path``, a sheet."""
     from lxml.etree import iterparse
 
     extra = _Extras()
@@ -153,16 +146,6 @@ def _extras_of(opened: ZipFile, path: str) -> _Extras:
     for _, element in iterparse(opened.open(path), tag=_READ_BEFORE, resolve_entities=False):
         if element.tag.endswith("}f"):
             formulas.append(element)
-            continue
-        if element.tag.endswith("}is"):
-            cell = element.getparent()
-            looks = ((run, run.find("{*}rPr/{*}strike")) for run in element.iter("{*}r"))
-            runs = [
-                (run.findtext("{*}t") or "", strike is not None and strike.get("val") not in ("0", "false"))
-                for run, strike in looks
-            ]
-            if any(is_struck for _, is_struck in runs) and (found := _range(cell.get("r"))) is not None:
-                extra.struck[found.row, found.column] = _unstruck(runs)
             continue
         if (found := _range(element.get("ref"))) is not None:
             if element.tag.endswith("}autoFilter"):
@@ -200,17 +183,15 @@ def _comments(root: _Element) -> dict[tuple[int, int], str]:
     return comments
 
 
-def _rows(rows: Iterable[Sequence[Any]], extra: _Extras, *, has_struck: bool) -> Iterator[_Row]:
+def _rows(rows: Iterable[Sequence[Any]], extra: _Extras) -> Iterator[_Row]:
     open_cells: dict[int, tuple[_Range, str]] = {}
     for number, cells in enumerate(rows, start=1):
         cells = cells[:_MAX_COLUMNS]
-        texts = [_marked_text(cell) if has_struck else _text(cell) for cell in cells]
+        texts = list(map(_text, cells))
         is_bold = all(cell.font.b for cell, text in zip(cells, texts, strict=True) if text)
         merged: dict[int, _Range] = {}
         if extra.formulas:
             texts = [text or extra.formulas.get((number, column), "") for column, text in enumerate(texts, start=1)]
-        if extra.struck:
-            texts = [extra.struck.get((number, column), text) for column, text in enumerate(texts, start=1)]
         while texts and not texts[-1]:
             texts.pop()
         for column, (found, text) in list(open_cells.items()):
@@ -327,28 +308,14 @@ def _place(sheet: str, first: tuple[int, int], last: tuple[int, int], document: 
     document.writer.place(cells, cells)
 
 
-def _marked_text(cell: Any) -> str:
-    """Return the text of a cell without what is struck through; if all of it is, it is marked as such."""
-    runs = cell.value if isinstance(cell.value, list) else ()
-    is_struck = [bool(getattr(getattr(run, "font", None), "strike", None)) for run in runs]
-    if any(is_struck):
-        return _unstruck(list(zip(map(str, runs), is_struck, strict=True)))
-    text = _text(cell)
-    return f"{STRUCK_MARK}{text}{STRUCK_MARK}" if text and cell.font.strike else text
-
-
-def _unstruck(runs: Sequence[tuple[str, bool]]) -> str:
-    """Return the texts of ``runs`` that are not struck through, or all of them between marks."""
-    kept = collapse_spaces("".join(text for text, is_struck in runs if not is_struck))
-    return kept or f"{STRUCK_MARK}{collapse_spaces(''.join(text for text, _ in runs))}{STRUCK_MARK}"
-
-
 def _text(cell: Any) -> str:
+    """Return the text of a cell, between marks if it is struck through."""
     value = cell.value
     if value is None:
         return ""
     if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, Value):
-        return show(value, cell.number_format or "General")
-    return collapse_spaces(str(value))
+        text = "yes" if value else "no"
+    else:
+        is_number = isinstance(value, Value)
+        text = show(value, cell.number_format or "General") if is_number else collapse_spaces(str(value))
+    return f"{STRUCK_MARK}{text}{STRUCK_MARK}" if text and cell.font.strike else text

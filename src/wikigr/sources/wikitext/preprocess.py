@@ -32,14 +32,16 @@ _INLINE_VERBATIM = frozenset(("ce", "chem", "math", "nowiki"))
 _AS_TEXT = {
     **dict.fromkeys(
         """
-        abbr b bdi bdo big cite code data del dfn em font i ins kbd mark noinclude nobr onlyinclude poem q rb rp
-        rt rtc ruby s samp small span strike strong sub time tt u var wbr tbody thead tfoot dl img a caption
+        abbr b bdi bdo big cite code data dfn em font i ins kbd mark noinclude nobr onlyinclude poem q rb rp
+        rt rtc ruby samp small span strong sub time tt u var wbr tbody thead tfoot dl img a caption
         """.split(),
         ("", ""),
     ),
     **dict.fromkeys(("hr", "p"), ("\n\n", "\n\n")),
     **dict.fromkeys(("center", "div"), ("\n", "\n")),
     **{f"h{level}": ("\n" + "=" * level, "=" * level + "\n") for level in range(1, 7)},
+    # In articles, what is struck was withdrawn, such as the title of a winner.
+    **dict.fromkeys(("del", "s", "strike"), ("~~", "~~")),
     "br": (marks.BREAK, marks.BREAK),
     "sup": (marks.SUP_OPEN, marks.SUP_CLOSE),
     "blockquote": (f"\n\n{marks.QUOTATION}\n", f"\n{marks.KIND_END}\n\n"),
@@ -50,12 +52,6 @@ _AS_TEXT = {
     "td": ("\n| %s | ", ""),
     "th": ("\n! %s | ", ""),
 }
-# Text that no longer counts, and what stands around it where it is all of a line or a cell.
-_STRUCK = frozenset(("del", "s", "strike"))
-_STRUCK_MARK = "~~"
-_MAX_STRUCK = 2_000
-_ENTRY_START = re.compile(r"(?:\A|\n|[|!])[*#:; \t]*\Z")
-_ENTRY_END = re.compile(r"[ \t]*(?:\n|\|\||!!|\Z)")
 _HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 _HIDDEN_CONTENT = re.compile(r"[^<]*</span\s*>", re.IGNORECASE)
 _OPEN_REF = re.compile(r"<ref\b[^<>]*(?<!/)>", re.IGNORECASE)
@@ -142,12 +138,6 @@ class _TagScanner:
                     "\n\n" + self._scan_part(text[position : end.start()].strip()).replace("\n", marks.BREAK) + "\n\n"
                 )
                 position = end.end()
-            elif name in _STRUCK and not closing and (end := self._struck_end(text, name, position)):
-                before = text[max(match.start() - 50, 0) : match.start()]
-                content = self._scan_part(text[position : end.start()]).strip()
-                is_entry = content and _ENTRY_START.search(before) and _ENTRY_END.match(text, end.end())
-                out.append(f"{_STRUCK_MARK}{content}{_STRUCK_MARK}" if is_entry else marks.REMOVED)
-                position = end.end()
             elif name == "span" and not closing and _HIDDEN.search(attributes):
                 hidden = _HIDDEN_CONTENT.match(text, position)
                 position = hidden.end() if hidden else position
@@ -180,14 +170,6 @@ class _TagScanner:
                 return known
         self._closers[name] = re.compile(rf"</{name}\s*+>", re.IGNORECASE).search(text, position)
         return self._closers[name]
-
-    def _struck_end(self, text: str, name: str, position: int) -> re.Match[str] | None:
-        """Return the closing tag of struck text; ``None`` if it seems to be missing."""
-        end = self._closer(text, name, position)
-        if end is None or end.start() - position > _MAX_STRUCK:
-            return None
-        content = text[position : end.start()]
-        return None if "\n\n" in content or f"<{name}>" in content.lower() else end
 
     def _extension(self, text: str, match: re.Match[str], name: str, attributes: str, out: list[str]) -> int:
         if name in _TAG_WITHOUT_CONTENT:

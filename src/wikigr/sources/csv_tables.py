@@ -14,7 +14,7 @@ from typing import BinaryIO, NamedTuple, cast
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import BadPart, Names, RawDocument, SourceArticle, SourceItem, SourceSection
 from wikigr.sources.block import Block
-from wikigr.sources.csv_rows import DELIMITERS, SAMPLE_ROWS, Row, read_rows, sample_lines
+from wikigr.sources.delimited_rows import DELIMITERS, SAMPLE_ROWS, Row, read_rows, sample_lines
 from wikigr.sources.documents import NoteRecord, NoteText
 from wikigr.sources.encodings import utf8_stream
 from wikigr.sources.header import column_names, mark_header, names_columns

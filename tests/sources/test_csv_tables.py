@@ -14,11 +14,11 @@ from tests.sources.reading import read_source
 
 from wikigr.errors import SourceError
 from wikigr.sources.article import SourceArticle, SourceSection
+from wikigr.sources.csv_tables import MAX_ROWS_PER_ARTICLE, TableConverter, TableSource, read_table
 from wikigr.sources.detect import detect_format, open_source
 from wikigr.sources.documents import NoteRecord
 from wikigr.sources.encodings import utf8_stream
 from wikigr.sources.streams import read_lines
-from wikigr.sources.table_file import MAX_ROWS_PER_ARTICLE, TableConverter, TableSource, read_table
 
 DRINKS = "product,size,price,note\nCola,330 ml,2.50,\nCola,500 ml,3.20,cold\nTea,250 ml,1.80,\n"
 
