@@ -6,8 +6,6 @@ import io
 import json
 import os
 import shutil
-import subprocess
-import sys
 import tracemalloc
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +19,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.conftest import ROOT
 from tests.tampering import accept_changes
 
 from wikigr.embeddings.embedder import Embedder
@@ -240,23 +237,6 @@ def save_index(folder: Path, order: list[str]) -> None:
     owned = [(title, "e") for title in order[:2]]
     with database(folder, titles, links=links, entities=[("e", "E", "entity")], owned=owned) as graph:
         index_graph(graph, "d").save(folder / "index.npz")
-
-
-def test_the_same_graph_gives_the_same_bytes_under_any_hash_seed_and_at_any_time(tmp_path: Path) -> None:
-    # The seed of this process is a random one. The rows of the database are in another order; its nodes are not.
-    save_index(tmp_path / "here", ["B", "A", "C"])
-    code = """
-import sys; sys.path.insert(0, sys.argv[1])
-from pathlib import Path
-from tests.graph.test_graph_index import save_index
-save_index(Path(sys.argv[2]), ["A", "B", "C"])
-"""
-    command = [sys.executable, "-c", code, str(ROOT), str(tmp_path / "there")]
-    subprocess.run(command, check=True, env={**os.environ, "PYTHONHASHSEED": "1"}, timeout=120)
-    written = [(tmp_path / folder / "index.npz").read_bytes() for folder in ("here", "there")]
-    assert written[0] == written[1]
-    with zipfile.ZipFile(tmp_path / "here" / "index.npz") as file:
-        assert {entry.date_time for entry in file.infolist()} == {(1980, 1, 1, 0, 0, 0)}
 
 
 def contents(index: GraphIndex, **changed: Any) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def test_any_damage_of_any_file_is_found(letters_pack: Path, tmp_path: Path) -> 
     names = list(manifest.files)
     pack = shutil.copytree(letters_pack, tmp_path / "pack")
     found: Counter[str] = Counter()
-    for number in range(60):
+    for number in range(24):
         name = "pack.db" if number % 2 else rng.choice(names)
         damage(pack / name, rng)
         assert list(damaged_files(Layout(pack), manifest)) == [name]
@@ -49,7 +49,7 @@ def test_any_damage_of_any_file_is_found(letters_pack: Path, tmp_path: Path) -> 
             assert raised.value.hint
         found[name] += 1
         shutil.copy2(letters_pack / name, pack / name)
-    assert found["pack.db"] >= 30 and len(found) > 2
+    assert found["pack.db"] >= 12 and len(found) > 2
     with Pack(pack) as opened:
         assert opened.manifest.counts["sections"]
 
