@@ -377,49 +377,6 @@ def test_truncated_at_every_block(physics_pack: Path, archive: bytes, arena: Are
             count.refused()
 
 
-def test_truncated_at_every_header(members: list[Member], arena: Arena, tally: Count) -> None:
-    count = tally("archive: truncated at a header, with valid compression")
-    tar = tar_of(members)
-    offset = 0
-    for member in members:
-        for end in (offset, offset + 1, offset + BLOCK, offset + BLOCK + len(member.data) // 2):
-            arena.refuses(compressed(tar[:end]), "truncated")
-            arena.refuses(compressed(tar[:end] + bytes(-end % BLOCK) + END))
-            count.refused(2)
-        offset += BLOCK + len(member.data) + -len(member.data) % BLOCK
-    for end in (len(tar) - BLOCK, len(tar) - 1):
-        arena.refuses(compressed(tar[:end]), "truncated")
-        count.refused()
-
-
-@pytest.mark.trust
-@pytest.mark.parametrize("first", range(0, 500, 50))
-def test_flipped_bits(archive: bytes, letters_pack: Path, arena: Arena, tally: Count, first: int) -> None:
-    """A flip in what zstd ignores gives the same files; every other one is an error."""
-    count = tally("archive: 500 flipped bits")
-    expected: dict[str, bytes] | None = None
-    for seed in range(first, first + 50):
-        choice = random.Random(seed)
-        data = bytearray(archive)
-        # Every other flip in the first bytes, which hold the headers.
-        data[choice.randrange(len(data) if seed % 2 else 2000)] ^= 1 << choice.randrange(8)
-        file = arena.root / "hostile.wikigr"
-        file.write_bytes(data)
-        try:
-            unpack(file, arena.into)
-        except PackError:
-            assert not arena.into.exists()
-            count.refused()
-            continue
-        if expected is None:
-            (arena.root / "good.wikigr").write_bytes(archive)
-            unpack(arena.root / "good.wikigr", arena.root / "good")
-            expected = tree(arena.root / "good")
-        assert tree(arena.into) == expected
-        shutil.rmtree(arena.into)
-        count.harmless()
-
-
 def tree(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
@@ -730,29 +687,6 @@ def test_a_large_sparse_database(workshop: Workshop, arena: Arena, tally: Count)
     else:  # the engine ignores what follows its pages: the pack is what it says
         assert checks[-1].name == "digest"
         count.harmless()
-
-
-@pytest.mark.trust
-@pytest.mark.parametrize("first", range(0, 24, 8))
-def test_flipped_bits_in_the_database(workshop: Workshop, tally: Count, first: int) -> None:
-    """A flip is detected, or it hits unused bytes and the content still matches the manifest."""
-    count = tally("database: flipped bits with the right hash")
-    for seed in range(first, first + 8):
-        choice = random.Random(seed)
-
-        def flip(data: bytes, choice: random.Random = choice) -> bytes:
-            changed = bytearray(data)
-            for _ in range(20):
-                changed[choice.randrange(len(changed) if choice.random() < 0.5 else 8192)] ^= 1 << choice.randrange(8)
-            return bytes(changed)
-
-        checks = workshop.proved(_rewritten(DATABASE, flip))
-        assert checks
-        if failures(checks):
-            count.refused()
-        else:
-            assert (checks[-1].name, checks[-1].passed) == ("digest", True)
-            count.harmless()
 
 
 def _compressed_graph(folder: Path) -> None:

@@ -143,10 +143,10 @@ def test_names_and_titles_are_read_within_the_limits_too(tmp_path: Path, monkeyp
 
 
 def test_few_bytes_are_read_ahead_of_the_parser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local, "MAX_AHEAD_BYTES", 1 << 17)
-    monkeypatch.setattr(local, "_PART_BYTES", 1 << 16)
+    monkeypatch.setattr(local, "MAX_AHEAD_BYTES", 1 << 14)
+    monkeypatch.setattr(local, "_PART_BYTES", 1 << 13)
     source = open_source(
-        notes(tmp_path / "notes", {f"{number:02}.html": "<p>x</p>" * (1 << 12) for number in range(20)})
+        notes(tmp_path / "notes", {f"{number:02}.html": "<p>x</p>" * (1 << 9) for number in range(20)})
     )
     read: list[str] = []
     read_file = Folder.read
@@ -158,7 +158,7 @@ def test_few_bytes_are_read_ahead_of_the_parser(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(Folder, "read", count)
     parsed = LocalEngine(2).parse(source)
     next(parsed)
-    assert len(read) <= 20 + 7  # all for their titles, and then 128 KiB, one more part and the one that is staged
+    assert len(read) <= 20 + 7  # all for their titles, and then 16 KiB, one more part and the one that is staged
     del parsed
 
 
