@@ -19,6 +19,7 @@ from wikigr.question.values import (
     dates_in,
     is_dated,
     measured,
+    with_weekdays,
 )
 
 
@@ -153,3 +154,17 @@ def test_a_day_is_written_in_many_ways() -> None:
 )
 def test_a_value_that_can_be_compared(text: str, value: Measured | None) -> None:
     assert measured(text) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "spelled"),
+    [
+        ("Tue+Thu 9–12", "Tuesday+Thursday 9–12"),
+        ("Thurs. and Sundays", "Thursday and Sunday"),
+        ("Fri – Mon", "Friday Saturday Sunday Monday"),
+        ("Monday to Wednesday", "Monday Tuesday Wednesday"),
+        ("Money, sat, Friedrich, Tue's", "Money, sat, Friedrich, Tue's"),
+    ],
+)
+def test_weekdays_are_written_in_full(text: str, spelled: str) -> None:
+    assert with_weekdays(text) == spelled

@@ -144,9 +144,9 @@ def test_an_answer_says_how_sure_it_is_and_what_else_it_could_be(
 
     answer_everything(monkeypatch, "likely")
     text, found = asyncio.run(ask("Where was he born, probably?"))
-    assert text.startswith(f"{BORN} [1]\n\n[1] Werner Heisenberg#0 (Introduction), file:///")
-    assert "\n\nOther possible answers:\n\n" in text
-    assert re.search(r"\n\[1\] Max Planck#0 \(Introduction\), file:///\S+\n\nLikely \(0\.61\)$", text)
+    assert text.startswith(f"**Würzburg**\n\n{BORN} [1]\n\n[1] Werner Heisenberg#0 (Introduction), file:///")
+    assert "\n\nOther possible answers:\n\n**Copenhagen**\n\n" in text
+    assert re.search(r"\n\[3\] Max Planck#0 \(Introduction\), file:///\S+\n\nLikely \(0\.61\)$", text)
     assert (found["level"], found["kind"], found["context"]["text"]) == ("likely", "span", f"{BEFORE} {BORN}")
     bohr, planck = found["alternatives"]
     assert (bohr["span"]["text"], bohr["kind"], bohr["confidence"]) == ("Copenhagen", "fact", 0.3)
@@ -154,11 +154,15 @@ def test_an_answer_says_how_sure_it_is_and_what_else_it_could_be(
     assert bohr.keys() < found.keys()
     answer_everything(monkeypatch, "not_sure")
     text, found = asyncio.run(ask("Where was he born, perhaps?"))
-    assert text.startswith(f"Perhaps one of these:\n\n{BORN} [1]") and text.endswith("\n\nNot sure (0.61)")
+    assert text.startswith(f"Perhaps one of these:\n\n**Würzburg**\n\n{BORN} [1]") and text.endswith(
+        "\n\nNot sure (0.61)"
+    )
     assert "Other possible answers" not in text and found["level"] == "not_sure"
     answer_everything(monkeypatch, "sure")
     text, found = asyncio.run(ask("Where was he born, surely?"))
-    assert text.startswith(f"{BORN} [1]\n\n[1] Werner Heisenberg#0 (Introduction)") and text.endswith("\n\nSure (0.61)")
+    assert text.startswith(f"**Würzburg**\n\n{BORN} [1]\n\n[1] Werner Heisenberg#0 (Introduction)") and text.endswith(
+        "\n\nSure (0.61)"
+    )
     assert found["alternatives"] == []
 
 

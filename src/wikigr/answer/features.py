@@ -10,6 +10,7 @@ from wikigr.answer.candidates.candidate import DERIVED, AnswerCandidate, Materia
 from wikigr.index.candidate import DENSE
 from wikigr.question.intent import Aim, asked_for
 from wikigr.question.masked_question import restrictions
+from wikigr.question.values import with_weekdays
 from wikigr.retrieval.reading import answer_words
 from wikigr.retrieval.sentences import SentenceScore
 from wikigr.text import words
@@ -95,7 +96,7 @@ def _worded(candidate: AnswerCandidate, material: Material, required: set[str]) 
     """Yield what the words of the answer and of its place say."""
     text, question = candidate.text, material.question
     place = frozenset[str]().union(*(material.place_stems(q.section) for q in candidate.quotations))
-    said = place | set(question.stems(text))
+    said = place | set(question.stems(with_weekdays(text)))
     yield "coverage", question.coverage(said)
     yield "unnamed", len(question.names - said) / len(question.names) if question.names else 0.0
     yield "heading", question.coverage(place)

@@ -66,7 +66,6 @@ _LIKE = {
     "two_part": "span",
     "elapsed": "path",
     "collected": "path",
-    "tasks": "list",
     "computed": "rows",
     "compared": "rows",
     "count": "rows",
@@ -74,15 +73,13 @@ _LIKE = {
 
 
 def terms(features: Features) -> dict[str, float]:
-    """Return the terms of the sum: the features, and by kind an intercept, fit, margin, coverage and aim."""
+    """Return the terms of the sum: the features, and for each kind an intercept, its features and its aim."""
     kind = _LIKE.get(features.kind, features.kind)
     aim = "list" if kind == "rows" != features.kind else features.aim
     return {
         **features.values,
+        **{f"{name} {kind}": value for name, value in features.values.items()},
         f"kind {kind}": 1.0,
-        f"fit {kind}": features.values["fit"],
-        f"margin {kind}": features.values["margin"],
-        f"coverage {kind}": features.values["coverage"],
         f"{kind} for {aim}": 1.0,
         f"aim {aim}": 1.0,
     }

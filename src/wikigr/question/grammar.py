@@ -49,6 +49,7 @@ RESTRICTIVE = NEGATIONS | frozenset(
 )
 # By their values.
 NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve".split()
+WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 MONTHS = "January February March April May June July August September October November December".split()
 
 # Words keep inner dots and hyphens ("St. Louis", "cobalt-60").

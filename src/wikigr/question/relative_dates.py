@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from datetime import date, timedelta
 
-from wikigr.question.grammar import MONTHS, one_of
+from wikigr.question.grammar import MONTHS, WEEKDAYS, one_of
 
-_DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 _UNITS = {"day": 1, "week": 7}
 # In lower case only: "Yesterday" may be the name of a song.
 _RELATIVE = re.compile(
     r"(?:\b(?:(?P<end>(?:by|until|before)\s+the\s+end\s+of)|on|in|during|within|over|for|of|from)\s+)?\b(?:the\s+)?(?:(?P<day>today|tomorrow|yesterday)"
-    rf"|(?P<which>this|last|next|past|previous|coming)\s+(?:(?P<span>week|month|year)|(?P<weekday>(?i:{one_of(_DAYS)})))"
+    rf"|(?P<which>this|last|next|past|previous|coming)\s+(?:(?P<span>week|month|year)|(?P<weekday>(?i:{one_of(WEEKDAYS)})))"
     r"|(?P<count>\d{1,3})\s+(?P<unit>day|week)s?\s+ago)(?![\w'’-])"
 )
 _STEPS = {"this": 0, "last": -1, "past": -1, "previous": -1, "next": 1, "coming": 1}
@@ -35,7 +34,7 @@ def _written(found: re.Match[str], today: date) -> str:
     monday = today - timedelta(today.weekday())
     if found["weekday"]:
         # "last Friday" is the one before today, "this Friday" that of this week.
-        wanted = monday + timedelta(_DAYS.index(found["weekday"].lower()))
+        wanted = monday + timedelta(WEEKDAYS.index(found["weekday"].capitalize()))
         if (step < 0 and wanted >= today) or (step > 0 and wanted <= today):
             wanted += timedelta(7 * step)
         return _on(wanted)

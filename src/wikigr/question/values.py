@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Literal, NamedTuple
 
-from wikigr.question.grammar import MONTHS
+from wikigr.question.grammar import MONTHS, WEEKDAYS
 
 _MONTH = "|".join(rf"{month[:3]}(?:{month[3:]}|{month[3]}|\.)?" if month[3:] else month for month in MONTHS)
 _DATE = re.compile(
@@ -38,6 +38,13 @@ _MAX_DAYS = 14
 # "9/6 early": the day and the month with which an entry of a log begins, in either order.
 _DAY_AND_MONTH = re.compile(r"\W{0,4}(\d{1,2})/(\d{1,2})\b(?!/)")
 _MAX_HEAD = 60
+
+# "Tue", "Tues.", "Mon–Fri", "Monday to Friday".
+_ABBREVIATED = [day[:3] for day in WEEKDAYS]
+_REST = r"(?:s|r|rs|[a-z]*days?)?(?![\w'’])\.?"
+_WEEKDAY = re.compile(
+    rf"\b(?P<first>{'|'.join(_ABBREVIATED)}){_REST}(?:\s?(?:[–—-]|\bto\b)\s?(?P<last>{'|'.join(_ABBREVIATED)}){_REST})?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +208,16 @@ def is_dated(line: str, dates: Dates) -> bool | None:
         return None
     one, two = int(short[1]), int(short[2])
     return any(1 <= month <= 12 and dates.holds(Date(0, month, day)) for day, month in ((one, two), (two, one)))
+
+
+def with_weekdays(text: str) -> str:
+    """Return ``text`` with the names of the weekdays in full, and of a range of them ("Mon–Fri") those of all."""
+
+    def spelled(match: re.Match[str]) -> str:
+        first, last = (_ABBREVIATED.index(day or match["first"]) for day in (match["first"], match["last"]))
+        return " ".join(WEEKDAYS[(first + n) % 7] for n in range((last - first) % 7 + 1))
+
+    return _WEEKDAY.sub(spelled, text)
 
 
 def date_phrases(dates: Dates) -> list[str]:

@@ -277,7 +277,10 @@ async def _found(call: Awaitable[_Result]) -> _Result:
 
 def _answer_text(found: AnswerDocument) -> str:
     """Return an answer with its sources, and its alternatives; one that is not sure is one of several."""
-    parts = [_possible_text(answer) for answer in (found, *found["alternatives"])]
+    parts, before = [], 0
+    for answer in (found, *found["alternatives"]):
+        parts.append(_possible_text(answer, before))
+        before += len(answer["citations"])
     if above := heading_above(found):
         parts.insert(0, above)
     elif found["alternatives"]:
@@ -286,17 +289,23 @@ def _answer_text(found: AnswerDocument) -> str:
         parts.insert(0, f"Understood as: {found['understood']}")
     if (rejected := found["rejected"]) is not None:
         heading = rejected_in_words(found["model"], is_cited=bool(rejected["citations"]))
-        parts += [f"{heading}:", _possible_text(rejected)]
+        parts += [f"{heading}:", _possible_text(rejected, before)]
     return "\n\n".join([*parts, level_in_words(found["level"], found["confidence"], found["agrees"])])
 
 
-def _possible_text(answer: PossibleAnswerShape) -> str:
-    """Return an answer with its sources, each with its quotation unless the answer is that quotation."""
+def _possible_text(answer: PossibleAnswerShape, before: int) -> str:
+    """Return an answer with its sources, each with its quotation unless the answer is that quotation.
+
+    The short answer comes first, as in Markdown: of a row, it says which cell answers. Sources are numbered on after
+    the ``before`` ones of the answers above.
+    """
+    short = f"**{_unmarked(answer['span']['text'])}**" if answer["span"] is not None else ""
     lines = [
-        f"[{cited['n']}] {_source(cited)}" + ("" if cited["quote"] in answer["answer"] else f": “{cited['quote']}”")
+        f"[{before + cited['n']}] {_source(cited)}"
+        + ("" if cited["quote"] in answer["answer"] else f": “{cited['quote']}”")
         for cited in answer["citations"]
     ]
-    return "\n\n".join(filter(None, (blocks_markdown(answer["blocks"], _unmarked), "\n".join(lines))))
+    return "\n\n".join(filter(None, (short, blocks_markdown(answer["blocks"], _unmarked, before), "\n".join(lines))))
 
 
 def _unmarked(text: str) -> str:

@@ -47,7 +47,14 @@ REVENUE = """
 | LX-300 | 655,000 | 713,000 | |
 | LX-400 | 12,000 | 44,000 | new |
 """
-ITEMS = {"Workshop": WORKSHOP, "Loans": LOANS, "Ferry": FERRY, "Revenue": REVENUE}
+COURSES = """
+| course | day | begins | room |
+|---|---|---|---|
+| weaving | Tue | 18:00 | 4 |
+| weaving | Thu | 18:00 | attic |
+| choir | Mon–Wed | 19:30 | hall |
+"""
+ITEMS = {"Courses": COURSES, "Workshop": WORKSHOP, "Loans": LOANS, "Ferry": FERRY, "Revenue": REVENUE}
 
 
 def items() -> list[Evidence]:
@@ -65,6 +72,8 @@ def best(pack: Pack, kind: str, question: str) -> AnswerCandidate:
         ("How long does it take to true a wheel?", "1 day", "repair: true a wheel"),
         ("Who repairs a puncture?", "Aino", "repair: puncture"),
         ("deposit for the oboe", "150", "instrument: oboe 1"),
+        ("Which room is weaving in on Thursday?", "attic", "course: weaving"),
+        ("What begins on Wednesday?", "19:30", "course: choir"),
         ("Who borrowed viola 5?", "Mina Oduya", "instrument: viola 5"),
         ("Which instrument was lent on 14 April?", "oboe 1", "instrument: oboe 1"),
         ("price in winter for a vehicle of 6.4 m length", "30", "length of the vehicle: up to 7 m"),

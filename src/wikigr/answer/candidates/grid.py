@@ -10,7 +10,17 @@ from itertools import pairwise
 from wikigr.index.candidate import Section
 from wikigr.question.grammar import NUMBERS
 from wikigr.question.question import Question
-from wikigr.question.values import Amounts, Date, Dates, Measured, amounts_in, dates_asked_for, dates_in, measured
+from wikigr.question.values import (
+    Amounts,
+    Date,
+    Dates,
+    Measured,
+    amounts_in,
+    dates_asked_for,
+    dates_in,
+    measured,
+    with_weekdays,
+)
 from wikigr.reader.passage import Span
 from wikigr.retrieval.sentences import SentenceScore
 from wikigr.sources.facts import FACTS
@@ -76,7 +86,7 @@ class Asked:
 
     def named_in(self, value: Value) -> frozenset[str]:
         """Return the stems of the question that ``value`` has: as words, as the same date, or in a range of numbers."""
-        own = set(self.question.stems(value.text))
+        own = set(self.question.stems(value.spelled))
         named = self._words & own
         named |= {
             stem for digits, stem in self._spelled_numbers.items() if digits in own
@@ -99,7 +109,7 @@ class Asked:
 
     def names(self, value: Value) -> bool:
         """Return whether ``value`` says nothing but what the question names, and therefore does not answer it."""
-        own = set(self.question.stems(value.text))
+        own = set(self.question.stems(value.spelled))
         return bool(own) and own <= self.question.weights.keys()
 
 
@@ -119,6 +129,11 @@ class Value:
     @cached_property
     def text(self) -> str:
         return self.sentence.section.content[self.start : self.end]
+
+    @cached_property
+    def spelled(self) -> str:
+        """The text with the names of weekdays in full."""
+        return with_weekdays(self.text)
 
     @property
     def is_empty(self) -> bool:
