@@ -377,6 +377,49 @@ def test_truncated_at_every_block(physics_pack: Path, archive: bytes, arena: Are
             count.refused()
 
 
+def test_truncated_at_every_header(members: list[Member], arena: Arena, tally: Count) -> None:
+    count = tally("archive: truncated at a header, with valid compression")
+    tar = tar_of(members)
+    offset = 0
+    for member in members:
+        for end in (offset, offset + 1, offset + BLOCK, offset + BLOCK + len(member.data) // 2):
+            arena.refuses(compressed(tar[:end]), "truncated")
+            arena.refuses(compressed(tar[:end] + bytes(-end % BLOCK) + END))
+            count.refused(2)
+        offset += BLOCK + len(member.data) + -len(member.data) % BLOCK
+    for end in (len(tar) - BLOCK, len(tar) - 1):
+        arena.refuses(compressed(tar[:end]), "truncated")
+        count.refused()
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("first", range(0, 500, 50))
+def test_flipped_bits(archive: bytes, letters_pack: Path, arena: Arena, tally: Count, first: int) -> None:
+    """A flip in what zstd ignores gives the same files; every other one is an error."""
+    count = tally("archive: 500 flipped bits")
+    expected: dict[str, bytes] | None = None
+    for seed in range(first, first + 50):
+        choice = random.Random(seed)
+        data = bytearray(archive)
+        # Every other flip in the first bytes, which hold the headers.
+        data[choice.randrange(len(data) if seed % 2 else 2000)] ^= 1 << choice.randrange(8)
+        file = arena.root / "hostile.wikigr"
+        file.write_bytes(data)
+        try:
+            unpack(file, arena.into)
+        except PackError:
+            assert not arena.into.exists()
+            count.refused()
+            continue
+        if expected is None:
+            (arena.root / "good.wikigr").write_bytes(archive)
+            unpack(arena.root / "good.wikigr", arena.root / "good")
+            expected = tree(arena.root / "good")
+        assert tree(arena.into) == expected
+        shutil.rmtree(arena.into)
+        count.harmless()
+
+
 def tree(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
@@ -452,6 +495,58 @@ def test_manifests_with_hostile_files(members: list[Member], arena: Arena, tally
 _LABELS = ("name", "version", "created", "engine", "engine_version", "wikigr_version")
 
 
+def _hostile_fields() -> Iterator[dict[str, object]]:
+    values: tuple[object, ...] = (None, 7, [], {}, "x" * 1000)
+    for label in _LABELS:
+        for value in values:
+            yield {label: value}
+    yield {"name": ""}
+    yield {"version": ""}
+    for text in ("description", "license"):
+        for value in (None, 7, ["x"], "x" * 20_000, "x" * (15 << 20)):
+            yield {text: value}
+    yield {"digest": "x" * 64}
+    yield {"digest": ""}
+    yield {"format_version": 99}
+    yield {"format_version": "x" * 100_000}
+    yield {"format_version": None}
+    yield {"counts": {"articles": -1}}
+    yield {"counts": {"articles": 1 << 80}}
+    yield {"counts": {"articles": 1.5}}
+    yield {"counts": {"articles": True}}
+    yield {"counts": {"x" * 20_000: 1}}
+    yield {"counts": []}
+    yield {"thresholds": {"min_relevance": "0.3"}}
+    yield {"thresholds": {"min_relevance": 10**400}}
+    yield {"source": {"name": 1}}
+    yield {"source": "x"}
+    yield {"source": {"name": "x" * 20_000}}
+    yield {"storage_version": -1}
+    yield {"storage_version": 40.0}
+    yield {"vector_index": 1}
+    yield {"bundled_encoder": "no"}
+    yield {"files": []}
+    yield {"files": None}
+    encoders: tuple[object, ...] = (
+        None,
+        [],
+        {},
+        {"model_id": "x"},
+        {"model_id": "x", "dimension": -1, "weights_sha256": "0"},
+        {"model_id": "x", "dimension": 1e9, "weights_sha256": "0"},
+    )
+    for encoder in encoders:
+        yield {"encoder": encoder}
+
+
+def test_manifests_with_hostile_values(members: list[Member], arena: Arena, tally: Count) -> None:
+    count = tally("manifest: hostile values")
+    for fields in _hostile_fields():
+        evil = remade(members, lambda manifest, fields=fields: manifest.update(fields))  # type: ignore[misc]
+        arena.refuses(compressed(tar_of(evil)), "manifest")
+        count.refused()
+
+
 def test_what_manifests_say_is_on_one_line(members: list[Member], arena: Arena, tally: Count) -> None:
     count = tally("manifest: lines and codes that forge others")
     for text in ("a\nb", "a\r\nSure (0.99)", "a\u2028b", "\x1b]0;evil\x07", "\u202eevil", "a\0b"):
@@ -468,6 +563,28 @@ def test_what_manifests_say_is_on_one_line(members: list[Member], arena: Arena, 
             assert len(str(getattr(found, label)).splitlines()) == 1, (label, text)
             shutil.rmtree(arena.into)
             count.harmless()
+
+
+def test_manifests_that_are_not_valid_json(members: list[Member], arena: Arena, tally: Count) -> None:
+    count = tally("manifest: hostile JSON")
+    good = members[0].data
+    for data in (
+        b"", b"null", b"[]", b"7", b'"x"', b"{", b"\xff\xfe{}", b"[" * 100_000, b'{"a":' * 100_000, b"{}", good + b"{}",
+        good.replace(b'"name"', b'"name": "x", "name"', 1), good.replace(b'"articles": 3', b'"articles": NaN'),
+        good.replace(b'"articles": 3', b'"articles": 1e999'), good.replace(b'"letters"', b'"\\ud800"', 1),
+        good.replace(b'"min_relevance": ', b'"min_relevance": Infinity, "x": '),
+        good.replace(b'"min_relevance": ', b'"min_relevance": 1e999, "x": '),
+        good.replace(b'"letters"', b"[" * 900 + b"]" * 900, 1),
+        good.replace(b'"letters"', b'{"a":' * 900 + b"1" + b"}" * 900, 1),
+        good.replace(b'"articles": 3', b'"articles": ' + b"9" * 5000), b"\xef\xbb\xbf" + good,
+    ):  # fmt: skip
+        assert data != good
+        arena.refuses(compressed(tar_of([members[0].holding(data), *members[1:]])), "manifest")
+        count.refused()
+    for size in (17 << 20, 100 << 20):
+        text = good.replace(b'"description": ""', b'"description": "' + b"x" * size + b'"')
+        arena.refuses(compressed(tar_of([members[0].holding(text), *members[1:]])), "are allowed")
+        count.refused()
 
 
 # -- good archives of hostile packs
@@ -613,6 +730,29 @@ def test_a_large_sparse_database(workshop: Workshop, arena: Arena, tally: Count)
     else:  # the engine ignores what follows its pages: the pack is what it says
         assert checks[-1].name == "digest"
         count.harmless()
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("first", range(0, 24, 8))
+def test_flipped_bits_in_the_database(workshop: Workshop, tally: Count, first: int) -> None:
+    """A flip is detected, or it hits unused bytes and the content still matches the manifest."""
+    count = tally("database: flipped bits with the right hash")
+    for seed in range(first, first + 8):
+        choice = random.Random(seed)
+
+        def flip(data: bytes, choice: random.Random = choice) -> bytes:
+            changed = bytearray(data)
+            for _ in range(20):
+                changed[choice.randrange(len(changed) if choice.random() < 0.5 else 8192)] ^= 1 << choice.randrange(8)
+            return bytes(changed)
+
+        checks = workshop.proved(_rewritten(DATABASE, flip))
+        assert checks
+        if failures(checks):
+            count.refused()
+        else:
+            assert (checks[-1].name, checks[-1].passed) == ("digest", True)
+            count.harmless()
 
 
 def _compressed_graph(folder: Path) -> None:
@@ -766,6 +906,13 @@ def test_an_encoder_that_never_returns_is_stopped_before_the_installation(worksh
     assert len(found) == 1
     assert found[0].startswith("proof: The validation process took more than 8 seconds"), found
     tally("encoder: an endless graph").refused()
+
+
+def test_checks_that_take_too_long_are_stopped(workshop: Workshop, tally: Count) -> None:
+    found = failures(workshop.proved(lambda _: None, seconds=0.01))
+    assert len(found) == 1
+    assert "took more than" in found[0] or "took too much time" in found[0]
+    tally("validation: a hang").refused()
 
 
 def test_a_checker_that_crashes_or_lies_is_a_failed_check(

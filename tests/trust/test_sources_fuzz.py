@@ -1,11 +1,17 @@
-"""Hostile sources: decompression bombs and deep nesting, read in a limited process; `fuzz` has mutated files."""
+"""Hostile sources: mutated files of every format, decompression bombs and deep nesting, read in a limited process.
+
+Set ``WIKIGR_FUZZ_SEED`` for other mutations and ``WIKIGR_FUZZ_FILES`` for their number.
+"""
 
 from __future__ import annotations
 
 import bz2
+import gzip
 import json
 import lzma
+import os
 import queue
+import random
 import subprocess
 import sys
 import threading
@@ -15,9 +21,13 @@ from pathlib import Path
 
 import pytest
 from fuzz.targets import FOLDER
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from tests.conftest import ROOT
 from tests.trust.conftest import Tally
 
+SEED = int(os.environ.get("WIKIGR_FUZZ_SEED", "0"))
+FILES = int(os.environ.get("WIKIGR_FUZZ_FILES", "150"))  # of each format
 MEGABYTES = 2048
 WALL_S = 60.0
 
@@ -85,7 +95,49 @@ def reader() -> Iterator[Reader]:
     made.close()
 
 
-MEDIAWIKI = (FOLDER / "corpus" / "mediawiki" / "sample").read_bytes()
+SUFFIXES = {
+    "mediawiki": "xml", "html": "html", "markdown": "md", "jsonl": "jsonl", "triples": "tsv", "triples_csv": "csv",
+    "rdf": "nt", "rdf_turtle": "ttl", "zim": "zim", "rst": "rst", "text": "txt",
+}  # fmt: skip
+SAMPLES = {
+    name: (f"s.{suffix}", (FOLDER / "corpus" / name / "sample").read_bytes()) for name, suffix in SUFFIXES.items()
+}
+MEDIAWIKI = SAMPLES["mediawiki"][1]
+
+
+def format_of(name: str) -> str:
+    return name.split("_")[0]
+
+
+PIECES = [
+    b"<", b">", b"&", b"\x00", b"\xff", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"{{", b"}}", b"[[", b"]]", b"{|", b"|}",
+    b"<ref>", b"<!--", b"-->", b"<![CDATA[", b"]]>", b"&#0;", b"&#x110000;", b"&bee;", b'"', b"'", b"\\u", b"\\ud800",
+    b"\\", b"\t", b"\n", b"\r", b"\x0b", b"\xe2\x80\xa8", b"9" * 400, b"-1e999", b"<nowiki>", b"```", b"---\n", b"| ",
+    b"(", b")", b"[", b"]", b"@", b"^^", b"<http://", b"_:", b".", b";", b"#REDIRECT [[", b"<page>", b"</page>",
+    b"<math>", b"<table>", b"<svg>", b"<template>", b"{{{", b"\x7f", b"\x1b[2J",
+]  # fmt: skip
+
+
+def mutated(content: bytes, chance: random.Random) -> bytes:
+    """Make a few random changes: bytes, cuts, duplicates and pieces with a meaning to parsers."""
+    data = bytearray(content)
+    for _ in range(chance.choice([1, 1, 2, 3, 8])):
+        at = chance.randrange(len(data) + 1)
+        to = min(len(data), at + chance.choice([1, 2, 8, 64]))
+        kind = chance.randrange(6)
+        if kind == 0 and at < len(data):
+            data[at] = chance.randrange(256)
+        elif kind == 1:
+            del data[at:to]
+        elif kind == 2:
+            data[at:at] = data[at:to] * chance.choice([1, 2, 50])
+        elif kind == 3:
+            data[at:at] = chance.choice(PIECES) * chance.choice([1, 1, 3, 200])
+        elif kind == 4:
+            data[at:at] = chance.randbytes(chance.choice([1, 4, 64]))
+        else:
+            del data[at:]
+    return bytes(data)
 
 
 def counted(kind: str, tally: Tally) -> None:
@@ -93,6 +145,51 @@ def counted(kind: str, tally: Tally) -> None:
         tally.refused()
     else:
         tally.harmless()
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_mutated_files(reader: Reader, tmp_path: Path, tally: Callable[[str], Tally], name: str) -> None:
+    file, content = SAMPLES[name]
+    path = tmp_path / file
+    path.write_bytes(content)
+    kind, detail, _ = reader.read(format_of(name), path)
+    assert kind == "read" and not detail.startswith("0 articles"), detail
+    chance = random.Random(f"{SEED} {name}")
+    count = tally("sources: mutated files")
+    for number in range(FILES):
+        changed = mutated(content, chance)
+        target = path
+        if name != "zim" and number % 5 == 0:
+            packers: list[tuple[str, Callable[[bytes], bytes]]]
+            packers = [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)]
+            ending, pack = chance.choice(packers)
+            packed = pack(changed)
+            target = tmp_path / f"{file}{ending}"
+            changed = mutated(packed, chance) if number % 10 == 0 else packed
+        target.write_bytes(changed)
+        kind, _, _ = reader.read(format_of(name) if number % 3 else "", target)
+        counted(kind, count)
+
+
+@pytest.mark.parametrize("name", [name for name in SAMPLES if name != "zim"])
+def test_made_up_files(reader: Reader, tmp_path: Path, tally: Callable[[str], Tally], name: str) -> None:
+    count = tally("sources: generated files")
+    file, _ = SAMPLES[name]
+    pieces = st.one_of(st.sampled_from(PIECES), st.text(max_size=20).map(lambda t: t.encode("utf-8", "replace")))
+    if name == "jsonl":
+        value = st.recursive(st.none() | st.booleans() | st.floats() | st.text(max_size=9), st.lists, max_leaves=8)
+        keys = st.sampled_from(["title", "text", "id", "links", "aliases", "categories", "url", "x"])
+        lines = st.dictionaries(keys, value, max_size=6).map(lambda d: json.dumps(d).encode() + b"\n")
+        pieces = st.one_of(pieces, lines)
+
+    @settings(max_examples=60, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(st.lists(pieces, max_size=30))
+    def run(parts: list[bytes]) -> None:
+        path = tmp_path / file
+        path.write_bytes(b"".join(parts))
+        counted(reader.read(format_of(name), path)[0], count)
+
+    run()
 
 
 def zeros_gz() -> bytes:
