@@ -130,7 +130,7 @@ def test_a_conversation_in_a_terminal_where_ctrl_c_cancels_a_running_question(
     assert terminal.leaves() == 0
     # The next session knows the questions of this one.
     history = open_history(environment_of(80)[0])
-    assert list(history.load_history_strings()) == ["/nonsense", QUESTION, QUESTION]
+    assert list(history.load_history_strings()) == ["/nonsense", QUESTION]
 
 
 def at_a_keyboard(*arguments: str) -> tuple[int, str]:
