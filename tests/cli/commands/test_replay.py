@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import shutil
+import signal
 import stat
-from collections.abc import Iterator
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from tests.llm.server import MessagesServer, reply, status
 
-from wikigr_cli.app import run
-from wikigr_cli.environment import Environment
-
-from ..conftest import Wikigr
+from ..conftest import MAIN, Wikigr
 
 QUESTION = "Who measured the wavelength of the electron?"
 UNKNOWN = "Who painted the Sistine Chapel?"
@@ -161,19 +159,25 @@ def test_the_receipts_of_a_batch_that_a_budget_or_a_server_ends(
     assert json.loads(Path("many.jsonl").read_text())["id"] == "2"
 
 
-class Interrupted(io.StringIO):
-    """A standard input at which Ctrl-C is pressed instead of a third line."""
-
-    def __iter__(self) -> Iterator[str]:
-        yield from (f"{QUESTION}\n",) * 2
-        raise KeyboardInterrupt
-
-
-def test_an_interrupted_batch_leaves_the_receipts_of_its_answers(wikigr: Wikigr, physics_pack: Path) -> None:
+def test_an_interrupted_batch_leaves_the_receipts_of_its_answers(physics_pack: Path, tmp_path: Path) -> None:
     arguments = ("ask", "--batch", "-", "--pack", str(physics_pack), "--offline", "--receipt", "many.jsonl")
-    out, err = io.StringIO(), io.StringIO()
-    assert (run(arguments, Environment(Interrupted(), out, err)), len(out.getvalue().splitlines())) == (130, 2)
-    assert len(Path("many.jsonl").read_text().splitlines()) == 2
+    process = subprocess.Popen(
+        [sys.executable, "-c", MAIN, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    for _ in range(2):
+        process.stdin.write(f"{QUESTION}\n".encode())
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["question"] == QUESTION
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert len((tmp_path / "many.jsonl").read_text().splitlines()) == 2
 
 
 def test_an_unwritable_receipt_is_reported_before_the_question_is_asked(

@@ -114,7 +114,22 @@ def closed() -> Iterator[list[Terminal]]:
         terminal.child.close(force=True)
 
 
-def test_a_conversation_in_a_terminal_where_ctrl_c_cancels_a_running_question(
+def test_a_conversation_in_a_terminal(
+    physics_pack: Path, private: Path, no_model: None, closed: list[Terminal]
+) -> None:
+    terminal = Terminal(physics_pack, "--offline")
+    closed.append(terminal)
+    terminal.says(QUESTION, ANSWER)
+    terminal.says("/open 1", "Proof and prize")
+    terminal.says("/why", "The answer quotes it: [1].")
+    terminal.says("/nonsense", "There is no command /nonsense.")
+    assert terminal.leaves() == 0
+    # The next session knows the questions of this one.
+    history = open_history(environment_of(80)[0])
+    assert list(history.load_history_strings()) == ["/nonsense", "/why", "/open 1", QUESTION]
+
+
+def test_ctrl_c_cancels_a_running_question(
     physics_pack: Path, private: Path, messages_server: MessagesServer, closed: list[Terminal]
 ) -> None:
     messages_server.script(never(), reply("The wavelength of electrons was measured in 1927."))
@@ -126,11 +141,7 @@ def test_a_conversation_in_a_terminal_where_ctrl_c_cancels_a_running_question(
     terminal.child.expect_exact("Cancelled.")
     terminal.waits()
     terminal.says(QUESTION, "The wavelength of electrons was measured in 1927")
-    terminal.says("/nonsense", "There is no command /nonsense.")
     assert terminal.leaves() == 0
-    # The next session knows the questions of this one.
-    history = open_history(environment_of(80)[0])
-    assert list(history.load_history_strings()) == ["/nonsense", QUESTION]
 
 
 def at_a_keyboard(*arguments: str) -> tuple[int, str]:
