@@ -11,11 +11,12 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from tests.resampling import share_intervals
+from tests.resampling import resample, share_intervals
 
 from wikigr.evaluation.asking import ask_question
 from wikigr.evaluation.questions import GoldQuestion
 from wikigr.evaluation.samples import Sample
+from wikigr.evaluation.statistics import intervals
 from wikigr.files import write_atomic
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile_schema import profile_values
@@ -67,6 +68,12 @@ def quick_evaluations(outputs_of_graphs: Path) -> Iterator[None]:
         patch.setattr("wikigr.evaluation.runner.changes", cache(changes))
         patch.setattr("wikigr.evaluation.runner.ask_question", ask_once)
         yield
+
+
+@pytest.fixture
+def every_resample(quick_evaluations: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw as many resamples as another process does."""
+    monkeypatch.setattr(intervals, "_resample", resample)
 
 
 @pytest.fixture

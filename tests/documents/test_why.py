@@ -43,3 +43,13 @@ def test_a_stage_that_failed_is_not_what_dropped_it(
     failed = next(stage for stage in explained["stages"] if stage["stage"] == "cross_encoder")
     assert (failed["rank"], failed["reason"]) == (None, "the stage failed and was skipped")
     assert explained["outcome"] == "cited" and explained["dropped_at"] is None
+
+
+def test_nothing_is_retrieved_to_explain(physics_pack: Path) -> None:
+    with Pack(physics_pack) as pack:
+        answer = Pipeline(Profile(), pack, offline=True).answer(QUESTION)
+    before = [(record.stage, record.milliseconds, record.ranking) for record in answer.trace.stages]
+    # The pack is closed: the trace alone must do.
+    assert why_document(answer, "Spin")["outcome"] == "dropped"
+    assert why_document(answer, "No such article")["outcome"] == "not_found"
+    assert [(record.stage, record.milliseconds, record.ranking) for record in answer.trace.stages] == before

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pickle
 import unicodedata
 
 import pytest
@@ -143,3 +144,12 @@ def test_offsets_refer_to_the_original_text(text: str) -> None:
 def test_no_names_and_letters_that_change_length_when_lowered() -> None:
     assert found({}, "anything") == []
     assert found({"Spin": 1}, "İİİ spin İ, Spin") == [("spin", 1), ("Spin", 1)]
+
+
+def test_a_pickled_matcher_finds_the_same() -> None:
+    names = {"Mercury (planet)": 1, "Mercury": 2, "The Who": 3, "May": 4, "日本": 5, "İz": 6, "Who": 7}
+    text = "The Who saw Mercury, a planet. May 日本 see İz, who asks?"
+    matcher = NameMatcher(names.items())
+    expected = [("The Who", 3), ("Mercury", 1), ("日本", 5), ("İz", 6)]
+    for same in (matcher, pickle.loads(pickle.dumps(matcher))):
+        assert [(text[start:end], article) for start, end, article in same.find(text)] == expected

@@ -8,7 +8,7 @@ import pytest
 
 from wikigr.errors import BuildError
 from wikigr.ingest import staging as module
-from wikigr.ingest.staging import Staging
+from wikigr.ingest.staging import Staging, batches
 from wikigr.sources.article import SourceArticle, SourceSection, Triple
 
 ARTICLE = SourceArticle(
@@ -96,3 +96,9 @@ def test_a_failing_disk_is_an_error_that_says_what_to_do(tmp_path: Path) -> None
         raise sqlite3.OperationalError("disk I/O error")
     assert "same command again" in (caught.value.hint or "")
     staging.close()
+
+
+def test_batches_hold_all_rows_in_order() -> None:
+    rows = [(n,) for n in range(7)]
+    assert list(batches(rows, 3)) == [rows[:3], rows[3:6], rows[6:]]
+    assert list(batches([], 3)) == []

@@ -204,6 +204,14 @@ def test_calls_of_tools_are_read(chat_api: ChatApi, make: Make, stream: bool) ->
     assert reply.stop_reason == "tool_use"
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_the_reason_of_the_end_is_that_of_the_messages_api(chat_api: ChatApi, make: Make, stream: bool) -> None:
+    chat_api.script(chat_reply("He was", finish_reason="length"), chat_reply(refusal="No."))
+    assert ask(make(), stream).stop_reason == "max_tokens"
+    refused = ask(make(), stream)
+    assert (refused.text, refused.stop_reason) == ("No.", "refusal")
+
+
 SAID = {"message": {"content": "Yes."}, "finish_reason": "stop"}
 COUNTS = {"prompt_tokens": 3, "completion_tokens": 1}
 LIBERAL: Mapping[str, Any] = {
@@ -354,6 +362,12 @@ def test_the_server_gets_its_own_key_and_nothing_of_openai(
     assert with_key["authorization"] == f"Bearer {KEY}"
     sent = json.dumps([dict(without), dict(with_key)])
     assert not [name for name in ("of-openai", "of-anthropic", "x-stainless-os") if name in sent]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_echoed_key_is_removed(chat_api: ChatApi, make: Make, stream: bool) -> None:
+    chat_api.always(chat_reply(f"Your key is {KEY}."))
+    assert ask(make(api_key=KEY), stream).text == "Your key is [key]."
 
 
 def test_the_variable_chooses_this_api(chat_api: ChatApi, monkeypatch: pytest.MonkeyPatch) -> None:

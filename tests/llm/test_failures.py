@@ -228,6 +228,17 @@ def test_the_servers_words_are_shown(messages_server: MessagesServer, claude: Ma
     assert failed.value.message.isprintable()
 
 
+@pytest.mark.parametrize("code", [400, 401, 529])
+def test_the_key_is_never_shown(messages_server: MessagesServer, claude: Make, code: int) -> None:
+    hidden = KEY[:8] + "\x00" + KEY[8:]
+    messages_server.always(status(code, f"bad key {KEY}; {hidden} " + "x" * (300 - 62) + KEY))
+    with pytest.raises(LlmError) as failed:
+        ask(claude(retries=1))
+    told = "".join(traceback.format_exception(failed.value)) + (failed.value.hint or "")
+    assert "bad key [key]; [key]" in told
+    assert KEY[:12] not in told
+
+
 def test_neither_a_key_nor_a_password_in_the_url_is_shown(messages_server: MessagesServer, claude: Make) -> None:
     server = Server(f"http://user:pass-word@gateway.example:81/{KEY}/v1?code=other-secret", KEY)
     assert server.name == "http://gateway.example:81/[key]/v1"

@@ -110,6 +110,30 @@ def test_nor_does_a_stream_give_them_in_pieces(messages_server: MessagesServer, 
     assert answer.stop_reason == "end [key]"
 
 
+@pytest.mark.parametrize("at", [1, 7, 8, 12, len(KEY) - 1])
+def test_nor_is_one_left_that_two_blocks_share(messages_server: MessagesServer, client: Claude, at: int) -> None:
+    whole = ("It is " + KEY[:at], KEY[at:] + ", he said.")
+    messages_server.script(reply(*whole))
+    plain = ask(client)
+    messages_server.script(
+        events(START, opened(), delta(whole[0]), closed(), opened(1), delta(whole[1], 1), closed(1), *END)
+    )
+    seen: list[Event] = []
+    streamed = ask(client, seen)
+    assert plain.text == streamed.text == told(seen)
+    assert KEY not in plain.text
+    assert KEY[:8] not in plain.text
+    assert plain.text.startswith("It is ")
+    assert plain.text.endswith(", he said.")
+
+
+def test_blocks_that_are_open_at_once_do_not_mix(messages_server: MessagesServer, client: Claude) -> None:
+    first = [opened(0), delta("0", 0), closed(0)]
+    mixed = [delta("A" + KEY[:5], 1), delta("B" + KEY[:9], 2), delta(KEY[5:] + "a", 1), delta(KEY[9:] + "b", 2)]
+    messages_server.script(events(START, *first, opened(1), opened(2), *mixed, closed(1), closed(2), *END))
+    assert [block.text for block in ask(client, []).blocks] == ["0", "A[key]a", "B[key]b"]
+
+
 def test_nor_is_one_in_the_input_of_a_tool_that_comes_in_pieces(
     messages_server: MessagesServer, client: Claude
 ) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from wikigr.llm.budget import Budget, BudgetError
 from wikigr.llm.client import Claude
 from wikigr.llm.failures import LlmError
 from wikigr.llm.reply import BlockEnd, Event, TextBlock, TextDelta
@@ -155,6 +156,16 @@ def test_a_reply_without_text_is_an_error_but_is_billed(
             call()
         assert "synthesis.max_tokens" in (failed.value.hint or "")
     assert client.usage.calls == 2
+
+
+def test_a_cut_stream_counts_in_the_budget(messages_server: MessagesServer, claude: Make) -> None:
+    messages_server.always(cut_after(5, reply("In Würzburg.", usage=usage(5000, 40))))
+    client = claude(budget=Budget(max_tokens=5100))
+    with pytest.raises(LlmError, match="ended before the reply was complete"):
+        ask(client)
+    with pytest.raises(BudgetError, match=r"5,\d\d\d are spent"):
+        ask(client)
+    assert len(messages_server.requests) == 1
 
 
 def test_an_error_of_the_listener_is_passed_on_and_the_call_is_billed(

@@ -85,6 +85,11 @@ def test_a_long_value_of_a_manifest_is_cut_in_the_message(letters_pack: Path, le
         parse_manifest(json.dumps(fields).encode())
 
 
+def test_an_unreadable_manifest_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(PackError, match="Cannot read the manifest"):
+        read_manifest(tmp_path / MANIFEST)
+
+
 def test_files_of_a_pack() -> None:
     cases = {
         "pack.db": True,

@@ -66,6 +66,11 @@ def test_a_search_reads_no_more_than_it_returns(pipeline: Pipeline) -> None:
         pipeline.search(QUESTION, top_k=0)
 
 
+def test_a_stage_is_made_once_for_a_pipeline(pipeline: Pipeline) -> None:
+    assert pipeline.stage(GraphWalk) is pipeline.stage(GraphWalk)
+    assert pipeline.stage(GraphWalk).options == GraphWalkOptions()
+
+
 def test_an_optional_stage_that_fails_is_skipped_loudly(pack: Pack) -> None:
     pipeline = Pipeline(Profile(), pack, offline=True)
 

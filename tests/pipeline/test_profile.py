@@ -20,6 +20,13 @@ def test_override_changes_one_section_and_leaves_the_original() -> None:
     assert Profile()[MultiDocOptions].num_docs == 5
 
 
+def test_profiles_with_the_same_values_are_equal() -> None:
+    changed = Profile().override(MultiDocOptions, num_docs=2)
+    assert changed != Profile()
+    assert changed.override(MultiDocOptions, num_docs=5) == Profile()
+    assert Profile().with_options(MultiDocOptions()) == Profile()
+
+
 def test_an_unknown_option_is_an_error() -> None:
     with pytest.raises(TypeError, match="num_dox"):
         Profile().override(MultiDocOptions, num_dox=2)

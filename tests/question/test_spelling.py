@@ -70,3 +70,10 @@ def test_slips_become_words_of_the_pack(index: LexicalIndex, typed: str, meant: 
 )
 def test_words_quotations_identifiers_and_other_languages_stay(index: LexicalIndex, typed: str) -> None:
     assert corrected(typed, index, is_word, is_written) == typed
+
+
+def test_languages_with_words_are_corrected_and_others_are_not(tmp_path: Path) -> None:
+    french = index_of(tmp_path / "fr", language_of("fr"))
+    assert corrected("le catalouge", french, lambda word: False, is_written) == "le catalogue"
+    chinese = index_of(tmp_path / "zh", language_of("zh"))
+    assert corrected("catalouge", chinese, lambda word: False, is_written) == "catalouge"

@@ -53,6 +53,12 @@ def test_preparing_again_gives_the_same_bytes(base: Path, adapter: Path) -> None
     find_base(adapter=adapter).verify()
 
 
+def test_it_is_not_prepared_twice(base: Path, adapter: Path) -> None:
+    prepare_base(str(base), adapter=adapter)
+    (base / "model.safetensors").unlink()
+    prepare_base(str(base), adapter=adapter)
+
+
 def test_a_missing_one_names_the_command(adapter: Path) -> None:
     with pytest.raises(ModelError, match="has not been prepared") as caught:
         find_base(adapter=adapter)

@@ -10,7 +10,7 @@ from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.pipeline.stages import rankers_only
-from wikigr.retrieval.candidates import RetrievalOptions, fetch
+from wikigr.retrieval.candidates import RetrievalOptions, fetch, search_depth
 from wikigr.retrieval.fusion import POOL
 from wikigr.retrieval.state import State
 from wikigr.retrieval.trace import Trace
@@ -70,6 +70,10 @@ def test_lexical_search_says_why_a_section_is_missing(pack: Pack) -> None:
 def test_a_question_without_any_match_has_no_candidates(pack: Pack) -> None:
     state, _ = retrieve(pack, "xyzzy", mode="lexical")
     assert (state.candidates, state.evidence) == ((), ())
+
+
+def test_the_depth_is_at_least_the_pool() -> None:
+    assert (search_depth(0), search_depth(POOL + 1)) == (POOL, POOL + 1)
 
 
 def test_fetch_keeps_the_order(pack: Pack) -> None:

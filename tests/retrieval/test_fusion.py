@@ -33,6 +33,11 @@ def test_weighted_fusion_by_hand() -> None:
     ]  # fmt: skip
 
 
+def test_each_candidate_knows_its_scores_and_ranks() -> None:
+    best = weighted_fusion({"dense": DENSE, "lexical": LEXICAL}, {"dense": 0.5, "lexical": 0.5})[0]
+    assert best.scores == {"dense": 0.6, "dense_rank": 2, "lexical": 12.0, "lexical_rank": 1}
+
+
 def test_ties_go_by_section_id_and_empty_runs_count_for_nothing() -> None:
     tied = run(("z", 1.0), ("m", 1.0), ("a", 1.0))
     fused = weighted_fusion({"dense": tied, "lexical": []}, {"dense": 1.0, "lexical": 1.0})
@@ -55,3 +60,12 @@ def test_weighted_scores_lie_in_the_unit_interval_and_every_hit_is_kept(
     assert {c.section_id for c in fused} == set(dense) | set(lexical)
     assert all(-1e-9 <= c.score <= 1 + 1e-9 for c in fused)
     assert fused == sorted(fused, key=lambda c: (-c.score, c.section_id))
+
+
+def test_deeper_runs_do_not_change_the_first_places() -> None:
+    dense = [Hit(f"s{n:03}", 1.0 - n / 400) for n in range(300)]
+    lexical = [Hit(f"s{(n * 7) % 300:03}", 30.0 - n / 10) for n in range(300)]
+    weights = {"dense": 0.5, "lexical": 0.5}
+    shallow = weighted_fusion({"dense": dense[:100], "lexical": lexical[:100]}, weights)[:10]
+    deep = weighted_fusion({"dense": dense, "lexical": lexical}, weights)[:10]
+    assert [(c.section_id, c.score) for c in shallow] == [(c.section_id, c.score) for c in deep]

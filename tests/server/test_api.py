@@ -88,6 +88,17 @@ def test_a_quotation_is_at_its_place_in_the_section(physics: Running) -> None:
         assert section["content"][citation["start"] : citation["end"]] == citation["quote"]
 
 
+def test_packs_and_health(physics: Running) -> None:
+    (row,) = physics.get("/api/packs")["packs"]
+    assert row["given_as"] == "physics" and row["counts"]["articles"] == 50 and row["size"] > 0
+    assert physics.get("/healthz") == {"status": "ok", "packs": 1}
+
+
+def test_a_question_can_be_posted(physics: Running) -> None:
+    posted = physics.client.post("/api/search", json={"question": "spin", "top_k": 1})
+    assert posted.status_code == 200 and posted.json()["results"][0]["title"] == "Spin"
+
+
 @pytest.mark.parametrize(
     ("path", "status", "message"),
     [

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from fuzz.targets import seeds
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.sources.blocks import check_blocks, described, tables
 
@@ -194,6 +195,12 @@ _TAGS = (
 )
 _WORDS = ("<td colspan=3>", "a ", "b: ", "- ", " | ", "\n", "\n\n", "word " * 300, "x = 1\n\n\ny" * 100)
 _EVENTS = st.sampled_from([*(f"<{tag}>" for tag in _TAGS), *_WORDS])
+
+
+@given(st.lists(_EVENTS, max_size=30))
+@settings(deadline=None)
+def test_blocks_cover_the_text_of_any_page(markup: list[str]) -> None:
+    check_article(SourceArticle("A", "1", parse_html("".join(markup)).sections))
 
 
 @pytest.mark.trust

@@ -17,6 +17,7 @@ from wikigr.sources.documents import NoteRecord
 from wikigr.sources.facts import Infobox, add_facts
 from wikigr.sources.folder import FolderSource
 from wikigr.sources.formats import format_named
+from wikigr.sources.html.document import HtmlDocument
 from wikigr.sources.html.source import HtmlSource
 from wikigr.sources.html.text import parse_html
 from wikigr.sources.jsonl import split_sections
@@ -186,6 +187,13 @@ def test_elements_nested_without_bound_are_a_bad_record(tmp_path: Path) -> None:
 
 
 @pytest.mark.trust
+@pytest.mark.parametrize("tag", ["pre", "figcaption", "rt", "dialog"])
+def test_elements_that_nest_although_few_do(tag: str) -> None:
+    with limit(), pytest.raises(RecordError, match="nested too deeply"):
+        parse_html(f"<{tag}>" * 60_000 + "x")
+
+
+@pytest.mark.trust
 @pytest.mark.parametrize("tag", ["q", "label", "some-thing"])
 def test_many_elements_around_many_paragraphs(tag: str) -> None:
     with limit():
@@ -202,6 +210,36 @@ def test_infoboxes_nested_in_each_other_are_read_once() -> None:
     with limit():
         page = parse_html("<p>x</p>" + row * 2000 + "v")
     assert [[(x.relation, x.object) for x in box.triples] for box in page.infoboxes] == [[("k", "v")]]
+
+
+@pytest.mark.trust
+def test_superscripts_nested_in_each_other() -> None:
+    with limit():
+        parse_html("<p>x" + "<sup>n" * 3000)
+        for text in ("x" + "<sup>n" * 3000 + "</sup>" * 3000, "<sup>" * 30_000):
+            list(FolderSource(Path("a.md"), "markdown").parse(NoteRecord("a.md", text.encode(), "a")))
+
+
+@pytest.mark.trust
+def test_a_tag_of_very_many_attributes_is_refused_before_it_is_parsed() -> None:
+    # The parser would take minutes: its time grows with the square of their number.
+    with pytest.raises(RecordError, match="more than 20,000 attributes"):
+        HtmlDocument("<p " + " ".join(f"a{n}=x" for n in range(200_000)) + ">x")
+    assert HtmlDocument("<p " + " ".join(f"a{n}=x" for n in range(2_000)) + ">x").root.text().strip() == "x"
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a__ " * 10_000,
+        ".. _a: b_\n\n" + "a_ " * 13_000,
+        "a__ b__\n\n__ http://a.b\n\n" + "c__ " * 10_000,
+    ],
+)
+def test_references_that_lead_nowhere(text: str) -> None:
+    with limit():
+        list(FolderSource(Path("a.rst"), "rst").parse(NoteRecord("a.rst", text.encode(), "a")))
 
 
 def text_of(name: str, text: str) -> str:

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from ..conftest import Wikigr
 
 QUESTION = "Who measured the wavelength of the electron?"
@@ -42,6 +44,30 @@ def test_a_cited_article(wikigr: Wikigr, physics_pack: Path) -> None:
     assert shown[0] == "Louis de Broglie: The answer quotes it: [1]."
     assert shown[2].split() == ["stage", "section", "of", "article"]
     assert shown[-1].split()[:4] == ["citations", "1", "1", "1"]
+
+
+@pytest.mark.parametrize("mode", ["dense", "lexical"])
+def test_the_ranks_are_those_of_a_search(wikigr: Wikigr, physics_pack: Path, mode: str) -> None:
+    search = (
+        "search",
+        QUESTION,
+        "-p",
+        str(physics_pack),
+        "--mode",
+        mode,
+        "--profile",
+        "baseline",
+        "--json",
+        "-k",
+        "100",
+    )
+    results = json.loads(wikigr(*search).out)["results"]
+    wanted = results[6]
+    found = stages(why(wikigr, physics_pack, QUESTION, wanted["title"], "--section", wanted["section_id"]))[mode]
+    assert (found["rank"], found["section_id"]) == (7, wanted["section_id"])
+    assert found["score"] == pytest.approx(wanted["scores"][mode], abs=1e-5)
+    titles = list(dict.fromkeys(result["title"] for result in results[:7]))
+    assert found["article_rank"] == titles.index(wanted["title"]) + 1
 
 
 def test_the_last_ranks_are_those_of_the_answer(wikigr: Wikigr, physics_pack: Path) -> None:

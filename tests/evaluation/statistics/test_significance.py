@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from wikigr.evaluation.statistics.significance import holm, mcnemar_p, permutation_p
 
 grades = st.integers(min_value=-20, max_value=20).map(lambda tenths: tenths / 10)
+graded = st.lists(grades, min_size=1, max_size=30)
 
 
 def test_permutation_worked_by_hand() -> None:

@@ -109,6 +109,22 @@ def test_what_no_path_explains_is_declined(pipeline: Pipeline) -> None:
     assert [question for question in cases if not pipeline.answer(question).abstained] == []
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Clara Voss",
+        "любимый цвет Ida Falk",
+        "not directed by Clara Voss nor written by Otto Prim " * 30,
+        "the director of the film of the director of the film of the director of The Iron Bell",
+        "The Iron Bell The Glass Door Clara Voss Emil Roth Ida Falk Otto Prim Kelburg Zorland 1961 1967",
+    ],
+)
+def test_odd_questions_do_not_fail(pipeline: Pipeline, question: str) -> None:
+    answer = pipeline.answer(question)
+    assert "relation_paths" in [record.stage for record in answer.trace.stages]
+    assert not answer.trace.degraded
+
+
 def test_a_hub_and_hundreds_of_relations_are_bounded(
     pack_of: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -39,6 +39,12 @@ def test_the_same_content_counts_once_wherever_it_is(birds: Path, machines: Path
         assert two.repeated == tuple(again)
 
 
+def test_the_order_of_the_packs_does_not_matter(open_all: OpenAll, birds: Path, machines: Path) -> None:
+    one, other = open_all(birds, machines), open_all(machines, birds)
+    assert [member.label for member in one.members] == [member.label for member in other.members]
+    assert one.manifest == other.manifest
+
+
 def test_two_packs_of_one_name_are_told_apart(open_all: OpenAll, birds: Path, machines: Path, tmp_path: Path) -> None:
     manifest = (machines / MANIFEST).read_text().replace('"name": "machines"', '"name": "birds"', 1)
     shutil.copytree(machines, tmp_path / "other")
@@ -173,6 +179,17 @@ def test_pagerank_is_that_of_all_articles_without_links_between_packs(
     assert found == pytest.approx(expected, abs=0.05)
 
 
+def test_articles_of_a_pack_without_links_have_the_lowest_pagerank(
+    open_all: OpenAll, birds: Path, tmp_path: Path, encoder: Embedder
+) -> None:
+    plain = build(tmp_path / "plain", [{"id": "w", "title": "Winch", "text": "A winch winds a rope."}], encoder)
+    pipeline = Pipeline(Profile(), open_all(birds, plain), offline=True)
+    pipeline.search("bird", top_k=1)
+    found = pipeline.stage(GraphReranking).reranker.compute_pagerank()
+    assert found.keys() == {"Crane", "Heron", "Owl", "Winch"}
+    assert found["Winch"] == min(found.values()) < found["Heron"]
+
+
 def test_articles_of_one_title_stay_apart(open_all: OpenAll, birds: Path, machines: Path) -> None:
     pack = open_all(machines, birds)
     pipeline = Pipeline(Profile(), pack, offline=True)
@@ -197,6 +214,11 @@ def test_articles_of_one_title_stay_apart(open_all: OpenAll, birds: Path, machin
     age = pipeline.answer("For how many years does a crane live?")
     assert "forty" in age.text
     assert age.citations[0].section_id == "Crane#0"
+
+
+def test_what_the_packs_do_not_cover_is_declined(open_all: OpenAll, birds: Path, machines: Path) -> None:
+    answer = Pipeline(Profile(), open_all(birds, machines), offline=True).answer("Who wrote the opera Aida?")
+    assert answer.abstained
 
 
 def test_the_threshold_is_that_of_the_pack_that_answers(open_all: OpenAll, birds: Path, machines: Path) -> None:

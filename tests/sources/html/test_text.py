@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.sources.markdown.notes import article
 
 from wikigr.sources.facts import FACTS
@@ -346,6 +348,14 @@ def test_an_infobox_belongs_to_the_headings_above_it() -> None:
 
 TAGS = "p ul li dl dt dd table tr td pre h2 a div math q sup header".split()
 TAG_SOUP = [f"<{tag}>" for tag in TAGS] + [f"</{tag}>" for tag in TAGS]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from(TAG_SOUP), max_size=30))
+def test_any_tag_soup_gives_sections_with_text(pieces: list[str]) -> None:
+    for section in parse_html(" ".join(pieces)).sections:
+        assert section.text.strip()
+        assert not set(section.text) & {"\x00", "\x01"}
 
 
 @pytest.mark.trust

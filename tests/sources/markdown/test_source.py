@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.sources.markdown.notes import article, lead, parse, read, write
 
 from wikigr.errors import RecordError, SourceError
-from wikigr.sources.article import Skipped
+from wikigr.sources.article import Skipped, SourceArticle
 from wikigr.sources.folder import FolderSource
 
 CODE = "def f(a):\n\n    # no heading\n    return [[a]]  *b*"
@@ -161,3 +163,15 @@ def test_links_to_folders_lead_to_their_index_pages(tmp_path: Path) -> None:
         "docs/plug/x.md", "none.md", "docs/none/index.md", "README.md", "docs/readme.md", "docs/two/index.md",
         "docs/both.md", "docs/both/index.md",
     )  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(alphabet="[]|#!`*_$-\n> \\<a>1.~=:^%{}", max_size=60))
+def test_any_text_parses(text: str) -> None:
+    try:
+        item = parse(text)
+    except RecordError:
+        assert text.lstrip("\n").startswith("---")
+        return
+    if isinstance(item, SourceArticle):
+        assert all(section.text.strip() for section in item.sections)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from wikigr.sources.wikitext.page import WikiPage, WikiSite, parse_wikitext
 from wikigr.sources.wikitext.preprocess import prepare
@@ -254,3 +256,18 @@ def test_brackets_by_the_thousand_are_read(wikitext: str) -> None:
 MARKS = "{{ }} [[ ]] {| |} | ! = == * # : ; '' <ref> </ref> <!-- --> <nowiki> </nowiki> word ] &lt; {{{ }}}".split()
 PIECES = [*MARKS, "\n", "|-\n", " ", "[http://x ", "{{nowrap|", "{{Infobox a|b=", "[[File:", "[[Category:"]
 PIECES += ["<table>", "<td>", "</table>", "\ue003", "\ue000"]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.sampled_from(PIECES), max_size=40))
+def test_any_sequence_of_markup_is_read_without_leftovers(pieces: list[str]) -> None:
+    wikitext = "".join(pieces)
+    page = parse(wikitext)
+    texts = "\n".join(section.text for section in page.sections)
+    assert not any("\ue000" <= character <= "\uf8ff" for character in texts)
+    assert all(link and link[0] != ":" for link in page.links)
+    if "<nowiki>" not in wikitext:
+        assert "[[" not in texts
+    # An odd brace is plain text to MediaWiki too, and may come to stand beside another one.
+    if "<nowiki>" not in wikitext and "{{{" not in wikitext and "}}}" not in wikitext:
+        assert "{{" not in texts
