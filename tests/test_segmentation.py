@@ -147,7 +147,6 @@ def test_each_once_in_order_over_all_texts() -> None:
     ]
 
 
-@pytest.mark.trust
 @pytest.mark.parametrize("unit", ["!", "a.)", "(!", '!"', "![a](", "?)", ". ", "! ", "! ! ", "(a. ", "-! ", '" . '])
 def test_long_runs_are_split_in_linear_time(unit: str) -> None:
     with limit():

@@ -58,6 +58,14 @@ def test_the_documented_file(tmp_path: Path) -> None:
     assert few_shot_manager.FewShotManager is FewShotManager
 
 
+def test_the_examples_of_the_demo_pack(encoder: Embedder) -> None:
+    manager = FewShotManager(str(PHYSICS), encoder=encoder)
+    found = manager.get_examples("Can entanglement send a signal faster than light?", num_examples=2)
+    assert [ex["question"] for ex in found][:1] == ["Does quantum teleportation allow messages faster than light?"]
+    assert len(found) == 2
+    assert manager.format_for_prompt(found).count("\n\n=== Example 2 ===\nQuestion: ") == 1
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -73,6 +81,11 @@ def test_a_folder_and_a_file_in_each_form(tmp_path: Path, name: str, content: An
         assert FewShotManager(place).load_examples() == [BANANAS, RIVERS]
 
 
+def test_json_is_taken_before_json_lines(tmp_path: Path) -> None:
+    write(write(tmp_path, [BANANAS]), lines(RIVERS), "few_shot_examples.jsonl")
+    assert FewShotManager(tmp_path).load_examples() == [BANANAS]
+
+
 def test_gold_questions_become_examples(tmp_path: Path) -> None:
     write(tmp_path, lines(
         {"id": "p-1", "question": "Where was Planck born?", "answers": ["Kiel", "in Kiel"], "answerable": True,
@@ -86,6 +99,12 @@ def test_gold_questions_become_examples(tmp_path: Path) -> None:
          "context": {"articles": [], "facts": []}},
     ]  # fmt: skip
     assert NOT_COVERED == "The pack does not cover this."
+
+
+def test_every_gold_question_of_the_demo_pack_can_be_an_example() -> None:
+    path = PHYSICS / "eval" / "questions.jsonl"
+    examples = FewShotManager(path).load_examples()
+    assert [ex["id"] for ex in examples] == [json.loads(line)["id"] for line in path.read_text().splitlines()]
 
 
 @pytest.mark.parametrize("place", ["", "nonexistent/", "nonexistent.json"])
@@ -178,6 +197,18 @@ def test_the_nearest_question_comes_first(
     assert manager.get_examples(question, len(order)) == order
 
 
+def test_equals_keep_the_order_of_the_file(tmp_path: Path, encoder: Embedder) -> None:
+    same = [{**SPIN, "id": str(n)} for n in range(20)]
+    manager = FewShotManager(write(tmp_path, [BANANAS, *same]), 20, encoder=encoder)
+    assert manager.get_examples("electron spin") == same
+
+
+def test_how_many(tmp_path: Path, encoder: Embedder) -> None:
+    manager = FewShotManager(write(tmp_path, [BANANAS, RIVERS, SPIN]), num_examples=2, encoder=encoder)
+    assert [len(manager.get_examples("spin", number)) for number in (None, 1, 3, 9)] == [2, 1, 3, 3]
+    assert FewShotManager(write(tmp_path, []), encoder=encoder).get_examples("spin") == []
+
+
 def test_impossible_requests(tmp_path: Path, encoder: Embedder) -> None:
     write(tmp_path, [SPIN])
     with pytest.raises(ValueError, match="num_examples"):
@@ -198,6 +229,18 @@ def test_only_without_a_cache_is_the_file_read_again(
     write(tmp_path, [BANANAS, SPIN])
     assert manager.load_examples() == seen
     assert manager.get_examples("electron spin", 1) == [SPIN]
+
+
+def test_changing_what_was_returned_changes_nothing(tmp_path: Path, encoder: Embedder) -> None:
+    manager = FewShotManager(write(tmp_path, [DOCUMENTED]), encoder=encoder)
+    for returned in (manager.load_examples(), manager.get_examples("spin")):
+        returned[0]["context"]["facts"].append("another")
+        returned[0]["answer"] = "another"
+    assert manager.load_examples() == [DOCUMENTED]
+
+
+def test_the_default_encoder_outside_a_pack(tmp_path: Path, encoder: Embedder) -> None:
+    assert FewShotManager(write(tmp_path, [BANANAS, SPIN])).get_examples("electron spin", 1) == [SPIN]
 
 
 def test_a_pack_brings_its_own_encoder(tmp_path: Path, physics_pack: Path) -> None:
@@ -261,3 +304,8 @@ def test_no_text_of_an_example_passes_for_a_part_of_the_prompt(tmp_path: Path, f
     ]
     assert "\n".join(hostile).lower().count("=== example") == 2
     assert "<" not in "\n".join(hostile)
+
+
+@pytest.mark.parametrize("text", ["a == b and a === b", "1 < 2 <= 3, x < y", "E = mc²"])
+def test_ordinary_signs_stay(tmp_path: Path, text: str) -> None:
+    assert f"Answer: {text}" in FewShotManager(write(tmp_path, [SPIN])).format_for_prompt([example("q", text)])

@@ -32,7 +32,6 @@ def written(reply: str, size: int, style: CitationStyle = "markers") -> Written:
     return made
 
 
-@pytest.mark.trust
 @pytest.mark.parametrize(
     ("reply", "size"),
     [
@@ -64,7 +63,6 @@ def test_white_space_before_a_fence_that_is_missing() -> None:
         assert Reply((TextBlock("{" + "\n" * 200_000 + "x}"),), None, "m", Usage(), None).input_of("a") is None
 
 
-@pytest.mark.trust
 def test_examples_with_long_lines_of_equals_signs(tmp_path: Path) -> None:
     example = {"question": "Why?" + "=" * 200_000 + "a", "context": {}, "answer": "Because."}
     (tmp_path / "examples.json").write_text(json.dumps([example]))

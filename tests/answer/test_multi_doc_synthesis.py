@@ -40,6 +40,11 @@ def test_ranges(physics_conn: Any, options: dict[str, Any]) -> None:
         MultiDocSynthesizer(physics_conn, **options)
 
 
+def test_what_is_no_connection() -> None:
+    with pytest.raises(TypeError, match="Connection"):
+        MultiDocSynthesizer("physics.db")
+
+
 @pytest.mark.parametrize(("num_docs", "max_sections"), [(1, 1), (3, 2), (5, 3), (7, 5), (10, 10)])
 def test_articles_and_sections_stay_within_the_limits(
     physics_conn: Any, generator: EmbeddingGenerator, num_docs: int, max_sections: int
@@ -104,6 +109,12 @@ def test_grouping_and_ranking_as_documented(physics_conn: Any) -> None:
 def test_facts_as_documented(physics_conn: Any) -> None:
     made = MultiDocSynthesizer(physics_conn)
     assert made._extract_facts([{"content": "Fact one. Fact two. Is this a fact?"}]) == ["Fact one.", "Fact two."]
+
+
+@pytest.mark.parametrize("question", ["", "  \n"])
+def test_an_empty_question(physics_conn: Any, generator: EmbeddingGenerator, question: str) -> None:
+    with pytest.raises(ValueError, match="empty"):
+        MultiDocSynthesizer(physics_conn).retrieve(question, generator)
 
 
 def test_no_generator_is_both_documented_errors(physics_conn: Any) -> None:

@@ -8,14 +8,22 @@ from tests.possible_answers import BEFORE, BORN, demo_answer, possible_answer, s
 
 from wikigr.answer.presentation import (
     CANNOT_LIST,
+    LEVEL_WORDS,
     PERHAPS,
     heading_of_passages,
     is_doubtful,
+    level_in_words,
     shown_citations,
     surroundings_of,
 )
 from wikigr.answer.probability import LEVELS
 from wikigr.pack.open import Pack
+
+
+def test_every_level_has_words() -> None:
+    assert tuple(LEVEL_WORDS) == LEVELS
+    assert level_in_words("likely", 0.874) == "Likely (0.87)"
+    assert level_in_words("sure", 0.99, True) == "Sure (0.99), the same with and without the model"
 
 
 def test_the_quotation_stands_in_its_surroundings(pack: Pack) -> None:

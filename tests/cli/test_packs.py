@@ -97,6 +97,13 @@ def test_an_abstention_has_no_pack(both: Both) -> None:
     assert both("ask", QUESTION, "--offline", "--strict").code == 0
 
 
+def test_a_batch_asks_all_packs(both: Both) -> None:
+    lines = both("ask", "--batch", "-", "--offline", stdin=f"{QUESTION}\n{OTHER}\n").out.splitlines()
+    assert [json.loads(line)["pack"]["name"] for line in lines] == ["physics", "letters"]
+    lines = both("search", "--batch", "-", stdin=f"{QUESTION}\n{OTHER}\n").out.splitlines()
+    assert [json.loads(line)["results"][0]["pack"] for line in lines] == ["physics", "letters"]
+
+
 def test_a_pack_that_is_given_twice_counts_once(
     wikigr: Wikigr, physics_pack: Path, letters_pack: Path, tmp_path: Path
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -158,3 +159,16 @@ def test_global_options_in_the_file_yield_to_flags_in_every_place(
     assert "Stages" not in wikigr("search", "spin").err
     assert "Stages" in wikigr("-v", "search", "spin").err
     assert "Stages" in wikigr("search", "spin", "-v").err
+
+
+def test_the_documented_file_is_valid_and_sets_something(wikigr: Wikigr, save: Save, tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "reference" / "settings.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"^```yaml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    path = save(example)
+    # Nothing in the working directory sets an option.
+    (tmp_path / "wikigr.yaml").write_text("top-k: 9\npack: evil\naks: 1\n", encoding="utf-8")
+    found = {row: value for row, (value, origin) in origins(wikigr).items() if str(path) in origin}
+    assert found["ask --pack"] == str(Path("~/packs/physics").expanduser())
+    assert found["graph neighbors --top-k"] == 3
+    assert found["eval run --min"] == ["accuracy=0.1", "recall@5=0.3"]
+    assert found["why --offline"] is True

@@ -16,7 +16,7 @@ from wikigr.checks import Check
 from wikigr.documents.answer import answer_document
 from wikigr.documents.receipt import digest_of, make_receipt, read_receipts, write_receipts
 from wikigr.documents.replay import find_receipts_pack, replay
-from wikigr.errors import PackError, UsageError
+from wikigr.errors import PackError, UsageError, WikigrError
 from wikigr.pack.layout import installed_packs
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
@@ -231,6 +231,12 @@ def test_a_receipt_finds_its_pack_by_name_and_never_by_path(
     installed = installed_packs() / "parish"
     shutil.copytree(before.layout.root, installed)
     assert find_receipts_pack("parish", None, "default") == (installed, "installed")
+
+
+def test_a_receipt_that_cannot_be_written_is_an_error(before: Pack, tmp_path: Path) -> None:
+    receipt = quoted(before, "Who built the lighthouse of Ardmore?")
+    with pytest.raises(WikigrError, match="Cannot write the receipt"):
+        write_receipts(tmp_path / "missing" / "r.json", [receipt], batch=False)
 
 
 @pytest.mark.parametrize(

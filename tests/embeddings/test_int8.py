@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,6 +17,7 @@ from wikigr.embeddings.loader import open_encoder
 from wikigr.embeddings.model_id import DEFAULT_INT8, DEFAULT_MODEL, DEFAULT_WEIGHTS_SHA256
 from wikigr.embeddings.models import prepare
 from wikigr.embeddings.prepared import PreparedModel
+from wikigr.errors import ModelError
 from wikigr.reader.prepared import prepare_reader
 
 TEXTS = [
@@ -52,6 +56,13 @@ def test_ranges_are_recorded_for_the_default_weights_only() -> None:
     assert recorded_ranges("0" * 64) is None
 
 
+@pytest.mark.parametrize("divisors", [{}, {7: 2.5, 12: 4.0}])
+@pytest.mark.parametrize("single", [(), (3, 5)])
+def test_ranges_are_read_as_they_were_written(divisors: dict[int, float], single: tuple[int, ...]) -> None:
+    written = ValueRange(-1.5, 2.0, divisors, single)
+    assert ValueRange.from_json(json.loads(json.dumps(written.to_json()))) == written
+
+
 def test_vectors_are_close_and_independent_of_their_neighbors(encoder: Embedder, int8: PreparedModel) -> None:
     bulk, single = (open_encoder(int8.folder, purpose=purpose) for purpose in ("bulk", "query"))
     vectors = bulk.encode(TEXTS)
@@ -70,3 +81,9 @@ def test_the_identity_says_that_the_encoder_is_another_one(encoder: Embedder, in
 
 def test_the_reader_can_stand_beside_it(int8: PreparedModel) -> None:
     assert prepare_reader(int8) is not None
+
+
+@pytest.mark.parametrize("name", ["intfloat/e5-small@int8", "all-MiniLM-L12-v2@int8"])
+def test_other_models_have_no_8_bit_form(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="only sentence-transformers/all-MiniLM-L6-v2 has an 8-bit form"):
+        prepare(name, cache_dir=tmp_path)

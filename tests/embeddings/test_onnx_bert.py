@@ -41,6 +41,14 @@ def test_any_bert_agrees_with_sentence_transformers(
     np.testing.assert_allclose(ours.encode(TEXTS), theirs.encode(TEXTS), atol=2e-6)
 
 
+def test_pooling_changes_the_vector(make_bert: MakeBert, tmp_path: Path) -> None:
+    vectors = [
+        OnnxEncoder(prepare(str(make_bert(mode, pooling=mode)), cache_dir=tmp_path / "cache")).encode(TEXTS[1:2])[0]
+        for mode in ("mean", "cls")
+    ]
+    assert vectors[0] @ vectors[1] < 0.999
+
+
 def test_a_neighbor_does_not_matter(make_bert: MakeBert, tmp_path: Path) -> None:
     for mode in ("mean", "cls"):
         prepared = prepare(str(make_bert(mode, pooling=mode)), cache_dir=tmp_path / "cache")

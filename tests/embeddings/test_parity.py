@@ -30,10 +30,27 @@ def test_vectors_agree_with_sentence_transformers(encoder: Embedder) -> None:
         assert cosines.min() >= 0.9999, (purpose, TEXTS[int(cosines.argmin())][:80])
 
 
+def test_shape_type_norm_and_order(encoder: Embedder) -> None:
+    vectors = encoder.encode(TEXTS)
+    assert vectors.shape == (len(TEXTS), encoder.identity.dimension)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
+    alone = np.vstack([encoder.encode([text]) for text in TEXTS[::3]])
+    np.testing.assert_allclose(vectors[::3], alone, atol=1e-5)
+    assert encoder.encode([]).shape == (0, encoder.identity.dimension)
+
+
 @pytest.mark.parametrize("text", ["\ud800 unpaired", "nul \0 byte", "x" * 1_000_000, "\n\t\r", "\u200b\u202e"])
 def test_odd_text_is_encoded(encoder: Embedder, text: str) -> None:
     (vector,) = encoder.encode([text])
     assert np.isfinite(vector).all()
+
+
+def test_meaning_is_near_and_nonsense_far(encoder: Embedder) -> None:
+    question, answer, other = encoder.encode(
+        ["Who discovered radium?", "Marie Curie discovered radium in 1898.", "The recipe needs two eggs."]
+    )
+    assert question @ answer > 0.6 > 0.3 > question @ other
 
 
 def test_mistakes_are_clear() -> None:

@@ -153,6 +153,13 @@ def test_material_cannot_break_out_of_its_block(field: str) -> None:
     assert attack not in request["system"]
 
 
+def test_what_the_judge_is_told(server: MessagesServer) -> None:
+    told = judge_request(IMPOSSIBLE, "It is not covered.")["messages"][0]["content"]
+    assert "<answerable>\nno\n</answerable>" in told and "(none)" in told
+    told = judge_request(replace(QUESTION, answers=("a\n- b", "c")), "x")["messages"][0]["content"]
+    assert "<accepted_answers>\n- a - b\n- c\n</accepted_answers>" in told
+
+
 def test_only_what_has_no_verdict_is_judged(server: MessagesServer) -> None:
     server.always(verdict("correct"))
     found = samples(4, "a")
@@ -184,3 +191,10 @@ def test_the_budget_stops_it(server: MessagesServer) -> None:
 def test_the_model_is_pinned(model: str) -> None:
     with pytest.raises(UsageError, match="a fixed model"):
         JudgeOptions(model)
+
+
+def test_the_identity_changes_with_model_and_rubric(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = JudgeOptions().identity
+    assert before.startswith("claude-opus-4-6 rubric:") and JudgeOptions("claude-haiku-4-5").identity != before
+    monkeypatch.setattr("wikigr.evaluation.judge.prompt", lambda name: "Another rubric.")
+    assert JudgeOptions().identity != before

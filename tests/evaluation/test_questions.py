@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import bz2
+import gzip
 import json
+import lzma
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -81,6 +85,13 @@ def test_lines_of_a_public_set(tmp_path: Path) -> None:
     assert not second.answerable
     assert (third.answers, third.gold) == ((), (Gold("A"), Gold("B")))
     assert fourth.gold == (Gold("A"), Gold("B", None, "p2"))
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+def test_compressed_files(tmp_path: Path, compress: Callable[[bytes], bytes]) -> None:
+    path = tmp_path / "questions"
+    path.write_bytes(compress(json.dumps(LINE).encode()))
+    assert [question.id for question in load_questions(path)] == ["q1"]
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,14 @@ def test_figures_worked_by_hand() -> None:
     assert found.ece.value == pytest.approx((10 * 0.1 + 10 * 0.05) / 20)
 
 
+@pytest.mark.parametrize(("answers", "bins"), [(1, 1), (19, 1), (20, 2), (99, 9), (100, 10), (1_003, 10)])
+def test_the_number_of_bins(answers: int, bins: int) -> None:
+    found = measured(samples([((n + 0.5) / answers, 1.0) for n in range(answers)]), resamples=9).bins
+    assert len(found) == bins
+    assert max(each.answers for each in found) - min(each.answers for each in found) <= 1
+    assert [each.low for each in found] == sorted(each.low for each in found)
+
+
 def test_ties_share_a_bin() -> None:
     rows = [(0.3, float(n % 2)) for n in range(15)] + [(0.9, 1.0)] * 25
     found = measured(samples(rows))
@@ -40,6 +48,14 @@ def test_ties_share_a_bin() -> None:
     # The middle of the twelve decides, although the first of them is among the lower ten.
     uneven = measured(samples([(n / 100, 0.0) for n in range(8)] + [(0.9, 1.0)] * 12))
     assert [each.answers for each in uneven.bins] == [8, 12]
+
+
+def test_one_answer() -> None:
+    found = measured(samples([(0.7, 1.0)]))
+    assert (len(found.bins), found.answers) == (1, 1)
+    assert found.ece.value == pytest.approx(0.3)
+    # It is right with probability 0.7: 0.7 * 0.3 + 0.3 * 0.7.
+    assert found.noise == pytest.approx(0.42, abs=0.03)
 
 
 def test_only_answers_count() -> None:

@@ -40,6 +40,17 @@ def test_a_torn_last_line_costs_only_itself(tmp_path: Path, cut: int) -> None:
     assert [sample.question_id for sample in read_samples(tmp_path)] == ["q0", "q1", "q2"]
 
 
+def test_a_line_torn_within_a_character_costs_only_itself(tmp_path: Path) -> None:
+    store = SampleStore(tmp_path)
+    for n in range(2):
+        store.append(Sample("p", f"q{n}", 0, answer="ä"))
+    store.close()
+    path = tmp_path / SAMPLES
+    content = path.read_bytes()
+    path.write_bytes(content[: content.rindex("ä".encode()) + 1])
+    assert [sample.question_id for sample in read_samples(tmp_path)] == ["q0"]
+
+
 @pytest.mark.parametrize(
     "fields",
     [

@@ -10,6 +10,7 @@ import tracemalloc
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -152,6 +153,22 @@ def test_titles_that_differ_in_case_are_two_nodes_of_one_name(tmp_path: Path) ->
     assert edges_of(index) == both([("SPIN", "Spin")])
 
 
+@pytest.mark.parametrize("articles", [[], ["A", "B"]])
+def test_a_graph_without_edges(tmp_path: Path, articles: list[str]) -> None:
+    with database(tmp_path, articles) as graph:
+        index = index_graph(graph, "")
+    index.save(tmp_path / "index.npz")
+    loaded = load_graph_index(tmp_path / "index.npz")
+    assert same(index, loaded)
+    assert (len(loaded), loaded.articles, np.diff(loaded.indptr).tolist()) == (
+        len(articles),
+        len(articles),
+        [0] * len(articles),
+    )
+    assert loaded.names == articles
+    assert loaded.number_of_node(article("C")) is None
+
+
 def test_deleted_rows_leave_no_gap(tmp_path: Path) -> None:
     with database(tmp_path, ["C", "A", "B"], links=[("A", "B"), ("C", "A")]) as graph:
         graph.execute("MATCH (a:Article {title: 'C'}) DETACH DELETE a")
@@ -262,6 +279,13 @@ def test_numbers_that_point_to_nothing_are_refused(tmp_path: Path, index: GraphI
             assert "index.npz" in error.message
         else:
             pytest.fail(f"{what} was not noticed")
+
+
+def test_equal_indexes(index: GraphIndex) -> None:
+    assert index.equals(replace(index, indices=index.indices.copy()))
+    assert not index.equals(replace(index, articles=2))
+    assert not index.equals(replace(index, indices=index.indices[::-1]))
+    assert not index.equals(replace(index, name_nodes=index.name_nodes[:-1]))
 
 
 def test_an_index_of_a_larger_graph_is_refused(tmp_path: Path, index: GraphIndex) -> None:

@@ -10,7 +10,7 @@ from tests.graph_edges import edges_at
 from wikigr.errors import UsageError
 from wikigr.graph import neighborhood as module
 from wikigr.graph.engine import Graph
-from wikigr.graph.neighborhood import Edge, Neighborhood, Node, article
+from wikigr.graph.neighborhood import Edge, Neighborhood, Node, Step, article
 from wikigr.graph.schema import ddl
 
 ADA, ENGINE = article("Ada Lovelace"), article("Analytical Engine")
@@ -167,10 +167,27 @@ def test_loops_parallel_edges_and_nameless_things(graph: Graph) -> None:
     assert around.nodes([("entity", "y")]) == [Node("entity", "y", "")]
 
 
+def test_facts_are_counted_by_relation_and_direction(ada: Neighborhood) -> None:
+    assert ada.facts_at(ENGINE) == {Step("described_in"): 1, Step("wrote_about", inverse=True): 1}
+    assert ada.facts_at(article("London")) == {}
+
+
+def test_relations_are_counted(ada: Neighborhood) -> None:
+    assert ada.relations == {"HAS_ENTITY": 2, "LINKS_TO": 2, "MENTIONS": 1, "described_in": 1, "wrote_about": 1}
+
+
 def test_a_fact_called_as_the_structure_does_not_change_its_numbers(ada: Neighborhood, graph: Graph) -> None:
     """No build stores such a relation, but a third-party pack may contain one."""
     state(graph, "ada lovelace", "LINKS_TO", "english")
     assert ada.relations["LINKS_TO"] == 2
+
+
+def test_a_graph_without_edges(graph: Graph) -> None:
+    add(graph, ["A"])
+    around = Neighborhood(graph)
+    assert around.relations == {}
+    assert edges_at(around, article("A")) == []
+    assert around.facts_at(article("A")) == {}
 
 
 def test_a_node_that_is_not_there(ada: Neighborhood) -> None:

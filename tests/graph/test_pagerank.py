@@ -22,6 +22,11 @@ def test_parallel_edges_count_once_and_a_self_loop_counts() -> None:
     np.testing.assert_allclose(ranks([(0, 0), (0, 1)], 2, tol=1e-10), [expected[0], expected[1]], atol=1e-8)
 
 
+def test_without_edges_ranks_are_equal_and_without_nodes_empty() -> None:
+    np.testing.assert_allclose(ranks([], 4), [0.25] * 4)
+    assert len(ranks([], 0)) == 0
+
+
 @pytest.mark.parametrize(
     ("option", "value"),
     [("damping", 0.0), ("damping", 1.0), ("max_iter", 0), ("tol", 0.0), ("tol", -1e-6), ("tol", float("nan"))],
@@ -67,6 +72,32 @@ def test_agrees_with_networkx_on_any_graph(
     expected = nx.pagerank(same, alpha=damping, tol=1e-11, max_iter=5000)
     found = ranks(sorted(edges) if ordered else edges, nodes, damping=damping, tol=1e-11, max_iter=5000)
     np.testing.assert_allclose(found, [expected[node] for node in range(nodes)], atol=1e-8)
+
+
+def test_stops_where_networkx_stops() -> None:
+    graph = nx.gnp_random_graph(200, 0.02, seed=1, directed=True)
+    expected = nx.pagerank(graph, tol=1e-4)
+    np.testing.assert_allclose(ranks(list(graph.edges), 200, tol=1e-4), list(expected.values()), rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.uint32, np.int64])
+def test_any_integer_type_gives_the_same(dtype: type) -> None:
+    draw = np.random.default_rng(3)
+    sources, targets = draw.integers(0, 70_000, (2, 200_000))
+    expected = pagerank(sources, targets, 70_000)
+    found = pagerank(sources.astype(dtype), targets.astype(dtype), 70_000)
+    np.testing.assert_array_equal(found, expected)
+    assert found.dtype == np.float64
+
+
+def test_the_order_of_the_edges_changes_nothing_nor_do_repeated_ones() -> None:
+    draw = np.random.default_rng(4)
+    sources, targets = draw.integers(0, 5_000, (2, 30_000))
+    repeated = draw.permutation(np.concatenate([np.arange(30_000), draw.integers(0, 30_000, 10_000)]))
+    ordered = np.argsort(sources, kind="stable")
+    expected = pagerank(sources[ordered], targets[ordered], 5_000)
+    np.testing.assert_array_equal(pagerank(sources, targets, 5_000), expected)
+    np.testing.assert_array_equal(pagerank(sources[repeated], targets[repeated], 5_000), expected)
 
 
 def test_more_parallel_edges_than_a_byte_can_count() -> None:

@@ -48,6 +48,13 @@ def test_numpy_reads_the_file_and_its_bytes_do_not_depend_on_the_time(path: Path
     assert (tmp_path / "again.npz").read_bytes() == path.read_bytes()
 
 
+def test_a_file_of_numpy_is_mapped_too(tmp_path: Path) -> None:
+    np.savez(tmp_path / "numpy.npz", **ARRAYS)  # type: ignore[arg-type]
+    loaded = load_arrays(tmp_path / "numpy.npz", list(ARRAYS), (), {})
+    np.testing.assert_array_equal(loaded["table"], ARRAYS["table"])
+    assert is_mapped(loaded["numbers"])
+
+
 def test_a_larger_array_than_allowed_is_refused(path: Path) -> None:
     with pytest.raises(TooLargeError, match="numbers has more than 1,000 elements"):
         load_arrays(path, list(ARRAYS), (), {"numbers": 1000})

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from wikigr.index.identifiers import find_identifiers, form, identifiers_in, normal, whole, widened
 
@@ -81,7 +83,16 @@ def test_a_stretch_does_not_end_inside_an_identifier() -> None:
     assert text[slice(*widened(text, 24, text.index("2.4") + 1))] == "since 2.4"
 
 
-@pytest.mark.trust
+@given(st.text(alphabet="aC1 .-_/\\+#:@()~$°\n", max_size=60))
+def test_any_text_has_identifiers_in_order_that_are_found_in_it(text: str) -> None:
+    places = list(find_identifiers(text))
+    assert places == sorted(places)
+    assert all(0 <= start < end <= len(text) and not text[start:end].isspace() for start, end in places)
+    for name in identifiers_in(text):
+        assert normal(name) == normal(name.lower())
+        whole(name)
+
+
 @pytest.mark.parametrize("piece", ["a-", ".", "a", "1.", "--", "a_", "/a", "C#"])
 def test_long_runs_take_linear_time(piece: str) -> None:
     def seconds(count: int) -> float:

@@ -50,6 +50,10 @@ def test_nothing_in_a_question_is_search_syntax(index: LexicalIndex) -> None:
     assert [query for query in cases if not set(ids(index, query)) <= set(TEXTS)] == []
 
 
+def test_operators_are_words(index: LexicalIndex) -> None:
+    assert "Laser#1" in ids(index, "NOT laser")
+
+
 def test_a_query_without_words_finds_nothing(index: LexicalIndex) -> None:
     assert ids(index, "?! …") == []
 
@@ -107,6 +111,15 @@ def test_a_read_only_index_is_opened_without_writing_to_it(tmp_path: Path, monke
     monkeypatch.setattr("os.access", lambda path, mode: False)
     assert ids(LexicalIndex(folder), "text") == ["a#0"]
     assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    "query", ["electron", "laser light", "laser light lasers laser", "reading AND not", "lasers use_cutting", "_", ""]
+)
+def test_the_whole_index_as_a_part_of_itself_gives_the_same_scores(index: LexicalIndex, query: str) -> None:
+    found = index.search_as_part(query, 10, index)
+    assert [hit.section_id for hit in found] == ids(index, query)
+    assert [hit.score for hit in found] == pytest.approx([hit.score for hit in index.search(query, 10)], rel=1e-5)
 
 
 @pytest.mark.parametrize("word", ["e3b0c442" * 8, "x" * 40, "ü" * 20])

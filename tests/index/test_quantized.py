@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -98,6 +99,13 @@ def test_any_dimension_and_batch_size_give_the_same_files(tmp_path: Path, dimens
     ]
     assert one.search(vectors[5], 3) == other.search(vectors[5], 3)
     assert one.search(vectors[5], 1)[0].score == pytest.approx(1.0, abs=1e-3)
+
+
+def test_threads_that_search_at_the_same_time_get_the_same_hits(tmp_path: Path) -> None:
+    vectors, others = written(tmp_path / "v", VECTORS), written(tmp_path / "w", VECTORS)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda n: vectors.search(QUERIES[n % 20], 10), range(80)))
+    assert found == [others.search(query, 10) for query in QUERIES] * 4
 
 
 @pytest.mark.trust

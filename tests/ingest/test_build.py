@@ -316,6 +316,16 @@ def test_a_folder_that_changes_while_it_is_read_builds_nothing(tmp_path: Path, e
     assert not (tmp_path / "pack" / "manifest.json").exists()
 
 
+def test_a_file_that_is_not_read_may_change_during_the_build(tmp_path: Path, encoder: Embedder) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for name in ("a", "b"):
+        (notes / f"{name}.md").write_text(f"# {name}\nAbout {name}.")
+    reader = Interrupted(open_source(notes), lambda: (notes / "build.log").write_text("reading"))
+    report = build_pack(reader, str(notes), tmp_path / "pack", encoder, BuildOptions(name="notes"))
+    assert report.manifest.counts["articles"] == 2
+
+
 def test_text_that_is_no_unicode_survives(tmp_path: Path, encoder: Embedder) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()

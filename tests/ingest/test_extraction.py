@@ -352,6 +352,27 @@ def test_sections_without_a_readable_reply_are_skipped_and_reported(server: Mess
     assert again.cached == 68
 
 
+def test_a_server_without_tools_may_answer_in_json(server: MessagesServer, tmp_path: Path) -> None:
+    server.always(reply(json.dumps(graph([("Ada", "person")]))))
+    report = extract(write_source(tmp_path / "s.jsonl", numbered(2)), tmp_path / "work")
+    assert report.sections == 2
+
+
+def test_rejected_request_features_are_omitted(server: MessagesServer, tmp_path: Path) -> None:
+    answers = by_section()
+
+    def old(request: dict[str, Any]) -> Response:
+        if "temperature" in request:
+            return status(400, "temperature is deprecated for this model")
+        if "strict" in request["tools"][0]:
+            return status(400, "tools.0.strict: Extra inputs are not permitted")
+        return answers(request)
+
+    server.always(old)
+    report = extract(write_source(tmp_path / "s.jsonl"), tmp_path / "work")
+    assert report.sections == 4
+
+
 def test_too_many_unreadable_replies_stop_the_build_and_the_next_pays_for_no_text_twice(
     server: MessagesServer, tmp_path: Path
 ) -> None:

@@ -179,6 +179,16 @@ def test_nothing_changed_writes_nothing(pack: Path) -> None:
     assert not Layout(pack).unfinished()
 
 
+def test_every_stage_of_an_update_reaches_its_total(pack: Path, tmp_path: Path) -> None:
+    source = write(tmp_path / "new.jsonl", CHANGED)
+    told = Told()
+    follow(pack, source, told)
+    assert {"chunking", "linking", "comparing", "embedding", "loading"} <= set(told.stages)
+    known = {stage: total for stage, total in told.totals.items() if total is not None}
+    assert told.totals["comparing"] == 1
+    assert {stage: told.reached[stage] for stage in known} == known
+
+
 def test_a_dry_run_writes_nothing_and_encodes_nothing(pack: Path, tmp_path: Path) -> None:
     everything = {path: path.stat().st_mtime_ns for path in pack.rglob("*")}
     source = write(tmp_path / "new.jsonl", CHANGED)

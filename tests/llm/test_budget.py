@@ -13,6 +13,10 @@ from wikigr.llm.usage import Usage
 HAIKU = "claude-haiku-4-5"
 
 
+def test_without_limits_everything_passes() -> None:
+    Budget().reserve("any model", 10**9, 10**6)
+
+
 @pytest.mark.parametrize(("limit", "passes"), [(1101, False), (1102, True)])
 def test_a_call_is_stopped_by_its_worst_case_in_tokens(limit: int, passes: bool) -> None:
     budget = Budget(max_tokens=limit)

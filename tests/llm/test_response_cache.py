@@ -52,6 +52,12 @@ def test_a_repeated_request_is_not_sent_and_uses_nothing(
     assert (again.asked, again.hits) == (0, 1)
 
 
+def test_a_tool_use_is_kept(claude: Make, messages_server: MessagesServer, cache: ResponseCache) -> None:
+    messages_server.script(reply(tool_use(grade="ä", n=1.5), stop_reason="tool_use"))
+    given = [claude(cache=cache).complete(**ASKED, extra=TOOL) for _ in range(2)]
+    assert [reply.tool_uses for reply in given] == [(ToolUse("record", {"grade": "ä", "n": 1.5}),)] * 2
+
+
 def test_the_key_is_nowhere_on_disk(
     claude: Make, messages_server: MessagesServer, cache: ResponseCache, tmp_path: Path
 ) -> None:

@@ -124,6 +124,12 @@ def test_two_builds_in_one_folder_are_refused(tmp_path: Path) -> None:
         pass
 
 
+def test_a_folder_that_cannot_be_created_is_a_build_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BuildError, match="Cannot write to the folder"), Layout(tmp_path / "file" / "pack").building():
+        pass
+
+
 def test_a_pack_that_cannot_be_written_is_to_be_copied(tmp_path: Path) -> None:
     (tmp_path / ".wikigr").write_text("in the way")
     with pytest.raises(BuildError, match="Cannot write to the folder") as caught, Layout(tmp_path).building():

@@ -177,6 +177,14 @@ def test_an_older_pack_without_anchors_is_valid_and_has_the_addresses_of_its_fil
     assert read_manifest(pack / "manifest.json").digest != manifest.digest
 
 
+def test_a_rebuild_from_records_forgets_the_folder(tmp_path: Path, encoder: Embedder) -> None:
+    pack = build(notes(tmp_path / "notes"), tmp_path / "pack", encoder)
+    (tmp_path / "a.jsonl").write_text('{"id": "valve 7.md", "title": "Valve 7", "text": "It is red."}\n')
+    build(tmp_path / "a.jsonl", pack, encoder)
+    assert not (pack / ".wikigr" / "source").exists()
+    assert urls(pack, "Valve 7#0") == [None]
+
+
 def test_only_web_addresses_are_addresses() -> None:
     cases = {
         " https://w.example/wiki/Ä b ": None,

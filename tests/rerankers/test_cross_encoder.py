@@ -144,6 +144,18 @@ def test_the_scores_are_the_models_own(reranker: CrossEncoderReranker, matcher: 
     assert [found[result["title"]] for result in RESULTS] == pytest.approx(expected.tolist(), abs=1e-6)
 
 
+def test_top_k(reranker: CrossEncoderReranker) -> None:
+    many = RESULTS * 3
+    assert [len(reranker.rerank("spin", many, top_k=k)) for k in (1, 2, 20)] == [1, 2, 9]
+    assert len(reranker.rerank("spin", many)) == 5
+    assert reranker.rerank("spin", []) == []
+
+
+def test_equal_scores_keep_their_order(reranker: CrossEncoderReranker) -> None:
+    same = [{"title": str(n), "content": "atom spin quark"} for n in range(20)]
+    assert [result["title"] for result in reranker.rerank("spin", same, top_k=20)] == [str(n) for n in range(20)]
+
+
 @pytest.mark.parametrize(
     "result", [{"title": "spin"}, {"title": "spin", "content": " "}, {"title": "spin", "content": None}]
 )
@@ -151,6 +163,10 @@ def test_a_title_is_read_where_there_is_no_content(reranker: CrossEncoderReranke
     (found,) = reranker.rerank("spin", [result])
     (expected,) = reranker.rerank("spin", [{"title": "heat", "content": "spin"}])
     assert found == {**result, "ce_score": pytest.approx(expected["ce_score"])}
+
+
+def test_text_that_is_no_unicode_is_scored_all_the_same(reranker: CrossEncoderReranker) -> None:
+    assert reranker.rerank("\udcff", [{"title": "\udcff"}])[0]["title"] == "\udcff"
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,11 @@ def reranker(link_graph: Make) -> GraphReranker:
     return GraphReranker(link_graph(TITLES, LINKS))
 
 
+def test_defaults(reranker: GraphReranker) -> None:
+    assert (reranker.alpha, reranker.beta, reranker.cache_ttl) == (0.7, 0.3, 3600)
+    assert (reranker._pagerank_cache, reranker._cache_timestamp) == (None, 0.0)
+
+
 @pytest.mark.parametrize(
     ("alpha", "beta", "says"),
     [
@@ -39,6 +44,16 @@ def test_weights_out_of_range(link_graph: Make, alpha: float, beta: float, says:
     conn = link_graph(["A"], [])
     with pytest.raises(ValueError, match=says):
         GraphReranker(conn, alpha=alpha, beta=beta)
+
+
+def test_weights_may_miss_one_by_a_rounding_error(link_graph: Make) -> None:
+    assert GraphReranker(link_graph(["A"], []), alpha=0.1 + 0.2, beta=0.7).beta == 0.7
+
+
+@pytest.mark.parametrize("conn", [None, "pack.db", object()])
+def test_what_is_no_connection(conn: object) -> None:
+    with pytest.raises(TypeError, match="Connection"):
+        GraphReranker(conn)
 
 
 def test_the_demo_pack_agrees_with_networkx(physics_conn: Any) -> None:
@@ -97,6 +112,11 @@ def test_results_that_lack_something(reranker: GraphReranker, results: list[dict
         reranker.rerank(results)
 
 
+def test_top_k_below_one(reranker: GraphReranker) -> None:
+    with pytest.raises(ValueError, match="top_k"):
+        reranker.rerank([{"title": "A", "score": 1.0}], top_k=0)
+
+
 def test_without_links_order_and_scores_stay(link_graph: Make) -> None:
     reranker = GraphReranker(link_graph(["A", "B"], []))
     assert reranker.compute_pagerank() == {}
@@ -111,6 +131,13 @@ def test_no_article_or_no_table_is_a_runtime_error(link_graph: Make) -> None:
     conn.execute("DROP TABLE LINKS_TO")
     with pytest.raises(RuntimeError, match="LINKS_TO"):
         GraphReranker(conn).rerank([{"title": "A", "score": 1.0}])
+
+
+def test_normalization_is_min_max(reranker: GraphReranker) -> None:
+    raw = {"A": 0.02, "B": 0.01, "C": 0.03}
+    assert reranker._normalize_scores(raw) == pytest.approx({"A": 0.5, "B": 0.0, "C": 1.0})
+    assert reranker._normalize_scores({"A": 0.5, "B": 0.5}) == {"A": 0.0, "B": 0.0}
+    assert reranker._normalize_scores({}) == {}
 
 
 def test_the_cache_expires(link_graph: Make) -> None:

@@ -9,12 +9,15 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile_files import load_profile
-from wikigr.rerankers.section_quality import SectionQuality, score_section_quality
+from wikigr.rerankers.section_quality import CONTENT_QUALITY_THRESHOLD, SectionQuality, score_section_quality
 from wikigr.retrieval.trace import Trace
+from wikigr.stop_words import STOP_WORDS
 
 TWO = "quantum entanglement"
 
@@ -63,6 +66,40 @@ def test_a_match_ignores_case_punctuation_unicode_form_and_possessives() -> None
         for written, asked in cases
         if score_section_quality(text(200, holding=written), asked) != pytest.approx(1.0)
     ] == []
+
+
+def test_part_of_a_word_is_no_match() -> None:
+    assert score_section_quality(text(200, holding="atomic"), "atom") == pytest.approx(0.8)
+
+
+def test_stop_words() -> None:
+    assert set("a an the in of to for with by from".split()) <= STOP_WORDS
+    assert "photosynthesis" not in STOP_WORDS
+    assert isinstance(STOP_WORDS, frozenset)
+    assert 75 <= len(STOP_WORDS) <= 85
+    assert CONTENT_QUALITY_THRESHOLD == 0.3
+
+
+@given(st.text(), st.text())
+def test_a_score_lies_between_0_and_1(content: str, question: str) -> None:
+    assert 0.0 <= score_section_quality(content, question) <= 1.0
+    assert 0.26 <= score_section_quality(content + " word" * 20, question) <= 1.0
+
+
+@given(st.integers(20, 400), st.integers(0, 400), st.integers(1, 8), st.data())
+def test_more_keywords_or_more_words_never_lower_a_score(
+    length: int, longer: int, asked: int, data: st.DataObject
+) -> None:
+    keywords = [f"key{n}" for n in range(asked)]
+    more = data.draw(st.integers(1, asked))
+    fewer = data.draw(st.integers(0, more - 1))
+    question = "What is " + " ".join(keywords)
+
+    def score(words: int, held: int) -> float:
+        return score_section_quality(text(words, holding=" ".join(keywords[:held])), question)
+
+    assert score(length, fewer) < score(length, more)
+    assert score(length, more) <= score(length + longer, more)
 
 
 MISSIONS = """\

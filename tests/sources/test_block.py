@@ -203,7 +203,6 @@ def test_blocks_cover_the_text_of_any_page(markup: list[str]) -> None:
     check_article(SourceArticle("A", "1", parse_html("".join(markup)).sections))
 
 
-@pytest.mark.trust
 def test_paragraphs_are_filled_in_linear_time() -> None:
     text = "a\n\n" * 20_000
     blocks = [Block("item", match.start(), match.end()) for match in re.finditer("a", text)]

@@ -122,6 +122,22 @@ def test_it_ends_and_repeats_itself(folder: Path, monkeypatch: pytest.MonkeyPatc
     assert train_run(model, windows, arrays, parts, over, Clock(over, 0.0))["trained_steps"] == 0
 
 
+def test_only_the_first_part_of_asked_is_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    windows, arrays, parts = windows_of(folder)
+    read: set[int] = set()
+    batch_of = windows.batch
+
+    def recorded(rows: torch.Tensor, width: int) -> object:
+        read.update(rows.tolist())
+        return batch_of(rows, width)
+
+    monkeypatch.setattr(windows, "batch", recorded)
+    run = Run(bfloat16=False, rank=4, rate=1e-3, steps=30, shares={"asked": 1.0}, asked=0.5, batch=4)
+    train_run(SpanReader(folder / "small", rank=4, scale=2.0), windows, arrays, parts, run, Clock(run, 0.0))
+    expected = np.flatnonzero((arrays["part"] == parts.index("asked")) & (arrays["place"] < 0.5))
+    assert read == set(expected.tolist())
+
+
 def test_a_training_whose_loss_is_no_number_goes_back(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("training.distill._CHECKED_STEPS", 10)
     windows, arrays, parts = windows_of(folder)

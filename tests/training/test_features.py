@@ -32,6 +32,12 @@ def test_targets_map_back_to_the_answer(maker: WindowMaker) -> None:
     assert found == 1
 
 
+def test_the_answer_is_never_in_the_title(maker: WindowMaker) -> None:
+    (feature, *_) = make_features([_example("1879")], maker)
+    window = maker.windows("When was Einstein born?", "Ulm 1879", "", TEXT)[0]
+    assert feature.starts[0] >= window.text_start
+
+
 def test_a_window_without_the_answer_points_to_position_0(maker: WindowMaker) -> None:
     with_answer, without = make_features([_example("1879")], maker)
     assert with_answer.starts != (0,)
@@ -56,3 +62,11 @@ def test_windows_of_a_question_share_a_batch(windows: list[tuple[int, int]], siz
     asked = [{questions[n] for n in batch} for batch in batches]
     assert sum(map(len, asked)) == len(set(questions))
     assert all(len(batch) <= size or len(found) == 1 for batch, found in zip(batches, asked, strict=True))
+
+
+@given(st.lists(st.integers(5, 99), max_size=300), st.integers(1, 9), st.text(max_size=5))
+def test_an_epoch_reads_every_window_once(lengths: list[int], size: int, seed: str) -> None:
+    batches = list(epoch_batches(lengths, size, seed))
+    assert sorted(n for batch in batches for n in batch) == list(range(len(lengths)))
+    assert all(len(batch) <= size for batch in batches)
+    assert batches == list(epoch_batches(lengths, size, seed))

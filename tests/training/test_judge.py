@@ -10,8 +10,9 @@ import torch
 
 from training.examples import Passage
 from training.judge import ReadSentence, groups_of, read_judged_questions, sentence_text, summarize_judged
-from training.judged import JudgedQuestion, JudgedSentence
+from training.judged import JudgedQuestion, JudgedSentence, question_kind, read_judged, write_judged
 from training.model import SpanReader
+from training.report import as_table
 from wikigr.reader.windows import WindowMaker
 
 TEXT = "Ada fired the kiln in 1911. Bea sold the kiln in 1920. Cay broke the kiln in 1931."
@@ -66,6 +67,22 @@ def test_the_first_sentence_counts_and_one_of_three(
     assert figures.auroc is None, "there is no question that is not covered"
 
 
+def test_a_sentence_beyond_the_third_does_not_count() -> None:
+    wrong = ReadSentence(JudgedSentence(0, 0, 3, 0.0), "Ada", 9.0)
+    right = read(0, 0, 0)[1]
+    for before, expected in ((2, 1.0), (3, 0.0)):
+        figures = summarize_judged([SOLD], [[*[wrong] * before, right]], 0.0)
+        assert figures is not None
+        assert figures.sentence_of_three == expected
+
+
+def test_a_right_sentence_with_a_wrong_short_answer() -> None:
+    cut = [replace(item, span="kiln") for item in read(0, 2, 1)]
+    figures = summarize_judged([SOLD], [cut], 0.0)
+    assert figures is not None
+    assert (figures.span, figures.sentence) == (0.0, 1.0)
+
+
 def test_the_score_without_the_reader_counts_by_its_weight() -> None:
     readings = read(0, 2, 1)
     readings[0] = replace(readings[0], sentence=replace(readings[0].sentence, features=0.5))
@@ -80,6 +97,10 @@ def test_the_auroc_is_that_of_right_answers_against_questions_not_covered() -> N
     assert figures is not None
     assert figures.auroc == 0.5
     assert figures.questions == 3
+
+
+def test_nothing_is_measured_where_no_question_is_covered() -> None:
+    assert summarize_judged([PRICE], [read(1, 2, 3)], 0.0) is None
 
 
 def test_a_covered_question_for_which_nothing_was_read_counts_as_wrong() -> None:
@@ -101,6 +122,25 @@ def test_questions_are_grouped_by_set_source_and_kind() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("How do I undo a commit?", "how-to"),
+        ("When was the kiln sold?", "date"),
+        ("What is a kiln?", "definition"),
+        ("Why was the kiln sold?", "other"),
+    ],
+)
+def test_the_kind_of_a_question(question: str, kind: str) -> None:
+    assert question_kind(question, covered=True) == kind
+    assert question_kind(question, covered=False) == "not covered"
+
+
+def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+    write_judged(tmp_path / "judged.jsonl", [SOLD, PRICE])
+    assert read_judged(tmp_path / "judged.jsonl") == [SOLD, PRICE]
+
+
 def test_the_best_span_of_each_sentence_is_read(tiny_bert: Path, maker: WindowMaker) -> None:
     torch.manual_seed(0)
     model = SpanReader(tiny_bert, rank=2, scale=1.0)
@@ -113,3 +153,17 @@ def test_the_best_span_of_each_sentence_is_read(tiny_bert: Path, maker: WindowMa
         assert all(found.span and found.span in sentence_text(item, found.sentence) for found in group)
     # Of no section, nothing is read.
     assert read_judged_questions(model, maker, 0, [SOLD], 0, 15) == [[]]
+
+
+def test_the_table_has_a_line_for_each_figure_and_a_column_for_each_reader() -> None:
+    rows: dict[str, dict[str, dict[str, float | None]]] = {
+        "small": {"people": {"questions": 74, "span": 0.4456, "auroc": None}},
+        "large": {"people": {"questions": 74, "span": 0.0}},
+    }
+    assert as_table(rows).splitlines() == [
+        "| set | figure | small | large |",
+        "| --- | --- | --- | --- |",
+        "| people | questions | 74 | 74 |",
+        "| people | span | 0.446 | 0.000 |",
+        "| people | auroc | – | – |",
+    ]

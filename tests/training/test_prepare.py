@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from training.config import ASKED, DISTANT, GENERAL, Config, DataConfig, Phase
-from training.examples import Example, contains_answer, read_examples
+from training.examples import Example, contains_answer, occurrences, read_examples
 from training.negatives import swap_entity
 from training.prepare import ANSWER, HELD_OUT_FILE, UNANSWERABLE, part_file, prepare, read_phase, read_sources
+from training.sources.hotpotqa import read_hotpotqa
 from training.sources.natural_questions import read_natural_questions
 from training.sources.squadshifts import parse_row
 from wikigr.embeddings.embedder import Embedder
@@ -93,6 +94,19 @@ def test_negatives_hold_no_accepted_answer(examples: list[Example]) -> None:
             assert example.text != originals.get(example.id)
 
 
+def test_spans_are_answers(examples: list[Example]) -> None:
+    for example in examples:
+        for start, end in example.spans:
+            assert example.text[start:end] in example.accepted
+
+
+def test_qamr_has_as_many_negatives_as_answers(examples: list[Example]) -> None:
+    kinds = [example.kind for example in examples if example.source == "qamr"]
+    # "Leiden" is in every sentence, so questions about it have no negative.
+    answers = [e for e in examples if e.source == "qamr" and e.kind == ANSWER and "Leiden" not in e.accepted]
+    assert kinds.count("search") == len(answers) > 0
+
+
 def test_the_same_seed_gives_the_same_bytes(data: Path, work: Path, tmp_path: Path, encoder: Embedder) -> None:
     prepare(data, tmp_path, CONFIG, encoder, ASKED_EXAMPLES)
     for part in (GENERAL, DISTANT, ASKED):
@@ -124,6 +138,15 @@ def test_a_phase_with_a_shared_loss_draws_whole_questions(three: Path) -> None:
     assert any(any(spans) and not all(spans) for spans in both)
 
 
+def test_a_question_gets_as_many_negatives_from_search_as_it_should(work: Path, three: Path) -> None:
+    for folder, count in ((work, ALL_KINDS.search_negatives), (three, 3)):
+        examples = read_parts(folder)
+        for source in ("squad2", "nq"):
+            answered = {e.asked for e in examples if e.source == source and e.kind == ANSWER}
+            found = Counter(e.asked for e in examples if e.kind == "search" and e.asked in answered)
+            assert max(found.values()) == count
+
+
 def test_nq_gives_answers_and_questions_without_one(data: Path, examples: list[Example]) -> None:
     folder = data / "questions"
     halves = [{item.id for item in read_natural_questions(folder, held_out=held)} for held in (False, True)]
@@ -143,6 +166,12 @@ def test_distant_answers_stand_in_a_passage_that_says_what_is_asked(examples: li
     assert not any(example.id == "w2" for example in found)
 
 
+def test_hotpotqa_keeps_spans_of_one_passage(data: Path) -> None:
+    (question,) = read_hotpotqa(data / "hotpotqa")
+    assert question.accepted == ("Einstein",)
+    assert question.title == "Ulm"
+
+
 def test_answers_that_are_not_where_the_row_says_are_found_or_dropped() -> None:
     row = {"id": "1", "title": "A_B", "context": "art in Stuttgart, art", "question": "What?"}
     moved = parse_row({**row, "answers": [{"text": "art", "start": 5}]}, "x", titled=True)
@@ -150,6 +179,12 @@ def test_answers_that_are_not_where_the_row_says_are_found_or_dropped() -> None:
     assert moved.spans == ((0, 3), (18, 21))
     assert moved.title == "A B"
     assert parse_row({**row, "answers": [{"text": "music", "start": 0}]}, "x", titled=True) is None
+
+
+def test_occurrences_prefer_whole_words() -> None:
+    assert occurrences("Stuttgart art", "art") == ((10, 13),)
+    assert occurrences("Stuttgart", "art") == ((6, 9),)
+    assert occurrences("Stuttgart", "") == ()
 
 
 def test_a_swapped_question_asks_about_another_entity(data: Path) -> None:

@@ -14,7 +14,7 @@ from training.config import Config, Phase
 from training.examples import Example
 from training.features import Batch, Feature, collate, make_features
 from training.model import SpanReader
-from training.train import shared_loss, span_loss, train
+from training.train import learning_rate, shared_loss, span_loss, train
 from wikigr.reader.windows import WindowMaker
 
 CONFIG = Config(base="small", phases=(), rank=4, batch_size=4, checkpoint_steps=5, bfloat16=False, threads=1)
@@ -74,6 +74,16 @@ def test_other_settings_do_not_continue_a_run(features: list[Feature], tiny_bert
         train(features, tiny_bert, 0, tmp_path / "run", CONFIG, replace(PHASE, teaching=0.5))
 
 
+def test_a_finished_training_can_be_made_longer(features: list[Feature], tiny_bert: Path, tmp_path: Path) -> None:
+    longer = replace(PHASE, learning_rates=(*PHASE.learning_rates, (14, 4e-3), (18, 0.0)))
+    train(features, tiny_bert, 0, tmp_path / "run", CONFIG, PHASE)
+    extended = train(features, tiny_bert, 0, tmp_path / "run", CONFIG, longer)
+    assert _equal(extended, train(features, tiny_bert, 0, tmp_path / "whole", CONFIG, longer))
+    other = replace(PHASE, learning_rates=((0, 0.0), (2, 4e-3), (30, 0.0)))
+    with pytest.raises(ValueError, match="other settings"):
+        train(features, tiny_bert, 0, tmp_path / "run", CONFIG, other)
+
+
 def test_another_phase_starts_from_the_adapter_of_the_first(
     features: list[Feature], tiny_bert: Path, tmp_path: Path
 ) -> None:
@@ -92,6 +102,13 @@ def test_only_the_adapter_and_the_head_change(features: list[Feature], tiny_bert
     changed = {name for name, tensor in before.items() if not torch.equal(tensor, trained[name])}
     assert changed == {name for name in before if name.endswith((".up", ".down")) or name.startswith("head.")}
     assert len(changed) == 2 * 6 * 2 + 2
+
+
+def test_learning_rate_rises_and_falls() -> None:
+    rates = [learning_rate(step, PHASE) for step in range(13)]
+    assert rates[0] == rates[12] == 0
+    assert rates[2] == max(rates) == 5e-3
+    assert rates[7] == pytest.approx(2.5e-3)
 
 
 def test_the_teacher_moves_the_student(features: list[Feature], tiny_bert: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import torch
 
 from training.examples import Example, Passage
 from training.features import collate, make_features
-from training.measured import Measured, figures_of
+from training.measured import Measured, Read, figures_of
 from training.windows import (
     DeviceWindows,
     Vocabulary,
@@ -154,3 +154,28 @@ def test_a_question_has_the_best_span_of_all_its_windows(maker: WindowMaker) -> 
     assert [reading.text for reading in readings] == ["Bo", "Bo", "Bo"]
     figures = figures_of(QUESTIONS, readings)["set"]
     assert (figures["questions"], figures["exact_match"], figures["auroc"]) == (2, 0.5, 0.5)
+
+
+def test_a_bonus_decides_between_sentences(maker: WindowMaker) -> None:
+    first, second = sentence_spans(TEXT)[:2]
+    item = Measured(
+        "set",
+        "when",
+        "When?",
+        ("x",),
+        "",
+        True,
+        (Passage("Boats", "", TEXT[: second[1]]),),
+        ((0, *first, 0.0), (0, *second, 5.0)),
+    )
+    arrays = pack_questions([item], maker)
+    windows = DeviceWindows(arrays, SMALL, "cpu")
+    readings = read_all(
+        lambda batch: torch.zeros(*batch.input_ids.shape, 2), windows, arrays, [item], size=4, limits=[(3, TOKEN_COST)]
+    )
+    assert TEXT.index(readings[0][0].text) >= second[0]
+    assert readings[0][0].margin == pytest.approx(5.0)
+
+
+def test_without_a_span_a_question_is_wrong() -> None:
+    assert figures_of(QUESTIONS[:1], [Read("", None, -1e4)])["set"]["right"] == 0

@@ -66,6 +66,13 @@ def test_several_packs_print_a_line_each_and_the_first_failure_decides(
     assert wikigr("pagerank", "build", str(pack), str(pack)).out.count("fresh") == 2
 
 
+def test_a_plain_mapping_is_read(pack: Path) -> None:
+    titles = json.loads((pack / "pagerank_cache.json").read_text())["scores"]
+    (pack / "pagerank_cache.json").write_text(json.dumps({**dict.fromkeys(titles, 0.01), "Spin": 0.51}))
+    with Pack(pack) as opened:
+        assert (opened.pagerank["Spin"], len(opened.pagerank)) == (0.51, 50)
+
+
 @pytest.mark.parametrize(
     "text",
     [

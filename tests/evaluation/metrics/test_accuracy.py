@@ -78,6 +78,17 @@ def test_exact_match_and_f1(text: str, accepted: list[str], em: float, f1: float
     assert token_f1(text, accepted) == pytest.approx(f1)
 
 
+@given(WORDS, st.lists(WORDS, max_size=3))
+def test_answer_metrics_keep_their_order_and_range(text: str, accepted: list[str]) -> None:
+    em, f1 = exact_match(text, accepted), token_f1(text, accepted)
+    assert 0.0 <= f1 <= 1.0
+    assert em in (0.0, 1.0)
+    if em and text.strip():
+        assert f1 == 1.0
+        assert accuracy(text, accepted) == 1.0
+    assert token_f1(text, accepted[::-1]) == f1
+
+
 @given(WORDS.filter(str.strip), WORDS, WORDS)
 def test_an_accepted_string_among_words_is_found(accepted: str, before: str, after: str) -> None:
     assert accuracy(f"{before} {accepted} {after}", [accepted]) == 1.0

@@ -3,6 +3,8 @@ from __future__ import annotations
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.evaluation.metrics.examples import KIEL
 
 from wikigr.evaluation.metrics.hallucination import hallucination_rate
@@ -28,3 +30,10 @@ def test_hallucination() -> None:
         for sentences, cited, rate in cases
         if hallucination_rate(sentences, cited) != pytest.approx(rate, nan_ok=True)
     ] == []
+
+
+@given(st.lists(st.sampled_from(["Planck in Kiel.", "In 1858.", "Spin.", "It is."])), st.lists(st.just(KIEL.content)))
+def test_more_sources_never_support_less(sentences: list[str], cited: list[str]) -> None:
+    rate = hallucination_rate(sentences, cited)
+    if not math.isnan(rate):
+        assert 0.0 <= hallucination_rate(sentences, [*cited, "Electrons spin."]) <= rate <= 1.0

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -54,6 +55,11 @@ def test_all_gold_must_be_found() -> None:
     assert {(ranking, relevant, k): all_found_at(ranking, set(relevant), k) for ranking, relevant, k in cases} == cases
 
 
+@given(RANKINGS, RELEVANT, st.integers(1, 12))
+def test_all_is_found_where_the_recall_is_1(ranking: list[int], relevant: frozenset[int], k: int) -> None:
+    assert all_found_at(ranking, relevant, k) == float(recall_at(ranking, relevant, k) == 1.0)
+
+
 @pytest.mark.parametrize("measure", [recall_at, all_found_at, ndcg_at])
 def test_a_cut_below_one_is_refused(measure: object) -> None:
     with pytest.raises(ValueError, match="k must be at least 1, not 0"):
@@ -72,6 +78,26 @@ def test_retrieval_metrics_lie_between_0_and_1(ranking: list[int], relevant: fro
     assert 0.0 <= rr <= 1.0
     assert recall <= recall_at(ranking, relevant, k + 1)
     assert (recall > 0) == (ndcg > 0)
+
+
+@given(RELEVANT, st.lists(ITEMS, max_size=8), st.integers(1, 12), st.randoms())
+def test_a_perfect_ranking_is_1_in_whatever_order(
+    relevant: frozenset[int], rest: list[int], k: int, random: object
+) -> None:
+    first = sorted(relevant)
+    random.shuffle(first)  # type: ignore[attr-defined]
+    ranking = first + rest
+    assert ndcg_at(ranking, relevant, k) == pytest.approx(1.0)
+    assert reciprocal_rank(ranking, relevant) == 1.0
+    assert recall_at(ranking, relevant, max(k, len(relevant))) == 1.0
+
+
+@given(RANKINGS, RELEVANT, st.permutations(range(13)), st.integers(1, 12))
+def test_names_do_not_matter(ranking: list[int], relevant: frozenset[int], names: Sequence[int], k: int) -> None:
+    renamed, again = [names[i] for i in ranking], {names[i] for i in relevant}
+    assert recall_at(renamed, again, k) == recall_at(ranking, relevant, k)
+    assert ndcg_at(renamed, again, k) == ndcg_at(ranking, relevant, k)
+    assert reciprocal_rank(renamed, again) == reciprocal_rank(ranking, relevant)
 
 
 def test_section_recall_needs_a_gold_section() -> None:

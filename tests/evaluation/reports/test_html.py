@@ -104,6 +104,11 @@ def test_all_parts_are_there() -> None:
         assert part in warnings
 
 
+def test_a_quiet_run_has_no_warnings() -> None:
+    tree = LexborHTMLParser(html_report(document(two_profiles())))
+    assert not tree.css("#warnings, #repeats, #hops") and "No answer failed" in text_of(tree, ".calm")
+
+
 def test_forest_plot_draws_to_scale_and_says_what_it_draws() -> None:
     made = report_document(whole_run(), resamples=199)
     tree = LexborHTMLParser(html_report(made))
@@ -200,6 +205,11 @@ def test_half_a_surrogate_pair_can_be_written_and_a_long_answer_is_cut() -> None
     samples = [sample("one", "a1", 1.0, answer="broken \ud800 text" + "x" * 50_000)]
     page = html_report(document(samples)).encode("utf-8").decode("utf-8")
     assert "broken ? text" in page and "… (48,013 more characters)" in page
+
+
+def test_same_document_same_bytes() -> None:
+    made = report_document(whole_run(), resamples=199)
+    assert html_report(made) == html_report(json.loads(json.dumps(made)))
 
 
 def test_nothing_is_loaded_from_anywhere() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -46,6 +47,11 @@ def test_detectable_effect_worked_by_hand() -> None:
     # 25 differences of ±1 (13 to 12): s = sqrt(24.96 / 24); t(0.975; 24) = 2.0639, t(0.8; 24) = 0.8569.
     found = detectable_effect([1.0] * 13 + [-1.0] * 12)
     assert found == pytest.approx((2.0639 + 0.8569) * math.sqrt(24.96 / 24) / 5, rel=1e-4)
+
+
+def test_detectable_effect_of_one_pair_or_of_equal_pairs_is_nan() -> None:
+    assert math.isnan(detectable_effect([0.4]))
+    assert math.isnan(detectable_effect([0.1] * 9))
 
 
 def test_verdict_of_an_interval() -> None:
@@ -103,6 +109,34 @@ def test_comparison_is_the_same_for_the_same_seed_and_another_for_another() -> N
         assert other.interval != found.interval
         assert other.p != found.p
         assert replace(other, interval=found.interval, p=found.p, verdict=found.verdict) == found
+
+
+@given(st.lists(st.tuples(grades, grades), min_size=1, max_size=30), st.booleans())
+def test_comparison_turns_when_the_arms_are_swapped(pairs: list[tuple[float, float]], together: bool) -> None:
+    first, second = [one for one, _ in pairs], [other for _, other in pairs]
+    clusters = [place // 3 for place in range(len(pairs))] if together else None
+    one = compared(first, second, clusters=clusters)
+    other = compared(second, first, clusters=clusters)
+    assert (one.p, one.ties, one.wins, one.losses) == (other.p, other.ties, other.losses, other.wins)
+    assert one.difference == pytest.approx(-other.difference)
+    assert one.standard_error == pytest.approx(other.standard_error, nan_ok=True)
+    turned = {Verdict.IMPROVED: Verdict.REGRESSED, Verdict.REGRESSED: Verdict.IMPROVED}
+    # An end of an interval may come to lie on 0 or the margin, give or take the last bit.
+    ends = np.abs([one.interval.low, one.interval.high])
+    assume(not np.isclose(ends, 0.0).any() and not np.isclose(ends, 0.02).any())
+    assert other.verdict is turned.get(one.verdict, one.verdict)
+
+
+def test_an_arm_against_itself_is_equivalent_where_there_are_enough_questions() -> None:
+    scores = draws(0, 200)
+    found = compared(scores, scores)
+    assert (found.p, found.ties, found.difference, found.standard_error) == (1.0, 200, 0.0, 0.0)
+    assert math.isnan(found.mde)
+    # Clopper and Pearson's limit for none of 200.
+    assert found.interval.high == -found.interval.low == pytest.approx(stats.beta.ppf(0.975, 1, 200))
+    assert (found.interval.method, found.verdict) == ("exact", Verdict.EQUIVALENT)
+    assert compared(scores[:40], scores[:40]).verdict is Verdict.INCONCLUSIVE
+    assert compared(scores, scores, clusters=[place // 10 for place in range(200)]).verdict is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize(("n", "worse"), [(6, 0.10), (24, 0.05), (150, 0.03)])

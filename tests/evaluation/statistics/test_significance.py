@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from wikigr.evaluation.statistics.significance import holm, mcnemar_p, permutation_p
@@ -44,6 +45,14 @@ def test_permutation_flips_whole_clusters() -> None:
     clusters = ["a"] * 4 + ["b"] * 3 + ["c"] * 4
     assert permutation_p(differences, seed=0, clusters=clusters) == 0.25
     assert permutation_p(differences, seed=0) == 2 / 2**11
+
+
+@given(graded, st.integers(0, 3))
+@example([0.1] * 15, 0)
+def test_permutation_p_is_a_probability_and_the_same_for_swapped_arms(differences: list[float], seed: int) -> None:
+    p = permutation_p(differences, seed=seed, resamples=199)
+    assert 0.0 < p <= 1.0
+    assert permutation_p([-value for value in differences], seed=seed, resamples=199) == p
 
 
 def outcomes(both: int, wins: int, losses: int, neither: int) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.graph_search.explore.links import entity, fill, follow
+from tests.graph_search.explore.links import entity, fill, follow, shortest
 
 from wikigr.errors import UsageError
 from wikigr.graph.engine import Graph
@@ -21,6 +21,11 @@ def test_a_metapath_is_parsed(around: Neighborhood) -> None:
     )
 
 
+@pytest.mark.parametrize("written", ["Born In", "bornIn", "BORN-IN", "born_in", " ~ born in"])
+def test_case_and_separators_do_not_matter(around: Neighborhood, written: str) -> None:
+    assert parse_metapath(written, around)[0].relation == "born_in"
+
+
 def test_a_relation_without_edges_is_a_valid_step(around: Neighborhood) -> None:
     assert parse_metapath("mentions -> has entity", around) == (Step("MENTIONS"), Step("HAS_ENTITY"))
     assert follow_metapath(around, article("A"), parse_metapath("MENTIONS", around)).paths == ()
@@ -34,6 +39,17 @@ def test_a_misspelled_relation_gets_a_suggestion(around: Neighborhood) -> None:
         parse_metapath("zzzzzz" * 100, around)
     assert "schema" in str(raised.value.hint)
     assert len(raised.value.message) < 200
+
+
+def test_stored_names_with_a_tilde_are_parsed(tmp_path: Path) -> None:
+    facts = [("ada", "~crew", "bob"), ("bob", "part of", "london")]
+    with Graph(tmp_path / "pack.db", read_only=False) as graph:
+        fill(graph, [], facts)
+        around = Neighborhood(graph)
+        assert parse_metapath("~crew", around) == (Step("~crew"),)
+        assert parse_metapath("~~crew", around) == (Step("~crew", inverse=True),)
+        assert parse_metapath("~LINKS_TO -> ~part of", around) == (Step("LINKS_TO", True), Step("part of", True))
+        assert follow(around, entity("ada"), "~crew -> part of") == ["Ada -> ~crew -> Bob -> part of -> London"]
 
 
 @pytest.mark.parametrize("written", ["", "->", "born_in ->", "~", "born_in -> ~ -> knows"])
@@ -68,6 +84,10 @@ def test_paths_visit_no_node_twice(around: Neighborhood) -> None:
         "A -> LINKS_TO -> B -> LINKS_TO -> C",
         "A -> LINKS_TO -> E -> LINKS_TO -> D",
     ]
+
+
+def test_a_node_without_a_name_shows_its_key(around: Neighborhood) -> None:
+    assert follow(around, entity("bob"), "knows") == ["Bob -> knows -> x9"]
 
 
 def test_a_target_ends_the_path(around: Neighborhood) -> None:
@@ -114,6 +134,12 @@ def test_paths_to_a_target_do_not_pass_it_on_the_way(
         assert path.nodes[-1] == article(target)
 
 
+def test_exactly_max_paths_is_not_truncated(around: Neighborhood) -> None:
+    steps = [Step("LINKS_TO")] * 2
+    assert not follow_metapath(around, article("A"), steps, max_paths=2).truncated
+    assert follow_metapath(around, article("A"), steps, max_paths=1).truncated
+
+
 def test_every_limit_of_a_metapath_is_reported(complete: Neighborhood, monkeypatch: pytest.MonkeyPatch) -> None:
     steps = [Step("LINKS_TO")] * 2
     everything = follow_metapath(complete, article("N00"), steps, max_paths=10_000)
@@ -140,3 +166,13 @@ def test_bad_arguments_are_errors(around: Neighborhood) -> None:
         follow_metapath(around, article("A"), [])
     with pytest.raises(UsageError, match="max_paths must be at least 1, not 0"):
         follow_metapath(around, article("A"), [Step("LINKS_TO")], max_paths=0)
+
+
+def test_a_graph_without_edges(tmp_path: Path) -> None:
+    with Graph(tmp_path / "pack.db", read_only=False) as graph:
+        fill(graph, [], [])
+        around = Neighborhood(graph)
+        assert follow_metapath(around, article("A"), [Step("LINKS_TO")]).paths == ()
+        assert shortest(around, article("A"), entity("ada")) == []
+        with pytest.raises(UsageError, match="no relation 'born_in'"):
+            parse_metapath("born_in", around)

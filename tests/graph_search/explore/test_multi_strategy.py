@@ -7,7 +7,9 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -174,6 +176,13 @@ def test_finish_in_the_second_iteration_stops_before_any_further_retrieval(ask: 
     assert answer.query_type == "synthesis"
 
 
+def test_finish_at_once_looks_nothing_up(ask: Ask) -> None:
+    answer, conversation = ask(FINISH, question=DIRECTED)
+    assert stopped(answer) == ("finish", 0)
+    assert (answer.graph_context, answer.cypher_query, conversation.planning) == ((), "", 1)
+    assert (answer.query_type, answer.trace.degraded) == ("synthesis", False)
+
+
 @pytest.mark.parametrize("second", ["Nothing.", BELL, "<entity-extraction>The Iron Bell"])
 def test_an_iteration_that_adds_nothing_is_the_last(ask: Ask, second: str) -> None:
     answer, conversation = ask(BELL, second, BELL, iterations=9)
@@ -220,6 +229,13 @@ def test_feedback_lets_the_planner_fix_a_query(ask: Ask) -> None:
     assert not answer.trace.degraded
 
 
+def test_a_query_with_arrows_and_comparisons_is_shown_as_it_was(ask: Ask) -> None:
+    query = "MATCH (a:Article)-[:LINKS_TO]->(b:Film)<-[:LINKS_TO]-(c) WHERE a.word_count < 5 RETURN a.title"
+    _, conversation = ask(cypher(query), FINISH)
+    assert query in conversation.of("plan")[1]
+    assert "(:Article)-[:LINKS_TO]->(:Article)" in conversation.of("plan")[0]
+
+
 def test_an_unknown_relation_of_a_metapath_gives_a_suggestion(ask: Ask) -> None:
     answer, conversation = ask(
         f"{BELL}<path-extraction>directr -> born_in</path-extraction>",
@@ -230,6 +246,15 @@ def test_an_unknown_relation_of_a_metapath_gives_a_suggestion(ask: Ask) -> None:
     assert "Cannot follow the metapath directr -> born_in:" in feedback
     assert "director" in feedback.replace("directr", "")
     assert "The Iron Bell -> director -> Clara Voss -> born_in -> Kelburg" in answer.graph_context
+
+
+def test_the_end_of_a_path_can_still_be_explored(ask: Ask) -> None:
+    answer, _ = ask(
+        f"{BELL}<path-extraction>director -> born_in</path-extraction>",
+        "<entity-extraction>Kelburg</entity-extraction>",
+        iterations=2,
+    )
+    assert "Kelburg -> mayor -> Otto Prim" in answer.graph_context
 
 
 # -- budgets
@@ -245,6 +270,12 @@ def test_never_one_call_more_than_the_budget(ask: Ask, calls: int) -> None:
     assert Counter(kind for kind, _ in conversation.asked)["write"] == 1
     assert (answer.query_type, answer.trace.degraded) == ("synthesis", False)
     assert any("budget" in warning or "calls" in warning for warning in answer.trace.warnings)
+
+
+def test_results_before_the_budget_ran_out_are_kept(ask: Ask) -> None:
+    # The planner, the relations, and no call for the entities.
+    answer, _ = ask(BELL, max_calls=2)
+    assert "The Iron Bell -> director -> Clara Voss" in answer.graph_context
 
 
 class Clock:
@@ -304,6 +335,33 @@ class Once:
 
     def plan(self, state: PlannerState) -> Plan:
         return self.plan_ if state.iteration == 0 else Plan(finish=True)
+
+
+def test_the_deadline_is_checked_before_every_metapath_and_node(films: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Use a clock that advances by a second at every reading."""
+    plan = Plan(
+        nodes=(article("The Iron Bell"), article("Kelburg")),
+        metapaths=("director -> spouse", "producer -> founded_by", "located_in"),
+    )
+    found: list[tuple[str, bool, int]] = []
+    with Pack(films, preload=True) as pack:
+        around = Neighborhood(pack.graph)
+        pruner = RulePruner(pack.encoder, pack.graph)
+        linker = EntityLinker(pack.graph_index, pack.lexical)
+        queries = QueryRunner(films / "pack.db")
+        for seconds in range(1, 60):
+            ticks = count()
+            monkeypatch.setattr(multi_strategy, "time", SimpleNamespace(monotonic=lambda ticks=ticks: next(ticks)))
+            search = MultiStrategy(queries, around, linker, pruner, MultiStrategyOptions(max_seconds=seconds))
+            explored = search.explore("Who founded the producer of The Iron Bell?", Once(plan), Trace())
+            paths = sum(line.count(" -> ") > 2 for line in explored.context.lines)
+            found.append((explored.stop_reason, bool(explored.explored), paths))
+            if explored.stop_reason == "finish":
+                break
+    # Longer limits add the triplets, then one path after another, until the planner finishes.
+    assert list(dict.fromkeys(found)) == [
+        ("budget", False, 0), ("budget", True, 0), ("budget", True, 1), ("budget", True, 2), ("finish", True, 2),
+    ]  # fmt: skip
 
 
 def test_a_database_that_queries_cannot_open_degrades_the_answer(films: Path, tmp_path: Path) -> None:
@@ -445,6 +503,14 @@ def test_without_a_chain_it_is_what_enhanced_gives(physics_pack: Path) -> None:
     ours, enhanced = by_rule(physics_pack, question), by_rule(physics_pack, question, "enhanced")
     assert ours.text == enhanced.text
     assert ours.citations == enhanced.citations != ()
+
+
+def test_a_question_that_links_to_nothing(films: Path) -> None:
+    question = "What is the boiling point of water?"
+    answer = by_rule(films, question)
+    assert answer.abstained
+    assert stage(answer, "entity_linking").notes["links"] == []
+    assert answer.text == by_rule(films, question, "enhanced").text
 
 
 # -- the command

@@ -11,6 +11,7 @@ from tests.graph_search.explore.links import entity, fill, shortest
 from wikigr.errors import UsageError
 from wikigr.graph.engine import Graph
 from wikigr.graph.neighborhood import Neighborhood, Node, article
+from wikigr.graph_search.explore.paths import Path as Route
 from wikigr.graph_search.explore.paths import shortest_paths
 
 
@@ -30,6 +31,11 @@ def test_each_fact_between_two_nodes_is_a_separate_path(around: Neighborhood) ->
     ]
 
 
+def test_forward_links_are_preferred_to_backward_links(around: Neighborhood) -> None:
+    assert shortest(around, article("A"), article("B")) == ["A -> LINKS_TO -> B"]
+    assert shortest(around, article("B"), article("A")) == ["B -> LINKS_TO -> A"]
+
+
 def test_forward_links_are_preferred_on_the_far_side_too(tmp_path: Path) -> None:
     with Graph(tmp_path / "pack.db", read_only=False) as graph:
         fill(graph, [("X", "W"), ("X", "Y"), ("Y", "X"), ("Y", "Z"), ("Z", "Y")], [])
@@ -41,6 +47,11 @@ def test_max_hops_limits_the_length(around: Neighborhood) -> None:
     assert not shortest_paths(around, article("F"), article("B"), max_hops=2).truncated
     assert len(shortest(around, article("F"), article("B"), max_hops=3)) == 1
     assert shortest(around, article("A"), entity("ada")) == []
+
+
+def test_from_a_node_to_itself(around: Neighborhood) -> None:
+    assert shortest_paths(around, article("A"), article("A")).paths == (Route((article("A"),)),)
+    assert shortest(around, article("A"), article("A")) == ["A"]
 
 
 def test_every_limit_of_shortest_paths_is_reported(complete: Neighborhood) -> None:

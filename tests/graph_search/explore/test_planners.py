@@ -84,6 +84,15 @@ def test_tags_are_read_strictly(client: Claude, messages_server: MessagesServer,
     assert planner(client).plan(FIRST) == plan
 
 
+def test_a_plan_beside_finish_counts_only_before_anything_was_looked_up(
+    client: Claude, messages_server: MessagesServer
+) -> None:
+    messages_server.always(reply("<entity-extraction>A</entity-extraction><task-completion>FINISH</task-completion>"))
+    asking = planner(client)
+    assert asking.plan(FIRST) == Plan(mentions=("A",))
+    assert asking.plan(PlannerState(QUESTION, 1, ["A -> r -> B"], [], ())) == Plan(finish=True)
+
+
 def test_long_plans_are_cut(client: Claude, messages_server: MessagesServer) -> None:
     names = "\n".join(f"name {n}" for n in range(50))
     messages_server.script(reply(f"<entity-extraction>{names}</entity-extraction>"))

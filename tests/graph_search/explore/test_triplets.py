@@ -10,7 +10,7 @@ from tests.graph_search.explore.films import BELL, MAYOR, by_rule, entity, fill,
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import UsageError
 from wikigr.graph.engine import Graph
-from wikigr.graph.neighborhood import Neighborhood, Node, article
+from wikigr.graph.neighborhood import Edge, Neighborhood, Node, Step, article
 from wikigr.graph_search.explore.rule_pruner import RulePruner
 from wikigr.graph_search.explore.triplets import SharedLimits, TripletRetriever
 from wikigr.llm.budget import BudgetError
@@ -83,6 +83,12 @@ def test_limits_below_one_are_errors(graph: Graph, encoder: Embedder) -> None:
     for name in ("max_num_relations", "max_num_entities", "max_num_iterations", "max_num_triplets"):
         with pytest.raises(UsageError, match=f"{name} must be at least 1, not 0"):
             TripletRetriever(Neighborhood(graph), RulePruner(encoder, graph), **{name: 0})
+
+
+def test_steps_have_the_direction_of_the_search() -> None:
+    edge = Edge(entity("A"), "knows", entity("B"))
+    assert str(edge.step_from(entity("B"))) == "~knows"
+    assert edge.step_from(entity("A")) == Step("knows")
 
 
 def test_searches_share_their_limits(graph: Graph, encoder: Embedder) -> None:

@@ -43,6 +43,12 @@ def test_without_consent_nothing_is_removed(pack: Path, text: str) -> None:
     assert {path: path.read_bytes() for path in pack.rglob("*") if path.is_file()} == before
 
 
+def test_with_consent_only_the_pack_is_removed(pack: Path) -> None:
+    done = answer("y\n", "pack", "remove", "physics")
+    assert (done.code, done.out) == (0, "physics was removed.\n")
+    assert [path.name for path in pack.iterdir()] == ["notes.md"]
+
+
 def test_a_script_needs_yes(wikigr: Wikigr, pack: Path) -> None:
     refused = wikigr("pack", "remove", "physics", stdin="y\n")
     assert (refused.code, "--yes" in refused.err) == (2, True)
@@ -83,6 +89,16 @@ def test_the_setting_stays_while_the_default_pack_exists(
     assert (done.code, json.loads(done.out)["path"], json.loads(done.out)["unset"]) == (0, "phys2", [])
     assert user.read_text() == "pack: phys2\n"
     assert json.loads(wikigr("pack", "remove", "phys2", "--yes", "--json").out)["unset"] == [str(user)]
+
+
+def test_one_of_several_default_packs_does_not_unset_the_others(wikigr: Wikigr, pack: Path, tmp_path: Path) -> None:
+    shutil.copytree(pack, tmp_path / "packs" / "other")
+    user = tmp_path / "config" / "wikigr" / "config.yaml"
+    user.parent.mkdir(parents=True)
+    user.write_text(f"pack: [{tmp_path}/packs/physics, {tmp_path}/packs/other]\n")
+    done = wikigr("pack", "remove", "physics", "--yes")
+    assert (done.code, "still names it among the default packs" in done.err) == (0, True)
+    assert user.read_text().startswith("pack: [")
 
 
 def test_a_built_pack_is_removed_with_the_record_of_its_source(wikigr: Wikigr, tmp_path: Path) -> None:
