@@ -30,7 +30,7 @@ main()
 def test_ctrl_c_during_any_import_ends_the_process_without_a_traceback(physics_pack: Path) -> None:
     ask = ("ask", "What is spin?", "--offline", "--pack", str(physics_pack))
     # The command line itself, then what it needs for a question.
-    for count in (1, 10, 60, 140, 240):
+    for count in (1, 60, 240):
         command = [sys.executable, "-c", INTERRUPT, str(count), *ask]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
         assert (done.returncode, done.stdout, done.stderr) == (130, "sent\n", "Interrupted.\n"), count

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-# What a build, a preparation and a question import, in this process or in a child.
+# What a build and a query import, in this process or in a child.
 PLANTED = ("json", "multiprocessing", "numpy", "pickle", "pip", "selectolax", "socket", "sqlite3", "wikigr", "yaml")
 
 
@@ -25,7 +25,6 @@ def test_no_module_of_the_working_directory_runs(tmp_path: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
     for command in (
         ("pack", "build", "notes", "-o", "p", "--jobs", "2"),
-        ("ask", "What is the pump made of?", "--pack", "p", "--offline"),
         ("graph", "cypher", "MATCH (a:Article) RETURN a.title", "--pack", "p"),
     ):
         done = subprocess.run(

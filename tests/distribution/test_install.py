@@ -328,6 +328,7 @@ def test_a_pack_that_was_pinned_and_not_signed_is_not_updated_on_trust(letters_p
     assert "secret" not in (caught.value.hint or "")
 
 
+@pytest.mark.trust
 def test_two_concurrent_installations_both_succeed(pack: Make, tmp_path: Path) -> None:
     sources = [pack(f"s{n}", version=f"1.{n}.0") for n in range(2)]
     program = "import sys; from wikigr.distribution.install import install; install(sys.argv[1], force=True)"

@@ -44,6 +44,7 @@ def test_the_bundled_reader_is_checked_and_tried(letters_pack: Path, tmp_path: P
     assert "bundled with the pack 'letters' is damaged" in failure.detail
 
 
+@pytest.mark.trust
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the address space")
 def test_a_limit_on_memory_is_named_instead_of_distrust(letters_pack: Path) -> None:
     code = (

@@ -132,6 +132,7 @@ def test_a_graph_that_is_none_is_a_clear_error(make_bert: MakeBert, tmp_path: Pa
         open_encoder(prepared.folder)
 
 
+@pytest.mark.trust
 def test_several_processes_prepare_at_once(make_bert: MakeBert, tmp_path: Path) -> None:
     cache, folder = tmp_path / "cache", make_bert()
     program = (

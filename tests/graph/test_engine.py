@@ -32,8 +32,9 @@ def test_the_path_is_absolute_so_that_it_can_be_removed_from_messages(
 
 @pytest.mark.parametrize(
     ("gigabytes", "command"),
-    [(1, ["search", "spin", "--pack", "PACK"]), (4, ["ask", "What is spin?", "--offline", "--pack", "PACK"]),
-     (2, ["pack", "validate", "PACK"])],
+    [(1, ["search", "spin", "--pack", "PACK"]),
+     pytest.param(4, ["ask", "What is spin?", "--offline", "--pack", "PACK"], marks=pytest.mark.trust),
+     pytest.param(2, ["pack", "validate", "PACK"], marks=pytest.mark.trust)],
 )  # fmt: skip
 def test_a_limit_on_virtual_memory_is_the_reported_cause(
     physics_pack: Path, gigabytes: int, command: list[str]

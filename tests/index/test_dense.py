@@ -110,7 +110,10 @@ def apart() -> Iterator[Apart]:
 
 @pytest.mark.parametrize("engine", ["real_ladybug", pytest.param("kuzu", marks=needs_kuzu)])
 def test_the_exact_scan_is_exact_on_every_engine(tmp_path: Path, apart: Apart, engine: str) -> None:
-    apart(engine).submit(check_exact, tmp_path / "pack.db", engine).result()
+    if engine == ENGINE:
+        check_exact(tmp_path / "pack.db", engine)
+    else:
+        apart(engine).submit(check_exact, tmp_path / "pack.db", engine).result()
 
 
 @needs_kuzu

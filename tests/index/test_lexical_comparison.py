@@ -71,6 +71,7 @@ def test_an_index_with_other_fields_is_different(tmp_path: Path) -> None:
     assert "its fields" in str(lexical_difference(LexicalIndex(tmp_path / "lexical"), []))
 
 
+@pytest.mark.trust
 @pytest.mark.parametrize("suffix", ["idx", "pos", "fieldnorm", "term", "store"])
 def test_damage_that_searches_would_meet_is_found(tmp_path: Path, suffix: str) -> None:
     write(tmp_path / "lexical", SECTIONS)

@@ -108,6 +108,7 @@ def test_threads_that_search_at_the_same_time_get_the_same_hits(tmp_path: Path) 
     assert found == [others.search(query, 10) for query in QUERIES] * 4
 
 
+@pytest.mark.trust
 @pytest.mark.parametrize("name", FILES)
 def test_a_changed_byte_is_found_or_changes_nothing(tmp_path: Path, name: str) -> None:
     vectors = drawn(300, DIMENSION, seed=5)
@@ -125,6 +126,7 @@ def test_a_changed_byte_is_found_or_changes_nothing(tmp_path: Path, name: str) -
     assert refused >= min(60, len(whole)) / 2
 
 
+@pytest.mark.trust
 @pytest.mark.parametrize("name", FILES[1:])
 def test_any_changed_byte_of_a_header_is_found_or_changes_nothing(tmp_path: Path, name: str) -> None:
     vectors = drawn(40, DIMENSION, seed=5)

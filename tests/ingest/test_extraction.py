@@ -6,8 +6,6 @@ import io
 import json
 import math
 import re
-import subprocess
-import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -506,25 +504,6 @@ def test_a_rebuild_asks_only_about_sections_that_changed(
 
 
 # -- the command
-
-
-PROGRAM = """
-import sys
-from wikigr_cli.app import run
-from wikigr_cli.environment import Environment
-code = run(sys.argv[1:], Environment())
-sys.exit(10 + ("anthropic" in sys.modules) if code == 0 else code)
-"""
-
-
-def test_a_build_without_extraction_does_not_import_the_sdk(server: MessagesServer, tmp_path: Path) -> None:
-    source = write_source(tmp_path / "s.jsonl", RECORDS[1:2])
-    words = ["pack", "build", str(source), "-o", str(tmp_path / "pack"), "--jobs", "0", "--json"]
-    command = [sys.executable, "-c", PROGRAM, *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 10, done.stderr
-    assert json.loads(done.stdout)["extraction"] is None
-    assert not server.requests
 
 
 def test_the_command_reads_and_reports(

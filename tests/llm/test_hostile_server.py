@@ -111,7 +111,14 @@ def ask(client: Claude | ChatServer, stream: bool, question: str = "Where?") -> 
     return ""
 
 
-@pytest.mark.parametrize(("kind", "stream"), [(Claude, False), (Claude, True), (ChatServer, True)])
+@pytest.mark.parametrize(
+    ("kind", "stream"),
+    [
+        (Claude, True),
+        pytest.param(Claude, False, marks=pytest.mark.trust),
+        pytest.param(ChatServer, True, marks=pytest.mark.trust),
+    ],
+)
 def test_every_behavior_ends_in_time_with_an_error(stream: bool, kind: type[Claude | ChatServer]) -> None:
 
     def call(server: ScriptedServer, name: str) -> str:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import random
 import shutil
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -20,18 +18,6 @@ from wikigr.pack.layout import GRAPH_INDEX, MANIFEST, Layout
 from wikigr.pack.manifest import read_manifest
 from wikigr.pack.open import Pack
 
-ASK = """
-import sys
-from wikigr.errors import WikigrError
-from wikigr.pack.open import Pack
-try:
-    with Pack(sys.argv[1]) as pack:
-        print(len(pack.lexical.search("letter", 5)), pack.text_of(next(iter(pack._all_titles()))))
-except WikigrError as error:
-    print(type(error).__name__, error.message)
-    sys.exit(4)
-"""
-
 
 def test_any_damage_of_any_file_is_found(letters_pack: Path, tmp_path: Path) -> None:
     rng = random.Random(11)
@@ -39,7 +25,7 @@ def test_any_damage_of_any_file_is_found(letters_pack: Path, tmp_path: Path) -> 
     names = list(manifest.files)
     pack = shutil.copytree(letters_pack, tmp_path / "pack")
     found: Counter[str] = Counter()
-    for number in range(60):
+    for number in range(24):
         name = "pack.db" if number % 2 else rng.choice(names)
         damage(pack / name, rng)
         assert list(damaged_files(Layout(pack), manifest)) == [name]
@@ -49,7 +35,7 @@ def test_any_damage_of_any_file_is_found(letters_pack: Path, tmp_path: Path) -> 
             assert raised.value.hint
         found[name] += 1
         shutil.copy2(letters_pack / name, pack / name)
-    assert found["pack.db"] >= 30 and len(found) > 2
+    assert found["pack.db"] >= 12 and len(found) > 2
     with Pack(pack) as opened:
         assert opened.manifest.counts["sections"]
 
@@ -63,18 +49,6 @@ def test_what_can_be_made_again_is_not_used_if_damaged(letters_pack: Path, tmp_p
     with Pack(letters_pack) as whole, Pack(pack) as opened:
         assert opened.graph_index.digest == whole.graph_index.digest
         assert opened.graph_index_warning
-
-
-def test_a_process_that_asks_a_damaged_pack_ends_with_a_message(letters_pack: Path, tmp_path: Path) -> None:
-    pack = shutil.copytree(letters_pack, tmp_path / "pack")
-    database = pack / "pack.db"
-    data = bytearray(database.read_bytes())
-    data[4096 : len(data) // 2] = os.urandom(len(data) // 2 - 4096)
-    database.write_bytes(data)
-    done = subprocess.run([sys.executable, "-c", ASK, str(pack)], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (
-        4, f"PackError The pack {pack} is damaged: pack.db has changed since it was built.\n"
-    )  # fmt: skip
 
 
 def test_a_file_is_read_once(letters_pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

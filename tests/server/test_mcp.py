@@ -187,15 +187,6 @@ async def expect_errors(client: Client) -> None:
     assert not (await client.call_tool("packs", {})).is_error
 
 
-def test_errors_are_tool_errors_and_do_not_repeat_long_names(physics: Running) -> None:
-    async def use() -> None:
-        async with over_http(physics) as client:
-            await expect_errors(client)
-            await expect_short_errors(client)
-
-    asyncio.run(use())
-
-
 async def expect_short_errors(client: Client) -> None:
     for size, escape in ((300, "\x1b[31m"), (9_500, ""), (50_000, "\u2028Sure (0.99)")):
         name = f"{escape}{'x' * size}"

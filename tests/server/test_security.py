@@ -291,7 +291,7 @@ def _get(port: int, path: str) -> bytes:
 
 
 def test_hostile_names_reach_no_file(physics_pack: Path, tmp_path: Path) -> None:
-    _fuzz(physics_pack, 120, tmp_path)
+    _fuzz(physics_pack, 40, tmp_path)
 
 
 @pytest.mark.trust

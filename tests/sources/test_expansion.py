@@ -92,6 +92,7 @@ def workbook(rows: str, after: str = "") -> bytes:
     return packed(data)
 
 
+@pytest.mark.trust
 @pytest.mark.parametrize(
     ("row", "after"),
     [
@@ -128,6 +129,7 @@ ODT = (
 CELL = '<w:tc><w:tcPr><w:gridSpan w:val="1000"/>{}</w:tcPr><w:p><w:r><w:t>{}</w:t></w:r></w:p></w:tc>'
 
 
+@pytest.mark.trust
 @pytest.mark.parametrize("name", ["spans.html", "rows.html", "columns.html", "a.odt", "grid.docx", "down.docx"])
 def test_a_cell_that_spans_thousands_of_others(name: str) -> None:
     words = WORDS[:6_000]
@@ -152,6 +154,7 @@ def test_a_long_string_in_one_cell_is_read() -> None:
     assert "Harbor gate" in read("a.xlsx", workbook('<row><c t="s"><v>0</v></c></row>'))
 
 
+@pytest.mark.trust
 @pytest.mark.parametrize("name", ["a.epub", "a.odt", "a.docx"])
 def test_a_small_file_that_unpacks_to_millions_of_characters(name: str) -> None:
     words = "The harbor opens at six. " * 300_000

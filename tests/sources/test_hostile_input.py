@@ -85,6 +85,7 @@ def test_a_pipe_in_a_folder_is_a_bad_record(tmp_path: Path) -> None:
             Folder(tmp_path, format_named("html")).read("b.html")
 
 
+@pytest.mark.trust
 @pytest.mark.parametrize(
     "wikitext",
     [
@@ -101,6 +102,7 @@ def test_wikitext_that_never_closes(wikitext: str) -> None:
         prepare(wikitext)
 
 
+@pytest.mark.trust
 @pytest.mark.parametrize(
     "wikitext",
     [
@@ -150,12 +152,14 @@ def test_jsonl_headings(line: str, heading: str | None) -> None:
     assert section.heading_path == (() if heading is None else (heading,))
 
 
+@pytest.mark.trust
 @pytest.mark.parametrize("text", ["[[" * 20_000, "[[a" * 20_000, "[[" * 20_000 + "]]", "![[" * 10_000 + "x]]"])
 def test_markdown_wiki_links_that_never_close(text: str) -> None:
     with limit():
         list(FolderSource(Path("a.md"), "markdown").parse(NoteRecord("a.md", text.encode(), "a")))
 
 
+@pytest.mark.trust
 def test_a_run_of_removals() -> None:
     writer = PlainTextWriter("")
     writer.write("a ")
@@ -167,6 +171,7 @@ def test_a_run_of_removals() -> None:
     assert section.text == "a b"
 
 
+@pytest.mark.trust
 def test_elements_nested_without_bound_are_a_bad_record(tmp_path: Path) -> None:
     (tmp_path / "deep.html").write_text("<div>" * 200_000 + "x")
     (tmp_path / "wide.html").write_text("<title>Wide</title>" + "<div>x</div><p>y<li>z" * 20_000)
@@ -181,12 +186,14 @@ def test_elements_nested_without_bound_are_a_bad_record(tmp_path: Path) -> None:
             list(FolderSource(tmp_path, "markdown").parse(note))
 
 
+@pytest.mark.trust
 @pytest.mark.parametrize("tag", ["pre", "figcaption", "rt", "dialog"])
 def test_elements_that_nest_although_few_do(tag: str) -> None:
     with limit(), pytest.raises(RecordError, match="nested too deeply"):
         parse_html(f"<{tag}>" * 60_000 + "x")
 
 
+@pytest.mark.trust
 @pytest.mark.parametrize("tag", ["q", "label", "some-thing"])
 def test_many_elements_around_many_paragraphs(tag: str) -> None:
     with limit():
@@ -197,6 +204,7 @@ def test_many_elements_around_many_paragraphs(tag: str) -> None:
         assert parse_html(f"<{tag}>x</{tag}> " * 60_000 + "<img><li>y" * 30_000 + drawing).sections
 
 
+@pytest.mark.trust
 def test_infoboxes_nested_in_each_other_are_read_once() -> None:
     row = '<table class="infobox"><tr><th>k</th><td>'
     with limit():
@@ -204,6 +212,7 @@ def test_infoboxes_nested_in_each_other_are_read_once() -> None:
     assert [[(x.relation, x.object) for x in box.triples] for box in page.infoboxes] == [[("k", "v")]]
 
 
+@pytest.mark.trust
 def test_superscripts_nested_in_each_other() -> None:
     with limit():
         parse_html("<p>x" + "<sup>n" * 3000)
@@ -211,6 +220,7 @@ def test_superscripts_nested_in_each_other() -> None:
             list(FolderSource(Path("a.md"), "markdown").parse(NoteRecord("a.md", text.encode(), "a")))
 
 
+@pytest.mark.trust
 def test_a_tag_of_very_many_attributes_is_refused_before_it_is_parsed() -> None:
     # The parser would take minutes: its time grows with the square of their number.
     with pytest.raises(RecordError, match="more than 20,000 attributes"):
@@ -218,6 +228,7 @@ def test_a_tag_of_very_many_attributes_is_refused_before_it_is_parsed() -> None:
     assert HtmlDocument("<p " + " ".join(f"a{n}=x" for n in range(2_000)) + ">x").root.text().strip() == "x"
 
 
+@pytest.mark.trust
 @pytest.mark.parametrize(
     "text",
     [
@@ -236,6 +247,7 @@ def text_of(name: str, text: str) -> str:
     return "\n".join(s.text for item in items if isinstance(item, SourceArticle) for s in item.sections)
 
 
+@pytest.mark.trust
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -252,6 +264,7 @@ def test_time_grows_with_the_length(name: str, text: str) -> None:
         text_of(name, text)
 
 
+@pytest.mark.trust
 def test_columns_that_most_rows_lack() -> None:
     """A row has a cell for each column, so both together grow with the square of the length."""
     csv = ".. csv-table::\n\n   " + "a," * 3_000 + "\n" + "   b\n" * 3_000
@@ -281,6 +294,7 @@ def test_references_that_lead_somewhere_stay_links() -> None:
     assert isinstance(article, SourceArticle) and article.sections[0].text == "See that."
 
 
+@pytest.mark.trust
 def test_a_document_that_expands_is_a_bad_record(tmp_path: Path) -> None:
     from openpyxl import Workbook
 
@@ -296,6 +310,7 @@ def test_a_document_that_expands_is_a_bad_record(tmp_path: Path) -> None:
         list(source.parse(record))
 
 
+@pytest.mark.trust
 def test_braces_that_entities_make() -> None:
     with limit():
         page = parse_wikitext("&#123;&#123;" * 20_000 + "a" + "&#125;&#125;" * 20_000 + " b", "Page", WikiSite({}))
@@ -316,6 +331,7 @@ def test_braces_are_removed_from_the_inside_outwards() -> None:
         assert section.text == shown, written
 
 
+@pytest.mark.trust
 def test_a_conversion_with_many_ranges() -> None:
     arguments = {str(number + 1): ("1", "to")[number % 2] for number in range(300_001)}
     with limit():
@@ -323,6 +339,7 @@ def test_a_conversion_with_many_ranges() -> None:
     assert text is not None and len(text) > 300_000
 
 
+@pytest.mark.trust
 def test_an_infobox_under_each_of_many_headings() -> None:
     paths = [(f"A{number}",) for number in range(20_000)]
     sections = [SourceSection(path, "Words.") for path in paths]

@@ -160,6 +160,7 @@ def test_a_page_the_parser_cannot_read_is_a_record_error(tmp_path: Path) -> None
         sys.setrecursionlimit(limit)
 
 
+@pytest.mark.trust
 def test_pages_that_were_read_do_not_stay_in_memory(tmp_path: Path) -> None:
     source = write(tmp_path, HEAD + "".join(page(n, f"P{n}", "", ns=1) for n in range(6000)) + "</mediawiki>")
     records = source.records()

@@ -139,6 +139,7 @@ def test_files_without_text_are_skipped(text: str) -> None:
     assert parse(text) == Skipped("dir/note.txt", "no text")
 
 
+@pytest.mark.trust
 @pytest.mark.parametrize(
     "text", ["word " * 400_000, "x" * 2_000_000, "a\n=\n\n" * 50_000, "===\n" * 200_000, "a  " * 300_000]
 )

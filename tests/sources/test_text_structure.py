@@ -91,6 +91,7 @@ def test_a_word_that_a_hyphen_divides_between_lines_is_joined(text: str, joined:
     assert text_of(f"{text}\n") == joined
 
 
+@pytest.mark.trust
 @pytest.mark.parametrize("unit", ["a-\nb ", "- a\n", "  " * 40 + "- a\n", "a" * 79 + "-\n", "A\n   b\n\n", "a\n  b\n"])
 def test_time_grows_with_the_length(unit: str) -> None:
     def seconds(chars: int) -> float:

@@ -83,12 +83,14 @@ CASES = {
         "What is the price of the NX-7?",
         "€ 12,300.00",
         "Product: NX-7 | Weight: 95.5 kg | Price: € 12,300.00 | Range: 1,050 km",
+        formats=("html", "xlsx", "odt"),
     ),
     "gaps": Case(
         GAPS,
         "Who is the owner of the berth South 2?",
         "Karim Haddad",
         "Berth: South 2 | Owner: Karim Haddad | Fee paid until: July 2026",
+        formats=("md", "docx", "csv"),
     ),
     "row names": Case(
         [
@@ -101,6 +103,7 @@ CASES = {
         "6",
         "Rooms | Oslo: 12 | Bergen: 6 | Tromsø: 3",
         has_row_names=True,
+        formats=("wikitext", "pptx", "tsv"),
     ),
     "merged rows": Case(
         [
@@ -181,6 +184,7 @@ CASES = {
         "What is the length at Berth 131?",
         "139 m",
         "Berth: Berth 131 | Boat: Boat number 131 | Length: 139 m",
+        formats=("html", "csv", "xlsx"),
     ),
 }
 

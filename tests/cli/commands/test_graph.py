@@ -23,6 +23,7 @@ from ..conftest import Wikigr
 ESCAPE = "Evil \x1b[31mTower\u202e"
 SHOWN = "Evil �[31mTower�"
 BORN = "Where was the director of The Iron Bell born?"
+TWO_HOPS = "In which town was the critic born who asked whether the Moon is there when nobody looks?"
 MEGABYTE = "x" * 1_000_000
 FACTS = [
     ("The Iron Bell", "director", "Clara Voss"),
@@ -110,7 +111,8 @@ def test_hash_seeds_do_not_change_a_byte(wikigr: Wikigr, films: Path, physics_pa
     )
     # What is printed for people is made of the same document.
     commands = [[*command, "-p", str(films), "--json"] for command in COMMANDS]
-    commands.append(["ask", "Who discovered superconductivity?", "-p", str(physics_pack), "--offline"])
+    commands.append(["ask", TWO_HOPS, "-p", str(physics_pack), "--offline"])
+    commands += [["ask", BORN, "-p", str(films), "--offline", *more] for more in ([], ["--profile", "multi-strategy"])]
     done = subprocess.run(
         [sys.executable, "-c", program, json.dumps(commands)],
         capture_output=True, check=True, encoding="utf-8", env={**os.environ, "PYTHONHASHSEED": "1"},

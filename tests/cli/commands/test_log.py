@@ -11,7 +11,7 @@ import pytest
 from wikigr_cli import answer_log
 from wikigr_cli.answer_log import log_files
 
-from ..conftest import MAIN, Wikigr
+from ..conftest import Wikigr
 
 BORN = "In which year was Werner Heisenberg born?"
 OFF_TOPIC = "Which sauce goes best with grilled asparagus?"
@@ -81,10 +81,12 @@ def test_the_log_stays_small_and_keeps_the_latest(
     assert wikigr("log", "1").out.startswith(f"{BORN} (5)\n")
 
 
-def test_answers_of_processes_at_the_same_time_are_all_kept(physics_pack: Path, tmp_path: Path) -> None:
+def test_answers_of_processes_at_the_same_time_are_all_kept(tmp_path: Path) -> None:
     variables = {**os.environ, "XDG_STATE_HOME": str(tmp_path)}
-    ask = [sys.executable, "-c", MAIN, "ask", BORN, "--pack", str(physics_pack), "--offline"]
-    running = [subprocess.Popen(ask, env=variables, stdout=subprocess.DEVNULL) for _ in range(2)]
+    program = (
+        "from wikigr_cli.answer_log import keep_answer as keep\nfor n in range(99): keep({'question': 99 * str(n)})"
+    )
+    running = [subprocess.Popen([sys.executable, "-c", program], env=variables) for _ in range(2)]
     assert [process.wait() for process in running] == [0, 0]
     lines = (tmp_path / "wikigr" / "answers.jsonl").read_text().splitlines()
-    assert [json.loads(line)["question"] for line in lines] == [BORN] * 2
+    assert sorted(json.loads(line)["question"] for line in lines) == sorted(2 * [str(n) * 99 for n in range(99)])

@@ -259,9 +259,12 @@ def rss_kb() -> int:
     return int(found[1])
 
 
-def test_a_query_cannot_harm_this_process(runner: QueryRunner, impatient: None, subtests: pytest.Subtests) -> None:
+@pytest.mark.parametrize("step", [4, pytest.param(1, marks=pytest.mark.trust)])
+def test_a_query_cannot_harm_this_process(
+    runner: QueryRunner, impatient: None, subtests: pytest.Subtests, step: int
+) -> None:
     assert CONFINED
-    for query in CONFINED:
+    for query in CONFINED[::step]:
         with subtests.test(query=query):
             before = rss_kb()
             try:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -443,6 +440,13 @@ def test_a_planner_that_fails_degrades_the_question(ask: Ask) -> None:
 # -- nothing twice
 
 
+def test_no_iteration_explores_what_another_one_did(ask: Ask) -> None:
+    plans = [f"<entity-extraction>{name}\nThe Iron Bell</entity-extraction>" for name in ("The Iron Bell", "Kelburg")]
+    answer, _ = ask(*plans, entities="<entities>1, 2, 3</entities>", iterations=5, max_calls=50, max_num_iterations=2)
+    explored = [label for name in stages(answer) for label in stage(answer, name).notes["explored"]]
+    assert len(stages(answer)) > 1 and len(explored) == len(set(explored)) > 3
+
+
 # -- by rule
 
 
@@ -516,23 +520,6 @@ def wikigr(*arguments: str) -> tuple[int, str, str]:
     environment = Environment(io.StringIO(), io.StringIO(), io.StringIO())
     code = run(arguments, environment)
     return code, environment.stdout.getvalue(), environment.stderr.getvalue()  # type: ignore[attr-defined]
-
-
-def test_the_same_bytes_whatever_the_hash_seed(films: Path) -> None:
-    arguments = ["ask", BORN, "--json", "--offline", "--pack", str(films), "--profile", "multi-strategy", "--explain"]
-    command = [sys.executable, "-c", "from wikigr_cli.entry import main; main()", *arguments]
-    environment = {**os.environ, "PYTHONHASHSEED": "1"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    # The seed of this process is a random one.
-    _, out, _ = wikigr(*arguments)
-    first, second = (json.dumps(untimed(json.loads(document))) for document in (done.stdout, out))
-    assert first == second
-
-
-def untimed(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: untimed(item) for name, item in value.items() if name not in ("timings", "ms")}
-    return [untimed(item) for item in value] if isinstance(value, list) else value
 
 
 EDGE = Edge(article("A"), "r", article("B"), "A#0")

@@ -128,6 +128,7 @@ def test_entries_in_entries_go_three_deep() -> None:
     assert paths(markup) == [("a",), ("a", "b"), ("a", "b", "c")]
 
 
+@pytest.mark.trust
 @pytest.mark.parametrize(
     ("markup", "lines"),
     [

@@ -354,6 +354,7 @@ def test_any_tag_soup_gives_sections_with_text(pieces: list[str]) -> None:
         assert not set(section.text) & {"\x00", "\x01"}
 
 
+@pytest.mark.trust
 @pytest.mark.parametrize(
     "markup",
     [
@@ -371,6 +372,7 @@ def test_nested_and_very_wide_elements_are_fast(markup: str) -> None:
     assert time.process_time() - start < 10
 
 
+@pytest.mark.trust
 def test_time_grows_with_the_depth_of_tables() -> None:
     def seconds(depth: int) -> float:
         start = time.process_time()

@@ -366,6 +366,8 @@ def with_table(kind: str, rows: Sequence[Sequence[Spanned]]) -> bytes:
 
         made: Any = Document()
         table = made.add_table(height, width)
+        # `table.cell` would read the whole table for each cell.
+        grid = [row.cells for row in table.rows]
     else:
         from pptx import Presentation
         from pptx.util import Inches
@@ -375,10 +377,13 @@ def with_table(kind: str, rows: Sequence[Sequence[Spanned]]) -> bytes:
         table = slide.shapes.add_table(height, width, *map(Inches, (1, 1, 8, 4))).table
         table.first_row = False
     for text, row, column, columns, below in placed:
-        cell, last = table.cell(row, column), table.cell(row + below - 1, column + columns - 1)
+        cell, last = (
+            grid[y][x] if kind == "docx" else table.cell(y, x)
+            for y, x in ((row, column), (row + below - 1, column + columns - 1))
+        )
         if last is not cell and (columns, below) != (1, 1):
             cell.merge(last)
-        table.cell(row, column).text = text
+        cell.text = text
     return saved(made)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 import zlib
 from collections.abc import Callable, Sequence
@@ -263,25 +262,6 @@ def test_entities_of_a_document_are_not_read(tmp_path: Path) -> None:
     )
     (section,) = sections(files.archive({"content.xml": content}))
     assert section.text == "Not this"
-
-
-def test_damaged_files_give_an_error_or_some_text() -> None:
-    rng = random.Random(7)
-    whole = [files.pdf([[(1, "Berths"), LONG * 5]]), files.docx(), files.pptx(), files.xlsx(), files.odt()]
-    outcomes = {"text": 0, "refused": 0}
-    for _ in range(25):
-        data = bytearray(rng.choice(whole))
-        if rng.random() < 0.3:
-            del data[rng.randrange(len(data)) :]
-        for _ in range(rng.choice((1, 20, 200))):
-            if data:
-                data[rng.randrange(len(data))] = rng.randrange(256)
-        try:
-            list(FolderSource(Path("x"), "office").parse(NoteRecord("x", bytes(data), "x")))
-            outcomes["text"] += 1
-        except RecordError:
-            outcomes["refused"] += 1
-    assert all(outcomes.values()), outcomes
 
 
 def pdf_of(*streams: bytes, name: bytes = b"/FlateDecode") -> PdfDocument:
@@ -778,6 +758,7 @@ def test_equations_and_diagrams_of_a_slide(shape: str, diagram: str, expected: s
     assert section.text == expected
 
 
+@pytest.mark.trust
 def test_cells_that_are_repeated_in_each_other_do_not_multiply() -> None:
     inside = "Rope"
     for _ in range(4):

@@ -243,6 +243,7 @@ def test_the_registries_of_docutils_stay_as_they_were() -> None:
     assert "red" not in roles._roles
 
 
+@pytest.mark.trust
 @pytest.mark.parametrize(
     "text",
     [

@@ -181,6 +181,7 @@ def test_what_is_dropped_is_counted_by_name() -> None:
     assert page.links == ()
 
 
+@pytest.mark.trust
 @pytest.mark.parametrize(
     "unit",
     [

@@ -22,7 +22,7 @@ from wikigr.evaluation.samples import Sample, read_samples
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 
-from ...conftest import MAIN, Wikigr
+from ...conftest import Wikigr
 from .conftest import FEW, GOLD, TOTAL, Run, write_questions
 
 
@@ -34,8 +34,11 @@ def test_a_run_prints_figures_and_keeps_every_sample_for_the_same_run_again(run:
     assert [line.split()[:2] for line in lines if line.startswith("profile")] == [["profile", "accuracy"]]
     assert len(lines) <= 20 and "recall@1" not in result.out and "milliseconds" not in result.out
     assert "wikigr eval report r" in result.err and "wikigr eval flips r" in result.err
+    before = (tmp_path / "r" / "samples.jsonl").read_bytes()
     whole = run("r", "--all").out
     assert "accuracy *" in whole and "recall@1" in whole and "milliseconds" in whole
+    # The same run again asks nothing.
+    assert (tmp_path / "r" / "samples.jsonl").read_bytes() == before
     samples = read_samples(tmp_path / "r")
     assert len(samples) == 2 * TOTAL
     assert all(s.error is None and s.ranking and s.metrics for s in samples)
@@ -43,12 +46,6 @@ def test_a_run_prints_figures_and_keeps_every_sample_for_the_same_run_again(run:
     assert list(described.profiles) == ["baseline", "enhanced"]
     assert described.questions["count"] == TOTAL
     assert described.versions["python"] == sys.version.split()[0]
-    # The same run again asks nothing and prints the same.
-    first = run("r", "--json")
-    before = (tmp_path / "r" / "samples.jsonl").read_bytes()
-    second = run("r", "--json")
-    assert (tmp_path / "r" / "samples.jsonl").read_bytes() == before
-    assert first.out == second.out
 
 
 # A run that kills its process before the question after the fifth sample.
@@ -67,7 +64,6 @@ main()
 """
 
 
-@pytest.mark.usefixtures("every_resample")
 def test_a_killed_run_resumes_and_ends_the_same_under_any_hash_seed(
     run: Run, physics_pack: Path, questions: Path, tmp_path: Path
 ) -> None:
@@ -79,11 +75,8 @@ def test_a_killed_run_resumes_and_ends_the_same_under_any_hash_seed(
     killed = subprocess.run([sys.executable, "-c", KILLED, *command], env=variables, capture_output=True, check=False)
     assert killed.returncode == -signal.SIGKILL
     assert samples.read_bytes().count(b"\n") == 5
-    resumed = subprocess.run(
-        [sys.executable, "-c", MAIN, *command], env=variables, capture_output=True, text=True, check=True
-    )
     # The seed of this process is a random one.
-    documents = [json.loads(resumed.stdout), json.loads(run("whole", "--json").out)]
+    documents = [json.loads(run(folder, "--json").out) for folder in ("killed", "whole")]
     for document in documents:
         for profile in document["profiles"]:
             del profile["latency"]
@@ -91,15 +84,22 @@ def test_a_killed_run_resumes_and_ends_the_same_under_any_hash_seed(
     assert json.dumps(documents[0]) == json.dumps(documents[1])
 
 
-def test_ablation_takes_every_enhancement_away_in_turn(run: Run, questions: Path) -> None:
+def test_ablation_takes_every_enhancement_away_in_turn(
+    run: Run, questions: Path, wikigr: Wikigr, tmp_path: Path
+) -> None:
     write_questions(questions, *FEW)
-    document = json.loads(run("r", "--profile", "enhanced", "--ablate", "--json").out)
+    gated = ("--max-errors", "0")
+    document = json.loads(run("r", "--profile", "enhanced", "--ablate", "--json", *gated).out)
+    assert (document["gate"]["profile"], document["gate"]["passed"]) == ("enhanced", True)
+    assert json.loads(wikigr("eval", "bless", "r", "-o", "b.json", "--json").out)["profile"] == "enhanced"
+    assert json.loads((tmp_path / "b.json").read_text())["profile"] == "enhanced"
     names = [profile["name"].removeprefix("enhanced-without-") for profile in document["profiles"]]
     assert names == [
         "enhanced", "relation_paths", "lexical", "dense", "unit_match", "graph_reranker", "graph_walk", "hops",
         "multi_doc", "section_quality", "reader", "few_shot",
     ]  # fmt: skip
-    text = run("r", "--profile", "enhanced", "--ablate")
+    text = run("r", "--profile", "enhanced", "--ablate", *gated)
+    assert "The gate for enhanced: passed" in text.out
     assert sum(line.startswith("without-") for line in text.out.splitlines()) == 11
     assert all(len(line) <= 80 for line in text.out.splitlines() if not line.startswith("  "))
     assert "wikigr eval flips r --profile NAME" in text.err
@@ -108,22 +108,16 @@ def test_ablation_takes_every_enhancement_away_in_turn(run: Run, questions: Path
     assert (few_shot["results"][0]["difference"], few_shot["results"][0]["ties"]) == (0.0, sum(FEW))
 
 
-def test_a_run_with_another_seed_is_another_run(run: Run, tmp_path: Path) -> None:
-    assert run("r", "--profile", "baseline", "--seed", "1").code == 0
-    assert read_run(tmp_path / "r").seed == 1
-    other = run("r", "--profile", "baseline", "--seed", "2")
-    assert (other.code, "seed" in other.err) == (3, True)
-
-
 def test_gold_articles_that_the_pack_lacks_are_named(run: Run, questions: Path, wikigr: Wikigr) -> None:
-    assert "not in the pack" not in run("whole", "--profile", "baseline").out
     rows = [json.loads(line) for line in questions.read_text().splitlines()]
     rows[0]["gold"] = [{"title": "Nowhere"}]
     questions.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    result = run("r", "--profile", "baseline")
+    result = run("r", "--profile", "baseline", "--seed", "1")
     said = "The pack lacks 1 gold article that no profile can find: 'Nowhere'"
     assert (result.code, said in result.err, said in result.out) == (0, True, True)
     assert said in wikigr("eval", "report", "r", "--format", "html").out.replace("&#x27;", "'").replace("&#39;", "'")
+    other = run("r", "--profile", "baseline", "--seed", "2")
+    assert (other.code, "seed" in other.err) == (3, True)
 
 
 def test_with_several_jobs_an_answer_does_not_wait_for_a_slower_one(
@@ -131,14 +125,13 @@ def test_with_several_jobs_an_answer_does_not_wait_for_a_slower_one(
 ) -> None:
     loaded = load_questions(questions)
     seen: list[int] = []
-    ask = ask_question
 
     def slow(pipeline: Pipeline, question: GoldQuestion, repeat: int) -> Sample:
         path = tmp_path / "r" / "samples.jsonl"
         if question is loaded[0]:
             until(lambda: path.read_bytes().count(b"\n") >= TOTAL - 1)
             seen.append(path.read_bytes().count(b"\n"))
-        return ask(pipeline, question, repeat)
+        return Sample(pipeline.profile.name, question.id, repeat)
 
     monkeypatch.setattr(runner, "ask_question", slow)
     evaluate(Evaluation(str(physics_pack), loaded, "", None, [Profile()], offline=True, jobs=2), tmp_path / "r")
@@ -159,7 +152,9 @@ def test_a_leak_is_caught(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     pack = Path(shutil.copytree(physics_pack, tmp_path / "leaky"))
-    gold = json.loads(questions.read_text().splitlines()[0])
+    gold, *others = map(json.loads, questions.read_text().splitlines())
+    gold["answers"] = ["GOLD-ANSWER"]
+    questions.write_text("".join(json.dumps(row) + "\n" for row in (gold, *others)))
     examples = [
         {"question": gold["question"].upper().rstrip("?"), "context": {}, "answer": "LEAKED-ANSWER"},
         {"question": "How is a rainbow made?", "context": {}, "answer": "HARMLESS-EXAMPLE"},
@@ -172,23 +167,10 @@ def test_a_leak_is_caught(
     assert result.code == 0
     sent = b"".join(request.raw for request in messages_server.requests).decode()
     assert "HARMLESS-EXAMPLE" in sent
-    assert "LEAKED-ANSWER" not in sent
+    assert "LEAKED-ANSWER" not in sent and "GOLD-ANSWER" not in sent
     assert read_run(tmp_path / "run").leaks[0]["question_id"] == gold["id"]
     said = f"1 few-shot example leaks gold questions, and no prompt used them: example 1 (question {gold['id']})"
     assert said in result.out and said in wikigr("eval", "report", "run", "--format", "html").out
-
-
-def test_gold_answers_reach_no_prompt(
-    wikigr: Wikigr, physics_pack: Path, tmp_path: Path, messages_server: MessagesServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    row = {"id": "q1", "question": "What is spin?", "answers": ["xyzzy-gold"], "gold": [{"title": "Spin"}],
-           "answerable": True, "type": "single", "split": "dev"}  # fmt: skip
-    (tmp_path / "one.jsonl").write_text(json.dumps(row) + "\n")
-    monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_server.url)
-    messages_server.always(reply("It is spin."))
-    wikigr("eval", "run", "--pack", str(physics_pack), "--questions", "one.jsonl", "--profile", "enhanced", "-o", "r")
-    assert messages_server.requests
-    assert all(b"xyzzy-gold" not in request.raw for request in messages_server.requests)
 
 
 def test_a_run_names_its_model(
