@@ -153,6 +153,12 @@ def test_long_runs_are_split_in_linear_time(unit: str) -> None:
         sentence_spans(unit * (120_000 // len(unit)))
 
 
+@pytest.mark.parametrize(("first", "unit"), [("The a b:\n\n", "x = y:\n\n"), ("- " * 60_000, "a? b ")])
+def test_a_sentence_that_goes_on_is_split_in_linear_time(first: str, unit: str) -> None:
+    with limit():
+        sentence_spans(first + unit * (150_000 // len(unit)))
+
+
 def test_a_sentence_ends_after_a_long_word() -> None:
     text = f"It is at http://a.example/{'a.b!' * 300}. The next one follows."
     first, second = sentence_spans(text)

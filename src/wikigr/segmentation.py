@@ -25,7 +25,7 @@ QUESTION_START = (
 )
 """Pattern of the words that begin a question, in lower case."""
 # Starts with a question word. Elsewhere a question mark may belong to a title.
-_QUESTION = re.compile(rf"\W*{QUESTION_START}", re.IGNORECASE)
+_QUESTION = re.compile(rf"\W{{0,80}}+{QUESTION_START}", re.IGNORECASE)
 # The end of a statement in any script, closing quotes and brackets included.
 _PROSE_END = re.compile(r"[.!…。！।۔][\"'”’)\]]*$")
 # What is longer than any word or address, without its end. The segmenter looks for ends of sentences in all of a run at
@@ -162,17 +162,17 @@ def _sentence_continued_by(text: str, spans: list[tuple[int, int]], following: t
     text after a formula ("The energies are | E = -13.6 eV / n², | and the smallest orbit …").
     """
     last = len(spans) - 1
-    previous = text[slice(*spans[last])]
-    if previous.endswith(":") and _FORMULA.match(text, *following):
-        # Prose rather than a line of code that opens a block, such as "else:".
-        is_prose = previous[0].isupper() and len(previous.split()) > 2
+    start, end = spans[last]
+    if text[end - 1] == ":" and _FORMULA.match(text, *following):
+        # Prose rather than a line of code that opens a block, such as "else:". Formulas may have made it long.
+        is_prose = text[start].isupper() and len(text[start : min(end, start + 300)].split()) > 2
         return last if is_prose and text[following[0] - 1] == "\n" else None
     if not (text[following[0]].islower() and _SENTENCE_END.search(text, *following)):
         return None
-    if "\n" in previous:
-        return last if _FORMULA.match(previous.rpartition("\n")[2]) else None
+    if (line_end := text.rfind("\n", start, end)) >= 0:
+        return last if _FORMULA.match(text, line_end + 1, end) else None
     is_open = last > 0 and text[spans[-2][0]].isupper() and not _SENTENCE_END.search(text, *spans[-2])
-    return last - 1 if is_open and _FORMULA.match(previous) else None
+    return last - 1 if is_open and _FORMULA.match(text, start, end) else None
 
 
 def _line_start(text: str, position: int) -> int:

@@ -40,6 +40,8 @@ def written(reply: str, size: int, style: CitationStyle = "markers") -> Written:
         ("| " + "[Bees" * 25_000 + "]" * 25_000 + " |\n", 1 << 20),
         ("| " + " " * 300_000 + "a |\n", 1 << 20),
         ("| a |\n" + " " * 300_000 + "a", 1 << 20),
+        ("Bees fly.\n" + "\n" * 300_000 + "a", 40),
+        ("Bees fly.\n" + " \n" * 150_000 + "a", 1 << 20),
     ],
 )
 def test_a_long_reply(reply: str, size: int) -> None:
@@ -53,9 +55,23 @@ def test_a_reply_says_the_same_whole_and_in_pieces() -> None:
     assert (whole.text.count("Bees make honey [1]."), whole.claims) == (50, 300)
     assert whole.text.count(".)\n\n- Bees") == whole.text.count("]\n\nBees") + 1 == 50
     for size in (7, 3_999):
-        pieces = written(reply * 50, size)
-        assert (pieces.claims, pieces.unverified) == (whole.claims, whole.unverified)
-        assert pieces.text.split() == whole.text.split()
+        assert written(reply * 50, size) == whole
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Bees make honey.\n\nBees never sleep. They make honey [1].\n\n\nThey fly.\n",
+        "Bees:\n\n- Bees make honey.\n- They never sleep.\n\n1. They fly.\n\n   They make honey.\n",
+        "# Bees\n\nBees make honey.\n \t\n\nThey never sleep.\n\nSources:\n\n[1] Bees\n",
+        "| a | b |\n|---|---|\n| honey | 12 hives |\n\nBees make honey.\n\n```\nhoney\n```\n\nThey never sleep.",
+    ],
+)
+def test_blank_lines_stay_wherever_a_piece_ends(reply: str) -> None:
+    whole = written(reply, len(reply))
+    assert {size: written(reply, size).text for size in range(1, len(reply))} == dict.fromkeys(
+        range(1, len(reply)), whole.text
+    )
 
 
 def test_white_space_before_a_fence_that_is_missing() -> None:

@@ -21,6 +21,8 @@ from wikigr.pack.layout import Layout
 from wikigr.pack.manifest import Manifest, read_manifest
 from wikigr.pack.open import Pack
 from wikigr.pack.validate import validate_pack
+from wikigr.pipeline.pipeline import Pipeline
+from wikigr.pipeline.profile_files import load_profile
 from wikigr.sources.detect import open_source
 
 RECORDS: list[dict[str, object]] = [
@@ -146,6 +148,8 @@ def test_a_pack_of_format_1_has_paragraphs_alone_until_an_update(tmp_path: Path,
         (section,) = opened.sections(["Valve#0"]).values()
         assert [block.kind for block in section.blocks] == ["paragraph"] * 3
         assert "`wikigr pack update" in opened.blocks_warning
+        # It has no tasks either.
+        assert Pipeline(load_profile(), opened, offline=True).answer("Which tasks are open?").kind != "collected"
     checks = {check.name: check for check in validate_pack(pack)}
     assert (checks["blocks"].passed, checks["blocks"].required) == (False, False)
     assert all(check.passed for check in checks.values() if check.required)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,8 +15,11 @@ import pytest
 from wikigr.embeddings.embedder import Embedder
 from wikigr.embeddings.models import find_prepared
 from wikigr.errors import ModelError, PackError
+from wikigr.graph.engine import Graph
 from wikigr.index import dense
 from wikigr.index.quantized import QuantizedWriter
+from wikigr.ingest.build import BuildOptions, build_pack
+from wikigr.pack import open as open_module
 from wikigr.pack.layout import GRAPH_INDEX, MANIFEST, VECTORS
 from wikigr.pack.manifest import describe_files, read_manifest
 from wikigr.pack.models import encoder_source
@@ -24,7 +29,9 @@ from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile_files import load_profile
 from wikigr.reader.passage import Passage
 from wikigr.reader.prepared import NoReaderError
+from wikigr.retrieval.entity_linking import open_linker
 from wikigr.retrieval.trace import Trace
+from wikigr.sources.detect import open_source
 
 
 @pytest.mark.parametrize("preload", [False, True])
@@ -108,6 +115,69 @@ def test_sections_omits_unknown_ids(letters_pack: Path) -> None:
         found = pack.sections(["Gamma#0", "Nothing#0", "Alpha#1"])
         assert list(found) == ["Gamma#0", "Alpha#1"]
         assert found["Alpha#1"].content.endswith("Alpha decay.")
+
+
+@pytest.fixture
+def looked_up(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The keys that are looked up in databases from here on."""
+    keys: list[str] = []
+    look_up = Graph.look_up
+
+    def noted(graph: Graph, cypher: str, wanted: Sequence[str]) -> list[Sequence[Any]]:
+        keys.extend(wanted)
+        return look_up(graph, cypher, wanted)
+
+    monkeypatch.setattr(Graph, "look_up", noted)
+    return keys
+
+
+def test_sections_that_were_read_are_kept(letters_pack: Path, looked_up: list[str]) -> None:
+    wanted = ["Gamma#0", "Alpha#0", "Nothing#0", "Alpha#1", "Beta#0"]
+    with Pack(letters_pack) as fresh:
+        expected = fresh.sections(wanted)
+    looked_up.clear()
+    with Pack(letters_pack) as pack, pack.connect() as twin:
+        pack.sections(["Alpha#1", "Beta#0"])
+        found = pack.sections(wanted)
+        assert (found, list(found)) == (expected, list(expected))
+        assert twin.sections(["Beta#0", "Gamma#0"]) == {each: expected[each] for each in ("Beta#0", "Gamma#0")}
+    assert looked_up == ["Alpha#1", "Beta#0", "Gamma#0", "Alpha#0", "Nothing#0"]
+
+
+def test_few_and_short_sections_are_kept(
+    letters_pack: Path, looked_up: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(open_module, "_MAX_KEPT_SECTIONS", 2)
+    with Pack(letters_pack) as pack:
+        # Three are more than may be kept; then two are, and another one in their place.
+        for ids in (["Alpha#0", "Alpha#1", "Beta#0"], ["Alpha#0", "Beta#0"], ["Alpha#1"], ["Beta#0"]):
+            looked_up.clear()
+            assert list(pack.sections(ids)) == looked_up == ids
+        assert list(pack.sections(["Alpha#1", "Beta#0"])) == ["Alpha#1", "Beta#0"]
+        assert looked_up == ["Beta#0"]
+    monkeypatch.setattr(open_module, "_MAX_KEPT_CHARS", len("Beta is the second letter.") - 1)
+    looked_up.clear()
+    with Pack(letters_pack) as pack:
+        assert pack.sections(["Beta#0"]) == pack.sections(["Beta#0"])
+    assert looked_up == ["Beta#0", "Beta#0"]
+
+
+def test_a_pack_in_the_place_of_another_answers_from_its_own_sections(
+    letters_copy: Path, tmp_path: Path, encoder: Embedder
+) -> None:
+    source = tmp_path / "other.md"
+    source.write_text("# Alpha\n\nAlpha is a star.\n")
+    build_pack(open_source(source), str(source), tmp_path / "other", encoder, BuildOptions(name="letters"))
+    with Pack(letters_copy) as old:
+        before = old.sections(["Alpha#0"])["Alpha#0"]
+        names = open_linker(old).names_in("Is Beta a star?")
+        letters_copy.rename(tmp_path / "old")
+        (tmp_path / "other").rename(letters_copy)
+        with Pack(letters_copy) as new:
+            assert new.sections(["Alpha#0"])["Alpha#0"].content == "Alpha is a star."
+            assert open_linker(new).names_in("Is Beta a star?") == ()
+        assert old.sections(["Alpha#0"])["Alpha#0"] == before
+        assert open_linker(old).names_in("Is Beta a star?") == names == ((3, 7),)
 
 
 def test_titles_and_headings(letters_pack: Path) -> None:

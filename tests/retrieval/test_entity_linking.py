@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
@@ -16,9 +17,11 @@ from wikigr.graph.graph_index import index_graph
 from wikigr.graph.neighborhood import Node, article
 from wikigr.graph.schema import ddl
 from wikigr.index.lexical import LexicalIndex, LexicalWriter
+from wikigr.names import name_words
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
+from wikigr.retrieval import entity_linking
 from wikigr.retrieval.entity_linking import (
     EntityLink,
     EntityLinker,
@@ -124,6 +127,32 @@ def test_the_longest_of_overlapping_names_counts(linker: EntityLinker) -> None:
         ("New York", "New York"),
     ]
     assert [link.start for link in found] == sorted(link.start for link in found)
+
+
+def test_the_names_in_the_last_texts_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entity_linking, "_MAX_KEPT_TEXTS", 2)
+    searched: list[str] = []
+    monkeypatch.setattr(entity_linking, "name_words", lambda text: searched.append(text) or name_words(text))
+    linker = make_linker(tmp_path, {"Spin": [], "Go": []}, [])
+    texts = ["What is Spin?", "How does Go spin?", "Go", "What is Spin?", "Go"]
+    assert [linker.names_in(text) for text in texts] == [
+        ((8, 12),),
+        ((9, 11), (12, 16)),
+        ((0, 2),),
+        ((8, 12),),
+        ((0, 2),),
+    ]
+    # The first was no longer among the last two.
+    assert searched == ["What is Spin?", "How does Go spin?", "Go", "What is Spin?"]
+
+
+def test_of_a_long_text_only_the_beginning_is_kept(linker: EntityLinker) -> None:
+    for text in ("Go " + "x" * 1_000_000, "Go\n" * 400_000):
+        tracemalloc.start()
+        assert linker.names_in(text)[0] == (0, 2)
+        kept, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert kept < 500_000
 
 
 def test_a_single_word_within_a_longer_name_is_not_that_name(linker: EntityLinker) -> None:

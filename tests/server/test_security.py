@@ -8,10 +8,12 @@ import random
 import shutil
 import socket
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -21,6 +23,7 @@ from tests.server.conftest import Blocked, Build, Running, running
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import UsageError
 from wikigr.ingest.build import BuildOptions, build_pack
+from wikigr.pipeline.pipeline import Pipeline
 from wikigr.server.security import MAX_BODY_BYTES, check_allowed_hosts, check_binding
 from wikigr.sources.detect import open_source
 
@@ -333,6 +336,38 @@ def test_a_client_that_disconnects_frees_its_thread(physics_pack: Path, blocked:
             time.sleep(0.01)
 
 
+@pytest.mark.parametrize("path", ["/api/ask", "/api/search", "/mcp"])
+def test_a_client_with_many_questions_does_not_block_others(
+    physics_pack: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    begun, gate = threading.Semaphore(0), threading.Event()
+
+    def held_up(function: Callable[..., Any]) -> Callable[..., Any]:
+        def run(pipeline: Pipeline, question: str, **options: Any) -> Any:
+            if "long" in question:
+                begun.release()
+                gate.wait(60)
+            return function(pipeline, question, **options)
+
+        return run
+
+    monkeypatch.setattr(Pipeline, "answer", held_up(Pipeline.answer))
+    monkeypatch.setattr(Pipeline, "search", held_up(Pipeline.search))
+    call = {"name": "ask", "arguments": {"question": "A long question?"}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    body = json.dumps(message if path == "/mcp" else {"question": "A long question?"})
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n"
+    head += "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\r\n"
+    with running(physics_pack, threads=3, waiting=5) as server, ExitStack() as stack:
+        stack.callback(gate.set)
+        for _ in range(20):
+            asking = socket.create_connection(("127.0.0.1", server.port), source_address=("127.0.0.2", 0))
+            stack.enter_context(asking).sendall((head + body).encode())
+        assert all(begun.acquire(timeout=60) for _ in range(2))
+        for _ in range(3):
+            assert server.get("/api/ask", question="What is spin?")["answer"]
+
+
 def test_a_model_that_hangs_does_not_block_reading(
     messages_server: MessagesServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, build: Build
 ) -> None:
@@ -340,7 +375,7 @@ def test_a_model_that_hangs_does_not_block_reading(
     messages_server.always(never())
     monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_server.url)
     question = b"GET /api/ask?question=What+is+the+kettle+made+of HTTP/1.1\r\nHost: localhost\r\n\r\n"
-    with running(kitchen, offline=False, threads=2) as server, ExitStack() as stack:
+    with running(kitchen, offline=False, threads=3) as server, ExitStack() as stack:
         for _ in range(6):
             asking = stack.enter_context(socket.create_connection(("127.0.0.1", server.port)))
             asking.sendall(question)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from contextvars import copy_context
 
 import pytest
 
-from wikigr.server.workers import BusyError, Cancelled, Task, TimeLimitError, Workers
+from wikigr.server.workers import CLIENT, BusyError, Cancelled, Task, TimeLimitError, Workers
 
 
 def test_more_questions_than_may_wait_are_refused() -> None:
@@ -102,3 +103,93 @@ def test_an_error_of_the_question_reaches_the_client() -> None:
             await Workers(threads=1, waiting=0, time_limit=60).run(fail)
 
     asyncio.run(ask())
+
+
+def ask_from(client: str, workers: Workers, function: Callable[[Task], object]) -> asyncio.Task[object]:
+    """Ask as a request of ``client`` does."""
+    context = copy_context()
+    context.run(CLIENT.set, client)
+    return asyncio.create_task(workers.run(function), context=context)
+
+
+class Answers:
+    """Functions that wait for ``gate``, and the names of those that have begun."""
+
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+        self.gate = threading.Event()
+
+    def __call__(self, name: str) -> Callable[[Task], object]:
+        def answer(_: Task) -> None:
+            self.begun.append(name)
+            assert self.gate.wait(30)
+
+        return answer
+
+
+def test_the_client_with_the_fewest_questions_is_next() -> None:
+    answers = Answers()
+
+    async def ask() -> None:
+        workers = Workers(threads=1, waiting=10, time_limit=60)
+        asked = [ask_from(name[0], workers, answers(name)) for name in ("a1", "a2", "a3", "b1", "c1", "b2", "a4")]
+        await asyncio.sleep(0)
+        answers.gate.set()
+        await asyncio.gather(*asked)
+
+    asyncio.run(ask())
+    assert answers.begun == ["a1", "c1", "b1", "b2", "a2", "a3", "a4"]
+
+
+def test_a_client_leaves_the_last_thread_to_others() -> None:
+    answers = Answers()
+
+    async def ask() -> None:
+        workers = Workers(threads=3, waiting=10, time_limit=60)
+        greedy = [ask_from("greedy", workers, answers(f"greedy {n}")) for n in range(5)]
+        await asyncio.sleep(0)
+        other = ask_from("other", workers, answers("other"))
+        while "other" not in answers.begun:
+            await asyncio.sleep(0.01)
+        assert sorted(answers.begun) == ["greedy 0", "greedy 1", "other"]
+        answers.gate.set()
+        await asyncio.gather(*greedy, other)
+
+    asyncio.run(ask())
+
+
+def test_a_full_queue_refuses_the_last_question_of_the_client_with_the_most() -> None:
+    answers = Answers()
+
+    async def ask() -> None:
+        workers = Workers(threads=1, waiting=3, time_limit=60)
+        greedy = [ask_from("greedy", workers, answers(f"greedy {n}")) for n in range(4)]
+        await asyncio.sleep(0)
+        others = [ask_from(f"other {n}", workers, answers(f"other {n}")) for n in range(2)]
+        await asyncio.sleep(0)
+        again = [ask_from(client, workers, answers("again")) for client in ("greedy", "other 0")]
+        found = await asyncio.gather(*greedy[2:], *again, return_exceptions=True)
+        assert [str(error) for error in found] == ["The server is answering too many questions."] * 4
+        answers.gate.set()
+        await asyncio.gather(*greedy[:2], *others)
+
+    asyncio.run(ask())
+    assert answers.begun == ["greedy 0", "greedy 1", "other 0", "other 1"]
+
+
+def test_questions_that_wait_when_the_server_stops_are_refused() -> None:
+    answers = Answers()
+
+    async def ask() -> None:
+        workers = Workers(threads=1, waiting=3, time_limit=60)
+        asked = [ask_from("a", workers, answers(f"{n}")) for n in range(3)]
+        await asyncio.sleep(0)
+        workers.close()
+        for waiting in asked[1:]:
+            with pytest.raises(BusyError, match="shutting down"):
+                await waiting
+        answers.gate.set()
+        await asked[0]
+
+    asyncio.run(ask())
+    assert answers.begun == ["0"]

@@ -33,6 +33,7 @@ _PROSE_LABELS = frozenset(("markdown", "md", "text", "txt", "plaintext"))
 _SENTENCE_ENDS = re.compile(r"[.!?…。！？][\"'”’)\]]*[\s\[]|[。！？]")
 _CLOSE_MARK = re.compile(r"[\]］】〕〗⟧⁆]\s*")
 _RULE = re.compile(r"[|:\- \t]++(?:\n|$)")
+_BLANK_LINES = re.compile(r"(?:[ \t]*\n)*")
 _FINAL = re.compile(r"(?<![A-Z])[.!?…。！？:]+[\"'”’)*_]*$|\s*\|$")
 # A claim does not end in more punctuation than that.
 _MAX_FINAL_CHARS = 100
@@ -193,7 +194,11 @@ class CitationStream:
         if ends:
             return ends
         if line_end:
-            return [line_end + len(text[line_end:]) - len(text[line_end:].lstrip("\n"))]
+            blank = _BLANK_LINES.match(text, line_end, _MAX_CLAIM_CHARS)
+            assert blank is not None
+            # Until something follows, more blank lines may.
+            may_go_on = len(text) < _MAX_CLAIM_CHARS and not text[blank.end() :].strip(" \t")
+            return [] if may_go_on and not is_final else [blank.end()]
         return [len(text)] * is_final
 
     def _fence(self, text: str) -> re.Match[str] | None:

@@ -282,10 +282,13 @@ class Pack(Corpus):
         found = {each: section for each in section_ids if (section := kept.get(each)) is not None}
         missing = [each for each in section_ids if each not in found]
         read = {row[0]: Section(*row) for row in self.graph.look_up(query, missing)} if missing else {}
-        if len(kept) + len(read) > _MAX_KEPT_SECTIONS:
+        new = {each: section for each, section in read.items() if len(section.content) <= _MAX_KEPT_CHARS}
+        if len(kept) + len(new) > _MAX_KEPT_SECTIONS:
             kept.clear()
-        kept.update((each, section) for each, section in read.items() if len(section.content) <= _MAX_KEPT_CHARS)
-        return found | read
+        if len(new) <= _MAX_KEPT_SECTIONS:
+            kept.update(new)
+        found |= read
+        return {each: found[each] for each in section_ids if each in found}
 
     def urls_of(self, section_ids: Iterable[str]) -> dict[str, str | None]:
         return self._urls.find(section_ids)

@@ -58,7 +58,7 @@ class EntityLinker:
         self._index = index
         self._lexical = lexical
         self._ignored = lexical.language.stop_words(FUNCTION_WORDS)
-        self.names_in = lru_cache(_MAX_KEPT_TEXTS)(self._names_in)
+        self._find_names = lru_cache(_MAX_KEPT_TEXTS)(self._names_of)
 
     def link_question(
         self, question: str, *, relevance: Mapping[str, float] | None = None, fuzzy: bool = True
@@ -83,8 +83,11 @@ class EntityLinker:
                 links = self._link_lower_case(question, tokens, relevance or {})
         return sorted(links, key=lambda link: (link.start, -link.score, link.node))
 
-    def _names_in(self, text: str) -> tuple[tuple[int, int], ...]:
+    def names_in(self, text: str) -> tuple[tuple[int, int], ...]:
         """Return where the names in ``text`` are that are spelled as in the graph, from left to right."""
+        return self._find_names(text[:_MAX_QUESTION_CHARS])
+
+    def _names_of(self, text: str) -> tuple[tuple[int, int], ...]:
         tokens = _tokens(text)
         return tuple(sorted((start, end) for start, end, _ in self._exact_names(text, tokens, [True] * len(tokens))))
 

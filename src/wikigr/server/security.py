@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from wikigr.documents.pack import SCHEMA_VERSION
 from wikigr.errors import UsageError
+from wikigr.server.workers import CLIENT
 
 MAX_BODY_BYTES = 64 << 10
 # Of the address and all headers of a request. uvicorn has no such limit for what arrives at once.
@@ -98,6 +99,9 @@ class Security:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+
+        # Of a proxy, if there is one: the headers in which it names the client can be forged.
+        CLIENT.set(scope["client"][0] if scope["client"] else "")
 
         async def send_protected(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -5,8 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from wikigr.errors import WikigrError
@@ -15,6 +20,8 @@ _Result = TypeVar("_Result")
 
 EVENT_STREAM = "text/event-stream"
 CRASH = WikigrError("The server failed.")
+# The address of the client whose request is handled; "" for an assistant at standard input.
+CLIENT: ContextVar[str] = ContextVar("CLIENT", default="")
 # Seconds without an event after which a comment keeps a stream open.
 KEEP_ALIVE = 15.0
 
@@ -61,8 +68,23 @@ class Task:
             self._on_event(kind, value)
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class _Question:
+    client: str
+    function: Callable[[], Any]
+    answer: asyncio.Future[Any]
+
+    def refuse(self, reason: str, hint: str | None = None) -> None:
+        if not self.answer.done():
+            self.answer.set_exception(BusyError(reason, hint=hint))
+
+
 class Workers:
     """Runs functions in at most ``threads`` threads, with at most ``waiting`` more in a queue.
+
+    The next one is the first of the client with the fewest in threads and in the queue. A client that has some in
+    threads leaves the last thread to others. If the queue is full, the last one of the client with the most is refused.
+    All methods belong to one event loop.
 
     ``time_limit`` is in seconds, from the arrival of a question to its answer. A question that is cancelled or late
     ends at its next stage; until then it keeps its thread. (With the limiter of ``anyio.to_thread``, it would free its
@@ -70,26 +92,31 @@ class Workers:
     """
 
     def __init__(self, *, threads: int, waiting: int, time_limit: float) -> None:
+        self._threads = threads
+        self._places = threads + waiting
         self._time_limit = time_limit
-        self._places = threading.Semaphore(threads + waiting)
+        self._waiting: list[_Question] = []
+        self._under_way: Counter[str] = Counter()
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="question")
+        self._is_closed = False
 
     async def run(self, function: Callable[[Task], _Result], task: Task | None = None) -> _Result:
         """Return what ``function`` returns.
 
         Raises ``BusyError`` and ``TimeLimitError``. If the caller is cancelled, so is the ``task``.
         """
+        if self._is_closed:
+            raise BusyError("The server is shutting down.")
         task = task or Task()
-        if not self._places.acquire(blocking=False):
-            raise BusyError("The server is answering too many questions.", hint="Try again in a few seconds.")
-        try:
-            future = self._pool.submit(function, task)
-        except RuntimeError as error:
-            raise BusyError("The server is shutting down.") from error
-        future.add_done_callback(lambda _: self._places.release())
+        question = _Question(CLIENT.get(), partial(function, task), asyncio.get_running_loop().create_future())
+        self._waiting.append(question)
+        self._start()
+        if len(self._waiting) + self._under_way.total() > self._places:
+            self._refuse_one()
         try:
             async with asyncio.timeout(self._time_limit) as limit:
-                return await asyncio.wrap_future(future)
+                answer: _Result = await question.answer
+                return answer
         except TimeoutError as error:
             if not limit.expired():
                 raise
@@ -99,10 +126,54 @@ class Workers:
             ) from error
         finally:
             task.cancel()
+            if question in self._waiting:
+                self._waiting.remove(question)
+
+    def _start(self) -> None:
+        """Start what may start now."""
+        while self._waiting and (free := self._threads - self._under_way.total()):
+            held = self._held()
+            question = min(self._waiting, key=lambda each: held[each.client])
+            if free == 1 and self._under_way[question.client]:
+                break
+            self._waiting.remove(question)
+            self._under_way[question.client] += 1
+            self._pool.submit(question.function).add_done_callback(partial(self._on_done, question))
+
+    def _on_done(self, question: _Question, done: Future[Any]) -> None:
+        # In the thread; the event loop may have ended before it.
+        with suppress(RuntimeError):
+            question.answer.get_loop().call_soon_threadsafe(self._end, question, done)
+
+    def _end(self, question: _Question, done: Future[Any]) -> None:
+        self._under_way -= Counter([question.client])
+        if not self._is_closed:
+            self._start()
+        if question.answer.done():
+            return
+        if (error := done.exception()) is not None:
+            question.answer.set_exception(error)
+        else:
+            question.answer.set_result(done.result())
+
+    def _held(self) -> Counter[str]:
+        """Return how many threads and places in the queue each client has."""
+        return self._under_way + Counter(question.client for question in self._waiting)
+
+    def _refuse_one(self) -> None:
+        """Refuse the last question in the queue of the client with the most."""
+        held = self._held()
+        refused = max(reversed(self._waiting), key=lambda each: held[each.client])
+        self._waiting.remove(refused)
+        refused.refuse("The server is answering too many questions.", hint="Try again in a few seconds.")
 
     def close(self) -> None:
         """Take no more questions; those under way end by themselves."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._is_closed = True
+        for question in self._waiting:
+            question.refuse("The server is shutting down.")
+        self._waiting.clear()
+        self._pool.shutdown(wait=False)
 
 
 async def stream_events(

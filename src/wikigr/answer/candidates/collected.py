@@ -190,6 +190,9 @@ def _searched(pack: Corpus) -> list[Pack]:
 def _sections(pack: Corpus, query: str, values: dict[str, str], *, is_title: bool = False) -> Iterator[Section]:
     """Yield the sections whose ids, or the leads of the articles whose titles, ``query`` returns in each pack."""
     for member in _searched(pack):
+        # Packs of earlier versions have no blocks, and so no tasks.
+        if not is_title and not member.manifest.has_blocks:
+            continue
         found = [str(own) for (own,) in member.graph.rows(query, {**values, "limit": _MAX_MEMBERS})]
         ids = [pack.id_of(member, section_id(own, 0) if is_title else own) for own in found]
         stored = pack.sections(ids)
