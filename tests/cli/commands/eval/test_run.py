@@ -17,7 +17,7 @@ from tests.waiting import until
 from wikigr.evaluation import runner
 from wikigr.evaluation.questions import GoldQuestion, load_questions
 from wikigr.evaluation.run import read_run
-from wikigr.evaluation.runner import Evaluation, ask_question, evaluate
+from wikigr.evaluation.runner import Evaluation, evaluate
 from wikigr.evaluation.samples import Sample, read_samples
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
