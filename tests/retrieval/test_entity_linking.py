@@ -132,7 +132,12 @@ def test_the_longest_of_overlapping_names_counts(linker: EntityLinker) -> None:
 def test_the_names_in_the_last_texts_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(entity_linking, "_MAX_KEPT_TEXTS", 2)
     searched: list[str] = []
-    monkeypatch.setattr(entity_linking, "name_words", lambda text: searched.append(text) or name_words(text))
+
+    def recorded(text: str) -> list[tuple[int, int]]:
+        searched.append(text)
+        return name_words(text)
+
+    monkeypatch.setattr(entity_linking, "name_words", recorded)
     linker = make_linker(tmp_path, {"Spin": [], "Go": []}, [])
     texts = ["What is Spin?", "How does Go spin?", "Go", "What is Spin?", "Go"]
     assert [linker.names_in(text) for text in texts] == [
