@@ -133,7 +133,7 @@ def test_the_names_in_the_last_texts_are_kept(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(entity_linking, "_MAX_KEPT_TEXTS", 2)
     searched: list[str] = []
 
-    def recorded(text: str) -> list[tuple[int, int]]:
+    def recorded(text: str) -> list[tuple[str, int, int]]:
         searched.append(text)
         return name_words(text)
 
