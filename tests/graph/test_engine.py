@@ -54,6 +54,22 @@ def test_a_limit_on_virtual_memory_is_the_reported_cause(
     assert "build it again" not in done.stderr
 
 
+@pytest.mark.parametrize("megabytes", [150, 200, 300])
+def test_a_limit_too_small_for_the_libraries_is_no_bug(physics_pack: Path, megabytes: int) -> None:
+    limit = megabytes * 1_000_000
+    done = subprocess.run(
+        [sys.executable, "-c", MAIN, "ask", "What is spin?", "--pack", str(physics_pack), "--offline"],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "ulimit -v" in done.stderr
+    assert not any(words in done.stderr for words in ("a bug", "Traceback", "model prepare", "build it again"))
+
+
 def test_keys_are_looked_up_together_and_one_by_one() -> None:
     with Graph(Path(":memory:"), read_only=False) as graph:
         graph.execute("CREATE NODE TABLE Thing(key STRING PRIMARY KEY, size INT64)")

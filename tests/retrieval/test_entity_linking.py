@@ -152,9 +152,9 @@ def test_the_names_in_the_last_texts_are_kept(tmp_path: Path, monkeypatch: pytes
 
 
 def test_of_a_long_text_only_the_beginning_is_kept(linker: EntityLinker) -> None:
-    for text in ("Go " + "x" * 1_000_000, "Go\n" * 400_000):
+    for repeated in ("x", "Go\n"):
         tracemalloc.start()
-        assert linker.names_in(text)[0] == (0, 2)
+        assert linker.names_in("Go " + repeated * 1_000_000)
         kept, _ = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert kept < 500_000
