@@ -7,9 +7,8 @@ the rounds, and each ratio is the median of the ratios per round. All libraries 
 1e-8. The L1 error compares with a reference that is computed to floating-point precision; that of scikit-network has
 its own, because it does not spread the mass of dangling nodes.
 
-    build    from two arrays of node numbers to the data structure of the library
-    rank     its public call on that data structure
-    memory   peak memory beyond the interpreter, the imports and the two arrays
+    build and rank  from two arrays of node numbers to the ranks, with the public calls of the library
+    memory          peak memory beyond the interpreter, the imports and the two arrays
 """
 
 from __future__ import annotations
@@ -165,8 +164,6 @@ def as_table(runs: dict[str, list[dict[str, float]]], description: str) -> Table
     table = Table("PageRank", description, "wikigr")
     for task in RUNS:
         measured = runs[task]
-        table.add("build", "s", task, [figures["build"] for figures in measured])
-        table.add("rank", "s", task, [figures["rank"] for figures in measured])
         table.add("build and rank", "s", task, [figures["build"] + figures["rank"] for figures in measured])
         table.add("memory beyond the edges", "MB", task, [figures["memory"] for figures in measured])
         table.add(
