@@ -141,11 +141,11 @@ def test_the_client_with_the_fewest_questions_is_next() -> None:
     assert answers.begun == ["a1", "c1", "b1", "b2", "a2", "a3", "a4"]
 
 
-def test_a_client_leaves_the_last_thread_to_others() -> None:
+def test_a_client_leaves_half_of_the_threads_to_others() -> None:
     answers = Answers()
 
     async def ask() -> None:
-        workers = Workers(threads=3, waiting=10, time_limit=60)
+        workers = Workers(threads=4, waiting=10, time_limit=60)
         greedy = [ask_from("greedy", workers, answers(f"greedy {n}")) for n in range(5)]
         await asyncio.sleep(0)
         other = ask_from("other", workers, answers("other"))

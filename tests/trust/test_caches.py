@@ -71,7 +71,6 @@ def test_parts_of_a_pack(wikigr: Wikigr, pack: Path, tally: Callable[[str], Tall
     for arguments in (
         ("ask", QUESTION, "--pack", str(pack), "--offline"),
         ("search", QUESTION, "--pack", str(pack)),
-        ("pagerank", "build", str(pack)),
         ("graph", "neighbors", "Plain quay", "--pack", str(pack)),
         ("pack", "validate", str(pack)),
     ):

@@ -44,7 +44,7 @@ from wikigr.server.titles import Order, complete_title, list_titles
 from wikigr.server.workers import Task, Workers
 
 # Threads for questions, questions that wait for one, and seconds until a client is told that it takes too long.
-THREADS = max(4, os.cpu_count() or 1)
+THREADS = max(4, 2 * (os.cpu_count() or 1))
 WAITING = 64
 TIME_LIMIT = 120.0
 # Threads for pages and lookups, which no model delays.

@@ -82,8 +82,8 @@ class _Question:
 class Workers:
     """Runs functions in at most ``threads`` threads, with at most ``waiting`` more in a queue.
 
-    The next one is the first of the client with the fewest in threads and in the queue. A client that has some in
-    threads leaves the last thread to others. If the queue is full, the last one of the client with the most is refused.
+    The next one is the first of the client with the fewest in threads and in the queue. A client has at most half of
+    the threads. If the queue is full, the last one of the client with the most is refused.
     All methods belong to one event loop.
 
     ``time_limit`` is in seconds, from the arrival of a question to its answer. A question that is cancelled or late
@@ -131,11 +131,13 @@ class Workers:
 
     def _start(self) -> None:
         """Start what may start now."""
-        while self._waiting and (free := self._threads - self._under_way.total()):
-            held = self._held()
-            question = min(self._waiting, key=lambda each: held[each.client])
-            if free == 1 and self._under_way[question.client]:
+        held = self._held()
+        most = (self._threads + 1) // 2
+        while self._under_way.total() < self._threads:
+            may_start = [each for each in self._waiting if self._under_way[each.client] < most]
+            if not may_start:
                 break
+            question = min(may_start, key=lambda each: held[each.client])
             self._waiting.remove(question)
             self._under_way[question.client] += 1
             self._pool.submit(question.function).add_done_callback(partial(self._on_done, question))
