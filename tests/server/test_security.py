@@ -317,6 +317,24 @@ def test_slow_clients_do_not_block_others(physics: Running) -> None:
             connection.close()
 
 
+def test_a_client_that_reads_nothing_cannot_send_without_end(physics: Running) -> None:
+    requests = b"GET /api/articles/Albert%20Einstein HTTP/1.1\r\nHost: localhost\r\n\r\n" * 1_000
+    connection = socket.create_connection(("127.0.0.1", physics.port), timeout=60)
+    # Far more than the buffers of the two sockets hold.
+    with connection, pytest.raises(ConnectionError):
+        for _ in range(1_000):
+            connection.sendall(requests)
+
+
+def test_a_few_requests_ahead_are_answered(physics: Running) -> None:
+    with socket.create_connection(("127.0.0.1", physics.port), timeout=60) as connection:
+        connection.sendall(b"GET /api/articles/Albert%20Einstein HTTP/1.1\r\nHost: localhost\r\n\r\n" * 20)
+        received = b""
+        while received.count(b"HTTP/1.1 200 OK") < 20:
+            received += (more := connection.recv(1 << 16))
+            assert more, received[-200:]
+
+
 def test_a_body_that_does_not_arrive_is_given_up(physics: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wikigr.server.security.BODY_TIME_LIMIT", 0.1)
     with socket.create_connection(("127.0.0.1", physics.port), timeout=60) as connection:

@@ -38,6 +38,8 @@ from wikigr.server.workers import CRASH
 GRACE = 4
 # The maximum number of open connections, if the process may open twice as many files.
 MAX_CONNECTIONS = 1_000
+# Bytes of requests that a client may send ahead of the answers.
+_MAX_AHEAD = 128 << 10
 
 
 def create_app(
@@ -159,12 +161,22 @@ def run_app(app: Starlette, listener: socket.socket, *, on_ready: Callable[[], N
 
 
 class _Protocol(H11Protocol):
-    """Drops connections far above the limit, at which uvicorn answers with an error: they would use up all files."""
+    """Drops connections far above the limit, at which uvicorn answers with an error: they would use up all files.
+
+    It also drops those that send too much ahead of the answers: uvicorn reads on after each answer, and would keep all
+    that is sent by a client who reads nothing.
+    """
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         if len(self.connections) > 1.5 * (self.limit_concurrency or MAX_CONNECTIONS):
             transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        # Bodies are taken out of it as they arrive.
+        if len(self.conn.trailing_data[0]) > _MAX_AHEAD:
+            self.transport.abort()
 
 
 class AppServer(uvicorn.Server):
