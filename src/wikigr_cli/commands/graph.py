@@ -16,6 +16,7 @@ from wikigr_cli.command_table import group
 from wikigr_cli.environment import Environment, read_stdin
 from wikigr_cli.options import Argument, Retrieval
 from wikigr_cli.render.output import Document, align, one_line, print_warning
+from wikigr_cli.render.terminal import cells
 
 _WIDTH = 80
 # Longer names are cut in text output.
@@ -46,23 +47,23 @@ def _print_paths(environment: Environment, document: Document, max_hops: int) ->
 def _print_rows(environment: Environment, document: Document) -> None:
     """Print the rows of a query: as a table if it fits 80 columns, else one value per line."""
     columns = [_line(name) for name in document["columns"]]
-    cells = [[_cell_text(value) for value in row] for row in document["rows"]]
+    texts = [[_cell_text(value) for value in row] for row in document["rows"]]
     numbers = [n for n in range(len(columns)) if all(_is_number(row[n]) for row in document["rows"])]
-    lines = align([columns, *cells], numbers)
-    if not cells:
+    lines = align([columns, *texts], numbers)
+    if not texts:
         environment.note("No rows.")
-    elif len(lines[0]) <= _WIDTH:
+    elif cells(lines[0]) <= _WIDTH:
         for number, line in enumerate(lines):
             environment.print(line.rstrip(), style="" if number else "bold", overflow="cut")
     else:
         # A long column name must not push all values to the right.
         margin = min(max(map(len, columns)), _WIDTH // 4)
-        for number, row in enumerate(cells):
+        for number, row in enumerate(texts):
             if number:
                 environment.print()
-            for name, cell in zip(columns, row, strict=True):
+            for name, text in zip(columns, row, strict=True):
                 environment.print(f"{name:<{margin}}  ", style="bold", end="")
-                environment.print(cell, hang=margin + 2)
+                environment.print(text, hang=margin + 2)
 
 
 def _print_schema(environment: Environment, document: Document) -> None:

@@ -228,6 +228,9 @@ def test_wide_rows_print_one_value_per_line(wikigr: Wikigr, films: Path) -> None
     lines = wikigr("graph", "cypher", query, "-p", str(films)).out.splitlines()
     assert lines[0] == "a.title  The Glass Door" and lines[2] == "" and lines[3] == "a.title  The Iron Bell"
     assert json.loads(lines[1].removeprefix("a        "))["label"] == "Article"
+    # Each of these characters takes two columns.
+    wide = wikigr("graph", "cypher", f"RETURN '{'漢' * 30}' AS a, '{'b' * 30}' AS b", "-p", str(films))
+    assert wide.out.splitlines() == [f"a  {'漢' * 30}", f"b  {'b' * 30}"]
     hostile = wikigr("graph", "cypher", "MATCH (e:Entity) RETURN e.name ORDER BY size(e.name)", "-p", str(films))
     assert SHOWN in hostile.out and "\x1b" not in hostile.out
     assert "…" in hostile.out and "cut" in hostile.err

@@ -13,6 +13,7 @@ from wikigr_cli.command import Result, command
 from wikigr_cli.environment import Environment, plain_json
 from wikigr_cli.options import Argument, Output, Retrieval, Run
 from wikigr_cli.render.output import Document, align, counted
+from wikigr_cli.render.terminal import cells
 
 if TYPE_CHECKING:
     from wikigr.evaluation.gate import GateResult
@@ -128,7 +129,7 @@ def _print_flips(environment: Environment, document: Document, labels: tuple[str
 def _print_table(environment: Environment, table: Table) -> None:
     """Print an aligned table; columns beyond 80 characters follow below, with the first column repeated."""
     lines = [table.head, *table.rows]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    widths = [max(map(cells, column)) for column in zip(*lines, strict=True)]
     room = min(environment.width(environment.stdout) or _MAX_WIDTH, _MAX_WIDTH)
     blocks: list[list[int]] = []
     for column, width in list(enumerate(widths))[1:]:
