@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import re
 
-from wikigr.question.grammar import AUXILIARIES, COPULAS, INTERROGATIVES, MEASURES, MONTHS, PREPOSITIONS, WHO, one_of
+from wikigr.question.grammar import (
+    AUXILIARIES,
+    COPULAS,
+    INTERROGATIVES,
+    MEASURES,
+    MONTHS,
+    PREPOSITIONS,
+    WEEKDAYS,
+    WHO,
+    one_of,
+)
 from wikigr.segmentation import QUESTION_START
 
 _NUMBER_WORDS = (
@@ -13,7 +23,7 @@ _NUMBER_WORDS = (
 ).split()
 _CALENDAR_WORDS = [
     *MONTHS,
-    *"Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split(),
+    *WEEKDAYS,
     *"century centuries decade spring summer autumn winter".split(),
 ]
 _COPULA = one_of(COPULAS)

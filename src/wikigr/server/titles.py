@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from heapq import merge, nsmallest
 from itertools import accumulate, chain, islice, repeat
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 from wikigr.documents.pack import SCHEMA_VERSION
 from wikigr.graph.graph_index import GraphIndex
@@ -53,8 +53,14 @@ def list_titles(packs: Sequence[Pack], order: Order, first: int, count: int) -> 
 
 
 def _document(titles: list[TitleShape], first: int, total: int, ending: str = "") -> TitlesDocument:
-    known = {"schema_version": SCHEMA_VERSION, "titles": titles, "first": first, "total": total}
-    return cast("TitlesDocument", {**known, "letters": [], "ending": ending})
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "titles": titles,
+        "first": first,
+        "total": total,
+        "letters": [],
+        "ending": ending,
+    }
 
 
 def _with_label(pair: tuple[str, str], label: str) -> tuple[str, str, str]:

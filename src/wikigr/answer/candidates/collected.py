@@ -151,6 +151,8 @@ def _tasks(material: Material, pack: Corpus) -> Iterator[_Collection]:
         return
     text = material.question.text
     state = "done" if _DONE.search(text) and not any(map(is_negation, words(text))) else "open"
+    # Packs of earlier versions have no blocks, and so no tasks.
+    members = [member for member in _searched(pack) if member.manifest.has_blocks]
     query = "MATCH (s:Section) WHERE s.blocks CONTAINS $task RETURN s.section_id ORDER BY s.section_id LIMIT $limit"
     found = [
         _Member(
@@ -158,7 +160,7 @@ def _tasks(material: Material, pack: Corpus) -> Iterator[_Collection]:
             Quotation(section, block.start, block.end),
             text,
         )
-        for section in _sections(pack, query, {"task": TASK})
+        for section in _sections(pack, members, query, {"task": TASK})
         for block in section.blocks
         if block.kind == "task" and block.label == state
     ]
@@ -169,7 +171,8 @@ def _categories(material: Material, pack: Corpus) -> Iterator[_Collection]:
     """Yield the articles of the categories, and with the tags, that the question names."""
     question = material.question
     named: dict[str, None] = {}
-    for member in _searched(pack):
+    members = _searched(pack)
+    for member in members:
         for (name,) in member.graph.rows(
             "MATCH (a:Article) UNWIND a.categories AS name RETURN DISTINCT name ORDER BY name"
         ):
@@ -178,7 +181,7 @@ def _categories(material: Material, pack: Corpus) -> Iterator[_Collection]:
                 named[name] = None
     for name in named:
         query = "MATCH (a:Article) WHERE $name IN a.categories RETURN a.title ORDER BY a.title LIMIT $limit"
-        sections = _sections(pack, query, {"name": name}, is_title=True)
+        sections = _sections(pack, members, query, {"name": name}, is_title=True)
         stems = set(question.stems(f"{_ARTICLES} {name}"))
         yield _Collection(f"article(s) in {name}", stems, [_member(material, s, s.title) for s in sections])
 
@@ -187,12 +190,11 @@ def _searched(pack: Corpus) -> list[Pack]:
     return [member for member in pack.members if member.manifest.counts["sections"] <= _MAX_SECTIONS]
 
 
-def _sections(pack: Corpus, query: str, values: dict[str, str], *, is_title: bool = False) -> Iterator[Section]:
-    """Yield the sections whose ids, or the leads of the articles whose titles, ``query`` returns in each pack."""
-    for member in _searched(pack):
-        # Packs of earlier versions have no blocks, and so no tasks.
-        if not is_title and not member.manifest.has_blocks:
-            continue
+def _sections(
+    pack: Corpus, members: Sequence[Pack], query: str, values: dict[str, str], *, is_title: bool = False
+) -> Iterator[Section]:
+    """Yield the sections whose ids, or the leads of the articles whose titles, ``query`` returns in ``members``."""
+    for member in members:
         found = [str(own) for (own,) in member.graph.rows(query, {**values, "limit": _MAX_MEMBERS})]
         ids = [pack.id_of(member, section_id(own, 0) if is_title else own) for own in found]
         stored = pack.sections(ids)

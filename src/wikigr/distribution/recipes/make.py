@@ -1,4 +1,4 @@
-"""Get the documents of a recipe: from the disk, or by a download whose SHA-256 is checked.
+"""Make the pack of a recipe, of documents on the disk or of a download whose SHA-256 is checked.
 
 Downloads are kept in the cache folder, in a folder named after their SHA-256, so that the next build needs no network
 and citations can open the documents.

@@ -316,6 +316,6 @@ def _text(cell: Any) -> str:
     if isinstance(value, bool):
         text = "yes" if value else "no"
     else:
-        is_number = isinstance(value, Value)
-        text = show(value, cell.number_format or "General") if is_number else collapse_spaces(str(value))
+        has_format = isinstance(value, Value)
+        text = show(value, cell.number_format or "General") if has_format else collapse_spaces(str(value))
     return f"{STRUCK_MARK}{text}{STRUCK_MARK}" if text and cell.font.strike else text
