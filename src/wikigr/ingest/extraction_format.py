@@ -6,15 +6,12 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 from wikigr.llm.prompts import prompt
 from wikigr.llm.reply import Reply
 from wikigr.text import scrub
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
+from wikigr.validation import NO_OTHER_KEYS, InvalidError, validated
 
 VALUE = "value"
 TYPES = ("person", "organization", "place", "event", "work", "concept", "object", VALUE)
@@ -64,10 +61,6 @@ TOOL: Mapping[str, Any] = {
 }
 
 
-# Keys that the format lacks are refused.
-_EXACT = {"extra": "forbid"}
-
-
 @dataclass(frozen=True, slots=True)
 class SectionText:
     """A section as the model sees it."""
@@ -81,7 +74,7 @@ class SectionText:
 class Entity:
     """An entity that a section names."""
 
-    __pydantic_config__ = _EXACT
+    __pydantic_config__: ClassVar = NO_OTHER_KEYS
 
     name: str
     type: str
@@ -92,7 +85,7 @@ class Entity:
 class Relation:
     """A relation between two entities of a section, and the quotation that states it."""
 
-    __pydantic_config__ = _EXACT
+    __pydantic_config__: ClassVar = NO_OTHER_KEYS
 
     subject: str
     relation: str
@@ -104,25 +97,17 @@ class Relation:
 class Extraction:
     """The entities and relations of one section, before or after validation."""
 
-    __pydantic_config__ = _EXACT
+    __pydantic_config__: ClassVar = NO_OTHER_KEYS
 
     entities: tuple[Entity, ...]
     relations: tuple[Relation, ...]
 
 
-@cache
-def _format() -> TypeAdapter[Extraction]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Extraction)
-
-
 def parse_extraction(value: object) -> Extraction | None:
     """Return the extraction in a decoded reply, or ``None`` unless it matches the tool's schema exactly."""
     try:
-        # As JSON: a list stands for a tuple, and nothing else is converted.
-        return _format().validate_json(json.dumps(value), strict=True)
-    except ValueError:
+        return validated(Extraction, json.dumps(value))
+    except InvalidError:
         return None
 
 
