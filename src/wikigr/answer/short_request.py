@@ -16,7 +16,7 @@ from wikigr.answer.requests import Request, asked_block, check_length, context_b
 from wikigr.answer.stages import Draft
 from wikigr.index.candidate import Evidence, Section
 from wikigr.languages import Language
-from wikigr.llm.prompts import prompt
+from wikigr.llm.prompts import object_schema, prompt
 from wikigr.llm.reply import Reply
 from wikigr.retrieval.units import units_of
 from wikigr.segmentation import sentence_spans
@@ -98,12 +98,11 @@ def _uncut(answer: str, quotation: str) -> str:
 
 def _format(sections: int) -> dict[str, Any]:
     """Return the format of a reply about as many sections; 0 stands for none of them."""
-    fields = {
-        "quotation": {"type": "string", "maxLength": _MAX_QUOTATION_CHARS},
-        "section": {"type": "integer", "enum": list(range(sections + 1))},
-        "answer": {"type": "string", "maxLength": _MAX_ANSWER_CHARS},
-    }
-    schema = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+    schema = object_schema(
+        quotation={"type": "string", "maxLength": _MAX_QUOTATION_CHARS},
+        section={"type": "integer", "enum": list(range(sections + 1))},
+        answer={"type": "string", "maxLength": _MAX_ANSWER_CHARS},
+    )
     return {"type": "json_schema", "json_schema": {"name": _NAME, "schema": schema}}
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from wikigr.llm.prompts import prompt
+from wikigr.llm.prompts import object_schema, prompt
 from wikigr.llm.reply import Reply
 from wikigr.text import scrub
 from wikigr.validation import NO_OTHER_KEYS, InvalidError, validated
@@ -20,44 +20,18 @@ TYPES = ("person", "organization", "place", "event", "work", "concept", "object"
 # 20 entities and 20 relations with their evidence take about 2,000 tokens.
 MAX_REPLY_TOKENS = 4096
 
+_TEXT = {"type": "string"}
+_ENTITY = object_schema(
+    name=_TEXT, type={"type": "string", "enum": list(TYPES)}, aliases={"type": "array", "items": _TEXT}
+)
+_RELATION = object_schema(subject=_TEXT, relation=_TEXT, object=_TEXT, evidence=_TEXT)
 TOOL: Mapping[str, Any] = {
     "name": "record_graph",
     "description": "Record the entities and relations that the section states.",
     "strict": True,
-    "input_schema": {
-        "type": "object",
-        "properties": {
-            "entities": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "name": {"type": "string"},
-                        "type": {"type": "string", "enum": list(TYPES)},
-                        "aliases": {"type": "array", "items": {"type": "string"}},
-                    },
-                    "required": ["name", "type", "aliases"],
-                    "additionalProperties": False,
-                },
-            },
-            "relations": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "subject": {"type": "string"},
-                        "relation": {"type": "string"},
-                        "object": {"type": "string"},
-                        "evidence": {"type": "string"},
-                    },
-                    "required": ["subject", "relation", "object", "evidence"],
-                    "additionalProperties": False,
-                },
-            },
-        },
-        "required": ["entities", "relations"],
-        "additionalProperties": False,
-    },
+    "input_schema": object_schema(
+        entities={"type": "array", "items": _ENTITY}, relations={"type": "array", "items": _RELATION}
+    ),
 }
 
 
