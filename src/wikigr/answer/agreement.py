@@ -15,8 +15,6 @@ from wikigr.answer.statement import read_statement
 # not fitted: large enough to lift an answer that both give by a level, too small for a model alone to overturn one
 # that is more likely right than not.
 _WEIGHT = 2.0
-# Of the cases in which the answer without a model is wrong, those in which another one that a model gives is right.
-_SHARE_OF_OTHERS = 0.5
 
 
 def settle(offline: Answer, written: Written, draft: Draft, model: str) -> Answer:
@@ -45,7 +43,8 @@ def settle(offline: Answer, written: Written, draft: Draft, model: str) -> Answe
         )
     agrees = _agreement(offline, written, draft)
     right = offline.confidence
-    other = (1 - right) * _SHARE_OF_OTHERS
+    # Where the answer without a model is wrong, another one that a model gives is right in half of the cases.
+    other = (1 - right) * 0.5
     if agrees is False:
         total = right + _WEIGHT * other + (1 - right - other)
         if right >= _WEIGHT * other:

@@ -38,7 +38,6 @@ JUDGED = "judged"
 
 # Enough for a one-sentence reason and the verdict. A longer reply is cut off and has no verdict.
 _MAX_TOKENS = 1024
-_MAX_REASON_LENGTH = 1_000
 
 _TOOL: Mapping[str, Any] = {
     "name": "record_verdict",
@@ -126,7 +125,7 @@ class Judge:
             verdict, reason = ERROR, error.message
         else:
             verdict, reason = _read(reply)
-        return {"verdict": verdict, "reason": reason[:_MAX_REASON_LENGTH], "model": self.options.model}
+        return {"verdict": verdict, "reason": reason[:1_000], "model": self.options.model}
 
 
 def judge_request(question: GoldQuestion, answer: str) -> dict[str, Any]:

@@ -33,8 +33,6 @@ _AND = re.compile(r"\s*(?:[–—-]|\b(?:to|and|until|till)\b)\s*(?:the\s+)?", r
 # Without it, "from 4 May" is that day: the minutes from 4 May, a price from 4 May.
 _ONWARDS = re.compile(r"\s+on(?:wards?)?\b", re.IGNORECASE)
 _MAX_CHARS_BEFORE = 20
-# Of a longer range, the first days are looked for.
-_MAX_DAYS = 14
 # "9/6 early": the day and the month with which an entry of a log begins, in either order.
 _DAY_AND_MONTH = re.compile(r"\W{0,4}(\d{1,2})/(\d{1,2})\b(?!/)")
 _MAX_HEAD = 60
@@ -231,9 +229,9 @@ def date_phrases(dates: Dates) -> list[str]:
             start, end = date(first.year, first.month, first.day), date(last.year, last.month, last.day)
         except ValueError:
             return []
+        # Of a longer range, the first days are looked for.
         days = [
-            Date(d.year, d.month, d.day)
-            for d in (start + timedelta(n) for n in range((end - start).days + 1)[:_MAX_DAYS])
+            Date(d.year, d.month, d.day) for d in (start + timedelta(n) for n in range((end - start).days + 1)[:14])
         ]
     return list(dict.fromkeys(phrase for day in days for phrase in _ways_to_write(day.month, day.day)))
 

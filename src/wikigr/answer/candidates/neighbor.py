@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from wikigr.answer.candidates.candidate import AnswerCandidate
 from wikigr.index.identifiers import form, identifiers_in, is_numbered, whole
 
-# The names of as many parts are asked for as a person types; a pasted log has more.
-_MAX_ASKED = 8
-
 
 def numbered(text: str) -> list[str]:
     """Return the identifiers of a question of which one sign makes another thing."""
-    return [said for said in identifiers_in(text) if is_numbered(said)][:_MAX_ASKED]
+    # The names of as many parts are asked for as a person types; a pasted log has more.
+    return [said for said in identifiers_in(text) if is_numbered(said)][:8]
 
 
 def is_about_neighbor(candidate: AnswerCandidate, asked: Sequence[str]) -> bool:

@@ -45,8 +45,6 @@ _WRITTEN = "wikigr-written"
 # Tokens take a hundred times as much memory as the text of short blocks, so a long note is written in parts.
 _MAX_TOKENS = 20_000
 _MAX_WHOLE_CHARACTERS = 100_000
-# The parser takes quadratic time in the depth.
-_MAX_OPEN_TAGS = 8
 
 _EMBEDDED_FILES = (
     *(".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".bmp", ".pdf"),
@@ -212,7 +210,8 @@ def _html_inline(renderer: RendererHTML, tokens: Sequence[Token], index: int, op
     env[_OPEN_TAGS] = tokens, max(depth + (-1 if is_end else 1), 0)
     # An unclosed <s>, unlike <del>, would be opened again in the next block.
     name = tag[2] if tag[2].lower().startswith("su") else "del"
-    return f"<{tag[1]}{name}>" if depth + (not is_end) <= _MAX_OPEN_TAGS else ""
+    # The parser takes quadratic time in the depth.
+    return f"<{tag[1]}{name}>" if depth + (not is_end) <= 8 else ""
 
 
 def _is_footnote_link(tokens: Sequence[Token], index: int) -> bool:

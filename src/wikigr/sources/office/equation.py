@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-_MAX_DEPTH = 100
 # How the parts of a structure are put together; ECMA-376, part 1, 22.1.2.
 _TEMPLATES = {
     "f": "{num}/{den}",
@@ -27,7 +26,7 @@ def equation_text(element: _Element, depth: int = 0) -> str:
     name = _name(element)
     if name == "t":
         return element.text or ""
-    if depth > _MAX_DEPTH or name.endswith("Pr"):
+    if depth > 100 or name.endswith("Pr"):
         return ""
     children = [child for child in element if isinstance(child.tag, str)]
     parts = [(_name(child), equation_text(child, depth + 1)) for child in children if not _name(child).endswith("Pr")]
