@@ -10,8 +10,7 @@ from training.evaluate import window_logits
 from training.judged import JudgedQuestion, JudgedSentence
 from training.model import SpanReader
 from wikigr.evaluation.abstention import auroc
-from wikigr.reader.spans import best_spans
-from wikigr.reader.windows import Window, WindowMaker
+from wikigr.reader.windows import Window, WindowMaker, best_spans
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,9 @@ from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from selectolax.lexbor import LexborHTMLParser
 
-from wikigr.sources.anchors import slug_anchors
 from wikigr.sources.article import Names, RawDocument, SourceSection, Triple
 from wikigr.sources.bylines import add_byline
-from wikigr.sources.documents import NoteRecord, NoteText, resolved_href
+from wikigr.sources.documents import NoteRecord, NoteText, resolved_href, slug_anchors
 from wikigr.sources.encodings import decode
 from wikigr.sources.facts import MAX_LINE_START, PROPERTIES
 from wikigr.sources.formats import format_named
