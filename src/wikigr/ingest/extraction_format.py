@@ -94,12 +94,9 @@ def prompt_version() -> str:
 def section_request(section: SectionText) -> dict[str, Any]:
     """Return the request about ``section``. Its text is escaped and cannot open or close a block."""
     blocks = {"title": section.title, "headings": " > ".join(section.heading_path), "section": section.content}
-    content = "\n\n".join(f"<{name}>\n{_escaped(text)}\n</{name}>" for name, text in blocks.items())
+    escaped = {name: scrub(text).replace("<", "&lt;") for name, text in blocks.items()}
+    content = "\n\n".join(f"<{name}>\n{text}\n</{name}>" for name, text in escaped.items())
     return {"system": prompt("extract"), "messages": [{"role": "user", "content": content}]}
-
-
-def _escaped(text: str) -> str:
-    return scrub(text).replace("<", "&lt;")
 
 
 def read_reply(reply: Reply) -> Extraction | str:

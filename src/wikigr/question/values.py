@@ -152,6 +152,7 @@ def measured(text: str) -> Measured | None:
 def dates_in(text: str) -> list[tuple[Date, int, int]]:
     """Return the dates of ``text`` with the characters where each begins and ends; names of months are English."""
     found = []
+    months = [month[:3].lower() for month in MONTHS]
     for match in _DATE.finditer(text):
         said = {name.rstrip("123"): value for name, value in match.groupdict().items() if value}
         name = said.get("name", "")
@@ -164,7 +165,7 @@ def dates_in(text: str) -> list[tuple[Date, int, int]]:
         ):
             continue
         year, day = int(said.get("year", 0)), int(said.get("day", 0))
-        month = _month(name) if name else int(said["month"])
+        month = months.index(name[:3].lower()) + 1 if name else int(said["month"])
         if 1 <= month <= 12 and day <= 31:
             found.append((Date(year + 2000 if 0 < year < 100 else year, month, day), *match.span()))
     return found
@@ -244,10 +245,6 @@ def _ways_to_write(month: int, day: int) -> Iterator[str]:
         yield from (f"{day} {name}", f"{name} {day}")
     for a, b in ((f"{day:02}", f"{month:02}"), (str(day), str(month))):
         yield from (f"{a} {b}", f"{b} {a}")
-
-
-def _month(name: str) -> int:
-    return next(number for number, month in enumerate(MONTHS, 1) if name[:3].lower() == month[:3].lower())
 
 
 def amounts_in(text: str) -> list[tuple[Amounts, int, int]]:

@@ -46,12 +46,13 @@ def decode_items(value: Any, place: str) -> list[SourceItem] | RecordError:
     items: list[SourceItem] | RecordError = _checked(list[SourceItem], value, place)
     if isinstance(items, RecordError):
         return items
-    return [_named(item, place) if isinstance(item, BadPart) else item for item in items]
-
-
-def _named(part: BadPart, place: str) -> BadPart:
-    """Return a bad part whose message names its record."""
-    return BadPart(_within(part.where, place), part.reason[:_MAX_REASON], part.is_lost)
+    # The message of a bad part names its record.
+    return [
+        BadPart(_within(item.where, place), item.reason[:_MAX_REASON], item.is_lost)
+        if isinstance(item, BadPart)
+        else item
+        for item in items
+    ]
 
 
 def decode_names(value: Any, place: str) -> Names | RecordError:
