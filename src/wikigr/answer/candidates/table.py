@@ -75,7 +75,12 @@ def find_candidates(material: Material) -> list[AnswerCandidate]:
     asked, attribute = numbered(material.question.text), asked_attribute(material.question.text)
     # "Dr" does not tell one from others.
     names = frozenset(name for name in material.question.names if attribute and len(name) > _MAX_TITLE)
-    found = (c for row in ANSWER_KINDS for c in row.find(material) if states(attribute, c.text) or is_blank(c.short))
+    found = (
+        candidate
+        for row in ANSWER_KINDS
+        for candidate in row.find(material)
+        if is_blank(candidate.short) or states(attribute, candidate.text, candidate.section.heading)
+    )
     # A pronoun answers nothing by itself.
     named = (replace(c, span=None) if c.span is not None and is_pronoun(c.short) else c for c in found)
     own = [c for c in named if not is_about_neighbor(c, asked) and _is_about(c, names, material)]
