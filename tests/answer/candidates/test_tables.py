@@ -145,6 +145,28 @@ def test_how_long_something_is_is_not_computed_beside_a_column_that_says_it(pack
     assert best(pack, "cell", "How long is H-2?").short == "35"
 
 
+def test_a_row_whose_first_cell_is_a_number_is_named_with_the_words_beside_it(pack: Pack) -> None:
+    talks = from_markdown(
+        "Talks#0", "| no | title | room |\n|---|---|---|\n| 1 | Fog | hall |\n| 2 | Ice | hall |\n| 3 | Salt | barn |"
+    )
+    (found,) = candidates(pack, "rows", "Which talks are in the hall?", talks)
+    assert found.lead == "2 rows: 1 Fog; 2 Ice."
+
+
+def test_yes_or_no_is_looked_for_in_the_row_that_the_question_names(pack: Pack) -> None:
+    rooms = from_markdown("Rooms#0", "| room | ramp |\n|---|---|\n| hall | yes |\n| barn | no, steps |")
+    found = candidates(pack, "yes_no", "Does the barn have a ramp?", rooms)
+    assert [candidate.text for candidate in found] == ["room: barn | ramp: no, steps"]
+
+
+def test_a_month_is_no_name_that_a_price_has_to_have(pack: Pack) -> None:
+    fares = from_markdown(
+        "Fares#0", "| fare | until March | later |\n|---|---|---|\n| child | 4 € | 6 € |\n| adult | 8 € | 11 € |"
+    )
+    assert candidates(pack, "cell", "price of a fare in April", fares)
+    assert not candidates(pack, "cell", "price of a fare in Bergen", fares)
+
+
 def test_rows_of_other_quarters_are_left_out(pack: Pack) -> None:
     cells = candidates(pack, "cell", "bar in the 3rd quarter", *items())
     assert {found.text.partition(" | ")[0] for found in cells if "Quarter" in found.text} == {"Quarter: Q3"}

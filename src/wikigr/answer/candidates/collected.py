@@ -142,7 +142,11 @@ def _rows(material: Material) -> Iterator[_Collection]:
             stems = frozenset[str]().union(*named)
             if any(own and own <= material.question.weights.keys() for own in named):
                 members = [
-                    _Member(row.name, row_up_to(row.values), "\n".join(value.text for value in row.values))
+                    _Member(
+                        row.named_for(material.asked),
+                        row_up_to(row.values),
+                        "\n".join(value.text for value in row.values),
+                    )
                     for row in grid.records
                 ]
                 yield _Collection(f"row(s) of {section.title}", stems, members)

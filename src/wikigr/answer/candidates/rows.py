@@ -71,7 +71,7 @@ def _candidate(material: Material, grid: Grid, rows: Sequence[Record], chosen: S
     taken = {condition.column for condition in chosen}
     column = next((name for name in grid.columns if name not in taken and asked.begins_with(name)), "")
     shown = rows[:_MAX_ROWS]
-    names = (value.text if (value := row.value_of(column)) is not None else row.name for row in shown)
+    names = (value.text if (value := row.value_of(column)) is not None else row.named_for(asked) for row in shown)
     said = frozenset[str]().union(*(condition.stems for condition in chosen))
     said |= frozenset(asked.question.stems(" ".join(map(spelled, (*taken, column)))))
     # What a question wants of a single row may be in any of its columns.
