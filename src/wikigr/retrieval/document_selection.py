@@ -32,7 +32,8 @@ class MultiDocOptions(Options):
     num_docs: Annotated[Few | Auto, "articles to read; `auto` depends on the type of question"] = 5
     max_sections: Annotated[Few | Auto, "sections to read from each; `auto` depends on the type of question"] = 3
     min_relevance: Annotated[
-        Share | Auto, "minimum cosine of a section; `auto` is the threshold in the pack's manifest"
+        Share | Auto,
+        "minimum cosine of a section of which no unit holds half of the question; `auto` is that in the pack's manifest",
     ] = "auto"
 
     def articles_for(self, question: Question) -> int:
