@@ -19,8 +19,15 @@ from wikigr.answer.citations import verify_against
 from wikigr.answer.few_shot import FewShotManager, cited_by_number
 from wikigr.answer.probability import LEVELS
 from wikigr.answer.reply_marks import ReplyMarks, plain
-from wikigr.answer.requests import CitationStyle, Request, build_request, own_knowledge_request, style_of
-from wikigr.answer.short_request import build_short_request, read_short_reply
+from wikigr.answer.requests import (
+    CitationStyle,
+    Request,
+    build_request,
+    build_short_request,
+    own_knowledge_request,
+    read_short_reply,
+    style_of,
+)
 from wikigr.answer.stages import Draft, level_of_claims
 from wikigr.answer.statement import read_statement
 from wikigr.llm.failures import BadRequestError, EmptyReplyError
