@@ -141,19 +141,20 @@ def test_the_client_with_the_fewest_questions_is_next() -> None:
     assert answers.begun == ["a1", "c1", "b1", "b2", "a2", "a3", "a4"]
 
 
-def test_a_client_leaves_half_of_the_threads_to_others() -> None:
+@pytest.mark.parametrize("clients", [["greedy"] * 5, ["greedy", "eager"] * 2])
+def test_clients_with_several_questions_leave_half_of_the_threads_to_others(clients: list[str]) -> None:
     answers = Answers()
 
     async def ask() -> None:
-        workers = Workers(threads=4, waiting=10, time_limit=60)
-        greedy = [ask_from("greedy", workers, answers(f"greedy {n}")) for n in range(5)]
+        workers = Workers(threads=12, waiting=10, time_limit=60)
+        first = [ask_from(client, workers, answers(client)) for client in clients for _ in range(2)]
         await asyncio.sleep(0)
-        other = ask_from("other", workers, answers("other"))
-        while "other" not in answers.begun:
+        others = [ask_from(f"other {n}", workers, answers("other")) for n in range(6)]
+        while answers.begun.count("other") < 6:
             await asyncio.sleep(0.01)
-        assert sorted(answers.begun) == ["greedy 0", "greedy 1", "other"]
+        assert len(answers.begun) == 12
         answers.gate.set()
-        await asyncio.gather(*greedy, other)
+        await asyncio.gather(*first, *others)
 
     asyncio.run(ask())
 

@@ -256,6 +256,9 @@ def text_of(name: str, text: str) -> str:
         ("a.csv", "a,b\n" + "1" + "%" * 200_000 + "x y,1\n"),
         ("a.csv", "a," * 30_000 + "\n" + "b,c\n" * 15_000),
         ("a.html", "<table><tr>" + "<td>ab" * 20_000),
+        ("a.html", "<sup>" * 2_000 + "a b " * 100_000),
+        ("a.html", "<a href=b>" + "<sup>a b</sup> " * 40_000),
+        ("a.html", ("<address><s>a" * 2_400 + "</s></address>" * 2_400) * 12),
         ("a.rst", ":aliases: " + ":" * 200_000),
     ],
 )

@@ -154,6 +154,11 @@ class GraphIndex:
         """The pull of every node on a walk, 1 / sqrt(its degree): float64 of shape ``(len(self),)``."""
         return 1.0 / np.sqrt(np.maximum(self.degrees, 1))
 
+    @cached_property
+    def pulls_around(self) -> NDArray[np.float64]:
+        """The sum of the pulls of the neighbors of every node from which a walk has gone on, 0 for the others."""
+        return np.zeros(len(self))
+
     def equals(self, other: GraphIndex) -> bool:
         """Return whether ``other`` has the same content."""
         return (self.digest, self.articles, self.text) == (other.digest, other.articles, other.text) and all(

@@ -31,31 +31,38 @@ def personalized_pagerank(
     At most 1 / (``restart`` * ``tolerance``) edges are followed.
     """
     weights = np.zeros(len(index))
-    residual = np.zeros(len(index))
-    for number, weight in seeds.items():
-        residual[number] = weight
-    total = residual.sum()
+    total = sum(seeds.values())
     if not total:
         return weights
-    residual /= total
-    least = tolerance * index.degrees
+    # What arrived at each node and did not go on, by the pull of the node: an edge then adds what its source spreads.
+    residual = np.zeros(len(index))
+    for number, weight in seeds.items():
+        residual[number] = weight / total / index.pulls[number]
+    least = tolerance * index.degrees / index.pulls
     active = np.flatnonzero(residual)
     while len(active):
-        mass = residual[active]
+        mass = residual[active] * index.pulls[active]
         residual[active] = 0.0
         weights[active] += restart * mass
         counts = index.degrees[active]
-        starts, neighbors = _neighbors(index, active, counts)
-        pull = index.pulls[neighbors]
-        linked = counts > 0
-        spread = np.zeros(len(active))
-        if len(neighbors):
-            spread[linked] = (1.0 - restart) * mass[linked] / np.add.reduceat(pull, starts[linked])
-        arriving = pull * np.repeat(spread, counts)
-        residual += np.bincount(neighbors, weights=arriving, minlength=len(index))
+        spread = (1.0 - restart) * mass / _pulls_around(index, active)
+        arriving = np.repeat(spread, counts)
+        residual += np.bincount(_neighbors(index, active, counts)[1], weights=arriving, minlength=len(index))
         active = np.flatnonzero(residual > least)
     highest: float = weights.max()
     return weights / highest
+
+
+def _pulls_around(index: GraphIndex, nodes: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return the sum of the pulls of the neighbors of each of ``nodes``, 1 without neighbors; each is computed once."""
+    sums = index.pulls_around
+    new = nodes[(sums[nodes] == 0.0) & (index.degrees[nodes] > 0)]
+    if len(new):
+        starts, neighbors = _neighbors(index, new, index.degrees[new])
+        sums[new] = np.add.reduceat(index.pulls[neighbors], starts)
+    around = sums[nodes]
+    around[around == 0.0] = 1.0
+    return around
 
 
 def _neighbors(
@@ -69,5 +76,6 @@ def _neighbors(
     if starts[-1] + counts[-1] == len(index.indices):
         # All nodes with neighbors, in order: in a small graph, most steps are of this kind.
         return starts, index.indices
-    places = np.arange(counts.sum()) + np.repeat(index.indptr[nodes] - starts, counts)
+    places = np.arange(counts.sum())
+    places += np.repeat(index.indptr[nodes] - starts, counts)
     return starts, index.indices.take(places)

@@ -16,8 +16,8 @@ Files of the folder ``vectors/``, in order of article title and position:
 - ``ids.npy``: the section ids in UTF-8, one after the other
 
 The signs are memory-mapped, and a search reads the rows of its candidates only. Everything that it reads is compared
-with a checksum: a damaged file never changes a ranking unnoticed. The checksum of a row depends on the pack's digest
-and on the row's number, so a file of another pack is noticed too.
+with a checksum, the signs and the rows of a small pack once: a damaged file never changes a ranking unnoticed. The
+checksum of a row depends on the pack's digest and on the row's number, so a file of another pack is noticed too.
 """
 
 from __future__ import annotations
@@ -117,6 +117,8 @@ class QuantizedVectors:
         self._rows = self._open(ROWS, rows.nbytes)
         # Of a small pack, all may be mapped: reading a fifth of them one by one takes a third of the time of a search.
         self._mapped_rows = rows if rows.nbytes <= _MAX_MAPPED else None
+        # Like the signs, they are compared with their checksums once.
+        self._checked_rows = np.zeros(0 if self._mapped_rows is None else len(rows), dtype=np.bool_)
         self._ids = self._open(IDS, self._map(IDS, np.dtype("u1"), None).nbytes)
 
     def _map(self, name: str, dtype: np.dtype[Any], shape: tuple[int, ...] | None) -> NDArray[Any]:
@@ -156,13 +158,13 @@ class QuantizedVectors:
         numbers = self._nearest_signs(query, max(_MIN_CHOSEN, _CHOSEN * limit))
         numbers = self._nearest_codes(query, numbers, max(_MIN_RESCORED, _RESCORED * limit))
         # Without BLAS, whose threads would go on spinning on the cores that the reader needs next.
-        rows = self._read_rows(numbers.tolist())
-        scores = np.einsum("ij,j->i", rows["vector"].astype(np.float32), query)
+        rows = self._read_rows(numbers)
+        scores = np.einsum("ij,j->i", _single(rows["vector"]), query)
         if len(numbers) > limit > 0:
             # Sections that tie with the last one are kept, because their ids decide.
             kept = np.flatnonzero(scores >= np.partition(scores, -limit)[-limit])
             numbers, rows, scores = numbers[kept], rows[kept], scores[kept]
-        ids = self._read_ids(numbers.tolist(), rows)
+        ids = self._read_ids(numbers, rows)
         hits = [Hit(section_id, score) for section_id, score in zip(ids, scores.tolist(), strict=True)]
         return sorted(hits, key=lambda hit: (-hit.score, hit.section_id))[:limit]
 
@@ -216,21 +218,26 @@ class QuantizedVectors:
             raise self._damaged()
         return self._signs
 
-    def _read_rows(self, numbers: Sequence[int]) -> NDArray[Any]:
+    def _read_rows(self, numbers: NDArray[np.intp]) -> NDArray[Any]:
         size = self._row_type.itemsize
         if self._mapped_rows is None:
-            rows = self._rows.read([(size * number, size) for number in numbers])
-        else:
-            taken = self._mapped_rows[numbers].tobytes()
-            rows = [taken[first : first + size] for first in range(0, len(taken), size)]
-        for number, row in zip(numbers, rows, strict=True):
+            rows = self._rows.read([(size * number, size) for number in numbers.tolist()])
+            self._check_rows(numbers, rows)
+            return np.frombuffer(b"".join(rows), self._row_type)
+        new = numbers[~self._checked_rows[numbers]]
+        self._check_rows(new, [row.tobytes() for row in self._mapped_rows[new]])
+        self._checked_rows[new] = True
+        return self._mapped_rows.take(numbers)
+
+    def _check_rows(self, numbers: NDArray[np.intp], rows: Sequence[bytes]) -> None:
+        size = self._row_type.itemsize
+        for number, row in zip(numbers.tolist(), rows, strict=True):
             if len(row) != size or zlib.crc32(row, self._key + number & 0xFFFFFFFF) != _CRC_OF_CRC:
                 raise self._damaged()
-        return np.frombuffer(b"".join(rows), self._row_type)
 
-    def _read_ids(self, numbers: Sequence[int], rows: NDArray[Any]) -> list[str]:
+    def _read_ids(self, numbers: NDArray[np.intp], rows: NDArray[Any]) -> list[str]:
         # The id of a section begins where that of the section before it ends.
-        before = self._read_rows([number - 1 for number in numbers if number])["end"].tolist()
+        before = self._read_rows(numbers[numbers > 0] - 1)["end"].tolist()
         begins = [before.pop(0) if number else 0 for number in numbers]
         ends = rows["end"].tolist()
         texts = self._ids.read([(begin, end - begin) for begin, end in zip(begins, ends, strict=True)])
@@ -242,10 +249,10 @@ class QuantizedVectors:
         """Return whether the sections from number ``first`` on have these ids and ``vectors`` (float32, ``(n, d)``)."""
         if first + len(section_ids) > len(self):
             return False
-        begin = int(self._read_rows([first - 1])["end"][0]) if first else 0
+        begin = int(self._read_rows(np.array([first - 1]))["end"][0]) if first else 0
         texts = _encoded(section_ids)
         wanted = _rows(texts, vectors, begin, first, self._key)
-        page = range(first, first + len(section_ids))
+        page = np.arange(first, first + len(section_ids))
         return (
             self._read_rows(page).tobytes() == wanted.tobytes()
             and np.array_equal(self._signs[:, first : first + len(section_ids)], _signs(vectors))
@@ -321,6 +328,17 @@ def _rows(texts: Sequence[bytes], vectors: Vectors, begin: int, first: int, key:
 
 def _row_type(dimension: int) -> np.dtype[Any]:
     return np.dtype([("vector", "<f2", (dimension,)), ("end", "<i8"), ("id_crc", "<u4"), ("row_crc", "<u4")])
+
+
+def _single(halves: NDArray[np.float16]) -> Vectors:
+    """Return ``halves``, none of which is infinite, in single precision: in a quarter of the time of ``astype``."""
+    # Sign, exponent and fraction move to their places; the exponents of the two formats count from 15 and from 127.
+    bits = halves.view(np.int16).astype(np.int32)
+    bits <<= 13
+    bits &= ~0x70000000
+    single = bits.view(np.float32)
+    single *= np.float32(2.0**112)
+    return single
 
 
 def _signs(vectors: Vectors) -> NDArray[np.uint64]:

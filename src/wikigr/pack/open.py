@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Self
 from wikigr.embeddings.embedder import Embedder, Vectors
 from wikigr.errors import PackError
 from wikigr.graph.engine import Graph, reserved_space
+from wikigr.graph.schema import article_title
 from wikigr.index.candidate import Hit, Section
 from wikigr.index.dense import DenseIndex, DenseMethod
 from wikigr.index.lexical import LexicalIndex
@@ -273,14 +274,15 @@ class Pack(Corpus):
     def sections(self, section_ids: Sequence[str]) -> dict[str, Section]:
         # Lookups by key: a join with the list of ids would read the text of the whole pack.
         query = (
-            "MATCH (s:Section {section_id: $key}) RETURN s.section_id, s.article_title, s.title, s.content, "
-            f"s.source_id, s.position{', s.blocks' if self.manifest.has_blocks else ''}"
+            "MATCH (s:Section {section_id: $key}) RETURN s.section_id, s.title, s.content, s.source_id, "
+            f"s.position{', s.blocks' if self.manifest.has_blocks else ''}"
         )
         # Connections of other threads share what is kept, and may empty it meanwhile.
         kept = self._kept_sections
         found = {each: section for each in section_ids if (section := kept.get(each)) is not None}
         missing = [each for each in section_ids if each not in found]
-        read = {row[0]: Section(*row) for row in self.graph.look_up(query, missing)} if missing else {}
+        rows = self.graph.look_up(query, missing) if missing else ()
+        read = {row[0]: Section(row[0], article_title(row[0]), *row[1:]) for row in rows}
         new = {each: section for each, section in read.items() if len(section.content) <= _MAX_KEPT_CHARS}
         if len(kept) + len(new) > _MAX_KEPT_SECTIONS:
             kept.clear()

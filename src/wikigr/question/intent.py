@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Literal, get_args
 
 from wikigr.languages import ENGLISH, Language
@@ -17,6 +18,9 @@ from wikigr.text import words
 # What a question asks for: the first of these that its wording shows.
 Aim = Literal["yes_no", "comparison", "list", "date", "number", "name", "reason", "procedure", "definition", "other"]
 AIMS: tuple[Aim, ...] = get_args(Aim)
+
+# Every question compares its words with the titles of a hundred sections.
+_MAX_KEPT_TITLES = 4_096
 
 
 def asked_for(question: Question) -> Aim:
@@ -111,6 +115,7 @@ def names(question: Question, title: str) -> bool:
     return bool(named) and named <= question.weights.keys()
 
 
+@lru_cache(_MAX_KEPT_TITLES)
 def name_stems(title: str, language: Language = ENGLISH) -> frozenset[str]:
     """Return the stems of the name in ``title``, without its qualifier, made as a question's stems are."""
     return frozenset(content_stems(bare_name(title), language))

@@ -38,10 +38,11 @@ def seed_weights(index: GraphIndex, candidates: Sequence[Candidate], links: Sequ
             seeds[number] = seeds.get(number, 0.0) + link.score
     best: dict[str, float] = {}
     for candidate in candidates:
+        title = candidate.title
         # Twenty articles seed the walk.
-        if candidate.title not in best and len(best) == 20:
+        if title not in best and len(best) == 20:
             break
-        best[candidate.title] = max(best.get(candidate.title, 0.0), candidate.relevance)
+        best[title] = max(best.get(title, 0.0), candidate.relevance)
     for title, number in index.numbers_of(list(best)).items():
         if (relevance := best[title]) > 0.0:
             # A high power lets the top candidates dominate.
@@ -62,15 +63,16 @@ def rerank_by_walk(
     if not any(seeds.values()):
         return list(candidates)
     weights = personalized_pagerank(index, seeds, restart=restart)
+    titles = [candidate.title for candidate in candidates]
     best: dict[str, float] = {}
-    for candidate in candidates:
-        best[candidate.title] = max(best.get(candidate.title, 0.0), candidate.relevance)
+    for title, candidate in zip(titles, candidates, strict=True):
+        best[title] = max(best.get(title, 0.0), candidate.relevance)
     numbers = index.numbers_of(list(best))
     scored = []
-    for candidate in candidates:
-        number = numbers.get(candidate.title)
+    for title, candidate in zip(titles, candidates, strict=True):
+        number = numbers.get(title)
         weight = float(weights[number]) if number is not None else 0.0
-        top = best[candidate.title]
+        top = best[title]
         within = candidate.relevance / top if top > 0.0 else 1.0
         scored.append(_with_walk_score(candidate, within * weight + _OWN_WEIGHT * candidate.relevance, weight))
     # The walk may add twenty articles to the candidates.

@@ -32,7 +32,7 @@ class RerankingStage(RetrievalStage[StageOptions]):
     def rescored(self, candidate: Candidate, ranked: Result) -> Candidate:
         """Return ``candidate`` with its new score, which is in ``ranked``."""
         scores = {**candidate.scores, RELEVANCE: candidate.relevance}
-        return replace(candidate, score=ranked["score"], scores=scores)
+        return Candidate(candidate.section_id, ranked["score"], scores)
 
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:
         found = state.candidates if self.pool is None else state.candidates[: self.pool * state.limit]

@@ -82,8 +82,8 @@ class _Question:
 class Workers:
     """Runs functions in at most ``threads`` threads, with at most ``waiting`` more in a queue.
 
-    The next one is the first of the client with the fewest in threads and in the queue. A client has at most half of
-    the threads. If the queue is full, the last one of the client with the most is refused.
+    The next one is the first of the client with the fewest in threads and in the queue. Clients with more than one
+    share half of the threads. If the queue is full, the last one of the client with the most is refused.
     All methods belong to one event loop.
 
     ``time_limit`` is in seconds, from the arrival of a question to its answer. A question that is cancelled or late
@@ -134,7 +134,8 @@ class Workers:
         held = self._held()
         most = (self._threads + 1) // 2
         while self._under_way.total() < self._threads:
-            may_start = [each for each in self._waiting if self._under_way[each.client] < most]
+            shared = sum(count for client, count in self._under_way.items() if held[client] > 1)
+            may_start = [each for each in self._waiting if held[each.client] == 1 or shared < most]
             if not may_start:
                 break
             question = min(may_start, key=lambda each: held[each.client])

@@ -25,6 +25,7 @@ from wikigr.sources.html.footnotes import (
     MARGIN_NOTES,
     find_footnotes,
     is_footnote_mark,
+    is_short,
     mark_targets,
 )
 from wikigr.sources.html.markup import prepare_markup
@@ -144,7 +145,10 @@ class HtmlDocument:
         """Skip text that is struck through, and mark it where all of an entry is: a paragraph, an item, a cell."""
         struck = {node.mem_id: node for node in self.root.css(STRUCK)}
         is_whole: dict[int, bool] = {}
+        skipped: set[int] = set()
         for node in struck.values():
+            if node.mem_id in skipped:
+                continue
             entry, is_inside = node.parent, False
             for _ in range(MAX_ANCESTORS):
                 if entry is None or entry.tag in BLOCK_ELEMENTS:
@@ -158,12 +162,14 @@ class HtmlDocument:
             if entry.mem_id not in is_whole:
                 is_whole[entry.mem_id] = not self._has_other_text(entry, struck)
             first, last = node.first_child, node.last_child
-            inner = (part.tag for part in node.css("*") if part.mem_id != node.mem_id)
-            if is_whole[entry.mem_id] and first is not None and last is not None and BLOCK_ELEMENTS.isdisjoint(inner):
+            inner = [part for part in node.css("*") if part.mem_id != node.mem_id]
+            has_blocks = any(part.tag in BLOCK_ELEMENTS for part in inner)
+            if is_whole[entry.mem_id] and first is not None and last is not None and not has_blocks:
                 first.insert_before(STRUCK_MARK)
                 last.insert_after(STRUCK_MARK)
             else:
                 self.skip.add(node.mem_id)
+                skipped.update(part.mem_id for part in inner)
 
     def _has_other_text(self, entry: LexborNode, struck: Mapping[int, LexborNode]) -> bool:
         stack = visible_children(entry) if entry.mem_id not in struck else []
@@ -334,9 +340,11 @@ def _math_text(node: LexborNode, depth: int) -> str:
 
 
 def _superscript(node: LexborNode) -> str | None:
+    if not is_short(node):
+        return None
     plain = collapse_spaces(node.text())
     around = enclosing_link(node)
-    is_link = around is not None and collapse_spaces(around.text()) == plain
+    is_link = around is not None and is_short(around) and collapse_spaces(around.text()) == plain
     if is_link or node.css_first("a[href*='#'], math, .mwe-math-element") is not None:
         return None
     if plain.isdigit() and _is_numerator(node):

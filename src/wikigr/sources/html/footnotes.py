@@ -55,6 +55,18 @@ MARGIN_NOTES = (
     "p :is(span, small):is(.sidenote, .marginnote, .side-note, .margin-note, .modern-footnotes-footnote__note), "
     "p label:is(.margin-toggle, .sidenote-number)"
 )
+# Characters and parts of raised text; its elements may be nested, and each of them be asked for all of its text.
+_MAX_RAISED, _MAX_RAISED_PARTS = 1_000, 40
+
+
+def is_short(node: LexborNode) -> bool:
+    """Return whether ``node`` is short enough to be raised text, or the link of one."""
+    size = 0
+    for number, part in enumerate(node.traverse(include_text=True)):
+        size += len(part.text_content or "") if part.is_text_node else 0
+        if size > _MAX_RAISED or number > _MAX_RAISED_PARTS:
+            return False
+    return True
 
 
 def is_footnote_mark(node: LexborNode) -> bool:
@@ -62,6 +74,8 @@ def is_footnote_mark(node: LexborNode) -> bool:
 
     A reference is a number, a letter or a sign; words that lead to a note are text.
     """
+    if not is_short(node):
+        return False
     text = collapse_spaces(node.text())
     if node.tag == "sup" and _NOTE_REQUEST.fullmatch(text):
         return True
@@ -71,7 +85,7 @@ def is_footnote_mark(node: LexborNode) -> bool:
     if not (is_bracketed or is_back_link or is_mark):
         return False
     link = node if node.tag == "a" else node.css_first("a[href]") or enclosing_link(node)
-    if link is not None and link is not node and len(collapse_spaces(link.text())) > len(text):
+    if link is not None and link is not node and (not is_short(link) or len(collapse_spaces(link.text())) > len(text)):
         link = None
     href = (link.attributes.get("href") or "") if link is not None else ""
     if "#" in href and is_back_link:
