@@ -33,7 +33,7 @@ class MultiDocOptions(Options):
     max_sections: Annotated[Few | Auto, "sections to read from each; `auto` depends on the type of question"] = 3
     min_relevance: Annotated[
         Share | Auto,
-        "minimum cosine of a section of which no unit holds half of the question; `auto` is that in the pack's manifest",
+        "minimum cosine of a section unless a unit holds half of the question; `auto` is that in the pack's manifest",
     ] = "auto"
 
     def articles_for(self, question: Question) -> int:

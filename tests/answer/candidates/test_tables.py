@@ -140,6 +140,14 @@ def test_rows_without_a_value_and_until_the_end_of_a_time(pack: Pack, question: 
     assert best(pack, "rows", question).lead == lead
 
 
+def test_what_is_missing_is_said_after_the_negation(pack: Pack) -> None:
+    rows = "| 1 | Gull | 16 | |\n| 2 | | 16 | no water |\n| 3 | Tern | – | |\n| 4 | Lark | – | old |"
+    text = f"| berth | boat | amperes | note |\n|---|---|---|---|\n{rows}"
+    berths = from_markdown("Berths#0", text)
+    best_first = sorted(candidates(pack, "rows", "Which berths have no electricity?", berths), key=lambda c: -c.fit)
+    assert [found.lead for found in best_first] == ["2 rows: 3; 4."]
+
+
 def test_how_long_something_is_is_not_computed_beside_a_column_that_says_it(pack: Pack) -> None:
     assert candidates(pack, "elapsed", "How long is H-2?", *items()) == []
     assert best(pack, "cell", "How long is H-2?").short == "35"

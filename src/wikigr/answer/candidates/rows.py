@@ -8,9 +8,10 @@ from functools import partial
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation, quotation_of
 from wikigr.answer.candidates.grid import Asked, Grid, Record, Value, spelled
-from wikigr.question.grammar import is_negation
+from wikigr.question.grammar import is_negation, tokenize
 from wikigr.question.intent import asked_for
 from wikigr.question.measure import operation
+from wikigr.question.question import Question
 from wikigr.question.values import Amounts, Dates
 from wikigr.text import words
 
@@ -106,9 +107,10 @@ def conditions_of(material: Material, grid: Grid) -> list[Condition]:
 def _conditions(material: Material, grid: Grid) -> Iterator[Condition]:
     asked = material.asked
     column_stems = {column: frozenset(asked.question.stems(spelled(column))) for column in grid.columns}
+    negations = frozenset(asked.question.stems(" ".join(filter(is_negation, words(asked.question.text)))))
     for column in grid.columns:
-        # A word that names another column says nothing of the values of this one.
-        others = frozenset[str]().union(*(stems for name, stems in column_stems.items() if name != column))
+        # A word that names another column says nothing of the values of this one, and "no" is no value.
+        others = negations.union(*(stems for name, stems in column_stems.items() if name != column))
         values = [value for record in grid.records if (value := record.value_of(column)) is not None]
         # The rows are of the kind that the question names ("category: stoves") whose values have most of its words.
         best = max((asked.named_in(value) - others for value in values), key=asked.share, default=frozenset[str]())
@@ -118,21 +120,28 @@ def _conditions(material: Material, grid: Grid) -> Iterator[Condition]:
         (stems, partial(_has_amount, amounts)) for amounts, stems in asked.amounts if amounts.is_range
     ]
     tests += [(stems, partial(_has_date, dates)) for dates, stems in asked.dates if dates.is_range]
-    negations = list(filter(is_negation, words(asked.question.text)))
     for column, own in column_stems.items():
         said = {value.text.strip().lower() for row in grid.records if (value := row.value_of(column)) is not None}
         if own and own <= asked.question.weights.keys() and said <= _TRUTHS and not negations:
             yield Condition(column, own, lambda value: not _is_missing(value))
     if negations:
-        tests.append((frozenset(asked.question.stems(" ".join(negations))), _is_missing))
+        tests.append((negations, _is_missing))
     for stems, test in tests:
         passed = {name: [test(record.value_of(name)) for record in grid.records] for name in grid.columns}
         telling = [name for name, flags in passed.items() if any(flags) and not all(flags)]
         if telling:
-            nearest = material.similarity(list(map(spelled, telling)))
+            # What is missing is said after the negation: "Which berths have no electricity?"
+            compare = _negated(asked.question).similarity if test is _is_missing else material.similarity
+            nearest = compare(list(map(spelled, telling)))
             named = [asked.share(set(asked.question.stems(spelled(name)))) for name in telling]
             fits = [cosine + share for cosine, share in zip(nearest, named, strict=True)]
             yield Condition(telling[fits.index(max(fits))], stems, test)
+
+
+def _negated(question: Question) -> Question:
+    """Return ``question`` with the words after its first negation, if there are any."""
+    found = next((word for word in tokenize(question.text) if is_negation(word.lowered)), None)
+    return replace(question, text=(found and question.text[found.end :].strip(" ?.!")) or question.text)
 
 
 def _names_all(asked: Asked, stems: frozenset[str], value: Value | None) -> bool:
