@@ -63,6 +63,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """Leave the files of other workers out with ``--dist each``, where every worker runs what it collects.
 
     Collecting all files takes 15 s of processor time in each worker, a third of it to import torch and transformers.
+    Files that the command line names are collected by every worker.
     """
     others = config.stash.get(_OTHERS, None)
     return True if others is not None and collection_path in others else None
@@ -84,7 +85,7 @@ def pytest_configure(config: pytest.Config) -> None:
         cores, number = _cores(), int(worker.removeprefix("gw"))
         if number < len(cores):
             os.sched_setaffinity(0, [cores[number]])
-        if config.workerinput["shares"]:  # type: ignore[attr-defined]
+        if getattr(config, "workerinput", {}).get("shares"):
             config.stash[_OTHERS] = _files_of_others(config, number, int(os.environ["PYTEST_XDIST_WORKER_COUNT"]))
     gc.disable()
 
