@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from training.retrieve import ANSWERABLE, OFF_TOPIC, UNANSWERABLE, RetrievedQuestion
 from wikigr.answer.stages import Draft
 from wikigr.embeddings.prepared import PreparedModel
-from wikigr.evaluation.abstention import auroc
 from wikigr.evaluation.metrics.accuracy import accuracy
+from wikigr.evaluation.reliability import auroc
 from wikigr.graph_search.hops.chain_search import HopsOptions
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline

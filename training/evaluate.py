@@ -15,10 +15,9 @@ from training.examples import Passage
 from training.features import Feature, collate
 from training.model import SpanReader
 from training.retrieve import ANSWERABLE, OFF_TOPIC, UNANSWERABLE, RetrievedQuestion
-from wikigr.evaluation.abstention import auroc
 from wikigr.evaluation.metrics.accuracy import accuracy, exact_match, token_f1
-from wikigr.reader.spans import best_spans
-from wikigr.reader.windows import Window, WindowMaker
+from wikigr.evaluation.reliability import auroc
+from wikigr.reader.windows import Window, WindowMaker, best_spans
 from wikigr.segmentation import sentence_spans
 
 _BATCH = 16

@@ -9,9 +9,8 @@ from statistics import fmean
 from training.evaluate import window_logits
 from training.judged import JudgedQuestion, JudgedSentence
 from training.model import SpanReader
-from wikigr.evaluation.abstention import auroc
-from wikigr.reader.spans import best_spans
-from wikigr.reader.windows import Window, WindowMaker
+from wikigr.evaluation.reliability import auroc
+from wikigr.reader.windows import Window, WindowMaker, best_spans
 
 
 @dataclass(frozen=True, slots=True)

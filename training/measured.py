@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from training.examples import Passage, states_answer
-from wikigr.evaluation.abstention import auroc
 from wikigr.evaluation.metrics.accuracy import exact_match, token_f1
+from wikigr.evaluation.reliability import auroc
 
 # An answer is right if it shares at least half of its words with an accepted one.
 RIGHT_F1 = 0.5

@@ -262,7 +262,7 @@ def _wide(array: NDArray[Any]) -> NDArray[Any]:
 def best_spans(logits: Tensor, marks: Tensor, sentence: Tensor, bonus: Tensor, max_tokens: int, cost: float) -> Tensor:
     """Return margin, first and last token of the best span of each window, float32 of shape ``(windows, 3)``.
 
-    As ``wikigr.reader.spans.best_spans``, in all sentences at once; ``bonus`` of its first token is added.
+    As ``wikigr.reader.windows.best_spans``, in all sentences at once; ``bonus`` of its first token is added.
     """
     starts = logits[..., 0].masked_fill((marks & _MAY_START) == 0, _NEVER) + bonus
     ends = logits[..., 1].masked_fill((marks & _MAY_END) == 0, _NEVER)

@@ -15,7 +15,7 @@ from wikigr.answer.abstention import Confidence
 from wikigr.answer.answer import Answer
 from wikigr.answer.candidates.candidate import Material
 from wikigr.answer.citations import StoredText
-from wikigr.answer.passages import MAX_PASSAGE_CHARS, MAX_PASSAGES, PASSAGE, best_stretch, nearest_passages
+from wikigr.answer.extractive import MAX_PASSAGE_CHARS, MAX_PASSAGES, PASSAGE, best_stretch, nearest_passages
 from wikigr.answer.probability import AnswerModel
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline

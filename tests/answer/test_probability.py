@@ -9,13 +9,14 @@ from tests.answer.evidence import evidence, from_markdown, material
 
 from wikigr.answer.candidates.candidate import AnswerCandidate
 from wikigr.answer.candidates.table import KINDS, find_candidates
-from wikigr.answer.features import Features, describe
 from wikigr.answer.probability import (
     MAX_LEAD,
     WITH_READER,
     WITHOUT_READER,
     AnswerModel,
+    Features,
     answer_models,
+    describe,
     leads,
     overlaps,
     rank_candidates,

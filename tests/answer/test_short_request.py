@@ -14,7 +14,7 @@ from tests.llm.server import Response
 
 from wikigr.answer.abstention import NOT_COVERED
 from wikigr.answer.answer import Answer
-from wikigr.answer.short_request import estimate_tokens
+from wikigr.answer.requests import estimate_tokens
 from wikigr.llm.chat_server import ChatServer
 from wikigr.llm.options import ModelFileOptions, SynthesisOptions
 from wikigr.pack.open import Pack

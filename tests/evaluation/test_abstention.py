@@ -8,8 +8,8 @@ import pytest
 from tests.evaluation.metrics.examples import ABSTAINED, ANSWER, IMPOSSIBLE, KIEL, QUESTION, evidence
 
 from wikigr.answer.answer import Answer
-from wikigr.evaluation.abstention import abstention
 from wikigr.evaluation.metrics import score
+from wikigr.evaluation.reliability import abstention
 from wikigr.evaluation.samples import Sample
 from wikigr.evaluation.statistics.intervals import Estimate
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from wikigr.evaluation.repeats import repeats
+from wikigr.evaluation.groups import repeats
 from wikigr.evaluation.samples import Sample
 
 

@@ -12,10 +12,9 @@ import pytest
 from tests.tampering import damage
 
 from wikigr.errors import PackError
-from wikigr.pack import checked_files
-from wikigr.pack.checked_files import damaged_files
+from wikigr.pack import manifest as manifests
 from wikigr.pack.layout import GRAPH_INDEX, MANIFEST, Layout
-from wikigr.pack.manifest import read_manifest
+from wikigr.pack.manifest import damaged_files, read_manifest
 from wikigr.pack.open import Pack
 
 
@@ -60,7 +59,7 @@ def test_a_file_is_read_once(letters_pack: Path, tmp_path: Path, monkeypatch: py
         read.append(path.relative_to(pack).as_posix())
         return None
 
-    monkeypatch.setattr(checked_files, "check_file", check_file)
+    monkeypatch.setattr(manifests, "check_file", check_file)
     damaged_files(layout, manifest)
     assert sorted(read) == sorted(manifest.files)
     damaged_files(layout, manifest)

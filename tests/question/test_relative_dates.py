@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from wikigr.question.relative_dates import with_dates
+from wikigr.question.values import with_dates
 
 # A Wednesday.
 TODAY = date(2026, 1, 7)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from wikigr.question.decomposition import two_parts
 from wikigr.question.grammar import MAX_CHARS
-from wikigr.question.two_parts import two_parts
 
 
 def test_each_part_becomes_a_question() -> None:

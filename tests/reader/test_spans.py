@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikigr.reader.spans import TOKEN_COST, best_spans
-from wikigr.reader.windows import Window
+from wikigr.reader.windows import TOKEN_COST, Window, best_spans
 
 values = st.integers(-20, 20).map(float)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wikigr.sources.anchors import slug_anchors, wiki_anchors
+from wikigr.sources.documents import slug_anchors, wiki_anchors
 
 
 @pytest.mark.parametrize(

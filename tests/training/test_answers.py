@@ -14,8 +14,7 @@ from training.answers.asked import OwnQuestion, asked_sources
 from training.answers.collect import JudgedAnswers, collect
 from training.answers.fit import cross_fit, highest_with_share, lowest_above_share, lowest_with_share, make_rows
 from training.answers.questions import QuestionSource
-from wikigr.answer.features import Features
-from wikigr.answer.probability import terms
+from wikigr.answer.probability import Features, terms
 from wikigr.pack.open import Pack
 
 

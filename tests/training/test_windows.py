@@ -18,9 +18,8 @@ from training.windows import (
     read_all,
     width_of,
 )
-from wikigr.reader.spans import TOKEN_COST
-from wikigr.reader.spans import best_spans as best_spans_of_window
-from wikigr.reader.windows import WindowMaker
+from wikigr.reader.windows import TOKEN_COST, WindowMaker
+from wikigr.reader.windows import best_spans as best_spans_of_window
 from wikigr.segmentation import sentence_spans
 
 TEXT = "Anna keeps the boats. They were painted in 1912, and again in 1950 by Bo. " * 3

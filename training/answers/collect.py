@@ -10,8 +10,7 @@ from pathlib import Path
 
 from training.answers.questions import AskedQuestion, QuestionSource
 from wikigr.answer.candidates.table import find_candidates
-from wikigr.answer.features import Features, describe
-from wikigr.answer.probability import rivals
+from wikigr.answer.probability import Features, describe, rivals
 from wikigr.answer.stages import Draft, material_of
 from wikigr.index.candidate import Evidence, Section
 from wikigr.index.stored_blocks import encode_blocks

@@ -35,8 +35,6 @@ _CLOSE_MARK = re.compile(r"[\]］】〕〗⟧⁆]\s*")
 _RULE = re.compile(r"[|:\- \t]++(?:\n|$)")
 _BLANK_LINES = re.compile(r"(?:[ \t]*\n)*")
 _FINAL = re.compile(r"(?<![A-Z])[.!?…。！？:]+[\"'”’)*_]*$|\s*\|$")
-# A claim does not end in more punctuation than that.
-_MAX_FINAL_CHARS = 100
 # A longer sentence or row is divided, and no more of a reply is looked at together.
 _MAX_CLAIM_CHARS = 4_000
 _PIECE = re.compile(rf"(?s:.{{1,{_MAX_CLAIM_CHARS}}})\n*")
@@ -244,7 +242,8 @@ class CitationStream:
         spans = [span for number in cited for span in self._cited[number]]
         found = tuple(spans) if spans and self._claims.accept(stated, spans) else self._claims.find(stated, sections)
         self._in_sources = False
-        final = _FINAL.search(first, max(0, len(first) - _MAX_FINAL_CHARS))
+        # A claim does not end in more punctuation than that.
+        final = _FINAL.search(first, max(0, len(first) - 100))
         at = final.start() if final is not None else len(first)
         self._emit(lead + stated[:at] + self._account(stated, found) + stated[at:] + rest)
 

@@ -25,11 +25,9 @@ _MIN_ASKED = 0.5
 _EQUATION = re.compile(r"\S\s*[=≈≤≥<>∝]\s*\S")
 # No more claims of one reply are looked up; the others are unverified.
 _MAX_CLAIMS = 300
-_MAX_CLAUSES = 6
 _CLAUSE = re.compile(r";\s+|,?\s+(?:and|but|so|while|whereas)\s+|,\s+(?:which|who)\s+")
 # A number that may be a year is stated, not computed.
 _YEARS = range(1000, 2200)
-_MAX_OPERANDS = 24
 # Stems of words that say how a number was computed.
 _COMPUTING = frozenset(
     "age altogeth averag combin differ last later live longer more old older sum than total year".split()
@@ -232,7 +230,7 @@ class Claims:
     def _by_clauses(self, claim: str, preferred: Sequence[int]) -> tuple[Support, ...]:
         """Return what supports the clauses of ``claim`` one by one; each is about the subject of the first."""
         clauses = [clause for clause in _CLAUSE.split(" ".join(claim.split())) if clause.strip()]
-        if not 2 <= len(clauses) <= _MAX_CLAUSES:
+        if not 2 <= len(clauses) <= 6:
             return ()
         first = self._read(clauses[0])
         subject = " ".join(first.names[0]).title() if first.names else ""
@@ -274,7 +272,7 @@ def _is_fragment(said: Statement, text: Statement) -> bool:
 
 def _are_computed(values: Collection[Value], operands: Collection[str]) -> bool:
     """Return whether each number is the sum, difference, product or quotient of two others, or the sum of all."""
-    known = [number for text in sorted(operands) if (number := _as_number(text)) is not None][:_MAX_OPERANDS]
+    known = [number for text in sorted(operands) if (number := _as_number(text)) is not None][:24]
     results = {round(sum(known), 6)} if len(known) > 1 else set()
     for one, other in combinations(known, 2):
         results |= {round(one + other, 6), round(abs(one - other), 6), round(one * other, 6)}

@@ -38,8 +38,6 @@ from wikigr.retrieval.whole_tables import complete_tables
 if TYPE_CHECKING:
     from wikigr.reader.reader import Reader
 
-# The share, by weight, of a question's words that the section of an answer in another language than English must hold.
-_MIN_COVERAGE = 0.5
 # The kinds that name one thing.
 _ONE = frozenset(("span", "cell", "definition", "fact"))
 _ENUMERATES = re.compile(r",[^,;]+(?:,|\band\b|\bor\b)|;.*;")
@@ -216,7 +214,8 @@ def _level_in_another_language(level: Level, best: AnswerCandidate | None, draft
     if level == "not_covered" and best is not None:
         section = best.section
         said = set(draft.state.question.stems(f"{section.title} {section.heading} {section.content}"))
-        if draft.state.question.coverage(said) >= _MIN_COVERAGE:
+        # Half of the question's words, by weight.
+        if draft.state.question.coverage(said) >= 0.5:
             return "not_sure"
     return level
 

@@ -30,7 +30,6 @@ _SAME_LIMIT = {
     "till": "until", "above": "over", "more than": "over", "greater than": "over",
     "below": "under", "less than": "under", "fewer than": "under",
 }  # fmt: skip
-_MAX_LIMIT_CHARS = 30
 # "one" is rarely a number.
 _NUMBER_WORDS = {word: str(number) for number, word in enumerate(NUMBERS) if number > 1}
 _NEGATED = re.compile(r"n['’]t$")
@@ -50,7 +49,6 @@ FRAMING = frozenset(
 )
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
 _PRONOUN = re.compile(r"\W*(?:it|its|this|these|they|their|he|his|she|her)\b", re.I)
-_MAX_SHORT = 6
 
 # A number as it is written, its unit if one follows, and what limits it ("before").
 Value = tuple[str, str, str]
@@ -165,7 +163,7 @@ def read_statement(text: str, language: Language, known: Set[str] = frozenset())
             or any(map(_NEGATED.search, lowered_words))
         ),
         lead=lead,
-        is_short=len(tokens) <= _MAX_SHORT and not (lowered_words & AUXILIARIES or _PRONOUN.match(text)),
+        is_short=len(tokens) <= 6 and not (lowered_words & AUXILIARIES or _PRONOUN.match(text)),
     )
 
 
@@ -184,6 +182,6 @@ def _value_of(text: str, start: int, end: int, number: str, language: Language) 
 
 
 def _limit_before(text: str, start: int) -> str:
-    found = _LIMIT.search(text[max(0, start - _MAX_LIMIT_CHARS) : start])
+    found = _LIMIT.search(text[max(0, start - 30) : start])
     said = " ".join(found[1].lower().split()) if found is not None else ""
     return _SAME_LIMIT.get(said, said)

@@ -6,6 +6,7 @@ to open one is a sandboxed child process, which has nothing to lose.
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import stat
@@ -14,7 +15,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from wikigr.checks import Check, all_passed
 from wikigr.distribution.archive import normalize_sha256, temporary_folder, unpack
@@ -38,6 +38,7 @@ from wikigr.sandbox.process import (
     library_paths,
 )
 from wikigr.settings import cache_folder
+from wikigr.validation import InvalidError, validated
 
 _TASK = "wikigr.distribution.verify:report_checks"
 
@@ -184,7 +185,7 @@ def _run(folder: Path, reserve: int, links: Path, size: int, allowed: float) -> 
     try:
         with SandboxedProcess(_TASK, arguments, limits, environment=environment) as process:
             while (message := process.receive(deadline)) is not None and len(checks) < 200:
-                checks.append(_parse_check(message))
+                checks.append(validated(Check, json.dumps(message)))
             if checks and (checks[-1].name == LAST_CHECK or not all_passed(checks)):
                 return [replace(c, fix=advice) if c.name == _PROOF else c for c in checks]
             why = "did not run all checks"
@@ -194,7 +195,7 @@ def _run(folder: Path, reserve: int, links: Path, size: int, allowed: float) -> 
         why = f"took more than {allowed:,.0f} seconds and was stopped"
     except SandboxError as error:
         why = error.message
-    except TypeError:
+    except InvalidError:
         why = "sent an invalid message"
     return [*checks, Check(_PROOF, False, f"The validation process {why}.", advice)]
 
@@ -208,18 +209,6 @@ def _memory_advice(address_space: int) -> str:
         f"This process is limited to {limit / 2**30:,.1f} GiB of virtual memory (ulimit -v), which may be the cause. "
         "Remove the limit with `ulimit -v unlimited`, then verify the pack again."
     )
-
-
-def _parse_check(message: Any) -> Check:
-    """Return the check in a message of the child; raises ``TypeError`` for anything else."""
-    if not isinstance(message, dict):
-        raise TypeError("a message is not a check")
-    check = Check(**message)
-    if not all(isinstance(text, str) for text in (check.name, check.detail, check.fix)):
-        raise TypeError("a text is not a string")
-    if not (check.passed in (True, False) and check.required in (True, False)):
-        raise TypeError("an outcome is not a boolean")
-    return check
 
 
 def report_checks(channel: Channel, folder: str, reserve: int, links: str) -> None:

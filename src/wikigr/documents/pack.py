@@ -11,7 +11,7 @@ from wikigr.graph.schema import article_title
 
 if TYPE_CHECKING:
     from wikigr.documents.shapes import OfPacks, PackShape
-    from wikigr.pack.listing import ListedPack
+    from wikigr.pack.locate import ListedPack
     from wikigr.pack.manifest import Manifest
     from wikigr.pack.open import Corpus
 

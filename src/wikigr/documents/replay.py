@@ -34,8 +34,6 @@ _COMPARED: Mapping[str, Callable[[AnswerDocument], Any]] = {
     "hops": lambda document: [hop["answer"] for hop in document["chain"]],
     "alternatives": lambda document: [other["answer"] for other in document["alternatives"]],
 }
-# The last digits of vectors, and therefore of confidences, may differ between processors.
-_CONFIDENCE_TOLERANCE = 1e-3
 
 
 def find_receipts_pack(name: str, given: str | None, default: str | None) -> tuple[str | Path, Found]:
@@ -148,7 +146,8 @@ def _ask_again(receipt: ReceiptDocument, pack: Pack) -> Check:
         for what, view in _COMPARED.items()
         if view(again) != view(receipt)
     ]
-    if abs(again["confidence"] - receipt["confidence"]) > _CONFIDENCE_TOLERANCE:
+    # The last digits of vectors, and therefore of confidences, may differ between processors.
+    if abs(again["confidence"] - receipt["confidence"]) > 1e-3:
         differing.append(f"confidence: now {again['confidence']:.3f}, then {receipt['confidence']:.3f}")
     if differing and changed:
         differing.append(f"the profile {receipt['profile']} has changed")

@@ -23,7 +23,7 @@ from wikigr.llm import name_of, open_client
 from wikigr.llm.budget import Budget, BudgetError
 from wikigr.llm.failures import LlmError
 from wikigr.llm.model_client import ModelClient
-from wikigr.llm.prompts import prompt
+from wikigr.llm.prompts import object_schema, prompt
 from wikigr.llm.reply import Reply
 from wikigr.llm.response_cache import ResponseCache
 from wikigr.llm.usage import Usage, cost
@@ -38,21 +38,15 @@ JUDGED = "judged"
 
 # Enough for a one-sentence reason and the verdict. A longer reply is cut off and has no verdict.
 _MAX_TOKENS = 1024
-_MAX_REASON_LENGTH = 1_000
 
 _TOOL: Mapping[str, Any] = {
     "name": "record_verdict",
     "description": "Record the grade of the answer.",
-    "input_schema": {
-        "type": "object",
-        # The model writes the reason first, so the verdict follows from it.
-        "properties": {
-            "reason": {"type": "string", "description": "Why, in one sentence."},
-            "verdict": {"type": "string", "enum": list(SCORES)},
-        },
-        "required": ["reason", "verdict"],
-        "additionalProperties": False,
-    },
+    # The model writes the reason first, so the verdict follows from it.
+    "input_schema": object_schema(
+        reason={"type": "string", "description": "Why, in one sentence."},
+        verdict={"type": "string", "enum": list(SCORES)},
+    ),
 }
 
 
@@ -131,7 +125,7 @@ class Judge:
             verdict, reason = ERROR, error.message
         else:
             verdict, reason = _read(reply)
-        return {"verdict": verdict, "reason": reason[:_MAX_REASON_LENGTH], "model": self.options.model}
+        return {"verdict": verdict, "reason": reason[:1_000], "model": self.options.model}
 
 
 def judge_request(question: GoldQuestion, answer: str) -> dict[str, Any]:

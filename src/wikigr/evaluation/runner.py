@@ -305,10 +305,6 @@ def _samples(
                         future.cancel()
 
 
-# The number of ranked sections that are stored and scored. They nearly always cover ten different articles.
-MAX_RANKED = 20
-
-
 def ask_question(pipeline: Pipeline, question: GoldQuestion, repeat: int) -> Sample:
     """Ask ``question`` and score the answer. A failure is a sample with an ``error``.
 
@@ -323,7 +319,8 @@ def ask_question(pipeline: Pipeline, question: GoldQuestion, repeat: int) -> Sam
         asked, hits = model.asked, model.hits
     try:
         answer = pipeline.answer(question.question)
-        ranking = fetch(pipeline.pack, answer.ranking[:MAX_RANKED])
+        # The number of ranked sections that are stored and scored. They nearly always cover ten different articles.
+        ranking = fetch(pipeline.pack, answer.ranking[:20])
     except (BudgetError, UsageError):
         raise
     except WikigrError as error:

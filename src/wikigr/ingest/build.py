@@ -76,10 +76,6 @@ class BadRecord:
     reason: str
 
 
-# How many of the hyperlinks without a target a report names, each as the title of its article and the target.
-_MAX_EXAMPLES = 5
-
-
 @dataclass(frozen=True, slots=True)
 class BuildReport:
     """The result of a build. ``lost_links`` counts hyperlinks without a target in the pack; ``lost_examples`` are some.
@@ -229,7 +225,8 @@ class _Build:
         (layout.new / parts.MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
         progress.advance(1)
         skipped, dropped = staging.skipped(), staging.dropped_templates()
-        lost_examples = tuple(lost_links(staging, by_id=by_id, limit=_MAX_EXAMPLES)) if lost else ()
+        # How many of the hyperlinks without a target a report names, each as the title of its article and the target.
+        lost_examples = tuple(lost_links(staging, by_id=by_id, limit=5)) if lost else ()
         bad = tuple(BadRecord(*row) for row in staging.rows("SELECT place, reason FROM bad ORDER BY n"))
         layout.replace_parts()
         record_source_folder(layout, self._source_folder())

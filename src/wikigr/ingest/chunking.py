@@ -29,10 +29,6 @@ MIN_PIECE_CHARS = 200
 # Every section below a heading repeats it. Longer headings are truncated there; the article's text keeps them whole.
 MAX_HEADING_CHARS = 500
 
-# A longer paragraph that ends in a question mark is text, not the question of an answer.
-_MAX_QUESTION_CHARS = 300
-# A longer sentence before a list is not a heading.
-_MAX_INTRODUCTION_CHARS = 160
 
 LEAD_TITLE = "Introduction"
 
@@ -226,7 +222,8 @@ def _introduction(text: str, paragraph: Block, language: Language) -> Iterator[s
     written = text[paragraph.start : paragraph.end]
     for start, end in sentence_spans(written, language)[-1:]:
         introduction = collapse_spaces(written[start:end]).rstrip(" :")
-        if 0 < len(introduction) <= _MAX_INTRODUCTION_CHARS:
+        # A longer sentence before a list is not a heading.
+        if 0 < len(introduction) <= 160:
             yield introduction
 
 
@@ -291,7 +288,8 @@ def _first_introducing(text: str, atoms: Sequence[_Atom]) -> int:
     if first < len(atoms) or not atoms:
         return first
     last = atoms[-1]
-    is_question = text[last.end - 1] in "?？" and last.end - last.start <= _MAX_QUESTION_CHARS
+    # A longer paragraph that ends in a question mark is text, not the question of an answer.
+    is_question = text[last.end - 1] in "?？" and last.end - last.start <= 300
     return len(atoms) - 1 if is_question or text[last.end - 1] == ":" else 0
 
 

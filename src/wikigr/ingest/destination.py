@@ -15,8 +15,6 @@ from wikigr.text import some_of
 
 # Files and folders, in lower case, that may accompany a pack in its folder.
 _COMPANIONS = frozenset((EXAMPLES, QUESTIONS.partition("/")[0], "readme.md", "readme", "license", "license.md", RECIPE))
-# Names in an error message.
-_MAX_NAMED = 3
 
 
 def check_destination(location: str, destination: Path) -> None:
@@ -42,7 +40,7 @@ def check_destination(location: str, destination: Path) -> None:
     if found:
         name = "pack" if source is None else f"{stem(source.resolve().name)}-pack"
         raise UsageError(
-            f"The output folder {destination} is not empty and not a pack (it contains {some_of(found, _MAX_NAMED)}), "
+            f"The output folder {destination} is not empty and not a pack (it contains {some_of(found, 3)}), "
             "so the pack would be mixed with your files.",
             hint=_command(location, _unused(destination / name)),
         )

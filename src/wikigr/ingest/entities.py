@@ -14,8 +14,6 @@ from wikigr.text import fold
 RENAMED = " (fact)"
 """The suffix of a relation whose name collides with one of the graph's own tables."""
 
-# Triples read at a time.
-_BATCH = 10_000
 
 # A remark after a link in the text of a fact: "Swiss (1901–55)", "Pretoria, Union of South Africa".
 _REMARK = re.compile(r"(?:(?<!\s)\s*+[,(;:]|\s[–—-]\s|\sin\s).*", re.DOTALL)
@@ -72,7 +70,8 @@ def derive_entities(staging: Staging) -> list[str]:
     with staging.transaction():
         for table in _DERIVED_TABLES:
             staging.write(f"DELETE FROM {table}", [()])
-        for triples in batches(staging.rows(_TRIPLES), _BATCH):
+        # Triples read at a time.
+        for triples in batches(staging.rows(_TRIPLES), 10_000):
             entities: list[tuple[str, str, str]] = []
             owned: list[tuple[str, str]] = []
             facts: list[tuple[str, str, str, str]] = []

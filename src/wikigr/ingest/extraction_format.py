@@ -6,15 +6,12 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
-from wikigr.llm.prompts import prompt
+from wikigr.llm.prompts import object_schema, prompt
 from wikigr.llm.reply import Reply
 from wikigr.text import scrub
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
+from wikigr.validation import NO_OTHER_KEYS, InvalidError, validated
 
 VALUE = "value"
 TYPES = ("person", "organization", "place", "event", "work", "concept", "object", VALUE)
@@ -23,49 +20,19 @@ TYPES = ("person", "organization", "place", "event", "work", "concept", "object"
 # 20 entities and 20 relations with their evidence take about 2,000 tokens.
 MAX_REPLY_TOKENS = 4096
 
+_TEXT = {"type": "string"}
+_ENTITY = object_schema(
+    name=_TEXT, type={"type": "string", "enum": list(TYPES)}, aliases={"type": "array", "items": _TEXT}
+)
+_RELATION = object_schema(subject=_TEXT, relation=_TEXT, object=_TEXT, evidence=_TEXT)
 TOOL: Mapping[str, Any] = {
     "name": "record_graph",
     "description": "Record the entities and relations that the section states.",
     "strict": True,
-    "input_schema": {
-        "type": "object",
-        "properties": {
-            "entities": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "name": {"type": "string"},
-                        "type": {"type": "string", "enum": list(TYPES)},
-                        "aliases": {"type": "array", "items": {"type": "string"}},
-                    },
-                    "required": ["name", "type", "aliases"],
-                    "additionalProperties": False,
-                },
-            },
-            "relations": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "subject": {"type": "string"},
-                        "relation": {"type": "string"},
-                        "object": {"type": "string"},
-                        "evidence": {"type": "string"},
-                    },
-                    "required": ["subject", "relation", "object", "evidence"],
-                    "additionalProperties": False,
-                },
-            },
-        },
-        "required": ["entities", "relations"],
-        "additionalProperties": False,
-    },
+    "input_schema": object_schema(
+        entities={"type": "array", "items": _ENTITY}, relations={"type": "array", "items": _RELATION}
+    ),
 }
-
-
-# Keys that the format lacks are refused.
-_EXACT = {"extra": "forbid"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +48,7 @@ class SectionText:
 class Entity:
     """An entity that a section names."""
 
-    __pydantic_config__ = _EXACT
+    __pydantic_config__: ClassVar = NO_OTHER_KEYS
 
     name: str
     type: str
@@ -92,7 +59,7 @@ class Entity:
 class Relation:
     """A relation between two entities of a section, and the quotation that states it."""
 
-    __pydantic_config__ = _EXACT
+    __pydantic_config__: ClassVar = NO_OTHER_KEYS
 
     subject: str
     relation: str
@@ -104,25 +71,17 @@ class Relation:
 class Extraction:
     """The entities and relations of one section, before or after validation."""
 
-    __pydantic_config__ = _EXACT
+    __pydantic_config__: ClassVar = NO_OTHER_KEYS
 
     entities: tuple[Entity, ...]
     relations: tuple[Relation, ...]
 
 
-@cache
-def _format() -> TypeAdapter[Extraction]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Extraction)
-
-
 def parse_extraction(value: object) -> Extraction | None:
     """Return the extraction in a decoded reply, or ``None`` unless it matches the tool's schema exactly."""
     try:
-        # As JSON: a list stands for a tuple, and nothing else is converted.
-        return _format().validate_json(json.dumps(value), strict=True)
-    except ValueError:
+        return validated(Extraction, json.dumps(value))
+    except InvalidError:
         return None
 
 
@@ -135,12 +94,9 @@ def prompt_version() -> str:
 def section_request(section: SectionText) -> dict[str, Any]:
     """Return the request about ``section``. Its text is escaped and cannot open or close a block."""
     blocks = {"title": section.title, "headings": " > ".join(section.heading_path), "section": section.content}
-    content = "\n\n".join(f"<{name}>\n{_escaped(text)}\n</{name}>" for name, text in blocks.items())
+    escaped = {name: scrub(text).replace("<", "&lt;") for name, text in blocks.items()}
+    content = "\n\n".join(f"<{name}>\n{text}\n</{name}>" for name, text in escaped.items())
     return {"system": prompt("extract"), "messages": [{"role": "user", "content": content}]}
-
-
-def _escaped(text: str) -> str:
-    return scrub(text).replace("<", "&lt;")
 
 
 def read_reply(reply: Reply) -> Extraction | str:

@@ -26,8 +26,6 @@ MIN_REPEATED_SHARE_OF_STATEMENTS = 0.5
 MAX_REPEATED_CHARS = 400
 _MAX_SECTIONS = 2
 _MAX_PARAGRAPHS = 4
-# Paragraphs found in a single article are forgotten when so many are counted, so that memory is bounded.
-_MAX_COUNTED = 200_000
 
 _BLANK_LINES = re.compile(r"\n[^\S\n]*\n\s*")
 _QUESTION = re.compile(r"[?？]$")
@@ -52,7 +50,8 @@ class RepeatedTextFinder:
             return
         found = {_key(place, heading, text): text for place, heading, text in _ends(record.sections)}
         self._counts.update(found.keys())
-        if len(self._counts) > _MAX_COUNTED:
+        # Paragraphs found in a single article are forgotten when so many are counted, so that memory is bounded.
+        if len(self._counts) > 200_000:
             self._counts = Counter({key: count for key, count in self._counts.items() if count > 1})
         for key, text in found.items():
             if self._counts[key] == MIN_REPEATED and has_statement(text, self._language):

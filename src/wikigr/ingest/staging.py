@@ -14,10 +14,10 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from functools import cache, partial
+from functools import partial
 from itertools import groupby, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from wikigr import __version__
 from wikigr.errors import BuildError
@@ -25,9 +25,7 @@ from wikigr.index.stored_blocks import decode_blocks, encode_blocks
 from wikigr.sources.article import Dropped, Redirect, SourceArticle, Triple
 from wikigr.sources.block import compose
 from wikigr.text import fold, one_line, scrub
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
+from wikigr.validation import validated
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS record (
@@ -337,16 +335,9 @@ def _composed(article: SourceArticle) -> SourceArticle:
 
 
 def _read_article(payload: str, blocks: str) -> SourceArticle:
-    article = _articles().validate_json(payload)
+    article = validated(SourceArticle, payload)
     if not blocks:
         return article
     pairs = zip(article.sections, json.loads(blocks), strict=True)
     sections = (replace(section, blocks=decode_blocks(section.text, stored)) for section, stored in pairs)
     return replace(article, sections=tuple(sections))
-
-
-@cache
-def _articles() -> TypeAdapter[SourceArticle]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(SourceArticle)

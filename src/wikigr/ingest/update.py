@@ -26,9 +26,6 @@ from wikigr.progress import Progress, Silent
 from wikigr.reader.prepared import reader_in
 from wikigr.sources.article import Source
 
-# If a larger share of the articles is gone, the source is probably the wrong one.
-_MAX_REMOVED_SHARE = 0.5
-
 
 class LostArticlesError(BuildError, ReviewStopped):
     """More than half of the pack's articles are missing from the source of an update."""
@@ -88,7 +85,8 @@ class _Review:
 
     def _check_losses(self, manifest: Manifest) -> None:
         removed, articles = len(self._content.removed), manifest.counts["articles"]
-        if removed <= _MAX_REMOVED_SHARE * articles or self._options.force:
+        # If a larger share of the articles is gone, the source is probably the wrong one.
+        if removed <= 0.5 * articles or self._options.force:
             return
         lost = (
             f"{removed:,} of the pack's {articles:,} articles are missing from this source, so it may be the wrong one."

@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
 from wikigr.errors import UsageError
-from wikigr.llm.failures import BadRequestError, LlmError, Server
+from wikigr.llm.failures import BadRequestError, LlmError, Server, refused_in, without
 from wikigr.llm.model_client import CallOptions, ModelClient, Request, decoded
-from wikigr.llm.refusals import refused_in, without
 from wikigr.llm.reply import END_OF_STREAM, MalformedReply, events_of_message
 
 if TYPE_CHECKING:

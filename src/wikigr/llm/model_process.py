@@ -15,11 +15,6 @@ import xllamacpp
 
 from wikigr.sandbox.process import Channel
 
-# Only fatal errors are logged: the log would contain the question.
-_SILENT = -1
-# Tokens of the prompt that are read at a time: after each batch, the parent learns of the progress.
-_BATCH = 256
-
 
 def serve(channel: Channel, *, model: str, threads: int, context: int, socket: str) -> None:
     """Load the model and answer requests of the chat-completions API until the parent closes the channel.
@@ -41,7 +36,8 @@ def _load(model: str, threads: int, context: int, socket: str) -> Any:
     parameters = xllamacpp.CommonParams()
     parameters.model.path = model
     parameters.n_ctx = context
-    parameters.n_batch = _BATCH
+    # Tokens of the prompt that are read at a time: after each batch, the parent learns of the progress.
+    parameters.n_batch = 256
     parameters.n_parallel = 1
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = threads
     parameters.cpuparams.poll = parameters.cpuparams_batch.poll = 0
@@ -50,7 +46,8 @@ def _load(model: str, threads: int, context: int, socket: str) -> Any:
     parameters.n_threads_http = 1
     parameters.ui = parameters.endpoint_slots = parameters.warmup = False
     parameters.offline = True
-    parameters.verbosity = _SILENT
+    # Only fatal errors are logged: the log would contain the question.
+    parameters.verbosity = -1
     try:
         return xllamacpp.Server(parameters)
     except RuntimeError:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 _SNAPSHOT = re.compile(r"-\d{8}\Z")
-_MILLION = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +88,7 @@ def cost(
         + output_tokens * price.output
         + cache_read_tokens * price.cache_read
         + cache_write_tokens * price.cache_write
-    ) / _MILLION
+    ) / 1_000_000
 
 
 @cache

@@ -12,8 +12,6 @@ from wikigr.pack.digest import Row, database_rows, encode_row
 from wikigr.pack.manifest import Manifest
 from wikigr.pack.open import Pack
 
-_HASH_BYTES = 16
-
 
 @dataclass(frozen=True, slots=True)
 class Side:
@@ -92,7 +90,7 @@ def _fingerprints(rows: Mapping[str, Iterable[Row]]) -> dict[str, bytes]:
 
     def feed(title: str, kind: str, row: Row) -> None:
         data = found.get(title, b"") + encode_row(kind, row)
-        found[title] = hashlib.blake2b(data, digest_size=_HASH_BYTES).digest()
+        found[title] = hashlib.blake2b(data, digest_size=16).digest()
 
     for row in rows["article"]:
         feed(row[0], "article", row)

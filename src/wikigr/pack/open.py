@@ -20,10 +20,9 @@ from wikigr.index.dense import DenseIndex, DenseMethod
 from wikigr.index.lexical import LexicalIndex
 from wikigr.languages import Language, language_of
 from wikigr.pack import layout as parts
-from wikigr.pack.checked_files import damaged_files
 from wikigr.pack.layout import Layout
 from wikigr.pack.locate import find_pack
-from wikigr.pack.manifest import NO_BLOCKS, Manifest, read_manifest
+from wikigr.pack.manifest import NO_BLOCKS, Manifest, damaged_files, read_manifest
 from wikigr.pack.models import Models
 from wikigr.pack.section_urls import SectionUrls
 from wikigr.text import fold

@@ -34,8 +34,6 @@ from wikigr.reader.prepared import reader_in
 # Rows per query: vectors, and articles with the text of all their sections. Every query passes over all offsets.
 _VECTORS = 8_000
 _ARTICLES = 1_000
-# Vectors are stored as float32 with norm 1; encoders that run in bf16 stay well within this tolerance.
-_NORM_TOLERANCE = 1e-2
 
 
 def validate_pack(location: str | Path) -> list[Check]:
@@ -172,7 +170,8 @@ def _vectors(pack: Pack, sections: int) -> Iterator[Check]:
             key=itemgetter(0, 1),
         )
         vectors = np.asarray([row[3] for row in rows], dtype=np.float32).reshape(-1, dimension)
-        bad += int((~(np.abs(np.linalg.norm(vectors, axis=1) - 1.0) <= _NORM_TOLERANCE)).sum())
+        # Vectors are stored as float32 with norm 1; encoders that run in bf16 stay well within this tolerance.
+        bad += int((~(np.abs(np.linalg.norm(vectors, axis=1) - 1.0) <= 1e-2)).sum())
         if quantized is not None:
             differing += not quantized.holds(first, [row[2] for row in rows], vectors)
     yield Check("vectors", bad == 0, f"{sections:,} of {dimension} dimensions, {bad:,} bad", REBUILD)

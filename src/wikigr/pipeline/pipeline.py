@@ -26,8 +26,8 @@ from wikigr.pipeline.stages import ANSWER_STAGES, RETRIEVAL_STAGES, Stage
 from wikigr.pipeline.strategies import STRATEGIES, Writers
 from wikigr.question.intent import asks_nothing
 from wikigr.question.question import Question, analyze, checked
-from wikigr.question.relative_dates import with_dates
 from wikigr.question.spelling import corrected
+from wikigr.question.values import with_dates
 from wikigr.reader.passage import BASE, ReaderOptions
 from wikigr.reader.prepared import NoReaderError
 from wikigr.retrieval.candidates import Fetch, RetrievalOptions, search_depth
@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 
 # The name in traces of the replacement of aliases by titles.
 _ALIASES = "aliases"
-# The sections in which a corrected word is looked for.
-_MAX_SECTIONS_OF_WORD = 20
 
 _Stage = TypeVar("_Stage", bound=PipelineStage[Any, Any])
 _State = TypeVar("_State", State, Draft)
@@ -211,7 +209,8 @@ class Pipeline:
 
     def _is_written(self, word: str) -> bool:
         """Return whether one of the sections that have the stem of ``word`` has the word, or its plural."""
-        found = self.pack.sections([hit.section_id for hit in self.pack.lexical.search(word, _MAX_SECTIONS_OF_WORD)])
+        # The sections in which a corrected word is looked for.
+        found = self.pack.sections([hit.section_id for hit in self.pack.lexical.search(word, 20)])
         written = re.compile(rf"(?<!\w){re.escape(word)}(?:s|es)?(?!\w)", re.IGNORECASE)
         return any(written.search(f"{s.title}\n{s.heading}\n{s.content}") for s in found.values())
 

@@ -17,8 +17,6 @@ _MIN_LETTERS = 4
 # Words of so many letters may have a second slip, if it is a doubled letter or two that are swapped.
 _MIN_LETTERS_OF_TWO = 6
 _MAX_LETTERS = 24
-# A question with more unknown words is in another language, or about something else.
-_MAX_UNKNOWN = 4
 # "dont", "whats": without their apostrophe.
 _CONTRACTED = frozenset(("wont", "cant", "shant", "thats", "lets", "theres"))
 _CONTRACTED |= {f"{word}nt" for word in AUXILIARIES} | {f"{word}s" for word in INTERROGATIVES}
@@ -58,7 +56,8 @@ def corrected(text: str, index: LexicalIndex, is_word: Test, is_written: Test) -
         and not _frequency(found.group().lower(), index)
         and not is_word(found.group().lower())
     ]
-    for found in reversed(unknown if len(unknown) <= _MAX_UNKNOWN else []):
+    # A question with more unknown words is in another language, or about something else.
+    for found in reversed(unknown if len(unknown) <= 4 else []):
         word = _nearest(found.group().lower(), index, is_word, is_written)
         if word is not None:
             written = word.capitalize() if found.group()[0].isupper() else word

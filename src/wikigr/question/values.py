@@ -1,4 +1,7 @@
-"""Numbers and dates in questions and in the values of tables, so that they are compared as what they are."""
+"""Numbers and dates in questions and in the values of tables, so that they are compared as what they are.
+
+``with_dates`` writes the dates that a question says by the calendar: "yesterday", "last month". English only.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Literal, NamedTuple
 
-from wikigr.question.grammar import MONTHS, WEEKDAYS
+from wikigr.question.grammar import MONTHS, WEEKDAYS, one_of
 
 _MONTH = "|".join(rf"{month[:3]}(?:{month[3:]}|{month[3]}|\.)?" if month[3:] else month for month in MONTHS)
 _DATE = re.compile(
@@ -34,8 +37,6 @@ _AND = re.compile(rf"\s*(?:[–—-]|\b(?:to|and|until|till)\b)\s*(?:the\s+)?{_P
 # Without it, "from 4 May" is that day: the minutes from 4 May, a price from 4 May.
 _ONWARDS = re.compile(r"\s+on(?:wards?)?\b", re.IGNORECASE)
 _MAX_CHARS_BEFORE = 20
-# Of a longer range, the first days are looked for.
-_MAX_DAYS = 14
 # "9/6 early": the day and the month with which an entry of a log begins, in either order.
 _DAY_AND_MONTH = re.compile(r"\W{0,4}(\d{1,2})/(\d{1,2})\b(?!/)")
 _MAX_HEAD = 60
@@ -159,6 +160,7 @@ def measured(text: str) -> Measured | None:
 def dates_in(text: str) -> list[tuple[Date, int, int]]:
     """Return the dates of ``text`` with the characters where each begins and ends; names of months are English."""
     found = []
+    months = [month[:3].lower() for month in MONTHS]
     for match in _DATE.finditer(text):
         said = {name.rstrip("123"): value for name, value in match.groupdict().items() if value}
         name = said.get("name", "")
@@ -171,7 +173,7 @@ def dates_in(text: str) -> list[tuple[Date, int, int]]:
         ):
             continue
         year, day = int(said.get("year", 0)), int(said.get("day", 0))
-        month = _month(name) if name else int(said["month"])
+        month = months.index(name[:3].lower()) + 1 if name else int(said["month"])
         if 1 <= month <= 12 and day <= 31:
             found.append((Date(year + 2000 if 0 < year < 100 else year, month, day), *match.span()))
     return found
@@ -249,9 +251,9 @@ def date_phrases(dates: Dates) -> list[str]:
             start, end = date(first.year, first.month, first.day), date(last.year, last.month, last.day)
         except ValueError:
             return []
+        # Of a longer range, the first days are looked for.
         days = [
-            Date(d.year, d.month, d.day)
-            for d in (start + timedelta(n) for n in range((end - start).days + 1)[:_MAX_DAYS])
+            Date(d.year, d.month, d.day) for d in (start + timedelta(n) for n in range((end - start).days + 1)[:14])
         ]
     return list(dict.fromkeys(phrase for day in days for phrase in _ways_to_write(day.month, day.day)))
 
@@ -261,10 +263,6 @@ def _ways_to_write(month: int, day: int) -> Iterator[str]:
         yield from (f"{day} {name}", f"{name} {day}")
     for a, b in ((f"{day:02}", f"{month:02}"), (str(day), str(month))):
         yield from (f"{a} {b}", f"{b} {a}")
-
-
-def _month(name: str) -> int:
-    return next(number for number, month in enumerate(MONTHS, 1) if name[:3].lower() == month[:3].lower())
 
 
 def amounts_in(text: str) -> list[tuple[Amounts, int, int]]:
@@ -286,3 +284,52 @@ def amounts_in(text: str) -> list[tuple[Amounts, int, int]]:
         high = math.inf if _FROM.search(before) else number
         found.append((Amounts(low, high, measured), start, end))
     return found
+
+
+_UNITS = {"day": 1, "week": 7}
+# In lower case only: "Yesterday" may be the name of a song.
+_RELATIVE = re.compile(
+    r"(?:\b(?:(?P<end>(?:by|until|before)\s+the\s+end\s+of)|on|in|during|within|over|for|of|from)\s+)?\b(?:the\s+)?(?:(?P<day>today|tomorrow|yesterday)"
+    rf"|(?P<which>this|last|next|past|previous|coming)\s+(?:(?P<span>week|month|year)|(?P<weekday>(?i:{one_of(WEEKDAYS)})))"
+    r"|(?P<count>\d{1,3})\s+(?P<unit>day|week)s?\s+ago)(?![\w'’-])"
+)
+_STEPS = {"this": 0, "last": -1, "past": -1, "previous": -1, "next": 1, "coming": 1}
+
+
+def with_dates(question: str, today: date) -> str:
+    """Return ``question`` with the dates that ``today`` gives its words, in the year of the calendar."""
+    return _RELATIVE.sub(lambda found: _written(found, today), question)
+
+
+def _written(found: re.Match[str], today: date) -> str:
+    step = _STEPS.get(found["which"] or "", 0)
+    if found["span"] == "year" and not step:
+        # Notes of this year seldom say so.
+        return found[0]
+    if found["day"]:
+        return _on(today + timedelta({"yesterday": -1, "today": 0, "tomorrow": 1}[found["day"]]))
+    if found["count"]:
+        return _on(today - timedelta(int(found["count"]) * _UNITS[found["unit"]]))
+    monday = today - timedelta(today.weekday())
+    if found["weekday"]:
+        # "last Friday" is the one before today, "this Friday" that of this week.
+        wanted = monday + timedelta(WEEKDAYS.index(found["weekday"].capitalize()))
+        if (step < 0 and wanted >= today) or (step > 0 and wanted <= today):
+            wanted += timedelta(7 * step)
+        return _on(wanted)
+    if found["span"] == "week":
+        first = monday + timedelta(7 * step)
+        last = _day(first + timedelta(6))
+        return f"by {last}" if found["end"] else f"between {_day(first)} and {last}"
+    if found["span"] == "year":
+        return f"in {today.year + step}"
+    months = today.year * 12 + today.month - 1 + step
+    return f"in {MONTHS[months % 12]} {months // 12}"
+
+
+def _on(day: date) -> str:
+    return f"on {_day(day)}"
+
+
+def _day(day: date) -> str:
+    return f"{day.day} {MONTHS[day.month - 1]} {day.year}"

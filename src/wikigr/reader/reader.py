@@ -14,8 +14,7 @@ from wikigr.embeddings.tokenization import load_tokenizer, tokenizer_errors
 from wikigr.errors import ModelError
 from wikigr.reader.passage import DEFAULT_WINDOWS, MAX_ANSWER_TOKENS, Passage, Span, WindowOptions
 from wikigr.reader.prepared import PreparedReader
-from wikigr.reader.spans import best_spans
-from wikigr.reader.windows import LOGITS, TOKEN_TYPES, Window, WindowMaker
+from wikigr.reader.windows import LOGITS, TOKEN_TYPES, Window, WindowMaker, best_spans
 
 
 class Reader:

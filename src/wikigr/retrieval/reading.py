@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from wikigr.index.candidate import DENSE, Evidence, Section
 from wikigr.index.identifiers import widened
 from wikigr.question.answer_type import answer_type
+from wikigr.question.decomposition import two_parts
 from wikigr.question.intent import asks_fact, asks_lead
 from wikigr.question.question import Question
-from wikigr.question.two_parts import two_parts
 from wikigr.reader.passage import Calibration, Passage, ReaderOptions, Span, as_probability
 from wikigr.retrieval.sentences import SentenceScore, order_sentences
 from wikigr.sources.block import Cell

@@ -12,7 +12,7 @@ from wikigr.llm import api_of, available
 from wikigr.llm.budget import Budget
 from wikigr.llm.options import SynthesisOptions
 from wikigr.pack.joined import open_packs
-from wikigr.pack.listing import list_pack
+from wikigr.pack.locate import list_pack
 from wikigr.pack.manifest import file_path
 from wikigr.pack.open import Corpus
 from wikigr.pipeline.connect import budget_of, connect

@@ -25,7 +25,6 @@ _REDIRECT = re.compile(r"\s*#\s*redirect(?:ion)?\s*:?\s*\[\[([^\]|\n]+)", re.IGN
 # mwxml raises all but the first two when a required element is missing, empty or not a number.
 _MALFORMED = (ParseError, MalformedXML, AssertionError, TypeError, ValueError, AttributeError)
 
-_READ_BYTES = 1 << 20
 # MediaWiki stores at most 16 MiB of text per revision; anything far larger is broken or hostile.
 _MAX_ELEMENT_MIB = 64
 _MAX_TAGS = 1_000_000
@@ -75,7 +74,7 @@ class MediaWikiSource:
         pages = 0
         try:
             with open_bytes(self.path) as stream:
-                for record in self._read(iter(lambda: stream.read(_READ_BYTES), b"")):
+                for record in self._read(iter(lambda: stream.read(1 << 20), b"")):
                     yield record
                     pages += 1
         except SourceError as error:

@@ -8,8 +8,8 @@ import pytest
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
-from wikigr_cli.prompt.completion import AskCompleter
 from wikigr_cli.prompt.conversation import COMMANDS
+from wikigr_cli.prompt.loop import AskCompleter
 
 from .conftest import Converse, Talk
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wikigr.graph_search.hops.comparing import choose, date_in, may_describe, number_in
+from wikigr.graph_search.hops.chain_search import choose, date_in, may_describe, number_in
 from wikigr.index.candidate import Section
 from wikigr.question.comparison import compare
 from wikigr.reader.passage import Span

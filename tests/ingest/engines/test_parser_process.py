@@ -193,7 +193,7 @@ def hostile_process(
     ],
 )
 def test_a_result_of_another_form_is_refused(result: object) -> None:
-    with pytest.raises(ValueError, match="validation error"):
+    with pytest.raises(ValueError, match=r"must be|field required"):
         decode_items(result, "a.md")
 
 

@@ -9,7 +9,7 @@ from tests.pack.joined.conftest import build
 from wikigr.embeddings.embedder import Embedder
 from wikigr.graph.graph_index import GraphIndex
 from wikigr.ingest.build import BuildOptions, build_pack
-from wikigr.pack.joined_graph_index import article_titles, join_graph_indexes
+from wikigr.pack.joined import article_titles, join_graph_indexes
 from wikigr.pack.open import Pack
 from wikigr.sources.detect import open_source
 

@@ -27,7 +27,6 @@ _MAX_SHOWN = 30
 _MAX_MEMBERS = 1_000
 # A larger pack is not searched for all of its tasks and categories.
 _MAX_SECTIONS = 50_000
-_MAX_ARTICLES = 3
 # Words that ask for a list, and what its members are called.
 _ASKING = "all are count each enumerate every exist give how list many name number show there total"
 _WHOLE_LIST = re.compile(r"\b(?:complete|full|whole) list\b", re.IGNORECASE)
@@ -107,7 +106,7 @@ def _candidate(collection: _Collection, members: Sequence[_Member]) -> AnswerCan
 def _headings(material: Material, pack: Corpus) -> Iterator[_Collection]:
     """Yield the headings of the highest level that has several, of the articles that the question names."""
     question = material.question
-    for title in list(dict.fromkeys(item.section.title for item in material.evidence))[:_MAX_ARTICLES]:
+    for title in list(dict.fromkeys(item.section.title for item in material.evidence))[:3]:
         if not names(question, title):
             continue
         section = next(item.section for item in material.evidence if item.section.title == title)

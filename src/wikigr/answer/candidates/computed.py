@@ -17,8 +17,6 @@ from wikigr.text import words
 
 # Rows that are added up and quoted.
 _MAX_ROWS = 40
-# Of the values of a column, the share that must be comparable.
-_MIN_MEASURED = 0.6
 # The least cosine of the question and the name of a column that it does not name.
 _MIN_COSINE = 0.3
 _MAX_CANDIDATES = 3
@@ -98,7 +96,8 @@ def _kind_of(grid: Grid, column: str) -> tuple[str, float]:
     values = [v for record in grid.records if (v := record.value_of(column)) is not None and not is_blank(v.text)]
     kinds = Counter(value.measured.kind for value in values if value.measured is not None)
     kind, count = kinds.most_common(1)[0] if kinds else ("", 0)
-    return (kind, count / len(values)) if count >= max(2, _MIN_MEASURED * len(values)) else ("", 0.0)
+    # So many of the values of a column must be comparable.
+    return (kind, count / len(values)) if count >= max(2, 0.6 * len(values)) else ("", 0.0)
 
 
 def _highest(grade: Grade, values: Sequence[Value]) -> bool:

@@ -8,9 +8,6 @@ from functools import partial
 from wikigr.answer.candidates.candidate import AnswerCandidate, Quotation
 from wikigr.question.values import Dates, dates_asked_for, dates_in, is_dated, quarters_in
 
-# Lines before a quotation among which one may say the date of all that follows.
-_MAX_LINES = 40
-
 
 def of_dates_asked_for(candidates: Sequence[AnswerCandidate], question: str) -> list[AnswerCandidate]:
     """Return those of ``candidates`` that are of the dates in ``question``, or all of them if none is.
@@ -35,7 +32,8 @@ def is_of(quotation: Quotation, dates: Dates) -> bool:
         dates.holds(own) for text in (quotation.text, section.heading, section.title) for own, _, _ in dates_in(text)
     ):
         return True
-    lines = section.content[:start].split("\n")[-_MAX_LINES:]
+    # Lines before a quotation among which one may say the date of all that follows.
+    lines = section.content[:start].split("\n")[-40:]
     # The line in which the quotation begins may begin with the date.
     lines[-1] += quotation.text.partition("\n")[0]
     dated = (is_on for is_on in map(partial(is_dated, dates=dates), reversed(lines)) if is_on is not None)

@@ -22,11 +22,8 @@ _SINCE = re.compile(r"\bsince\b", re.IGNORECASE)
 _YEAR = re.compile(r"(?<![\w.,-])(?:1[5-9]|20)\d\d(?![\w.,]*\d)")
 # The names of columns that state how long something is; beside one, the time between two dates is another thing.
 _LENGTHS = "duration length long"
-# Shorter times are counted in days.
-_MAX_DAYS = 62
 # Of what the question names, the share that stands with the dates.
 _MIN_NAMED = 0.5
-_MAX_CANDIDATES = 3
 
 
 def find_elapsed(material: Material) -> Iterator[AnswerCandidate]:
@@ -62,7 +59,7 @@ def find_elapsed(material: Material) -> Iterator[AnswerCandidate]:
                 # What the sentence names itself, it is rather about than what the one before names.
                 fit = named if asks_age or quotation.start == sentence.start else 0.9 * named
                 found.append(AnswerCandidate("elapsed", (quotation, *others), lead=f"{time}:", fit=fit))
-    yield from sorted(found, key=lambda candidate: -candidate.fit)[:_MAX_CANDIDATES]
+    yield from sorted(found, key=lambda candidate: -candidate.fit)[:3]
 
 
 def without_their_dates(candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
@@ -133,7 +130,8 @@ def _lasted(began: Date, ended: Date) -> str:
     days = (_day(ended) - _day(began)).days
     years, months = _times_in(began, ended)
     counted = [(years, "year"), (months if began.month else 0, "month")]
-    if began.day and days <= _MAX_DAYS:
+    # Shorter times are counted in days.
+    if began.day and days <= 62:
         counted = [(days, "day")]
     said = " and ".join(f"{count} {unit}{'s' * (count != 1)}" for count, unit in counted if count)
     return f"{said or 'Less than a year'}, from {_written(began)} to {_written(ended)}"

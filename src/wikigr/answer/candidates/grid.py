@@ -26,8 +26,6 @@ from wikigr.retrieval.sentences import SentenceScore
 from wikigr.sources.facts import FACTS
 from wikigr.text import words
 
-# The column that a question asks for may be named by its first content words.
-_FIRST_STEMS = 2
 # What stands in a cell that has no value.
 _EMPTY = frozenset(("", "-", "–", "—", "no", "false", "none", "n/a", "0", "?"))
 
@@ -64,7 +62,8 @@ class Asked:
     def _first(self) -> frozenset[str]:
         """The stems with which the question begins, which may name the column that it asks for ("Which hives …")."""
         stems = [stem for stem in self.question.stems(self.question.text) if stem in self.question.weights]
-        return frozenset(stems[:_FIRST_STEMS])
+        # The column that a question asks for may be named by its first content words.
+        return frozenset(stems[:2])
 
     def begins_with(self, column: str) -> bool:
         """Return whether the question begins with the name of a column."""

@@ -16,7 +16,6 @@ from wikigr.text import words
 
 # Rows that are quoted.
 _MAX_ROWS = 12
-_MAX_CANDIDATES = 6
 # What the cells of a column say that is true of some rows.
 _TRUTHS = frozenset(("yes", "no", "true", "false", "x", "✓", "✔", "-", "–", ""))
 
@@ -43,7 +42,7 @@ def find_rows(material: Material) -> Iterator[AnswerCandidate]:
             rows = tuple(row for row in grid.records if all(c.test(row.value_of(c.column)) for c in chosen))
             if _is_choice(material, rows, grid, chosen):
                 found.setdefault(rows, _candidate(material, grid, rows, chosen))
-    yield from sorted(found.values(), key=lambda candidate: -candidate.fit)[:_MAX_CANDIDATES]
+    yield from sorted(found.values(), key=lambda candidate: -candidate.fit)[:6]
 
 
 def fitting_rows(grid: Grid, conditions: Sequence[Condition]) -> tuple[Record, ...]:

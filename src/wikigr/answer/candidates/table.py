@@ -1,8 +1,8 @@
-"""The table of the kinds of answers: adding one is adding a file and a row."""
+"""The table of the kinds of answers (adding one is adding a file and a row), and which of those found do not count."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material
@@ -17,12 +17,43 @@ from wikigr.answer.candidates.fact import find_facts
 from wikigr.answer.candidates.faq_pair import find_pairs
 from wikigr.answer.candidates.grid import is_blank
 from wikigr.answer.candidates.lists import find_commands, find_lists, find_steps, find_tables, find_tasks
-from wikigr.answer.candidates.neighbor import is_about_neighbor, numbered
 from wikigr.answer.candidates.path import find_chains, find_explored, find_paths
 from wikigr.answer.candidates.rows import find_rows
 from wikigr.answer.candidates.span import find_spans, find_two_parts, find_yes_no
+from wikigr.index.identifiers import form, identifiers_in, is_numbered, whole
 from wikigr.question.grammar import MONTHS, WEEKDAYS, is_pronoun
 from wikigr.question.measure import asked_attribute, states
+
+
+def numbered(text: str) -> list[str]:
+    """Return the identifiers of a question of which one sign makes another thing."""
+    # The names of as many parts are asked for as a person types; a pasted log has more.
+    return [said for said in identifiers_in(text) if is_numbered(said)][:8]
+
+
+def is_about_neighbor(candidate: AnswerCandidate, asked: Sequence[str]) -> bool:
+    """Return whether ``candidate`` names none of the identifiers ``asked``, but one of the same form.
+
+    What counts is what it quotes, with the title and the heading, and what its paragraph says before.
+    """
+    if not asked:
+        return False
+    said = "\n".join((candidate.text, *(f"{q.section.title}\n{q.section.heading}" for q in candidate.quotations)))
+    if any(whole(name).search(said) for name in asked):
+        return False
+    forms = set(map(form, asked))
+    for text in (said, *(q.before for q in candidate.quotations)):
+        named = [other for other in identifiers_in(text) if is_numbered(other) and form(other) in forms]
+        # "virt03" is no neighbor of "virt03-nightly".
+        named = (
+            [other for other in named if not any(whole(other).search(name) for name in asked)]
+            if text is said
+            else named
+        )
+        if named:
+            # Before a quotation, the last one is what it is about.
+            return text is said or not any(whole(name).fullmatch(named[-1]) for name in asked)
+    return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,14 +14,12 @@ from typing import Any
 import numpy as np
 
 from wikigr.answer.answer import ABSTAINED
-from wikigr.evaluation.abstention import abstention
 from wikigr.evaluation.comparison import Comparison, Flip, flips, means_by_question
 from wikigr.evaluation.gate import GateResult
-from wikigr.evaluation.groups import group_figures, hops_of, metric_figures
+from wikigr.evaluation.groups import group_figures, hops_of, metric_figures, repeats
 from wikigr.evaluation.judge import ERROR, NO_JUDGE, SCORES
 from wikigr.evaluation.metrics import METRICS
-from wikigr.evaluation.reliability import level_precision, reliability
-from wikigr.evaluation.repeats import repeats
+from wikigr.evaluation.reliability import abstention, level_precision, reliability
 from wikigr.evaluation.run import (
     NO_MODEL,
     PROFILES,

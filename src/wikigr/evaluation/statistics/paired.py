@@ -18,8 +18,6 @@ from wikigr.evaluation.statistics.significance import holm, mcnemar_p, permutati
 SIGNIFICANCE = 0.05
 # With fewer questions (or clusters), no paired test can reach the significance level: 2 * 0.5 ** 5 > 0.05.
 MIN_QUESTIONS = 6
-# The power of the detectable effect.
-_POWER = 0.8
 
 
 class Verdict(StrEnum):
@@ -178,7 +176,8 @@ def _detectable_effect(error: float, units: int) -> float:
         return math.nan
     from scipy.stats import t
 
-    return float((t.ppf(1.0 - SIGNIFICANCE / 2.0, units - 1) + t.ppf(_POWER, units - 1)) * error)
+    # The power of the detectable effect.
+    return float((t.ppf(1.0 - SIGNIFICANCE / 2.0, units - 1) + t.ppf(0.8, units - 1)) * error)
 
 
 def correct_secondary(results: Sequence[PairedResult], *, primary: str) -> list[PairedResult]:

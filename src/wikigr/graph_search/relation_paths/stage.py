@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from wikigr.embeddings.model_id import DEFAULT_WEIGHTS_SHA256
 from wikigr.index.candidate import FACT, RELEVANCE, Candidate, section_ids
 from wikigr.options import Options, Positive
+from wikigr.question.decomposition import two_parts
 from wikigr.question.intent import asks_yes_no
-from wikigr.question.two_parts import two_parts
 from wikigr.retrieval.candidates import fetch
 from wikigr.retrieval.chain import PathAnswers
 from wikigr.retrieval.state import RetrievalStage, State

@@ -4,22 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wikigr.errors import RecordError
-from wikigr.sources.article import (
-    BadPart,
-    Names,
-    RawDocument,
-    Record,
-    ScannedSource,
-    Source,
-    SourceItem,
-)
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
+from wikigr.sources.article import BadPart, Names, RawDocument, Record, ScannedSource, Source, SourceItem
+from wikigr.validation import validated
 
 # What parsing or scanning a record gives.
 Result = list[SourceItem] | Names | RecordError
@@ -57,12 +46,13 @@ def decode_items(value: Any, place: str) -> list[SourceItem] | RecordError:
     items: list[SourceItem] | RecordError = _checked(list[SourceItem], value, place)
     if isinstance(items, RecordError):
         return items
-    return [_named(item, place) if isinstance(item, BadPart) else item for item in items]
-
-
-def _named(part: BadPart, place: str) -> BadPart:
-    """Return a bad part whose message names its record."""
-    return BadPart(_within(part.where, place), part.reason[:_MAX_REASON], part.is_lost)
+    # The message of a bad part names its record.
+    return [
+        BadPart(_within(item.where, place), item.reason[:_MAX_REASON], item.is_lost)
+        if isinstance(item, BadPart)
+        else item
+        for item in items
+    ]
 
 
 def decode_names(value: Any, place: str) -> Names | RecordError:
@@ -73,24 +63,11 @@ def decode_names(value: Any, place: str) -> Names | RecordError:
 
 def _checked(form: Any, value: Any, place: str) -> Any:
     if isinstance(value, dict) and value.keys() == {"error"}:
-        where, reason, hint = _validated(tuple[str, str, str | None], value["error"])
+        where, reason, hint = validated(tuple[str, str, str | None], json.dumps(value["error"]))
         return RecordError(_within(where, place), reason[:_MAX_REASON], hint=hint)
-    return _validated(form, value)
+    return validated(form, json.dumps(value))
 
 
 def _within(where: str, place: str) -> str:
     """Return where in the record ``place`` something is, or the record if ``where`` does not say that."""
     return where if place in where and len(where) <= len(place) + _MAX_WHERE else place
-
-
-def _validated(form: Any, value: Any) -> Any:
-    # As JSON: a list stands for a tuple, nothing else is converted, and unpaired surrogates are refused.
-    return _adapter(form).validate_json(json.dumps(value), strict=True)
-
-
-@cache
-def _adapter(form: Any) -> TypeAdapter[Any]:
-    # pydantic takes a tenth of a second to import, and the parser processes do not need it.
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(form)

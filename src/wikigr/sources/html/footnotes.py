@@ -55,10 +55,6 @@ MARGIN_NOTES = (
     "p :is(span, small):is(.sidenote, .marginnote, .side-note, .margin-note, .modern-footnotes-footnote__note), "
     "p label:is(.margin-toggle, .sidenote-number)"
 )
-# In characters; what is longer is more than a note.
-_MAX_NOTE = 2_000
-# Steps from a note to the box of all notes.
-_MAX_BOXES = 4
 
 
 def is_footnote_mark(node: LexborNode) -> bool:
@@ -124,7 +120,8 @@ def _targets(root: LexborNode, marks: dict[str, str]) -> Iterator[LexborNode]:
     for node in root.css("li, p, :is(aside, dd, div)[id]") if marks else ():
         link = node.css_first("a[href]") if node.tag in ("li", "p") else None
         ids = {one.attributes.get(key) for one in (node, link) if one is not None for key in ("id", "name")}
-        if not ids.isdisjoint(marks) and len(node.text()) <= _MAX_NOTE and (node.tag != "p" or _leading_mark(node)):
+        # In characters; what is longer is more than a note.
+        if not ids.isdisjoint(marks) and len(node.text()) <= 2_000 and (node.tag != "p" or _leading_mark(node)):
             yield node
 
 
@@ -136,7 +133,8 @@ def find_footnotes(root: LexborNode, marks: dict[str, str]) -> tuple[dict[int, s
     found = {node.mem_id: node for node in (*root.css(FOOTNOTES), *_targets(root, marks))}
     for node in list(found.values()):
         box = node.parent
-        for _ in range(_MAX_BOXES):
+        # Steps from a note to the box of all notes.
+        for _ in range(4):
             if box is None:
                 break
             found.pop(box.mem_id, None)

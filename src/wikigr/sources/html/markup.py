@@ -25,8 +25,6 @@ _DECLARATION_BYTES = 1024
 
 _ANY_TAG = re.compile(rb"<[^<>]*+>")
 _TAG = re.compile(rb"<(/?+)([a-zA-Z][^\s/<>]*+)([^<>]*+)")
-# Pages with fewer tags cannot exceed the limits.
-_MIN_TAGS = 1_000
 # Elements that stay open until they are closed. Parsing time is quadratic in the depth.
 _NESTED = frozenset(
     b"address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer form header "
@@ -116,7 +114,8 @@ def _open_self_closed(markup: bytes | str) -> bytes | str:
 
 def _check_open_elements(data: bytes, where: str) -> None:
     tags = data.count(b"<")
-    if tags <= _MIN_TAGS:
+    # Pages with fewer tags cannot exceed the limits.
+    if tags <= 1_000:
         return
     unclosed: dict[bytes, list[bytes]] = {}
     alike: Counter[bytes] = Counter()

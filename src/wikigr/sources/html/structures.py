@@ -42,8 +42,6 @@ _ROMAN = (
     (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
     (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
 )  # fmt: skip
-# The number of nodes between the beginning of a list item and its check box.
-_MAX_STEPS_TO_BOX = 6
 
 
 def rows_of(table: LexborNode, page: HtmlDocument) -> list[LexborNode]:
@@ -169,7 +167,8 @@ def task_state(item: LexborNode) -> TaskState | None:
     if stated != "-":
         return "done" if (stated or "").lower() in ("x", "done") else "open"
     node = item.first_child
-    for _ in range(_MAX_STEPS_TO_BOX):
+    # The number of nodes between the beginning of a list item and its check box.
+    for _ in range(6):
         if node is None:
             break
         if node.tag == "input" and node.attributes.get("type") == "checkbox":

@@ -30,7 +30,6 @@ _MAX_DEPTH = 4
 _MAX_VALUES = 1_000
 _MAX_CHARS = 1_000_000
 _MAX_PARTS = 10_000
-_MAX_NAME_CHARS = 2_000
 # The parser of TOML takes time that grows with the square of the parts of a key.
 _LONG_KEY = re.compile(r"""^[ \t\[]*+(?:[\w\-"' \t]++\.){50}""", re.MULTILINE)
 
@@ -223,6 +222,6 @@ def _names(fields: Mapping[str, object], keys: Iterable[str], where: str) -> tup
             value = [text] if key in ("category", "alias") else text.split(",")
         if not isinstance(value, list) or any(isinstance(name, list | dict) for name in value):
             raise RecordError(f"{where}, front matter", f"`{key}` must be text or a list of texts")
-        texts = (collapse_spaces(_scalar(name)[:_MAX_NAME_CHARS]) for name in value)
+        texts = (collapse_spaces(_scalar(name)[:2_000]) for name in value)
         names.update((name, None) for name in texts if name not in _ABSENT)
     return tuple(names)

@@ -17,10 +17,9 @@ from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from selectolax.lexbor import LexborHTMLParser
 
-from wikigr.sources.anchors import slug_anchors
 from wikigr.sources.article import Names, RawDocument, SourceSection, Triple
 from wikigr.sources.bylines import add_byline
-from wikigr.sources.documents import NoteRecord, NoteText, resolved_href
+from wikigr.sources.documents import NoteRecord, NoteText, resolved_href, slug_anchors
 from wikigr.sources.encodings import decode
 from wikigr.sources.facts import MAX_LINE_START, PROPERTIES
 from wikigr.sources.formats import format_named
@@ -45,8 +44,6 @@ _WRITTEN = "wikigr-written"
 # Tokens take a hundred times as much memory as the text of short blocks, so a long note is written in parts.
 _MAX_TOKENS = 20_000
 _MAX_WHOLE_CHARACTERS = 100_000
-# The parser takes quadratic time in the depth.
-_MAX_OPEN_TAGS = 8
 
 _EMBEDDED_FILES = (
     *(".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".bmp", ".pdf"),
@@ -212,7 +209,8 @@ def _html_inline(renderer: RendererHTML, tokens: Sequence[Token], index: int, op
     env[_OPEN_TAGS] = tokens, max(depth + (-1 if is_end else 1), 0)
     # An unclosed <s>, unlike <del>, would be opened again in the next block.
     name = tag[2] if tag[2].lower().startswith("su") else "del"
-    return f"<{tag[1]}{name}>" if depth + (not is_end) <= _MAX_OPEN_TAGS else ""
+    # The parser takes quadratic time in the depth.
+    return f"<{tag[1]}{name}>" if depth + (not is_end) <= 8 else ""
 
 
 def _is_footnote_link(tokens: Sequence[Token], index: int) -> bool:

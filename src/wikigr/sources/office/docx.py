@@ -15,10 +15,10 @@ from wikigr.sources.office.document import (
     Document,
     archive,
     attribute,
+    equation_text,
     item_html,
     parse_xml,
 )
-from wikigr.sources.office.equation import equation_text
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

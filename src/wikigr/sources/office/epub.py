@@ -78,7 +78,7 @@ class _Members:
     """The members of an archive by their paths, which books also write in other case, escaped or with backslashes."""
 
     def __init__(self, opened: ZipFile) -> None:
-        self._opened = opened
+        self.read = opened.read
         self.names = opened.namelist()
         self._by_key = {_key(name): name for name in reversed(self.names)}
         self._exact = frozenset(self.names)
@@ -87,9 +87,6 @@ class _Members:
         """Return the member at ``path``, which may be escaped; ``None`` if there is none."""
         exact = posixpath.normpath(unquote(path))
         return exact if exact in self._exact else self._by_key.get(_key(path)) or self._by_key.get(_key(exact))
-
-    def read(self, name: str) -> bytes:
-        return self._opened.read(name)
 
 
 def _key(path: str) -> str:

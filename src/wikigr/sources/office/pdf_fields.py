@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
 # Of a page, and of the entries of a list.
 _MAX_FIELDS = 1_000
-_MAX_BYTES = 100_000
-# A flag of text fields: ISO 32000-1, table 228.
-_PASSWORD = 1 << 13
 # Names that programs give fields.
 _NO_LABEL = re.compile(
     r"(?:undefined|untitled|(?:text|check|radio|combo|list)?[ _-]?(?:box|field|button)?)[ _-]?\d*", re.I
@@ -84,14 +81,15 @@ def _field(form: Any, annotation: Any, place: tuple[float, float, float, float])
         chosen = [number for number in options if raw.FPDFAnnot_IsOptionSelected(form, annotation, number)]
         text = ", ".join(text_of(raw.FPDFAnnot_GetOptionLabel, number) for number in chosen)
     is_text = kind in (raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX)
-    if is_text and not text and not raw.FPDFAnnot_GetFormFieldFlags(form, annotation) & _PASSWORD:
+    # A flag of text fields: ISO 32000-1, table 228.
+    if is_text and not text and not raw.FPDFAnnot_GetFormFieldFlags(form, annotation) & 1 << 13:
         text = text_of(raw.FPDFAnnot_GetFormFieldValue)
     return PdfField(text, label, *place, is_box=is_box)
 
 
 def _string(get: Callable[..., int]) -> str:
     """Return a string in UTF-16 that PDFium writes into a buffer, on one line."""
-    size = min(get(None, 0), _MAX_BYTES)
+    size = min(get(None, 0), 100_000)
     buffer = (c_ushort * (size // 2 + 1))()
     get(buffer, size)
     return collapse_spaces(bytes(buffer)[: max(size - 2, 0)].decode("utf-16-le", "replace"))

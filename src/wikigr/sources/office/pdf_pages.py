@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 # Nothing on a page is so far apart, in points, that belongs together.
 _FAR = 400.0
-# Most lines begin further from the end of the line before; asking for the size of letters takes time.
-_MAX_JOINT = 40.0
 # What is left blank to be filled in.
 _BLANK_TO_FILL = re.compile(r"(?::|[_.…]{2})\s*$")
 _DOTS_AT_END = re.compile(r"(?<!\s)\s*+(?<![_.…])[_.…]{3,}+\s*$")
@@ -161,7 +159,8 @@ def _whole_lines(text_page: PdfTextPage) -> Iterator[str]:
 def _goes_on(text_page: PdfTextPage, last: int, first: int) -> bool:
     """Return whether the letter ``first`` stands beside the letter ``last``, perhaps raised."""
     gap = text_page.get_charbox(first)[0] - text_page.get_charbox(last)[2]
-    if abs(gap) > _MAX_JOINT:
+    # Most lines begin further from the end of the line before; asking for the size of letters takes time.
+    if abs(gap) > 40.0:
         return False
     size = max(_size(text_page, last), _size(text_page, first))
     return abs(gap) < 0.6 * size and abs(_origin(text_page, first)[1] - _origin(text_page, last)[1]) < 0.6 * size

@@ -11,8 +11,7 @@ from typing import Any
 from wikigr.sources.header import mark_header
 from wikigr.sources.html.document import STRUCK_MARK
 from wikigr.sources.html.structures import styled_number
-from wikigr.sources.office.document import Document, archive, attribute, parse_xml
-from wikigr.sources.office.equation import equation_text
+from wikigr.sources.office.document import Document, archive, attribute, equation_text, parse_xml
 from wikigr.sources.office.number_format import plain, show
 from wikigr.sources.plain_text import LINE_GAP, PARAGRAPH_GAP, collapse_spaces
 from wikigr.sources.tables import Cell, Row

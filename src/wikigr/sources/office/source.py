@@ -25,7 +25,6 @@ _NO_TITLE = re.compile(
     r"|(?:document|dokument|presentation|slide|book|workbook|mappe|sheet|page|untitled) ?-?\d*",
     re.IGNORECASE,
 )
-_MAX_TITLE_CHARS = 200
 # What stands for bytes that are no text, and for letters that only the font of the file knows.
 _NO_LETTER = re.compile("[\ufffd\ue000-\uf8ff]")
 # What tells archives apart: a member that only one kind of file has. The module of that name reads it.
@@ -84,7 +83,7 @@ class OfficeConverter:
 def _usable(title: str) -> str:
     """Return a title, ``""`` for one that is too long or that a program or a template wrote."""
     title = " ".join(title.split())
-    return "" if len(title) > _MAX_TITLE_CHARS or _NO_TITLE.fullmatch(title) else title
+    return "" if len(title) > 200 or _NO_TITLE.fullmatch(title) else title
 
 
 @contextmanager

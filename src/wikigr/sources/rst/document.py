@@ -200,18 +200,16 @@ _find_original = directives.directive
 class _Any(dict[str, Any]):
     """Accepts every option of a directive."""
 
-    def __getitem__(self, name: str) -> Any:
+    def __missing__(self, name: str) -> Any:
         return directives.unchanged
-
-    def __bool__(self) -> bool:
-        return True
 
 
 class _Block(Directive):  # type: ignore[misc]
     optional_arguments = 1
     final_argument_whitespace = True
     has_content = True
-    option_spec: ClassVar[Any] = _Any()
+    # docutils takes an empty one for none.
+    option_spec: ClassVar[Any] = _Any(name=directives.unchanged)
 
     def parsed(self, container: Any) -> Any:
         self.state.nested_parse(self.content, self.content_offset, container)

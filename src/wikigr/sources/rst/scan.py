@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from wikigr.sources.text import find_headings
 
 _ALIASES = re.compile(r":(?:alias(?:es)?|synonyms?|also known as):\s+(?P<names>\S.*)", re.IGNORECASE)
-_MAX_NAMES_CHARS = 5_000
 _LABEL = re.compile(r"\.\. _(?P<name>`[^`]+`|(?:[^:\\`]|\\.|:(?!\s*$))+):\s*")
 # Inline markup in a heading: a role or an interpreted text, emphasis and literals, a substitution.
 _ROLE = re.compile(r":[\w:+.-]+:`([^`]*)`")
@@ -59,7 +58,7 @@ def normalize_label(name: str) -> str:
 def find_aliases(lines: Sequence[str]) -> tuple[str, ...]:
     """Return the names in the fields ``:Aliases:`` and ``:Synonyms:`` at the top of a document."""
     fields = (match["names"] for line in lines[:50] if (match := _ALIASES.fullmatch(line)))
-    names = (" ".join(plain_inline(name).split()) for name in re.split("[,;]", ",".join(fields)[:_MAX_NAMES_CHARS]))
+    names = (" ".join(plain_inline(name).split()) for name in re.split("[,;]", ",".join(fields)[:5_000]))
     return tuple(dict.fromkeys(filter(None, names)))
 
 

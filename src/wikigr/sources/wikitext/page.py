@@ -14,9 +14,9 @@ import mwparserfromhell
 from mwparserfromhell.nodes import Argument, ExternalLink, Heading, HTMLEntity, Tag, Template, Text, Wikilink
 from mwparserfromhell.wikicode import Wikicode
 
-from wikigr.sources.anchors import wiki_anchors
 from wikigr.sources.article import SourceSection, Triple
 from wikigr.sources.block import RowText
+from wikigr.sources.documents import wiki_anchors
 from wikigr.sources.facts import Infobox, add_facts
 from wikigr.sources.plain_text import close_gaps, collapse_spaces, format_superscript
 from wikigr.sources.wikitext import is_apparatus, marks, template_tables, wikipedia_data, wikipedia_names

@@ -25,7 +25,6 @@ _NOT_TEXT = re.compile(
     r".*\.(?:jpe?g|png|svg|gif|tiff?|og[gv]|webm|pdf)|(?=[\w-]{10,}$)(?=.*\d)(?=.*[a-z]).*)",
     re.IGNORECASE,
 )
-_MAX_TEXT = 500
 _ISO_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _CASES: dict[str, Callable[[str], str]] = {
     "formatnum": str.strip,
@@ -109,7 +108,7 @@ def plain_arguments(call: TemplateCall) -> str:
     if len(values) == 1 and marks.LIST in values[0]:
         return f"\n{values[0]}\n"
     text = " ".join(value for value in values if "\n" not in value and not _NOT_TEXT.fullmatch(value))
-    return text if len(text) <= _MAX_TEXT else ""
+    return text if len(text) <= 500 else ""
 
 
 @cache

@@ -173,7 +173,7 @@ def list_packs(environment: Environment, folder: Path | None = None) -> Result:
       wikigr pack list
       wikigr pack list packs --json
     """
-    from wikigr.pack import listing
+    from wikigr.pack import locate
     from wikigr.pack.layout import installed_packs
     from wikigr.pack.locate import PACKS, project_packs
     from wikigr_cli.default_pack import applying_packs
@@ -181,7 +181,7 @@ def list_packs(environment: Environment, folder: Path | None = None) -> Result:
     if folder is not None and not folder.is_dir():
         raise UsageError(f"{folder} is not a folder.")
     folders = [folder] if folder else [installed_packs(), project_packs() or Path(PACKS)]
-    packs, applying = listing.list_packs(folder), applying_packs(environment.variables)
+    packs, applying = locate.list_packs(folder), applying_packs(environment.variables)
     paths = {path.resolve() for default in applying if (path := default.path()) is not None}
     defaults = [_default_fields(default) for default in applying]
     document = {
