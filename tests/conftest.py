@@ -88,8 +88,7 @@ def pytest_configure(config: pytest.Config) -> None:
         if number < len(cores):
             os.sched_setaffinity(0, [cores[number]])
         if getattr(config, "workerinput", {}).get("shares"):
-            ignored = [Path(name).resolve() for name in config.getoption("ignore") or ()]
-            config.stash[_OTHERS] = files_of_others(ignored, number, int(os.environ["PYTEST_XDIST_WORKER_COUNT"]))
+            config.stash[_OTHERS] = _files_of_others(config, number, int(os.environ["PYTEST_XDIST_WORKER_COUNT"]))
     gc.disable()
 
 
@@ -110,12 +109,13 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-def files_of_others(ignored: Sequence[Path], number: int, workers: int) -> set[Path]:
-    """The test files outside the folders ``ignored`` that another worker than ``number`` collects.
+def _files_of_others(config: pytest.Config, number: int, workers: int) -> set[Path]:
+    """The test files that another worker than ``number`` collects.
 
     Files are in the order of their paths, because those of a folder import the same, and those that need ``_HEAVY``
     modules are first or last, so that few workers import these.
     """
+    ignored = [Path(name).resolve() for name in config.getoption("ignore") or ()]
     weights: dict[tuple[int, Path], int] = {}
     for file in (ROOT / "tests").rglob("test_*.py"):
         if not any(file.is_relative_to(folder) for folder in ignored):
