@@ -42,8 +42,6 @@ Links = Sequence[tuple[str, str]]
 FIRST = ("agent", "training")
 # The time that a test of a command takes, by the length of its file, compared with other tests.
 _COMMANDS = 3
-# Words of the files that need torch, and of those that need the SDK of a model: each takes seconds to import.
-_HEAVY = {"torch": -1, "sentence_transformers": -1, "from training": -1, "messages_server": 1}
 _OTHERS = pytest.StashKey[set[Path]]()
 # The checks of packs that passed them, by the content of the pack.
 _PASSED: dict[bytes, list[Check]] = {}
@@ -110,23 +108,19 @@ def pytest_collection_finish() -> None:
 
 
 def _files_of_others(config: pytest.Config, number: int, workers: int) -> set[Path]:
-    """The test files that another worker than ``number`` collects.
-
-    Files are in the order of their paths, because those of a folder import the same, and those that need ``_HEAVY``
-    modules are first or last, so that few workers import these.
-    """
+    """The test files that another worker than ``number`` collects: the largest to whoever has least so far."""
     ignored = [Path(name).resolve() for name in config.getoption("ignore") or ()]
-    weights: dict[tuple[int, Path], int] = {}
-    for file in (ROOT / "tests").rglob("test_*.py"):
-        if not any(file.is_relative_to(folder) for folder in ignored):
-            text = file.read_text(encoding="utf-8")
-            place = next((place for word, place in _HEAVY.items() if word in text), 0)
-            weights[place, file] = len(text) * (_COMMANDS if file.is_relative_to(ROOT / "tests" / "cli") else 1)
-    others, before, total = set(), 0, sum(weights.values())
-    for (_, file), weight in sorted(weights.items()):
-        if (before + weight / 2) * workers // total != number:
+    weights = {
+        file: file.stat().st_size * (_COMMANDS if file.is_relative_to(ROOT / "tests" / "cli") else 1)
+        for file in (ROOT / "tests").rglob("test_*.py")
+        if not any(file.is_relative_to(folder) for folder in ignored)
+    }
+    loads, others = [0] * workers, set()
+    for file in sorted(weights, key=lambda file: (-weights[file], file)):
+        least = loads.index(min(loads))
+        loads[least] += weights[file]
+        if least != number:
             others.add(file)
-        before += weight
     return others
 
 
