@@ -29,9 +29,8 @@ demo: .venv/.installed
 # The tests start hundreds of processes, each of which would otherwise compile wikigr again.
 export PYTHONDONTWRITEBYTECODE :=
 
-# The tests without those of targets of their own. Each worker collects and runs files of its own (tests/conftest.py), so
-# that there is no percentage of all, and no worker takes the place of one that died.
-SUITE := --numprocesses auto --dist each --max-worker-restart 0 -o console_output_style=classic --ignore=tests/ray --ignore=tests/trust --ignore=tests/web \
+# The tests without those of targets of their own.
+SUITE := --numprocesses auto --dist loadfile --no-loadscope-reorder --ignore=tests/ray --ignore=tests/trust --ignore=tests/web \
 	-m "not llm and not ray and not trust and not web"
 
 # Run the tests that need neither a network nor a language model, in under five minutes on two cores.

@@ -40,9 +40,6 @@ Links = Sequence[tuple[str, str]]
 # While one worker builds the demo pack, the others run long files that do not need it. Those would otherwise come last,
 # and keep one worker busy when the others are done.
 FIRST = ("agent", "training")
-# The time that a test of a command takes, by the length of its file, compared with other tests.
-_COMMANDS = 3
-_OTHERS = pytest.StashKey[set[Path]]()
 # The checks of packs that passed them, by the content of the pack.
 _PASSED: dict[bytes, list[Check]] = {}
 # Its modules import packages of the extra `test-web`.
@@ -54,22 +51,7 @@ def pytest_xdist_auto_num_workers() -> int:
     return max(2, 3 * len(_cores()) // 2)
 
 
-def pytest_configure_node(node: Any) -> None:
-    """Tell a worker whether it shares the files (``--dist each``) or the tests of all files."""
-    node.workerinput["shares"] = node.config.option.dist == "each"
-
-
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave the files of other workers out with ``--dist each``, where every worker runs what it collects.
-
-    Collecting all files takes 15 s of processor time in each worker, a third of it to import torch and transformers.
-    Files that the command line names are collected by every worker.
-    """
-    others = config.stash.get(_OTHERS, None)
-    return True if others is not None and collection_path in others else None
-
-
-def pytest_configure(config: pytest.Config) -> None:
+def pytest_configure() -> None:
     """Let SIGINT end the processes that tests start, let these import ``tests``, and assign one core to each worker.
 
     If workers share all cores, their threads wait for each other (20 % slower). A worker beyond the number of cores
@@ -85,8 +67,6 @@ def pytest_configure(config: pytest.Config) -> None:
         cores, number = _cores(), int(worker.removeprefix("gw"))
         if number < len(cores):
             os.sched_setaffinity(0, [cores[number]])
-        if getattr(config, "workerinput", {}).get("shares"):
-            config.stash[_OTHERS] = _files_of_others(config, number, int(os.environ["PYTEST_XDIST_WORKER_COUNT"]))
     gc.disable()
 
 
@@ -105,23 +85,6 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(10_000, 20, 50)
     gc.enable()
-
-
-def _files_of_others(config: pytest.Config, number: int, workers: int) -> set[Path]:
-    """The test files that another worker than ``number`` collects: the largest to whoever has least so far."""
-    ignored = [Path(name).resolve() for name in config.getoption("ignore") or ()]
-    weights = {
-        file: file.stat().st_size * (_COMMANDS if file.is_relative_to(ROOT / "tests" / "cli") else 1)
-        for file in (ROOT / "tests").rglob("test_*.py")
-        if not any(file.is_relative_to(folder) for folder in ignored)
-    }
-    loads, others = [0] * workers, set()
-    for file in sorted(weights, key=lambda file: (-weights[file], file)):
-        least = loads.index(min(loads))
-        loads[least] += weights[file]
-        if least != number:
-            others.add(file)
-    return others
 
 
 def _cores() -> list[int]:
