@@ -39,7 +39,7 @@ ROOT = Path(__file__).parent.parent
 Links = Sequence[tuple[str, str]]
 # While one worker builds the demo pack, the others run long files that do not need it. Those would otherwise come last,
 # and keep one worker busy when the others are done.
-FIRST = ("agent", "training")
+FIRST = ("agent",)
 # The checks of packs that passed them, by the content of the pack.
 _PASSED: dict[bytes, list[Check]] = {}
 # Its modules import packages of the extra `test-web`.
