@@ -16,7 +16,7 @@ QUESTION ?= When and where was Werner Heisenberg born?
 TORCH_INDEX ?=
 TORCH := torch==2.13.0 $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: demo eval test test-lowest test-trust test-llm test-ray test-web fuzz lint lint-workflows types check bench \
+.PHONY: demo eval test test-training test-lowest test-trust test-llm test-ray test-web fuzz lint lint-workflows types check bench \
 	bench-answers bench-model docs locked lock audit dist sbom hooks clean
 
 # Build the demo pack and ask it a question.
@@ -30,13 +30,19 @@ demo: .venv/.installed
 export PYTHONDONTWRITEBYTECODE :=
 
 # The tests without those of targets of their own.
-SUITE := --numprocesses auto --dist loadfile --no-loadscope-reorder --ignore=tests/ray --ignore=tests/trust --ignore=tests/web \
+WORKERS := --numprocesses auto --dist loadfile --no-loadscope-reorder
+SUITE := $(WORKERS) --ignore=tests/ray --ignore=tests/training --ignore=tests/trust --ignore=tests/web \
 	-m "not llm and not ray and not trust and not web"
 
 # Run the tests that need neither a network nor a language model, in under five minutes on two cores.
 test: .venv/.test
 	$(BIN)/wikigr model prepare $(MODEL)
 	$(BIN)/python -m pytest $(SUITE)
+
+# Test the training of the reader and of the answers, which the package does not contain.
+test-training: .venv/.test
+	$(BIN)/wikigr model prepare $(MODEL)
+	$(BIN)/python -m pytest $(WORKERS) -m "not trust" tests/training
 
 # Run the same tests with the lowest version of every direct dependency that pyproject.toml allows. Use Python 3.11:
 # some of those versions have no wheels for later ones.
@@ -92,7 +98,7 @@ lint-workflows: .venv/bin/python
 types: .venv/.lint
 	$(BIN)/mypy
 
-check: test lint types
+check: test test-training lint types
 
 # Evaluate the demo pack on its gold questions and compare the result with the blessed baseline; then evaluate it on the
 # composed questions, which have no baseline. Last, ask the questions on the sources in eval/real/sources.

@@ -11,7 +11,7 @@ from tests.conftest import ROOT, pytest_collection_modifyitems
 
 def test_files_elsewhere_run_after_the_first_folders() -> None:
     tests = ROOT / "tests"
-    paths = [Path("/elsewhere/a.py"), tests / "test_text.py", tests / "versions" / "b.py", tests / "agent" / "c.py"]
+    paths = [Path("/elsewhere/a.py"), tests / "test_text.py", tests / "agent" / "c.py"]
     items: list[Any] = [SimpleNamespace(path=path) for path in paths]
     pytest_collection_modifyitems(items)
-    assert [item.path for item in items] == [paths[3], paths[2], paths[0], paths[1]]
+    assert [item.path for item in items] == [paths[2], paths[0], paths[1]]

@@ -32,6 +32,7 @@ def written(reply: str, size: int, style: CitationStyle = "markers") -> Written:
     return made
 
 
+@pytest.mark.trust
 @pytest.mark.parametrize(
     ("reply", "size"),
     [

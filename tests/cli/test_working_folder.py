@@ -24,7 +24,7 @@ def test_no_module_of_the_working_directory_runs(tmp_path: Path) -> None:
     script.write_text("from wikigr_cli.entry import main\n\nif __name__ == '__main__':\n    main()\n")
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
     for command in (
-        ("pack", "build", "notes", "-o", "p", "--jobs", "2"),
+        ("pack", "build", "notes", "-o", "p", "--jobs", "1"),
         ("graph", "cypher", "MATCH (a:Article) RETURN a.title", "--pack", "p"),
     ):
         done = subprocess.run(

@@ -97,6 +97,7 @@ def fetch(url: str, folder: Path) -> str:
     return ""
 
 
+@pytest.mark.trust
 def test_every_behavior_ends_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def call(server: ScriptedServer, name: str) -> str:
         return fetch(server.url, tmp_path / name.replace("/", " "))

@@ -20,6 +20,7 @@ from wikigr.pack.manifest import describe_file
 BUNDLED = "Get the pack again, or build it again with --bundle-encoder."
 
 
+@pytest.mark.trust
 def test_the_bundled_reader_is_checked_and_tried(letters_pack: Path, tmp_path: Path) -> None:
     pack = shutil.copytree(letters_pack, tmp_path / "letters")
     encoder = bundle_encoder(pack)

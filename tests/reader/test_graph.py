@@ -9,14 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from safetensors.numpy import load, load_file, save
 from tests.reader.mpnet import adapter_tensors, write_adapter, write_mpnet
-from transformers import MPNetModel
-from transformers.models.mpnet.modeling_mpnet import MPNetEncoder
 
-from training.adapter import rounded
-from training.int8_ranges import record
 from wikigr.embeddings.int8 import ranges_to_json
 from wikigr.embeddings.onnx_mpnet import relative_buckets
 from wikigr.embeddings.prepared import ATTENTION_MASK, INPUT_IDS, PreparedModel
@@ -60,6 +55,10 @@ def _logits(graph: Path, feed: Mapping[str, np.ndarray], *, packed: bool = True)
 
 def _of_torch(base: Path, feed: Mapping[str, np.ndarray]) -> np.ndarray:
     """Return the logits of transformers with the adapter merged into its weights."""
+    # Imported here, so that only the process that runs these tests loads torch.
+    import torch
+    from transformers import MPNetModel
+
     model = MPNetModel.from_pretrained(base, add_pooling_layer=False).eval()
     tensors = {name: torch.from_numpy(array.astype(np.float32)) for name, array in adapter_tensors().items()}
     with torch.inference_mode():
@@ -82,6 +81,8 @@ def test_the_logits_are_those_of_transformers(base: Path, tmp_path: Path, packed
 
 
 def test_8_bits_change_the_logits_little_and_read_each_text_by_itself(base: Path, tmp_path: Path) -> None:
+    from training.int8_ranges import record
+
     feed = _feed()
     graph = _written(base, tmp_path / "exact")
     exact = _logits(graph, feed)
@@ -99,12 +100,17 @@ def test_8_bits_change_the_logits_little_and_read_each_text_by_itself(base: Path
 
 @pytest.mark.parametrize(("positions", "buckets"), [(512, 32), (300, 8), (5, 32)])
 def test_the_buckets_of_distances_are_those_of_transformers(positions: int, buckets: int) -> None:
+    import torch
+    from transformers.models.mpnet.modeling_mpnet import MPNetEncoder
+
     distances = torch.arange(1 - positions, positions)
     expected = MPNetEncoder.relative_position_bucket(distances, num_buckets=buckets).numpy()
     assert np.array_equal(relative_buckets(positions, buckets), expected)
 
 
 def test_an_adapter_in_8_bits_gives_nearly_the_same_updates(base: Path, tmp_path: Path) -> None:
+    from training.adapter import rounded
+
     path = write_adapter(tmp_path / "whole.safetensors", base)
     (tmp_path / "rounded.safetensors").write_bytes(rounded(path.read_bytes()))
     stored = load_file(tmp_path / "rounded.safetensors")
@@ -116,6 +122,8 @@ def test_an_adapter_in_8_bits_gives_nearly_the_same_updates(base: Path, tmp_path
 
 
 def test_scales_that_do_not_fit_are_refused(base: Path, tmp_path: Path) -> None:
+    from training.adapter import rounded
+
     stored = load_file(write_adapter(tmp_path / "whole.safetensors", base))
     content = load(rounded(save(stored)))
     content["scales"] = content["scales"][:-1]

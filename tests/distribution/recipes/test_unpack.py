@@ -105,6 +105,7 @@ def test_headers_that_would_fill_the_memory_are_refused_by_name(tmp_path: Path) 
             unpack_archive(tmp_path / name, tmp_path / "out")
 
 
+@pytest.mark.trust
 @pytest.mark.parametrize("content", [b"1" * 60_000, b"1" * 8_000, b"9 a=bbb\n" * 1_000])
 def test_headers_take_a_limited_time(tmp_path: Path, content: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wikigr.distribution.recipes.unpack.MAX_HEADERS_BYTES", 100_000)

@@ -259,7 +259,7 @@ def rss_kb() -> int:
     return int(found[1])
 
 
-@pytest.mark.parametrize("step", [4, pytest.param(1, marks=pytest.mark.trust)])
+@pytest.mark.parametrize("step", [12, pytest.param(1, marks=pytest.mark.trust)])
 def test_a_query_cannot_harm_this_process(
     runner: QueryRunner, impatient: None, subtests: pytest.Subtests, step: int
 ) -> None:

@@ -125,6 +125,7 @@ def test_odd_questions_do_not_fail(pipeline: Pipeline, question: str) -> None:
     assert not answer.trace.degraded
 
 
+@pytest.mark.trust
 def test_a_hub_and_hundreds_of_relations_are_bounded(
     pack_of: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,6 +33,7 @@ def test_footnotes_are_text_of_their_own() -> None:
     assert found.links == ("dir/g.md",)
 
 
+@pytest.mark.trust
 def test_unclosed_footnote_marks_cost_no_more_than_their_length() -> None:
     begin = time.process_time()
     assert "[^[^" in lead("[^" * 20_000 + "\n\n[^1]: x")

@@ -22,6 +22,7 @@ GAMMA = {"id": "g", "title": "Gamma", "text": "Gamma is the third letter."}
 MORE = [{"id": f"m{n}", "title": f"Letter {n:02}", "text": f"It is number {n}."} for n in range(12)]
 
 Make = Callable[..., Path]
+pytestmark = pytest.mark.usefixtures("quick_validation")
 
 
 def write(path: Path, records: Iterable[object]) -> Path:
