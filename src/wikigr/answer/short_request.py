@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from wikigr.answer.abstention import NOT_COVERED
-from wikigr.answer.requests import Request, asked_block, check_length, context_block, numbered
+from wikigr.answer.requests import Request, asked_block, context_block, numbered
 from wikigr.answer.stages import Draft
 from wikigr.index.candidate import Evidence, Section
 from wikigr.languages import Language
@@ -38,8 +38,7 @@ def estimate_tokens(text: str) -> int:
 
 
 def build_short_request(draft: Draft, question: str, limit: int, language: Language) -> Request:
-    """Return the request for ``question``, with about ``limit`` tokens; raises ``UsageError`` if it is too long."""
-    check_length(question)
+    """Return the request for ``question``, with about ``limit`` tokens."""
     instructions = prompt("short_answer")
     asked = asked_block(question)["text"]
     left = limit - estimate_tokens(instructions) - estimate_tokens(asked) - _MIN_TOKENS
