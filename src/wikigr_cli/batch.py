@@ -57,8 +57,10 @@ def ask_each(
             asked += 1
             try:
                 result = ask(item.question)
-            except (BudgetError, UsageError):
+            except BudgetError:
                 raise
+            except UsageError as error:
+                raise UsageError(f"question {item.id}: {error.message}", hint=error.hint) from error
             except WikigrError as error:
                 environment.print_error(f"wikigr: question {item.id}: {error.message}")
                 said = {"schema_version": SCHEMA_VERSION, "question": item.question, "error": error.message}
